@@ -1,0 +1,124 @@
+//! Thinking: from a line of a game and limits to ever better decisions. Sync; no tokio, no sockets.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use crate::game::{Game, Line, Packed};
+
+pub mod decision;
+pub mod score;
+
+pub use decision::{Best, Decision};
+pub use score::Score;
+
+/// When to stop. All limits hold at once; the first one reached wins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Finish this iteration, and begin no other.
+    pub depth: Option<u16>,
+    /// Give up when this many nodes are searched.
+    pub nodes: Option<u64>,
+    /// Stop when a mate in this many moves is found.
+    pub mate: Option<u16>,
+    /// Begin no new iteration after this.
+    pub soft: Option<Instant>,
+    /// Give up at this. The player sends the decision then, stopped or not.
+    pub hard: Option<Instant>,
+    /// Only these moves at the root; empty: all that are legal.
+    pub root_moves: Vec<Packed>,
+}
+
+/// Told to stop; carried up by `?`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+/// Raised once, seen by every thread of a search.
+#[derive(Debug, Default)]
+pub struct StopFlag(AtomicBool);
+
+impl StopFlag {
+    /// Raises the flag.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Is it raised?
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// One order to think.
+pub struct Task<'t, G: Game> {
+    /// The game so far.
+    pub line: &'t Line<G>,
+    /// When to stop.
+    pub limits: &'t Limits,
+    /// Where ever better moves are published; holds a legal move already.
+    pub best: &'t Decision,
+    /// Stops the search from outside.
+    pub stop: &'t StopFlag,
+    /// Hears of each finished iteration.
+    pub watch: &'t (dyn Fn(&Progress<G>) + Sync),
+}
+
+/// What a search has found out so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress<G: Game> {
+    /// Plies of the iteration.
+    pub depth: u16,
+    /// The longest line looked at, in plies.
+    pub seldepth: u16,
+    /// For the side to move.
+    pub score: Score,
+    /// Of all threads.
+    pub nodes: u64,
+    /// Since the search began.
+    pub time: Duration,
+    /// How full the table is, in thousandths.
+    pub hashfull: u16,
+    /// The principal variation.
+    pub pv: Vec<G::Move>,
+}
+
+/// What a search has cost, once it is over.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Of all threads.
+    pub nodes: u64,
+    /// The last iteration that was finished.
+    pub depth: u16,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Anything that can play: our searches, the course algorithms, an external engine.
+pub trait Thinker<G: Game>: Send {
+    /// Publishes ever better moves and returns when done or told to stop.
+    ///
+    /// A thinker that hangs or panics costs strength, never the game.
+    fn think(&mut self, task: &Task<'_, G>) -> Report;
+
+    /// What was learned from the last game is of no more use.
+    fn new_game(&mut self) {}
+}
+
+/// The `[engine]` table of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Which thinker: `search` or `random`.
+    pub kind: String,
+    /// The size of the transposition table, in MiB.
+    pub hash_mib: usize,
+    /// Search threads.
+    pub threads: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { kind: "search".into(), hash_mib: 64, threads: 1 }
+    }
+}

@@ -1,0 +1,374 @@
+//! Standard chess and Chess960, on shakmaty.
+//!
+//! [`Chess`] wraps shakmaty's position and keeps its key up to date with the move, because hashing from
+//! scratch costs more than the move itself. The fields behind it stay private to the rules: a searcher
+//! sees [`Game`] and [`Tactics`], an evaluator reads the board by [`Chess::board`].
+
+use shakmaty::{
+    Board, CastlingMode, CastlingSide, Color, EnPassantMode, FromSetup, Move, Position, PositionError, Role,
+    Square,
+    fen::Fen,
+    san::SanPlus,
+    zobrist::{Zobrist64, ZobristValue},
+};
+
+use super::{Game, GameError, Key, MoveText, Moves, Outcome, Packed, Reason, Side, Tactics};
+
+mod exchange;
+mod noisy;
+mod notation;
+
+/// Plies without a capture or a pawn move that make a draw.
+const FIFTY_MOVES: u32 = 100;
+
+/// A legal position of chess.
+///
+/// ```
+/// use zeitnot::game::{Game, chess::Chess};
+///
+/// let mut position = Chess::start();
+/// position.play(position.read("e2-e4").unwrap());
+/// assert_eq!(position.print(), "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chess {
+    position: shakmaty::Chess,
+    /// `position.zobrist_hash(EnPassantMode::Legal)`, kept with the move.
+    key: Zobrist64,
+}
+
+impl Chess {
+    /// Reads a FEN; how castling is written then follows from `mode`, not from the position.
+    ///
+    /// # Errors
+    /// [`GameError::Position`] with what is wrong with it.
+    pub fn parse_as(text: &str, mode: CastlingMode) -> Result<Self, GameError> {
+        let error = |why: &dyn std::fmt::Display| GameError::position(text, Self::NAME, why);
+        let fen: Fen = text.trim().parse().map_err(|e| error(&e))?;
+        let position = shakmaty::Chess::from_setup(fen.into_setup(), mode)
+            .or_else(PositionError::ignore_invalid_castling_rights)
+            .or_else(PositionError::ignore_invalid_ep_square)
+            .map_err(|e| error(&e))?;
+        Ok(Chess::from(position))
+    }
+
+    /// The pieces.
+    pub fn board(&self) -> &Board {
+        self.position.board()
+    }
+
+    /// Whose turn it is, in shakmaty's terms.
+    pub fn turn(&self) -> Color {
+        self.position.turn()
+    }
+
+    /// The part of the key that the move's squares do not tell: castling rights and en passant.
+    fn rights(&self) -> Zobrist64 {
+        let mut key = Zobrist64::default();
+        let castles = self.position.castles();
+        if castles.any() {
+            for color in Color::ALL {
+                for side in CastlingSide::ALL {
+                    if castles.has(color, side) {
+                        key ^= Zobrist64::zobrist_for_castling_right(color, side);
+                    }
+                }
+            }
+        }
+        if let Some(square) = self.position.legal_ep_square() {
+            key ^= Zobrist64::zobrist_for_en_passant_file(square.file());
+        }
+        key
+    }
+
+    /// What a move adds to and takes from the board, as a key.
+    fn pieces(&self, mv: Move) -> Zobrist64 {
+        let us = self.turn();
+        let at = |square, color: Color, role: Role| Zobrist64::zobrist_for_piece(square, role.of(color));
+        match mv {
+            Move::Normal { role, from, capture, to, promotion } => {
+                let mut key = at(from, us, role);
+                key ^= at(to, us, promotion.unwrap_or(role));
+                if let Some(captured) = capture {
+                    key ^= at(to, !us, captured);
+                }
+                key
+            }
+            Move::EnPassant { from, to } => {
+                let mut key = at(from, us, Role::Pawn);
+                key ^= at(to, us, Role::Pawn);
+                key ^= at(Square::from_coords(to.file(), from.rank()), !us, Role::Pawn);
+                key
+            }
+            Move::Castle { king, rook } => {
+                let side = CastlingSide::from_king_side(king < rook);
+                let mut key = at(king, us, Role::King);
+                key ^= at(rook, us, Role::Rook);
+                key ^= at(side.king_to(us), us, Role::King);
+                key ^= at(side.rook_to(us), us, Role::Rook);
+                key
+            }
+            Move::Put { role, to } => at(to, us, role),
+        }
+    }
+}
+
+impl From<shakmaty::Chess> for Chess {
+    fn from(position: shakmaty::Chess) -> Self {
+        Chess { key: position.zobrist_hash(EnPassantMode::Legal), position }
+    }
+}
+
+impl From<Color> for Side {
+    fn from(color: Color) -> Side {
+        color.fold_wb(Side::First, Side::Second)
+    }
+}
+
+impl Game for Chess {
+    const NAME: &'static str = "chess";
+    type Move = Move;
+
+    fn start() -> Self {
+        Chess::from(shakmaty::Chess::default())
+    }
+
+    fn parse(text: &str) -> Result<Self, GameError> {
+        // A FEN does not say which kind of chess it is, but castling rights that only Chess960 can hold do.
+        let standard = Chess::parse_as(text, CastlingMode::Standard)?;
+        let chess960 = Chess::parse_as(text, CastlingMode::Chess960)?;
+        let rights = |chess: &Chess| chess.position.castles().castling_rights().count();
+        Ok(if rights(&chess960) > rights(&standard) { chess960 } else { standard })
+    }
+
+    fn print(&self) -> String {
+        Fen::from_position(&self.position, EnPassantMode::Legal).to_string()
+    }
+
+    fn side(&self) -> Side {
+        self.turn().into()
+    }
+
+    fn moves(&self) -> Moves<Move> {
+        self.position.legal_moves()
+    }
+
+    fn play(&mut self, mv: Move) {
+        self.key ^= self.rights();
+        self.key ^= self.pieces(mv);
+        self.position.play_unchecked(mv);
+        self.key ^= self.rights();
+        self.key ^= Zobrist64::zobrist_for_white_turn();
+    }
+
+    fn outcome(&self) -> Outcome {
+        if self.position.legal_moves().is_empty() {
+            match self.is_check() {
+                true => Outcome::Win(!self.side(), Reason::Checkmate),
+                false => Outcome::Draw(Reason::Stalemate),
+            }
+        } else if self.position.is_insufficient_material() {
+            Outcome::Draw(Reason::InsufficientMaterial)
+        } else if self.position.halfmoves() >= FIFTY_MOVES {
+            Outcome::Draw(Reason::FiftyMoves)
+        } else {
+            Outcome::Ongoing
+        }
+    }
+
+    fn key(&self) -> Key {
+        Key(self.key.0)
+    }
+
+    fn reversible_plies(&self) -> u32 {
+        self.position.halfmoves()
+    }
+
+    fn read(&self, text: &str) -> Result<Move, GameError> {
+        notation::read(&self.position, text).ok_or_else(|| GameError::illegal(text))
+    }
+
+    fn write(&self, mv: Move) -> MoveText {
+        notation::write(mv, self.position.castles().mode())
+    }
+
+    fn record(&self, mv: Move) -> String {
+        SanPlus::from_move(self.position.clone(), mv).to_string()
+    }
+
+    fn pack(&self, mv: Move) -> Packed {
+        let from = mv.from().map_or(0, u16::from);
+        let promotion = mv.promotion().map_or(0, |role| role as u16);
+        Packed(from | u16::from(mv.to()) << 6 | promotion << 12)
+    }
+
+    fn unpack(&self, packed: Packed) -> Option<Move> {
+        let square = |bits: u16| Square::new(u32::from(bits & 63));
+        let (from, to) = (square(packed.0), square(packed.0 >> 6));
+        let promotion = match packed.0 >> 12 {
+            0 => None,
+            role => Some(Role::try_from(role).ok()?),
+        };
+        let (board, us) = (self.board(), self.turn());
+        let role = board.role_at(from).filter(|_| board.by_color(us).contains(from))?;
+        let mv = if role == Role::King && board.by_piece(Role::Rook.of(us)).contains(to) {
+            Move::Castle { king: from, rook: to }
+        } else if role == Role::Pawn && from.file() != to.file() && !board.occupied().contains(to) {
+            Move::EnPassant { from, to }
+        } else {
+            Move::Normal { role, from, capture: board.role_at(to), to, promotion }
+        };
+        self.position.is_legal(mv).then_some(mv)
+    }
+}
+
+impl Tactics for Chess {
+    fn piece(&self, mv: Move) -> usize {
+        (mv.role() as usize) << 1 | self.turn() as usize
+    }
+
+    fn target(&self, mv: Move) -> usize {
+        // A castling move names its rook; the king's path ends elsewhere, but its square is as good a name.
+        mv.to() as usize
+    }
+
+    fn gain(&self, mv: Move) -> i32 {
+        let captured = mv.capture().map_or(0, exchange::value);
+        let promoted = mv.promotion().map_or(0, |role| exchange::value(role) - exchange::value(Role::Pawn));
+        captured + promoted
+    }
+
+    fn worth(&self, mv: Move) -> i32 {
+        exchange::value(mv.role())
+    }
+
+    fn noisy_moves(&self) -> Moves<Move> {
+        noisy::moves(&self.position)
+    }
+
+    fn is_check(&self) -> bool {
+        self.position.is_check()
+    }
+
+    fn exchange(&self, mv: Move, threshold: i32) -> bool {
+        exchange::wins(self.board(), mv, self.turn(), threshold)
+    }
+
+    fn pass(&self) -> Option<Self> {
+        let board = self.board();
+        let officers = self.position.us() & !board.pawns() & !board.kings();
+        if officers.is_empty() || self.is_check() {
+            return None;
+        }
+        let mut key = self.key;
+        if let Some(square) = self.position.legal_ep_square() {
+            key ^= Zobrist64::zobrist_for_en_passant_file(square.file());
+        }
+        key ^= Zobrist64::zobrist_for_white_turn();
+        let position = self.position.clone().swap_turn().ok()?;
+        Some(Chess { position, key })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::game::{Line, perft};
+
+    const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+    /// Positions along random games from roots with much castling, en passant and promotion in them.
+    fn random_game() -> impl Strategy<Value = Line<Chess>> {
+        let roots = prop::sample::select(vec![
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            KIWIPETE,
+            "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+            "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
+            "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+        ]);
+        (roots, prop::collection::vec(any::<prop::sample::Index>(), 0..120)).prop_map(|(root, choices)| {
+            let mut line = Line::new(Chess::parse(root).unwrap());
+            for choice in choices {
+                let moves = line.now().moves();
+                if moves.is_empty() {
+                    break;
+                }
+                line.play(moves[choice.index(moves.len())]);
+            }
+            line
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_key_is_shakmatys(line in random_game()) {
+            let now = line.now();
+            prop_assert_eq!(now.key, now.position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal));
+            if let Some(passed) = now.pass() {
+                prop_assert_eq!(passed.key, passed.position.zobrist_hash::<Zobrist64>(EnPassantMode::Legal));
+            }
+        }
+
+        #[test]
+        fn positions_and_moves_come_back_from_text_and_bits(line in random_game()) {
+            let now = line.now();
+            let again = Chess::parse_as(&now.print(), now.position.castles().mode()).unwrap();
+            prop_assert_eq!(again.key, now.key);
+            for mv in now.moves() {
+                prop_assert_eq!(now.unpack(now.pack(mv)), Some(mv));
+                prop_assert_eq!(now.read(now.write(mv).as_str()), Ok(mv));
+                prop_assert_eq!(now.read(&now.record(mv)), Ok(mv));
+                prop_assert_ne!(now.pack(mv), Packed::NONE);
+            }
+        }
+
+        #[test]
+        fn any_bits_unpack_to_a_legal_move_or_to_none(line in random_game(), bits: u16) {
+            if let Some(mv) = line.now().unpack(Packed(bits)) {
+                prop_assert!(line.now().moves().contains(&mv));
+            }
+        }
+
+        #[test]
+        fn noisy_moves_are_the_captures_and_queen_promotions(line in random_game()) {
+            let now = line.now();
+            if !now.is_check() {
+                let mut all = now.moves();
+                all.retain(|m| m.is_capture() && m.promotion().is_none() || m.promotion() == Some(Role::Queen));
+                let mut noisy = now.noisy_moves();
+                let order = |m: &Move| now.pack(*m).0;
+                all.sort_by_key(order);
+                noisy.sort_by_key(order);
+                prop_assert_eq!(all, noisy);
+            }
+        }
+
+        #[test]
+        fn hostile_text_never_panics(text in ".{0,80}") {
+            let _ = Chess::parse(&text);
+            let _ = Chess::start().read(&text);
+        }
+    }
+
+    #[test]
+    fn kiwipete() {
+        assert_eq!(perft(&Chess::parse(KIWIPETE).unwrap(), 3), 97_862);
+    }
+
+    #[test]
+    fn ends() {
+        for (fen, outcome) in [
+            ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", Outcome::Draw(Reason::Stalemate)),
+            ("7k/6Q1/6K1/8/8/8/8/8 b - - 99 80", Outcome::Win(Side::First, Reason::Checkmate)),
+            ("7k/6Q1/6K1/8/8/8/8/8 b - - 100 80", Outcome::Win(Side::First, Reason::Checkmate)),
+            ("7k/8/6K1/8/8/8/8/R7 b - - 99 80", Outcome::Ongoing),
+            ("7k/8/6K1/8/8/8/8/R7 b - - 100 80", Outcome::Draw(Reason::FiftyMoves)),
+            ("7k/8/6K1/8/8/8/8/B7 b - - 0 80", Outcome::Draw(Reason::InsufficientMaterial)),
+        ] {
+            assert_eq!(Chess::parse(fen).unwrap().outcome(), outcome, "{fen}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A game as played: where it began, its moves, and what repetition needs to know of them.
+
+use super::{Game, Key, Outcome, Reason};
+
+/// A position with its history.
+///
+/// ```
+/// use zeitnot::game::{Game, Line, Outcome, Reason, chess::Chess};
+///
+/// let mut line = Line::<Chess>::new(Chess::start());
+/// for text in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1", "f6g8"] {
+///     assert_eq!(line.outcome(), Outcome::Ongoing);
+///     line.play(line.now().read(text).unwrap());
+/// }
+/// assert_eq!(line.outcome(), Outcome::Draw(Reason::ThreefoldRepetition));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Line<G: Game> {
+    root: G,
+    now: G,
+    moves: Vec<G::Move>,
+    /// The keys of all positions before `now`, oldest first.
+    keys: Vec<Key>,
+}
+
+impl<G: Game> Line<G> {
+    /// A game that begins here.
+    pub fn new(root: G) -> Self {
+        Line { now: root.clone(), root, moves: Vec::new(), keys: Vec::new() }
+    }
+
+    /// Where it began.
+    pub fn root(&self) -> &G {
+        &self.root
+    }
+
+    /// Where it stands.
+    pub fn now(&self) -> &G {
+        &self.now
+    }
+
+    /// The moves so far.
+    pub fn moves(&self) -> &[G::Move] {
+        &self.moves
+    }
+
+    /// The keys of the positions before this one, oldest first.
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// Plays a legal move of [`Line::now`].
+    pub fn play(&mut self, mv: G::Move) {
+        self.keys.push(self.now.key());
+        self.moves.push(mv);
+        self.now.play(mv);
+    }
+
+    /// How often the present position stood on the board before.
+    pub fn repetitions(&self) -> usize {
+        let reversible = self.now.reversible_plies() as usize;
+        let key = self.now.key();
+        self.keys.iter().rev().take(reversible).filter(|&&k| k == key).count()
+    }
+
+    /// What the rules say of the game, repetition included.
+    pub fn outcome(&self) -> Outcome {
+        match self.now.outcome() {
+            Outcome::Ongoing if self.repetitions() >= 2 => Outcome::Draw(Reason::ThreefoldRepetition),
+            outcome => outcome,
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The rules of the games, and nothing else: no clock that runs, no I/O, no search, no opinions.
+//!
+//! [`Game`] is what a referee and a player need to know of a game, [`Tactics`] what a searcher needs
+//! besides, [`Line`] is a game as played. A new game is a file here and a row in `for_each_game!`.
+
+use std::{
+    fmt,
+    hash::Hash,
+    ops::{Index, IndexMut, Not},
+    str::FromStr,
+};
+
+use arrayvec::{ArrayString, ArrayVec};
+
+pub mod chess;
+mod line;
+mod perft;
+mod time_control;
+
+pub use line::Line;
+pub use perft::perft;
+pub use time_control::{BadTimeControl, TimeControl};
+
+/// One of the two players. `First` moves first: White in all our games.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// White.
+    First,
+    /// Black.
+    Second,
+}
+
+impl Side {
+    /// Both sides, the one who begins first.
+    pub const BOTH: [Side; 2] = [Side::First, Side::Second];
+}
+
+impl Not for Side {
+    type Output = Side;
+    fn not(self) -> Side {
+        match self {
+            Side::First => Side::Second,
+            Side::Second => Side::First,
+        }
+    }
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::First => "white",
+            Side::Second => "black",
+        })
+    }
+}
+
+/// A pair of things, one for each [`Side`].
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct BySide<T>(pub [T; 2]);
+
+impl<T> BySide<T> {
+    /// The same for both.
+    pub fn both(value: T) -> Self
+    where
+        T: Clone,
+    {
+        BySide([value.clone(), value])
+    }
+}
+
+impl<T> Index<Side> for BySide<T> {
+    type Output = T;
+    fn index(&self, side: Side) -> &T {
+        &self.0[side as usize]
+    }
+}
+
+impl<T> IndexMut<Side> for BySide<T> {
+    fn index_mut(&mut self, side: Side) -> &mut T {
+        &mut self.0[side as usize]
+    }
+}
+
+/// How a game stands by its rules.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It goes on.
+    Ongoing,
+    /// Nobody won.
+    Draw(Reason),
+    /// One side won.
+    Win(Side, Reason),
+}
+
+impl Outcome {
+    /// Is there nothing more to play?
+    pub fn is_over(self) -> bool {
+        self != Outcome::Ongoing
+    }
+}
+
+/// Why the rules ended a game.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The side to move is in check and has no move.
+    Checkmate,
+    /// The side to move is not in check and has no move.
+    Stalemate,
+    /// No sequence of moves mates any more.
+    InsufficientMaterial,
+    /// The same position for the third time.
+    ThreefoldRepetition,
+    /// A hundred plies without a capture or a pawn move.
+    FiftyMoves,
+}
+
+/// No game of ours has more legal moves than this in one position (shakmaty's own bound for chess).
+pub const MAX_MOVES: usize = 270;
+
+/// The moves of one position, on the stack.
+pub type Moves<M> = ArrayVec<M, MAX_MOVES>;
+
+/// A move in 16 bits, for tables and the decision slot; only [`Game::unpack`] gives it meaning again.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Packed(pub u16);
+
+impl Packed {
+    /// No move: no game packs a move into all zeros.
+    pub const NONE: Packed = Packed(0);
+}
+
+/// The identity of a position: equal keys are the same position for the rule of repetition.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Key(pub u64);
+
+/// A position of one game and the rules that hold in it. Cheap to clone (copy-make).
+pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
+    /// The name in configurations.
+    const NAME: &'static str;
+    /// One move; meaningful only in the position it was made for.
+    type Move: Copy + Eq + fmt::Debug + Send + Sync + 'static;
+
+    /// Where a game begins when nobody says otherwise.
+    fn start() -> Self;
+
+    /// Reads a position in the game's own text form (for chess a FEN).
+    ///
+    /// # Errors
+    /// [`GameError::Position`] with what is wrong with it.
+    fn parse(position: &str) -> Result<Self, GameError>;
+
+    /// Writes the position; [`Game::parse`] reads it back.
+    fn print(&self) -> String;
+
+    /// Who is to move?
+    fn side(&self) -> Side;
+
+    /// All legal moves.
+    fn moves(&self) -> Moves<Self::Move>;
+
+    /// Plays a move that came from [`Game::moves`], [`Game::read`] or [`Game::unpack`] of this position.
+    fn play(&mut self, mv: Self::Move);
+
+    /// What the position alone says; repetition belongs to [`Line`].
+    fn outcome(&self) -> Outcome;
+
+    /// Identifies the position for repetition and for tables.
+    fn key(&self) -> Key;
+
+    /// Plies since the last move that cannot be taken back: positions before it never come again.
+    fn reversible_plies(&self) -> u32;
+
+    /// Reads a legal move as protocols write it: `e2e4`, `e7e8q`, also `e2-e4`, `e7-e8=Q`, `O-O`.
+    ///
+    /// # Errors
+    /// [`GameError::Move`] if it is unreadable or not legal here.
+    fn read(&self, text: &str) -> Result<Self::Move, GameError>;
+
+    /// Writes a move in coordinates (`e2e4`, `e7e8q`), as engines and protocol adapters exchange it.
+    fn write(&self, mv: Self::Move) -> MoveText;
+
+    /// Writes a move as game records show it (SAN for chess).
+    fn record(&self, mv: Self::Move) -> String {
+        self.write(mv).to_string()
+    }
+
+    /// Packs a move for a table.
+    fn pack(&self, mv: Self::Move) -> Packed;
+
+    /// `None` unless the move is legal here: a torn or colliding table entry is harmless.
+    fn unpack(&self, packed: Packed) -> Option<Self::Move>;
+}
+
+/// What one searcher needs to know about the moves of any game: facts of the rules, not opinions.
+///
+/// Most have defaults, so that a new game searches (plainly) on its first day.
+pub trait Tactics: Game {
+    /// Kind and colour of the piece that moves, below [`PIECES`].
+    fn piece(&self, mv: Self::Move) -> usize;
+
+    /// Where it goes, below [`SQUARES`].
+    fn target(&self, mv: Self::Move) -> usize;
+
+    /// Material won at once by the plain values of the pieces, in centipawns; 0 for a quiet move.
+    fn gain(&self, mv: Self::Move) -> i32;
+
+    /// The material value of the piece that moves, in centipawns.
+    fn worth(&self, mv: Self::Move) -> i32;
+
+    /// The legal moves with a [`Tactics::gain`] worth trying at the leaves.
+    fn noisy_moves(&self) -> Moves<Self::Move> {
+        let mut moves = self.moves();
+        moves.retain(|mv| self.gain(*mv) > 0);
+        moves
+    }
+
+    /// Is the side to move in check?
+    fn is_check(&self) -> bool {
+        false
+    }
+
+    /// Does the exchange that `mv` begins on its target square win at least `threshold` centipawns?
+    fn exchange(&self, mv: Self::Move, threshold: i32) -> bool {
+        self.gain(mv) >= threshold
+    }
+
+    /// The position with the other side to move; `None` where passing would prove nothing (in check,
+    /// or with so little material that zugzwang is likely), which switches null-move pruning off.
+    fn pass(&self) -> Option<Self> {
+        None
+    }
+}
+
+/// Kinds of pieces times colours, at most: move-ordering tables have fixed sizes.
+pub const PIECES: usize = 16;
+/// Squares of a board, at most.
+pub const SQUARES: usize = 64;
+
+/// A move in coordinates, short enough to live on the stack.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MoveText(ArrayString<8>);
+
+impl MoveText {
+    /// `None` if the text is longer than any move is.
+    ///
+    /// ```
+    /// use zeitnot::game::MoveText;
+    /// assert_eq!(MoveText::new("e7e8q").unwrap().as_str(), "e7e8q");
+    /// assert!(MoveText::new("Resignation").is_none());
+    /// ```
+    pub fn new(text: &str) -> Option<MoveText> {
+        ArrayString::from(text).ok().map(MoveText)
+    }
+
+    /// The text itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for MoveText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What can be wrong with a position or a move from outside.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum GameError {
+    /// Text that is no position.
+    #[error("'{text}' is no position of {game}: {why}")]
+    Position {
+        /// What was given, shortened.
+        text: String,
+        /// The game's name.
+        game: &'static str,
+        /// What the rules say.
+        why: String,
+    },
+    /// Text that is no legal move.
+    #[error("'{0}' is no legal move here")]
+    Move(String),
+}
+
+impl GameError {
+    fn position(text: &str, game: &'static str, why: impl fmt::Display) -> Self {
+        GameError::Position { text: shorten(text), game, why: why.to_string() }
+    }
+
+    fn illegal(text: &str) -> Self {
+        GameError::Move(shorten(text))
+    }
+}
+
+/// Text from outside, cut to a length that an error line can bear.
+fn shorten(text: &str) -> String {
+    text.chars().take(100).collect()
+}
+
+// ---- registry -----------------------------------------------------------------------------------
+
+/// The list of games, once. Each layer hands in a macro of its own and gets every row.
+macro_rules! for_each_game {
+    ($callback:ident) => {
+        $callback! {
+            Chess => $crate::game::chess::Chess,
+        }
+    };
+}
+pub(crate) use for_each_game;
+
+/// Calls [`Visitor::visit`] with the game's type: where a name becomes a type.
+pub trait Visitor {
+    /// What the visit returns.
+    type Out;
+    /// Runs with the type of the game.
+    fn visit<G: Tactics>(self) -> Self::Out;
+}
+
+macro_rules! ids {
+    ($($id:ident => $ty:ty),* $(,)?) => {
+        /// Which game.
+        #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum GameId {
+            $(#[doc = concat!("[`", stringify!($ty), "`]")] $id),*
+        }
+
+        impl GameId {
+            /// Every game we know.
+            pub const ALL: &[GameId] = &[$(GameId::$id),*];
+
+            /// The name in configurations.
+            pub fn name(self) -> &'static str {
+                match self { $(GameId::$id => <$ty as Game>::NAME),* }
+            }
+
+            /// Runs a visitor with this game's type.
+            pub fn with<V: Visitor>(self, visitor: V) -> V::Out {
+                match self { $(GameId::$id => visitor.visit::<$ty>()),* }
+            }
+        }
+    };
+}
+for_each_game!(ids);
+
+impl FromStr for GameId {
+    type Err = UnknownGame;
+
+    fn from_str(name: &str) -> Result<Self, UnknownGame> {
+        GameId::ALL.iter().copied().find(|g| g.name() == name).ok_or_else(|| UnknownGame(shorten(name)))
+    }
+}
+
+/// A game nobody taught us.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("unknown game '{0}'; known: {known}", known = GameId::ALL.iter().map(|g| g.name()).collect::<Vec<_>>().join(", "))]
+pub struct UnknownGame(String);

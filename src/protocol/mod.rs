@@ -1,0 +1,1 @@
+//! (room to be built)

@@ -1,0 +1,40 @@
+//! Text and messages, both ways, and nothing else: no sockets, no tokio. Fuzzed and round-tripped.
+
+pub mod contest;
+
+/// A message of some protocol as it stands on the wire.
+///
+/// Law, held by property tests: what is printed is parsed back to the same message.
+pub trait Message: Sized {
+    /// Reads one line without its end.
+    ///
+    /// # Errors
+    /// [`WireError`] with what was expected.
+    fn parse(line: &str) -> Result<Self, WireError>;
+
+    /// Writes the message as one line without its end.
+    fn print(&self, out: &mut String);
+}
+
+/// What is wrong with a line.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum WireError {
+    /// A message that this protocol does not have, shortened.
+    #[error("unknown message '{0}'")]
+    Unknown(String),
+    /// A known message with a field that cannot be read.
+    #[error("{message}: expected {expected}, got '{got}'")]
+    Field {
+        /// The message's name.
+        message: &'static str,
+        /// What should have stood there.
+        expected: &'static str,
+        /// What stood there, shortened.
+        got: String,
+    },
+}
+
+/// Text from outside, cut to a length that an error line can bear.
+fn shorten(text: &str) -> String {
+    text.chars().take(60).collect()
+}
