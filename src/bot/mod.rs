@@ -1,15 +1,24 @@
-//! The player: one task a game, from events to actions, always before the deadline.
+//! The bot: a player for each game that a protocol brings, always before the deadline.
 
 use std::time::Duration;
 
+use tokio::{select, sync::mpsc};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
 use crate::{
-    engine::Score,
-    game::{BySide, Side},
-    seat::Clocks,
+    engine::{Judged, PlayVisitor, Score, Workshop, with_game},
+    game::{BySide, GameError, Side},
+    seat::{Clocks, Declined, GameInfo, Lobby, OpenSeat, Seat},
 };
 
+pub mod clock;
+mod player;
+
+use clock::{Budget, Clock};
+use player::{Equipment, Player};
+
 /// The `[bot]` table of the configuration.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Games at once; more are declined.
@@ -17,11 +26,57 @@ pub struct Config {
     /// Time kept in hand for the way to the server and back.
     #[serde(with = "humantime_serde")]
     pub move_overhead: Duration,
+    /// The time for a move in a game without clocks.
+    #[serde(with = "humantime_serde")]
+    pub untimed_move: Duration,
+    /// The part of each clock that is used: below 1 it is a handicap.
+    pub time_share: TimeShare,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { max_games: 8, move_overhead: Duration::from_millis(50) }
+        Config {
+            max_games: 8,
+            move_overhead: Duration::from_millis(50),
+            untimed_move: Duration::from_secs(5),
+            time_share: TimeShare::default(),
+        }
+    }
+}
+
+impl Config {
+    fn untimed(&self) -> Budget {
+        Budget { soft: self.untimed_move, hard: self.untimed_move }
+    }
+}
+
+/// A part of the clock: above 0 and at most 1.
+#[derive(Copy, Clone, Debug, PartialEq, serde::Deserialize)]
+#[serde(try_from = "f64")]
+pub struct TimeShare(f64);
+
+/// A number that is no [`TimeShare`].
+#[derive(Debug, thiserror::Error, PartialEq)]
+#[error("{0} is no part of the clock: expected a number above 0, and at most 1")]
+pub struct BadTimeShare(f64);
+
+impl Default for TimeShare {
+    fn default() -> Self {
+        TimeShare(1.0)
+    }
+}
+
+impl TryFrom<f64> for TimeShare {
+    type Error = BadTimeShare;
+    fn try_from(share: f64) -> Result<Self, BadTimeShare> {
+        if share > 0.0 && share <= 1.0 { Ok(TimeShare(share)) } else { Err(BadTimeShare(share)) }
+    }
+}
+
+impl TimeShare {
+    /// The clock as a player with this handicap sees it.
+    fn of(self, clock: Clock) -> Clock {
+        Clock { left: clock.left.mul_f64(self.0), increment: clock.increment.mul_f64(self.0), ..clock }
     }
 }
 
@@ -46,4 +101,73 @@ pub struct News {
     pub eval: Option<(Score, u16)>,
     /// The server's words, once the game is over.
     pub result: Option<String>,
+}
+
+/// The actor behind a [`Lobby`]: gives each game a player.
+pub struct Bot {
+    games: mpsc::Receiver<OpenSeat>,
+    players: TaskTracker,
+    equipment: Equipment,
+}
+
+/// Games that may wait to be seated.
+const WAITING_GAMES: usize = 16;
+/// Events that a player may be behind; a game brings one or two a second.
+const WAITING_EVENTS: usize = 64;
+/// A player has one answer at a time.
+const WAITING_ACTIONS: usize = 4;
+
+impl Bot {
+    /// A bot whose players think with thinkers from this workshop.
+    pub fn channel(config: Config, workshop: Workshop, news: mpsc::Sender<News>) -> (Lobby, Bot) {
+        let (lobby, games) = Lobby::channel(WAITING_GAMES);
+        let equipment = Equipment { config, workshop, news };
+        (lobby, Bot { games, players: TaskTracker::new(), equipment })
+    }
+
+    /// Seats players until the lobby is gone or `shutdown` is asked for; ends when the last game does.
+    pub async fn run(mut self, shutdown: CancellationToken) {
+        loop {
+            let asked = select! {
+                () = shutdown.cancelled() => break,
+                asked = self.games.recv() => asked,
+            };
+            let Some(OpenSeat { info, reply }) = asked else { break };
+            let seat = self.open(info);
+            if let Err(declined) = &seat {
+                tracing::warn!("{declined}");
+            }
+            let _ = reply.send(seat);
+        }
+        self.games.close();
+        self.players.close();
+        self.players.wait().await;
+    }
+
+    fn open(&self, info: GameInfo) -> Result<Seat, Declined> {
+        if self.players.len() >= self.equipment.config.max_games {
+            return Err(Declined(format!("{} games are running already", self.players.len())));
+        }
+        let opening = Opening { info, bot: self };
+        with_game(opening.info.game, opening).map_err(|error| Declined(error.to_string()))
+    }
+}
+
+/// Opens a seat for a game of any kind: the one place where the bot meets a game's type.
+struct Opening<'b> {
+    info: GameInfo,
+    bot: &'b Bot,
+}
+
+impl PlayVisitor for Opening<'_> {
+    type Out = Result<Seat, GameError>;
+
+    fn visit<G: Judged>(self) -> Self::Out {
+        let root = self.info.start.as_deref().map_or_else(|| Ok(G::start()), G::parse)?;
+        let (events, from_protocol) = mpsc::channel(WAITING_EVENTS);
+        let (to_protocol, actions) = mpsc::channel(WAITING_ACTIONS);
+        let player = Player::new(self.info, root, self.bot.equipment.clone(), to_protocol);
+        self.bot.players.spawn(player.run(from_protocol));
+        Ok(Seat { events, actions })
+    }
 }

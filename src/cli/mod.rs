@@ -1,1 +1,3 @@
-//! (room to be built)
+//! (temporary)
+pub mod bench;
+pub mod uci;

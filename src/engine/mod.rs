@@ -1,17 +1,28 @@
 //! Thinking: from a line of a game and limits to ever better decisions. Sync; no tokio, no sockets.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    num::NonZeroUsize,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
-use crate::game::{Game, Line, Packed};
+use crate::game::{Game, GameId, Line, Packed, for_each_game};
 
 pub mod decision;
+pub mod eval;
+pub mod mind;
+pub mod random;
 pub mod score;
+pub mod search;
+pub mod table;
 
 pub use decision::{Best, Decision};
+pub use eval::Judged;
 pub use score::Score;
+pub use table::{OutOfMemory, Table};
 
 /// When to stop. All limits hold at once; the first one reached wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,16 +120,81 @@ pub trait Thinker<G: Game>: Send {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Which thinker: `search` or `random`.
-    pub kind: String,
+    /// Which thinker.
+    pub kind: Kind,
     /// The size of the transposition table, in MiB.
-    pub hash_mib: usize,
+    pub hash_mib: NonZeroUsize,
     /// Search threads.
-    pub threads: usize,
+    pub threads: NonZeroUsize,
+}
+
+/// Who thinks: one row a thinker, here and in [`Workshop::thinker`].
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Our own engine: principal-variation search.
+    #[default]
+    Search,
+    /// Any legal move: a sparring partner for the very first bot.
+    Random,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { kind: "search".into(), hash_mib: 64, threads: 1 }
+        const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+        Config { kind: Kind::default(), hash_mib: HASH_MIB, threads: NonZeroUsize::MIN }
     }
 }
+
+/// Makes thinkers by one configuration; those of all games share one table.
+#[derive(Clone)]
+pub struct Workshop {
+    kind: Kind,
+    threads: NonZeroUsize,
+    table: Arc<Table>,
+}
+
+impl Workshop {
+    /// Allocates what the thinkers share.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if the table is larger than the memory there is.
+    pub fn new(config: &Config) -> Result<Self, OutOfMemory> {
+        let table = match config.kind {
+            Kind::Search => Table::new(config.hash_mib.get())?,
+            Kind::Random => Table::new(1)?,
+        };
+        Ok(Workshop { kind: config.kind, threads: config.threads, table: Arc::new(table) })
+    }
+
+    /// A thinker for one game.
+    pub fn thinker<G: Judged>(&self) -> Box<dyn Thinker<G>> {
+        match self.kind {
+            Kind::Search => Box::new(search::Search::<G>::new(self.table.clone(), self.threads.get())),
+            Kind::Random => Box::new(random::Random),
+        }
+    }
+
+    /// The table that all thinkers share.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+}
+
+/// As [`game::Visitor`](crate::game::Visitor), for those who also need the engine.
+pub trait PlayVisitor {
+    /// What the visit returns.
+    type Out;
+    /// Runs with the type of the game.
+    fn visit<G: Judged>(self) -> Self::Out;
+}
+
+macro_rules! with_game {
+    ($($id:ident => $ty:ty),* $(,)?) => {
+        /// Runs a visitor with the type of this game.
+        pub fn with_game<V: PlayVisitor>(id: GameId, visitor: V) -> V::Out {
+            match id { $(GameId::$id => visitor.visit::<$ty>()),* }
+        }
+    };
+}
+for_each_game!(with_game);

@@ -22,6 +22,8 @@ impl Score {
     pub const ZERO: Score = Score(0);
     /// Above every score a position can have.
     pub const INFINITE: Score = Score(32_000);
+    /// Below every score a position can have.
+    pub const LOSS: Score = Score(-32_000);
     /// A mate on the board, for the one who gave it.
     const MATE: Score = Score(31_000);
     /// Where the mates begin.
@@ -53,6 +55,17 @@ impl Score {
     /// Does one side mate by force?
     pub const fn is_mate(self) -> bool {
         self.0.unsigned_abs() >= Score::LEAST_MATE as u16
+    }
+
+    /// Is it a mate to be suffered, or not even known yet?
+    pub const fn is_lost(self) -> bool {
+        self.0 <= -Score::LEAST_MATE
+    }
+
+    /// The next score up.
+    #[must_use]
+    pub const fn above(self) -> Score {
+        Score(self.0 + 1)
     }
 
     /// Moves until the mate: positive for giving it, negative for suffering it.

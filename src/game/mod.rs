@@ -214,6 +214,16 @@ pub trait Tactics: Game {
         moves
     }
 
+    /// What can be said of the position without generating its moves; [`Tactics::stuck`] says the rest.
+    fn settled(&self) -> Outcome {
+        self.outcome()
+    }
+
+    /// How the game stands when the side to move has no legal move.
+    fn stuck(&self) -> Outcome {
+        self.outcome()
+    }
+
     /// Is the side to move in check?
     fn is_check(&self) -> bool {
         false

@@ -5,8 +5,8 @@
 //! sees [`Game`] and [`Tactics`], an evaluator reads the board by [`Chess::board`].
 
 use shakmaty::{
-    Board, CastlingMode, CastlingSide, Color, EnPassantMode, FromSetup, Move, Position, PositionError, Role,
-    Square,
+    Board, CastlingMode, CastlingSide, Color, EnPassantMode, FromSetup, Move, Piece, Position, PositionError,
+    Role, Square,
     fen::Fen,
     san::SanPlus,
     zobrist::{Zobrist64, ZobristValue},
@@ -81,36 +81,42 @@ impl Chess {
         key
     }
 
-    /// What a move adds to and takes from the board, as a key.
-    fn pieces(&self, mv: Move) -> Zobrist64 {
+    /// Tells each piece that `mv` takes from a square or puts on one: what a key, an evaluation or a
+    /// network's accumulator needs to follow the move.
+    pub fn changes(&self, mv: Move, mut tell: impl FnMut(Change, Square, Piece)) {
         let us = self.turn();
-        let at = |square, color: Color, role: Role| Zobrist64::zobrist_for_piece(square, role.of(color));
         match mv {
             Move::Normal { role, from, capture, to, promotion } => {
-                let mut key = at(from, us, role);
-                key ^= at(to, us, promotion.unwrap_or(role));
+                tell(Change::Taken, from, role.of(us));
                 if let Some(captured) = capture {
-                    key ^= at(to, !us, captured);
+                    tell(Change::Taken, to, captured.of(!us));
                 }
-                key
+                tell(Change::Put, to, promotion.unwrap_or(role).of(us));
             }
             Move::EnPassant { from, to } => {
-                let mut key = at(from, us, Role::Pawn);
-                key ^= at(to, us, Role::Pawn);
-                key ^= at(Square::from_coords(to.file(), from.rank()), !us, Role::Pawn);
-                key
+                tell(Change::Taken, from, Role::Pawn.of(us));
+                tell(Change::Taken, Square::from_coords(to.file(), from.rank()), Role::Pawn.of(!us));
+                tell(Change::Put, to, Role::Pawn.of(us));
             }
             Move::Castle { king, rook } => {
                 let side = CastlingSide::from_king_side(king < rook);
-                let mut key = at(king, us, Role::King);
-                key ^= at(rook, us, Role::Rook);
-                key ^= at(side.king_to(us), us, Role::King);
-                key ^= at(side.rook_to(us), us, Role::Rook);
-                key
+                tell(Change::Taken, king, Role::King.of(us));
+                tell(Change::Taken, rook, Role::Rook.of(us));
+                tell(Change::Put, side.king_to(us), Role::King.of(us));
+                tell(Change::Put, side.rook_to(us), Role::Rook.of(us));
             }
-            Move::Put { role, to } => at(to, us, role),
+            Move::Put { role, to } => tell(Change::Put, to, role.of(us)),
         }
     }
+}
+
+/// What a move does to one square.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A piece leaves it.
+    Taken,
+    /// A piece comes to stand on it.
+    Put,
 }
 
 impl From<shakmaty::Chess> for Chess {
@@ -155,7 +161,9 @@ impl Game for Chess {
 
     fn play(&mut self, mv: Move) {
         self.key ^= self.rights();
-        self.key ^= self.pieces(mv);
+        let mut key = self.key;
+        self.changes(mv, |_, square, piece| key ^= Zobrist64::zobrist_for_piece(square, piece));
+        self.key = key;
         self.position.play_unchecked(mv);
         self.key ^= self.rights();
         self.key ^= Zobrist64::zobrist_for_white_turn();
@@ -163,10 +171,7 @@ impl Game for Chess {
 
     fn outcome(&self) -> Outcome {
         if self.position.legal_moves().is_empty() {
-            match self.is_check() {
-                true => Outcome::Win(!self.side(), Reason::Checkmate),
-                false => Outcome::Draw(Reason::Stalemate),
-            }
+            self.stuck()
         } else if self.position.is_insufficient_material() {
             Outcome::Draw(Reason::InsufficientMaterial)
         } else if self.position.halfmoves() >= FIFTY_MOVES {
@@ -240,6 +245,24 @@ impl Tactics for Chess {
 
     fn worth(&self, mv: Move) -> i32 {
         exchange::value(mv.role())
+    }
+
+    fn settled(&self) -> Outcome {
+        if self.position.is_insufficient_material() {
+            Outcome::Draw(Reason::InsufficientMaterial)
+        } else if self.position.halfmoves() >= FIFTY_MOVES {
+            // A mate on the board counts for more than the fifty moves before it.
+            self.outcome()
+        } else {
+            Outcome::Ongoing
+        }
+    }
+
+    fn stuck(&self) -> Outcome {
+        match self.is_check() {
+            true => Outcome::Win(!self.side(), Reason::Checkmate),
+            false => Outcome::Draw(Reason::Stalemate),
+        }
     }
 
     fn noisy_moves(&self) -> Moves<Move> {

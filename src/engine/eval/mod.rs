@@ -1,0 +1,47 @@
+//! Opinions on positions, kept up to date with the move where that pays.
+
+use super::Score;
+use crate::game::{Tactics, chess::Chess};
+
+mod chess;
+mod tables;
+
+pub use chess::PieceSquares;
+
+/// Judges positions of one game.
+///
+/// The `State` travels along the search, one for each position on the path: nothing for a judge that
+/// looks at the board alone, sums for piece-square tables, an accumulator for a network.
+pub trait Evaluator<G: Tactics>: Default + Send + Sync + 'static {
+    /// What is carried from position to position.
+    type State: Clone;
+
+    /// The state of a position that nobody has seen before.
+    fn root(&self, position: &G) -> Self::State;
+
+    /// The state after `mv` is played on `before`.
+    fn step(&self, state: &Self::State, before: &G, mv: G::Move) -> Self::State;
+
+    /// What the position is worth to the side to move.
+    fn score(&self, state: &Self::State, position: &G) -> Score;
+}
+
+/// A game our engine can play: its rules, and who judges its positions.
+#[diagnostic::on_unimplemented(
+    message = "no evaluator is named for the game `{Self}`",
+    note = "add a row to `judged!` in src/engine/eval/mod.rs"
+)]
+pub trait Judged: Tactics {
+    /// Who judges it.
+    type Judge: Evaluator<Self>;
+}
+
+/// What the judge of a game carries along the search.
+pub type State<G> = <<G as Judged>::Judge as Evaluator<G>>::State;
+
+macro_rules! judged {
+    ($($game:ty => $judge:ty),* $(,)?) => { $(impl Judged for $game { type Judge = $judge; })* };
+}
+judged! {
+    Chess => PieceSquares,
+}

@@ -1,0 +1,45 @@
+//! Aspiration windows: an iteration is expected to end near the score of the one before, and a narrow
+//! window around it cuts more. Where the score falls outside, the window grows on that side.
+//!
+//! Source: Chess Programming Wiki, "Aspiration Windows".
+
+use super::{Root, Window, Worker};
+use crate::engine::{
+    Score, Stopped,
+    eval::{Judged, State},
+};
+
+/// Below this depth scores jump too much.
+const MIN_DEPTH: i32 = 5;
+const FIRST_MARGIN: i32 = 20;
+/// Beyond this the window is opened wholly.
+const LAST_MARGIN: i32 = 800;
+
+impl<G: Judged> Worker<'_, G> {
+    /// Searches the root to this depth.
+    pub(super) fn aspire(
+        &mut self,
+        root: &G,
+        state: &State<G>,
+        depth: i32,
+        last: Score,
+    ) -> Result<Score, Stopped> {
+        let mut margin = FIRST_MARGIN;
+        let mut window = match depth < MIN_DEPTH || last.is_mate() {
+            true => Window::FULL,
+            false => Window { alpha: last.offset(-margin), beta: last.offset(margin) },
+        };
+        loop {
+            let score = self.node::<Root>(root, state, depth, window, 0)?;
+            margin *= 2;
+            let grown = |by: i32| if margin > LAST_MARGIN { None } else { Some(score.offset(by)) };
+            if score <= window.alpha && window.alpha > Window::FULL.alpha {
+                window.alpha = grown(-margin).unwrap_or(Window::FULL.alpha);
+            } else if score >= window.beta && window.beta < Window::FULL.beta {
+                window.beta = grown(margin).unwrap_or(Window::FULL.beta);
+            } else {
+                return Ok(score);
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Ways to search deeper, one a file.
+
+pub mod check;

@@ -1,0 +1,190 @@
+//! Principal-variation search with iterative deepening, one text for every game.
+//!
+//! A search reads from top to bottom: [`Search`] starts the threads, each deepens in
+//! [`worker`], an iteration opens its window in [`aspiration`], a node is searched in [`node`] and
+//! played out in [`quiescence`]. Each heuristic has a file of its own under [`prune`], [`reduce`] and
+//! [`extend`], and is called by name in one place.
+//!
+//! Sources: Chess Programming Wiki, "Principal Variation Search", "Iterative Deepening" and "Lazy SMP".
+
+use std::{
+    ops::Neg,
+    sync::{Arc, atomic::AtomicU64},
+    thread,
+    time::Instant,
+};
+
+use super::{Progress, Report, Score, StopFlag, Table, Task, Thinker, eval::Judged, score::MAX_PLY};
+use crate::game::Tactics;
+
+mod aspiration;
+mod extend;
+mod history;
+mod node;
+mod picker;
+mod prune;
+mod pv;
+mod quiescence;
+mod reduce;
+mod worker;
+
+use worker::{Memory, Worker};
+
+/// What kind of node is searched, known when the code is compiled.
+trait Kind {
+    /// On the principal variation: the window is open.
+    const PV: bool;
+    /// The position that we are asked about.
+    const ROOT: bool;
+    /// The kind of the first child.
+    type Child: Kind;
+}
+
+struct Root;
+struct OnPv;
+struct OffPv;
+
+impl Kind for Root {
+    const PV: bool = true;
+    const ROOT: bool = true;
+    type Child = OnPv;
+}
+impl Kind for OnPv {
+    const PV: bool = true;
+    const ROOT: bool = false;
+    type Child = OnPv;
+}
+impl Kind for OffPv {
+    const PV: bool = false;
+    const ROOT: bool = false;
+    type Child = OffPv;
+}
+
+/// Only scores between the two are told apart.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Window {
+    alpha: Score,
+    beta: Score,
+}
+
+impl Window {
+    /// Every score.
+    const FULL: Window = Window { alpha: Score::LOSS, beta: Score::INFINITE };
+
+    /// Is the score above alpha?
+    fn at_alpha(self) -> Window {
+        Window { alpha: self.alpha, beta: self.alpha.above() }
+    }
+
+    /// Is the score at least beta?
+    fn at_beta(self) -> Window {
+        Window { alpha: -(-self.beta).above(), beta: self.beta }
+    }
+}
+
+impl Neg for Window {
+    type Output = Window;
+    /// As the other side sees it.
+    fn neg(self) -> Window {
+        Window { alpha: -self.beta, beta: -self.alpha }
+    }
+}
+
+/// What the heuristics may look at: filled once, at the top of a node.
+struct Node<'p, G: Tactics> {
+    position: &'p G,
+    ply: u16,
+    depth: i32,
+    window: Window,
+    check: bool,
+    /// The static evaluation, bettered by the table; meaningless in check.
+    eval: Score,
+    /// Is the evaluation better than at our last move?
+    improving: bool,
+}
+
+/// One move under consideration.
+struct Candidate<M> {
+    mv: M,
+    /// How many were tried before it.
+    index: usize,
+    quiet: bool,
+    history: i32,
+    gives_check: bool,
+}
+
+/// A move on the path, as history knows it.
+#[derive(Copy, Clone, Debug)]
+struct Played {
+    piece: usize,
+    target: usize,
+}
+
+/// The stack of a search thread: the deepest line, with room for the largest frames of a debug build.
+const STACK: usize = 16 << 20;
+
+/// The engine of the house.
+pub struct Search<G: Judged> {
+    judge: G::Judge,
+    table: Arc<Table>,
+    /// One for each thread.
+    memories: Vec<Memory<G>>,
+}
+
+/// What the threads of one search share.
+struct Shared<'s, G: Judged> {
+    task: &'s Task<'s, G>,
+    judge: &'s G::Judge,
+    table: &'s Table,
+    /// Raised when the first thread is done: the others only help it.
+    done: StopFlag,
+    nodes: AtomicU64,
+    began: Instant,
+}
+
+impl<G: Judged> Search<G> {
+    /// A search with this many threads.
+    pub fn new(table: Arc<Table>, threads: usize) -> Self {
+        let memories = (0..threads.max(1)).map(|_| Memory::new()).collect();
+        Search { judge: G::Judge::default(), table, memories }
+    }
+}
+
+impl<G: Judged> Thinker<G> for Search<G> {
+    fn think(&mut self, task: &Task<'_, G>) -> Report {
+        self.table.new_search();
+        let shared = Shared {
+            task,
+            judge: &self.judge,
+            table: &self.table,
+            done: StopFlag::default(),
+            nodes: AtomicU64::new(0),
+            began: Instant::now(),
+        };
+        let shared = &shared;
+        thread::scope(|scope| {
+            let start = |memory, leads| {
+                let thread = thread::Builder::new().name("search".into()).stack_size(STACK);
+                // Where the system has no thread to give, the search is weaker, or the decision stands.
+                thread.spawn_scoped(scope, move || Worker::new(shared, memory, leads).deepen()).ok()
+            };
+            let mut memories = self.memories.iter_mut();
+            let leader = memories.next().and_then(|memory| start(memory, true));
+            for memory in memories {
+                start(memory, false);
+            }
+            match leader.map(thread::ScopedJoinHandle::join) {
+                Some(Ok(report)) => report,
+                Some(Err(panic)) => std::panic::resume_unwind(panic),
+                None => Report::default(),
+            }
+        })
+    }
+
+    fn new_game(&mut self) {
+        self.memories.iter_mut().for_each(Memory::clear);
+    }
+}
+
+#[cfg(test)]
+mod tests;

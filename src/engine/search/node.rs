@@ -1,0 +1,199 @@
+//! A node of the search: what may settle it, then its moves, the most promising first.
+
+use super::{
+    Candidate, Kind, MAX_PLY, Node, OffPv, Score, Window, Worker, extend,
+    history::Tried,
+    picker::{Picker, Scope},
+    prune, reduce,
+    worker::score_of,
+};
+use crate::{
+    engine::{
+        Stopped,
+        eval::{Evaluator, Judged, State},
+        table::{Bound, Entry},
+    },
+    game::Packed,
+};
+
+impl Entry {
+    /// The stored score, if it settles a search of this depth and window.
+    pub(super) fn settles(&self, depth: i32, window: Window, ply: u16) -> Option<Score> {
+        let score = self.score.to_root(ply);
+        let fits = match self.bound {
+            Bound::Exact => true,
+            Bound::Lower => score >= window.beta,
+            Bound::Upper => score <= window.alpha,
+        };
+        (i32::from(self.depth) >= depth && fits).then_some(score)
+    }
+
+    /// The static evaluation, bettered by what the stored score says of the true one.
+    fn better_eval(&self, eval: Score, ply: u16) -> Score {
+        let score = self.score.to_root(ply);
+        let says_more = match self.bound {
+            Bound::Exact => true,
+            Bound::Lower => score > eval,
+            Bound::Upper => score < eval,
+        };
+        if says_more && !score.is_mate() { score } else { eval }
+    }
+}
+
+impl<G: Judged> Worker<'_, G> {
+    /// Searches a position to a depth: the score is exact within the window, a bound outside.
+    pub(super) fn node<K: Kind>(
+        &mut self,
+        position: &G,
+        state: &State<G>,
+        depth: i32,
+        window: Window,
+        ply: u16,
+    ) -> Result<Score, Stopped> {
+        let check = position.is_check();
+        let depth = depth + extend::check::plies(check, ply, self.iteration);
+        if depth <= 0 || ply >= MAX_PLY {
+            return self.quiesce::<K>(position, state, window, ply);
+        }
+        self.count(ply)?;
+        self.pv().clear(ply);
+
+        let mut window = window;
+        if !K::ROOT {
+            if let Some(score) = self.settled(position, ply) {
+                return Ok(score);
+            }
+            match prune::mate_distance::narrow(window, ply) {
+                Ok(narrower) => window = narrower,
+                Err(score) => return Ok(score),
+            }
+        }
+
+        let entry = self.shared.table.probe(position.key());
+        if !K::PV
+            && let Some(score) = entry.and_then(|e| e.settles(depth, window, ply))
+        {
+            return Ok(score);
+        }
+        let table_move = entry.and_then(|e| position.unpack(e.mv));
+        let depth = depth - reduce::internal_iterative::plies(depth, table_move.is_some());
+
+        let static_eval = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
+        let improving = self.improves(ply, static_eval);
+        let static_eval = static_eval.unwrap_or(Score::LOSS);
+        let eval = entry.filter(|_| !check).map_or(static_eval, |e| e.better_eval(static_eval, ply));
+        let node = Node { position, ply, depth, window, check, eval, improving };
+
+        // Before the moves: each line may settle the node.
+        if let Some(score) = prune::reverse_futility::cut::<G, K>(&node) {
+            return Ok(score);
+        }
+        if let Some(score) = prune::null_move::cut::<G, K>(self, &node, state)? {
+            return Ok(score);
+        }
+
+        self.moves::<K>(node, state, static_eval, table_move)
+    }
+
+    fn moves<K: Kind>(
+        &mut self,
+        mut node: Node<'_, G>,
+        state: &State<G>,
+        static_eval: Score,
+        table_move: Option<G::Move>,
+    ) -> Result<Score, Stopped> {
+        let (position, ply, alpha) = (node.position, node.ply, node.window.alpha);
+        let (mut best, mut best_move) = (Score::LOSS, None);
+        let before = self.before(ply);
+        let mut picker = Picker::new(Scope::All, table_move);
+        let mut tried = Tried::new();
+        let mut count = 0;
+        while let Some(pick) = picker.next(position, self.history(), &before, ply) {
+            if K::ROOT && !self.is_wanted(position.pack(pick.mv)) {
+                continue;
+            }
+            let (mv, quiet, history) = (pick.mv, pick.quiet, pick.history);
+            let mut candidate = Candidate { mv, index: count, quiet, history, gives_check: false };
+            count += 1;
+            // For each move, once one is known that does not lose: each line may pass it over.
+            if !best.is_lost()
+                && (prune::late_move::skips::<G, K>(&node, &candidate)
+                    || prune::futility::skips::<G, K>(&node, &candidate)
+                    || prune::exchange::skips::<G, K>(&node, &candidate))
+            {
+                continue;
+            }
+
+            let mut child = position.clone();
+            child.play(mv);
+            candidate.gives_check = child.is_check();
+            let score = self.descend::<K>(&node, &candidate, &child, state)?;
+            if score > best {
+                best = score;
+            }
+            if score > node.window.alpha {
+                node.window.alpha = score;
+                best_move = Some(mv);
+                if K::PV {
+                    self.pv().raise(ply, mv);
+                }
+                if K::ROOT {
+                    self.publish(position, mv, score);
+                }
+                if score >= node.window.beta {
+                    if quiet {
+                        self.remember(&node, mv, &tried);
+                    }
+                    break;
+                }
+            }
+            if quiet {
+                let _ = tried.try_push(mv);
+            }
+        }
+        if count == 0 {
+            return Ok(score_of(position.stuck(), position, ply));
+        }
+
+        let bound = match best {
+            _ if best >= node.window.beta => Bound::Lower,
+            _ if best > alpha => Bound::Exact,
+            _ => Bound::Upper,
+        };
+        let mv = best_move.map_or(Packed::NONE, |mv| position.pack(mv));
+        let depth = node.depth as u8;
+        self.shared
+            .table
+            .store(position.key(), Entry { mv, score: best.from_root(ply), eval: static_eval, depth, bound });
+        Ok(best)
+    }
+
+    /// Searches a child: the first on the principal variation with the open window, the others with a
+    /// closed one around alpha, less deep at first, and again where they come out better than expected.
+    fn descend<K: Kind>(
+        &mut self,
+        node: &Node<'_, G>,
+        candidate: &Candidate<G::Move>,
+        child: &G,
+        state: &State<G>,
+    ) -> Result<Score, Stopped> {
+        let Node { position, ply, depth, window, .. } = *node;
+        let next = self.shared.judge.step(state, position, candidate.mv);
+        self.enter(position, candidate.mv, ply);
+        let depth = depth - 1;
+        let closed = -window.at_alpha();
+        let mut score = Score::INFINITE;
+        if !K::PV || candidate.index > 0 {
+            let reduction = reduce::late_move::plies::<G, K>(node, candidate);
+            score = -self.node::<OffPv>(child, &next, depth - reduction, closed, ply + 1)?;
+            if score > window.alpha && reduction > 0 {
+                score = -self.node::<OffPv>(child, &next, depth, closed, ply + 1)?;
+            }
+        }
+        if K::PV && (candidate.index == 0 || score > window.alpha) {
+            score = -self.node::<K::Child>(child, &next, depth, -window, ply + 1)?;
+        }
+        self.leave();
+        Ok(score)
+    }
+}

@@ -1,0 +1,108 @@
+//! The order in which moves are tried: the table's move before any other is even generated, then
+//! captures that win, killers, quiet moves by their history, and captures that lose.
+
+use arrayvec::ArrayVec;
+
+use super::{Played, history::History};
+use crate::game::{MAX_MOVES, Tactics};
+
+const WINNING: i32 = 1_000_000;
+const KILLER: i32 = 900_000;
+const LOSING: i32 = -1_000_000;
+
+/// What is to be looked at: every move, or only what may win something at once.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All legal moves.
+    All,
+    /// [`Tactics::noisy_moves`] whose exchange does not lose.
+    Noisy,
+}
+
+/// A move and its place in the order.
+#[derive(Copy, Clone, Debug)]
+pub struct Pick<M> {
+    /// The move.
+    pub mv: M,
+    /// Neither a capture nor a promotion.
+    pub quiet: bool,
+    /// Of a quiet move.
+    pub history: i32,
+}
+
+/// Hands out the moves of one node, the most promising first.
+pub struct Picker<G: Tactics> {
+    scope: Scope,
+    table_move: Option<G::Move>,
+    /// `None` until generated. Each with its score in the order; sorted as far as needed.
+    rest: Option<ArrayVec<(i32, G::Move), MAX_MOVES>>,
+    table_move_done: bool,
+}
+
+impl<G: Tactics> Picker<G> {
+    /// The table's move must be legal.
+    pub fn new(scope: Scope, table_move: Option<G::Move>) -> Self {
+        Picker { scope, table_move, rest: None, table_move_done: false }
+    }
+
+    /// The next move.
+    pub fn next(
+        &mut self,
+        position: &G,
+        history: &History<G>,
+        before: &[Option<Played>; 2],
+        ply: u16,
+    ) -> Option<Pick<G::Move>> {
+        if !self.table_move_done {
+            self.table_move_done = true;
+            if let Some(mv) = self.table_move {
+                let quiet = position.gain(mv) == 0;
+                let history = if quiet { history.score(position, mv, before) } else { 0 };
+                return Some(Pick { mv, quiet, history });
+            }
+        }
+        let (scope, table_move) = (self.scope, self.table_move);
+        let rest = self.rest.get_or_insert_with(|| {
+            let moves = if scope == Scope::All { position.moves() } else { position.noisy_moves() };
+            let killers = history.killers(ply);
+            let others = moves.into_iter().filter(|&mv| Some(mv) != table_move);
+            others.map(|mv| (rank(position, mv, history, before, killers), mv)).collect()
+        });
+        loop {
+            let best = (0..rest.len()).max_by_key(|&i| rest[i].0)?;
+            let (rank, mv) = rest.swap_remove(best);
+            let quiet = position.gain(mv) == 0;
+            if rank >= WINNING && !position.exchange(mv, 0) {
+                if scope == Scope::All {
+                    rest.push((rank - WINNING + LOSING, mv));
+                }
+                continue;
+            }
+            return Some(Pick {
+                mv,
+                quiet,
+                history: if quiet { history.score(position, mv, before) } else { 0 },
+            });
+        }
+    }
+}
+
+fn rank<G: Tactics>(
+    position: &G,
+    mv: G::Move,
+    history: &History<G>,
+    before: &[Option<Played>; 2],
+    killers: [Option<G::Move>; 2],
+) -> i32 {
+    let gain = position.gain(mv);
+    if gain > 0 {
+        // The most valuable victim, then the least valuable attacker.
+        WINNING + 16 * gain - position.worth(mv)
+    } else if killers[0] == Some(mv) {
+        KILLER
+    } else if killers[1] == Some(mv) {
+        KILLER - 1
+    } else {
+        history.score(position, mv, before)
+    }
+}

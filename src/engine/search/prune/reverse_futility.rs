@@ -1,0 +1,46 @@
+//! Reverse futility pruning: far enough above beta near the leaves, the node fails high.
+//!
+//! Source: Chess Programming Wiki, "Reverse Futility Pruning".
+
+use crate::{
+    engine::{
+        Score,
+        search::{Kind, Node},
+    },
+    game::Tactics,
+};
+
+const MAX_DEPTH: i32 = 7;
+const MARGIN: i32 = 75;
+
+/// The score with which the node may be left.
+pub fn cut<G: Tactics, K: Kind>(node: &Node<'_, G>) -> Option<Score> {
+    if K::PV || node.check || node.depth > MAX_DEPTH || node.window.beta.is_mate() {
+        return None;
+    }
+    let margin = MARGIN * (node.depth - i32::from(node.improving));
+    (node.eval.offset(-margin) >= node.window.beta).then_some(node.eval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        engine::search::{OffPv, OnPv, Window},
+        game::{Game, chess::Chess},
+    };
+
+    fn node(position: &Chess, eval: i32, depth: i32) -> Node<'_, Chess> {
+        let window = Window { alpha: Score::ZERO, beta: Score::cp(1) };
+        Node { position, ply: 3, depth, window, check: false, eval: Score::cp(eval), improving: false }
+    }
+
+    #[test]
+    fn cuts_only_off_the_principal_variation_and_near_the_leaves() {
+        let p = Chess::start();
+        assert!(cut::<_, OffPv>(&node(&p, 200, 2)).is_some());
+        assert!(cut::<_, OffPv>(&node(&p, 100, 2)).is_none());
+        assert!(cut::<_, OffPv>(&node(&p, 5000, MAX_DEPTH + 1)).is_none());
+        assert!(cut::<_, OnPv>(&node(&p, 5000, 2)).is_none());
+    }
+}

@@ -1,0 +1,4 @@
+//! Ways to search less deep, one a file.
+
+pub mod internal_iterative;
+pub mod late_move;

@@ -1,0 +1,298 @@
+//! One thread of a search: its memory, its path, its clock, and the loop that deepens.
+
+use std::{sync::atomic::Ordering::Relaxed, time::Instant};
+
+use super::{
+    MAX_PLY, Node, Played, Progress, Report, Score, Shared, StopFlag,
+    history::{History, Tried},
+    pv::PvTable,
+};
+use crate::{
+    engine::{
+        Best, Stopped,
+        eval::{Evaluator, Judged, State},
+    },
+    game::{Key, Outcome, Tactics},
+};
+
+/// No iteration goes deeper: tables keep depths in a byte, and lines end at [`MAX_PLY`].
+const MAX_DEPTH: u16 = 120;
+
+/// The clock is looked at once in so many nodes.
+const NODES_BETWEEN_LOOKS: u64 = 1024;
+
+/// What a thread keeps from search to search, so that searching allocates nothing.
+pub(super) struct Memory<G: Tactics> {
+    history: History<G>,
+    pv: PvTable<G::Move>,
+    path: Box<[Step]>,
+    keys: Vec<Key>,
+}
+
+/// A ply of the path from the root.
+#[derive(Copy, Clone)]
+struct Step {
+    /// `None`: a pass.
+    played: Option<Played>,
+    /// `None`: in check, or not known yet.
+    eval: Option<Score>,
+}
+
+impl<G: Tactics> Memory<G> {
+    pub fn new() -> Self {
+        let path = vec![Step { played: None, eval: None }; MAX_PLY as usize + 1];
+        Memory {
+            history: History::new(),
+            pv: PvTable::new(),
+            path: path.into_boxed_slice(),
+            keys: Vec::new(),
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.history.clear();
+    }
+}
+
+/// A thread at work.
+pub(super) struct Worker<'s, G: Judged> {
+    pub shared: &'s Shared<'s, G>,
+    memory: &'s mut Memory<G>,
+    /// The first thread keeps the time and publishes; the others fill the table for it.
+    leads: bool,
+    /// The depth of this iteration.
+    pub iteration: i32,
+    /// Keys in `memory.keys` that were on the board before the search began.
+    played_keys: usize,
+    nodes: u64,
+    /// How many of them the others have been told of.
+    told: u64,
+    next_look: u64,
+    seldepth: u16,
+}
+
+/// Raises a flag even if its holder panics.
+struct RaiseOnDrop<'f>(Option<&'f StopFlag>);
+
+impl Drop for RaiseOnDrop<'_> {
+    fn drop(&mut self) {
+        if let Some(flag) = self.0 {
+            flag.stop();
+        }
+    }
+}
+
+impl<'s, G: Judged> Worker<'s, G> {
+    pub fn new(shared: &'s Shared<'s, G>, memory: &'s mut Memory<G>, leads: bool) -> Self {
+        memory.history.new_search();
+        memory.keys.clear();
+        memory.keys.extend_from_slice(shared.task.line.keys());
+        memory.keys.reserve(MAX_PLY as usize + 1);
+        let played_keys = memory.keys.len();
+        Worker {
+            shared,
+            memory,
+            leads,
+            iteration: 0,
+            played_keys,
+            nodes: 0,
+            told: 0,
+            next_look: 0,
+            seldepth: 0,
+        }
+    }
+
+    /// Searches deeper and deeper until a limit is reached.
+    pub fn deepen(mut self) -> Report {
+        let _others_stop = RaiseOnDrop(self.leads.then_some(&self.shared.done));
+        let root = self.shared.task.line.now();
+        let state = self.shared.judge.root(root);
+        let mut score = self.shared.judge.score(&state, root);
+        self.publish_first(root, score);
+        let mut depth = 0;
+        while depth < self.shared.task.limits.depth.unwrap_or(MAX_DEPTH).clamp(1, MAX_DEPTH) {
+            self.iteration = i32::from(depth) + 1;
+            self.seldepth = 0;
+            match self.aspire(root, &state, self.iteration, score) {
+                Ok(found) => score = found,
+                Err(Stopped) => break,
+            }
+            depth += 1;
+            if self.leads {
+                self.tell(depth, score);
+                if self.has_enough(depth, score) {
+                    break;
+                }
+            }
+        }
+        Report { nodes: self.all_nodes(), depth, time: self.shared.began.elapsed() }
+    }
+
+    /// Before anything is searched: what the table knows, or the move that stands there already.
+    fn publish_first(&self, root: &G, score: Score) {
+        let known = self.shared.table.probe(root.key()).map(|e| e.mv);
+        let known = known.filter(|&mv| root.unpack(mv).is_some() && self.is_wanted(mv));
+        let mv = known.unwrap_or(self.shared.task.best.read().mv);
+        if self.leads {
+            self.shared.task.best.publish(Best { mv, score, depth: 0 });
+        }
+    }
+
+    /// A better move at the root.
+    pub fn publish(&self, root: &G, mv: G::Move, score: Score) {
+        if self.leads {
+            let depth = self.iteration as u16;
+            self.shared.task.best.publish(Best { mv: root.pack(mv), score, depth });
+        }
+    }
+
+    fn tell(&self, depth: u16, score: Score) {
+        (self.shared.task.watch)(&Progress {
+            depth,
+            seldepth: self.seldepth.max(depth),
+            score,
+            nodes: self.all_nodes(),
+            time: self.shared.began.elapsed(),
+            hashfull: self.shared.table.hashfull(),
+            pv: self.memory.pv.root().to_vec(),
+        });
+    }
+
+    /// Is another iteration not wanted, or of no use?
+    fn has_enough(&self, depth: u16, score: Score) -> bool {
+        let limits = &self.shared.task.limits;
+        let late = limits.soft.is_some_and(|soft| Instant::now() >= soft);
+        let mate = score.mate_moves().map(|moves| moves.unsigned_abs());
+        let wanted_mate =
+            limits.mate.zip(mate).is_some_and(|(wanted, found)| score > Score::ZERO && found <= wanted);
+        // A mate seen well within the depth is the shortest; on the clock there is nothing to add.
+        let certain = limits.soft.is_some() && mate.is_some_and(|moves| 2 * moves + 2 <= depth);
+        late || wanted_mate || certain
+    }
+
+    /// Is the move among those asked for at the root?
+    pub fn is_wanted(&self, mv: crate::game::Packed) -> bool {
+        let wanted = &self.shared.task.limits.root_moves;
+        wanted.is_empty() || wanted.contains(&mv)
+    }
+
+    fn all_nodes(&self) -> u64 {
+        self.shared.nodes.load(Relaxed) + self.nodes - self.told
+    }
+
+    /// Counts a node, and stops the search when a limit is reached.
+    #[inline]
+    pub fn count(&mut self, ply: u16) -> Result<(), Stopped> {
+        self.nodes += 1;
+        self.seldepth = self.seldepth.max(ply);
+        if self.nodes < self.next_look { Ok(()) } else { self.look_at_limits() }
+    }
+
+    #[cold]
+    fn look_at_limits(&mut self) -> Result<(), Stopped> {
+        let Shared { task, done, nodes, .. } = self.shared;
+        let all = nodes.fetch_add(self.nodes - self.told, Relaxed) + self.nodes - self.told;
+        self.told = self.nodes;
+        let left = task.limits.nodes.map_or(u64::MAX, |limit| limit.saturating_sub(all));
+        self.next_look = self.nodes + left.min(NODES_BETWEEN_LOOKS);
+        let late = || self.leads && task.limits.hard.is_some_and(|hard| Instant::now() >= hard);
+        if task.stop.is_raised() || done.is_raised() || left == 0 || late() { Err(Stopped) } else { Ok(()) }
+    }
+
+    /// The score of a position that needs no search: the game is over, or repeats itself.
+    pub fn settled(&self, position: &G, ply: u16) -> Option<Score> {
+        match position.settled() {
+            Outcome::Ongoing if self.is_repetition(position) => Some(Score::ZERO),
+            Outcome::Ongoing => None,
+            outcome => Some(score_of(outcome, position, ply)),
+        }
+    }
+
+    /// Did the position stand on the path before, or twice in the game?
+    fn is_repetition(&self, position: &G) -> bool {
+        let key = position.key();
+        let reversible = (position.reversible_plies() as usize).min(self.memory.keys.len());
+        let mut before = 0;
+        // The same side is to move every second ply, and no position comes back sooner than after four.
+        for distance in (4..=reversible).step_by(2) {
+            let at = self.memory.keys.len() - distance;
+            if self.memory.keys[at] == key {
+                before += 1;
+                if at >= self.played_keys || before == 2 {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Plays a move on the path. What is not taken back because of a stop is forgotten with the search.
+    pub fn enter(&mut self, position: &G, mv: G::Move, ply: u16) {
+        self.memory.keys.push(position.key());
+        let played = Played { piece: position.piece(mv), target: position.target(mv) };
+        self.memory.path[ply as usize].played = Some(played);
+    }
+
+    /// Takes the last move of the path back.
+    pub fn leave(&mut self) {
+        self.memory.keys.pop();
+    }
+
+    /// Runs a search behind a pass.
+    pub fn pass(
+        &mut self,
+        node: &Node<'_, G>,
+        search: impl FnOnce(&mut Self) -> Result<Score, Stopped>,
+    ) -> Result<Score, Stopped> {
+        self.memory.keys.push(node.position.key());
+        self.memory.path[node.ply as usize].played = None;
+        let score = search(self)?;
+        self.leave();
+        Ok(score)
+    }
+
+    /// The move on the path at this ply; `None`: a pass.
+    pub fn played(&self, ply: u16) -> Option<Played> {
+        self.memory.path[ply as usize].played
+    }
+
+    /// The last two moves before this ply, the latest first.
+    pub fn before(&self, ply: u16) -> [Option<Played>; 2] {
+        [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.played(ply)))
+    }
+
+    /// Notes the static evaluation at this ply. Is it better than at our last move?
+    pub fn improves(&mut self, ply: u16, eval: Option<Score>) -> bool {
+        self.memory.path[ply as usize].eval = eval;
+        let back = |plies| ply.checked_sub(plies).and_then(|ply| self.memory.path[ply as usize].eval);
+        eval.zip(back(2).or_else(|| back(4))).is_some_and(|(now, then)| now > then)
+    }
+
+    pub fn history(&self) -> &History<G> {
+        &self.memory.history
+    }
+
+    /// A quiet move cut: remembers it, and the ones tried before it.
+    pub fn remember(&mut self, node: &Node<'_, G>, mv: G::Move, tried: &Tried<G::Move>) {
+        let before = self.before(node.ply);
+        self.memory.history.cutoff(node.position, mv, tried, &before, (node.ply, node.depth));
+    }
+
+    pub fn pv(&mut self) -> &mut PvTable<G::Move> {
+        &mut self.memory.pv
+    }
+
+    /// The static evaluation.
+    pub fn judge(&self, state: &State<G>, position: &G) -> Score {
+        self.shared.judge.score(state, position)
+    }
+}
+
+/// What an ended game is worth to the side to move.
+pub(super) fn score_of<G: Tactics>(outcome: Outcome, position: &G, ply: u16) -> Score {
+    match outcome {
+        Outcome::Ongoing | Outcome::Draw(_) => Score::ZERO,
+        Outcome::Win(side, _) if side == position.side() => Score::mate_in(ply),
+        Outcome::Win(..) => Score::mated_in(ply),
+    }
+}

@@ -1,0 +1,277 @@
+//! The Universal Chess Interface, as an engine hears and speaks it.
+//!
+//! Source: the UCI specification of April 2006 by Stefan Meyer-Kahlen. As it asks, a line with unknown
+//! words in front is read from the first known one.
+
+use std::{fmt, time::Duration};
+
+use super::{WireError, shorten};
+
+/// What a GUI says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FromGui {
+    /// Who are you, and what can be set?
+    Uci,
+    /// Answer when everything before is done.
+    IsReady,
+    /// The next position is of another game.
+    NewGame,
+    /// What to think about.
+    Position {
+        /// `None`: the usual start.
+        fen: Option<String>,
+        /// From there, in coordinates.
+        moves: Vec<String>,
+    },
+    /// Think.
+    Go(Go),
+    /// Answer now.
+    Stop,
+    /// The expected move was played: the clock runs.
+    PonderHit,
+    /// Set an option.
+    SetOption {
+        /// May hold spaces.
+        name: String,
+        /// Empty for buttons.
+        value: String,
+    },
+    /// Leave.
+    Quit,
+    /// Known, and of no interest to us: `debug`, `register`.
+    Ignored,
+}
+
+/// The limits of `go`; what is not said is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Go {
+    /// White's clock and Black's. A clock below zero is one at zero.
+    pub time: [Option<Duration>; 2],
+    /// White's increment and Black's.
+    pub increment: [Option<Duration>; 2],
+    /// Moves until the next time control.
+    pub moves_to_go: Option<u32>,
+    /// Exactly this long.
+    pub move_time: Option<Duration>,
+    /// Plies.
+    pub depth: Option<u16>,
+    /// Nodes.
+    pub nodes: Option<u64>,
+    /// A mate in so many moves.
+    pub mate: Option<u16>,
+    /// Until `stop`.
+    pub infinite: bool,
+    /// On the other side's time: no answer before `ponderhit` or `stop`.
+    pub ponder: bool,
+    /// Only these moves, in coordinates; empty: all.
+    pub search_moves: Vec<String>,
+}
+
+impl FromGui {
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// [`WireError`] if no word of it is a command, or a command lacks what it needs.
+    pub fn parse(line: &str) -> Result<FromGui, WireError> {
+        let mut words = line.split_whitespace();
+        while let Some(word) = words.next() {
+            return Ok(match word {
+                "uci" => FromGui::Uci,
+                "isready" => FromGui::IsReady,
+                "ucinewgame" => FromGui::NewGame,
+                "position" => position(words)?,
+                "go" => FromGui::Go(go(words)),
+                "stop" => FromGui::Stop,
+                "ponderhit" => FromGui::PonderHit,
+                "setoption" => set_option(words)?,
+                "quit" => FromGui::Quit,
+                "debug" | "register" => FromGui::Ignored,
+                _ => continue,
+            });
+        }
+        Err(WireError::Unknown(shorten(line)))
+    }
+}
+
+fn position<'l>(mut words: impl Iterator<Item = &'l str>) -> Result<FromGui, WireError> {
+    let expected =
+        |got: &str| WireError::Field { message: "position", expected: "startpos or fen", got: shorten(got) };
+    let mut before_moves = words.by_ref().take_while(|&word| word != "moves");
+    let fen = match before_moves.next() {
+        Some("startpos") => {
+            before_moves.for_each(drop);
+            None
+        }
+        Some("fen") => Some(before_moves.collect::<Vec<_>>().join(" ")),
+        other => return Err(expected(other.unwrap_or(""))),
+    };
+    Ok(FromGui::Position { fen, moves: words.map(str::to_owned).collect() })
+}
+
+fn set_option<'l>(words: impl Iterator<Item = &'l str>) -> Result<FromGui, WireError> {
+    let mut words = words.skip_while(|&word| word != "name").skip(1);
+    let name = words.by_ref().take_while(|&word| word != "value").collect::<Vec<_>>().join(" ");
+    if name.is_empty() {
+        return Err(WireError::Field { message: "setoption", expected: "name", got: String::new() });
+    }
+    Ok(FromGui::SetOption { name, value: words.collect::<Vec<_>>().join(" ") })
+}
+
+/// Fields in any order, each at most once of use; a field without a readable number is as if not said.
+fn go<'l>(words: impl Iterator<Item = &'l str>) -> Go {
+    let mut go = Go::default();
+    let mut words = words.peekable();
+    while let Some(field) = words.next() {
+        // Numbers below zero happen on clocks that have run out.
+        let mut number = || {
+            let number = words.peek()?.parse::<i64>().ok()?;
+            words.next();
+            u64::try_from(number.max(0)).ok()
+        };
+        let small = |number: u64| u16::try_from(number).unwrap_or(u16::MAX);
+        match field {
+            "wtime" => go.time[0] = number().map(Duration::from_millis),
+            "btime" => go.time[1] = number().map(Duration::from_millis),
+            "winc" => go.increment[0] = number().map(Duration::from_millis),
+            "binc" => go.increment[1] = number().map(Duration::from_millis),
+            "movestogo" => go.moves_to_go = number().map(|n| u32::try_from(n).unwrap_or(u32::MAX)),
+            "movetime" => go.move_time = number().map(Duration::from_millis),
+            "depth" => go.depth = number().map(small),
+            "nodes" => go.nodes = number(),
+            "mate" => go.mate = number().map(small),
+            "infinite" => go.infinite = true,
+            "ponder" => go.ponder = true,
+            "searchmoves" => {
+                while let Some(mv) = words.next_if(|word| is_move(word)) {
+                    go.search_moves.push(mv.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    go
+}
+
+/// Four or five characters that begin and go on with a square: enough to tell a move from a field.
+fn is_move(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let square = |at: usize| matches!(bytes[at], b'a'..=b'h') && matches!(bytes[at + 1], b'1'..=b'8');
+    matches!(bytes.len(), 4 | 5) && square(0) && square(2)
+}
+
+/// A score in UCI's terms.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum UciScore {
+    /// Centipawns.
+    Cp(i32),
+    /// Moves to the mate; negative: we are mated.
+    Mate(i16),
+}
+
+/// One `info` line of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the fields are UCI's
+pub struct Info {
+    pub depth: u16,
+    pub seldepth: u16,
+    pub score: UciScore,
+    pub nodes: u64,
+    pub time: Duration,
+    pub hashfull: u16,
+    pub pv: Vec<String>,
+}
+
+impl fmt::Display for Info {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "info depth {} seldepth {} score ", self.depth, self.seldepth)?;
+        match self.score {
+            UciScore::Cp(cp) => write!(f, "cp {cp}")?,
+            UciScore::Mate(moves) => write!(f, "mate {moves}")?,
+        }
+        let nps = nodes_per_second(self.nodes, self.time);
+        let millis = self.time.as_millis();
+        write!(f, " nodes {} nps {nps} hashfull {} time {millis} pv", self.nodes, self.hashfull)?;
+        self.pv.iter().try_for_each(|mv| write!(f, " {mv}"))
+    }
+}
+
+/// The speed of a search; its first microsecond counts as one.
+pub fn nodes_per_second(nodes: u64, time: Duration) -> u64 {
+    (nodes as f64 / time.as_secs_f64().max(1e-6)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse_go(line: &str) -> Go {
+        match FromGui::parse(line) {
+            Ok(FromGui::Go(go)) => go,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn clocks_in_any_order_and_number() {
+        let ms = Duration::from_millis;
+        assert_eq!(parse_go("go wtime 100").time, [Some(ms(100)), None]);
+        assert_eq!(parse_go("go binc 5 btime -30 movestogo 3").time, [None, Some(ms(0))]);
+        assert_eq!(parse_go("go binc 5 btime -30 movestogo 3").increment, [None, Some(ms(5))]);
+        assert_eq!(parse_go("go wtime btime 70"), Go { time: [None, Some(ms(70))], ..Go::default() });
+    }
+
+    #[test]
+    fn search_moves_end_where_the_next_field_begins() {
+        let go = parse_go("go searchmoves e2e4 a7a8q depth 3 infinite");
+        assert_eq!(
+            go,
+            Go {
+                search_moves: vec!["e2e4".into(), "a7a8q".into()],
+                depth: Some(3),
+                infinite: true,
+                ..Go::default()
+            }
+        );
+    }
+
+    #[test]
+    fn words_in_front_are_passed_over() {
+        assert_eq!(FromGui::parse("joho debug on"), Ok(FromGui::Ignored));
+        assert_eq!(FromGui::parse("  xyz  isready "), Ok(FromGui::IsReady));
+        assert!(FromGui::parse("hello").is_err());
+        assert!(FromGui::parse("").is_err());
+    }
+
+    #[test]
+    fn options_and_positions() {
+        let option =
+            |name: &str, value: &str| Ok(FromGui::SetOption { name: name.into(), value: value.into() });
+        assert_eq!(FromGui::parse("setoption name Move Overhead value 30"), option("Move Overhead", "30"));
+        assert_eq!(FromGui::parse("setoption name Clear Hash"), option("Clear Hash", ""));
+        assert!(FromGui::parse("setoption value 3").is_err());
+        let moves = vec!["e2e4".to_owned()];
+        assert_eq!(
+            FromGui::parse("position startpos moves e2e4"),
+            Ok(FromGui::Position { fen: None, moves: moves.clone() })
+        );
+        let fen = Some("8/8/8/8/8/8/8/8 w - -".to_owned());
+        assert_eq!(
+            FromGui::parse("position fen 8/8/8/8/8/8/8/8 w - - moves e2e4"),
+            Ok(FromGui::Position { fen, moves })
+        );
+        assert!(FromGui::parse("position").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_never_panics(words in prop::collection::vec(prop_oneof![
+            Just("go".to_owned()), Just("position".into()), Just("fen".into()), Just("moves".into()), Just("wtime".into()),
+            Just("searchmoves".into()), Just("setoption".into()), Just("name".into()), Just("value".into()),
+            Just("depth".into()), "-?[0-9]{1,25}", ".{0,6}",
+        ], 0..12)) {
+            let _ = FromGui::parse(&words.join(" "));
+        }
+    }
+}
