@@ -113,7 +113,10 @@ impl<G: Judged> Worker<'_, G> {
                 continue;
             }
             let (mv, quiet, history) = (pick.mv, pick.quiet, pick.history);
-            let mut candidate = Candidate { mv, index: count, quiet, history, gives_check: false };
+            let mut child = position.clone();
+            child.play(mv);
+            let gives_check = child.is_check();
+            let candidate = Candidate { mv, index: count, quiet, history, gives_check };
             count += 1;
             // For each move, once one is known that does not lose: each line may pass it over.
             if !best.is_lost()
@@ -124,9 +127,6 @@ impl<G: Judged> Worker<'_, G> {
                 continue;
             }
 
-            let mut child = position.clone();
-            child.play(mv);
-            candidate.gives_check = child.is_check();
             let score = self.descend::<K>(&node, &candidate, &child, state)?;
             if score > best {
                 best = score;

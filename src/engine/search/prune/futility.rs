@@ -13,7 +13,13 @@ const MARGIN: i32 = 80;
 
 /// Is this move not worth a look?
 pub fn skips<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
-    if K::PV || node.check || !candidate.quiet || node.depth > MAX_DEPTH || node.window.alpha.is_mate() {
+    if K::PV
+        || node.check
+        || candidate.gives_check
+        || !candidate.quiet
+        || node.depth > MAX_DEPTH
+        || node.window.alpha.is_mate()
+    {
         return false;
     }
     node.eval.offset(BASE + MARGIN * node.depth) <= node.window.alpha
