@@ -58,8 +58,9 @@ impl Schedule {
 
     /// Games for those who are free: nobody twice, those who played least first.
     pub fn pair(&self, free: &[SeatNo]) -> Vec<Pairing> {
+        let games = self.games();
         let mut waiting = free.to_vec();
-        waiting.sort_by_key(|seat| Reverse((self.games_of(*seat), *seat)));
+        waiting.sort_by_key(|seat| Reverse((games.get(seat).copied().unwrap_or(0), *seat)));
         let mut pairings = Vec::new();
         while let Some(seat) = waiting.pop() {
             let opponents = waiting.iter().enumerate().filter(|(_, other)| self.left(seat, **other) > 0);
@@ -106,9 +107,15 @@ impl Schedule {
         self.games_per_pair.saturating_sub(self.met(a, b))
     }
 
-    fn games_of(&self, seat: SeatNo) -> u64 {
-        let theirs = self.played.iter().filter(|((a, b), _)| *a == seat || *b == seat);
-        theirs.map(|(_, &games)| u64::from(games)).sum()
+    /// How many games each has played.
+    fn games(&self) -> BTreeMap<SeatNo, u64> {
+        let mut games = BTreeMap::new();
+        for (&(a, b), &met) in &self.played {
+            for seat in [a, b] {
+                *games.entry(seat).or_default() += u64::from(met);
+            }
+        }
+        games
     }
 }
 

@@ -1,7 +1,6 @@
 //! The table of a tournament: scores, and Sonneborn-Berger where they are equal.
 
 use std::{
-    cmp::Reverse,
     collections::BTreeMap,
     fmt::{self, Display},
 };
@@ -123,16 +122,20 @@ impl Standings {
 
     /// The table, best first; the order does not depend on who joined when.
     pub fn rows(&self) -> Vec<Row> {
+        let mut quarters = self.sonneborn_berger_quarters();
         let row = |(name, tally): (&Name, &Tally)| Row {
             name: name.clone(),
             score: score(tally),
-            sonneborn_berger: self.sonneborn_berger_quarters(name) as f64 / 4.0,
+            sonneborn_berger: quarters.remove(name).unwrap_or(0) as f64 / 4.0,
             tally: *tally,
         };
         let mut rows: Vec<_> = self.tallies.iter().map(row).collect();
         // Equal in all of these, the names decide: the map hands them out in order, and the sort keeps it.
-        rows.sort_by_key(|row| {
-            Reverse((row.score, self.sonneborn_berger_quarters(&row.name), row.tally.wins))
+        rows.sort_by(|a, b| {
+            let by_score = b.score.cmp(&a.score);
+            by_score
+                .then(b.sonneborn_berger.total_cmp(&a.sonneborn_berger))
+                .then(b.tally.wins.cmp(&a.tally.wins))
         });
         rows
     }
@@ -151,15 +154,14 @@ impl Standings {
         self.won.entry((name.clone(), against.clone())).or_default().halves += score.halves;
     }
 
-    /// Halves times halves are quarters.
-    fn sonneborn_berger_quarters(&self, name: &Name) -> u64 {
-        let theirs = self.won.iter().filter(|((winner, _), _)| winner == name);
-        theirs
-            .map(|((_, opponent), won)| {
-                let opponents = self.tallies.get(opponent).map(score).unwrap_or_default();
-                u64::from(won.halves) * u64::from(opponents.halves)
-            })
-            .sum()
+    /// For everybody who has won anything; halves times halves are quarters.
+    fn sonneborn_berger_quarters(&self) -> BTreeMap<&Name, u64> {
+        let mut sums = BTreeMap::new();
+        for ((winner, opponent), won) in &self.won {
+            let opponents = self.tallies.get(opponent).map(score).unwrap_or_default();
+            *sums.entry(winner).or_default() += u64::from(won.halves) * u64::from(opponents.halves);
+        }
+        sums
     }
 }
 

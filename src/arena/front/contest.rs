@@ -29,7 +29,7 @@ const FIRST_MESSAGE: Duration = Duration::from_secs(30);
 const PATIENCE: u32 = 10;
 
 /// How long a client that we leave is still read, so that our last words are not lost with its unread ones.
-const LINGER: Duration = Duration::from_secs(1);
+const LINGER: Duration = Duration::from_millis(500);
 
 /// Serves one connection to its end.
 pub(super) async fn serve(

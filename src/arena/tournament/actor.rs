@@ -312,7 +312,7 @@ impl<G: Game> TournamentActor<G> {
         if !forfeited.is_empty() {
             self.players.gossip(seat, &format!("Player {name} stayed away and forfeits the remaining games"));
             self.report(Event::Withdrawn { player: name });
-            self.report(Event::Standings(Arc::new(self.standings.clone())));
+            self.report_standings();
         }
     }
 
@@ -354,7 +354,7 @@ impl<G: Game> TournamentActor<G> {
         if let Some(result) = ending.result {
             self.schedule.played(pairing);
             self.standings.record([&names[Side::First], &names[Side::Second]], result);
-            self.report(Event::Standings(Arc::new(self.standings.clone())));
+            self.report_standings();
         }
         let (event, time_control) = (self.config.name.clone(), self.config.time);
         let record = Record { event, began, round, names, time_control, fen, plies, ending };
@@ -413,6 +413,13 @@ impl<G: Game> TournamentActor<G> {
         let client = |seat| self.players.get(seat)?.client.clone();
         let [white, black] = pairing.seats.0;
         Some(BySide([client(white)?, client(black)?]))
+    }
+
+    /// The table is not small: it is copied only for somebody.
+    fn report_standings(&self) {
+        if self.news.receiver_count() > 0 {
+            self.report(Event::Standings(Arc::new(self.standings.clone())));
+        }
     }
 
     fn report(&self, event: Event) {
