@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tokio::time::{Duration, Instant};
 
-use super::Refusal;
+use super::stub::Refusal;
 use crate::{
     arena::{GameTag, Name, client::Client, pairing::SeatNo},
     wire::contest::FromServer,

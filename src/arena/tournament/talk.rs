@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use super::{
-    actor::TournamentActor,
+    TournamentActor,
     players::{Doing, Player},
 };
 use crate::{
