@@ -1,0 +1,105 @@
+//! The authoritative clocks of one game: plain arithmetic, every instant is passed in.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::game::{BySide, Side, TimeControl};
+
+/// Two clocks of which at most one runs.
+#[derive(Clone, Debug)]
+pub(super) struct Clock {
+    left: BySide<Duration>,
+    increment: Duration,
+    running: Option<(Side, Instant)>,
+}
+
+impl Clock {
+    /// Both clocks full, none running.
+    pub fn new(time_control: TimeControl) -> Self {
+        let TimeControl { initial, increment } = time_control;
+        Clock { left: BySide::both(initial), increment, running: None }
+    }
+
+    /// From now on this side's time passes.
+    pub fn start(&mut self, side: Side, now: Instant) {
+        self.running = Some((side, now));
+    }
+
+    /// What the clock of a side shows; never below zero.
+    pub fn left(&self, side: Side, now: Instant) -> Duration {
+        let used = match self.running {
+            Some((running, since)) if running == side => now.saturating_duration_since(since),
+            _ => Duration::ZERO,
+        };
+        self.left[side].saturating_sub(used)
+    }
+
+    /// When the running clock has used up its last moment.
+    pub fn flag(&self) -> Option<Instant> {
+        self.running.map(|(side, since)| since + self.left[side])
+    }
+
+    /// Would a move that arrived then be too late?
+    pub fn is_late(&self, at: Instant) -> bool {
+        self.flag().is_some_and(|flag| at > flag)
+    }
+
+    /// A legal move arrived: the running clock stops and gets its increment.
+    pub fn press(&mut self, at: Instant) {
+        if let Some((side, _)) = self.running {
+            self.left[side] = self.left(side, at) + self.increment;
+            self.running = None;
+        }
+    }
+
+    /// Both clocks stop where they are.
+    pub fn stop(&mut self, at: Instant) {
+        if let Some((side, _)) = self.running {
+            self.left[side] = self.left(side, at);
+            self.running = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn time_runs_for_the_mover_and_the_increment_comes_with_the_move() {
+        let t0 = Instant::now();
+        let mut clock = Clock::new("1+0.1".parse().unwrap());
+        assert_eq!(clock.flag(), None);
+        clock.start(Side::First, t0);
+        assert_eq!(clock.left(Side::First, t0 + 300 * MS), 700 * MS);
+        assert_eq!(clock.left(Side::Second, t0 + 300 * MS), 1000 * MS);
+        clock.press(t0 + 300 * MS);
+        assert_eq!(clock.left(Side::First, t0 + 900 * MS), 800 * MS);
+        clock.start(Side::Second, t0 + 400 * MS);
+        clock.stop(t0 + 500 * MS);
+        assert_eq!(clock.left(Side::Second, t0 + 900 * MS), 900 * MS);
+    }
+
+    #[test]
+    fn the_last_moment_counts_and_the_one_after_it_does_not() {
+        let t0 = Instant::now();
+        let mut clock = Clock::new("1+0.1".parse().unwrap());
+        clock.start(Side::Second, t0);
+        assert_eq!(clock.flag(), Some(t0 + 1000 * MS));
+        assert!(!clock.is_late(t0 + 1000 * MS));
+        assert!(clock.is_late(t0 + 1001 * MS));
+        assert_eq!(clock.left(Side::Second, t0 + 2000 * MS), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_move_that_was_read_before_its_request_costs_no_time() {
+        let t0 = Instant::now();
+        let mut clock = Clock::new("1+0".parse().unwrap());
+        clock.start(Side::First, t0 + 5 * MS);
+        clock.press(t0);
+        assert_eq!(clock.left(Side::First, t0), 1000 * MS);
+    }
+}

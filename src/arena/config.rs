@@ -1,0 +1,194 @@
+//! The `[arena]` table of the configuration, and what is checked before anything starts.
+
+use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
+
+use serde::Deserialize;
+
+use super::{ArenaError, Name};
+use crate::game::TimeControl;
+
+/// The longest wait that can be asked for: far beyond any lesson, and safe to add to an instant.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The `[arena]` table.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where to listen for TCP, as in `"127.0.0.1:8000"`; port 0 takes any that is free.
+    pub tcp: Option<SocketAddr>,
+    /// Where to listen for WebSocket.
+    pub websocket: Option<SocketAddr>,
+    /// The folder for PGN files; made if it is not there.
+    pub games: PathBuf,
+    /// Connections at once; more are turned away.
+    pub max_connections: usize,
+    /// The tournaments that can be joined.
+    pub tournament: Vec<TournamentConfig>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            tcp: None,
+            websocket: None,
+            games: "games".into(),
+            max_connections: 256,
+            tournament: Vec::new(),
+        }
+    }
+}
+
+/// One `[[arena.tournament]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TournamentConfig {
+    /// What players write after `JOIN`.
+    pub name: Name,
+    /// Seconds for each player and game, and seconds added after each move: `"3+0.05"`.
+    pub time: TimeControl,
+    /// How often each pair meets; colours are balanced.
+    #[serde(default = "games_per_pair")]
+    pub games_per_pair: u32,
+    /// Play begins when this many have joined, and the tournament ends when all have met. Without it
+    /// whoever is there is paired, until the arena is stopped.
+    #[serde(default)]
+    pub players: Option<usize>,
+    /// How long players may take to say `ACK`.
+    #[serde(default = "ack_timeout", with = "humantime_serde")]
+    pub ack_timeout: Duration,
+    /// How often pairings are tried.
+    #[serde(default = "pairing_interval", with = "humantime_serde")]
+    pub pairing_interval: Duration,
+    /// The rest that a player gets after a game.
+    #[serde(default = "pause", with = "humantime_serde")]
+    pub pause: Duration,
+    /// Who stays away for this long forfeits the games that are left; only with `players`.
+    #[serde(default = "absent_after", with = "humantime_serde")]
+    pub absent_after: Duration,
+    /// A file of FEN or EPD lines to begin from; a game and its return game begin from the same.
+    #[serde(default)]
+    pub openings: Option<PathBuf>,
+}
+
+impl TournamentConfig {
+    /// A tournament with the usual settings.
+    pub fn new(name: Name, time: TimeControl) -> Self {
+        TournamentConfig {
+            name,
+            time,
+            games_per_pair: games_per_pair(),
+            players: None,
+            ack_timeout: ack_timeout(),
+            pairing_interval: pairing_interval(),
+            pause: pause(),
+            absent_after: absent_after(),
+            openings: None,
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let waits = [
+            ("ack_timeout", self.ack_timeout),
+            ("pairing_interval", self.pairing_interval),
+            ("pause", self.pause),
+            ("absent_after", self.absent_after),
+        ];
+        if let Some((key, _)) = waits.iter().find(|(_, wait)| *wait > LONGEST) {
+            return Err(format!("{key} is longer than a week"));
+        }
+        if self.pairing_interval.is_zero() {
+            return Err("pairing_interval must be above zero".into());
+        }
+        if self.games_per_pair == 0 {
+            return Err("games_per_pair must be at least 1".into());
+        }
+        match self.players {
+            Some(n @ (0 | 1)) => Err(format!("players = {n}: a tournament needs two")),
+            Some(n) if n > super::MAX_PLAYERS => Err(format!("players: at most {}", super::MAX_PLAYERS)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn games_per_pair() -> u32 {
+    2
+}
+
+fn ack_timeout() -> Duration {
+    Duration::from_secs(20)
+}
+
+fn pairing_interval() -> Duration {
+    Duration::from_secs(3)
+}
+
+fn pause() -> Duration {
+    Duration::from_secs(5)
+}
+
+fn absent_after() -> Duration {
+    Duration::from_secs(60)
+}
+
+impl Config {
+    /// What the types alone do not say.
+    pub(super) fn check(&self) -> Result<(), ArenaError> {
+        let error = |why: String| Err(ArenaError::Config(why));
+        if self.tcp.is_none() && self.websocket.is_none() {
+            return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());
+        }
+        if self.max_connections == 0 {
+            return error("max_connections must be at least 1".into());
+        }
+        if self.tournament.is_empty() {
+            return error("no tournament: add an [[arena.tournament]] with a name and a time".into());
+        }
+        let mut names = BTreeSet::new();
+        for tournament in &self.tournament {
+            if !names.insert(&tournament.name) {
+                return error(format!("two tournaments have the name '{}'", tournament.name));
+            }
+            if let Err(why) = tournament.check() {
+                return error(format!("tournament '{}': {why}", tournament.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Config {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn defaults_and_durations() {
+        let config =
+            read("tcp = '127.0.0.1:0'\n[[tournament]]\nname = 'class'\ntime = '3+0.05'\npause = '1s 500ms'");
+        assert!(config.check().is_ok());
+        let mut expected =
+            TournamentConfig::new(config.tournament[0].name.clone(), config.tournament[0].time);
+        expected.pause = Duration::from_millis(1500);
+        assert_eq!(config.tournament, [expected]);
+        assert_eq!((config.max_connections, config.games), (256, "games".into()));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_told() {
+        let class = "[[tournament]]\nname = 'class'\ntime = '3'\n";
+        for (text, why) in [
+            (class.to_owned(), "nowhere to listen"),
+            ("tcp = '127.0.0.1:0'".to_owned(), "no tournament"),
+            (format!("tcp = '127.0.0.1:0'\n{class}{class}"), "two tournaments"),
+            (format!("tcp = '127.0.0.1:0'\n{class}players = 1"), "a tournament needs two"),
+            (format!("tcp = '127.0.0.1:0'\n{class}pairing_interval = '0s'"), "above zero"),
+            (format!("tcp = '127.0.0.1:0'\n{class}pause = '1000000years'"), "longer than a week"),
+        ] {
+            let error = read(&text).check().unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}

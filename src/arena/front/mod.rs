@@ -1,0 +1,120 @@
+//! The doors: listens, counts heads, and gives each connection a task. One file a protocol the arena speaks.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{
+    net::{TcpListener, TcpStream},
+    select,
+    sync::Semaphore,
+    time::{sleep, timeout},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{ArenaError, tournament::Hall};
+use crate::net::{self, LineReader, LineWriter, NetError};
+
+mod contest;
+
+/// How long a WebSocket client may take to shake hands.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// How long somebody is listened to who is turned away.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How many are told at once that there is no room; more are just closed.
+const FAREWELLS: usize = 16;
+
+/// How long to wait after the system refused us a connection, most likely for lack of descriptors.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// What carries the lines.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Transport {
+    Tcp,
+    WebSocket,
+}
+
+impl Transport {
+    async fn take(self, stream: TcpStream) -> Result<(LineReader, LineWriter), NetError> {
+        match self {
+            Transport::Tcp => net::over_tcp(stream),
+            Transport::WebSocket => net::accept_ws(stream, HANDSHAKE).await,
+        }
+    }
+}
+
+/// A port that is listened on.
+#[derive(Debug)]
+pub(super) struct Door {
+    pub address: SocketAddr,
+    pub transport: Transport,
+    listener: TcpListener,
+}
+
+impl Door {
+    /// Takes the port.
+    ///
+    /// # Errors
+    /// [`ArenaError::Listen`] if it cannot be had.
+    pub async fn open(address: SocketAddr, transport: Transport) -> Result<Door, ArenaError> {
+        let error = |source| ArenaError::Listen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(error)?;
+        Ok(Door { address: listener.local_addr().map_err(error)?, transport, listener })
+    }
+}
+
+/// What all doors share.
+#[derive(Clone, Debug)]
+pub(super) struct Front {
+    hall: Hall,
+    places: Arc<Semaphore>,
+    farewells: Arc<Semaphore>,
+    connections: TaskTracker,
+    closing: CancellationToken,
+}
+
+impl Front {
+    /// A front with that many places; `closing` ends every connection.
+    pub fn new(hall: Hall, places: usize, connections: TaskTracker, closing: CancellationToken) -> Self {
+        let places = Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)));
+        Front { hall, places, farewells: Arc::new(Semaphore::new(FAREWELLS)), connections, closing }
+    }
+
+    /// Lets people in until `stop`.
+    pub async fn listen(self, door: Door, stop: CancellationToken) {
+        loop {
+            let accepted = select! {
+                () = stop.cancelled() => return,
+                accepted = door.listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, from)) => self.admit(stream, from, door.transport),
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    sleep(BREATH).await;
+                }
+            }
+        }
+    }
+
+    fn admit(&self, stream: TcpStream, from: SocketAddr, transport: Transport) {
+        let Front { hall, closing, .. } = self.clone();
+        if let Ok(place) = self.places.clone().try_acquire_owned() {
+            self.connections.spawn(async move {
+                let taken = closing.run_until_cancelled(transport.take(stream)).await;
+                match taken {
+                    Some(Ok((reader, writer))) => contest::serve(reader, writer, hall, &closing).await,
+                    Some(Err(error)) => tracing::debug!(%from, %error, "no connection"),
+                    None => {}
+                }
+                drop(place);
+            });
+        } else if let Ok(place) = self.farewells.clone().try_acquire_owned() {
+            tracing::warn!(%from, "turned away: max_connections is reached");
+            self.connections.spawn(async move {
+                let _ = timeout(FAREWELL, contest::turn_away(transport.take(stream))).await;
+                drop(place);
+            });
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Where games are written as they end: one PGN file a tournament, one append a game.
+//!
+//! A disk can be slow, so the writing has a thread of its own.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use time::{OffsetDateTime, macros::format_description};
+use tokio::sync::mpsc;
+
+use super::{ArenaError, Name};
+
+/// Games that may wait for the disk.
+const QUEUE: usize = 1024;
+
+/// Hands games to the writer.
+#[derive(Clone, Debug)]
+pub(super) struct Store {
+    games: mpsc::Sender<String>,
+}
+
+/// Owns the file.
+#[derive(Debug)]
+pub(super) struct StoreActor {
+    games: mpsc::Receiver<String>,
+    file: File,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Makes a new file in the folder; its name holds the tournament's and the time.
+    ///
+    /// # Errors
+    /// [`ArenaError::Games`] if the folder or the file cannot be made.
+    pub fn open(
+        folder: &Path,
+        tournament: &Name,
+        now: OffsetDateTime,
+    ) -> Result<(Store, StoreActor), ArenaError> {
+        let error = |source| ArenaError::Games { folder: folder.to_owned(), source };
+        fs::create_dir_all(folder).map_err(error)?;
+        let (file, path) = create(folder, &stem(tournament, now)).map_err(error)?;
+        let (tx, rx) = mpsc::channel(QUEUE);
+        Ok((Store { games: tx }, StoreActor { games: rx, file, path }))
+    }
+
+    /// Hands over the text of a game.
+    pub async fn write(&self, game: String) {
+        // The writer lives as long as there is a stub; it does not give up on errors.
+        let _ = self.games.send(game).await;
+    }
+}
+
+impl StoreActor {
+    /// Writes until no stub is left. Blocks: for a thread of its own.
+    ///
+    /// Returns the file, or `None` if there was nothing to write and so the file is gone again.
+    pub fn run(mut self) -> Option<PathBuf> {
+        let mut written = 0_usize;
+        while let Some(game) = self.games.blocking_recv() {
+            written += 1;
+            if let Err(error) = self.append(&game) {
+                tracing::error!(file = %self.path.display(), %error, "could not write this game:\n{game}");
+            }
+        }
+        if written == 0 {
+            let _ = fs::remove_file(&self.path);
+            return None;
+        }
+        Some(self.path)
+    }
+
+    fn append(&mut self, game: &str) -> io::Result<()> {
+        self.file.write_all(game.as_bytes())?;
+        self.file.sync_data()
+    }
+}
+
+/// `class-2026-03-01-123000`, with only such characters as every file system takes.
+fn stem(tournament: &Name, now: OffsetDateTime) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
+    let name: String = tournament.as_str().chars().map(plain).collect();
+    let format = format_description!("[year]-[month]-[day]-[hour][minute][second]");
+    format!("{name}-{}", now.format(format).unwrap_or_default())
+}
+
+/// A file that was not there before: a number is added where the name is taken.
+fn create(folder: &Path, stem: &str) -> io::Result<(File, PathBuf)> {
+    let mut number = 1;
+    loop {
+        let name = if number == 1 { format!("{stem}.pgn") } else { format!("{stem}-{number}.pgn") };
+        let path = folder.join(name);
+        match OpenOptions::new().append(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
+            opened => return opened.map(|file| (file, path)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_overwritten_and_nothing_empty_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = time::macros::datetime!(2026-03-01 12:30:05 UTC);
+        let name = Name::try_from("../class").unwrap();
+        let open = || Store::open(&folder.path().join("games"), &name, now).unwrap();
+        let ((first, first_actor), (second, second_actor)) = (open(), open());
+        first.games.blocking_send("one\n".into()).unwrap();
+        first.games.blocking_send("two\n".into()).unwrap();
+        drop((first, second));
+        let path = first_actor.run().unwrap();
+        assert!(path.ends_with("games/___class-2026-03-01-123005.pgn"), "{path:?}");
+        assert_eq!(fs::read_to_string(path).unwrap(), "one\ntwo\n");
+        assert_eq!(second_actor.run(), None);
+        assert_eq!(fs::read_dir(folder.path().join("games")).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,216 @@
+//! An arena on ports of its own, and clients that speak from a script.
+
+#![allow(dead_code)] // every test file uses another part of it
+
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::{net::TcpStream, task::JoinHandle, time::timeout};
+use tokio_util::sync::CancellationToken;
+use zeitnot::{
+    arena::{Arena, Config, News, Summary},
+    net::{Address, LineReader, LineWriter},
+};
+
+/// Generous: nothing here is about speed.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How a client comes in.
+#[derive(Copy, Clone, Debug)]
+pub enum By {
+    Tcp,
+    WebSocket,
+}
+
+/// An arena that runs.
+pub struct TestArena {
+    tcp: String,
+    websocket: String,
+    pub news: tokio::sync::broadcast::Receiver<News>,
+    pub folder: TempDir,
+    shutdown: CancellationToken,
+    running: JoinHandle<Summary>,
+}
+
+impl TestArena {
+    /// With one tournament, `class`, and these settings besides or instead of quick ones.
+    pub async fn start(settings: &str) -> Self {
+        Self::with("", settings).await
+    }
+
+    /// The same, with settings of the arena as well.
+    pub async fn with(arena: &str, settings: &str) -> Self {
+        Self::in_folder(tempfile::tempdir().unwrap(), arena, settings).await
+    }
+
+    /// Every game of these begins there.
+    pub async fn from_position(fen: &str, settings: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let openings = folder.path().join("openings.epd");
+        std::fs::write(&openings, fen).unwrap();
+        let settings = format!("openings = '{}'\n{settings}", openings.display());
+        Self::in_folder(folder, "", &settings).await
+    }
+
+    async fn in_folder(folder: TempDir, arena: &str, settings: &str) -> Self {
+        let mut text = format!(
+            "tcp = '127.0.0.1:0'\nwebsocket = '127.0.0.1:0'\ngames = '{}'\n{arena}\n[[tournament]]\nname = 'class'\n",
+            folder.path().join("games").display(),
+        );
+        for (key, value) in [("time", "60+0"), ("pairing_interval", "20ms"), ("pause", "0ms")] {
+            if !settings.lines().any(|line| line.starts_with(&format!("{key} "))) {
+                text += &format!("{key} = '{value}'\n");
+            }
+        }
+        let config: Config = toml::from_str(&(text + settings)).unwrap();
+        let arena = Arena::bind(config).await.unwrap();
+        let (tcp, websocket) = (arena.tcp().unwrap(), arena.websocket().unwrap());
+        let (news, shutdown) = (arena.news(), CancellationToken::new());
+        let running = tokio::spawn(arena.run(shutdown.clone()));
+        TestArena {
+            tcp: format!("tcp://{tcp}"),
+            websocket: format!("ws://{websocket}"),
+            news,
+            folder,
+            shutdown,
+            running,
+        }
+    }
+
+    /// A connection that has said nothing yet.
+    pub async fn connect(&self, by: By) -> Player {
+        let address = match by {
+            By::Tcp => &self.tcp,
+            By::WebSocket => &self.websocket,
+        };
+        let address: Address = address.parse().unwrap();
+        let (reader, writer) = address.connect(PATIENCE).await.unwrap();
+        Player { name: String::new(), reader, writer }
+    }
+
+    /// A connection for bytes of all kinds.
+    pub async fn raw(&self, by: By) -> TcpStream {
+        TcpStream::connect(self.authority(by)).await.unwrap()
+    }
+
+    /// Host and port.
+    pub fn authority(&self, by: By) -> &str {
+        match by {
+            By::Tcp => self.tcp.trim_start_matches("tcp://"),
+            By::WebSocket => self.websocket.trim_start_matches("ws://"),
+        }
+    }
+
+    /// A player of the tournament.
+    pub async fn join(&self, by: By, name: &str) -> Player {
+        let mut player = self.connect(by).await;
+        player.name = name.to_owned();
+        player.send(&format!("JOIN class {name}")).await;
+        player
+    }
+
+    /// Alice and Bob at the board.
+    pub async fn game(&self) -> Board {
+        let (mut alice, mut bob) = (self.join(By::Tcp, "alice").await, self.join(By::Tcp, "bob").await);
+        let game = begin(&mut alice, &mut bob).await;
+        Board::new(game, alice, bob)
+    }
+
+    /// Waits until the arena has come to its own end.
+    pub async fn end(self) -> (Summary, TempDir) {
+        (timeout(PATIENCE, self.running).await.expect("the arena ends").unwrap(), self.folder)
+    }
+
+    /// Stops the arena.
+    pub async fn stop(self) -> (Summary, TempDir) {
+        self.shutdown.cancel();
+        self.end().await
+    }
+}
+
+/// Two players who have been paired acknowledge; returns the GAME_PAIRED line.
+pub async fn begin(a: &mut Player, b: &mut Player) -> String {
+    let paired = a.expect("GAME_PAIRED").await;
+    assert_eq!(b.expect("GAME_PAIRED").await, paired);
+    for player in [&mut *a, &mut *b] {
+        player.send(&format!("ACK {}", word(&paired, 1))).await;
+    }
+    paired
+}
+
+/// A field of a message.
+pub fn word(line: &str, at: usize) -> &str {
+    line.split(' ').nth(at).unwrap_or_else(|| panic!("no field {at} in '{line}'"))
+}
+
+/// A game with both players at the board.
+pub struct Board {
+    pub game: String,
+    pub white: Player,
+    pub black: Player,
+}
+
+impl Board {
+    pub fn new(paired: String, a: Player, b: Player) -> Self {
+        let game = word(&paired, 1).to_owned();
+        let (white, black) = if word(&paired, 2) == a.name { (a, b) } else { (b, a) };
+        Board { game, white, black }
+    }
+
+    /// Plays these, each side when it is asked.
+    pub async fn play(&mut self, moves: &str) {
+        for (i, mv) in moves.split(' ').enumerate() {
+            let player = if i % 2 == 0 { &mut self.white } else { &mut self.black };
+            player.expect("YOUR_MOVE").await;
+            player.send(&format!("MOVE {} {mv}", self.game)).await;
+        }
+    }
+
+    /// The result and the reason that both are told.
+    pub async fn over(&mut self) -> String {
+        let line = self.white.expect("GAME_OVER").await;
+        assert_eq!(self.black.expect("GAME_OVER").await, line);
+        line.strip_prefix(&format!("GAME_OVER {} ", self.game)).unwrap().to_owned()
+    }
+}
+
+/// A client.
+pub struct Player {
+    pub name: String,
+    pub reader: LineReader,
+    pub writer: LineWriter,
+}
+
+impl Player {
+    pub async fn send(&mut self, line: &str) {
+        self.writer.send(line).await.unwrap();
+    }
+
+    /// The next line; `None` when the arena has closed the connection.
+    pub async fn next(&mut self) -> Option<String> {
+        let incoming = timeout(PATIENCE, self.reader.next()).await;
+        let incoming = incoming.unwrap_or_else(|_| panic!("{} heard nothing", self.name));
+        incoming.ok().flatten().map(|incoming| incoming.line.unwrap().trim_end().to_owned())
+    }
+
+    /// The next line that begins so; others are passed over.
+    pub async fn expect(&mut self, beginning: &str) -> String {
+        let mut passed = Vec::new();
+        while let Some(line) = self.next().await {
+            if line.starts_with(beginning) {
+                return line;
+            }
+            passed.push(line);
+        }
+        panic!("{}: closed without '{beginning}', but with {passed:#?}", self.name)
+    }
+
+    /// Everything up to the close.
+    pub async fn rest(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.next().await {
+            lines.push(line);
+        }
+        lines
+    }
+}
