@@ -1,1 +1,3 @@
-//! (room to be built)
+//! The command line.
+pub mod config;
+pub mod log;
