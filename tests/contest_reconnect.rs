@@ -1,5 +1,7 @@
 //! Servers that are not there yet, that go away, or that do not let us in.
 
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
 #[path = "support/mock_contest.rs"]
 mod mock;
 

@@ -1,5 +1,7 @@
 //! The session that was seen on the wire, over both transports, and whole games after it.
 
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
 #[path = "support/mock_contest.rs"]
 mod mock;
 

@@ -1,6 +1,9 @@
 //! What we tell while we run: to stderr, for people or as JSON, past the live lines.
 
-use std::io::{self, Write};
+use std::{
+    env, fmt,
+    io::{self, IsTerminal, Write},
+};
 
 use indicatif::MultiProgress;
 use serde::Deserialize;
@@ -53,6 +56,16 @@ impl TryFrom<String> for Level {
     }
 }
 
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whom = match self.format {
+            Format::Human => "for people",
+            Format::Json => "as JSON",
+        };
+        write!(f, "{whom}, {}", self.level.0)
+    }
+}
+
 /// From here on everything is logged. The lines of `live` are put aside while a log line is written.
 pub fn start(config: &Config, live: &MultiProgress) {
     let filter = EnvFilter::try_from_default_env()
@@ -61,14 +74,14 @@ pub fn start(config: &Config, live: &MultiProgress) {
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(PastLive(live.clone()));
     // It fails if a log is kept already, as in a test: then that one stays.
     let _ = match config.format {
-        Format::Human => log.with_target(false).with_ansi(console_has_colours()).try_init(),
+        Format::Human => log.with_target(false).with_ansi(with_colours()).try_init(),
         Format::Json => log.json().try_init(),
     };
 }
 
 /// Colours are for terminals whose user does not mind them.
-fn console_has_colours() -> bool {
-    io::IsTerminal::is_terminal(&io::stderr()) && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+fn with_colours() -> bool {
+    io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Writes to stderr while no live line stands in the way.

@@ -3,6 +3,7 @@
 //! The server speaks bytes by itself, not by `zeitnot::net`: what both got wrong would not be seen.
 
 #![allow(dead_code)] // each test file uses its own part
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::{
     io::Write,

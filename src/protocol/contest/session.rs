@@ -161,12 +161,12 @@ impl<'a> Session<'a> {
             }
             FromServer::Said { sender, text } => info!("{sender:?} says: {text:?}"),
             FromServer::GamePaired { game, names, time_control } => {
-                return match game::side_of(self.config.player.as_str(), &names) {
-                    Some(side) => self.paired(Paired { game, names, side, time_control }).await,
-                    None => Ok(self.not_ours(&game)),
-                };
+                match game::side_of(self.config.player.as_str(), &names) {
+                    Some(side) => self.paired(Paired { game, names, side, time_control }).await?,
+                    None => self.not_ours(&game),
+                }
             }
-            FromServer::GameStarted(state) => return self.started(state).await,
+            FromServer::GameStarted(state) => self.started(state).await?,
             FromServer::YourMove(state) => match self.playing(&state.game) {
                 Some((game, turn)) => {
                     *turn = turn.next();

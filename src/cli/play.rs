@@ -1,0 +1,102 @@
+//! `zeitnot play`: servers, players, and the live lines, from start to the last game.
+
+use std::path::PathBuf;
+
+use tokio::{sync::mpsc, task::JoinSet};
+use tokio_util::task::TaskTracker;
+use tracing::error;
+
+use super::{CliError, config::Config, live::Live, log, runtime, signals};
+use crate::{
+    bot::News,
+    protocol::{ProtocolError, Shutdown},
+    seat::{Declined, Lobby},
+};
+
+/// Play on the servers of the configuration
+///
+/// Plays one game after another until it is stopped. A server that is not there is tried again and again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zeitnot play                         with the configuration in config.toml
+  zeitnot play --config class.toml     with another one
+  RUST_LOG=debug zeitnot play          and say more
+
+The first Ctrl-C or SIGTERM finishes the running games, the second one leaves them.
+Exit code: 0 when stopped, 1 if a server refused us, 2 if the configuration is wrong.")]
+pub struct Args {
+    /// The configuration; `zeitnot check --default` prints one
+    #[arg(long, short, value_name = "FILE", default_value = "config.toml")]
+    pub config: PathBuf,
+}
+
+/// News on their way to the screen. More are dropped: the next ones tell the same better.
+const NEWS: usize = 256;
+/// Games on their way to their players.
+const LOBBY: usize = 16;
+
+/// Runs the command.
+///
+/// # Errors
+/// [`CliError`]: a wrong configuration, or a server that refused us.
+pub fn run(args: &Args) -> Result<(), CliError> {
+    let config = Config::load(&args.config)?;
+    if config.servers.is_empty() {
+        let file = args.config.display();
+        return Err(CliError::Usage(format!("{file}: nowhere to play: add a [[server]] table")));
+    }
+    let live = Live::new();
+    log::start(&config.log, live.lines());
+    runtime()?.block_on(play(config, live))
+}
+
+async fn play(config: Config, live: Live) -> Result<(), CliError> {
+    let shutdown = Shutdown::default();
+    let signals = signals::watch(shutdown.clone())
+        .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
+    let tasks = TaskTracker::new();
+    let (news, to_screen) = mpsc::channel(NEWS);
+    let lobby = players(news, &tasks, &shutdown);
+    tasks.spawn(live.run(to_screen));
+    tasks.spawn(signals);
+
+    let mut servers = JoinSet::new();
+    for server in config.servers {
+        servers.spawn(server.run(lobby.clone(), shutdown.clone()));
+    }
+    drop(lobby);
+    let result = all(servers).await;
+    shutdown.now.cancel();
+    tasks.close();
+    tasks.wait().await;
+    result
+}
+
+/// Waits for all servers: what one of them cannot do is no reason to leave the others.
+async fn all(mut servers: JoinSet<Result<(), ProtocolError>>) -> Result<(), CliError> {
+    let mut first = Ok(());
+    while let Some(ended) = servers.join_next().await {
+        let ended = ended.map_err(CliError::from).and_then(|ended| Ok(ended?));
+        if let Err(error) = &ended
+            && !servers.is_empty()
+        {
+            error!("{error}");
+        }
+        first = first.and(ended);
+    }
+    first
+}
+
+/// Who plays the games that the servers bring.
+fn players(news: mpsc::Sender<News>, tasks: &TaskTracker, shutdown: &Shutdown) -> Lobby {
+    let (lobby, mut games) = Lobby::channel(LOBBY);
+    let now = shutdown.now.clone();
+    tasks.spawn(async move {
+        while let Some(Some(open)) = now.run_until_cancelled(games.recv()).await {
+            let _ = open.reply.send(Err(Declined("there is no player in this build".into())));
+        }
+        drop(news);
+    });
+    lobby
+}
