@@ -59,7 +59,7 @@ async fn a_refusal_is_shown_in_the_servers_words() {
     wire.expect("JOIN class alice").await;
     wire.say("INFO Name already taken").await;
     drop(wire);
-    log.shows(r#"its last words: "Name already taken"; next try in"#).await;
+    log.shows(r#"the server closed the connection; its last words: "Name already taken"; next try in"#).await;
     server.joined().await;
 }
 

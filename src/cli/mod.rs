@@ -43,12 +43,10 @@ RUST_LOG=debug shows more. `zeitnot help COMMAND` says more.";
 
 /// What can be done.
 #[derive(Debug, Subcommand)]
+#[allow(missing_docs)] // what each does is said in its own file, also to the user
 pub enum Command {
-    /// Play on the servers of the configuration
     Play(play::Args),
-    /// Say what is wrong with a configuration, or what it would do
     Check(check::Args),
-    /// Count the positions some moves deep, which proves the rules
     Perft(perft::Args),
 }
 

@@ -1,10 +1,10 @@
 //! `zeitnot play`: servers, players, and the live lines, from start to the last game.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::task::TaskTracker;
-use tracing::error;
+use tracing::{error, warn};
 
 use super::{CliError, config::Config, live::Live, log, runtime, signals};
 use crate::{
@@ -33,6 +33,8 @@ pub struct Args {
 
 /// News on their way to the screen. More are dropped: the next ones tell the same better.
 const NEWS: usize = 256;
+/// What the players may take to put their things away.
+const GOODBYE: Duration = Duration::from_secs(5);
 /// Games on their way to their players.
 const LOBBY: usize = 16;
 
@@ -48,7 +50,11 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     }
     let live = Live::new();
     log::start(&config.log, live.lines());
-    runtime()?.block_on(play(config, live))
+    let runtime = runtime()?;
+    let result = runtime.block_on(play(config, live));
+    // A search that hangs on a thread of its own is no reason to stay.
+    runtime.shutdown_background();
+    result
 }
 
 async fn play(config: Config, live: Live) -> Result<(), CliError> {
@@ -69,7 +75,9 @@ async fn play(config: Config, live: Live) -> Result<(), CliError> {
     let result = all(servers).await;
     shutdown.now.cancel();
     tasks.close();
-    tasks.wait().await;
+    if timeout(GOODBYE, tasks.wait()).await.is_err() {
+        warn!("left without waiting for a task that does not end; please report it");
+    }
     result
 }
 

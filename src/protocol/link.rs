@@ -120,3 +120,33 @@ async fn write(mut writer: LineWriter, mut lines: mpsc::Receiver<Outgoing>, sess
     }
     writer.close().await;
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::AsyncWriteExt,
+        net::{TcpListener, TcpStream},
+    };
+
+    use super::*;
+    use crate::net::over_tcp;
+
+    #[tokio::test]
+    async fn a_write_that_stalls_does_not_keep_us_from_reading_nor_from_leaving() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (mut peer, _) = listener.accept().await.unwrap();
+        let (reader, writer) = over_tcp(stream).unwrap();
+        let mut link = Link::new(reader, writer);
+        // More than the system buffers, to a peer that reads nothing.
+        link.send("x".repeat(32 << 20), Some(Turn(1))).unwrap();
+        for said in ["one", "two"] {
+            peer.write_all(format!("{said}\n").as_bytes()).await.unwrap();
+            let Heard::Line(incoming) = link.next().await else { panic!() };
+            assert_eq!(incoming.line.as_deref(), Ok(said));
+        }
+        while link.send("more".into(), None).is_ok() {}
+        assert!(matches!(link.send("more".into(), None), Err(LinkError::Stalled)));
+        link.close().await;
+    }
+}

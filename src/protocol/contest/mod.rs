@@ -1,7 +1,7 @@
 //! Client of the contest protocol over TCP and WebSocket: plays one tournament game after another.
 //!
-//! [`Config`] is its table in the configuration, [`session`](self) holds one connection, `game` one game;
-//! here is what lasts longer: connecting, again and again.
+//! `config` is its table in the configuration, `session` one connection, `game` one game; here is what
+//! lasts longer: connecting, again and again.
 
 use std::time::{Duration, Instant};
 
@@ -45,8 +45,8 @@ struct Paired {
 enum Lost {
     #[error("cannot connect: {0}")]
     Connect(NetError),
-    #[error("the server closed the connection; its last words: {0:?}")]
-    Dismissed(String),
+    #[error("{error}; its last words: {words:?}")]
+    Dismissed { error: LinkError, words: String },
     #[error("nothing from the server for {0:?}")]
     Silent(Duration),
     #[error(transparent)]

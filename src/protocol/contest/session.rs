@@ -127,9 +127,9 @@ impl<'a> Session<'a> {
 
     /// The server's last words tell best why it closed.
     fn lost(&mut self, error: LinkError) -> Lost {
-        match (error, self.words.take()) {
-            (LinkError::Closed, Some(words)) => Lost::Dismissed(words),
-            (error, _) => Lost::Link(error),
+        match self.words.take() {
+            Some(words) => Lost::Dismissed { error, words },
+            None => Lost::Link(error),
         }
     }
 
@@ -156,10 +156,11 @@ impl<'a> Session<'a> {
         };
         match message {
             FromServer::Info { text } => {
-                info!("the server says: {text:?}");
+                // Chatter, and no bound on how much of it.
+                debug!("the server says: {text:?}");
                 self.words = Some(text);
             }
-            FromServer::Said { sender, text } => info!("{sender:?} says: {text:?}"),
+            FromServer::Said { sender, text } => debug!("{sender:?} says: {text:?}"),
             FromServer::GamePaired { game, names, time_control } => {
                 match game::side_of(self.config.player.as_str(), &names) {
                     Some(side) => self.paired(Paired { game, names, side, time_control }).await?,
