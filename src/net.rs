@@ -13,6 +13,8 @@ use futures_util::{
     SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
 };
+use secrecy::{ExposeSecret, SecretString};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::{
     io::AsyncWriteExt,
     net::{
@@ -23,18 +25,31 @@ use tokio::{
 };
 use tokio_tungstenite::{
     WebSocketStream,
-    tungstenite::{self, Message, protocol::WebSocketConfig},
+    tungstenite::{
+        self, Message,
+        client::IntoClientRequest,
+        handshake::client::Request,
+        http::{HeaderValue, header},
+        protocol::WebSocketConfig,
+    },
 };
 use tokio_util::{
     bytes::BytesMut,
     codec::{Decoder, FramedRead, LinesCodec, LinesCodecError},
 };
 
+pub use tokio_tungstenite::tungstenite::http::StatusCode;
+
 /// The longest line taken from anybody. The longest message of a protocol of ours is below 300 bytes.
 pub const MAX_LINE: usize = 4096;
 
 /// A write that takes longer than this goes to a peer that no longer reads.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A silent peer is asked after this whether it is still there,
+const KEEPALIVE_AFTER: Duration = Duration::from_secs(30);
+/// and again at this distance, until the kernel gives up.
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(10);
 
 /// What went wrong with a connection.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +60,9 @@ pub enum NetError {
     /// The WebSocket layer says no: a failed handshake, a frame that is too large or not UTF-8.
     #[error("WebSocket: {0}")]
     WebSocket(#[from] Box<tungstenite::Error>),
+    /// What answers speaks HTTP, and does not let us in.
+    #[error("the server answers HTTP {0}")]
+    Http(StatusCode),
     /// Nothing within the time allowed.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
@@ -54,6 +72,7 @@ impl From<tungstenite::Error> for NetError {
     fn from(error: tungstenite::Error) -> Self {
         match error {
             tungstenite::Error::Io(io) => NetError::Io(io),
+            tungstenite::Error::Http(answer) => NetError::Http(answer.status()),
             other => NetError::WebSocket(Box::new(other)),
         }
     }
@@ -138,21 +157,61 @@ impl Address {
     /// # Errors
     /// [`NetError`]; [`NetError::TimedOut`] if it is not done within `limit`.
     pub async fn connect(&self, limit: Duration) -> Result<(LineReader, LineWriter), NetError> {
+        self.connect_with(None, limit).await
+    }
+
+    /// Connects, and shows the token in the WebSocket handshake. Over TCP there is nowhere to show it:
+    /// see [`Address::takes_token`].
+    ///
+    /// # Errors
+    /// As [`Address::connect`]; [`NetError::Http`] if the token is not good enough.
+    pub async fn connect_with(
+        &self,
+        token: Option<&SecretString>,
+        limit: Duration,
+    ) -> Result<(LineReader, LineWriter), NetError> {
         let attempt = async {
             let stream = TcpStream::connect(&self.authority).await?;
             match self.scheme {
                 Scheme::Tcp => over_tcp(stream),
                 Scheme::WebSocket => {
-                    stream.set_nodelay(true)?;
-                    let url = self.to_string();
+                    tune(&stream)?;
+                    let request = self.request(token)?;
                     let (socket, _) =
-                        tokio_tungstenite::client_async_with_config(url, stream, Some(ws_config())).await?;
+                        tokio_tungstenite::client_async_with_config(request, stream, Some(ws_config()))
+                            .await?;
                     Ok(split_ws(socket))
                 }
             }
         };
         timeout(limit, attempt).await.map_err(|_| NetError::TimedOut(limit))?
     }
+
+    /// Is there a place for a token in how this server is connected to?
+    pub fn takes_token(&self) -> bool {
+        self.scheme == Scheme::WebSocket
+    }
+
+    fn request(&self, token: Option<&SecretString>) -> Result<Request, NetError> {
+        let mut request = self.to_string().into_client_request()?;
+        if let Some(token) = token {
+            let mut value =
+                HeaderValue::try_from(format!("Bearer {}", token.expose_secret())).map_err(|_| {
+                    io::Error::new(io::ErrorKind::InvalidInput, "a token that no header can hold")
+                })?;
+            value.set_sensitive(true);
+            request.headers_mut().insert(header::AUTHORIZATION, value);
+        }
+        Ok(request)
+    }
+}
+
+/// No waiting for more bytes before a packet leaves; and a peer that is gone without a word is found out
+/// by the kernel, also where a protocol may be silent for hours.
+fn tune(stream: &TcpStream) -> io::Result<()> {
+    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_AFTER).with_interval(KEEPALIVE_EVERY);
+    SockRef::from(stream).set_tcp_keepalive(&keepalive)?;
+    stream.set_nodelay(true)
 }
 
 /// Takes over a TCP connection: lines end with `\n`, empty ones are passed over.
@@ -160,7 +219,7 @@ impl Address {
 /// # Errors
 /// [`NetError::Io`] if the socket is dead already.
 pub fn over_tcp(stream: TcpStream) -> Result<(LineReader, LineWriter), NetError> {
-    stream.set_nodelay(true)?;
+    tune(&stream)?;
     let (read, write) = stream.into_split();
     let lines = FramedRead::new(read, Lines(LinesCodec::new_with_max_length(MAX_LINE)));
     Ok((LineReader(Reader::Tcp(lines)), LineWriter(Writer::Tcp(write))))
@@ -171,7 +230,7 @@ pub fn over_tcp(stream: TcpStream) -> Result<(LineReader, LineWriter), NetError>
 /// # Errors
 /// [`NetError`]; [`NetError::TimedOut`] if the handshake is not done within `limit`.
 pub async fn accept_ws(stream: TcpStream, limit: Duration) -> Result<(LineReader, LineWriter), NetError> {
-    stream.set_nodelay(true)?;
+    tune(&stream)?;
     let handshake = tokio_tungstenite::accept_async_with_config(stream, Some(ws_config()));
     let socket = timeout(limit, handshake).await.map_err(|_| NetError::TimedOut(limit))??;
     Ok(split_ws(socket))

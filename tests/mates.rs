@@ -1,6 +1,8 @@
 //! The engine finds every mate of the collection, and the shortest, within a budget of nodes that is
 //! far less than two seconds of a release build.
 
+#![allow(clippy::unwrap_used)] // helpers outside #[test] functions
+
 use std::{cell::Cell, fs, path::Path, sync::Arc};
 
 use zeitnot::{

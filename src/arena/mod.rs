@@ -85,6 +85,16 @@ pub enum ArenaError {
     },
 }
 
+impl ArenaError {
+    /// Is it the configuration that must change, rather than the machine?
+    pub fn is_configuration(&self) -> bool {
+        match self {
+            ArenaError::Config(_) | ArenaError::Openings { .. } | ArenaError::Opening { .. } => true,
+            ArenaError::Listen { .. } | ArenaError::Games { .. } => false,
+        }
+    }
+}
+
 /// The name of a game on the wire; no two games share one.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GameTag(u128);

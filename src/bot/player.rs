@@ -108,13 +108,20 @@ impl<G: Judged> Player<G> {
             select! {
                 biased;
                 event = events.recv() => match event {
-                    Some(Event::Ended { result }) => return self.tell(Some(result)),
+                    Some(Event::Ended { result }) => return self.end(result),
                     Some(event) => self.hear(event),
                     None => return,
                 },
                 wake = wake(&mut self.thinking) => self.woken(wake),
             }
         }
+    }
+
+    fn end(&self, result: String) {
+        let [white, black] = &self.info.names.0;
+        let plies = self.line.moves().len();
+        tracing::info!(game = %self.info.id, "{white:?} – {black:?}: {result:?} ({plies} plies)");
+        self.tell(Some(result));
     }
 
     fn hear(&mut self, event: Event) {

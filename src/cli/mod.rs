@@ -1,3 +1,167 @@
-//! (temporary)
+//! The command line: one file a subcommand, and what they share.
+//!
+//! A new subcommand is a file with `Args` and `run`, a variant of [`Command`] and a line in [`run`].
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{arena::ArenaError, engine::OutOfMemory, game::GameError, protocol::ProtocolError};
+
+pub mod arena;
 pub mod bench;
+pub mod check;
+pub mod config;
+pub mod demo;
+pub mod live;
+pub mod log;
+pub mod perft;
+pub mod play;
+pub mod signals;
 pub mod uci;
+
+use config::ConfigErrors;
+
+/// A chess bot that is never in time trouble.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do; `demo` if nothing is said.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  zeitnot                                  show me: a small tournament on this machine
+  zeitnot check --default > config.toml    begin with the documented configuration
+  zeitnot check                            is it sound, and what would it do?
+  zeitnot play                             play on the servers it names
+  zeitnot arena                            run the tournaments it names
+  zeitnot uci                              be an engine, under any chess GUI
+
+The first Ctrl-C finishes the running games, the second one leaves them.
+RUST_LOG=debug shows more. `zeitnot help COMMAND` says more.";
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+#[allow(missing_docs)] // what each does is said in its own file, also to the user
+pub enum Command {
+    Demo(demo::Args),
+    Play(play::Args),
+    Arena(arena::Args),
+    Uci(uci::Args),
+    Check(check::Args),
+    Bench(bench::Args),
+    Perft(perft::Args),
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// The configuration is wrong; the first mistake is told.
+    #[error(transparent)]
+    Config(#[from] ConfigErrors),
+    /// The configuration is wrong, and the user wants to know it all.
+    #[error(transparent)]
+    Checked(ConfigErrors),
+    /// The arguments make no sense together.
+    #[error("{0}")]
+    Usage(String),
+    /// A position that is none.
+    #[error(transparent)]
+    Position(#[from] GameError),
+    /// A table larger than the memory.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// The arena cannot start.
+    #[error(transparent)]
+    Arena(#[from] ArenaError),
+    /// Being an engine came to a bad end.
+    #[error(transparent)]
+    Uci(#[from] uci::UciError),
+    /// A server does not want us.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
+    /// A task of ours panicked.
+    #[error("a task crashed, please report it: {0}")]
+    Crashed(#[from] tokio::task::JoinError),
+    /// The operating system says no.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What we were at.
+        doing: &'static str,
+        /// What it says.
+        source: io::Error,
+    },
+}
+
+impl CliError {
+    /// 2 where the user has to mend something before it can work, 1 for what went wrong on the way.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
+            CliError::Arena(error) if error.is_configuration() => 2,
+            CliError::OutOfMemory(_) => 2,
+            CliError::Protocol(_) | CliError::Arena(_) | CliError::Uci(_) => 1,
+            CliError::Crashed(_) | CliError::Io { .. } => 1,
+        }
+    }
+
+    /// What stands on stderr, each thing in one line.
+    fn lines(&self) -> Vec<String> {
+        match self {
+            CliError::Checked(errors) => errors.iter().map(ToString::to_string).collect(),
+            other => vec![other.to_string()],
+        }
+    }
+}
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            for line in error.lines() {
+                // If even stderr is closed, the exit code still tells.
+                let _ = writeln!(io::stderr(), "error: {line}");
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+/// Runs one command.
+///
+/// # Errors
+/// [`CliError`], which knows its exit code.
+pub fn run(cli: Cli) -> Result<(), CliError> {
+    match cli.command.unwrap_or(Command::Demo(demo::Args {})) {
+        Command::Demo(args) => demo::run(&args),
+        Command::Arena(args) => arena::run(&args),
+        Command::Uci(args) => uci::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Play(args) => play::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Perft(args) => perft::run(&args),
+    }
+}
+
+/// Where the tasks of a command run.
+fn runtime() -> Result<Runtime, CliError> {
+    let doing = "cannot start the runtime";
+    Builder::new_multi_thread().enable_all().build().map_err(|source| CliError::Io { doing, source })
+}
+
+/// Writes a result to stdout. A reader that has seen enough, as `head` does, is no error.
+fn print(write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.map_err(|source| CliError::Io { doing: "cannot write the result", source }),
+    }
+}

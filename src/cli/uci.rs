@@ -4,7 +4,7 @@
 //! bot's player, it never waits for a search: at the hard limit the slot's move is the answer.
 
 use std::{
-    io::{self, BufRead, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     num::NonZeroUsize,
     ops::RangeInclusive,
     sync::{
@@ -17,6 +17,7 @@ use std::{
 
 use shakmaty::CastlingMode;
 
+use super::CliError;
 use crate::{
     bot::clock::Clock,
     engine::{
@@ -49,12 +50,29 @@ pub enum UciError {
     OutOfMemory(#[from] OutOfMemory),
 }
 
+/// Be a chess engine: speak UCI on standard input and output
+///
+/// For chess GUIs and match runners: give them the command `zeitnot uci`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  printf 'position startpos moves e2e4\\ngo movetime 1000\\n' | zeitnot uci")]
+pub struct Args {}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`CliError::Uci`].
+pub fn run(_: &Args) -> Result<(), CliError> {
+    Ok(serve(engine::Config::default(), BufReader::new(io::stdin()), io::stdout())?)
+}
+
 /// Runs until `quit` or the end of the input; a search that still runs then is finished, unless it has
 /// no end.
 ///
 /// # Errors
 /// [`UciError`].
-pub fn run(
+pub fn serve(
     config: engine::Config,
     input: impl BufRead + Send + 'static,
     output: impl Write + Send + 'static,

@@ -1,6 +1,7 @@
 //! Thinking: from a line of a game and limits to ever better decisions. Sync; no tokio, no sockets.
 
 use std::{
+    fmt,
     num::NonZeroUsize,
     sync::{
         Arc,
@@ -137,6 +138,15 @@ pub enum Kind {
     Search,
     /// Any legal move: a sparring partner for the very first bot.
     Random,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Search => "search",
+            Kind::Random => "random",
+        })
+    }
 }
 
 impl Default for Config {

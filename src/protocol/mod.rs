@@ -1,1 +1,133 @@
-//! (room to be built)
+//! One file or folder a server: connects, speaks its wire, opens a seat for each game. No search, no rules.
+//!
+//! A new protocol is a file here that implements [`Protocol`], and a row in [`ALL`].
+
+use std::{fmt, future::Future};
+
+use futures_util::future::BoxFuture;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+use toml::{Spanned, de::DeTable};
+
+use crate::seat::Lobby;
+
+pub mod contest;
+mod link;
+
+/// Every protocol we speak.
+pub const ALL: &[Row] = &[row::<contest::Contest>()];
+
+/// Stop in two steps.
+#[derive(Clone, Debug)]
+pub struct Shutdown {
+    /// Take no new games, finish the running ones, and leave. A child of `now`.
+    pub soon: CancellationToken,
+    /// Leave at once.
+    pub now: CancellationToken,
+}
+
+impl Default for Shutdown {
+    fn default() -> Self {
+        let now = CancellationToken::new();
+        Shutdown { soon: now.child_token(), now }
+    }
+}
+
+/// A client of one kind of server.
+pub trait Protocol {
+    /// The name in configurations.
+    const NAME: &'static str;
+    /// The rest of this server's table in the configuration, documented where it is declared. Its
+    /// `Display` says for people what will be done, and never a secret.
+    type Config: DeserializeOwned + fmt::Display + Send + 'static;
+
+    /// Runs until told to stop, and reconnects by itself.
+    fn run(
+        config: Self::Config,
+        lobby: Lobby,
+        shutdown: Shutdown,
+    ) -> impl Future<Output = Result<(), ProtocolError>> + Send;
+}
+
+/// Why a protocol cannot go on without the user.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ProtocolError {
+    /// The server does not want us, and will not the next time either.
+    #[error("{server}: {what}; {advice}")]
+    Refused {
+        /// Which server.
+        server: String,
+        /// What it answers.
+        what: String,
+        /// What to do about it.
+        advice: &'static str,
+    },
+}
+
+/// One protocol in the list of all.
+#[derive(Debug)]
+pub struct Row {
+    /// The name in configurations.
+    pub name: &'static str,
+    read: fn(Spanned<DeTable<'_>>) -> Result<Server, BadTable>,
+}
+
+/// What is wrong with a server's table, with the path of the key and the place in the text.
+pub type BadTable = serde_path_to_error::Error<toml::de::Error>;
+
+impl Row {
+    /// Finds a protocol by its name.
+    pub fn find(name: &str) -> Option<&'static Row> {
+        ALL.iter().find(|row| row.name == name)
+    }
+
+    /// Reads the protocol's own part of a `[[server]]` table.
+    ///
+    /// # Errors
+    /// [`BadTable`]: an unknown, a missing or a wrong key.
+    pub fn read(&self, table: Spanned<DeTable<'_>>) -> Result<Server, BadTable> {
+        (self.read)(table)
+    }
+}
+
+type Start = Box<dyn FnOnce(Lobby, Shutdown) -> BoxFuture<'static, Result<(), ProtocolError>> + Send>;
+
+/// A server with its configuration read, ready to be played on.
+pub struct Server {
+    summary: String,
+    start: Start,
+}
+
+impl Server {
+    /// Plays there until told to stop.
+    ///
+    /// # Errors
+    /// [`ProtocolError`]: it cannot go on without the user.
+    pub async fn run(self, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
+        (self.start)(lobby, shutdown).await
+    }
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.summary)
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Server").field(&self.summary).finish()
+    }
+}
+
+const fn row<P: Protocol + 'static>() -> Row {
+    Row { name: P::NAME, read: read::<P> }
+}
+
+fn read<P: Protocol + 'static>(table: Spanned<DeTable<'_>>) -> Result<Server, BadTable> {
+    let config: P::Config = serde_path_to_error::deserialize(toml::Deserializer::from(table))?;
+    Ok(Server {
+        summary: format!("{}: {config}", P::NAME),
+        start: Box::new(|lobby, shutdown| Box::pin(P::run(config, lobby, shutdown))),
+    })
+}

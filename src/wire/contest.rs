@@ -113,7 +113,8 @@ impl<'l> Fields<'l> {
 
     fn word(&mut self, expected: &'static str) -> Result<&'l str, WireError> {
         let (word, rest) = self.rest.split_once(' ').unwrap_or((self.rest, ""));
-        if word.is_empty() {
+        // Only spaces part fields: what else looks empty must not pass for a name.
+        if word.is_empty() || word.contains(char::is_whitespace) {
             return Err(self.error(expected, word));
         }
         self.rest = rest;
@@ -295,12 +296,87 @@ impl Message for FromServer {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    fn printed(message: &impl Message) -> String {
-        let mut out = String::new();
-        message.print(&mut out);
-        out
+    fn word() -> impl Strategy<Value = String> {
+        "[!-~é]{1,12}"
+    }
+
+    /// Ends are trimmed, as the server does it.
+    fn text() -> impl Strategy<Value = String> {
+        "([ -~é]{0,30}[!-~é])?"
+    }
+
+    fn names() -> impl Strategy<Value = BySide<String>> {
+        [word(), word()].prop_map(BySide)
+    }
+
+    /// Seconds with two decimals.
+    fn seconds() -> impl Strategy<Value = Duration> {
+        (0..10_000_000u64).prop_map(|hundredths| Duration::from_millis(10 * hundredths))
+    }
+
+    fn state() -> impl Strategy<Value = State> {
+        (word(), names(), [seconds(), seconds()], "[!-~]([ -~]{0,60}[!-~])?")
+            .prop_map(|(game, names, left, fen)| State { game, names, left: BySide(left), fen })
+    }
+
+    fn from_client() -> impl Strategy<Value = FromClient> {
+        use FromClient as C;
+        prop_oneof![
+            (word(), word()).prop_map(|(tournament, player)| C::Join { tournament, player }),
+            word().prop_map(|game| C::Ack { game }),
+            (word(), word()).prop_map(|(game, mv)| C::Move { game, mv }),
+            word().prop_map(|game| C::Resign { game }),
+            (word(), text()).prop_map(|(player, text)| C::Say { player, text }),
+            word().prop_map(|game| C::Watch { game }),
+            word().prop_map(|game| C::Unwatch { game }),
+            Just(C::Disconnect),
+        ]
+    }
+
+    fn from_server() -> impl Strategy<Value = FromServer> {
+        use FromServer as S;
+        let results = [GameResult::Won(Side::First), GameResult::Won(Side::Second), GameResult::Draw];
+        let time_control =
+            (seconds(), seconds()).prop_map(|(initial, increment)| TimeControl { initial, increment });
+        prop_oneof![
+            text().prop_map(|text| S::Info { text }),
+            (word(), names(), time_control).prop_map(|(game, names, time_control)| S::GamePaired {
+                game,
+                names,
+                time_control
+            }),
+            state().prop_map(S::GameStarted),
+            state().prop_map(S::YourMove),
+            state().prop_map(S::ClockUpdate),
+            state().prop_map(S::GameState),
+            (word(), word(), state()).prop_map(|(mover, mv, state)| S::PlayerMoved { mover, mv, state }),
+            (word(), prop::sample::select(results.to_vec()), text())
+                .prop_map(|(game, result, reason)| S::GameOver { game, result, reason }),
+            text().prop_map(|reason| S::GameAborted { reason }),
+            (word(), text()).prop_map(|(sender, text)| S::Said { sender, text }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_client_says_is_understood(message in from_client()) {
+            prop_assert_eq!(FromClient::parse(&message.to_line()), Ok(message));
+        }
+
+        #[test]
+        fn what_a_server_says_is_understood(message in from_server()) {
+            prop_assert_eq!(FromServer::parse(&message.to_line()), Ok(message));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in ".*") {
+            let _ = FromClient::parse(&text);
+            let _ = FromServer::parse(&text);
+        }
     }
 
     #[test]
@@ -315,11 +391,11 @@ mod tests {
             "GAME_ABORTED bob did not acknowledge",
             "SAID bob good luck",
         ] {
-            assert_eq!(printed(&FromServer::parse(line).unwrap()), line);
+            assert_eq!(FromServer::parse(line).unwrap().to_line(), line);
         }
         for line in ["JOIN class alice", "ACK d779c3", "MOVE d779c3 g2-g3", "SAY bob good luck", "DISCONNECT"]
         {
-            assert_eq!(printed(&FromClient::parse(line).unwrap()), line);
+            assert_eq!(FromClient::parse(line).unwrap().to_line(), line);
         }
     }
 

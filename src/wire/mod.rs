@@ -15,6 +15,13 @@ pub trait Message: Sized {
 
     /// Writes the message as one line without its end.
     fn print(&self, out: &mut String);
+
+    /// The message as a line of its own, without its end.
+    fn to_line(&self) -> String {
+        let mut line = String::new();
+        self.print(&mut line);
+        line
+    }
 }
 
 /// What is wrong with a line.

@@ -1,0 +1,106 @@
+//! `zeitnot arena`: the tournament server, from its ports to the final table.
+
+use std::{io::Write, path::PathBuf};
+
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+use tracing::{info, warn};
+
+use super::{CliError, config::Config, live::Live, log, print, runtime, signals};
+use crate::{
+    arena::{self, Arena, Event, News, Summary},
+    game::Side,
+    protocol::Shutdown,
+};
+
+/// Run the tournaments of the configuration
+///
+/// Players join over TCP and WebSocket. Ends when all tournaments have, or when it is stopped.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zeitnot arena                         with the configuration in config.toml
+  zeitnot arena --config class.toml     with another one
+
+Ctrl-C or SIGTERM breaks the running games off, writes them down, and shows the table.
+Exit code: 0 at the end, 1 if a port or a folder cannot be used, 2 if the configuration is wrong.")]
+pub struct Args {
+    /// The configuration; `zeitnot check --default` prints one
+    #[arg(long, short, value_name = "FILE", default_value = "config.toml")]
+    pub config: PathBuf,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`CliError`]: a wrong configuration, or an arena that cannot start.
+pub fn run(args: &Args) -> Result<(), CliError> {
+    let config = Config::load(&args.config)?;
+    log::start(&config.log, Live::new().lines());
+    let summary = runtime()?.block_on(serve(config.arena))?;
+    report(&summary)
+}
+
+async fn serve(config: arena::Config) -> Result<Summary, CliError> {
+    let arena = Arena::bind(config).await?;
+    let shutdown = Shutdown::default();
+    let signals = signals::watch(shutdown.clone())
+        .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
+    tokio::spawn(signals);
+    for (scheme, address) in [("tcp", arena.tcp()), ("ws", arena.websocket())] {
+        if let Some(address) = address {
+            info!("listening on {scheme}://{address}");
+        }
+    }
+    tokio::spawn(tell(arena.news()));
+    Ok(arena.run(shutdown.soon).await)
+}
+
+/// Logs what happens, until the arena is gone.
+async fn tell(mut news: Receiver<News>) {
+    loop {
+        match news.recv().await {
+            Ok(News { tournament, event }) => {
+                if let Some(line) = line(&event) {
+                    info!("{tournament}: {line}");
+                }
+            }
+            Err(RecvError::Lagged(missed)) => warn!("{missed} news were too many to tell"),
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// What happened, for people; `None` for what the final report tells better.
+pub(super) fn line(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Joined { player } => format!("{player} joined"),
+        Event::Left { player } => format!("{player} left"),
+        Event::Withdrawn { player } => format!("{player} stayed away for too long and forfeits the rest"),
+        Event::GameStarted { game, names } => {
+            format!("game {game}: {} – {}", names[Side::First], names[Side::Second])
+        }
+        Event::GameEnded { names, result, reason, plies, .. } => {
+            let result = result.map_or_else(|| "broken off".to_owned(), |result| result.to_string());
+            format!("{} – {}: {result} {reason} ({plies} plies)", names[Side::First], names[Side::Second])
+        }
+        Event::Over => "everybody has met everybody".to_owned(),
+        Event::Standings(_) => return None,
+    })
+}
+
+/// The final tables, and where the games are.
+///
+/// # Errors
+/// [`CliError::Io`] if they cannot be written.
+pub(super) fn report(summary: &Summary) -> Result<(), CliError> {
+    print(|out| {
+        for tournament in &summary.tournaments {
+            let end = if tournament.complete { "final standings" } else { "standings so far" };
+            writeln!(out, "\n{}, {end}:\n\n{}", tournament.name, tournament.standings)?;
+            if let Some(pgn) = &tournament.pgn {
+                writeln!(out, "games: {}", pgn.display())?;
+            }
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,58 @@
+//! `zeitnot check`: reads a configuration and says all that is wrong with it, or what it would do.
+
+use std::{io::Write, path::PathBuf};
+
+use super::{
+    CliError,
+    config::{Config, DOCUMENTED},
+    print,
+};
+
+/// Say what is wrong with a configuration, or what it would do
+///
+/// Nothing is connected to and nothing is written: it is safe to run at any time.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zeitnot check                            the configuration in config.toml
+  zeitnot check --config class.toml        another one
+  zeitnot check --default > config.toml    make one, with every key explained
+
+Exit code: 0 if it is sound, 2 if not.")]
+pub struct Args {
+    /// The configuration
+    #[arg(long, short, value_name = "FILE", default_value = "config.toml")]
+    pub config: PathBuf,
+    /// Print the documented default configuration instead
+    #[arg(long, conflicts_with = "config")]
+    pub default: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`CliError::Checked`] with all mistakes.
+pub fn run(args: &Args) -> Result<(), CliError> {
+    if args.default {
+        return print(|out| out.write_all(DOCUMENTED.as_bytes()));
+    }
+    let config = Config::load(&args.config).map_err(CliError::Checked)?;
+    print(|out| {
+        let Config { engine, bot, log, servers, .. } = &config;
+        writeln!(out, "{} is sound.", args.config.display())?;
+        writeln!(
+            out,
+            "engine: {}, {} MiB for its table, search threads: {}",
+            engine.kind, engine.hash_mib, engine.threads
+        )?;
+        writeln!(out, "bot: games at once: {}, {:?} a move kept in hand", bot.max_games, bot.move_overhead)?;
+        writeln!(out, "log: {log}")?;
+        for (at, server) in servers.iter().enumerate() {
+            writeln!(out, "server[{at}]: {server}")?;
+        }
+        if servers.is_empty() {
+            writeln!(out, "server: none, so `zeitnot play` has nowhere to play")?;
+        }
+        Ok(())
+    })
+}

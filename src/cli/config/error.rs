@@ -1,0 +1,97 @@
+//! Mistakes in a configuration, each in one line: file, line, key, what was expected and what stands there.
+
+use std::fmt;
+
+/// One mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// As the user named it.
+    pub file: String,
+    /// Counted from one; `None`: it concerns the whole file.
+    pub line: Option<usize>,
+    /// With the tables it is in: `engine.hash_mib`, `server[0].player`. May be empty.
+    pub key: String,
+    /// What was expected, or how to mend it.
+    pub what: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        if !self.key.is_empty() {
+            write!(f, ": {}", self.key)?;
+        }
+        write!(f, ": {}", self.what)
+    }
+}
+
+/// All mistakes of one file, in the order of its lines; at least one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigErrors(Vec<ConfigError>);
+
+impl ConfigErrors {
+    pub(super) fn one(error: ConfigError) -> ConfigErrors {
+        ConfigErrors(vec![error])
+    }
+
+    /// `Ok` if there is none.
+    pub(super) fn check(mut errors: Vec<ConfigError>) -> Result<(), ConfigErrors> {
+        errors.sort_by_key(|error| error.line);
+        if errors.is_empty() { Ok(()) } else { Err(ConfigErrors(errors)) }
+    }
+
+    /// Each mistake.
+    pub fn iter(&self) -> impl Iterator<Item = &ConfigError> {
+        self.0.iter()
+    }
+}
+
+impl std::error::Error for ConfigErrors {}
+
+impl fmt::Display for ConfigErrors {
+    /// The first one, in one line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_slice() {
+            [] => Ok(()),
+            [only] => only.fmt(f),
+            [first, rest @ ..] => {
+                let check = format!("zeitnot check --config {}", first.file);
+                write!(f, "{first} (and {} more: {check})", rest.len())
+            }
+        }
+    }
+}
+
+/// A message of serde's in the words of people: `expected …, got …`, in one line.
+pub(super) fn plain(message: &str) -> String {
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parted = |prefix: &str| message.strip_prefix(prefix)?.split_once(", expected ");
+    if let Some((got, expected)) = parted("invalid type: ").or_else(|| parted("invalid value: ")) {
+        format!("expected {}, got {got}", wanted(expected))
+    } else if let Some((key, known)) = parted("unknown field ") {
+        format!("unknown key {key}; known here: {}", known.trim_start_matches("one of "))
+    } else if let Some((got, known)) = parted("unknown variant ") {
+        format!("expected {}, got {got}", known.trim_start_matches("one of "))
+    } else {
+        message
+    }
+}
+
+/// What serde calls a type, in words.
+fn wanted(expected: &str) -> &str {
+    match expected {
+        "usize" | "u8" | "u16" | "u32" | "u64" => "a whole number, not below zero",
+        "i8" | "i16" | "i32" | "i64" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a string" => "text in quotes",
+        "a boolean" => "true or false",
+        "a duration" => "a duration such as \"50ms\" or \"2s\"",
+        "a sequence" => "a list in [brackets]",
+        "a map" => "a table",
+        _ if expected.starts_with("struct ") => "a table",
+        _ => expected,
+    }
+}

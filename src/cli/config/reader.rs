@@ -1,0 +1,161 @@
+//! Takes the parsed file apart, table by table, and collects every mistake on the way.
+
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+use serde_path_to_error::Segment;
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use super::error::{ConfigError, ConfigErrors, plain};
+use crate::protocol::{self, BadTable, Row, Server};
+
+/// The list of servers.
+const SERVER: &str = "server";
+
+/// What is left of the file, and what was wrong with the rest.
+pub(super) struct Reader<'t> {
+    file: &'t str,
+    text: &'t str,
+    root: DeTable<'t>,
+    errors: Vec<ConfigError>,
+    /// The tables asked for: what else there is, is unknown.
+    known: Vec<&'static str>,
+}
+
+impl<'t> Reader<'t> {
+    /// Fails where the text is no TOML: then nothing else can be said of it.
+    pub(super) fn new(file: &'t str, text: &'t str) -> Result<Reader<'t>, ConfigErrors> {
+        let (root, broken) = DeTable::parse_recoverable(text);
+        let mut reader =
+            Reader { file, text, root: root.into_inner(), errors: Vec::new(), known: Vec::new() };
+        for error in broken {
+            reader.error(error.span().unwrap_or_default(), "", plain(error.message()));
+        }
+        ConfigErrors::check(std::mem::take(&mut reader.errors))?;
+        Ok(reader)
+    }
+
+    /// A table, or its default where the file has none.
+    pub(super) fn section<T: DeserializeOwned + Default>(&mut self, name: &'static str) -> T {
+        self.known.push(name);
+        let Some(value) = self.root.remove(name) else { return T::default() };
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::Table(table) => self.table(name, Spanned::new(span, table), |table| {
+                serde_path_to_error::deserialize(toml::Deserializer::from(table))
+            }),
+            _ => {
+                self.error(span, name, format!("expected a table: [{name}]"));
+                None
+            }
+        }
+        .unwrap_or_default()
+    }
+
+    /// The servers, each read by its own protocol.
+    pub(super) fn servers(&mut self) -> Vec<Server> {
+        self.known.push(SERVER);
+        let Some(value) = self.root.remove(SERVER) else { return Vec::new() };
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::Array(servers) => {
+                servers.into_iter().enumerate().filter_map(|(at, server)| self.server(at, server)).collect()
+            }
+            _ => {
+                self.error(span, SERVER, "expected double brackets: [[server]]".to_owned());
+                Vec::new()
+            }
+        }
+    }
+
+    /// Everything that was wrong, and what nobody asked for.
+    pub(super) fn finish(mut self) -> Result<(), ConfigErrors> {
+        for (key, _) in std::mem::take(&mut self.root) {
+            let what = format!("unknown key `{}`; known here: {}", key.get_ref(), self.known.join(", "));
+            self.error(key.span(), key.get_ref(), what);
+        }
+        ConfigErrors::check(self.errors)
+    }
+
+    fn server(&mut self, at: usize, server: Spanned<DeValue<'t>>) -> Option<Server> {
+        let path = format!("{SERVER}[{at}]");
+        let span = server.span();
+        let DeValue::Table(mut table) = server.into_inner() else {
+            self.error(span, SERVER, "expected double brackets: [[server]]".to_owned());
+            return None;
+        };
+        let key = format!("{path}.protocol");
+        let known = || protocol::ALL.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+        let Some(name) = table.remove("protocol") else {
+            self.error(span, &key, format!("is missing; known: {}", known()));
+            return None;
+        };
+        match name.get_ref().as_str().and_then(Row::find) {
+            Some(row) => self.table(&path, Spanned::new(span, table), |table| row.read(table)),
+            None => {
+                self.error(name.span(), &key, format!("no protocol of ours; known: {}", known()));
+                None
+            }
+        }
+    }
+
+    /// Reads a table, and while a key of it is wrong, notes that, and reads on without that key.
+    fn table<T>(
+        &mut self,
+        path: &str,
+        mut table: Spanned<DeTable<'t>>,
+        read: impl Fn(Spanned<DeTable<'t>>) -> Result<T, BadTable>,
+    ) -> Option<T> {
+        let mut sound = true;
+        loop {
+            let error = match read(table.clone()) {
+                Ok(value) => return sound.then_some(value),
+                Err(error) => error,
+            };
+            let culprit = match error.path().iter().next() {
+                Some(Segment::Map { key }) => table.get_mut().remove(key.as_str()).is_some(),
+                _ => false,
+            };
+            // What is wrong with the table as a whole may well come from a key that we took out.
+            if culprit || sound {
+                self.bad_table(path, table.span(), &error);
+            }
+            if !culprit {
+                return None;
+            }
+            sound = false;
+        }
+    }
+
+    fn bad_table(&mut self, table: &str, whole: Range<usize>, error: &BadTable) {
+        let message = error.inner().message();
+        let mut key = table.to_owned();
+        for segment in error.path().iter() {
+            match segment {
+                Segment::Seq { index } => key.push_str(&format!("[{index}]")),
+                Segment::Map { key: name } | Segment::Enum { variant: name } => {
+                    key.push_str(&format!(".{name}"));
+                }
+                Segment::Unknown => {}
+            }
+        }
+        let what = match message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
+            Some(field) => {
+                key.push_str(&format!(".{field}"));
+                "is missing".to_owned()
+            }
+            None => plain(message),
+        };
+        self.error(error.inner().span().unwrap_or(whole), &key, what);
+    }
+
+    fn error(&mut self, at: Range<usize>, key: &str, what: String) {
+        let before = self.text.as_bytes().iter().take(at.start);
+        let line = 1 + before.filter(|byte| **byte == b'\n').count();
+        let file = self.file.to_owned();
+        self.errors.push(ConfigError { file, line: Some(line), key: key.to_owned(), what });
+    }
+}

@@ -1,0 +1,115 @@
+//! What we tell while we run: to stderr, for people or as JSON, past the live lines.
+
+use std::{
+    env, fmt,
+    io::{self, IsTerminal, Write},
+};
+
+use indicatif::MultiProgress;
+use serde::Deserialize;
+use tracing_subscriber::{EnvFilter, filter::LevelFilter, fmt::MakeWriter};
+
+/// The `[log]` table of the configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// For whom.
+    pub format: Format,
+    /// How much; `RUST_LOG` goes before it.
+    pub level: Level,
+}
+
+impl Config {
+    /// For a show: what the command itself has to say, and what goes wrong.
+    pub fn quiet() -> Self {
+        Config { format: Format::Human, level: Level("warn,zeitnot::cli=info".to_owned()) }
+    }
+}
+
+/// For whom the log is written.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// One JSON object a line, for programs.
+    Json,
+}
+
+/// `error`, `warn`, `info`, `debug`, `trace`, or a filter as `RUST_LOG` takes it: `info,zeitnot::net=debug`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Level(String);
+
+impl Default for Level {
+    fn default() -> Self {
+        Level("info".to_owned())
+    }
+}
+
+impl TryFrom<String> for Level {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        // A filter takes any word for the name of a module; here it is rather a level misspelt.
+        let known = |part: &str| part.contains('=') || part.trim().parse::<LevelFilter>().is_ok();
+        match EnvFilter::try_new(&text) {
+            Ok(_) if text.split(',').all(known) => Ok(Level(text)),
+            _ => Err(format!(
+                "expected error, warn, info, debug, trace or a filter such as \"info,zeitnot=debug\", got {text:?}"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whom = match self.format {
+            Format::Human => "for people",
+            Format::Json => "as JSON",
+        };
+        write!(f, "{whom}, {}", self.level.0)
+    }
+}
+
+/// From here on everything is logged. The lines of `live` are put aside while a log line is written.
+pub fn start(config: &Config, live: &MultiProgress) {
+    let filter = EnvFilter::try_from_default_env()
+        .or_else(|_| EnvFilter::try_new(&config.level.0))
+        .unwrap_or_default();
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(PastLive(live.clone()));
+    // It fails if a log is kept already, as in a test: then that one stays.
+    let _ = match config.format {
+        Format::Human => log.with_target(false).with_ansi(with_colours()).try_init(),
+        Format::Json => log.json().try_init(),
+    };
+}
+
+/// Colours are for terminals whose user does not mind them.
+fn with_colours() -> bool {
+    io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Writes to stderr while no live line stands in the way.
+#[derive(Clone)]
+struct PastLive(MultiProgress);
+
+impl Write for PastLive {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.suspend(|| io::stderr().write_all(bytes))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+impl<'a> MakeWriter<'a> for PastLive {
+    type Writer = PastLive;
+
+    fn make_writer(&'a self) -> PastLive {
+        self.clone()
+    }
+}

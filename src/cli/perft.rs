@@ -1,0 +1,76 @@
+//! `zeitnot perft`: counts the leaves of the move tree, move by move at its root.
+
+use std::{
+    io::{self, Write},
+    time::{Duration, Instant},
+};
+
+use super::{CliError, print};
+use crate::game::{Game, GameId, Tactics, Visitor, perft};
+
+/// Count the positions some moves deep, which proves the rules
+///
+/// One line for each first move, as other engines print it, so that two of them can be compared with diff.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zeitnot perft 5
+  zeitnot perft 4 r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")]
+pub struct Args {
+    /// How many plies deep
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
+    pub depth: u32,
+    /// The position, quoted or not [default: the usual start]
+    #[arg(value_name = "FEN", trailing_var_arg = true)]
+    pub position: Vec<String>,
+    /// By which rules
+    #[arg(long, default_value = "chess", value_parser = str::parse::<GameId>)]
+    pub game: GameId,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`CliError::Position`] for text that is no position.
+pub fn run(args: &Args) -> Result<(), CliError> {
+    let position = args.position.join(" ");
+    let count = Count { depth: args.depth, position: Some(position).filter(|text| !text.is_empty()) };
+    args.game.with(count)
+}
+
+struct Count {
+    depth: u32,
+    position: Option<String>,
+}
+
+impl Visitor for Count {
+    type Out = Result<(), CliError>;
+
+    fn visit<G: Tactics>(self) -> Self::Out {
+        let root: G = self.position.as_deref().map_or_else(|| Ok(G::start()), G::parse)?;
+        print(|out| divide(&root, self.depth, out))
+    }
+}
+
+fn divide<G: Game>(root: &G, depth: u32, out: &mut impl Write) -> io::Result<()> {
+    let began = Instant::now();
+    let mut total = 0;
+    if depth > 0 {
+        for mv in root.moves() {
+            let mut child = root.clone();
+            child.play(mv);
+            let nodes = perft(&child, depth - 1);
+            writeln!(out, "{}: {nodes}", root.write(mv))?;
+            total += nodes;
+        }
+    } else {
+        total = perft(root, 0);
+    }
+    let time = began.elapsed();
+    writeln!(out, "\nNodes searched: {total}")?;
+    writeln!(out, "Time: {time:.2?}, {} nodes/s", per_second(total, time))
+}
+
+fn per_second(nodes: u64, time: Duration) -> u128 {
+    u128::from(nodes) * 1_000_000_000 / time.as_nanos().max(1)
+}

@@ -1,0 +1,115 @@
+//! `zeitnot play`: servers, players, and the live lines, from start to the last game.
+
+use std::{path::PathBuf, time::Duration};
+
+use tokio::{sync::mpsc, task::JoinSet, time::timeout};
+use tokio_util::task::TaskTracker;
+use tracing::{error, warn};
+
+use super::{CliError, config::Config, live::Live, log, runtime, signals};
+use crate::{
+    bot::{self, Bot, News},
+    engine::Workshop,
+    protocol::{ProtocolError, Shutdown},
+    seat::Lobby,
+};
+
+/// Play on the servers of the configuration
+///
+/// Plays one game after another until it is stopped. A server that is not there is tried again and again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zeitnot play                         with the configuration in config.toml
+  zeitnot play --config class.toml     with another one
+  RUST_LOG=debug zeitnot play          and say more
+
+The first Ctrl-C or SIGTERM finishes the running games, the second one leaves them.
+Exit code: 0 when stopped, 1 if a server refused us, 2 if the configuration is wrong.")]
+pub struct Args {
+    /// The configuration; `zeitnot check --default` prints one
+    #[arg(long, short, value_name = "FILE", default_value = "config.toml")]
+    pub config: PathBuf,
+}
+
+/// News on their way to the screen. More are dropped: the next ones tell the same better.
+pub(super) const NEWS: usize = 256;
+/// What the players may take to put their things away.
+const GOODBYE: Duration = Duration::from_secs(5);
+
+/// Runs the command.
+///
+/// # Errors
+/// [`CliError`]: a wrong configuration, or a server that refused us.
+pub fn run(args: &Args) -> Result<(), CliError> {
+    let config = Config::load(&args.config)?;
+    if config.servers.is_empty() {
+        let file = args.config.display();
+        return Err(CliError::Usage(format!("{file}: nowhere to play: add a [[server]] table")));
+    }
+    let workshop = Workshop::new(&config.engine)?;
+    let live = Live::new();
+    log::start(&config.log, live.lines());
+    let runtime = runtime()?;
+    let result = runtime.block_on(play(config, workshop, live));
+    // A search that hangs on a thread of its own is no reason to stay.
+    runtime.shutdown_background();
+    result
+}
+
+async fn play(config: Config, workshop: Workshop, live: Live) -> Result<(), CliError> {
+    let shutdown = Shutdown::default();
+    let signals = signals::watch(shutdown.clone())
+        .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
+    let tasks = TaskTracker::new();
+    let (news, to_screen) = mpsc::channel(NEWS);
+    let lobby = players(config.bot, workshop, news, &tasks, &shutdown);
+    tasks.spawn(live.run(to_screen));
+    tasks.spawn(signals);
+
+    let mut servers = JoinSet::new();
+    for server in config.servers {
+        servers.spawn(server.run(lobby.clone(), shutdown.clone()));
+    }
+    drop(lobby);
+    let result = all(servers).await;
+    leave(&shutdown, &tasks).await;
+    result
+}
+
+/// Waits for all servers: what one of them cannot do is no reason to leave the others.
+async fn all(mut servers: JoinSet<Result<(), ProtocolError>>) -> Result<(), CliError> {
+    let mut first = Ok(());
+    while let Some(ended) = servers.join_next().await {
+        let ended = ended.map_err(CliError::from).and_then(|ended| Ok(ended?));
+        if let Err(error) = &ended
+            && !servers.is_empty()
+        {
+            error!("{error}");
+        }
+        first = first.and(ended);
+    }
+    first
+}
+
+/// Who plays the games that the servers bring.
+pub(super) fn players(
+    config: bot::Config,
+    workshop: Workshop,
+    news: mpsc::Sender<News>,
+    tasks: &TaskTracker,
+    shutdown: &Shutdown,
+) -> Lobby {
+    let (lobby, bot) = Bot::channel(config, workshop, news);
+    tasks.spawn(bot.run(shutdown.now.clone()));
+    lobby
+}
+
+/// Stops what still runs, but does not wait for ever.
+pub(super) async fn leave(shutdown: &Shutdown, tasks: &TaskTracker) {
+    shutdown.now.cancel();
+    tasks.close();
+    if timeout(GOODBYE, tasks.wait()).await.is_err() {
+        warn!("left without waiting for a task that does not end; please report it");
+    }
+}

@@ -1,0 +1,65 @@
+//! Ctrl-C and SIGTERM: the first one finishes the games, the second one leaves them.
+
+use std::io;
+
+use tracing::info;
+
+use crate::protocol::Shutdown;
+
+/// Listens from now on, also before the future is first polled, and until there is nothing more to stop.
+///
+/// # Errors
+/// The operating system lends no ear. To be called within a runtime.
+pub fn watch(shutdown: Shutdown) -> io::Result<impl Future<Output = ()> + Send> {
+    let mut signals = Signals::new()?;
+    let now = shutdown.now.clone();
+    let asked = async move {
+        signals.next().await;
+        info!("leaving when the running games are over; once more to leave at once");
+        shutdown.soon.cancel();
+        signals.next().await;
+        info!("leaving at once");
+        shutdown.now.cancel();
+    };
+    Ok(async move {
+        now.run_until_cancelled(asked).await;
+    })
+}
+
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> io::Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> io::Result<Signals> {
+        Ok(Signals)
+    }
+
+    async fn next(&mut self) {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}

@@ -1,0 +1,206 @@
+//! Every kind of mistake in a configuration, and the line that tells it.
+
+use std::time::Duration;
+
+use zeitnot::cli::config::{Config, DOCUMENTED};
+
+const SERVER: &str = r#"[[server]]
+protocol = "contest"
+address = "tcp://localhost:8000"
+tournament = "class"
+player = "alice"
+"#;
+
+/// All that is wrong with this text, one mistake a line.
+fn mistakes(text: &str) -> Vec<String> {
+    match Config::parse("c.toml", text) {
+        Ok(config) => panic!("nothing wrong with it: {config:?}"),
+        Err(errors) => errors.iter().map(ToString::to_string).collect(),
+    }
+}
+
+#[track_caller]
+fn tells(text: &str, expected: &str) {
+    assert_eq!(mistakes(text), [expected]);
+}
+
+#[test]
+fn nothing_is_a_configuration_and_so_is_the_documented_one() {
+    let empty = Config::parse("c.toml", "").unwrap();
+    let documented = Config::parse("config.toml", DOCUMENTED).unwrap();
+    assert_eq!(empty.bot, documented.bot);
+    assert_eq!(empty.engine, documented.engine);
+    assert_eq!(empty.log, documented.log);
+    assert!(empty.servers.is_empty());
+    assert_eq!(documented.servers.len(), 1);
+}
+
+/// What is commented out shows the default: taking the sign away changes nothing, and every key is known.
+#[test]
+fn the_documented_defaults_are_the_defaults() {
+    let uncommented: String = DOCUMENTED
+        .lines()
+        .map(|line| match line.strip_prefix("# ") {
+            Some(key) if key.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ')) => key,
+            _ => line,
+        })
+        .filter(|line| !line.starts_with("token"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    assert!(uncommented.contains("\nhash_mib = 64\n"), "{uncommented}");
+    let config = Config::parse("config.toml", &uncommented).unwrap();
+    let empty = Config::parse("c.toml", "").unwrap();
+    assert_eq!((config.bot, config.engine, config.log), (empty.bot, empty.engine, empty.log));
+}
+
+#[test]
+fn what_stands_there_is_what_holds() {
+    let text =
+        format!("{SERVER}[engine]\nhash_mib = 7\n[bot]\nmove_overhead = '1s 5ms'\n[log]\nformat = 'json'");
+    let config = Config::parse("c.toml", &text).unwrap();
+    assert_eq!(config.engine.hash_mib.get(), 7);
+    assert_eq!(config.bot.move_overhead, Duration::from_millis(1005));
+    assert_eq!(
+        config.servers[0].to_string(),
+        "contest: play in tournament class as alice at tcp://localhost:8000"
+    );
+}
+
+#[test]
+fn unknown_keys() {
+    tells(
+        "\n[engine]\nhash = 5",
+        "c.toml:3: engine.hash: unknown key `hash`; known here: `kind`, `hash_mib`, `threads`",
+    );
+    tells("[engin]\n", "c.toml:1: engin: unknown key `engin`; known here: engine, bot, log, arena, server");
+    tells("color = 1", "c.toml:1: color: unknown key `color`; known here: engine, bot, log, arena, server");
+    tells(
+        &format!("{SERVER}colour = 'white'"),
+        "c.toml:6: server[0].colour: unknown key `colour`; known here: `address`, `tournament`, `player`, `token`",
+    );
+}
+
+#[test]
+fn wrong_types() {
+    tells(
+        "[engine]\n\nhash_mib = '64'",
+        "c.toml:3: engine.hash_mib: expected a whole number, not below zero, got string \"64\"",
+    );
+    tells(
+        "[bot]\nmax_games = 1.5",
+        "c.toml:2: bot.max_games: expected a whole number, not below zero, got floating point `1.5`",
+    );
+    tells("engine = 5", "c.toml:1: engine: expected a table: [engine]");
+    tells("[server]\nprotocol = 'contest'", "c.toml:1: server: expected double brackets: [[server]]");
+    tells("server = [1]", "c.toml:1: server: expected double brackets: [[server]]");
+    tells(
+        &SERVER.replace("\"alice\"", "['alice']"),
+        "c.toml:5: server[0].player: expected text in quotes, got sequence",
+    );
+}
+
+#[test]
+fn wrong_values() {
+    tells(
+        "[engine]\nthreads = -1",
+        "c.toml:2: engine.threads: expected a whole number, not below zero, got integer `-1`",
+    );
+    tells("[log]\nformat = 'xml'", "c.toml:2: log.format: expected `human` or `json`, got `xml`");
+    tells(
+        "[log]\nlevel = 'inof'",
+        "c.toml:2: log.level: expected error, warn, info, debug, trace or a filter such as \"info,zeitnot=debug\", got \"inof\"",
+    );
+    tells(
+        "[bot]\nmove_overhead = '5 parsecs'",
+        "c.toml:2: bot.move_overhead: expected a duration such as \"50ms\" or \"2s\", got string \"5 parsecs\"",
+    );
+    tells(
+        "[bot]\nmove_overhead = 50",
+        "c.toml:2: bot.move_overhead: expected a duration such as \"50ms\" or \"2s\", got integer `50`",
+    );
+    tells(
+        &SERVER.replace("tcp://localhost:8000", "localhost"),
+        "c.toml:3: server[0].address: 'localhost' is no address: expected tcp://host:port or ws://host:port/path",
+    );
+    tells(
+        &SERVER.replace("alice", "alice smith"),
+        "c.toml:5: server[0].player: expected a name of 1 to 49 characters without a space, got \"alice smith\"",
+    );
+    tells(
+        &SERVER.replace("contest\"", "chess\""),
+        "c.toml:2: server[0].protocol: no protocol of ours; known: contest",
+    );
+}
+
+#[test]
+fn missing_keys() {
+    tells(&SERVER.replace("player = \"alice\"\n", ""), "c.toml:1: server[0].player: is missing");
+    tells(
+        &format!("\n{SERVER}[[server]]\nplayer = 'bob'"),
+        "c.toml:7: server[1].protocol: is missing; known: contest",
+    );
+}
+
+#[test]
+fn tokens_are_refused_where_they_have_no_place_and_never_shown() {
+    tells(
+        &format!("{SERVER}token = 'hush'"),
+        "c.toml:1: server[0]: a token can only be shown to a ws:// address: change the address, or remove the token",
+    );
+    let ws = SERVER.replace("tcp", "ws");
+    for (wrong, expected) in [
+        ("4711", "c.toml:6: server[0].token: expected text in quotes"),
+        (
+            "'hush hush'",
+            "c.toml:6: server[0].token: expected a token of letters, digits and signs, here or in the environment as ZEITNOT_TOKEN",
+        ),
+    ] {
+        tells(&format!("{ws}token = {wrong}"), expected);
+    }
+}
+
+#[test]
+fn broken_syntax() {
+    for (text, line) in [("[engine", 1), ("[engine]\nhash_mib 64", 2), ("[bot]\n\nx = \"open", 3)] {
+        let all = mistakes(text);
+        assert!(all[0].starts_with(&format!("c.toml:{line}: ")), "{all:?}");
+        assert!(all.iter().all(|mistake| !mistake.contains('\n')), "{all:?}");
+    }
+    assert!(mistakes("[bot]\n[bot]")[0].starts_with("c.toml:2: "));
+}
+
+#[test]
+fn all_mistakes_are_told_in_the_order_of_the_lines() {
+    let text = "[bot]\nmax_games = 'x'\nmove_overhead = 1\nmore = 1\n[engine]\nthreads = 'y'\n[[server]]\n\
+                protocol = 'contest'\naddress = 'a'\nplayer = ''\n[[server]]\n[zoo]";
+    let all = mistakes(text);
+    let places: Vec<&str> = all.iter().map(|mistake| mistake.split(": ").nth(1).unwrap()).collect();
+    assert_eq!(
+        places,
+        [
+            "bot.max_games",
+            "bot.move_overhead",
+            "bot.more",
+            "engine.threads",
+            "server[0].address",
+            "server[0].player",
+            "server[1].protocol",
+            "zoo"
+        ]
+    );
+    let first = Config::parse("c.toml", text).unwrap_err().to_string();
+    assert!(first.ends_with("(and 7 more: zeitnot check --config c.toml)"), "{first}");
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = |path: &std::path::Path| Config::load(path).unwrap_err().to_string();
+    assert!(
+        told(&dir.path().join("no.toml")).ends_with("make one with: zeitnot check --default > config.toml")
+    );
+    assert!(told(dir.path()).to_lowercase().contains("directory"));
+    let binary = dir.path().join("binary.toml");
+    std::fs::write(&binary, b"\xff\xfe").unwrap();
+    assert!(told(&binary).ends_with("binary.toml: is not UTF-8 text"));
+}
