@@ -47,9 +47,12 @@ pub struct Order<G: Judged> {
     pub done: Done,
 }
 
+/// Where thinkers come from.
+type Maker<G> = Arc<dyn Fn() -> Box<dyn Thinker<G>> + Send + Sync>;
+
 /// The caller's end.
 pub struct Mind<G: Judged> {
-    workshop: Workshop,
+    maker: Maker<G>,
     desk: Option<Desk<G>>,
 }
 
@@ -65,7 +68,11 @@ struct Desk<G: Judged> {
 impl<G: Judged> Mind<G> {
     /// Thinkers come from this workshop; the thread starts with the first order.
     pub fn new(workshop: Workshop) -> Self {
-        Mind { workshop, desk: None }
+        Mind::with_maker(move || workshop.thinker())
+    }
+
+    fn with_maker(maker: impl Fn() -> Box<dyn Thinker<G>> + Send + Sync + 'static) -> Self {
+        Mind { maker: Arc::new(maker), desk: None }
     }
 
     /// Begins to think. An order that still runs is stopped.
@@ -80,7 +87,7 @@ impl<G: Judged> Mind<G> {
         }
         let desk = match &mut self.desk {
             Some(desk) => desk,
-            None => match Desk::open(&self.workshop) {
+            None => match Desk::open(self.maker.clone()) {
                 Ok(desk) => self.desk.insert(desk),
                 Err(error) => return tracing::error!(%error, "no thread for the search; playing without"),
             },
@@ -104,17 +111,17 @@ impl<G: Judged> Drop for Mind<G> {
 }
 
 impl<G: Judged> Desk<G> {
-    fn open(workshop: &Workshop) -> std::io::Result<Self> {
+    fn open(maker: Maker<G>) -> std::io::Result<Self> {
         // One order can wait while the one before it is stopping.
         let (orders, inbox) = mpsc::sync_channel::<Order<G>>(1);
         let finished = Arc::new(AtomicU64::new(0));
-        let (workshop, count) = (workshop.clone(), finished.clone());
+        let count = finished.clone();
         thread::Builder::new().name("mind".into()).spawn(move || {
-            let mut thinker = workshop.thinker::<G>();
+            let mut thinker = maker();
             for order in inbox {
                 let report = work(&mut thinker, &order);
                 if report.is_err() {
-                    thinker = workshop.thinker::<G>();
+                    thinker = maker();
                 }
                 count.fetch_add(1, Ordering::Release);
                 (order.done)(report);
@@ -136,4 +143,104 @@ fn work<G: Judged>(thinker: &mut Box<dyn Thinker<G>>, order: &Order<G>) -> Resul
     let task = Task { line, limits, best, stop, watch };
     // After a panic the thinker is thrown away, so nothing half-done is seen again.
     catch_unwind(AssertUnwindSafe(|| thinker.think(&task))).map_err(|_| Panicked)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::{
+        engine::{Best, Score},
+        game::{Game, Packed, chess::Chess},
+    };
+
+    /// Does the first thing once, and plays its last legal move from then on.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Fault {
+        Panics,
+        Hangs,
+    }
+
+    struct Faulty {
+        fault: Option<Fault>,
+    }
+
+    impl Thinker<Chess> for Faulty {
+        fn think(&mut self, task: &Task<'_, Chess>) -> Report {
+            match self.fault {
+                Some(Fault::Panics) => panic!("on purpose"),
+                Some(Fault::Hangs) => loop {
+                    thread::sleep(Duration::from_secs(3600));
+                },
+                None => {
+                    task.best.publish(Best { mv: last_move(), score: Score::ZERO, depth: 1 });
+                    Report::default()
+                }
+            }
+        }
+    }
+
+    fn last_move() -> Packed {
+        let start = Chess::start();
+        start.pack(start.moves()[19])
+    }
+
+    /// An order, its slot, and where its end is told.
+    fn order() -> (Order<Chess>, Arc<Decision>, mpsc::Receiver<Result<Report, Panicked>>) {
+        let (tell, told) = mpsc::channel();
+        let best = Arc::new(Decision::new(Packed(1)));
+        let order = Order {
+            line: Line::new(Chess::start()),
+            limits: Limits::default(),
+            best: best.clone(),
+            stop: Arc::new(StopFlag::default()),
+            watch: Box::new(|_| {}),
+            done: Box::new(move |result| tell.send(result).unwrap_or_default()),
+        };
+        (order, best, told)
+    }
+
+    /// A mind whose first thinker has this fault.
+    fn mind(fault: Fault) -> (Mind<Chess>, Arc<AtomicUsize>) {
+        let made = Arc::new(AtomicUsize::new(0));
+        let count = made.clone();
+        let mind = Mind::with_maker(move || {
+            let first = count.fetch_add(1, Ordering::Relaxed) == 0;
+            Box::new(Faulty { fault: first.then_some(fault) })
+        });
+        (mind, made)
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_thinker_that_panics_is_replaced_and_its_slot_stands() {
+        let (mut mind, made) = mind(Fault::Panics);
+        let (first, slot, told) = order();
+        mind.order(first);
+        assert_eq!(told.recv_timeout(LONG), Ok(Err(Panicked)));
+        assert_eq!(slot.read().mv, Packed(1));
+        let (second, slot, told) = order();
+        mind.order(second);
+        assert!(told.recv_timeout(LONG).unwrap().is_ok());
+        assert_eq!((slot.read().mv, made.load(Ordering::Relaxed)), (last_move(), 2));
+    }
+
+    #[test]
+    fn a_thinker_that_hangs_is_left_behind() {
+        let (mut mind, made) = mind(Fault::Hangs);
+        let (first, slot, told) = order();
+        let stop = first.stop.clone();
+        mind.order(first);
+        // The deadline: the caller reads the slot, raises the flag, and goes on.
+        assert_eq!(slot.read().mv, Packed(1));
+        stop.stop();
+        thread::sleep(GRACE + Duration::from_millis(50));
+        let (second, slot, second_told) = order();
+        mind.order(second);
+        assert!(second_told.recv_timeout(LONG).unwrap().is_ok());
+        assert_eq!((slot.read().mv, made.load(Ordering::Relaxed)), (last_move(), 2));
+        assert_eq!(told.try_recv(), Err(mpsc::TryRecvError::Empty), "the first is still at it");
+    }
 }

@@ -302,9 +302,9 @@ impl GameError {
     }
 }
 
-/// Text from outside, cut to a length that an error line can bear.
+/// Text from outside as an error line can bear it: short, and with nothing in it that moves a cursor.
 fn shorten(text: &str) -> String {
-    text.chars().take(100).collect()
+    text.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
 // ---- registry -----------------------------------------------------------------------------------

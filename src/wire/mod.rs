@@ -42,7 +42,7 @@ pub enum WireError {
     },
 }
 
-/// Text from outside, cut to a length that an error line can bear.
+/// Text from outside as an error line can bear it: short, and with nothing in it that moves a cursor.
 fn shorten(text: &str) -> String {
-    text.chars().take(60).collect()
+    text.chars().filter(|c| !c.is_control()).take(60).collect()
 }

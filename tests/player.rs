@@ -1,0 +1,187 @@
+//! The player at its seat, in simulated time: what it answers, and when at the latest.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers are tests, too
+
+use std::time::{Duration, Instant};
+
+use tokio::{sync::mpsc, time::timeout};
+use tokio_util::sync::CancellationToken;
+use zeitnot::{
+    bot::{Bot, Config, News},
+    engine::{self, Kind, Workshop},
+    game::{BySide, Game, GameId, MoveText, Side, chess::Chess},
+    seat::{Action, Clocks, Declined, Event, GameInfo, Lobby, Seat, Turn},
+};
+
+struct House {
+    lobby: Lobby,
+    news: mpsc::Receiver<News>,
+    bot: tokio::task::JoinHandle<()>,
+    shutdown: CancellationToken,
+}
+
+fn house(kind: Kind, config: Config) -> House {
+    let workshop =
+        Workshop::new(&engine::Config { kind, hash_mib: 1.try_into().unwrap(), ..Default::default() });
+    let (tell, news) = mpsc::channel(64);
+    let (lobby, bot) = Bot::channel(config, workshop.unwrap(), tell);
+    let shutdown = CancellationToken::new();
+    House { lobby, news, bot: tokio::spawn(bot.run(shutdown.clone())), shutdown }
+}
+
+fn info(side: Side, start: Option<&str>) -> GameInfo {
+    GameInfo {
+        id: "g".into(),
+        game: GameId::Chess,
+        start: start.map(str::to_owned),
+        side,
+        names: BySide(["we".into(), "they".into()]),
+        time_control: None,
+    }
+}
+
+fn clocks(left: Duration) -> Clocks {
+    Clocks { left: BySide::both(left), increment: Duration::ZERO, read_at: Instant::now() }
+}
+
+async fn ask(seat: &mut Seat, turn: u32, clocks: Option<Clocks>) -> String {
+    seat.events.send(Event::YourTurn { turn: Turn(turn), clocks }).await.unwrap();
+    answer(seat, turn).await
+}
+
+async fn answer(seat: &mut Seat, turn: u32) -> String {
+    let Some(Action::Play { turn: answered, mv }) = seat.actions.recv().await else { panic!("no answer") };
+    assert_eq!(answered, Turn(turn));
+    mv.to_string()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_leaves_at_the_hard_limit_whatever_the_search_does() {
+    // With the clock paused the search gets next to no real time: the limits come before it is done.
+    let house = house(Kind::Search, Config::default());
+    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    for (turn, left) in [200, 1_000, 60_000, 3 * 3_600_000].map(Duration::from_millis).into_iter().enumerate()
+    {
+        let began = tokio::time::Instant::now();
+        let clocks = Clocks { read_at: began.into_std(), ..clocks(left) };
+        let mv = ask(&mut seat, turn as u32, Some(clocks)).await;
+        assert!(Chess::start().read(&mv).is_ok());
+        assert!(began.elapsed() <= left / 2 + Duration::from_millis(1), "{left:?}: {:?}", began.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_millisecond_still_gets_an_answer() {
+    let house = house(Kind::Search, Config::default());
+    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    for left in [Duration::ZERO, Duration::from_millis(1), Duration::from_millis(30)] {
+        let mv = timeout(Duration::from_millis(10), ask(&mut seat, 1, Some(clocks(left)))).await.unwrap();
+        assert!(Chess::start().read(&mv).is_ok());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_clock_a_move_takes_its_configured_time() {
+    let house = house(Kind::Search, Config { untimed_move: Duration::from_secs(7), ..Config::default() });
+    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    let began = tokio::time::Instant::now();
+    ask(&mut seat, 1, None).await;
+    assert!(began.elapsed() <= Duration::from_secs(8));
+}
+
+#[tokio::test]
+async fn follows_the_game_and_finds_the_mate() {
+    let mut house = house(Kind::Search, Config::default());
+    let mut seat = house.lobby.open(info(Side::Second, None)).await.unwrap();
+    for text in ["f2f3", "e7e5", "g2g4"] {
+        seat.events.send(Event::Moved(MoveText::new(text).unwrap())).await.unwrap();
+    }
+    assert_eq!(ask(&mut seat, 9, Some(clocks(Duration::from_secs(60)))).await, "d8h4");
+    seat.events.send(Event::Moved(MoveText::new("d8-h4").unwrap())).await.unwrap();
+    seat.events.send(Event::Ended { result: "0-1 Checkmate".into() }).await.unwrap();
+    let last = loop {
+        let news = house.news.recv().await.unwrap();
+        if news.result.is_some() {
+            break news;
+        }
+    };
+    assert_eq!(last.last_move.as_deref(), Some("Qh4#"));
+    assert_eq!((last.ply, last.to_move), (4, Side::First));
+    assert!(last.eval.unwrap().0.is_mate());
+    assert!(seat.actions.recv().await.is_none(), "the player has left");
+}
+
+#[tokio::test]
+async fn takes_over_the_servers_board_when_its_own_is_another() {
+    let house = house(Kind::Search, Config::default());
+    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    seat.events.send(Event::Moved(MoveText::new("e7e5").unwrap())).await.unwrap(); // never legal here
+    seat.events.send(Event::Board("rubbish".into())).await.unwrap();
+    seat.events.send(Event::Board("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1".into())).await.unwrap();
+    assert_eq!(ask(&mut seat, 1, Some(clocks(Duration::from_secs(60)))).await, "a1a8");
+}
+
+#[tokio::test]
+async fn a_refused_move_is_not_sent_again() {
+    let house = house(Kind::Search, Config::default());
+    // Three legal moves.
+    let mut seat = house.lobby.open(info(Side::First, Some("k7/8/8/8/8/8/8/7K w - - 0 1"))).await.unwrap();
+    let mut seen = Vec::new();
+    for turn in 1..=3 {
+        let mv = ask(&mut seat, turn, Some(clocks(Duration::from_secs(1)))).await;
+        assert!(!seen.contains(&mv), "{mv} again");
+        seen.push(mv);
+        seat.events.send(Event::Refused { turn: Turn(turn), why: "not legal".into() }).await.unwrap();
+    }
+    // The server has refused everything: what is asked now is not answered, and nothing falls over.
+    seat.events.send(Event::YourTurn { turn: Turn(4), clocks: None }).await.unwrap();
+    seat.events.send(Event::Ended { result: "0-1 Out of time".into() }).await.unwrap();
+    assert!(seat.actions.recv().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_request_replaces_the_old_one_and_a_move_cancels_it() {
+    let house = house(Kind::Search, Config::default());
+    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    let long = Some(clocks(Duration::from_secs(600)));
+    seat.events.send(Event::YourTurn { turn: Turn(1), clocks: long }).await.unwrap();
+    seat.events.send(Event::YourTurn { turn: Turn(2), clocks: long }).await.unwrap();
+    answer(&mut seat, 2).await;
+    seat.events.send(Event::YourTurn { turn: Turn(3), clocks: long }).await.unwrap();
+    seat.events.send(Event::Moved(MoveText::new("e2e4").unwrap())).await.unwrap();
+    assert!(
+        timeout(Duration::from_secs(600), seat.actions.recv()).await.is_err(),
+        "nothing is owed any more"
+    );
+}
+
+#[tokio::test]
+async fn declines_what_it_cannot_play() {
+    let house = house(Kind::Random, Config { max_games: 1, ..Config::default() });
+    let bad = house.lobby.open(info(Side::First, Some("no position"))).await.unwrap_err();
+    assert!(bad.0.contains("no position"), "{bad}");
+    let first = house.lobby.open(info(Side::First, None)).await.unwrap();
+    let full = house.lobby.open(info(Side::First, None)).await.unwrap_err();
+    assert_eq!(full, Declined("1 games are running already".into()));
+    // The seat is free again once its protocol has left it.
+    drop(first);
+    timeout(Duration::from_secs(10), async {
+        while house.lobby.open(info(Side::First, None)).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .unwrap();
+}
+
+#[tokio::test]
+async fn ends_when_asked_and_the_games_are_over() {
+    let house = house(Kind::Random, Config::default());
+    let seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    house.shutdown.cancel();
+    tokio::task::yield_now().await;
+    assert!(house.lobby.open(info(Side::First, None)).await.is_err());
+    assert!(!house.bot.is_finished(), "a game is running");
+    drop(seat);
+    timeout(Duration::from_secs(10), house.bot).await.unwrap().unwrap();
+}
