@@ -84,7 +84,7 @@ fn unknown_keys() {
 fn wrong_types() {
     tells(
         "[engine]\n\nhash_mib = '64'",
-        "c.toml:3: engine.hash_mib: expected a whole number, not below zero, got string \"64\"",
+        "c.toml:3: engine.hash_mib: expected a whole number above zero, got string \"64\"",
     );
     tells(
         "[bot]\nmax_games = 1.5",
@@ -103,7 +103,7 @@ fn wrong_types() {
 fn wrong_values() {
     tells(
         "[engine]\nthreads = -1",
-        "c.toml:2: engine.threads: expected a whole number, not below zero, got integer `-1`",
+        "c.toml:2: engine.threads: expected a whole number above zero, got integer `-1`",
     );
     tells("[log]\nformat = 'xml'", "c.toml:2: log.format: expected `human` or `json`, got `xml`");
     tells(

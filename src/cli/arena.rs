@@ -43,7 +43,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
 async fn serve(config: arena::Config) -> Result<Summary, CliError> {
     let arena = Arena::bind(config).await?;
     let shutdown = Shutdown::default();
-    let signals = signals::watch(shutdown.clone())
+    let signals = signals::watch(shutdown.clone(), "stopping: running games are broken off and written down")
         .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
     tokio::spawn(signals);
     for (scheme, address) in [("tcp", arena.tcp()), ("ws", arena.websocket())] {

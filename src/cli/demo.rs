@@ -79,8 +79,10 @@ pub fn run(_: &Args) -> Result<(), CliError> {
 
 async fn demo(live: Live) -> Result<Summary, CliError> {
     let shutdown = Shutdown::default();
-    let signals = signals::watch(shutdown.clone())
+    let signals = signals::watch(shutdown.clone(), "stopping: the running game is broken off")
         .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
+    // Told to stop with the arena, and also when there is nothing more to play.
+    let bots = Shutdown { soon: shutdown.soon.child_token(), now: shutdown.now.clone() };
     let arena = Arena::bind(arena_config()?).await?;
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);
@@ -100,13 +102,13 @@ async fn demo(live: Live) -> Result<Summary, CliError> {
         let engine = engine::Config { kind: contender.kind, hash_mib: HASH_MIB, ..engine::Config::default() };
         let time_share = contender.time_share.try_into().map_err(usage)?;
         let bot = bot::Config { time_share, ..bot::Config::default() };
-        let lobby = players(bot, Workshop::new(&engine)?, news.clone(), &tasks, &shutdown);
-        servers.spawn(contest::Contest::run(config, lobby, shutdown.clone()));
+        let lobby = players(bot, Workshop::new(&engine)?, news.clone(), &tasks, &bots);
+        servers.spawn(contest::Contest::run(config, lobby, bots.clone()));
     }
     drop(news);
 
     let mut arena_news = arena.news();
-    let soon = shutdown.soon.clone();
+    let soon = bots.soon.clone();
     tasks.spawn(async move {
         while let Ok(news) = arena_news.recv().await {
             match &news.event {
@@ -116,8 +118,8 @@ async fn demo(live: Live) -> Result<Summary, CliError> {
             }
         }
     });
-    let summary = arena.run(shutdown.now.child_token()).await;
-    shutdown.soon.cancel();
+    let summary = arena.run(shutdown.soon.clone()).await;
+    bots.soon.cancel();
     while let Some(ended) = servers.join_next().await {
         if let Err(refused) = ended? {
             error!("{refused}");

@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
 
 async fn play(config: Config, workshop: Workshop, live: Live) -> Result<(), CliError> {
     let shutdown = Shutdown::default();
-    let signals = signals::watch(shutdown.clone())
+    let signals = signals::watch(shutdown.clone(), signals::FINISHING)
         .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);

@@ -6,16 +6,21 @@ use tracing::info;
 
 use crate::protocol::Shutdown;
 
+/// Where a command finishes what it has begun.
+pub const FINISHING: &str = "leaving when the running games are over; once more to leave at once";
+
 /// Listens from now on, also before the future is first polled, and until there is nothing more to stop.
+///
+/// `first` is what the user is told at the first one.
 ///
 /// # Errors
 /// The operating system lends no ear. To be called within a runtime.
-pub fn watch(shutdown: Shutdown) -> io::Result<impl Future<Output = ()> + Send> {
+pub fn watch(shutdown: Shutdown, first: &'static str) -> io::Result<impl Future<Output = ()> + Send> {
     let mut signals = Signals::new()?;
     let now = shutdown.now.clone();
     let asked = async move {
         signals.next().await;
-        info!("leaving when the running games are over; once more to leave at once");
+        info!("{first}");
         shutdown.soon.cancel();
         signals.next().await;
         info!("leaving at once");
