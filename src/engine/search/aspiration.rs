@@ -3,7 +3,7 @@
 //!
 //! Source: Chess Programming Wiki, "Aspiration Windows".
 
-use super::{Root, Window, Worker};
+use super::{MAX_PLY, Root, Window, Worker};
 use crate::engine::{
     Score, Stopped,
     eval::{Judged, State},
@@ -24,6 +24,9 @@ impl<G: Judged> Worker<'_, G> {
         depth: i32,
         last: Score,
     ) -> Result<Score, Stopped> {
+        if let Some(score) = self.seek_mate(root, state, depth)? {
+            return Ok(score);
+        }
         let mut margin = FIRST_MARGIN;
         let mut window = match depth < MIN_DEPTH || last.is_mate() {
             true => Window::FULL,
@@ -41,5 +44,15 @@ impl<G: Judged> Worker<'_, G> {
                 return Ok(score);
             }
         }
+    }
+
+    /// Where a mate is asked for, the first window holds nothing else: what only the evaluation would
+    /// prune stays, and mate-distance pruning ends every line that is too long. `None`: none is seen yet.
+    fn seek_mate(&mut self, root: &G, state: &State<G>, depth: i32) -> Result<Option<Score>, Stopped> {
+        let Some(moves) = self.shared.task.limits.mate else { return Ok(None) };
+        let longest = Score::mate_in(moves.saturating_mul(2).saturating_sub(1).min(MAX_PLY));
+        let window = Window { alpha: -(-longest).above(), beta: Score::INFINITE };
+        let score = self.node::<Root>(root, state, depth, window, 0)?;
+        Ok((score >= longest).then_some(score))
     }
 }

@@ -280,7 +280,9 @@ impl Tactics for Chess {
     fn pass(&self) -> Option<Self> {
         let board = self.board();
         let officers = self.position.us() & !board.pawns() & !board.kings();
-        if officers.is_empty() || self.is_check() {
+        // One minor piece runs out of good moves almost as soon as a bare king does.
+        let zugzwang_is_near = officers.count() < 2 && (officers & board.rooks_and_queens()).is_empty();
+        if zugzwang_is_near || self.is_check() {
             return None;
         }
         let mut key = self.key;

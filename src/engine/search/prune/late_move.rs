@@ -11,7 +11,13 @@ const MAX_DEPTH: i32 = 6;
 
 /// Is this move not worth a look?
 pub fn skips<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
-    if K::PV || node.check || candidate.gives_check || !candidate.quiet || node.depth > MAX_DEPTH {
+    if K::PV
+        || node.check
+        || candidate.gives_check
+        || !candidate.quiet
+        || node.depth > MAX_DEPTH
+        || node.window.alpha.is_mate()
+    {
         return false;
     }
     let enough = (4 + node.depth * node.depth) / if node.improving { 1 } else { 2 };
