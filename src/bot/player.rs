@@ -106,13 +106,14 @@ impl<G: Judged> Player<G> {
     pub async fn run(mut self, mut events: mpsc::Receiver<Event>) {
         loop {
             select! {
+                // The deadline goes before everything, also before a server that talks without end.
                 biased;
+                wake = wake(&mut self.thinking) => self.woken(wake),
                 event = events.recv() => match event {
                     Some(Event::Ended { result }) => return self.end(result),
                     Some(event) => self.hear(event),
                     None => return,
                 },
-                wake = wake(&mut self.thinking) => self.woken(wake),
             }
         }
     }
