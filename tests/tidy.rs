@@ -1,5 +1,7 @@
 //! The house rules that the compiler does not know: `docs/architecture.md` says why they are.
 
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
 use std::{
     fs,
     path::{Path, PathBuf},
