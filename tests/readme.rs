@@ -1,0 +1,101 @@
+//! The README says nothing that is not so: its subcommands, keys, files and links exist.
+
+#![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use clap::CommandFactory;
+use zeitnot::cli::{Cli, config::DOCUMENTED};
+
+const PAGES: &[&str] =
+    &["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/architecture.md", "docs/arena.md"];
+
+fn home() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn page(name: &str) -> String {
+    fs::read_to_string(home().join(name)).unwrap()
+}
+
+/// What stands behind each `mark`, up to the end of its word.
+fn words_after<'p>(page: &'p str, mark: &str) -> BTreeSet<&'p str> {
+    let word = |rest: &'p str| rest.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+    page.match_indices(mark)
+        .map(|(at, _)| word(&page[at + mark.len()..]))
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+#[test]
+fn subcommands_exist_and_are_all_told() {
+    let cli = Cli::command();
+    let known: BTreeSet<_> = cli.get_subcommands().map(|command| command.get_name()).collect();
+    for name in PAGES {
+        let page = page(name);
+        let marks = ["`zeitnot ", "\nzeitnot ", "| zeitnot "];
+        let told: BTreeSet<_> = marks.iter().flat_map(|mark| words_after(&page, mark)).collect();
+        let strange: Vec<_> = told.difference(&known).filter(|word| **word != "help").collect();
+        assert!(strange.is_empty(), "{name}: no such subcommand: {strange:?}");
+        if *name == "README.md" {
+            let untold: Vec<_> = known.difference(&told).collect();
+            assert!(untold.is_empty(), "{name} says nothing of {untold:?}");
+        }
+    }
+}
+
+/// Keys of the documented configuration by their table, those that are commented out included.
+fn documented() -> BTreeSet<(String, String)> {
+    let mut table = String::new();
+    let mut keys = BTreeSet::new();
+    for line in DOCUMENTED.lines() {
+        if line.starts_with('[') {
+            table = line.to_owned();
+        } else if let Some((key, _)) = line.strip_prefix("# ").unwrap_or(line).split_once(" = ")
+            && key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        {
+            keys.insert((table.clone(), key.to_owned()));
+        }
+    }
+    keys
+}
+
+#[test]
+fn the_table_of_keys_is_the_configuration() {
+    let readme = page("README.md");
+    let mut told = BTreeSet::new();
+    for row in readme.lines().filter(|line| line.starts_with("| `[")) {
+        let [_, table, _, keys, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        for key in keys.split(',') {
+            told.insert((table.trim().trim_matches('`').to_owned(), key.trim().trim_matches('`').to_owned()));
+        }
+    }
+    assert_eq!(told, documented());
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for name in PAGES {
+        let folder = home().join(name).parent().unwrap().to_owned();
+        let page = page(name);
+        for (at, _) in page.match_indices("](") {
+            let link = page[at + 2..].split(')').next().unwrap_or_default();
+            let file = link.split('#').next().unwrap_or_default();
+            let is_local = !file.is_empty() && !file.contains("://");
+            assert!(!is_local || folder.join(file).exists(), "{name}: {link}");
+        }
+    }
+}
+
+/// Paths in the text, such as `src/engine/mind.rs`, also with a line: `src/game/mod.rs:313`.
+#[test]
+fn files_that_are_named_exist() {
+    for name in PAGES {
+        for word in page(name).split('`').skip(1).step_by(2) {
+            let path = word.split(':').next().unwrap_or_default();
+            let is_path = ["src/", "tests/", "scripts/", ".ci/"].iter().any(|top| path.starts_with(top));
+            let plain = !path.contains([' ', '*', '<', '{', '…']);
+            assert!(!is_path || !plain || home().join(path).exists(), "{name}: `{word}`");
+        }
+    }
+}
