@@ -60,6 +60,8 @@ async def play(engines, fen, args):
             reply = await asyncio.wait_for(engines[side].play(board, limit, game=game), clock.left[side] + 20)
         except asyncio.TimeoutError:
             return board, lost, "hung"
+        except chess.engine.EngineTerminatedError:
+            return board, lost, "crash"
         except chess.engine.EngineError as error:
             return board, lost, f"illegal move or protocol error: {error}"
         if not args.nodes:
@@ -82,7 +84,7 @@ class Tally:
 
     def add(self, number, points, reason, loser):
         self.points.append(points)
-        if reason in ("time forfeit", "hung") or "illegal" in reason:
+        if reason in ("time forfeit", "hung", "crash") or "illegal" in reason:
             self.ends[f"{reason} of {loser}"] = self.ends.get(f"{reason} of {loser}", 0) + 1
         self.pairs.setdefault(number // 2, []).append(points)
 
@@ -101,12 +103,18 @@ class Tally:
 
 
 async def worker(args, jobs, tally, pgn):
-    engines = [await open_engine(args.engine[0], args.option1), await open_engine(args.engine[1], args.option2)]
+    async def open_both():
+        return [await open_engine(args.engine[0], args.option1), await open_engine(args.engine[1], args.option2)]
+
+    engines = await open_both()
     while jobs:
         number, fen = jobs.pop(0)
         first_is_white = number % 2 == 0
         seats = engines if first_is_white else engines[::-1]
         board, result, reason = await play(seats, fen, args)
+        if reason == "crash":
+            await asyncio.gather(*(engine.quit() for engine in engines), return_exceptions=True)
+            engines = await open_both()
         white = {"1-0": 1, "0-1": 0}.get(result, 0.5)
         points = white if first_is_white else 1 - white
         tally.add(number, points, reason, "first" if points == 0 else "second")

@@ -48,6 +48,7 @@ impl Chess {
         let position = shakmaty::Chess::from_setup(fen.into_setup(), mode)
             .or_else(PositionError::ignore_invalid_castling_rights)
             .or_else(PositionError::ignore_invalid_ep_square)
+            .or_else(PositionError::ignore_impossible_check)
             .map_err(|e| error(&e))?;
         Ok(Chess::from(position))
     }
