@@ -172,7 +172,7 @@ fn survives_nonsense_and_says_what_is_wrong() {
     engine.input.as_mut().unwrap().write_all(b"\xff\xfe\x00\n\n  \nstop\nponderhit\n").unwrap();
     engine.until("info string error: unknown message");
     engine.input.as_mut().unwrap().write_all(&vec![b'x'; 3 << 20]).unwrap();
-    engine.say("\ngo depth 2");
+    engine.say(" quit\ngo depth 2");
     engine.best_move();
 }
 

@@ -132,7 +132,10 @@ fn absent_after() -> Duration {
 
 impl Config {
     /// What the types alone do not say.
-    pub(super) fn check(&self) -> Result<(), ArenaError> {
+    ///
+    /// # Errors
+    /// [`ArenaError::Config`] with what cannot be meant.
+    pub fn check(&self) -> Result<(), ArenaError> {
         let error = |why: String| Err(ArenaError::Config(why));
         if self.tcp.is_none() && self.websocket.is_none() {
             return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());

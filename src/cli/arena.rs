@@ -96,6 +96,10 @@ pub(super) fn report(summary: &Summary) -> Result<(), CliError> {
     print(|out| {
         for tournament in &summary.tournaments {
             let end = if tournament.complete { "final standings" } else { "standings so far" };
+            if tournament.standings.rows().is_empty() {
+                writeln!(out, "\n{}: nobody came", tournament.name)?;
+                continue;
+            }
             writeln!(out, "\n{}, {end}:\n\n{}", tournament.name, tournament.standings)?;
             if let Some(pgn) = &tournament.pgn {
                 writeln!(out, "games: {}", pgn.display())?;

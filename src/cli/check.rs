@@ -7,6 +7,7 @@ use super::{
     config::{Config, DOCUMENTED},
     print,
 };
+use crate::arena;
 
 /// Say what is wrong with a configuration, or what it would do
 ///
@@ -37,8 +38,12 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         return print(|out| out.write_all(DOCUMENTED.as_bytes()));
     }
     let config = Config::load(&args.config).map_err(CliError::Checked)?;
+    let has_arena = config.arena != arena::Config::default();
+    if has_arena {
+        config.arena.check()?;
+    }
     print(|out| {
-        let Config { engine, bot, log, servers, .. } = &config;
+        let Config { engine, bot, log, servers, arena } = &config;
         writeln!(out, "{} is sound.", args.config.display())?;
         writeln!(
             out,
@@ -52,6 +57,17 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         }
         if servers.is_empty() {
             writeln!(out, "server: none, so `zeitnot play` has nowhere to play")?;
+        }
+        for (scheme, address) in [("tcp", arena.tcp), ("ws", arena.websocket)] {
+            if let Some(address) = address {
+                writeln!(out, "arena: listen on {scheme}://{address}")?;
+            }
+        }
+        for tournament in &arena.tournament {
+            writeln!(out, "arena: tournament {} at {}", tournament.name, tournament.time)?;
+        }
+        if !has_arena {
+            writeln!(out, "arena: none, so `zeitnot arena` has nothing to run")?;
         }
         Ok(())
     })

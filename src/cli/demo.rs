@@ -1,4 +1,4 @@
-//! `zeitnot demo`: the whole house on one machine, in about a minute. An arena on loopback, and three
+//! `zeitnot demo`: the whole house on one machine, in half a minute. An arena on loopback, and three
 //! bots that join it as any client would.
 
 use std::{num::NonZeroUsize, time::Duration};
@@ -25,7 +25,7 @@ use crate::{
 /// Show a small tournament on this machine
 ///
 /// An arena on two free ports, our engine over TCP, our engine over WebSocket with a tenth of the time,
-/// and a sparring partner that plays any move: everybody meets everybody twice. Takes about a minute.
+/// and a sparring partner that plays any move: everybody meets everybody twice. Takes about half a minute.
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 

@@ -84,6 +84,11 @@ pub fn start(config: &Config, live: &MultiProgress) {
         Format::Human => log.with_target(false).with_ansi(with_colours()).try_init(),
         Format::Json => log.json().try_init(),
     };
+    if let Err(error) = EnvFilter::try_from_default_env()
+        && env::var_os(EnvFilter::DEFAULT_ENV).is_some_and(|value| !value.is_empty())
+    {
+        tracing::warn!("{} is not used: {error}", EnvFilter::DEFAULT_ENV);
+    }
 }
 
 /// Colours are for terminals whose user does not mind them.

@@ -44,7 +44,7 @@ Examples:
   zeitnot arena                            run the tournaments it names
   zeitnot uci                              be an engine, under any chess GUI
 
-The first Ctrl-C finishes the running games, the second one leaves them.
+In `play` the first Ctrl-C finishes the running games, the second one leaves them.
 RUST_LOG=debug shows more. `zeitnot help COMMAND` says more.";
 
 /// What can be done.

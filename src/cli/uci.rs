@@ -36,8 +36,8 @@ const INBOX: usize = 64;
 const HASH_MIB: RangeInclusive<usize> = 1..=33_554_432;
 const THREADS: RangeInclusive<usize> = 1..=256;
 const OVERHEAD_MS: RangeInclusive<usize> = 0..=10_000;
-/// GUIs and match runners are near: a pipe away.
-const OVERHEAD: Duration = Duration::from_millis(20);
+/// GUIs and match runners are near, a pipe away; but the machine may be busy, and wake either side late.
+const OVERHEAD: Duration = Duration::from_millis(50);
 
 /// Why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -108,8 +108,10 @@ fn read(mut input: impl BufRead, inbox: &SyncSender<Mail>) {
     loop {
         line.clear();
         let size = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
-        match size {
+        let cut = line.len() as u64 == MAX_LINE && !line.ends_with(b"\n");
+        match if cut { input.skip_until(b'\n') } else { size } {
             Ok(0) | Err(_) => break,
+            Ok(_) if cut => {}
             Ok(_) if inbox.send(Mail::Line(String::from_utf8_lossy(&line).into_owned())).is_err() => return,
             Ok(_) => {}
         }
@@ -376,7 +378,8 @@ impl<W: Write + Send + 'static> Uci<W> {
     /// The soft and the hard limit of a search on the clock that begins now.
     fn deadlines(&self, go: &Go, now: Instant) -> (Option<Instant>, Option<Instant>) {
         if let Some(exactly) = go.move_time {
-            let at = now + exactly.saturating_sub(self.overhead).max(exactly / 2);
+            // Who asks for a fixed time measures it with a margin: most of it is to be used.
+            let at = now + exactly - self.overhead.min(exactly / 8);
             return (Some(at), Some(at));
         }
         let (us, them) = match self.line.now().side() {

@@ -80,24 +80,44 @@ impl<G: Judged> Mind<G> {
     /// If no thread can be had, `done` is dropped without a call, and the decision stands.
     pub fn order(&mut self, order: Order<G>) {
         if self.desk.as_ref().is_some_and(Desk::is_hung) {
-            tracing::error!(
-                "a search did not stop when told to; its thread is abandoned and a new one takes over"
-            );
-            self.desk = None;
+            self.abandon();
         }
+        if let Some(order) = self.give(order) {
+            // One order waits already for a thinker that does not come back.
+            self.abandon();
+            self.give(order);
+        }
+    }
+
+    fn abandon(&mut self) {
+        tracing::error!(
+            "a search did not stop when told to; its thread is abandoned and a new one takes over"
+        );
+        self.desk = None;
+    }
+
+    /// Puts the order on the desk; gives it back where there is no place for it.
+    fn give(&mut self, order: Order<G>) -> Option<Order<G>> {
         let desk = match &mut self.desk {
             Some(desk) => desk,
             None => match Desk::open(self.maker.clone()) {
                 Ok(desk) => self.desk.insert(desk),
-                Err(error) => return tracing::error!(%error, "no thread for the search; playing without"),
+                Err(error) => {
+                    tracing::error!(%error, "no thread for the search; playing without");
+                    return None;
+                }
             },
         };
         desk.last_stop.stop();
-        desk.last_stop = order.stop.clone();
-        desk.last_given = Instant::now();
-        desk.given += 1;
-        if desk.orders.try_send(order).is_err() {
-            self.desk = None;
+        let stop = order.stop.clone();
+        match desk.orders.try_send(order) {
+            Err(mpsc::TrySendError::Full(order) | mpsc::TrySendError::Disconnected(order)) => Some(order),
+            Ok(()) => {
+                desk.last_stop = stop;
+                desk.last_given = Instant::now();
+                desk.given += 1;
+                None
+            }
         }
     }
 }
@@ -225,6 +245,19 @@ mod tests {
         mind.order(second);
         assert!(told.recv_timeout(LONG).unwrap().is_ok());
         assert_eq!((slot.read().mv, made.load(Ordering::Relaxed)), (last_move(), 2));
+    }
+
+    #[test]
+    fn orders_that_come_in_haste_leave_a_hung_thinker_too() {
+        let (mut mind, made) = mind(Fault::Hangs);
+        // The first is thought about for ever, the second waits, the third is one too many.
+        let answered = (0..100).any(|_| {
+            let (next, slot, told) = order();
+            mind.order(next);
+            let answered = told.recv_timeout(Duration::from_millis(20)).is_ok_and(|report| report.is_ok());
+            answered && slot.read().mv == last_move()
+        });
+        assert!(answered && made.load(Ordering::Relaxed) >= 2);
     }
 
     #[test]

@@ -98,9 +98,14 @@ impl Connection {
 
     /// Anything at all; over TCP only.
     pub async fn bytes(&mut self, bytes: &[u8]) {
+        self.try_bytes(bytes).await.unwrap();
+    }
+
+    /// To a client that may have left.
+    pub async fn try_bytes(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         let Connection::Tcp(socket) = self else { panic!("no raw bytes over WebSocket") };
-        socket.write_all(bytes).await.unwrap();
-        socket.flush().await.unwrap();
+        socket.write_all(bytes).await?;
+        socket.flush().await
     }
 
     /// The client's next line; `None` when it closed.

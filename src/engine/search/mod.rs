@@ -169,15 +169,13 @@ impl<G: Judged> Thinker<G> for Search<G> {
                 thread.spawn_scoped(scope, move || Worker::new(shared, memory, leads).deepen()).ok()
             };
             let mut memories = self.memories.iter_mut();
-            let leader = memories.next().and_then(|memory| start(memory, true));
+            let Some(leader) = memories.next().and_then(|memory| start(memory, true)) else {
+                return Report::default();
+            };
             for memory in memories {
                 start(memory, false);
             }
-            match leader.map(thread::ScopedJoinHandle::join) {
-                Some(Ok(report)) => report,
-                Some(Err(panic)) => std::panic::resume_unwind(panic),
-                None => Report::default(),
-            }
+            leader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 

@@ -155,6 +155,10 @@ impl<G: Judged> Worker<'_, G> {
             return Ok(score_of(position.stuck(), position, ply));
         }
 
+        if K::ROOT && self.is_restricted() {
+            // The best of some moves says nothing of the position.
+            return Ok(best);
+        }
         let bound = match best {
             _ if best >= node.window.beta => Bound::Lower,
             _ if best > alpha => Bound::Exact,

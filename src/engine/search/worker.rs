@@ -170,6 +170,11 @@ impl<'s, G: Judged> Worker<'s, G> {
         late || wanted_mate || certain
     }
 
+    /// Are only some moves asked for at the root?
+    pub fn is_restricted(&self) -> bool {
+        !self.shared.task.limits.root_moves.is_empty()
+    }
+
     /// Is the move among those asked for at the root?
     pub fn is_wanted(&self, mv: crate::game::Packed) -> bool {
         let wanted = &self.shared.task.limits.root_moves;
