@@ -30,19 +30,27 @@ pub struct Pick<M> {
     pub history: i32,
 }
 
+/// What comes next.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Stage {
+    TableMove,
+    Generate,
+    Rest,
+}
+
 /// Hands out the moves of one node, the most promising first.
 pub struct Picker<G: Tactics> {
     scope: Scope,
     table_move: Option<G::Move>,
-    /// `None` until generated. Each with its score in the order; sorted as far as needed.
-    rest: Option<ArrayVec<(i32, G::Move), MAX_MOVES>>,
-    table_move_done: bool,
+    /// Each with its place in the order; sorted as far as needed.
+    rest: ArrayVec<(i32, G::Move), MAX_MOVES>,
+    stage: Stage,
 }
 
 impl<G: Tactics> Picker<G> {
     /// The table's move must be legal.
     pub fn new(scope: Scope, table_move: Option<G::Move>) -> Self {
-        Picker { scope, table_move, rest: None, table_move_done: false }
+        Picker { scope, table_move, rest: ArrayVec::new(), stage: Stage::TableMove }
     }
 
     /// The next move.
@@ -53,36 +61,34 @@ impl<G: Tactics> Picker<G> {
         before: &[Option<Played>; 2],
         ply: u16,
     ) -> Option<Pick<G::Move>> {
-        if !self.table_move_done {
-            self.table_move_done = true;
+        if self.stage == Stage::TableMove {
+            self.stage = Stage::Generate;
             if let Some(mv) = self.table_move {
                 let quiet = position.gain(mv) == 0;
                 let history = if quiet { history.score(position, mv, before) } else { 0 };
                 return Some(Pick { mv, quiet, history });
             }
         }
-        let (scope, table_move) = (self.scope, self.table_move);
-        let rest = self.rest.get_or_insert_with(|| {
-            let moves = if scope == Scope::All { position.moves() } else { position.noisy_moves() };
+        if self.stage == Stage::Generate {
+            self.stage = Stage::Rest;
+            let all = self.scope == Scope::All;
+            let moves = if all { position.moves() } else { position.noisy_moves() };
             let killers = history.killers(ply);
-            let others = moves.into_iter().filter(|&mv| Some(mv) != table_move);
-            others.map(|mv| (rank(position, mv, history, before, killers), mv)).collect()
-        });
+            let others = moves.into_iter().filter(|&mv| Some(mv) != self.table_move);
+            self.rest.extend(others.map(|mv| (rank(position, mv, history, before, killers), mv)));
+        }
         loop {
-            let best = (0..rest.len()).max_by_key(|&i| rest[i].0)?;
-            let (rank, mv) = rest.swap_remove(best);
-            let quiet = position.gain(mv) == 0;
+            let best = (0..self.rest.len()).max_by_key(|&i| self.rest[i].0)?;
+            let (rank, mv) = self.rest.swap_remove(best);
             if rank >= WINNING && !position.exchange(mv, 0) {
-                if scope == Scope::All {
-                    rest.push((rank - WINNING + LOSING, mv));
+                if self.scope == Scope::All {
+                    self.rest.push((rank - WINNING + LOSING, mv));
                 }
                 continue;
             }
-            return Some(Pick {
-                mv,
-                quiet,
-                history: if quiet { history.score(position, mv, before) } else { 0 },
-            });
+            let quiet = position.gain(mv) == 0;
+            let history = if quiet { history.score(position, mv, before) } else { 0 };
+            return Some(Pick { mv, quiet, history });
         }
     }
 }
