@@ -37,7 +37,7 @@ async fn a_server_that_goes_and_comes_back_is_joined_again() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_yet_is_waited_for() {
-    let (log, _guard) = Log::capture();
+    let log = Log::capture();
     let reserved = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = reserved.local_addr().unwrap();
     drop(reserved);
@@ -52,7 +52,7 @@ async fn a_server_that_is_not_there_yet_is_waited_for() {
 
 #[tokio::test]
 async fn a_refusal_is_shown_in_the_servers_words() {
-    let (log, _guard) = Log::capture();
+    let log = Log::capture();
     let server = Server::start(Transport::Tcp).await;
     let _client = Client::start(mock::hasty(&server.address()));
     let mut wire = server.accept().await;
@@ -74,7 +74,7 @@ async fn proxy(listener: TcpListener, answer: &str) -> String {
 
 #[tokio::test]
 async fn a_wrong_token_is_shown_once_and_is_the_end() {
-    let (log, _guard) = Log::capture();
+    let log = Log::capture();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("ws://{}/play", listener.local_addr().unwrap());
     let token = Token::new("hush-hush".to_owned());
@@ -90,7 +90,7 @@ async fn a_wrong_token_is_shown_once_and_is_the_end() {
 
 #[tokio::test]
 async fn a_server_that_accepts_and_says_nothing_is_given_up() {
-    let (log, _guard) = Log::capture();
+    let log = Log::capture();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("ws://{}/play", listener.local_addr().unwrap());
     let connect = Duration::from_millis(50);

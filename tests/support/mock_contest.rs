@@ -5,11 +5,7 @@
 #![allow(dead_code)] // each test file uses its own part
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use std::{
-    io::Write,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{cell::RefCell, io::Write, sync::Once, time::Duration};
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::{
@@ -98,14 +94,9 @@ impl Connection {
 
     /// Anything at all; over TCP only.
     pub async fn bytes(&mut self, bytes: &[u8]) {
-        self.try_bytes(bytes).await.unwrap();
-    }
-
-    /// To a client that may have left.
-    pub async fn try_bytes(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         let Connection::Tcp(socket) = self else { panic!("no raw bytes over WebSocket") };
-        socket.write_all(bytes).await?;
-        socket.flush().await
+        socket.write_all(bytes).await.unwrap();
+        socket.flush().await.unwrap();
     }
 
     /// The client's next line; `None` when it closed.
@@ -277,24 +268,32 @@ impl Player {
 
 // ---- what was logged -----------------------------------------------------------------------------
 
-/// What this thread logs, from now on until the guard is dropped.
-#[derive(Clone, Default)]
-pub struct Log(Arc<Mutex<Vec<u8>>>);
+/// What this thread logs.
+///
+/// One subscriber serves all tests of the program: with one for each thread, a callsite that a test
+/// without any reaches first may stay silent for all.
+pub struct Log;
+
+thread_local! {
+    static LOGGED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 impl Log {
-    pub fn capture() -> (Log, tracing::subscriber::DefaultGuard) {
-        let log = Log::default();
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .with_writer(move || writer.clone())
-            .with_ansi(false)
-            .with_max_level(tracing::Level::DEBUG)
-            .finish();
-        (log, tracing::subscriber::set_default(subscriber))
+    pub fn capture() -> Log {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            tracing_subscriber::fmt()
+                .with_writer(|| Log)
+                .with_ansi(false)
+                .with_max_level(tracing::Level::DEBUG)
+                .init();
+        });
+        LOGGED.with_borrow_mut(Vec::clear);
+        Log
     }
 
     pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+        LOGGED.with_borrow(|logged| String::from_utf8_lossy(logged).into_owned())
     }
 
     /// Waits until something was logged.
@@ -310,7 +309,7 @@ impl Log {
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
+        LOGGED.with_borrow_mut(|logged| logged.extend(bytes));
         Ok(bytes.len())
     }
     fn flush(&mut self) -> std::io::Result<()> {
