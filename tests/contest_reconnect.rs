@@ -96,5 +96,8 @@ async fn a_server_that_accepts_and_says_nothing_is_given_up() {
     let connect = Duration::from_millis(50);
     let patience = Patience { connect, ..mock::hasty(&address).patience };
     let _client = Client::start(Config { patience, ..mock::config(&address) });
-    log.shows("cannot connect: no answer within 50ms; next try").await;
+    log.shows(
+        "cannot connect: no answer within 50ms (is the server running, and its address right?); next try",
+    )
+    .await;
 }

@@ -80,7 +80,7 @@ pub(super) fn line(event: &Event) -> Option<String> {
             format!("game {game}: {} – {}", names[Side::First], names[Side::Second])
         }
         Event::GameEnded { names, result, reason, plies, .. } => {
-            let result = result.map_or_else(|| "broken off".to_owned(), |result| result.to_string());
+            let result = result.map_or_else(|| "broken off:".to_owned(), |result| result.to_string());
             format!("{} – {}: {result} {reason} ({plies} plies)", names[Side::First], names[Side::Second])
         }
         Event::Over => "everybody has met everybody".to_owned(),

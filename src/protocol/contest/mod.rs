@@ -43,7 +43,7 @@ struct Paired {
 /// Why a session ended that we did not end.
 #[derive(Debug, thiserror::Error)]
 enum Lost {
-    #[error("cannot connect: {0}")]
+    #[error("cannot connect: {0} (is the server running, and its address right?)")]
     Connect(NetError),
     #[error("{error}; its last words: {words:?}")]
     Dismissed { error: LinkError, words: String },
