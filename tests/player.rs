@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers are tests, too
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use tokio::{sync::mpsc, time::timeout};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, timeout},
+};
 use tokio_util::sync::CancellationToken;
 use zeitnot::{
     bot::{Bot, Config, News},
@@ -40,8 +43,9 @@ fn info(side: Side, start: Option<&str>) -> GameInfo {
     }
 }
 
+/// Read just now, by the clock of the test.
 fn clocks(left: Duration) -> Clocks {
-    Clocks { left: BySide::both(left), increment: Duration::ZERO, read_at: Instant::now() }
+    Clocks { left: BySide::both(left), increment: Duration::ZERO, read_at: Instant::now().into_std() }
 }
 
 async fn ask(seat: &mut Seat, turn: u32, clocks: Option<Clocks>) -> String {
@@ -62,9 +66,8 @@ async fn the_answer_leaves_at_the_hard_limit_whatever_the_search_does() {
     let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
     for (turn, left) in [200, 1_000, 60_000, 3 * 3_600_000].map(Duration::from_millis).into_iter().enumerate()
     {
-        let began = tokio::time::Instant::now();
-        let clocks = Clocks { read_at: began.into_std(), ..clocks(left) };
-        let mv = ask(&mut seat, turn as u32, Some(clocks)).await;
+        let began = Instant::now();
+        let mv = ask(&mut seat, turn as u32, Some(clocks(left))).await;
         assert!(Chess::start().read(&mv).is_ok());
         assert!(began.elapsed() <= left / 2 + Duration::from_millis(1), "{left:?}: {:?}", began.elapsed());
     }
@@ -84,7 +87,7 @@ async fn the_last_millisecond_still_gets_an_answer() {
 async fn without_a_clock_a_move_takes_its_configured_time() {
     let house = house(Kind::Search, Config { untimed_move: Duration::from_secs(7), ..Config::default() });
     let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     ask(&mut seat, 1, None).await;
     assert!(began.elapsed() <= Duration::from_secs(8));
 }
@@ -143,11 +146,12 @@ async fn a_refused_move_is_not_sent_again() {
 async fn a_new_request_replaces_the_old_one_and_a_move_cancels_it() {
     let house = house(Kind::Search, Config::default());
     let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
-    let long = Some(clocks(Duration::from_secs(600)));
-    seat.events.send(Event::YourTurn { turn: Turn(1), clocks: long }).await.unwrap();
-    seat.events.send(Event::YourTurn { turn: Turn(2), clocks: long }).await.unwrap();
+    let your_turn =
+        |turn| Event::YourTurn { turn: Turn(turn), clocks: Some(clocks(Duration::from_secs(600))) };
+    seat.events.send(your_turn(1)).await.unwrap();
+    seat.events.send(your_turn(2)).await.unwrap();
     answer(&mut seat, 2).await;
-    seat.events.send(Event::YourTurn { turn: Turn(3), clocks: long }).await.unwrap();
+    seat.events.send(your_turn(3)).await.unwrap();
     seat.events.send(Event::Moved(MoveText::new("e2e4").unwrap())).await.unwrap();
     assert!(
         timeout(Duration::from_secs(600), seat.actions.recv()).await.is_err(),
