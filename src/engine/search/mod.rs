@@ -103,6 +103,14 @@ struct Node<'p, G: Tactics> {
     improving: bool,
 }
 
+impl<G: Tactics> Node<'_, G> {
+    /// May moves be passed over here? Near the leaves, but not where every move counts: on the principal
+    /// variation, in check, or while a mate is at stake.
+    fn is_prunable<K: Kind>(&self, max_depth: i32) -> bool {
+        !K::PV && !self.check && self.depth <= max_depth && !self.window.alpha.is_mate()
+    }
+}
+
 /// One move under consideration.
 struct Candidate<M> {
     mv: M,

@@ -13,7 +13,7 @@ const NOISY_MARGIN: i32 = -90;
 
 /// Is this move not worth a look?
 pub fn skips<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
-    if K::PV || node.check || node.depth > MAX_DEPTH || node.window.alpha.is_mate() {
+    if !node.is_prunable::<K>(MAX_DEPTH) {
         return false;
     }
     let margin = if candidate.quiet { QUIET_MARGIN } else { NOISY_MARGIN } * node.depth;

@@ -13,13 +13,7 @@ const MARGIN: i32 = 80;
 
 /// Is this move not worth a look?
 pub fn skips<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
-    if K::PV
-        || node.check
-        || candidate.gives_check
-        || !candidate.quiet
-        || node.depth > MAX_DEPTH
-        || node.window.alpha.is_mate()
-    {
+    if !node.is_prunable::<K>(MAX_DEPTH) || candidate.gives_check || !candidate.quiet {
         return false;
     }
     node.eval.offset(BASE + MARGIN * node.depth) <= node.window.alpha

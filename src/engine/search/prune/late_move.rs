@@ -11,13 +11,7 @@ const MAX_DEPTH: i32 = 6;
 
 /// Is this move not worth a look?
 pub fn skips<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
-    if K::PV
-        || node.check
-        || candidate.gives_check
-        || !candidate.quiet
-        || node.depth > MAX_DEPTH
-        || node.window.alpha.is_mate()
-    {
+    if !node.is_prunable::<K>(MAX_DEPTH) || candidate.gives_check || !candidate.quiet {
         return false;
     }
     let enough = (4 + node.depth * node.depth) / if node.improving { 1 } else { 2 };
