@@ -27,6 +27,10 @@ pub struct Clocks {
     pub left: BySide<Duration>,
     /// What is added after each move.
     pub increment: Duration,
+    /// Moves until more time is added, where the server has such a rule; 1: each move has its own time.
+    pub moves_to_go: Option<u32>,
+    /// The server tells its clocks in steps of this.
+    pub resolution: Duration,
     /// When the message came in: from here on our clock runs.
     pub read_at: Instant,
 }
@@ -36,6 +40,8 @@ pub struct Clocks {
 pub struct GameInfo {
     /// The server's name for the game, unique on that server.
     pub id: String,
+    /// Which server: what is learned of its lag is kept under this name.
+    pub server: String,
     /// By which rules.
     pub game: GameId,
     /// Where it begins, in the game's own text form; `None`: the usual start.

@@ -9,7 +9,7 @@ use tokio::{runtime::Handle, sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot::{
     arena::{self, Arena, Event, Name, TournamentConfig},
-    bot::{self, Bot},
+    bot::{self, Bot, Equipment},
     engine::{self, Workshop},
     game::TimeControl,
     protocol::{Protocol, Shutdown, contest},
@@ -50,7 +50,7 @@ async fn play(time: TimeControl, games: usize) -> Vec<String> {
             _ => format!("ws://{}", arena.websocket().unwrap()),
         };
         let (news, _nobody_watches) = mpsc::channel(1);
-        let (lobby, bot) = Bot::channel(bot::Config::default(), workshop.clone(), news);
+        let (lobby, bot) = Bot::channel(Equipment::new(bot::Config::default(), workshop.clone(), news));
         tasks.spawn(bot.run(shutdown.now.clone()));
         let player = format!("bot-{number}").try_into().unwrap();
         let config =

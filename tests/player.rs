@@ -10,7 +10,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot::{
-    bot::{Bot, Config, News},
+    bot::{Bot, Config, Equipment, News},
     engine::{self, Kind, Workshop},
     game::{BySide, Game, GameId, MoveText, Side, chess::Chess},
     seat::{Action, Clocks, Declined, Event, GameInfo, Lobby, Seat, Turn},
@@ -27,7 +27,7 @@ fn house(kind: Kind, config: Config) -> House {
     let workshop =
         Workshop::new(&engine::Config { kind, hash_mib: 1.try_into().unwrap(), ..Default::default() });
     let (tell, news) = mpsc::channel(64);
-    let (lobby, bot) = Bot::channel(config, workshop.unwrap(), tell);
+    let (lobby, bot) = Bot::channel(Equipment::new(config, workshop.unwrap(), tell));
     let shutdown = CancellationToken::new();
     House { lobby, news, bot: tokio::spawn(bot.run(shutdown.clone())), shutdown }
 }
@@ -35,6 +35,7 @@ fn house(kind: Kind, config: Config) -> House {
 fn info(side: Side, start: Option<&str>) -> GameInfo {
     GameInfo {
         id: "g".into(),
+        server: "test".into(),
         game: GameId::Chess,
         start: start.map(str::to_owned),
         side,
@@ -45,7 +46,13 @@ fn info(side: Side, start: Option<&str>) -> GameInfo {
 
 /// Read just now, by the clock of the test.
 fn clocks(left: Duration) -> Clocks {
-    Clocks { left: BySide::both(left), increment: Duration::ZERO, read_at: Instant::now().into_std() }
+    Clocks {
+        left: BySide::both(left),
+        increment: Duration::ZERO,
+        moves_to_go: None,
+        resolution: Duration::ZERO,
+        read_at: Instant::now().into_std(),
+    }
 }
 
 async fn ask(seat: &mut Seat, turn: u32, clocks: Option<Clocks>) -> String {

@@ -1,6 +1,6 @@
 //! The bot: a player for each game that a protocol brings, always before the deadline.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::{select, sync::mpsc};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -11,11 +11,18 @@ use crate::{
     seat::{Clocks, Declined, GameInfo, Lobby, OpenSeat, Seat},
 };
 
+pub mod cache;
 pub mod clock;
+pub mod lag;
+mod load;
 mod player;
+mod thought;
 
+use cache::Cache;
 use clock::{Budget, Clock};
-use player::{Equipment, Player};
+use lag::Lags;
+use load::Load;
+use player::Player;
 
 /// The `[bot]` table of the configuration.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -23,9 +30,12 @@ use player::{Equipment, Player};
 pub struct Config {
     /// Games at once; more are declined.
     pub max_games: usize,
-    /// Time kept in hand for the way to the server and back.
+    /// Time kept in hand for the way to the server and back, as long as nothing is measured.
     #[serde(with = "humantime_serde")]
     pub move_overhead: Duration,
+    /// No move takes longer than this, whatever the clock says: for games with days for a move.
+    #[serde(with = "humantime_serde")]
+    pub longest_move: Duration,
     /// The time for a move in a game without clocks.
     #[serde(with = "humantime_serde")]
     pub untimed_move: Duration,
@@ -38,6 +48,7 @@ impl Default for Config {
         Config {
             max_games: 8,
             move_overhead: Duration::from_millis(50),
+            longest_move: Duration::from_secs(300),
             untimed_move: Duration::from_secs(5),
             time_share: TimeShare::default(),
         }
@@ -46,7 +57,7 @@ impl Default for Config {
 
 impl Config {
     fn untimed(&self) -> Budget {
-        Budget { soft: self.untimed_move, hard: self.untimed_move }
+        Budget::exactly(self.untimed_move)
     }
 }
 
@@ -103,6 +114,64 @@ pub struct News {
     pub result: Option<String>,
 }
 
+/// How a move of ours came about and when it left, for those who measure. Sent with `try_send`.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The server's name for the game.
+    pub game: String,
+    /// How it came about.
+    pub how: How,
+    /// When the request was read.
+    pub asked_at: Instant,
+    /// The limits it was given, counted from then.
+    pub budget: Budget,
+    /// What our clock showed then; `None`: there is no clock.
+    pub left: Option<Duration>,
+    /// When it was handed to the socket.
+    pub sent_at: Instant,
+}
+
+/// What made us answer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    /// The search was content.
+    Searched,
+    /// The hard limit was there.
+    HardLimit,
+    /// There is only one legal move.
+    Forced,
+    /// The cache knew.
+    Cached,
+    /// The thinker panicked, or could not even begin.
+    Failed,
+}
+
+/// What all players of a bot share.
+#[derive(Clone)]
+pub struct Equipment {
+    /// How to play.
+    pub config: Config,
+    /// Where thinkers come from.
+    pub workshop: Workshop,
+    /// What is known of positions.
+    pub cache: Cache,
+    /// What is known of lags.
+    pub lags: Lags,
+    /// For those who watch.
+    pub news: mpsc::Sender<News>,
+    /// For those who measure.
+    pub answers: Option<mpsc::Sender<Answer>>,
+    load: Load,
+}
+
+impl Equipment {
+    /// Without a cache, and with nothing measured yet.
+    pub fn new(config: Config, workshop: Workshop, news: mpsc::Sender<News>) -> Self {
+        let (lags, load) = (Lags::new(config.move_overhead), Load::default());
+        Equipment { config, workshop, cache: Cache::off(), lags, news, answers: None, load }
+    }
+}
+
 /// The actor behind a [`Lobby`]: gives each game a player.
 pub struct Bot {
     games: mpsc::Receiver<OpenSeat>,
@@ -118,10 +187,9 @@ const WAITING_EVENTS: usize = 64;
 const WAITING_ACTIONS: usize = 4;
 
 impl Bot {
-    /// A bot whose players think with thinkers from this workshop.
-    pub fn channel(config: Config, workshop: Workshop, news: mpsc::Sender<News>) -> (Lobby, Bot) {
+    /// A bot whose players share this equipment.
+    pub fn channel(equipment: Equipment) -> (Lobby, Bot) {
         let (lobby, games) = Lobby::channel(WAITING_GAMES);
-        let equipment = Equipment { config, workshop, news };
         (lobby, Bot { games, players: TaskTracker::new(), equipment })
     }
 

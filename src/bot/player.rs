@@ -2,40 +2,43 @@
 //!
 //! The player owns the line and the clocks of its game. It never waits for the search: while one runs
 //! it goes on hearing events, and at the hard limit it sends what stands in the [`Decision`] slot.
+//!
+//! [`Decision`]: crate::engine::Decision
 
-use std::{future::pending, sync::Arc, time::Instant};
+use std::{future::pending, time::Instant};
 
-use tokio::{
-    select,
-    sync::{mpsc, oneshot, watch},
-    time::sleep_until,
+use tokio::{select, sync::mpsc, time::sleep_until};
+
+use super::{
+    Answer, Equipment, How, News,
+    cache::{Advice, Found},
+    clock::{Budget, Clock},
+    lag::{Charge, ServerLag},
+    load::Place,
+    thought::{self, End, Thought, Word},
 };
-
-use super::{Config, News, clock::Clock};
 use crate::{
     engine::{
-        Decision, Judged, Limits, Report, Score, StopFlag, Workshop,
-        mind::{Mind, Order, Panicked},
+        Best, Judged, Limits, Score,
+        mind::{Mind, Panicked},
     },
-    game::Line,
+    game::{Line, Packed, Side},
     seat::{Action, Clocks, Event, GameInfo, Turn},
 };
-
-/// What every player of a bot is given.
-#[derive(Clone)]
-pub(super) struct Equipment {
-    pub config: Config,
-    pub workshop: Workshop,
-    pub news: mpsc::Sender<News>,
-}
 
 /// See the module's comment.
 pub(super) struct Player<G: Judged> {
     info: GameInfo,
     line: Line<G>,
     equipment: Equipment,
+    lag: ServerLag,
+    _place: Place,
     mind: Mind<G>,
-    thinking: Option<Thinking>,
+    /// The request that is not answered yet.
+    request: Option<Request>,
+    thought: Option<Thought<G>>,
+    /// The answer that is on its way.
+    departure: Option<Departure>,
     clocks: Option<Clocks>,
     /// As game records write it.
     last_move: Option<String>,
@@ -48,51 +51,88 @@ pub(super) struct Player<G: Judged> {
     actions: mpsc::Sender<Action>,
 }
 
-/// A request for a move that is not answered yet.
-struct Thinking {
+/// A request for a move.
+#[derive(Copy, Clone)]
+struct Request {
     turn: Turn,
-    hard: Instant,
-    best: Arc<Decision>,
-    stop: Arc<StopFlag>,
-    done: oneshot::Receiver<Result<Report, Panicked>>,
-    opinions: watch::Receiver<Option<(Score, u16)>>,
+    clocks: Option<Clocks>,
+    asked_at: Instant,
+    budget: Budget,
 }
 
-impl Drop for Thinking {
-    fn drop(&mut self) {
-        self.stop.stop();
+impl Request {
+    fn hard(&self) -> Instant {
+        self.asked_at + self.budget.hard
     }
 }
 
-/// What wakes a thinking player.
-enum Wake {
-    /// The search is over, by itself or by a panic; `None`: it could not even begin.
-    Done(Option<Result<Report, Panicked>>),
-    /// It is time to answer, search or no search.
-    HardLimit,
-    /// The search has a new opinion.
-    Opinion,
+/// An answer that was given to the protocol. What it cost is known when the server has charged for it.
+struct Departure {
+    request: Request,
+    how: How,
+    decided_at: Instant,
+    sent_at: Option<Instant>,
+    /// The clocks as the server showed them next, when ours stood still.
+    after: Option<Clocks>,
 }
 
-/// Waits for the search or its deadline; for ever if nothing was asked. Cancel safe.
-async fn wake(thinking: &mut Option<Thinking>) -> Wake {
-    let Some(thinking) = thinking else { return pending().await };
+impl Departure {
+    /// What the server took for the move; `None` while that cannot be known.
+    fn charge(&self, side: Side) -> Option<Charge> {
+        let (sent_at, before, after) = (self.sent_at?, self.request.clocks?, self.after?);
+        if before.moves_to_go.is_some() {
+            // Time was added that we know nothing of.
+            return None;
+        }
+        Some(Charge {
+            charged: (before.left[side] + before.increment).saturating_sub(after.left[side]),
+            own: sent_at.saturating_duration_since(before.read_at),
+            resolution: after.resolution,
+        })
+    }
+}
+
+/// What wakes a player.
+enum Wake {
+    /// It is time to answer, search or no search.
+    HardLimit,
+    /// The search has something to say.
+    Word(Word),
+}
+
+/// Waits for the search or the deadline; for ever if there is neither. Cancel safe.
+async fn wake<G: Judged>(request: &Option<Request>, thought: &mut Option<Thought<G>>) -> Wake {
+    let hard = async {
+        match request {
+            Some(request) => sleep_until(request.hard().into()).await,
+            None => pending().await,
+        }
+    };
+    let word = async {
+        match thought {
+            Some(thought) => thought.hear().await,
+            None => pending().await,
+        }
+    };
     select! {
         biased;
-        () = sleep_until(thinking.hard.into()) => Wake::HardLimit,
-        report = &mut thinking.done => Wake::Done(report.ok()),
-        Ok(()) = thinking.opinions.changed() => Wake::Opinion,
+        () = hard => Wake::HardLimit,
+        word = word => Wake::Word(word),
     }
 }
 
 impl<G: Judged> Player<G> {
     pub fn new(info: GameInfo, root: G, equipment: Equipment, actions: mpsc::Sender<Action>) -> Self {
         Player {
-            info,
             line: Line::new(root),
+            lag: equipment.lags.server(&info.server),
+            _place: equipment.load.enter(),
             mind: Mind::new(equipment.workshop.clone()),
+            info,
             equipment,
-            thinking: None,
+            request: None,
+            thought: None,
+            departure: None,
             clocks: None,
             last_move: None,
             eval: None,
@@ -108,7 +148,7 @@ impl<G: Judged> Player<G> {
             select! {
                 // The deadline goes before everything, also before a server that talks without end.
                 biased;
-                wake = wake(&mut self.thinking) => self.woken(wake),
+                wake = wake(&self.request, &mut self.thought) => self.woken(wake),
                 event = events.recv() => match event {
                     Some(Event::Ended { result }) => return self.end(result),
                     Some(event) => self.hear(event),
@@ -128,34 +168,47 @@ impl<G: Judged> Player<G> {
     fn hear(&mut self, event: Event) {
         let game = self.info.id.as_str();
         match event {
-            Event::Moved(text) => {
-                self.thinking = None;
-                match self.line.now().read(text.as_str()) {
-                    Ok(mv) => {
-                        self.last_move = Some(self.line.now().record(mv));
-                        self.line.play(mv);
-                    }
-                    Err(error) => {
-                        tracing::warn!(game, %error, "the server told a move that does not fit our board")
-                    }
-                }
-                self.answered = None;
-                self.refused.clear();
-            }
+            Event::Moved(text) => self.moved(text.as_str()),
             Event::Board(text) => self.compare(&text),
             Event::YourTurn { turn, clocks } => {
                 self.clocks = clocks.or(self.clocks);
-                self.think(turn, clocks);
+                self.charged(clocks);
+                self.asked(turn, clocks);
             }
-            Event::ClocksRead(clocks) => self.clocks = Some(clocks),
+            Event::ClocksRead(clocks) => {
+                self.clocks = Some(clocks);
+                if !self.is_our_move() {
+                    self.charged(Some(clocks));
+                }
+            }
             Event::Refused { why, .. } => {
                 tracing::error!(game, server = %why, position = %self.line.now().print(), "our move was refused; choosing another");
                 self.refused.extend(self.answered.take());
             }
-            Event::Sent { turn, at } => tracing::trace!(game, ?turn, ?at, "answer sent"),
+            Event::Sent { turn, at } => self.sent(turn, at),
             Event::Ended { .. } => return,
         }
         self.tell(None);
+    }
+
+    fn is_our_move(&self) -> bool {
+        self.line.now().side() == self.info.side
+    }
+
+    fn moved(&mut self, text: &str) {
+        (self.request, self.thought) = (None, None);
+        match self.line.now().read(text) {
+            Ok(mv) => {
+                self.last_move = Some(self.line.now().record(mv));
+                self.line.play(mv);
+            }
+            Err(error) => {
+                let game = self.info.id.as_str();
+                tracing::warn!(game, %error, "the server told a move that does not fit our board");
+            }
+        }
+        self.answered = None;
+        self.refused.clear();
     }
 
     /// The server's board against ours. Where they differ the server is right, and history begins anew.
@@ -171,75 +224,158 @@ impl<G: Judged> Player<G> {
         }
     }
 
-    /// Begins to think about an answer.
-    fn think(&mut self, turn: Turn, clocks: Option<Clocks>) {
-        self.thinking = None;
+    /// A move is asked for: at once where it is known, by a search where it is not.
+    fn asked(&mut self, turn: Turn, clocks: Option<Clocks>) {
+        let request = Request {
+            turn,
+            clocks,
+            asked_at: clocks.map_or_else(thought::now, |c| c.read_at),
+            budget: self.budget(clocks),
+        };
+        self.request = Some(request);
         let mut moves = self.line.now().moves();
         let all = moves.len();
         moves.retain(|mv| !self.refused.contains(mv));
-        let Some(&first) = moves.first() else {
-            return tracing::error!(game = %self.info.id, "asked for a move where we know none");
-        };
-        let now = self.line.now();
-        let root_moves =
-            if moves.len() < all { moves.iter().map(|&mv| now.pack(mv)).collect() } else { Vec::new() };
+        match moves.as_slice() {
+            [] => {
+                self.request = None;
+                tracing::error!(game = %self.info.id, "asked for a move where we know none");
+            }
+            [only] => self.answer(unsearched(self.line.now().pack(*only)), How::Forced),
+            some if some.len() < all => {
+                let some = some.iter().map(|&mv| self.line.now().pack(mv)).collect();
+                self.think(request, some, None);
+            }
+            _ => match self.equipment.cache.consult(&self.line, self.price(&request)) {
+                Advice::Play(found) => self.answer(found.best(), How::Cached),
+                Advice::Seed(found) => self.think(request, Vec::new(), Some(found.mv)),
+                Advice::Later(_) | Advice::Nothing => self.think(request, Vec::new(), None),
+            },
+        }
+    }
 
+    /// What the clock gives us for this move.
+    fn budget(&self, clocks: Option<Clocks>) -> Budget {
         let config = &self.equipment.config;
-        let clock =
-            clocks.map(|c| Clock { left: c.left[self.info.side], increment: c.increment, moves_to_go: None });
-        let asked_at = clocks.map_or_else(Instant::now, |c| c.read_at);
-        let budget = clock.map_or(config.untimed(), |c| config.time_share.of(c).budget(config.move_overhead));
-        let (soft, hard) = (asked_at + budget.soft, asked_at + budget.hard);
+        let Some(clocks) = clocks else { return config.untimed() };
+        let clock = Clock {
+            // What is told in steps may be told half a step too high.
+            left: clocks.left[self.info.side].saturating_sub(clocks.resolution / 2),
+            increment: clocks.increment,
+            moves_to_go: clocks.moves_to_go,
+        };
+        let mut reserve = self.lag.reserve();
+        reserve.lag += self.equipment.load.reserve();
+        config.time_share.of(clock).budget(reserve).capped(config.longest_move)
+    }
 
-        let (best, stop) = (Arc::new(Decision::new(now.pack(first))), Arc::new(StopFlag::default()));
-        let (report, done) = oneshot::channel();
-        let (opinion, opinions) = watch::channel(None);
-        self.thinking = Some(Thinking { turn, hard, best: best.clone(), stop: stop.clone(), done, opinions });
-        self.mind.order(Order {
-            line: self.line.clone(),
-            limits: Limits { soft: Some(soft), hard: Some(hard), root_moves, ..Limits::default() },
-            best,
-            stop,
-            // Where nobody listens any more, the answer is out already.
-            watch: Box::new(move |progress| {
-                let _ = opinion.send(Some((progress.score, progress.depth)));
-            }),
-            done: Box::new(move |result| {
-                let _ = report.send(result);
-            }),
-        });
+    /// The nodes that the time for this move buys.
+    fn price(&self, request: &Request) -> u64 {
+        self.equipment.load.price(request.budget.soft)
+    }
+
+    fn think(&mut self, request: Request, root_moves: Vec<Packed>, hint: Option<Packed>) {
+        let first = hint
+            .or_else(|| root_moves.first().copied())
+            .unwrap_or_else(|| self.equipment.workshop.glance(self.line.now()));
+        let limits = Limits {
+            hard: Some(request.hard()),
+            threads: Some(self.equipment.load.threads()),
+            root_moves,
+            hint,
+            ..Limits::default()
+        };
+        let budget = Some((request.asked_at, request.budget));
+        // The search before this one is told to stop first.
+        self.thought = None;
+        self.thought = Some(Thought::begin(&mut self.mind, self.line.clone(), limits, first, budget));
     }
 
     fn woken(&mut self, wake: Wake) {
-        match wake {
-            Wake::Opinion => {
-                self.eval = self.thinking.as_ref().and_then(|t| *t.opinions.borrow()).or(self.eval);
-                self.tell(None);
+        let how = match wake {
+            Wake::HardLimit => How::HardLimit,
+            Wake::Word(Word::Opinion) => {
+                let opinion = self.thought.as_ref().and_then(Thought::opinion);
+                self.eval = opinion.map(|o| (o.score, o.depth)).or(self.eval);
+                return self.tell(None);
             }
-            Wake::HardLimit => self.answer(),
-            Wake::Done(Some(Ok(_))) => self.answer(),
-            Wake::Done(Some(Err(panicked))) => {
-                tracing::error!(game = %self.info.id, position = %self.line.now().print(), "{panicked}");
-                self.answer();
+            Wake::Word(Word::End(End::Content)) => How::Searched,
+            Wake::Word(Word::End(End::NeverBegan)) => How::Failed,
+            Wake::Word(Word::End(End::Panicked)) => {
+                let position = self.line.now().print();
+                tracing::error!(game = %self.info.id, position, "{}", Panicked);
+                How::Failed
             }
-            Wake::Done(None) => self.answer(),
+        };
+        let Some(thought) = self.thought.take() else { return };
+        if self.request.is_some() {
+            self.learn(&thought, how);
+            self.answer(thought.best(), how);
         }
     }
 
-    /// Sends what stands in the slot.
-    fn answer(&mut self) {
-        let Some(thinking) = self.thinking.take() else { return };
-        let best = thinking.best.read();
+    /// What a search has found goes into the cache; how fast it was, into the load.
+    fn learn(&self, thought: &Thought<G>, how: How) {
+        let Some(opinion) = thought.opinion() else { return };
+        self.equipment.load.searched(opinion.nodes, opinion.time);
+        let Some(request) = self.request.filter(|_| self.refused.is_empty()) else { return };
+        let elapsed = thought::now().saturating_duration_since(thought.began());
+        // A search that was content with less has had all that its time would have bought.
+        let content = request.budget.soft.as_secs_f64() / elapsed.as_secs_f64().max(1e-6);
+        let factor = if how == How::Searched { content.max(1.0) } else { 1.0 };
+        let best = thought.best();
+        let effort = (opinion.nodes as f64 * factor) as u64;
+        let found = Found { mv: best.mv, score: best.score, depth: best.depth, effort };
+        self.equipment.cache.keep(thought.line.now(), found);
+    }
+
+    /// Sends this move as the answer to the open request.
+    fn answer(&mut self, best: Best, how: How) {
+        let Some(request) = self.request.take() else { return };
+        self.thought = None;
         let now = self.line.now();
         // The slot was given a legal move, and thinkers publish legal moves; should one not, any will do.
         let Some(mv) = now.unpack(best.mv).or_else(|| now.moves().first().copied()) else { return };
-        self.eval = Some((best.score, best.depth));
+        if best.depth > 0 {
+            self.eval = Some((best.score, best.depth));
+        }
         self.answered = Some(mv);
-        let action = Action::Play { turn: thinking.turn, mv: now.write(mv) };
+        let action = Action::Play { turn: request.turn, mv: now.write(mv) };
+        self.departure = Some(Departure { request, how, decided_at: thought::now(), sent_at: None, after: None });
         if self.actions.try_send(action).is_err() {
             tracing::error!(game = %self.info.id, "the connection does not take our move");
         }
-        tracing::debug!(game = %self.info.id, mv = %now.record(mv), score = %best.score, depth = best.depth, "answered");
+        tracing::debug!(game = %self.info.id, mv = %now.record(mv), score = %best.score, depth = best.depth, ?how, "answered");
+    }
+
+    /// Our answer was handed to the socket.
+    fn sent(&mut self, turn: Turn, at: Instant) {
+        let Some(departure) = self.departure.as_mut().filter(|d| d.request.turn == turn) else { return };
+        departure.sent_at = Some(at);
+        let Request { asked_at, budget, clocks, .. } = departure.request;
+        let due = if departure.how == How::HardLimit { departure.request.hard() } else { departure.decided_at };
+        self.equipment.lags.late(at.saturating_duration_since(due));
+        if let Some(answers) = &self.equipment.answers {
+            let left = clocks.map(|c| c.left[self.info.side]);
+            let (game, how) = (self.info.id.clone(), departure.how);
+            let _ = answers.try_send(Answer { game, how, asked_at, budget, left, sent_at: at });
+        }
+        self.settle();
+    }
+
+    /// Our clock stands still, and shows this.
+    fn charged(&mut self, clocks: Option<Clocks>) {
+        if let Some(departure) = &mut self.departure {
+            departure.after = departure.after.or(clocks);
+            self.settle();
+        }
+    }
+
+    /// When both are known, when the answer left and what it cost, the difference is the server's lag.
+    fn settle(&mut self) {
+        let Some(charge) = self.departure.as_ref().and_then(|d| d.charge(self.info.side)) else { return };
+        self.departure = None;
+        self.lag.charge(charge);
     }
 
     /// Tells those who watch how the game stands; whoever is slow misses some.
@@ -257,4 +393,9 @@ impl<G: Judged> Player<G> {
             result,
         });
     }
+}
+
+/// A move that nobody has thought about.
+fn unsearched(mv: Packed) -> Best {
+    Best { mv, score: Score::ZERO, depth: 0 }
 }

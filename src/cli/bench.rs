@@ -3,6 +3,7 @@
 use std::{
     io::Write,
     num::NonZeroUsize,
+    ops::ControlFlow,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -108,7 +109,7 @@ pub fn measure(
         let began = Instant::now();
         let stop = StopFlag::default();
         let report =
-            search.think(&Task { line: &line, limits: &limits, best: &best, stop: &stop, watch: &|_| {} });
+            search.think(&Task { line: &line, limits: &limits, best: &best, stop: &stop, watch: &|_| ControlFlow::Continue(()) });
         measured.time += began.elapsed();
         measured.nodes += report.nodes;
         tell(fen, report.nodes);

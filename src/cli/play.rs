@@ -8,7 +8,7 @@ use tracing::{error, warn};
 
 use super::{CliError, config::Config, live::Live, log, runtime, signals};
 use crate::{
-    bot::{self, Bot, News},
+    bot::{self, Bot, Equipment, News},
     engine::Workshop,
     protocol::{ProtocolError, Shutdown},
     seat::Lobby,
@@ -100,7 +100,7 @@ pub(super) fn players(
     tasks: &TaskTracker,
     shutdown: &Shutdown,
 ) -> Lobby {
-    let (lobby, bot) = Bot::channel(config, workshop, news);
+    let (lobby, bot) = Bot::channel(Equipment::new(config, workshop, news));
     tasks.spawn(bot.run(shutdown.now.clone()));
     lobby
 }

@@ -19,7 +19,7 @@ use shakmaty::CastlingMode;
 
 use super::CliError;
 use crate::{
-    bot::clock::Clock,
+    bot::clock::{Budget, Clock, Pacer, Reserve},
     engine::{
         self, Decision, Limits, OutOfMemory, Progress, Score, StopFlag, Workshop,
         mind::{Mind, Order},
@@ -157,6 +157,7 @@ struct Search {
     best: Arc<Decision>,
     stop: Arc<StopFlag>,
     told: Arc<Mutex<Told>>,
+    pacer: Pacer<Chess>,
     hard: Option<Instant>,
     /// `infinite`, or `ponder` before the hit: no answer, even when there is nothing more to search.
     held: bool,
@@ -335,9 +336,10 @@ impl<W: Write + Send + 'static> Uci<W> {
         let first = root_moves.first().copied().unwrap_or_else(|| now.pack(first));
         let mut limits =
             Limits { depth: go.depth, nodes: go.nodes, mate: go.mate, root_moves, ..Limits::default() };
-        if !go.ponder {
-            (limits.soft, limits.hard) = self.deadlines(&go, Instant::now());
-        }
+        let asked_at = Instant::now();
+        let budget = if go.ponder { None } else { self.budget(&go) };
+        limits.hard = budget.map(|budget| asked_at + budget.hard);
+        let pacer = Pacer::new(&self.line, asked_at, budget);
 
         self.searches += 1;
         let (number, to_inbox) = (self.searches, self.to_inbox.clone());
@@ -350,6 +352,7 @@ impl<W: Write + Send + 'static> Uci<W> {
             best: best.clone(),
             stop: stop.clone(),
             told: told.clone(),
+            pacer: pacer.clone(),
             hard: limits.hard,
             done: false,
         });
@@ -367,6 +370,7 @@ impl<W: Write + Send + 'static> Uci<W> {
                     let _ = output.say(&info.to_string());
                     told.last = Some(info);
                 }
+                pacer.hear(progress)
             }),
             done: Box::new(move |_| {
                 let _ = to_inbox.send(Mail::Done(number));
@@ -375,12 +379,11 @@ impl<W: Write + Send + 'static> Uci<W> {
         Ok(())
     }
 
-    /// The soft and the hard limit of a search on the clock that begins now.
-    fn deadlines(&self, go: &Go, now: Instant) -> (Option<Instant>, Option<Instant>) {
+    /// The time for a move; `None`: there is no clock.
+    fn budget(&self, go: &Go) -> Option<Budget> {
         if let Some(exactly) = go.move_time {
             // Who asks for a fixed time measures it with a margin: most of it is to be used.
-            let at = now + exactly - self.overhead.min(exactly / 8);
-            return (Some(at), Some(at));
+            return Some(Budget::exactly(exactly - self.overhead.min(exactly / 8)));
         }
         let (us, them) = match self.line.now().side() {
             Side::First => (0, 1),
@@ -388,20 +391,20 @@ impl<W: Write + Send + 'static> Uci<W> {
         };
         let increment = go.increment[us].unwrap_or_default();
         // Told only of the other clock, or of an increment alone: ours will not be far from it.
-        let left = go.time[us].or(go.time[them]).or(go.increment[us]).or(go.increment[them]);
-        let Some(left) = left else { return (None, None) };
-        let budget = Clock { left, increment, moves_to_go: go.moves_to_go }.budget(self.overhead);
-        (Some(now + budget.soft), Some(now + budget.hard))
+        let left = go.time[us].or(go.time[them]).or(go.increment[us]).or(go.increment[them])?;
+        let reserve = Reserve { lag: self.overhead, measured: true };
+        Some(Clock { left, increment, moves_to_go: go.moves_to_go }.budget(reserve))
     }
 
     fn ponder_hit(&mut self) -> Result<(), UciError> {
         let Some(search) = self.search.as_ref().filter(|s| s.go.ponder) else { return Ok(()) };
-        // The search was begun without limits; from here on the soft one is its deadline.
-        let (soft, _) = self.deadlines(&search.go, Instant::now());
+        // The search was begun without limits; the time that it has had counts.
+        let (budget, now) = (self.budget(&search.go), Instant::now());
         let Some(search) = &mut self.search else { return Ok(()) };
-        search.hard = soft;
+        search.hard = budget.map(|budget| now + budget.hard);
         search.held = search.go.infinite;
-        if search.done && !search.held { self.answer() } else { Ok(()) }
+        let enough = search.done || budget.is_some_and(|budget| search.pacer.ask(budget, now).is_break());
+        if enough && !search.held { self.answer() } else { Ok(()) }
     }
 
     fn returned(&mut self, number: u64) -> Result<(), UciError> {

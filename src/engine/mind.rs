@@ -5,6 +5,7 @@
 //! abandoned, and the next order goes to a new one.
 
 use std::{
+    ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
@@ -26,8 +27,8 @@ const GRACE: Duration = Duration::from_millis(200);
 #[error("the thinker panicked; the move that stood in the slot is played, and a new thinker takes over")]
 pub struct Panicked;
 
-/// Hears of each iteration.
-pub type Watch<G> = Box<dyn Fn(&Progress<G>) + Send + Sync>;
+/// Hears of each iteration, and says whether another is wanted.
+pub type Watch<G> = Box<dyn Fn(&Progress<G>) -> ControlFlow<()> + Send + Sync>;
 /// Hears of the end.
 pub type Done = Box<dyn FnOnce(Result<Report, Panicked>) + Send>;
 
@@ -41,7 +42,7 @@ pub struct Order<G: Judged> {
     pub best: Arc<Decision>,
     /// The caller keeps a handle and raises it when the answer is out.
     pub stop: Arc<StopFlag>,
-    /// Hears of each iteration.
+    /// Hears of each iteration, and says whether another is wanted.
     pub watch: Watch<G>,
     /// Called once, when the thinker has returned.
     pub done: Done,
@@ -215,7 +216,7 @@ mod tests {
             limits: Limits::default(),
             best: best.clone(),
             stop: Arc::new(StopFlag::default()),
-            watch: Box::new(|_| {}),
+            watch: Box::new(|_| ControlFlow::Continue(())),
             done: Box::new(move |result| tell.send(result).unwrap_or_default()),
         };
         (order, best, told)

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     num::NonZeroUsize,
+    ops::ControlFlow,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -21,7 +22,7 @@ pub mod search;
 pub mod table;
 
 pub use decision::{Best, Decision};
-pub use eval::Judged;
+pub use eval::{Evaluator, Judged};
 pub use score::Score;
 pub use table::{OutOfMemory, Table};
 
@@ -34,12 +35,14 @@ pub struct Limits {
     pub nodes: Option<u64>,
     /// Stop when a mate in this many moves is found.
     pub mate: Option<u16>,
-    /// Begin no new iteration after this.
-    pub soft: Option<Instant>,
     /// Give up at this. The player sends the decision then, stopped or not.
     pub hard: Option<Instant>,
+    /// At most so many threads, of those that the thinker has.
+    pub threads: Option<NonZeroUsize>,
     /// Only these moves at the root; empty: all that are legal.
     pub root_moves: Vec<Packed>,
+    /// Look at this move first, where nothing better is known.
+    pub hint: Option<Packed>,
 }
 
 /// Told to stop; carried up by `?`.
@@ -72,8 +75,8 @@ pub struct Task<'t, G: Game> {
     pub best: &'t Decision,
     /// Stops the search from outside.
     pub stop: &'t StopFlag,
-    /// Hears of each finished iteration.
-    pub watch: &'t (dyn Fn(&Progress<G>) + Sync),
+    /// Hears of each finished iteration, and says whether to begin another: the soft limit is there.
+    pub watch: &'t (dyn Fn(&Progress<G>) -> ControlFlow<()> + Sync),
 }
 
 /// What a search has found out so far.
@@ -83,6 +86,8 @@ pub struct Progress<G: Game> {
     pub depth: u16,
     /// The longest line looked at, in plies.
     pub seldepth: u16,
+    /// The part of this iteration's nodes that was spent on the best move, in thousandths.
+    pub share: u16,
     /// For the side to move.
     pub score: Score,
     /// Of all threads.
@@ -183,6 +188,26 @@ impl Workshop {
             Kind::Search => Box::new(search::Search::<G>::new(self.table.clone(), self.threads.get())),
             Kind::Random => Box::new(random::Random),
         }
+    }
+
+    /// A move without a search, good enough to stand in a slot that nobody may get to improve: the
+    /// table's, or else the one that leads to the best static evaluation and loses no material at once.
+    /// [`Packed::NONE`] where there is no legal move.
+    pub fn glance<G: Judged>(&self, position: &G) -> Packed {
+        let known = self.table.probe(position.key()).map(|entry| entry.mv);
+        if let Some(mv) = known.filter(|&mv| position.unpack(mv).is_some()) {
+            return mv;
+        }
+        let judge = G::Judge::default();
+        let state = judge.root(position);
+        let moves = position.moves();
+        let worth = |mv: &&G::Move| {
+            let mut child = position.clone();
+            child.play(**mv);
+            let score = -judge.score(&judge.step(&state, position, **mv), &child);
+            (position.exchange(**mv, 0), score)
+        };
+        moves.iter().max_by_key(worth).map_or(Packed::NONE, |&mv| position.pack(mv))
     }
 
     /// The table that all thinkers share.

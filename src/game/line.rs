@@ -17,6 +17,7 @@ use super::{Game, Key, Outcome, Reason};
 #[derive(Clone, Debug)]
 pub struct Line<G: Game> {
     root: G,
+    before: Option<G>,
     now: G,
     moves: Vec<G::Move>,
     /// The keys of all positions before `now`, oldest first.
@@ -26,7 +27,7 @@ pub struct Line<G: Game> {
 impl<G: Game> Line<G> {
     /// A game that begins here.
     pub fn new(root: G) -> Self {
-        Line { now: root.clone(), root, moves: Vec::new(), keys: Vec::new() }
+        Line { before: None, now: root.clone(), root, moves: Vec::new(), keys: Vec::new() }
     }
 
     /// Where it began.
@@ -44,6 +45,11 @@ impl<G: Game> Line<G> {
         &self.moves
     }
 
+    /// The last move, with the position that it was played in.
+    pub fn last(&self) -> Option<(&G, G::Move)> {
+        self.before.as_ref().zip(self.moves.last().copied())
+    }
+
     /// The keys of the positions before this one, oldest first.
     pub fn keys(&self) -> &[Key] {
         &self.keys
@@ -53,6 +59,7 @@ impl<G: Game> Line<G> {
     pub fn play(&mut self, mv: G::Move) {
         self.keys.push(self.now.key());
         self.moves.push(mv);
+        self.before = Some(self.now.clone());
         self.now.play(mv);
     }
 

@@ -250,7 +250,8 @@ impl Message for FromServer {
     }
 
     fn print(&self, out: &mut String) {
-        let seconds = |d: &Duration| format!("{:.2}", d.as_secs_f64());
+        // Cut off, not rounded: nobody is told more time than there is.
+        let seconds = |d: &Duration| format!("{}.{:02}", d.as_secs(), d.subsec_millis() / 10);
         let state = |out: &mut String, s: &State| {
             let [white, black] = &s.names.0;
             let [white_left, black_left] = &s.left.0;

@@ -8,6 +8,7 @@
 //! Sources: Chess Programming Wiki, "Principal Variation Search", "Iterative Deepening" and "Lazy SMP".
 
 use std::{
+    num::NonZeroUsize,
     ops::Neg,
     sync::{Arc, atomic::AtomicU64},
     thread,
@@ -176,7 +177,8 @@ impl<G: Judged> Thinker<G> for Search<G> {
                 // Where the system has no thread to give, the search is weaker, or the decision stands.
                 thread.spawn_scoped(scope, move || Worker::new(shared, memory, leads).deepen()).ok()
             };
-            let mut memories = self.memories.iter_mut();
+            let wanted = task.limits.threads.map_or(usize::MAX, NonZeroUsize::get);
+            let mut memories = self.memories.iter_mut().take(wanted);
             let Some(leader) = memories.next().and_then(|memory| start(memory, true)) else {
                 return Report::default();
             };

@@ -75,7 +75,9 @@ impl<G: Judged> Worker<'_, G> {
         {
             return Ok(score);
         }
+        let hint = self.shared.task.limits.hint.filter(|_| K::ROOT);
         let table_move = entry.and_then(|e| position.unpack(e.mv));
+        let table_move = table_move.or_else(|| position.unpack(hint?));
         let depth = depth - reduce::internal_iterative::plies(depth, table_move.is_some());
 
         let static_eval = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
@@ -127,6 +129,7 @@ impl<G: Judged> Worker<'_, G> {
                 continue;
             }
 
+            let before_move = self.nodes();
             let score = self.descend::<K>(&node, &candidate, &child, state)?;
             if score > best {
                 best = score;
@@ -138,7 +141,7 @@ impl<G: Judged> Worker<'_, G> {
                     self.pv().raise(ply, mv);
                 }
                 if K::ROOT {
-                    self.publish(position, mv, score);
+                    self.publish(position, mv, score, before_move);
                 }
                 if score >= node.window.beta {
                     if quiet {

@@ -1,6 +1,6 @@
 //! What the search must find, and what it must never do.
 
-use std::{sync::Arc, time::Duration};
+use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
 use super::*;
 use crate::{
@@ -17,7 +17,10 @@ fn search(
     let mut search = Search::new(Arc::new(Table::new(4).unwrap()), threads);
     let best = Decision::new(line.now().pack(line.now().moves()[0]));
     let last = std::sync::Mutex::new(None);
-    let watch = |progress: &Progress<Chess>| *last.lock().unwrap() = Some(progress.clone());
+    let watch = |progress: &Progress<Chess>| {
+        *last.lock().unwrap() = Some(progress.clone());
+        ControlFlow::Continue(())
+    };
     let report =
         search.think(&Task { line, limits: &limits, best: &best, stop: &StopFlag::default(), watch: &watch });
     (best.read(), last.into_inner().unwrap(), report)
@@ -87,12 +90,24 @@ fn stops_at_every_limit() {
     let hard = Limits { hard: Some(Instant::now() + Duration::from_millis(20)), ..Limits::default() };
     assert!(search(&start, hard, 2).2.depth > 0);
 
-    let soft = Limits { soft: Some(Instant::now()), ..Limits::default() };
-    assert_eq!(search(&start, soft, 1).2.depth, 1);
-
     let mate = Limits { mate: Some(2), ..Limits::default() };
     let (best, ..) = search(&line("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"), mate, 1);
     assert_eq!(best.score.mate_moves(), Some(2));
+}
+
+#[test]
+fn ends_when_the_watcher_has_heard_enough() {
+    let start = Line::new(Chess::start());
+    let best = Decision::new(start.now().pack(start.now().moves()[0]));
+    let (stop, limits) = (StopFlag::default(), Limits::default());
+    let watch = |progress: &Progress<Chess>| {
+        assert!(progress.share <= 1000);
+        if progress.depth < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let mut search = Search::new(Arc::new(Table::new(1).unwrap()), 1);
+    let report =
+        search.think(&Task { line: &start, limits: &limits, best: &best, stop: &stop, watch: &watch });
+    assert_eq!(report.depth, 4);
 }
 
 #[test]
@@ -103,7 +118,7 @@ fn a_raised_flag_leaves_a_legal_move() {
     let best = Decision::new(start.now().pack(start.now().moves()[0]));
     let limits = Limits::default();
     let mut search = Search::new(Arc::new(Table::new(1).unwrap()), 2);
-    search.think(&Task { line: &start, limits: &limits, best: &best, stop: &stop, watch: &|_| {} });
+    search.think(&Task { line: &start, limits: &limits, best: &best, stop: &stop, watch: &|_| ControlFlow::Break(()) });
     assert!(start.now().unpack(best.read().mv).is_some());
 }
 

@@ -1,6 +1,6 @@
 //! One thread of a search: its memory, its path, its clock, and the loop that deepens.
 
-use std::{sync::atomic::Ordering::Relaxed, time::Instant};
+use std::{ops::ControlFlow, sync::atomic::Ordering::Relaxed, time::Instant};
 
 use super::{
     MAX_PLY, Node, Played, Progress, Report, Score, Shared, StopFlag,
@@ -12,7 +12,7 @@ use crate::{
         Best, Stopped,
         eval::{Evaluator, Judged, State},
     },
-    game::{Key, Outcome, Tactics},
+    game::{Key, Outcome, Packed, Tactics},
 };
 
 /// No iteration goes deeper: tables keep depths in a byte, and lines end at [`MAX_PLY`].
@@ -69,6 +69,29 @@ pub(super) struct Worker<'s, G: Judged> {
     told: u64,
     next_look: u64,
     seldepth: u16,
+    root: RootEffort,
+}
+
+/// Where the nodes of an iteration went.
+struct RootEffort {
+    /// Counted before the iteration began.
+    before: u64,
+    best: Packed,
+    on_best: u64,
+}
+
+impl RootEffort {
+    /// The best move changes, or is found again with another window.
+    fn found(&mut self, mv: Packed, nodes: u64) {
+        let already = if self.best == mv { self.on_best } else { 0 };
+        (self.best, self.on_best) = (mv, already + nodes);
+    }
+
+    /// The part of the best move, in thousandths.
+    fn share(&self, nodes: u64) -> u16 {
+        let all = (nodes - self.before).max(1);
+        (self.on_best.min(all) * 1000 / all) as u16
+    }
 }
 
 /// Raises a flag even if its holder panics.
@@ -99,6 +122,7 @@ impl<'s, G: Judged> Worker<'s, G> {
             told: 0,
             next_look: 0,
             seldepth: 0,
+            root: RootEffort { before: 0, best: Packed::NONE, on_best: 0 },
         }
     }
 
@@ -113,16 +137,14 @@ impl<'s, G: Judged> Worker<'s, G> {
         while depth < self.shared.task.limits.depth.unwrap_or(MAX_DEPTH).clamp(1, MAX_DEPTH) {
             self.iteration = i32::from(depth) + 1;
             self.seldepth = 0;
+            self.root = RootEffort { before: self.nodes, best: Packed::NONE, on_best: 0 };
             match self.aspire(root, &state, self.iteration, score) {
                 Ok(found) => score = found,
                 Err(Stopped) => break,
             }
             depth += 1;
-            if self.leads {
-                self.tell(depth, score);
-                if self.has_enough(depth, score) {
-                    break;
-                }
+            if self.leads && (self.tell(depth, score).is_break() || self.has_mate(score)) {
+                break;
             }
         }
         Report { nodes: self.all_nodes(), depth, time: self.shared.began.elapsed() }
@@ -138,36 +160,38 @@ impl<'s, G: Judged> Worker<'s, G> {
         }
     }
 
-    /// A better move at the root.
-    pub fn publish(&self, root: &G, mv: G::Move, score: Score) {
+    /// A better move at the root, found since this count of nodes.
+    pub fn publish(&mut self, root: &G, mv: G::Move, score: Score, since: u64) {
+        let mv = root.pack(mv);
+        self.root.found(mv, self.nodes - since);
         if self.leads {
             let depth = self.iteration as u16;
-            self.shared.task.best.publish(Best { mv: root.pack(mv), score, depth });
+            self.shared.task.best.publish(Best { mv, score, depth });
         }
     }
 
-    fn tell(&self, depth: u16, score: Score) {
+    /// Counted by this thread.
+    pub fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    fn tell(&self, depth: u16, score: Score) -> ControlFlow<()> {
         (self.shared.task.watch)(&Progress {
             depth,
             seldepth: self.seldepth.max(depth),
+            share: self.root.share(self.nodes),
             score,
             nodes: self.all_nodes(),
             time: self.shared.began.elapsed(),
             hashfull: self.shared.table.hashfull(),
             pv: self.memory.pv.root().to_vec(),
-        });
+        })
     }
 
-    /// Is another iteration not wanted, or of no use?
-    fn has_enough(&self, depth: u16, score: Score) -> bool {
-        let limits = &self.shared.task.limits;
-        let late = limits.soft.is_some_and(|soft| Instant::now() >= soft);
-        let mate = score.mate_moves().map(|moves| moves.unsigned_abs());
-        let wanted_mate =
-            limits.mate.zip(mate).is_some_and(|(wanted, found)| score > Score::ZERO && found <= wanted);
-        // A mate seen well within the depth is the shortest; on the clock there is nothing to add.
-        let certain = limits.soft.is_some() && mate.is_some_and(|moves| 2 * moves + 2 <= depth);
-        late || wanted_mate || certain
+    /// Is the mate found that was asked for?
+    fn has_mate(&self, score: Score) -> bool {
+        let found = score.mate_moves().filter(|_| score > Score::ZERO).map(|moves| moves.unsigned_abs());
+        self.shared.task.limits.mate.zip(found).is_some_and(|(wanted, found)| found <= wanted)
     }
 
     /// Are only some moves asked for at the root?
@@ -176,7 +200,7 @@ impl<'s, G: Judged> Worker<'s, G> {
     }
 
     /// Is the move among those asked for at the root?
-    pub fn is_wanted(&self, mv: crate::game::Packed) -> bool {
+    pub fn is_wanted(&self, mv: Packed) -> bool {
         let wanted = &self.shared.task.limits.root_moves;
         wanted.is_empty() || wanted.contains(&mv)
     }

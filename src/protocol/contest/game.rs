@@ -11,6 +11,8 @@ use crate::{
 
 use super::Paired;
 
+/// Clocks are told with two decimals of a second.
+const CLOCK_STEP: Duration = Duration::from_millis(10);
 /// A player that takes no event for this long has hung.
 const PLAYER_HANGS: Duration = Duration::from_secs(5);
 
@@ -39,9 +41,10 @@ enum Request {
 pub(super) struct PlayerGone;
 
 /// What the lobby is told of a game.
-pub(super) fn info(paired: &Paired, start: String) -> GameInfo {
+pub(super) fn info(paired: &Paired, server: String, start: String) -> GameInfo {
     GameInfo {
         id: paired.game.clone(),
+        server,
         game: GameId::Chess,
         start: Some(start),
         side: paired.side,
@@ -131,7 +134,13 @@ impl Game {
     }
 
     fn clocks(&self, state: &State, read_at: Instant) -> Clocks {
-        Clocks { left: state.left, increment: self.paired.time_control.increment, read_at }
+        Clocks {
+            left: state.left,
+            increment: self.paired.time_control.increment,
+            moves_to_go: None,
+            resolution: CLOCK_STEP,
+            read_at,
+        }
     }
 
     async fn tell(&self, event: Event) -> Result<(), PlayerGone> {

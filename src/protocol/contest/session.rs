@@ -216,7 +216,8 @@ impl<'a> Session<'a> {
                 return Ok(());
             }
         };
-        let why = match timeout(LOBBY_PATIENCE, self.lobby.open(game::info(&paired, state.fen))).await {
+        let info = game::info(&paired, self.config.address.to_string(), state.fen);
+        let why = match timeout(LOBBY_PATIENCE, self.lobby.open(info)).await {
             Ok(Ok(seat)) => {
                 self.phase = Phase::Playing(Game::new(paired, seat));
                 return Ok(());
