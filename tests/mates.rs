@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside #[test] functions
 
-use std::{cell::Cell, fs, path::Path, sync::Arc};
+use std::{cell::Cell, fs, ops::ControlFlow, path::Path, sync::Arc};
 
 use zeitnot::{
     engine::{Decision, Limits, StopFlag, Table, Task, Thinker, search::Search},
@@ -19,7 +19,13 @@ fn solve(search: &mut Search<Chess>, fen: &str, moves: u16) -> Option<u64> {
     let best = Decision::new(position.pack(position.moves()[0]));
     let limits = Limits { mate: Some(moves), nodes: Some(NODES), ..Limits::default() };
     let line = Line::new(position);
-    let task = Task { line: &line, limits: &limits, best: &best, stop: &StopFlag::default(), watch: &|_| {} };
+    let task = Task {
+        line: &line,
+        limits: &limits,
+        best: &best,
+        stop: &StopFlag::default(),
+        watch: &|_| ControlFlow::Continue(()),
+    };
     let report = search.think(&task);
     assert!(line.now().unpack(best.read().mv).is_some(), "{fen}: an illegal move");
     let found = best.read().score.mate_moves()?;

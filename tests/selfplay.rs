@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside #[test] functions
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, ops::ControlFlow, path::Path, sync::Arc};
 
 use zeitnot::{
     engine::{Decision, Limits, StopFlag, Table, Task, Thinker, search::Search},
@@ -45,7 +45,13 @@ impl Tally {
             let moves = now.moves();
             let best = Decision::new(now.pack(moves[0]));
             let stop = StopFlag::default();
-            search.think(&Task { line: &line, limits: &limits, best: &best, stop: &stop, watch: &|_| {} });
+            search.think(&Task {
+                line: &line,
+                limits: &limits,
+                best: &best,
+                stop: &stop,
+                watch: &|_| ControlFlow::Continue(()),
+            });
             match now.unpack(best.read().mv).filter(|mv| moves.contains(mv)) {
                 Some(mv) => line.play(mv),
                 None => {

@@ -1,8 +1,14 @@
 //! The bot: a player for each game that a protocol brings, always before the deadline.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use tokio::{select, sync::mpsc};
+use tokio::{
+    select,
+    sync::{Semaphore, mpsc},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -16,6 +22,7 @@ pub mod clock;
 pub mod lag;
 mod load;
 mod player;
+mod ponder;
 mod thought;
 
 use cache::Cache;
@@ -41,6 +48,8 @@ pub struct Config {
     pub untimed_move: Duration,
     /// The part of each clock that is used: below 1 it is a handicap.
     pub time_share: TimeShare,
+    /// Cores that may think on the opponents' time, one a game; 0: none.
+    pub ponder: usize,
 }
 
 impl Default for Config {
@@ -51,6 +60,7 @@ impl Default for Config {
             longest_move: Duration::from_secs(300),
             untimed_move: Duration::from_secs(5),
             time_share: TimeShare::default(),
+            ponder: 0,
         }
     }
 }
@@ -138,6 +148,8 @@ pub enum How {
     Searched,
     /// The hard limit was there.
     HardLimit,
+    /// It was thought out on the opponent's time.
+    Pondered,
     /// There is only one legal move.
     Forced,
     /// The cache knew.
@@ -162,13 +174,16 @@ pub struct Equipment {
     /// For those who measure.
     pub answers: Option<mpsc::Sender<Answer>>,
     load: Load,
+    /// The cores that may think on the opponents' time.
+    ponder: Arc<Semaphore>,
 }
 
 impl Equipment {
     /// Without a cache, and with nothing measured yet.
     pub fn new(config: Config, workshop: Workshop, news: mpsc::Sender<News>) -> Self {
         let (lags, load) = (Lags::new(config.move_overhead), Load::default());
-        Equipment { config, workshop, cache: Cache::off(), lags, news, answers: None, load }
+        let ponder = Arc::new(Semaphore::new(config.ponder.min(Semaphore::MAX_PERMITS)));
+        Equipment { config, workshop, cache: Cache::off(), lags, news, answers: None, load, ponder }
     }
 }
 

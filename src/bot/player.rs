@@ -5,16 +5,17 @@
 //!
 //! [`Decision`]: crate::engine::Decision
 
-use std::{future::pending, time::Instant};
+use std::{future::pending, ops::ControlFlow, time::Instant};
 
 use tokio::{select, sync::mpsc, time::sleep_until};
 
 use super::{
     Answer, Equipment, How, News,
-    cache::{Advice, Found},
+    cache::Advice,
     clock::{Budget, Clock},
     lag::{Charge, ServerLag},
     load::Place,
+    ponder::Ponder,
     thought::{self, End, Thought, Word},
 };
 use crate::{
@@ -37,6 +38,10 @@ pub(super) struct Player<G: Judged> {
     /// The request that is not answered yet.
     request: Option<Request>,
     thought: Option<Thought<G>>,
+    /// While the opponent thinks.
+    ponder: Option<Ponder<G>>,
+    /// Our move and the reply to it, as the last search expects them.
+    expects: Option<(G::Move, G::Move)>,
     /// The answer that is on its way.
     departure: Option<Departure>,
     clocks: Option<Clocks>,
@@ -98,10 +103,16 @@ enum Wake {
     HardLimit,
     /// The search has something to say.
     Word(Word),
+    /// So has one that runs on the opponent's time.
+    Pondered(Word),
 }
 
-/// Waits for the search or the deadline; for ever if there is neither. Cancel safe.
-async fn wake<G: Judged>(request: &Option<Request>, thought: &mut Option<Thought<G>>) -> Wake {
+/// Waits for a search or the deadline; for ever if there is neither. Cancel safe.
+async fn wake<G: Judged>(
+    request: &Option<Request>,
+    thought: &mut Option<Thought<G>>,
+    ponder: &mut Option<Ponder<G>>,
+) -> Wake {
     let hard = async {
         match request {
             Some(request) => sleep_until(request.hard().into()).await,
@@ -114,10 +125,17 @@ async fn wake<G: Judged>(request: &Option<Request>, thought: &mut Option<Thought
             None => pending().await,
         }
     };
+    let pondered = async {
+        match ponder {
+            Some(ponder) => ponder.hear().await,
+            None => pending().await,
+        }
+    };
     select! {
         biased;
         () = hard => Wake::HardLimit,
         word = word => Wake::Word(word),
+        word = pondered => Wake::Pondered(word),
     }
 }
 
@@ -132,6 +150,8 @@ impl<G: Judged> Player<G> {
             equipment,
             request: None,
             thought: None,
+            ponder: None,
+            expects: None,
             departure: None,
             clocks: None,
             last_move: None,
@@ -148,7 +168,7 @@ impl<G: Judged> Player<G> {
             select! {
                 // The deadline goes before everything, also before a server that talks without end.
                 biased;
-                wake = wake(&self.request, &mut self.thought) => self.woken(wake),
+                wake = wake(&self.request, &mut self.thought, &mut self.ponder) => self.woken(wake),
                 event = events.recv() => match event {
                     Some(Event::Ended { result }) => return self.end(result),
                     Some(event) => self.hear(event),
@@ -201,6 +221,11 @@ impl<G: Judged> Player<G> {
             Ok(mv) => {
                 self.last_move = Some(self.line.now().record(mv));
                 self.line.play(mv);
+                let expected = self.expects.take().filter(|(ours, _)| *ours == mv).map(|(_, reply)| reply);
+                self.thought = self.ponder.take().and_then(|ponder| ponder.hit(&self.line));
+                if !self.is_our_move() {
+                    self.ponder(expected);
+                }
             }
             Err(error) => {
                 let game = self.info.id.as_str();
@@ -233,6 +258,10 @@ impl<G: Judged> Player<G> {
             budget: self.budget(clocks),
         };
         self.request = Some(request);
+        self.ponder = None;
+        if self.refused.is_empty() && self.go_on(&request) {
+            return;
+        }
         let mut moves = self.line.now().moves();
         let all = moves.len();
         moves.retain(|mv| !self.refused.contains(mv));
@@ -254,6 +283,19 @@ impl<G: Judged> Player<G> {
         }
     }
 
+    /// Where this very position was thought about while the opponent's clock ran, that thought goes on.
+    /// Is there such a one?
+    fn go_on(&mut self, request: &Request) -> bool {
+        let here = self.line.now().key();
+        let thought = self.thought.take().filter(|t| t.line.now().key() == here && t.is_of_use());
+        let Some(mut thought) = thought else { return false };
+        match thought.ask(request.budget) {
+            ControlFlow::Break(()) => self.conclude(&thought, request.budget, How::Pondered),
+            ControlFlow::Continue(()) => self.thought = Some(thought),
+        }
+        true
+    }
+
     /// What the clock gives us for this move.
     fn budget(&self, clocks: Option<Clocks>) -> Budget {
         let config = &self.equipment.config;
@@ -272,6 +314,15 @@ impl<G: Judged> Player<G> {
     /// The nodes that the time for this move buys.
     fn price(&self, request: &Request) -> u64 {
         self.equipment.load.price(request.budget.soft)
+    }
+
+    /// Begins to think on the opponent's time.
+    fn ponder(&mut self, expected: Option<G::Move>) {
+        let budget = self.budget(self.clocks);
+        if self.line.outcome().is_over() {
+            return;
+        }
+        self.ponder = Ponder::begin(&mut self.mind, &self.equipment, self.line.clone(), expected, budget);
     }
 
     fn think(&mut self, request: Request, root_moves: Vec<Packed>, hint: Option<Packed>) {
@@ -302,31 +353,44 @@ impl<G: Judged> Player<G> {
             Wake::Word(Word::End(End::Content)) => How::Searched,
             Wake::Word(Word::End(End::NeverBegan)) => How::Failed,
             Wake::Word(Word::End(End::Panicked)) => {
-                let position = self.line.now().print();
-                tracing::error!(game = %self.info.id, position, "{}", Panicked);
+                self.report_panic();
                 How::Failed
             }
+            Wake::Pondered(word) => return self.pondered(word),
         };
-        let Some(thought) = self.thought.take() else { return };
-        if self.request.is_some() {
-            self.learn(&thought, how);
-            self.answer(thought.best(), how);
+        // Before the request is there, a thought that is done waits for it.
+        let Some(request) = self.request else { return };
+        if let Some(thought) = self.thought.take() {
+            self.conclude(&thought, request.budget, how);
         }
     }
 
-    /// What a search has found goes into the cache; how fast it was, into the load.
-    fn learn(&self, thought: &Thought<G>, how: How) {
-        let Some(opinion) = thought.opinion() else { return };
-        self.equipment.load.searched(opinion.nodes, opinion.time);
-        let Some(request) = self.request.filter(|_| self.refused.is_empty()) else { return };
-        let elapsed = thought::now().saturating_duration_since(thought.began());
-        // A search that was content with less has had all that its time would have bought.
-        let content = request.budget.soft.as_secs_f64() / elapsed.as_secs_f64().max(1e-6);
-        let factor = if how == How::Searched { content.max(1.0) } else { 1.0 };
-        let best = thought.best();
-        let effort = (opinion.nodes as f64 * factor) as u64;
-        let found = Found { mv: best.mv, score: best.score, depth: best.depth, effort };
-        self.equipment.cache.keep(thought.line.now(), found);
+    /// What a search has found is learned, expected and played.
+    fn conclude(&mut self, thought: &Thought<G>, budget: Budget, how: How) {
+        // Where some moves were refused, it was not shown all there are.
+        if self.refused.is_empty() {
+            thought.teach(&self.equipment, budget);
+        }
+        self.expects = thought.opinion().and_then(|opinion| opinion.expects);
+        self.answer(thought.best(), how);
+    }
+
+    fn report_panic(&self) {
+        tracing::error!(game = %self.info.id, position = %self.line.now().print(), "{}", Panicked);
+    }
+
+    /// A search on the opponent's time has something to say.
+    fn pondered(&mut self, word: Word) {
+        let Word::End(end) = word else { return };
+        let Some(mut ponder) = self.ponder.take() else { return };
+        if end == End::Panicked {
+            self.report_panic();
+        }
+        let budget = ponder.budget();
+        if let Some(thought) = ponder.next(&mut self.mind, &self.equipment) {
+            thought.teach(&self.equipment, budget);
+        }
+        self.ponder = Some(ponder);
     }
 
     /// Sends this move as the answer to the open request.
@@ -341,7 +405,8 @@ impl<G: Judged> Player<G> {
         }
         self.answered = Some(mv);
         let action = Action::Play { turn: request.turn, mv: now.write(mv) };
-        self.departure = Some(Departure { request, how, decided_at: thought::now(), sent_at: None, after: None });
+        self.departure =
+            Some(Departure { request, how, decided_at: thought::now(), sent_at: None, after: None });
         if self.actions.try_send(action).is_err() {
             tracing::error!(game = %self.info.id, "the connection does not take our move");
         }
@@ -353,7 +418,8 @@ impl<G: Judged> Player<G> {
         let Some(departure) = self.departure.as_mut().filter(|d| d.request.turn == turn) else { return };
         departure.sent_at = Some(at);
         let Request { asked_at, budget, clocks, .. } = departure.request;
-        let due = if departure.how == How::HardLimit { departure.request.hard() } else { departure.decided_at };
+        let due =
+            if departure.how == How::HardLimit { departure.request.hard() } else { departure.decided_at };
         self.equipment.lags.late(at.saturating_duration_since(due));
         if let Some(answers) = &self.equipment.answers {
             let left = clocks.map(|c| c.left[self.info.side]);

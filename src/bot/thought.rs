@@ -11,7 +11,11 @@ use tokio::{
     sync::{oneshot, watch},
 };
 
-use super::clock::{Budget, Pacer};
+use super::{
+    Equipment,
+    cache::Found,
+    clock::{Budget, Pacer},
+};
 use crate::{
     engine::{
         Best, Decision, Judged, Limits, Progress, Report, Score, StopFlag,
@@ -70,7 +74,7 @@ impl<G: Judged> Drop for Thought<G> {
 
 impl<G: Judged> Thought<G> {
     /// Gives the order to think. `first` stands in the slot from the beginning; without a budget the
-    /// search goes on until it is [limited](Thought::limit) or dropped.
+    /// search goes on until it is [asked for](Thought::ask) or dropped.
     pub fn begin(
         mind: &mut Mind<G>,
         line: Line<G>,
@@ -111,20 +115,27 @@ impl<G: Judged> Thought<G> {
         self.opinions.borrow().clone()
     }
 
-    /// Since when it has been thought about.
-    pub fn began(&self) -> Instant {
-        self.began
-    }
-
-    /// How it ended, if it has.
-    pub fn end(&self) -> Option<End> {
-        self.end
+    /// Can its move be played? Not where it came to an end before it began.
+    pub fn is_of_use(&self) -> bool {
+        self.end.is_none() || self.opinion().is_some()
     }
 
     /// Now a move is asked for: what was thought before counts. Has there been thought enough already?
-    pub fn limit(&mut self, budget: Budget) -> ControlFlow<()> {
+    pub fn ask(&mut self, budget: Budget) -> ControlFlow<()> {
         let enough = self.pacer.ask(budget, now());
         if self.end.is_some() { ControlFlow::Break(()) } else { enough }
+    }
+
+    /// What it has found goes into the cache, and how fast it was into the load. It had this budget.
+    pub fn teach(&self, equipment: &Equipment, budget: Budget) {
+        let Some(opinion) = self.opinion() else { return };
+        equipment.load.searched(opinion.nodes, opinion.time);
+        let elapsed = now().saturating_duration_since(self.began).as_secs_f64().max(1e-6);
+        // A search that was content with less has had all that its time would have bought.
+        let saved = if self.end == Some(End::Content) { budget.soft.as_secs_f64() / elapsed } else { 1.0 };
+        let effort = (opinion.nodes as f64 * saved.max(1.0)) as u64;
+        let Best { mv, score, depth } = self.best();
+        equipment.cache.keep(self.line.now(), Found { mv, score, depth, effort });
     }
 
     /// The next thing it has to say; waits for ever when it has said all. Cancel safe.

@@ -108,8 +108,13 @@ pub fn measure(
         let line = Line::new(position);
         let began = Instant::now();
         let stop = StopFlag::default();
-        let report =
-            search.think(&Task { line: &line, limits: &limits, best: &best, stop: &stop, watch: &|_| ControlFlow::Continue(()) });
+        let report = search.think(&Task {
+            line: &line,
+            limits: &limits,
+            best: &best,
+            stop: &stop,
+            watch: &|_| ControlFlow::Continue(()),
+        });
         measured.time += began.elapsed();
         measured.nodes += report.nodes;
         tell(fen, report.nodes);

@@ -202,6 +202,8 @@ mod tests {
             clocks: Some(Clocks {
                 left: BySide([Duration::from_millis(61_500), Duration::from_millis(9_990)]),
                 increment: Duration::ZERO,
+                moves_to_go: None,
+                resolution: Duration::ZERO,
                 read_at,
             }),
             to_move: if ply.is_multiple_of(2) { Side::First } else { Side::Second },

@@ -83,7 +83,7 @@ async fn a_move_that_was_read_in_time_counts_however_late_it_gets_here() {
     assert_eq!(cause, "Resignation");
     let lines = white.drain();
     let moved = lines.iter().find(|line| line.starts_with("PLAYER_MOVED")).unwrap();
-    assert!(moved.contains(" alice e2-e4 alice bob 0.60 1.00 "), "{moved}");
+    assert!(moved.contains(" alice e2-e4 alice bob 0.59 1.00 "), "{moved}");
 }
 
 #[tokio::test(start_paused = true)]

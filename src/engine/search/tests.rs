@@ -118,7 +118,13 @@ fn a_raised_flag_leaves_a_legal_move() {
     let best = Decision::new(start.now().pack(start.now().moves()[0]));
     let limits = Limits::default();
     let mut search = Search::new(Arc::new(Table::new(1).unwrap()), 2);
-    search.think(&Task { line: &start, limits: &limits, best: &best, stop: &stop, watch: &|_| ControlFlow::Break(()) });
+    search.think(&Task {
+        line: &start,
+        limits: &limits,
+        best: &best,
+        stop: &stop,
+        watch: &|_| ControlFlow::Break(()),
+    });
     assert!(start.now().unpack(best.read().mv).is_some());
 }
 
