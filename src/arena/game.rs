@@ -243,9 +243,9 @@ impl<G: Game> GameActor<G> {
 
     /// Starts the clock of the side to move.
     fn ask_for_move(&mut self) {
-        let side = self.line.now().side();
-        self.clock.start(side, Instant::now());
-        self.clients[side].tell(FromServer::YourMove(self.state()));
+        let (side, now) = (self.line.now().side(), Instant::now());
+        self.clock.start(side, now);
+        self.clients[side].tell(FromServer::YourMove(self.state_at(now)));
     }
 
     fn lost(&self, side: Side, cause: Cause) -> Ending {
@@ -271,7 +271,10 @@ impl<G: Game> GameActor<G> {
     }
 
     fn state(&self) -> State {
-        let now = Instant::now();
+        self.state_at(Instant::now())
+    }
+
+    fn state_at(&self, now: Instant) -> State {
         State {
             game: self.tag.to_string(),
             names: BySide(Side::BOTH.map(|side| self.names[side].to_string())),
