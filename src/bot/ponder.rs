@@ -151,3 +151,81 @@ impl<G: Judged> Ponder<G> {
         Thought::begin(mind, line, limits, first, Some((now(), budget)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::{sync::mpsc, time::timeout};
+
+    use super::*;
+    use crate::{
+        bot::Config,
+        engine::{self, Workshop},
+        game::{Game, chess::Chess},
+    };
+
+    fn equipment(cores: usize) -> Equipment {
+        let small = engine::Config { hash_mib: 1.try_into().unwrap(), ..engine::Config::default() };
+        let (news, _) = mpsc::channel(1);
+        Equipment::new(Config { ponder: cores, ..Config::default() }, Workshop::new(&small).unwrap(), news)
+    }
+
+    fn line(moves: &[&str]) -> Line<Chess> {
+        let mut line = Line::new(Chess::start());
+        moves.iter().for_each(|text| line.play(line.now().read(text).unwrap()));
+        line
+    }
+
+    const BUDGET: Budget = Budget { soft: Duration::from_millis(20), hard: Duration::from_millis(80) };
+
+    /// Thinks until nothing is left to think about; tells the replies.
+    async fn exhaust(
+        ponder: &mut Ponder<Chess>,
+        mind: &mut Mind<Chess>,
+        equipment: &Equipment,
+    ) -> Vec<String> {
+        while !matches!(ponder.at, Stage::Idle) {
+            if let Word::End(_) = timeout(Duration::from_secs(20), ponder.hear()).await.unwrap() {
+                ponder.next(mind, equipment);
+            }
+        }
+        let now = ponder.line.now();
+        ponder.replies.iter().map(|&reply| now.write(now.unpack(reply).unwrap()).to_string()).collect()
+    }
+
+    #[tokio::test]
+    async fn the_expected_reply_comes_first_then_others_and_all_thoughts_are_kept() {
+        let equipment = equipment(1);
+        let mut mind = Mind::new(equipment.workshop.clone());
+        let before = line(&["e2e4"]);
+        let expected = before.now().read("e7e5").ok();
+        let mut ponder = Ponder::begin(&mut mind, &equipment, before, expected, BUDGET).unwrap();
+        let replies = exhaust(&mut ponder, &mut mind, &equipment).await;
+        assert_eq!((replies.len(), replies[0].as_str()), (REPLIES, "e7e5"));
+        let last = replies[REPLIES - 1].as_str();
+        let thought = ponder.hit(&line(&["e2e4", last])).unwrap();
+        assert!(thought.is_of_use() && thought.opinion().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_nobody_thought_of_is_a_miss() {
+        let equipment = equipment(1);
+        let mut mind = Mind::new(equipment.workshop.clone());
+        let before = line(&["e2e4"]);
+        let expected = before.now().read("e7e5").ok();
+        let ponder = Ponder::begin(&mut mind, &equipment, before, expected, BUDGET).unwrap();
+        assert!(ponder.hit(&line(&["e2e4", "h7h5"])).is_none());
+    }
+
+    #[tokio::test]
+    async fn no_more_games_think_than_there_are_cores_for_it() {
+        let equipment = equipment(1);
+        let mut mind = Mind::new(equipment.workshop.clone());
+        let mut begin = || Ponder::begin(&mut mind, &equipment, line(&["e2e4"]), None, BUDGET);
+        let first = begin();
+        assert!(first.is_some() && begin().is_none());
+        drop(first);
+        assert!(begin().is_some());
+    }
+}
