@@ -7,7 +7,11 @@
 
 use std::{future::pending, ops::ControlFlow, time::Instant};
 
-use tokio::{select, sync::mpsc, time::sleep_until};
+use tokio::{
+    select,
+    sync::{mpsc, oneshot},
+    time::sleep_until,
+};
 
 use super::{
     Answer, Equipment, How, News,
@@ -38,6 +42,8 @@ pub(super) struct Player<G: Judged> {
     /// The request that is not answered yet.
     request: Option<Request>,
     thought: Option<Thought<G>>,
+    /// The disk is looked at for this position; meanwhile we think.
+    lookup: Option<oneshot::Receiver<()>>,
     /// While the opponent thinks.
     ponder: Option<Ponder<G>>,
     /// Our move and the reply to it, as the last search expects them.
@@ -105,37 +111,15 @@ enum Wake {
     Word(Word),
     /// So has one that runs on the opponent's time.
     Pondered(Word),
+    /// What the disk knows of the position is in the cache now.
+    LookedUp,
 }
 
-/// Waits for a search or the deadline; for ever if there is neither. Cancel safe.
-async fn wake<G: Judged>(
-    request: &Option<Request>,
-    thought: &mut Option<Thought<G>>,
-    ponder: &mut Option<Ponder<G>>,
-) -> Wake {
-    let hard = async {
-        match request {
-            Some(request) => sleep_until(request.hard().into()).await,
-            None => pending().await,
-        }
-    };
-    let word = async {
-        match thought {
-            Some(thought) => thought.hear().await,
-            None => pending().await,
-        }
-    };
-    let pondered = async {
-        match ponder {
-            Some(ponder) => ponder.hear().await,
-            None => pending().await,
-        }
-    };
-    select! {
-        biased;
-        () = hard => Wake::HardLimit,
-        word = word => Wake::Word(word),
-        word = pondered => Wake::Pondered(word),
+/// What there is to wait for, if it is there.
+async fn maybe<F: Future>(future: Option<F>) -> F::Output {
+    match future {
+        Some(future) => future.await,
+        None => pending().await,
     }
 }
 
@@ -150,6 +134,7 @@ impl<G: Judged> Player<G> {
             equipment,
             request: None,
             thought: None,
+            lookup: None,
             ponder: None,
             expects: None,
             departure: None,
@@ -168,13 +153,24 @@ impl<G: Judged> Player<G> {
             select! {
                 // The deadline goes before everything, also before a server that talks without end.
                 biased;
-                wake = wake(&self.request, &mut self.thought, &mut self.ponder) => self.woken(wake),
+                wake = self.wake() => self.woken(wake),
                 event = events.recv() => match event {
                     Some(Event::Ended { result }) => return self.end(result),
                     Some(event) => self.hear(event),
                     None => return,
                 },
             }
+        }
+    }
+
+    /// Waits for the deadline or a search; for ever if there is neither. Cancel safe.
+    async fn wake(&mut self) -> Wake {
+        select! {
+            biased;
+            () = maybe(self.request.map(|request| sleep_until(request.hard().into()))) => Wake::HardLimit,
+            word = maybe(self.thought.as_mut().map(Thought::hear)) => Wake::Word(word),
+            word = maybe(self.ponder.as_mut().map(Ponder::hear)) => Wake::Pondered(word),
+            _ = maybe(self.lookup.as_mut()) => Wake::LookedUp,
         }
     }
 
@@ -216,7 +212,7 @@ impl<G: Judged> Player<G> {
     }
 
     fn moved(&mut self, text: &str) {
-        (self.request, self.thought) = (None, None);
+        (self.request, self.thought, self.lookup) = (None, None, None);
         match self.line.now().read(text) {
             Ok(mv) => {
                 self.last_move = Some(self.line.now().record(mv));
@@ -278,7 +274,11 @@ impl<G: Judged> Player<G> {
             _ => match self.equipment.cache.consult(&self.line, self.price(&request)) {
                 Advice::Play(found) => self.answer(found.best(), How::Cached),
                 Advice::Seed(found) => self.think(request, Vec::new(), Some(found.mv)),
-                Advice::Later(_) | Advice::Nothing => self.think(request, Vec::new(), None),
+                Advice::Later(lookup) => {
+                    self.lookup = Some(lookup);
+                    self.think(request, Vec::new(), None);
+                }
+                Advice::Nothing => self.think(request, Vec::new(), None),
             },
         }
     }
@@ -357,6 +357,7 @@ impl<G: Judged> Player<G> {
                 How::Failed
             }
             Wake::Pondered(word) => return self.pondered(word),
+            Wake::LookedUp => return self.looked_up(),
         };
         // Before the request is there, a thought that is done waits for it.
         let Some(request) = self.request else { return };
@@ -373,6 +374,15 @@ impl<G: Judged> Player<G> {
         }
         self.expects = thought.opinion().and_then(|opinion| opinion.expects);
         self.answer(thought.best(), how);
+    }
+
+    /// The disk was faster than the search: what it knows may spare us the rest.
+    fn looked_up(&mut self) {
+        self.lookup = None;
+        let Some(request) = self.request else { return };
+        if let Advice::Play(found) = self.equipment.cache.consult(&self.line, self.price(&request)) {
+            self.answer(found.best(), How::Cached);
+        }
     }
 
     fn report_panic(&self) {
@@ -396,7 +406,7 @@ impl<G: Judged> Player<G> {
     /// Sends this move as the answer to the open request.
     fn answer(&mut self, best: Best, how: How) {
         let Some(request) = self.request.take() else { return };
-        self.thought = None;
+        (self.thought, self.lookup) = (None, None);
         let now = self.line.now();
         // The slot was given a legal move, and thinkers publish legal moves; should one not, any will do.
         let Some(mv) = now.unpack(best.mv).or_else(|| now.moves().first().copied()) else { return };
