@@ -23,6 +23,7 @@ pub mod lag;
 mod load;
 mod player;
 mod ponder;
+mod request;
 mod thought;
 
 use cache::Cache;

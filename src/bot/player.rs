@@ -17,9 +17,10 @@ use super::{
     Answer, Equipment, How, News,
     cache::Advice,
     clock::{Budget, Clock},
-    lag::{Charge, ServerLag},
+    lag::ServerLag,
     load::Place,
     ponder::Ponder,
+    request::{Departure, Request},
     thought::{self, End, Thought, Word},
 };
 use crate::{
@@ -27,7 +28,7 @@ use crate::{
         Best, Judged, Limits, Score,
         mind::{Mind, Panicked},
     },
-    game::{Line, Packed, Side},
+    game::{Line, Packed},
     seat::{Action, Clocks, Event, GameInfo, Turn},
 };
 
@@ -60,47 +61,6 @@ pub(super) struct Player<G: Judged> {
     /// Answers in this position that the server would not have.
     refused: Vec<G::Move>,
     actions: mpsc::Sender<Action>,
-}
-
-/// A request for a move.
-#[derive(Copy, Clone)]
-struct Request {
-    turn: Turn,
-    clocks: Option<Clocks>,
-    asked_at: Instant,
-    budget: Budget,
-}
-
-impl Request {
-    fn hard(&self) -> Instant {
-        self.asked_at + self.budget.hard
-    }
-}
-
-/// An answer that was given to the protocol. What it cost is known when the server has charged for it.
-struct Departure {
-    request: Request,
-    how: How,
-    decided_at: Instant,
-    sent_at: Option<Instant>,
-    /// The clocks as the server showed them next, when ours stood still.
-    after: Option<Clocks>,
-}
-
-impl Departure {
-    /// What the server took for the move; `None` while that cannot be known.
-    fn charge(&self, side: Side) -> Option<Charge> {
-        let (sent_at, before, after) = (self.sent_at?, self.request.clocks?, self.after?);
-        if before.moves_to_go.is_some() {
-            // Time was added that we know nothing of.
-            return None;
-        }
-        Some(Charge {
-            charged: (before.left[side] + before.increment).saturating_sub(after.left[side]),
-            own: sent_at.saturating_duration_since(before.read_at),
-            resolution: after.resolution,
-        })
-    }
 }
 
 /// What wakes a player.
@@ -350,6 +310,8 @@ impl<G: Judged> Player<G> {
                 self.eval = opinion.map(|o| (o.score, o.depth)).or(self.eval);
                 return self.tell(None);
             }
+            // A search looks at the clock as well, and may be the first to see that it is time.
+            Wake::Word(Word::End(End::Content)) if self.is_time() => How::HardLimit,
             Wake::Word(Word::End(End::Content)) => How::Searched,
             Wake::Word(Word::End(End::NeverBegan)) => How::Failed,
             Wake::Word(Word::End(End::Panicked)) => {
@@ -364,6 +326,10 @@ impl<G: Judged> Player<G> {
         if let Some(thought) = self.thought.take() {
             self.conclude(&thought, request.budget, how);
         }
+    }
+
+    fn is_time(&self) -> bool {
+        self.request.is_some_and(|request| thought::now() >= request.hard())
     }
 
     /// What a search has found is learned, expected and played.
@@ -415,8 +381,7 @@ impl<G: Judged> Player<G> {
         }
         self.answered = Some(mv);
         let action = Action::Play { turn: request.turn, mv: now.write(mv) };
-        self.departure =
-            Some(Departure { request, how, decided_at: thought::now(), sent_at: None, after: None });
+        self.departure = Some(Departure::new(request, how, thought::now()));
         if self.actions.try_send(action).is_err() {
             tracing::error!(game = %self.info.id, "the connection does not take our move");
         }
@@ -426,11 +391,8 @@ impl<G: Judged> Player<G> {
     /// Our answer was handed to the socket.
     fn sent(&mut self, turn: Turn, at: Instant) {
         let Some(departure) = self.departure.as_mut().filter(|d| d.request.turn == turn) else { return };
-        departure.sent_at = Some(at);
+        self.equipment.lags.late(departure.sent(at));
         let Request { asked_at, budget, clocks, .. } = departure.request;
-        let due =
-            if departure.how == How::HardLimit { departure.request.hard() } else { departure.decided_at };
-        self.equipment.lags.late(at.saturating_duration_since(due));
         if let Some(answers) = &self.equipment.answers {
             let left = clocks.map(|c| c.left[self.info.side]);
             let (game, how) = (self.info.id.clone(), departure.how);
@@ -442,7 +404,7 @@ impl<G: Judged> Player<G> {
     /// Our clock stands still, and shows this.
     fn charged(&mut self, clocks: Option<Clocks>) {
         if let Some(departure) = &mut self.departure {
-            departure.after = departure.after.or(clocks);
+            departure.charged(clocks);
             self.settle();
         }
     }
