@@ -9,7 +9,10 @@ use tokio::{
     select,
     sync::{Semaphore, mpsc},
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{AbortOnDropHandle, TaskTracker},
+};
 
 use crate::{
     engine::{Judged, PlayVisitor, Score, Workshop, with_game},
@@ -41,6 +44,12 @@ pub struct Config {
     /// Time kept in hand for the way to the server and back, as long as nothing is measured.
     #[serde(with = "humantime_serde")]
     pub move_overhead: Duration,
+    /// Never less is kept in hand than this.
+    #[serde(with = "humantime_serde")]
+    pub lag_floor: Duration,
+    /// Never more is kept in hand than this, however bad the network.
+    #[serde(with = "humantime_serde")]
+    pub lag_ceiling: Duration,
     /// No move takes longer than this, whatever the clock says: for games with days for a move.
     #[serde(with = "humantime_serde")]
     pub longest_move: Duration,
@@ -58,6 +67,8 @@ impl Default for Config {
         Config {
             max_games: 8,
             move_overhead: Duration::from_millis(50),
+            lag_floor: Duration::from_millis(2),
+            lag_ceiling: Duration::from_secs(2),
             longest_move: Duration::from_secs(300),
             untimed_move: Duration::from_secs(5),
             time_share: TimeShare::default(),
@@ -69,6 +80,10 @@ impl Default for Config {
 impl Config {
     fn untimed(&self) -> Budget {
         Budget::exactly(self.untimed_move)
+    }
+
+    fn lag(&self) -> lag::Config {
+        lag::Config { initial: self.move_overhead, floor: self.lag_floor, ceiling: self.lag_ceiling }
     }
 }
 
@@ -182,7 +197,7 @@ pub struct Equipment {
 impl Equipment {
     /// Without a cache, and with nothing measured yet.
     pub fn new(config: Config, workshop: Workshop, news: mpsc::Sender<News>) -> Self {
-        let (lags, load) = (Lags::new(config.move_overhead), Load::default());
+        let (lags, load) = (Lags::new(config.lag()), Load::default());
         let ponder = Arc::new(Semaphore::new(config.ponder.min(Semaphore::MAX_PERMITS)));
         Equipment { config, workshop, cache: Cache::off(), lags, news, answers: None, load, ponder }
     }
@@ -211,6 +226,7 @@ impl Bot {
 
     /// Seats players until the lobby is gone or `shutdown` is asked for; ends when the last game does.
     pub async fn run(mut self, shutdown: CancellationToken) {
+        let _watch = AbortOnDropHandle::new(tokio::spawn(self.equipment.lags.clone().watch()));
         loop {
             let asked = select! {
                 () = shutdown.cancelled() => break,
