@@ -13,12 +13,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("game", &[]),
     ("wire", &["game"]),
     ("net", &[]),
+    ("priority", &[]),
     ("seat", &["game"]),
-    ("engine", &["game"]),
+    ("engine", &["game", "priority"]),
     ("bot", &["game", "engine", "seat"]),
     ("protocol", &["game", "seat", "wire", "net"]),
     ("arena", &["game", "wire", "net"]),
-    ("cli", &["game", "wire", "net", "seat", "engine", "bot", "protocol", "arena"]),
+    ("cli", &["game", "wire", "net", "priority", "seat", "engine", "bot", "protocol", "arena"]),
 ];
 
 /// What a room does not name: it is of another world.

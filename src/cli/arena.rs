@@ -5,7 +5,7 @@ use std::{io::Write, path::PathBuf};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tracing::{info, warn};
 
-use super::{CliError, config::Config, live::Live, log, print, runtime, signals};
+use super::{CliError, config::Config, live::Live, log, network, print, signals};
 use crate::{
     arena::{self, Arena, Event, News, Summary},
     game::Side,
@@ -35,9 +35,9 @@ pub struct Args {
 /// [`CliError`]: a wrong configuration, or an arena that cannot start.
 pub fn run(args: &Args) -> Result<(), CliError> {
     let config = Config::load(&args.config)?;
-    log::start(&config.log, Live::new().lines());
-    let summary = runtime()?.block_on(serve(config.arena))?;
-    report(&summary)
+    let _log = log::start(&config.log, Live::new().lines());
+    let summary = network::run(|_| serve(config.arena))?;
+    report(&summary?)
 }
 
 async fn serve(config: arena::Config) -> Result<Summary, CliError> {

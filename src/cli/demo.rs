@@ -10,15 +10,16 @@ use tracing::{error, info};
 use super::{
     CliError, arena,
     live::Live,
-    log,
+    log, network,
     play::{NEWS, leave, players},
-    print, runtime, signals,
+    print, signals,
 };
 use crate::{
     arena::{Arena, Config, Event, Name, Summary, TournamentConfig},
     bot,
     engine::{self, Kind, Workshop},
     game::TimeControl,
+    priority::Granted,
     protocol::{Protocol, Shutdown, contest},
 };
 
@@ -63,7 +64,7 @@ const CONTENDERS: [Contender; 3] = [
 /// [`CliError`]: no port, no memory, or nowhere to write the games.
 pub fn run(_: &Args) -> Result<(), CliError> {
     let live = Live::new();
-    log::start(&log::Config::quiet(), live.lines());
+    let _log = log::start(&log::Config::quiet(), live.lines());
     print(|out| {
         use std::io::Write;
         writeln!(
@@ -71,13 +72,11 @@ pub fn run(_: &Args) -> Result<(), CliError> {
             "An arena and three bots, {TIME} seconds a game. `zeitnot help` says what else there is."
         )
     })?;
-    let runtime = runtime()?;
-    let summary = runtime.block_on(demo(live));
-    runtime.shutdown_background();
+    let summary = network::run(|granted| demo(live, granted))?;
     arena::report(&summary?)
 }
 
-async fn demo(live: Live) -> Result<Summary, CliError> {
+async fn demo(live: Live, granted: Granted) -> Result<Summary, CliError> {
     let shutdown = Shutdown::default();
     let signals = signals::watch(shutdown.clone(), "stopping: the running game is broken off")
         .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
@@ -87,7 +86,7 @@ async fn demo(live: Live) -> Result<Summary, CliError> {
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);
     tasks.spawn(signals);
-    tasks.spawn(live.run(to_screen));
+    tasks.spawn(live.show(to_screen)?);
 
     let mut servers = JoinSet::new();
     for contender in &CONTENDERS {
@@ -102,7 +101,7 @@ async fn demo(live: Live) -> Result<Summary, CliError> {
         let engine = engine::Config { kind: contender.kind, hash_mib: HASH_MIB, ..engine::Config::default() };
         let time_share = contender.time_share.try_into().map_err(usage)?;
         let bot = bot::Config { time_share, ..bot::Config::default() };
-        let lobby = players(bot, Workshop::new(&engine)?, news.clone(), &tasks, &bots);
+        let lobby = players(bot, Workshop::new(&engine)?.behind(granted), news.clone(), &tasks, &bots);
         servers.spawn(contest::Contest::run(config, lobby, bots.clone()));
     }
     drop(news);

@@ -4,19 +4,23 @@
 
 use std::{
     collections::{HashMap, VecDeque},
+    thread,
     time::{Duration, Instant},
 };
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tokio::{
-    sync::mpsc,
+    runtime::Builder,
+    sync::{mpsc, oneshot},
     time::{MissedTickBehavior, interval},
 };
 
+use super::CliError;
 use crate::{
     bot::News,
     engine::Score,
     game::{BySide, Side},
+    priority,
     seat::Clocks,
 };
 
@@ -50,8 +54,33 @@ impl Live {
         &self.lines
     }
 
-    /// Shows what is told, until nobody is left to tell anything.
-    pub async fn run(mut self, mut news: mpsc::Receiver<News>) {
+    /// Shows what is told, on a thread of its own: a terminal that is stopped keeps no answer from leaving.
+    /// The result is done when nobody is left to tell anything and the terminal is tidy again.
+    ///
+    /// # Errors
+    /// [`CliError::Io`] if there is no thread to be had.
+    pub fn show(
+        self,
+        news: mpsc::Receiver<News>,
+    ) -> Result<impl Future<Output = ()> + Send + use<>, CliError> {
+        let error = |source| CliError::Io { doing: "cannot start the screen's thread", source };
+        let runtime = Builder::new_current_thread().enable_time().build().map_err(error)?;
+        let (tidy, done) = oneshot::channel::<()>();
+        let screen = thread::Builder::new().name("screen".into());
+        screen
+            .spawn(move || {
+                priority::usual();
+                runtime.block_on(self.run(news));
+                drop(tidy);
+            })
+            .map_err(error)?;
+        Ok(async move {
+            // It is dropped, never sent.
+            let _ = done.await;
+        })
+    }
+
+    async fn run(mut self, mut news: mpsc::Receiver<News>) {
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let visible = !self.lines.is_hidden();

@@ -7,7 +7,8 @@ use std::{
 
 use indicatif::MultiProgress;
 use serde::Deserialize;
-use tracing_subscriber::{EnvFilter, filter::LevelFilter, fmt::MakeWriter};
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 /// The `[log]` table of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -73,12 +74,18 @@ impl fmt::Display for Config {
     }
 }
 
-/// From here on everything is logged. The lines of `live` are put aside while a log line is written.
-pub fn start(config: &Config, live: &MultiProgress) {
+/// From here on everything is logged, until the guard is dropped; that waits a moment for the last lines.
+///
+/// The lines of `live` are put aside while a log line is written. A thread of its own writes: a terminal
+/// that is stopped or a pipe that nobody reads keeps no answer from leaving. Lines are dropped then.
+#[must_use]
+pub fn start(config: &Config, live: &MultiProgress) -> WorkerGuard {
     let filter = EnvFilter::try_from_default_env()
         .or_else(|_| EnvFilter::try_new(&config.level.0))
         .unwrap_or_default();
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(PastLive(live.clone()));
+    let (writer, guard) =
+        NonBlockingBuilder::default().buffered_lines_limit(LINES).finish(PastLive(live.clone()));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
     // It fails if a log is kept already, as in a test: then that one stays.
     let _ = match config.format {
         Format::Human => log.with_target(false).with_ansi(with_colours()).try_init(),
@@ -89,6 +96,7 @@ pub fn start(config: &Config, live: &MultiProgress) {
     {
         tracing::warn!("{} is not used: {error}", EnvFilter::DEFAULT_ENV);
     }
+    guard
 }
 
 /// Colours are for terminals whose user does not mind them.
@@ -96,8 +104,10 @@ fn with_colours() -> bool {
     io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
+/// Lines that may wait for a slow terminal.
+const LINES: usize = 10_000;
+
 /// Writes to stderr while no live line stands in the way.
-#[derive(Clone)]
 struct PastLive(MultiProgress);
 
 impl Write for PastLive {
@@ -108,13 +118,5 @@ impl Write for PastLive {
 
     fn flush(&mut self) -> io::Result<()> {
         io::stderr().flush()
-    }
-}
-
-impl<'a> MakeWriter<'a> for PastLive {
-    type Writer = PastLive;
-
-    fn make_writer(&'a self) -> PastLive {
-        self.clone()
     }
 }

@@ -7,10 +7,8 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand};
-use tokio::runtime::{Builder, Runtime};
-
 use crate::{arena::ArenaError, engine::OutOfMemory, game::GameError, protocol::ProtocolError};
+use clap::{Parser, Subcommand};
 
 pub mod arena;
 pub mod bench;
@@ -19,6 +17,7 @@ pub mod config;
 pub mod demo;
 pub mod live;
 pub mod log;
+mod network;
 pub mod perft;
 pub mod play;
 pub mod signals;
@@ -149,12 +148,6 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Check(args) => check::run(&args),
         Command::Perft(args) => perft::run(&args),
     }
-}
-
-/// Where the tasks of a command run.
-fn runtime() -> Result<Runtime, CliError> {
-    let doing = "cannot start the runtime";
-    Builder::new_multi_thread().enable_all().build().map_err(|source| CliError::Io { doing, source })
 }
 
 /// Writes a result to stdout. A reader that has seen enough, as `head` does, is no error.

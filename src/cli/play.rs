@@ -4,12 +4,13 @@ use std::{path::PathBuf, time::Duration};
 
 use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::task::TaskTracker;
-use tracing::{error, warn};
+use tracing::{error, info, warn};
 
-use super::{CliError, config::Config, live::Live, log, runtime, signals};
+use super::{CliError, config::Config, live::Live, log, network, signals};
 use crate::{
     bot::{self, Bot, Equipment, News},
     engine::Workshop,
+    priority::Granted,
     protocol::{ProtocolError, Shutdown},
     seat::Lobby,
 };
@@ -34,6 +35,9 @@ pub struct Args {
 
 /// News on their way to the screen. More are dropped: the next ones tell the same better.
 pub(super) const NEWS: usize = 256;
+/// Said once, where the network side is one thread among many.
+const NOT_RAISED: &str = "the system does not let us go before other programs: where it is busy, answers may leave \
+    some milliseconds late, and that much is kept in hand; `setcap cap_sys_nice+ep` on the program allows it";
 /// What the players may take to put their things away.
 const GOODBYE: Duration = Duration::from_secs(5);
 
@@ -49,22 +53,22 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     }
     let workshop = Workshop::new(&config.engine)?;
     let live = Live::new();
-    log::start(&config.log, live.lines());
-    let runtime = runtime()?;
-    let result = runtime.block_on(play(config, workshop, live));
-    // A search that hangs on a thread of its own is no reason to stay.
-    runtime.shutdown_background();
-    result
+    let _log = log::start(&config.log, live.lines());
+    network::run(move |granted| play(config, workshop, live, granted))?
 }
 
-async fn play(config: Config, workshop: Workshop, live: Live) -> Result<(), CliError> {
+async fn play(config: Config, workshop: Workshop, live: Live, granted: Granted) -> Result<(), CliError> {
+    if granted == Granted::Usual {
+        info!("{NOT_RAISED}");
+    }
+    let workshop = workshop.behind(granted);
     let shutdown = Shutdown::default();
     let signals = signals::watch(shutdown.clone(), signals::FINISHING)
         .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);
     let lobby = players(config.bot, workshop, news, &tasks, &shutdown);
-    tasks.spawn(live.run(to_screen));
+    tasks.spawn(live.show(to_screen)?);
     tasks.spawn(signals);
 
     let mut servers = JoinSet::new();

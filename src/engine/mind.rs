@@ -48,7 +48,7 @@ pub struct Order<G: Judged> {
     pub done: Done,
 }
 
-/// Where thinkers come from.
+/// Where thinkers come from; called on the thread that they work on.
 type Maker<G> = Arc<dyn Fn() -> Box<dyn Thinker<G>> + Send + Sync>;
 
 /// The caller's end.
@@ -69,7 +69,10 @@ struct Desk<G: Judged> {
 impl<G: Judged> Mind<G> {
     /// Thinkers come from this workshop; the thread starts with the first order.
     pub fn new(workshop: Workshop) -> Self {
-        Mind::with_maker(move || workshop.thinker())
+        Mind::with_maker(move || {
+            workshop.enter_thread();
+            workshop.thinker()
+        })
     }
 
     fn with_maker(maker: impl Fn() -> Box<dyn Thinker<G>> + Send + Sync + 'static) -> Self {

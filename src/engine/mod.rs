@@ -11,7 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::game::{Game, GameId, Line, Packed, for_each_game};
+use crate::{
+    game::{Game, GameId, Line, Packed, for_each_game},
+    priority::{self, Granted},
+};
 
 pub mod decision;
 pub mod eval;
@@ -167,6 +170,7 @@ pub struct Workshop {
     kind: Kind,
     threads: NonZeroUsize,
     table: Arc<Table>,
+    background: bool,
 }
 
 impl Workshop {
@@ -179,7 +183,21 @@ impl Workshop {
             Kind::Search => Table::new(config.hash_mib.get())?,
             Kind::Random => Table::new(1)?,
         };
-        Ok(Workshop { kind: config.kind, threads: config.threads, table: Arc::new(table) })
+        Ok(Workshop { kind: config.kind, threads: config.threads, table: Arc::new(table), background: false })
+    }
+
+    /// Its thinkers go behind a network side to which the system has granted this. Before a real-time
+    /// thread all others stand back by themselves, and need not give way to other programs as well.
+    pub fn behind(self, network: Granted) -> Self {
+        Workshop { background: network != Granted::RealTime, ..self }
+    }
+
+    /// What a thread on which a thinker works does first.
+    pub(super) fn enter_thread(&self) {
+        priority::usual();
+        if self.background {
+            priority::lower();
+        }
     }
 
     /// A thinker for one game.
