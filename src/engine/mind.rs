@@ -5,22 +5,23 @@
 //! abandoned, and the next order goes to a new one.
 
 use std::{
+    io,
     ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-        mpsc,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use super::{Decision, Judged, Limits, Progress, Report, StopFlag, Task, Thinker, Workshop};
 use crate::game::Line;
 
-/// A thinker that has been told to stop gets this long before it counts as hung.
-const GRACE: Duration = Duration::from_millis(200);
+/// A thinker that has been told to stop gets this long before it counts as hung: on a machine that is
+/// busy with other things it may have to wait for a core before it can hear anything.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Why there is no report.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,111 +55,185 @@ type Maker<G> = Arc<dyn Fn() -> Box<dyn Thinker<G>> + Send + Sync>;
 /// The caller's end.
 pub struct Mind<G: Judged> {
     maker: Maker<G>,
-    desk: Option<Desk<G>>,
+    desk: Option<Arc<Desk<G>>>,
+    abandoned: Abandoned,
 }
 
-/// One thread, and what has been given to it.
+/// Threads that were left behind and still run. Minds that share a workshop share the count.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Abandoned(Arc<AtomicUsize>);
+
+/// More are not left behind: who hangs this often would have the whole machine in the end.
+const MOST_ABANDONED: usize = 4;
+
+/// Between a mind and its thread: one order waits, and the latest is the one that counts.
 struct Desk<G: Judged> {
-    orders: mpsc::SyncSender<Order<G>>,
-    given: u64,
-    finished: Arc<AtomicU64>,
-    last_stop: Arc<StopFlag>,
-    last_given: Instant,
+    tray: Mutex<Tray<G>>,
+    changed: Condvar,
+}
+
+struct Tray<G: Judged> {
+    waiting: Option<Order<G>>,
+    /// Stops the order that is worked at.
+    current: Option<Arc<StopFlag>>,
+    owner: Owner,
+}
+
+/// Whether anybody still waits for the thread's work.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Owner {
+    Waits,
+    IsGone,
+    /// And has a new thread.
+    LeftUsBehind,
 }
 
 impl<G: Judged> Mind<G> {
     /// Thinkers come from this workshop; the thread starts with the first order.
     pub fn new(workshop: Workshop) -> Self {
-        Mind::with_maker(move || {
+        let abandoned = workshop.abandoned();
+        let maker = move || {
             workshop.enter_thread();
             workshop.thinker()
-        })
-    }
-
-    fn with_maker(maker: impl Fn() -> Box<dyn Thinker<G>> + Send + Sync + 'static) -> Self {
-        Mind { maker: Arc::new(maker), desk: None }
-    }
-
-    /// Begins to think. An order that still runs is stopped.
-    ///
-    /// If no thread can be had, `done` is dropped without a call, and the decision stands.
-    pub fn order(&mut self, order: Order<G>) {
-        if self.desk.as_ref().is_some_and(Desk::is_hung) {
-            self.abandon();
-        }
-        if let Some(order) = self.give(order) {
-            // One order waits already for a thinker that does not come back.
-            self.abandon();
-            self.give(order);
-        }
-    }
-
-    fn abandon(&mut self) {
-        tracing::error!(
-            "a search did not stop when told to; its thread is abandoned and a new one takes over"
-        );
-        self.desk = None;
-    }
-
-    /// Puts the order on the desk; gives it back where there is no place for it.
-    fn give(&mut self, order: Order<G>) -> Option<Order<G>> {
-        let desk = match &mut self.desk {
-            Some(desk) => desk,
-            None => match Desk::open(self.maker.clone()) {
-                Ok(desk) => self.desk.insert(desk),
-                Err(error) => {
-                    tracing::error!(%error, "no thread for the search; playing without");
-                    return None;
-                }
-            },
         };
-        desk.last_stop.stop();
-        let stop = order.stop.clone();
-        match desk.orders.try_send(order) {
-            Err(mpsc::TrySendError::Full(order) | mpsc::TrySendError::Disconnected(order)) => Some(order),
-            Ok(()) => {
-                desk.last_stop = stop;
-                desk.last_given = Instant::now();
-                desk.given += 1;
-                None
-            }
+        Mind::with_maker(maker, abandoned)
+    }
+
+    fn with_maker(
+        maker: impl Fn() -> Box<dyn Thinker<G>> + Send + Sync + 'static,
+        abandoned: Abandoned,
+    ) -> Self {
+        Mind { maker: Arc::new(maker), desk: None, abandoned }
+    }
+
+    /// Begins to think. An order that still runs is stopped, one that waits is dropped.
+    ///
+    /// If no thread can be had, `done` is dropped without a call, and the decision stands. The same order
+    /// waits where too many threads hang already: it is begun should one of them come back.
+    pub fn order(&mut self, order: Order<G>) {
+        if self.desk.as_ref().is_some_and(|desk| desk.is_hung()) {
+            self.abandon();
         }
+        match self.desk() {
+            Ok(desk) => desk.put(order),
+            Err(error) => tracing::error!(%error, "no thread for the search; playing without"),
+        }
+    }
+
+    /// Leaves a hung thread behind, unless there are too many of that kind.
+    fn abandon(&mut self) {
+        if !self.abandoned.one_more() {
+            tracing::error!("a search did not stop when told to, nor did others: playing without one");
+            return;
+        }
+        tracing::error!(
+            "a search did not stop when told to; its thread is left behind and a new one takes over"
+        );
+        if let Some(desk) = self.desk.take() {
+            desk.close(Owner::LeftUsBehind);
+        }
+    }
+
+    fn desk(&mut self) -> io::Result<&Desk<G>> {
+        let desk = match self.desk.take() {
+            Some(desk) => desk,
+            None => Desk::open(self.maker.clone(), self.abandoned.clone())?,
+        };
+        Ok(self.desk.insert(desk))
     }
 }
 
 impl<G: Judged> Drop for Mind<G> {
     fn drop(&mut self) {
         if let Some(desk) = &self.desk {
-            desk.last_stop.stop();
+            desk.close(Owner::IsGone);
         }
     }
 }
 
+impl Abandoned {
+    /// Is there room for one more?
+    fn one_more(&self) -> bool {
+        self.0.fetch_update(Relaxed, Relaxed, |count| (count < MOST_ABANDONED).then_some(count + 1)).is_ok()
+    }
+
+    fn came_back(&self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
 impl<G: Judged> Desk<G> {
-    fn open(maker: Maker<G>) -> std::io::Result<Self> {
-        // One order can wait while the one before it is stopping.
-        let (orders, inbox) = mpsc::sync_channel::<Order<G>>(1);
-        let finished = Arc::new(AtomicU64::new(0));
-        let count = finished.clone();
+    fn open(maker: Maker<G>, abandoned: Abandoned) -> io::Result<Arc<Self>> {
+        let tray = Tray { waiting: None, current: None, owner: Owner::Waits };
+        let desk = Arc::new(Desk { tray: Mutex::new(tray), changed: Condvar::new() });
+        let worker = desk.clone();
         thread::Builder::new().name("mind".into()).spawn(move || {
             let mut thinker = maker();
-            for order in inbox {
+            while let Some(order) = worker.take() {
                 let report = work(&mut thinker, &order);
                 if report.is_err() {
                     thinker = maker();
                 }
-                count.fetch_add(1, Ordering::Release);
-                (order.done)(report);
+                match worker.finish() {
+                    Owner::Waits => (order.done)(report),
+                    Owner::IsGone => {}
+                    Owner::LeftUsBehind => abandoned.came_back(),
+                }
             }
         })?;
-        let last_stop = Arc::new(StopFlag::default());
-        Ok(Desk { orders, given: 0, finished, last_stop, last_given: Instant::now() })
+        Ok(desk)
     }
 
-    /// Is it still at an order that should long be over?
+    /// Nothing that could panic is done while it is held.
+    fn lock(&self) -> MutexGuard<'_, Tray<G>> {
+        self.tray.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, order: Order<G>) {
+        let mut tray = self.lock();
+        if let Some(current) = &tray.current {
+            current.stop();
+        }
+        tray.waiting = Some(order);
+        self.changed.notify_one();
+    }
+
+    /// The next order; `None` when there will be none.
+    fn take(&self) -> Option<Order<G>> {
+        let mut tray = self.lock();
+        loop {
+            if tray.owner != Owner::Waits {
+                return None;
+            }
+            if let Some(order) = tray.waiting.take() {
+                tray.current = Some(order.stop.clone());
+                return Some(order);
+            }
+            tray = self.changed.wait(tray).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The order is done. Who wants to know?
+    fn finish(&self) -> Owner {
+        let mut tray = self.lock();
+        tray.current = None;
+        tray.owner
+    }
+
+    fn close(&self, owner: Owner) {
+        let mut tray = self.lock();
+        tray.owner = owner;
+        tray.waiting = None;
+        if let Some(current) = &tray.current {
+            current.stop();
+        }
+        self.changed.notify_one();
+    }
+
+    /// Is it still at an order that was stopped long ago?
     fn is_hung(&self) -> bool {
-        let idle = self.finished.load(Ordering::Acquire) == self.given;
-        !idle && self.last_stop.is_raised() && self.last_given.elapsed() > GRACE
+        let since = self.lock().current.as_ref().and_then(|stop| stop.raised_at());
+        since.is_some_and(|since| since.elapsed() > GRACE)
     }
 }
 
@@ -171,39 +246,13 @@ fn work<G: Judged>(thinker: &mut Box<dyn Thinker<G>>, order: &Order<G>) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicUsize;
+    use std::{sync::mpsc, time::Instant};
 
     use super::*;
     use crate::{
-        engine::{Best, Score},
+        engine::faulty::{Fault, Faulty, LastMove},
         game::{Game, Packed, chess::Chess},
     };
-
-    /// Does the first thing once, and plays its last legal move from then on.
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    enum Fault {
-        Panics,
-        Hangs,
-    }
-
-    struct Faulty {
-        fault: Option<Fault>,
-    }
-
-    impl Thinker<Chess> for Faulty {
-        fn think(&mut self, task: &Task<'_, Chess>) -> Report {
-            match self.fault {
-                Some(Fault::Panics) => panic!("on purpose"),
-                Some(Fault::Hangs) => loop {
-                    thread::sleep(Duration::from_secs(3600));
-                },
-                None => {
-                    task.best.publish(Best { mv: last_move(), score: Score::ZERO, depth: 1 });
-                    Report::default()
-                }
-            }
-        }
-    }
 
     fn last_move() -> Packed {
         let start = Chess::start();
@@ -225,22 +274,21 @@ mod tests {
         (order, best, told)
     }
 
-    /// A mind whose first thinker has this fault.
-    fn mind(fault: Fault) -> (Mind<Chess>, Arc<AtomicUsize>) {
+    /// A mind whose first thinkers have this fault, and a count of all.
+    fn mind(fault: Fault, faulty: usize) -> (Mind<Chess>, Arc<AtomicUsize>) {
         let made = Arc::new(AtomicUsize::new(0));
         let count = made.clone();
-        let mind = Mind::with_maker(move || {
-            let first = count.fetch_add(1, Ordering::Relaxed) == 0;
-            Box::new(Faulty { fault: first.then_some(fault) })
-        });
-        (mind, made)
+        let maker = move || -> Box<dyn Thinker<Chess>> {
+            if count.fetch_add(1, Relaxed) < faulty { Box::new(Faulty(fault)) } else { Box::new(LastMove) }
+        };
+        (Mind::with_maker(maker, Abandoned::default()), made)
     }
 
     const LONG: Duration = Duration::from_secs(20);
 
     #[test]
     fn a_thinker_that_panics_is_replaced_and_its_slot_stands() {
-        let (mut mind, made) = mind(Fault::Panics);
+        let (mut mind, made) = mind(Fault::Panics, 1);
         let (first, slot, told) = order();
         mind.order(first);
         assert_eq!(told.recv_timeout(LONG), Ok(Err(Panicked)));
@@ -248,36 +296,90 @@ mod tests {
         let (second, slot, told) = order();
         mind.order(second);
         assert!(told.recv_timeout(LONG).unwrap().is_ok());
-        assert_eq!((slot.read().mv, made.load(Ordering::Relaxed)), (last_move(), 2));
+        assert_eq!((slot.read().mv, made.load(Relaxed)), (last_move(), 2));
     }
 
-    #[test]
-    fn orders_that_come_in_haste_leave_a_hung_thinker_too() {
-        let (mut mind, made) = mind(Fault::Hangs);
-        // The first is thought about for ever, the second waits, the third is one too many.
-        let answered = (0..100).any(|_| {
+    /// Orders until somebody works at it, or the time is up.
+    fn order_until_done(mind: &mut Mind<Chess>, patience: Duration) -> bool {
+        let end = Instant::now() + patience;
+        while Instant::now() < end {
             let (next, slot, told) = order();
             mind.order(next);
-            let answered = told.recv_timeout(Duration::from_millis(20)).is_ok_and(|report| report.is_ok());
-            answered && slot.read().mv == last_move()
-        });
-        assert!(answered && made.load(Ordering::Relaxed) >= 2);
+            if told.recv_timeout(Duration::from_millis(20)).is_ok_and(|report| report.is_ok()) {
+                return slot.read().mv == last_move();
+            }
+        }
+        false
     }
 
     #[test]
-    fn a_thinker_that_hangs_is_left_behind() {
-        let (mut mind, made) = mind(Fault::Hangs);
+    fn a_thinker_that_hangs_is_left_behind_also_by_orders_that_come_in_haste() {
+        let (mut mind, made) = mind(Fault::Hangs, 1);
+        assert!(order_until_done(&mut mind, LONG));
+        assert_eq!(made.load(Relaxed), 2);
+    }
+
+    #[test]
+    fn the_next_order_after_a_while_goes_to_a_new_thread_at_once() {
+        let (mut mind, _) = mind(Fault::Hangs, 1);
         let (first, slot, told) = order();
         let stop = first.stop.clone();
         mind.order(first);
         // The deadline: the caller reads the slot, raises the flag, and goes on.
         assert_eq!(slot.read().mv, Packed(1));
+        while mind.desk.as_ref().is_none_or(|desk| desk.lock().current.is_none()) {
+            thread::yield_now();
+        }
         stop.stop();
         thread::sleep(GRACE + Duration::from_millis(50));
         let (second, slot, second_told) = order();
         mind.order(second);
         assert!(second_told.recv_timeout(LONG).unwrap().is_ok());
-        assert_eq!((slot.read().mv, made.load(Ordering::Relaxed)), (last_move(), 2));
+        assert_eq!(slot.read().mv, last_move());
         assert_eq!(told.try_recv(), Err(mpsc::TryRecvError::Empty), "the first is still at it");
+    }
+
+    #[test]
+    fn one_that_was_stopped_just_now_is_not_taken_for_hung_however_long_it_had_thought() {
+        let (mut mind, made) = mind(Fault::Silent, 1);
+        let (first, _, told) = order();
+        mind.order(first);
+        thread::sleep(2 * GRACE);
+        let (second, _, _) = order();
+        mind.order(second);
+        assert!(told.recv_timeout(LONG).unwrap().is_ok());
+        assert_eq!(made.load(Relaxed), 1);
+    }
+
+    #[test]
+    fn the_latest_order_is_the_one_that_waits() {
+        let (mut mind, _) = mind(Fault::Silent, 1);
+        let (first, _, first_told) = order();
+        mind.order(first);
+        while mind.desk.as_ref().is_none_or(|desk| desk.lock().current.is_none()) {
+            thread::yield_now();
+        }
+        let (dropped, _, never) = order();
+        let (latest, _, _latest_told) = order();
+        let stop = latest.stop.clone();
+        mind.desk.as_ref().unwrap().lock().waiting = Some(dropped);
+        mind.order(latest);
+        assert!(first_told.recv_timeout(LONG).unwrap().is_ok(), "stopped for the next");
+        assert_eq!(never.recv_timeout(LONG), Err(mpsc::RecvTimeoutError::Disconnected));
+        stop.stop();
+    }
+
+    #[test]
+    fn no_more_threads_are_left_behind_than_a_few() {
+        let (mut mind, made) = mind(Fault::Hangs, 100);
+        assert!(!order_until_done(&mut mind, GRACE * (MOST_ABANDONED as u32 + 4)));
+        assert_eq!(made.load(Relaxed), MOST_ABANDONED + 1);
+    }
+
+    #[test]
+    fn a_thread_that_comes_back_makes_room() {
+        let (mut mind, _) = mind(Fault::Deaf, MOST_ABANDONED + 1);
+        assert!(order_until_done(&mut mind, LONG));
+        drop(mind);
     }
 }

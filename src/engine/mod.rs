@@ -5,7 +5,7 @@ use std::{
     num::NonZeroUsize,
     ops::ControlFlow,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -18,11 +18,15 @@ use crate::{
 
 pub mod decision;
 pub mod eval;
+pub mod faulty;
 pub mod mind;
 pub mod random;
 pub mod score;
 pub mod search;
 pub mod table;
+
+pub use faulty::Fault;
+use mind::Abandoned;
 
 pub use decision::{Best, Decision};
 pub use eval::{Evaluator, Judged};
@@ -54,17 +58,26 @@ pub struct Stopped;
 
 /// Raised once, seen by every thread of a search.
 #[derive(Debug, Default)]
-pub struct StopFlag(AtomicBool);
+pub struct StopFlag {
+    raised: AtomicBool,
+    at: OnceLock<Instant>,
+}
 
 impl StopFlag {
     /// Raises the flag.
     pub fn stop(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.at.get_or_init(Instant::now);
+        self.raised.store(true, Ordering::Relaxed);
     }
 
     /// Is it raised?
     pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.raised.load(Ordering::Relaxed)
+    }
+
+    /// When it was raised, if it was.
+    pub fn raised_at(&self) -> Option<Instant> {
+        self.at.get().copied()
     }
 }
 
@@ -146,6 +159,9 @@ pub enum Kind {
     Search,
     /// Any legal move: a sparring partner for the very first bot.
     Random,
+    /// Something is wrong with it: for tests and measurements.
+    #[serde(skip)]
+    Faulty(Fault),
 }
 
 impl fmt::Display for Kind {
@@ -153,6 +169,7 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Kind::Search => "search",
             Kind::Random => "random",
+            Kind::Faulty(fault) => return fault.fmt(f),
         })
     }
 }
@@ -171,6 +188,7 @@ pub struct Workshop {
     threads: NonZeroUsize,
     table: Arc<Table>,
     background: bool,
+    abandoned: Abandoned,
 }
 
 impl Workshop {
@@ -181,15 +199,26 @@ impl Workshop {
     pub fn new(config: &Config) -> Result<Self, OutOfMemory> {
         let table = match config.kind {
             Kind::Search => Table::new(config.hash_mib.get())?,
-            Kind::Random => Table::new(1)?,
+            Kind::Random | Kind::Faulty(_) => Table::new(1)?,
         };
-        Ok(Workshop { kind: config.kind, threads: config.threads, table: Arc::new(table), background: false })
+        Ok(Workshop {
+            kind: config.kind,
+            threads: config.threads,
+            table: Arc::new(table),
+            background: false,
+            abandoned: Abandoned::default(),
+        })
     }
 
     /// Its thinkers go behind a network side to which the system has granted this. Before a real-time
     /// thread all others stand back by themselves, and need not give way to other programs as well.
     pub fn behind(self, network: Granted) -> Self {
         Workshop { background: network != Granted::RealTime, ..self }
+    }
+
+    /// Threads that its thinkers keep from ending.
+    fn abandoned(&self) -> Abandoned {
+        self.abandoned.clone()
     }
 
     /// What a thread on which a thinker works does first.
@@ -205,6 +234,7 @@ impl Workshop {
         match self.kind {
             Kind::Search => Box::new(search::Search::<G>::new(self.table.clone(), self.threads.get())),
             Kind::Random => Box::new(random::Random),
+            Kind::Faulty(fault) => Box::new(faulty::Faulty(fault)),
         }
     }
 
