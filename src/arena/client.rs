@@ -7,6 +7,7 @@ use std::{pin::pin, time::Duration};
 use tokio::{select, sync::mpsc, time::timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::delay::{Delay, Way};
 use crate::{
     net::LineWriter,
     wire::{Message, contest::FromServer},
@@ -30,13 +31,14 @@ pub(super) struct Client {
 pub(super) struct Outbox {
     queue: mpsc::Receiver<FromServer>,
     closed: CancellationToken,
+    way: Way<FromServer>,
 }
 
 impl Client {
-    /// A client for a connection that ends, at the latest, with the token.
-    pub fn channel(closed: CancellationToken) -> (Client, Outbox) {
+    /// A client for a connection that ends, at the latest, with the token; what it is told travels late.
+    pub fn channel(closed: CancellationToken, delay: Delay) -> (Client, Outbox) {
         let (tx, rx) = mpsc::channel(QUEUE);
-        (Client { queue: tx, closed: closed.clone() }, Outbox { queue: rx, closed })
+        (Client { queue: tx, closed: closed.clone() }, Outbox { queue: rx, closed, way: delay.way() })
     }
 
     /// Sends a message. A client whose queue is full is disconnected.
@@ -110,10 +112,13 @@ impl Outbox {
         loop {
             let message = select! {
                 biased;
-                message = self.queue.recv() => message,
-                () = self.closed.cancelled() => None,
+                (_, message) = self.way.arrive() => message,
+                Some(message) = self.queue.recv(), if self.way.has_room() => {
+                    self.way.send(message);
+                    continue;
+                }
+                () = self.closed.cancelled(), if self.way.is_empty() => return,
             };
-            let Some(message) = message else { return };
             line.clear();
             message.print(&mut line);
             if let Err(error) = writer.send(&line).await {
@@ -141,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_disconnects_but_gossip_never_fills_it() {
-        let (client, mut outbox) = Client::channel(CancellationToken::new());
+        let (client, mut outbox) = Client::channel(CancellationToken::new(), Delay::default());
         for _ in 0..2 * QUEUE {
             client.gossip(FromServer::Info { text: "hi".into() });
         }

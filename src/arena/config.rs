@@ -10,6 +10,9 @@ use crate::game::TimeControl;
 /// The longest wait that can be asked for: far beyond any lesson, and safe to add to an instant.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
+/// Longer than any network takes that a game can be played over.
+const LONGEST_DELAY: Duration = Duration::from_secs(10);
+
 /// The `[arena]` table.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -22,6 +25,9 @@ pub struct Config {
     pub games: PathBuf,
     /// Connections at once; more are turned away.
     pub max_connections: usize,
+    /// Pretends that the network is bad: a line and the answer to it travel late by up to this, at random.
+    #[serde(with = "humantime_serde")]
+    pub network_delay: Duration,
     /// The tournaments that can be joined.
     pub tournament: Vec<TournamentConfig>,
 }
@@ -33,6 +39,7 @@ impl Default for Config {
             websocket: None,
             games: "games".into(),
             max_connections: 256,
+            network_delay: Duration::ZERO,
             tournament: Vec::new(),
         }
     }
@@ -142,6 +149,9 @@ impl Config {
         }
         if self.max_connections == 0 {
             return error("max_connections must be at least 1".into());
+        }
+        if self.network_delay > LONGEST_DELAY {
+            return error(format!("network_delay is longer than {LONGEST_DELAY:?}"));
         }
         if self.tournament.is_empty() {
             return error("no tournament: add an [[arena.tournament]] with a name and a time".into());

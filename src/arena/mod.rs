@@ -20,6 +20,7 @@ use crate::game::chess::Chess;
 mod client;
 mod clock;
 mod config;
+mod delay;
 mod front;
 mod game;
 mod name;
@@ -36,6 +37,7 @@ pub use name::{BadName, Name};
 pub use news::{Event, News};
 pub use standings::{Row, Score, Standings, Tally};
 
+use delay::Delay;
 use front::{Door, Front, Transport};
 use store::StoreActor;
 use tournament::{Hall, Tournament, TournamentActor};
@@ -137,6 +139,7 @@ impl fmt::Display for GameTag {
 pub struct Arena {
     doors: Vec<Door>,
     max_connections: usize,
+    delay: Delay,
     news: news::Desk,
     hall: Hall,
     tournaments: Vec<(TournamentActor<Chess>, StoreActor)>,
@@ -187,7 +190,8 @@ impl Arena {
             tournaments.push((actor, writer));
         }
         let (max_connections, hall) = (config.max_connections, Hall::new(stubs));
-        Ok(Arena { doors, max_connections, news, hall, tournaments })
+        let delay = Delay { round_trip: config.network_delay };
+        Ok(Arena { doors, max_connections, delay, news, hall, tournaments })
     }
 
     /// Where it listens for TCP.
@@ -216,7 +220,7 @@ impl Arena {
         let tracker = TaskTracker::new();
         // Connections end last: a player who loses the connection first would lose the game.
         let (stop, closing) = (shutdown.child_token(), CancellationToken::new());
-        let front = Front::new(self.hall, self.max_connections, tracker.clone(), closing.clone());
+        let front = Front::new(self.hall, self.max_connections, self.delay, tracker.clone(), closing.clone());
         for door in self.doors {
             tracker.spawn(front.clone().listen(door, stop.clone()));
         }

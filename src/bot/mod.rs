@@ -145,6 +145,10 @@ pub struct News {
 pub struct Answer {
     /// The server's name for the game.
     pub game: String,
+    /// The side we play in it.
+    pub side: Side,
+    /// Plies that were played before it.
+    pub ply: usize,
     /// How it came about.
     pub how: How,
     /// When the request was read.

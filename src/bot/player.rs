@@ -381,7 +381,7 @@ impl<G: Judged> Player<G> {
         }
         self.answered = Some(mv);
         let action = Action::Play { turn: request.turn, mv: now.write(mv) };
-        self.departure = Some(Departure::new(request, how, thought::now()));
+        self.departure = Some(Departure::new(request, how, self.line.moves().len(), thought::now()));
         if self.actions.try_send(action).is_err() {
             tracing::error!(game = %self.info.id, "the connection does not take our move");
         }
@@ -394,9 +394,9 @@ impl<G: Judged> Player<G> {
         self.equipment.lags.late(departure.sent(at));
         let Request { asked_at, budget, clocks, .. } = departure.request;
         if let Some(answers) = &self.equipment.answers {
-            let left = clocks.map(|c| c.left[self.info.side]);
-            let (game, how) = (self.info.id.clone(), departure.how);
-            let _ = answers.try_send(Answer { game, how, asked_at, budget, left, sent_at: at });
+            let (game, side, how) = (self.info.id.clone(), self.info.side, departure.how);
+            let (left, ply) = (clocks.map(|c| c.left[side]), departure.ply);
+            let _ = answers.try_send(Answer { game, side, ply, how, asked_at, budget, left, sent_at: at });
         }
         self.settle();
     }

@@ -29,6 +29,8 @@ impl Request {
 pub(super) struct Departure {
     pub request: Request,
     pub how: How,
+    /// Plies that were played before it.
+    pub ply: usize,
     decided_at: Instant,
     sent_at: Option<Instant>,
     /// The clocks as the server showed them next, when ours stood still.
@@ -36,8 +38,8 @@ pub(super) struct Departure {
 }
 
 impl Departure {
-    pub fn new(request: Request, how: How, decided_at: Instant) -> Self {
-        Departure { request, how, decided_at, sent_at: None, after: None }
+    pub fn new(request: Request, how: How, ply: usize, decided_at: Instant) -> Self {
+        Departure { request, how, ply, decided_at, sent_at: None, after: None }
     }
 
     /// It was handed to the socket. How long after it was due?
@@ -87,7 +89,7 @@ mod tests {
     fn departure(how: How, asked_at: Instant) -> Departure {
         let budget = Budget { soft: 20 * MS, hard: 50 * MS };
         let request = Request { turn: Turn(1), clocks: Some(clocks(1000, asked_at)), asked_at, budget };
-        Departure::new(request, how, asked_at + 40 * MS)
+        Departure::new(request, how, 0, asked_at + 40 * MS)
     }
 
     #[test]

@@ -21,6 +21,11 @@ pub struct Config {
 }
 
 impl Config {
+    /// For a measurement: nothing, unless `RUST_LOG` asks for it.
+    pub fn silent() -> Self {
+        Config { format: Format::Human, level: Level("off".to_owned()) }
+    }
+
     /// For a show: what the command itself has to say, and what goes wrong.
     pub fn quiet() -> Self {
         Config { format: Format::Human, level: Level("warn,zeitnot::cli=info".to_owned()) }

@@ -86,6 +86,9 @@ pub enum CliError {
     /// A server does not want us.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
+    /// A measurement whose result is not as it should be.
+    #[error("{0} moves or games were late")]
+    Late(usize),
     /// A task of ours panicked.
     #[error("a task crashed, please report it: {0}")]
     Crashed(#[from] tokio::task::JoinError),
@@ -107,7 +110,7 @@ impl CliError {
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::OutOfMemory(_) => 2,
             CliError::Protocol(_) | CliError::Arena(_) | CliError::Uci(_) => 1,
-            CliError::Crashed(_) | CliError::Io { .. } => 1,
+            CliError::Crashed(_) | CliError::Io { .. } | CliError::Late(_) => 1,
         }
     }
 

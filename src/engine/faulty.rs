@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Best, Report, Score, Task, Thinker};
+use super::{Best, Report, Task, Thinker};
 use crate::game::Game;
 
 /// What is wrong with a thinker.
@@ -79,7 +79,7 @@ impl<G: Game> Thinker<G> for LastMove {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
         let now = task.line.now();
         if let Some(&last) = now.moves().last() {
-            task.best.publish(Best { mv: now.pack(last), score: Score::ZERO, depth: 1 });
+            task.best.publish(Best { mv: now.pack(last), depth: 1, ..task.best.read() });
         }
         Report::default()
     }

@@ -12,6 +12,7 @@ use crate::{
     arena::{
         GameTag, Name,
         client::Client,
+        delay::Delay,
         name::printable,
         tournament::{Hall, Seat},
     },
@@ -36,11 +37,13 @@ pub(super) async fn serve(
     mut reader: LineReader,
     writer: LineWriter,
     hall: Hall,
+    delay: Delay,
     closing: &CancellationToken,
 ) {
-    let (client, outbox) = Client::channel(closing.child_token());
+    let (client, outbox) = Client::channel(closing.child_token(), delay);
     let listening = async {
-        let mut guest = Guest { client: client.clone(), hall, seat: None, greeted: false, unreadable: 0 };
+        let mut guest =
+            Guest { client: client.clone(), hall, seat: None, greeted: false, unreadable: 0, delay };
         if let Err(Goodbye(why)) = guest.listen(&mut reader).await {
             client.info(why);
         }
@@ -76,28 +79,37 @@ struct Guest {
     greeted: bool,
     /// Unreadable lines in a row.
     unreadable: u32,
+    /// What it says travels this late.
+    delay: Delay,
 }
 
 impl Guest {
     /// Listens until one of the two closes.
     async fn listen(&mut self, reader: &mut LineReader) -> Result<(), Goodbye> {
         let patience = Instant::now() + FIRST_MESSAGE;
+        let mut way = self.delay.way();
+        let mut ended = false;
         loop {
             let incoming = select! {
                 () = self.client.closed() => return Ok(()),
                 () = sleep_until(patience), if !self.greeted => {
                     return Err(Goodbye("No JOIN or WATCH came in time".into()));
                 }
-                incoming = reader.next() => incoming,
+                read = reader.next(), if !ended && way.has_room() => {
+                    ended = !matches!(read, Ok(Some(_)));
+                    way.send(read);
+                    continue;
+                }
+                arrived = way.arrive() => arrived,
             };
             match incoming {
-                Ok(Some(incoming)) => match self.read(incoming)? {
+                (at, Ok(Some(incoming))) => match self.read(Incoming { read_at: at.into(), ..incoming })? {
                     Some((FromClient::Disconnect, _)) => return Ok(()),
                     Some((message, read_at)) => self.hear(message, read_at).await?,
                     None => {}
                 },
-                Ok(None) => return Ok(()),
-                Err(error) => return Err(Goodbye(error.to_string())),
+                (_, Ok(None)) => return Ok(()),
+                (_, Err(error)) => return Err(Goodbye(error.to_string())),
             }
         }
     }

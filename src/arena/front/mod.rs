@@ -10,7 +10,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{ArenaError, tournament::Hall};
+use super::{ArenaError, delay::Delay, tournament::Hall};
 use crate::net::{self, LineReader, LineWriter, NetError};
 
 mod contest;
@@ -71,13 +71,20 @@ pub(super) struct Front {
     farewells: Arc<Semaphore>,
     connections: TaskTracker,
     closing: CancellationToken,
+    delay: Delay,
 }
 
 impl Front {
     /// A front with that many places; `closing` ends every connection.
-    pub fn new(hall: Hall, places: usize, connections: TaskTracker, closing: CancellationToken) -> Self {
+    pub fn new(
+        hall: Hall,
+        places: usize,
+        delay: Delay,
+        connections: TaskTracker,
+        closing: CancellationToken,
+    ) -> Self {
         let places = Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)));
-        Front { hall, places, farewells: Arc::new(Semaphore::new(FAREWELLS)), connections, closing }
+        Front { hall, places, farewells: Arc::new(Semaphore::new(FAREWELLS)), connections, closing, delay }
     }
 
     /// Lets people in until `stop`.
@@ -98,12 +105,12 @@ impl Front {
     }
 
     fn admit(&self, stream: TcpStream, from: SocketAddr, transport: Transport) {
-        let Front { hall, closing, .. } = self.clone();
+        let Front { hall, closing, delay, .. } = self.clone();
         if let Ok(place) = self.places.clone().try_acquire_owned() {
             self.connections.spawn(async move {
                 let taken = closing.run_until_cancelled(transport.take(stream)).await;
                 match taken {
-                    Some(Ok((reader, writer))) => contest::serve(reader, writer, hall, &closing).await,
+                    Some(Ok((reader, writer))) => contest::serve(reader, writer, hall, delay, &closing).await,
                     Some(Err(error)) => tracing::debug!(%from, %error, "no connection"),
                     None => {}
                 }

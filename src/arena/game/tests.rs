@@ -6,7 +6,10 @@ use tokio::{
 };
 
 use super::*;
-use crate::{arena::client::Outbox, game::chess::Chess};
+use crate::{
+    arena::{client::Outbox, delay::Delay},
+    game::chess::Chess,
+};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -21,8 +24,8 @@ struct Table {
 
 impl Table {
     fn new(time_control: &str) -> Self {
-        let (white_client, white) = Client::channel(CancellationToken::new());
-        let (black_client, black) = Client::channel(CancellationToken::new());
+        let (white_client, white) = Client::channel(CancellationToken::new(), Delay::default());
+        let (black_client, black) = Client::channel(CancellationToken::new(), Delay::default());
         let (game, actor) = GameActor::channel(Setup {
             tag: GameTag(0xabc),
             names: BySide(["alice", "bob"].map(|name| Name::try_from(name).unwrap())),
@@ -113,7 +116,7 @@ async fn an_illegal_move_is_asked_for_again_and_the_clock_runs_on() {
 #[tokio::test(start_paused = true)]
 async fn watchers_see_the_game_from_where_they_came() {
     let table = Table::new("10+0");
-    let (watcher, mut seen) = Client::channel(CancellationToken::new());
+    let (watcher, mut seen) = Client::channel(CancellationToken::new(), Delay::default());
     for _ in 0..2 {
         table.game.tell(Order::Watch(watcher.clone())).await;
     }

@@ -1,4 +1,6 @@
 //! `zeitnot bench`: fixed positions to a fixed depth. Its node count is the engine's identity.
+//!
+//! `zeitnot bench deadline` measures whether moves are ready in time.
 
 use std::{
     io::Write,
@@ -8,12 +10,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{CliError, print};
+use super::{CliError, network, print};
 use crate::{
     engine::{Decision, Limits, OutOfMemory, StopFlag, Table, Task, Thinker, search::Search},
     game::{Game, Line, chess::Chess},
     wire::uci::nodes_per_second,
 };
+
+mod busy;
+pub mod deadline;
 
 /// Openings, middlegames, endings and a mate, from our own games and from the perft sets.
 const POSITIONS: [&str; 16] = [
@@ -45,7 +50,11 @@ pub const HASH_MIB: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 /// The number of nodes is the same on every run and machine with the same depth and hash: it tells two
 /// versions of the engine apart. The last line is `N nodes M nps`.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    /// Something else to measure
+    #[command(subcommand)]
+    pub what: Option<What>,
     /// Plies
     #[arg(long, default_value_t = DEPTH, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub depth: u16,
@@ -54,11 +63,29 @@ pub struct Args {
     pub hash: NonZeroUsize,
 }
 
+/// What else can be measured.
+#[derive(Debug, clap::Subcommand)]
+pub enum What {
+    /// Measure whether every move is ready in time
+    Deadline(deadline::Args),
+    /// Keep one core busy until the standard input ends
+    #[command(hide = true)]
+    Busy,
+}
+
 /// Runs the command.
 ///
 /// # Errors
-/// [`CliError::OutOfMemory`].
+/// [`CliError`].
 pub fn run(args: &Args) -> Result<(), CliError> {
+    match &args.what {
+        Some(What::Deadline(args)) => deadline::run(args),
+        Some(What::Busy) => busy::run(),
+        None => search(args),
+    }
+}
+
+fn search(args: &Args) -> Result<(), CliError> {
     let measured = measure(args.depth, args.hash, |fen, nodes| {
         // Should nobody read it, the result below will meet the same error.
         let _ = print(|out| writeln!(out, "{nodes:>10} {fen}"));

@@ -1,0 +1,176 @@
+//! One cell: an arena, which stands for another machine, and a bot that plays both sides of every game.
+
+use std::{net::SocketAddr, thread::available_parallelism, time::Duration};
+
+use tokio::{
+    sync::{broadcast, mpsc, oneshot},
+    task::JoinSet,
+    time::timeout,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{
+    super::{busy::Crowd, network::Network},
+    grid::{Cell, ROUND_TRIP, Under},
+    measured::{Games, Measured},
+};
+use crate::{
+    arena::{self, Arena, Event, Name, TournamentConfig},
+    bot::{self, Answer, Bot, Equipment},
+    cli::{CliError, play::leave},
+    engine::{self, Workshop},
+    protocol::{Protocol, Shutdown, contest},
+};
+
+const TOURNAMENT: &str = "deadline";
+/// Answers that may wait to be counted: far more than are given at once.
+const ANSWERS: usize = 1 << 14;
+/// Between two games of a player.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Where the arena listens.
+#[derive(Copy, Clone)]
+struct Doors {
+    tcp: Option<SocketAddr>,
+    websocket: Option<SocketAddr>,
+}
+
+/// Plays for this long, or until so many games are over.
+///
+/// # Errors
+/// [`CliError`] if something cannot be started.
+pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) -> Result<Measured, CliError> {
+    let folder = tempfile::tempdir().map_err(|source| io("cannot make a folder for the games", source))?;
+    let cores = available_parallelism().map_or(1, usize::from);
+    let crowd = match cell.under {
+        Under::Overload => Crowd::start(2 * cores),
+        Under::Idle | Under::Jitter => Crowd::start(0),
+    };
+    let _crowd = crowd.map_err(|source| io("cannot start busy processes", source))?;
+
+    let (opened, doors) = oneshot::channel();
+    let config = arena_config(cell, folder.path())?;
+    let arena = Network::start("arena", move |_| referee(config, length, total_games, opened))?;
+    let Ok(doors) = doors.blocking_recv() else {
+        return Err(arena.join().err().unwrap_or(CliError::Late(0)));
+    };
+    let done = CancellationToken::new();
+    let bots = {
+        let (cell, done) = (*cell, done.clone());
+        Network::start("network", move |granted| async move {
+            let workshop =
+                Workshop::new(&engine::Config { kind: cell.thinker, ..engine::Config::default() })?;
+            contend(&cell, workshop.behind(granted), doors, done).await
+        })?
+    };
+    let games = arena.join();
+    done.cancel();
+    let answers = bots.join();
+    Ok(Measured::new(games?, answers?, cell.time()))
+}
+
+fn io(doing: &'static str, source: std::io::Error) -> CliError {
+    CliError::Io { doing, source }
+}
+
+fn usage(error: impl std::fmt::Display) -> CliError {
+    CliError::Usage(error.to_string())
+}
+
+fn arena_config(cell: &Cell, folder: &std::path::Path) -> Result<arena::Config, CliError> {
+    let loopback = Some(([127, 0, 0, 1], 0).into());
+    let name = Name::try_from(TOURNAMENT).map_err(usage)?;
+    let tournament = TournamentConfig {
+        pairing_interval: PAUSE,
+        pause: PAUSE,
+        ..TournamentConfig::new(name, cell.time())
+    };
+    Ok(arena::Config {
+        tcp: loopback,
+        websocket: loopback,
+        games: folder.to_owned(),
+        network_delay: if cell.under == Under::Jitter { ROUND_TRIP } else { Duration::ZERO },
+        tournament: vec![tournament],
+        ..arena::Config::default()
+    })
+}
+
+/// Runs the arena, and counts.
+async fn referee(
+    config: arena::Config,
+    length: Duration,
+    total_games: Option<usize>,
+    opened: oneshot::Sender<Doors>,
+) -> Result<Games, CliError> {
+    let arena = Arena::bind(config).await?;
+    let mut news = arena.news();
+    let _ = opened.send(Doors { tcp: arena.tcp(), websocket: arena.websocket() });
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(arena.run(stop.clone()));
+    let mut games = Games::default();
+    let _ = timeout(length, count(&mut news, total_games.unwrap_or(usize::MAX), &mut games)).await;
+    stop.cancel();
+    running.await?;
+    Ok(games)
+}
+
+async fn count(news: &mut broadcast::Receiver<arena::News>, total: usize, games: &mut Games) {
+    while games.over < total {
+        match news.recv().await {
+            Ok(arena::News { event: Event::GameEnded { result: Some(_), reason, .. }, .. }) => {
+                games.over += 1;
+                games.forfeits += usize::from(reason == "Out of time");
+            }
+            Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+    }
+}
+
+/// Two players for each game, half of them over WebSocket, until it is done.
+async fn contend(
+    cell: &Cell,
+    workshop: Workshop,
+    doors: Doors,
+    done: CancellationToken,
+) -> Result<Vec<Answer>, CliError> {
+    let players = 2 * cell.games;
+    let (tell, mut told) = mpsc::channel(ANSWERS);
+    let (news, _nobody_watches) = mpsc::channel(1);
+    let config = bot::Config { max_games: players, ..bot::Config::default() };
+    let mut equipment = Equipment::new(config, workshop, news);
+    equipment.answers = Some(tell);
+    let (lobby, bot) = Bot::channel(equipment);
+
+    let (tasks, shutdown) = (TaskTracker::new(), Shutdown::default());
+    tasks.spawn(bot.run(shutdown.now.clone()));
+    let mut clients = JoinSet::new();
+    for number in 0..players {
+        let config = client(number, doors)?;
+        clients.spawn(contest::Contest::run(config, lobby.clone(), shutdown.clone()));
+    }
+    drop(lobby);
+
+    let mut answers = Vec::new();
+    let collecting = async {
+        while let Some(answer) = told.recv().await {
+            answers.push(answer);
+        }
+    };
+    done.run_until_cancelled(collecting).await;
+    leave(&shutdown, &tasks).await;
+    while let Some(ended) = clients.join_next().await {
+        ended??;
+    }
+    Ok(answers)
+}
+
+fn client(number: usize, doors: Doors) -> Result<contest::Config, CliError> {
+    let address = match number % 2 {
+        0 => doors.tcp.map(|at| format!("tcp://{at}")),
+        _ => doors.websocket.map(|at| format!("ws://{at}")),
+    };
+    let address = address.unwrap_or_default().parse().map_err(usage)?;
+    let tournament = TOURNAMENT.to_owned().try_into().map_err(usage)?;
+    Ok(contest::Config::new(address, tournament, format!("player-{number}").try_into().map_err(usage)?))
+}

@@ -1,0 +1,194 @@
+//! What came of a cell, and how it is told.
+
+use std::{collections::HashMap, fmt::Write, time::Duration};
+
+use super::grid::{Budget, Cell};
+use crate::{
+    bot::{Answer, How},
+    game::{BySide, Side, TimeControl},
+};
+
+/// What the arena has to say of a cell.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Games {
+    /// Games that came to an end.
+    pub over: usize,
+    /// Those of them that were lost on time.
+    pub forfeits: usize,
+}
+
+/// Moves and games.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    games: Games,
+    answers: Vec<Answer>,
+    time: Option<TimeControl>,
+}
+
+/// Above the columns of [`Measured::row`].
+pub(super) const HEADER: &str = "\
+condition  thinker   clock   games |   moves  late  over forfeits | at hard limit  p50 ms  p99 ms  max ms | used  clock
+-----------------------------------+------------------------------+---------------------------------------+------------";
+
+/// By this move of a game its clock should have been used.
+const MOVE: usize = 60;
+
+impl Measured {
+    pub fn new(games: Games, answers: Vec<Answer>, time: TimeControl) -> Self {
+        Measured { games, answers, time: Some(time) }
+    }
+
+    /// Together with another cell; what the clock of one game tells is not added up.
+    pub fn add(&mut self, other: Measured) {
+        self.games.over += other.games.over;
+        self.games.forfeits += other.games.forfeits;
+        self.answers.extend(other.answers);
+    }
+
+    /// Answers that were handed to the socket after our clock had run out.
+    pub fn late(&self) -> usize {
+        let late = |a: &&Answer| a.left.is_some_and(|left| a.sent_at > a.asked_at + left);
+        self.answers.iter().filter(late).count()
+    }
+
+    pub fn forfeits(&self) -> usize {
+        self.games.forfeits
+    }
+
+    /// One line of the table.
+    pub fn row(&self, cell: &Cell) -> String {
+        let Cell { budget, games, under, thinker } = cell;
+        let mut row = format!(
+            "{:<9}  {:<8} {:>7}  {games:>5} |",
+            under.to_string(),
+            thinker.to_string(),
+            budget.to_string()
+        );
+        self.columns(&mut row);
+        let clock = match budget {
+            Budget::Game(_) => self.clock_used(),
+            Budget::AMove(_) => None,
+        };
+        let _ = match clock {
+            Some(used) => write!(row, "  {:>4.0}%", 100.0 * used),
+            None => write!(row, "      –"),
+        };
+        row
+    }
+
+    /// The last line of the table.
+    pub fn total(&self) -> String {
+        let mut row = format!("{:<34} |", "all");
+        self.columns(&mut row);
+        row
+    }
+
+    fn columns(&self, row: &mut String) {
+        let lateness = self.lateness();
+        // Writing to a string does not fail.
+        let _ = write!(
+            row,
+            " {:>7} {:>5} {:>5} {:>8} | {:>13}  {:>6}  {:>6}  {:>6} | {:>3.0}%",
+            self.answers.len(),
+            self.late(),
+            self.games.over,
+            self.games.forfeits,
+            lateness.len(),
+            quantile(&lateness, 0.5),
+            quantile(&lateness, 0.99),
+            quantile(&lateness, 1.0),
+            100.0 * self.used(),
+        );
+    }
+
+    /// How far behind the hard limit those answers left that left because of it, in order.
+    fn lateness(&self) -> Vec<Duration> {
+        let at_hard = self.answers.iter().filter(|answer| answer.how == How::HardLimit);
+        let behind = |a: &Answer| a.sent_at.saturating_duration_since(a.asked_at + a.budget.hard);
+        let mut lateness: Vec<_> = at_hard.map(behind).collect();
+        lateness.sort_unstable();
+        lateness
+    }
+
+    /// The time used, as part of the soft limits.
+    fn used(&self) -> f64 {
+        let sum =
+            |time: fn(&Answer) -> Duration| self.answers.iter().map(time).sum::<Duration>().as_secs_f64();
+        let used = sum(|a| a.sent_at.saturating_duration_since(a.asked_at));
+        used / sum(|a| a.budget.soft).max(1e-9)
+    }
+
+    /// Of all the time that there was before the sixtieth move: the part that was used by the side that
+    /// used more; the median of the games that got there.
+    fn clock_used(&self) -> Option<f64> {
+        let time = self.time?;
+        let mut left: HashMap<&str, BySide<Option<Duration>>> = HashMap::new();
+        for answer in self.answers.iter().filter(|answer| answer.ply / 2 == MOVE - 1) {
+            left.entry(&answer.game).or_default()[answer.side] = answer.left;
+        }
+        let had = time.initial + time.increment * (MOVE as u32 - 1);
+        let least = |left: &BySide<Option<Duration>>| Side::BOTH.iter().filter_map(|&side| left[side]).min();
+        let mut used: Vec<_> =
+            left.values().filter_map(least).map(|left| 1.0 - left.div_duration_f64(had)).collect();
+        used.sort_by(f64::total_cmp);
+        used.get(used.len() / 2).copied()
+    }
+}
+
+/// In milliseconds, of what is in order.
+fn quantile(sorted: &[Duration], part: f64) -> String {
+    let at = ((sorted.len() as f64 * part).ceil() as usize).max(1) - 1;
+    sorted.get(at).map_or_else(|| "–".to_owned(), |value| format!("{:.2}", 1000.0 * value.as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::bot::clock;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn answer(how: How, left: u32, took: u32, ply: usize) -> Answer {
+        let asked_at = Instant::now();
+        Answer {
+            game: "g".into(),
+            side: if ply.is_multiple_of(2) { Side::First } else { Side::Second },
+            ply,
+            how,
+            asked_at,
+            budget: clock::Budget { soft: 20 * MS, hard: 50 * MS },
+            left: Some(left * MS),
+            sent_at: asked_at + took * MS,
+        }
+    }
+
+    fn measured(answers: Vec<Answer>) -> Measured {
+        Measured::new(Games { over: 1, forfeits: 0 }, answers, "1+0".parse().unwrap())
+    }
+
+    #[test]
+    fn late_is_what_left_after_the_flag() {
+        let answers = vec![answer(How::Searched, 30, 30, 0), answer(How::HardLimit, 52, 53, 1)];
+        assert_eq!(measured(answers).late(), 1);
+    }
+
+    #[test]
+    fn lateness_is_told_of_answers_at_the_hard_limit() {
+        let mut answers: Vec<_> = (0..100).map(|i| answer(How::HardLimit, 900, 50 + i, 0)).collect();
+        answers.push(answer(How::Searched, 900, 10, 0));
+        let lateness = measured(answers).lateness();
+        assert_eq!(lateness.len(), 100);
+        assert_eq!([0.5, 0.99, 1.0].map(|q| quantile(&lateness, q)), ["49.00", "98.00", "99.00"]);
+        assert_eq!(quantile(&[], 0.5), "–");
+    }
+
+    #[test]
+    fn the_clock_is_that_of_the_side_that_used_more() {
+        let answers = vec![answer(How::Searched, 400, 10, 118), answer(How::Searched, 100, 10, 119)];
+        let used = measured(answers).clock_used().unwrap();
+        assert!((used - 0.9).abs() < 1e-9, "{used}");
+        assert_eq!(measured(vec![answer(How::Searched, 1, 1, 10)]).clock_used(), None);
+    }
+}
