@@ -6,9 +6,10 @@ use std::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
-    thread::available_parallelism,
     time::Duration,
 };
+
+use crate::engine::cores;
 
 /// Answers that fall due together leave one after another, each after about this time.
 const ONE_ANSWER: Duration = Duration::from_micros(100);
@@ -35,7 +36,7 @@ pub(super) struct Place(Load);
 
 impl Default for Load {
     fn default() -> Self {
-        Load::with_cores(available_parallelism().unwrap_or(NonZeroUsize::MIN))
+        Load::with_cores(cores())
     }
 }
 

@@ -8,15 +8,11 @@ use std::{
     io,
     ops::ControlFlow,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-    thread,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use super::{Decision, Judged, Limits, Progress, Report, StopFlag, Task, Thinker, Workshop};
+use super::{Decision, Judged, Limits, Progress, Report, StopFlag, Task, Thinker, Workshop, staff::Staff};
 use crate::game::Line;
 
 /// A thinker that has been told to stop gets this long before it counts as hung: on a machine that is
@@ -56,15 +52,8 @@ type Maker<G> = Arc<dyn Fn() -> Box<dyn Thinker<G>> + Send + Sync>;
 pub struct Mind<G: Judged> {
     maker: Maker<G>,
     desk: Option<Arc<Desk<G>>>,
-    abandoned: Abandoned,
+    staff: Staff,
 }
-
-/// Threads that were left behind and still run. Minds that share a workshop share the count.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Abandoned(Arc<AtomicUsize>);
-
-/// More are not left behind: who hangs this often would have the whole machine in the end.
-const MOST_ABANDONED: usize = 4;
 
 /// Between a mind and its thread: one order waits, and the latest is the one that counts.
 struct Desk<G: Judged> {
@@ -91,19 +80,16 @@ enum Owner {
 impl<G: Judged> Mind<G> {
     /// Thinkers come from this workshop; the thread starts with the first order.
     pub fn new(workshop: Workshop) -> Self {
-        let abandoned = workshop.abandoned();
+        let staff = workshop.staff();
         let maker = move || {
             workshop.enter_thread();
             workshop.thinker()
         };
-        Mind::with_maker(maker, abandoned)
+        Mind::with_maker(maker, staff)
     }
 
-    fn with_maker(
-        maker: impl Fn() -> Box<dyn Thinker<G>> + Send + Sync + 'static,
-        abandoned: Abandoned,
-    ) -> Self {
-        Mind { maker: Arc::new(maker), desk: None, abandoned }
+    fn with_maker(maker: impl Fn() -> Box<dyn Thinker<G>> + Send + Sync + 'static, staff: Staff) -> Self {
+        Mind { maker: Arc::new(maker), desk: None, staff }
     }
 
     /// Begins to think. An order that still runs is stopped, one that waits is dropped.
@@ -122,7 +108,7 @@ impl<G: Judged> Mind<G> {
 
     /// Leaves a hung thread behind, unless there are too many of that kind.
     fn abandon(&mut self) {
-        if !self.abandoned.one_more() {
+        if !self.staff.leave_one_behind() {
             tracing::error!("a search did not stop when told to, nor did others: playing without one");
             return;
         }
@@ -137,7 +123,7 @@ impl<G: Judged> Mind<G> {
     fn desk(&mut self) -> io::Result<&Desk<G>> {
         let desk = match self.desk.take() {
             Some(desk) => desk,
-            None => Desk::open(self.maker.clone(), self.abandoned.clone())?,
+            None => Desk::open(self.maker.clone(), &self.staff)?,
         };
         Ok(self.desk.insert(desk))
     }
@@ -151,23 +137,13 @@ impl<G: Judged> Drop for Mind<G> {
     }
 }
 
-impl Abandoned {
-    /// Is there room for one more?
-    fn one_more(&self) -> bool {
-        self.0.fetch_update(Relaxed, Relaxed, |count| (count < MOST_ABANDONED).then_some(count + 1)).is_ok()
-    }
-
-    fn came_back(&self) {
-        self.0.fetch_sub(1, Relaxed);
-    }
-}
-
 impl<G: Judged> Desk<G> {
-    fn open(maker: Maker<G>, abandoned: Abandoned) -> io::Result<Arc<Self>> {
+    fn open(maker: Maker<G>, staff: &Staff) -> io::Result<Arc<Self>> {
         let tray = Tray { waiting: None, current: None, owner: Owner::Waits };
         let desk = Arc::new(Desk { tray: Mutex::new(tray), changed: Condvar::new() });
         let worker = desk.clone();
-        thread::Builder::new().name("mind".into()).spawn(move || {
+        let home = staff.clone();
+        staff.start(move || {
             let mut thinker = maker();
             while let Some(order) = worker.take() {
                 let report = work(&mut thinker, &order);
@@ -177,7 +153,7 @@ impl<G: Judged> Desk<G> {
                 match worker.finish() {
                     Owner::Waits => (order.done)(report),
                     Owner::IsGone => {}
-                    Owner::LeftUsBehind => abandoned.came_back(),
+                    Owner::LeftUsBehind => home.one_came_back(),
                 }
             }
         })?;
@@ -246,11 +222,21 @@ fn work<G: Judged>(thinker: &mut Box<dyn Thinker<G>>, order: &Order<G>) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::mpsc, time::Instant};
+    use std::{
+        sync::{
+            atomic::{AtomicUsize, Ordering::Relaxed},
+            mpsc,
+        },
+        thread,
+        time::Instant,
+    };
 
     use super::*;
     use crate::{
-        engine::faulty::{Fault, Faulty, LastMove},
+        engine::{
+            faulty::{Fault, Faulty, LastMove},
+            staff::MOST_ABANDONED,
+        },
         game::{Game, Packed, chess::Chess},
     };
 
@@ -281,7 +267,7 @@ mod tests {
         let maker = move || -> Box<dyn Thinker<Chess>> {
             if count.fetch_add(1, Relaxed) < faulty { Box::new(Faulty(fault)) } else { Box::new(LastMove) }
         };
-        (Mind::with_maker(maker, Abandoned::default()), made)
+        (Mind::with_maker(maker, Staff::default()), made)
     }
 
     const LONG: Duration = Duration::from_secs(20);

@@ -23,10 +23,13 @@ pub mod mind;
 pub mod random;
 pub mod score;
 pub mod search;
+mod staff;
 pub mod table;
+mod turns;
 
 pub use faulty::Fault;
-use mind::Abandoned;
+use staff::Staff;
+use turns::Turns;
 
 pub use decision::{Best, Decision};
 pub use eval::{Evaluator, Judged};
@@ -188,7 +191,8 @@ pub struct Workshop {
     threads: NonZeroUsize,
     table: Arc<Table>,
     background: bool,
-    abandoned: Abandoned,
+    staff: Staff,
+    turns: Arc<Turns>,
 }
 
 impl Workshop {
@@ -206,7 +210,8 @@ impl Workshop {
             threads: config.threads,
             table: Arc::new(table),
             background: false,
-            abandoned: Abandoned::default(),
+            staff: Staff::new(),
+            turns: Arc::new(Turns::new(cores())),
         })
     }
 
@@ -216,9 +221,9 @@ impl Workshop {
         Workshop { background: network != Granted::RealTime, ..self }
     }
 
-    /// Threads that its thinkers keep from ending.
-    fn abandoned(&self) -> Abandoned {
-        self.abandoned.clone()
+    /// Where the threads of its thinkers come from.
+    fn staff(&self) -> Staff {
+        self.staff.clone()
     }
 
     /// What a thread on which a thinker works does first.
@@ -232,7 +237,9 @@ impl Workshop {
     /// A thinker for one game.
     pub fn thinker<G: Judged>(&self) -> Box<dyn Thinker<G>> {
         match self.kind {
-            Kind::Search => Box::new(search::Search::<G>::new(self.table.clone(), self.threads.get())),
+            Kind::Search => Box::new(
+                search::Search::<G>::new(self.table.clone(), self.threads.get()).taking(self.turns.clone()),
+            ),
             Kind::Random => Box::new(random::Random),
             Kind::Faulty(fault) => Box::new(faulty::Faulty(fault)),
         }
@@ -262,6 +269,11 @@ impl Workshop {
     pub fn table(&self) -> &Table {
         &self.table
     }
+}
+
+/// The cores of this machine.
+pub fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// As [`game::Visitor`](crate::game::Visitor), for those who also need the engine.

@@ -1,6 +1,7 @@
 //! Principal-variation search with iterative deepening, one text for every game.
 //!
-//! A search reads from top to bottom: [`Search`] starts the threads, each deepens in
+//! A search reads from top to bottom: [`Search`] leads on the thread that it is called on and starts others
+//! to help it, each deepens in
 //! [`worker`], an iteration opens its window in [`aspiration`], a node is searched in [`node`] and
 //! played out in [`quiescence`]. Each heuristic has a file of its own under [`prune`], [`reduce`] and
 //! [`extend`], and is called by name in one place.
@@ -15,7 +16,9 @@ use std::{
     time::Instant,
 };
 
-use super::{Progress, Report, Score, StopFlag, Table, Task, Thinker, eval::Judged, score::MAX_PLY};
+use super::{
+    Progress, Report, Score, StopFlag, Table, Task, Thinker, eval::Judged, score::MAX_PLY, turns::Turns,
+};
 use crate::game::Tactics;
 
 mod aspiration;
@@ -29,7 +32,7 @@ mod quiescence;
 mod reduce;
 mod worker;
 
-use worker::{Memory, Worker};
+use worker::{Memory, Role, Worker};
 
 /// What kind of node is searched, known when the code is compiled.
 trait Kind {
@@ -130,7 +133,7 @@ struct Played {
 }
 
 /// The stack of a search thread: the deepest line, with room for the largest frames of a debug build.
-const STACK: usize = 16 << 20;
+pub(super) const STACK: usize = 16 << 20;
 
 /// The engine of the house.
 pub struct Search<G: Judged> {
@@ -138,6 +141,8 @@ pub struct Search<G: Judged> {
     table: Arc<Table>,
     /// One for each thread.
     memories: Vec<Memory<G>>,
+    /// Shared with other searches; `None`: the machine is ours.
+    turns: Option<Arc<Turns>>,
 }
 
 /// What the threads of one search share.
@@ -155,7 +160,12 @@ impl<G: Judged> Search<G> {
     /// A search with this many threads.
     pub fn new(table: Arc<Table>, threads: usize) -> Self {
         let memories = (0..threads.max(1)).map(|_| Memory::new()).collect();
-        Search { judge: G::Judge::default(), table, memories }
+        Search { judge: G::Judge::default(), table, memories, turns: None }
+    }
+
+    /// The same, one of many that take turns.
+    pub(super) fn taking(self, turns: Arc<Turns>) -> Self {
+        Search { turns: Some(turns), ..self }
     }
 }
 
@@ -172,20 +182,16 @@ impl<G: Judged> Thinker<G> for Search<G> {
         };
         let shared = &shared;
         thread::scope(|scope| {
-            let start = |memory, leads| {
-                let thread = thread::Builder::new().name("search".into()).stack_size(STACK);
-                // Where the system has no thread to give, the search is weaker, or the decision stands.
-                thread.spawn_scoped(scope, move || Worker::new(shared, memory, leads).deepen()).ok()
-            };
             let wanted = task.limits.threads.map_or(usize::MAX, NonZeroUsize::get);
             let mut memories = self.memories.iter_mut().take(wanted);
-            let Some(leader) = memories.next().and_then(|memory| start(memory, true)) else {
-                return Report::default();
-            };
+            let Some(leader) = memories.next() else { return Report::default() };
             for memory in memories {
-                start(memory, false);
+                let thread = thread::Builder::new().name("search".into()).stack_size(STACK);
+                // Where the system has no thread to give, the search is weaker.
+                let _ = thread.spawn_scoped(scope, move || Worker::new(shared, memory, Role::Helps).deepen());
             }
-            leader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            let turn = self.turns.as_ref().map(|turns| turns.begin(task.stop));
+            Worker::new(shared, leader, Role::Leads(turn)).deepen()
         })
     }
 

@@ -11,6 +11,7 @@ use crate::{
     engine::{
         Best, Stopped,
         eval::{Evaluator, Judged, State},
+        turns::Turn,
     },
     game::{Key, Outcome, Packed, Tactics},
 };
@@ -54,12 +55,19 @@ impl<G: Tactics> Memory<G> {
     }
 }
 
+/// What a thread is for.
+pub(super) enum Role<'s> {
+    /// The first thread keeps the time and publishes; it runs when it is its turn.
+    Leads(Option<Turn<'s>>),
+    /// The others fill the table for it.
+    Helps,
+}
+
 /// A thread at work.
 pub(super) struct Worker<'s, G: Judged> {
     pub shared: &'s Shared<'s, G>,
     memory: &'s mut Memory<G>,
-    /// The first thread keeps the time and publishes; the others fill the table for it.
-    leads: bool,
+    role: Role<'s>,
     /// The depth of this iteration.
     pub iteration: i32,
     /// Keys in `memory.keys` that were on the board before the search began.
@@ -106,7 +114,7 @@ impl Drop for RaiseOnDrop<'_> {
 }
 
 impl<'s, G: Judged> Worker<'s, G> {
-    pub fn new(shared: &'s Shared<'s, G>, memory: &'s mut Memory<G>, leads: bool) -> Self {
+    pub fn new(shared: &'s Shared<'s, G>, memory: &'s mut Memory<G>, role: Role<'s>) -> Self {
         memory.history.new_search();
         memory.keys.clear();
         memory.keys.extend_from_slice(shared.task.line.keys());
@@ -115,7 +123,7 @@ impl<'s, G: Judged> Worker<'s, G> {
         Worker {
             shared,
             memory,
-            leads,
+            role,
             iteration: 0,
             played_keys,
             nodes: 0,
@@ -128,7 +136,7 @@ impl<'s, G: Judged> Worker<'s, G> {
 
     /// Searches deeper and deeper until a limit is reached.
     pub fn deepen(mut self) -> Report {
-        let _others_stop = RaiseOnDrop(self.leads.then_some(&self.shared.done));
+        let _others_stop = RaiseOnDrop(self.leads().then_some(&self.shared.done));
         let root = self.shared.task.line.now();
         let state = self.shared.judge.root(root);
         let mut score = self.shared.judge.score(&state, root);
@@ -143,7 +151,7 @@ impl<'s, G: Judged> Worker<'s, G> {
                 Err(Stopped) => break,
             }
             depth += 1;
-            if self.leads && (self.tell(depth, score).is_break() || self.has_mate(score)) {
+            if self.leads() && (self.tell(depth, score).is_break() || self.has_mate(score)) {
                 break;
             }
         }
@@ -155,7 +163,7 @@ impl<'s, G: Judged> Worker<'s, G> {
         let known = self.shared.table.probe(root.key()).map(|e| e.mv);
         let known = known.filter(|&mv| root.unpack(mv).is_some() && self.is_wanted(mv));
         let mv = known.unwrap_or(self.shared.task.best.read().mv);
-        if self.leads {
+        if self.leads() {
             self.shared.task.best.publish(Best { mv, score, depth: 0 });
         }
     }
@@ -164,7 +172,7 @@ impl<'s, G: Judged> Worker<'s, G> {
     pub fn publish(&mut self, root: &G, mv: G::Move, score: Score, since: u64) {
         let mv = root.pack(mv);
         self.root.found(mv, self.nodes - since);
-        if self.leads {
+        if self.leads() {
             let depth = self.iteration as u16;
             self.shared.task.best.publish(Best { mv, score, depth });
         }
@@ -217,14 +225,21 @@ impl<'s, G: Judged> Worker<'s, G> {
         if self.nodes < self.next_look { Ok(()) } else { self.look_at_limits() }
     }
 
+    fn leads(&self) -> bool {
+        matches!(self.role, Role::Leads(_))
+    }
+
     #[cold]
     fn look_at_limits(&mut self) -> Result<(), Stopped> {
         let Shared { task, done, nodes, .. } = self.shared;
+        if let Role::Leads(Some(turn)) = &mut self.role {
+            turn.look(task.stop);
+        }
         let all = nodes.fetch_add(self.nodes - self.told, Relaxed) + self.nodes - self.told;
         self.told = self.nodes;
         let left = task.limits.nodes.map_or(u64::MAX, |limit| limit.saturating_sub(all));
         self.next_look = self.nodes + left.min(NODES_BETWEEN_LOOKS);
-        let late = || self.leads && task.limits.hard.is_some_and(|hard| Instant::now() >= hard);
+        let late = || self.leads() && task.limits.hard.is_some_and(|hard| Instant::now() >= hard);
         if task.stop.is_raised() || done.is_raised() || left == 0 || late() { Err(Stopped) } else { Ok(()) }
     }
 

@@ -1,6 +1,6 @@
 //! One cell: an arena, which stands for another machine, and a bot that plays both sides of every game.
 
-use std::{net::SocketAddr, thread::available_parallelism, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use tokio::{
     sync::{broadcast, mpsc, oneshot},
@@ -41,9 +41,8 @@ struct Doors {
 /// [`CliError`] if something cannot be started.
 pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) -> Result<Measured, CliError> {
     let folder = tempfile::tempdir().map_err(|source| io("cannot make a folder for the games", source))?;
-    let cores = available_parallelism().map_or(1, usize::from);
     let crowd = match cell.under {
-        Under::Overload => Crowd::start(2 * cores),
+        Under::Overload => Crowd::start(2 * engine::cores().get()),
         Under::Idle | Under::Jitter => Crowd::start(0),
     };
     let _crowd = crowd.map_err(|source| io("cannot start busy processes", source))?;
