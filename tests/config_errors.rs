@@ -72,7 +72,10 @@ fn unknown_keys() {
         "\n[engine]\nhash = 5",
         "c.toml:3: engine.hash: unknown key `hash`; known here: `kind`, `hash_mib`, `threads`",
     );
-    tells("[engin]\n", "c.toml:1: engin: unknown key `engin`; known here: engine, bot, log, arena, server");
+    tells(
+        "[engin]\n",
+        "c.toml:1: engin: unknown key `engin`; known here: engine, bot, cache, log, arena, server",
+    );
     tells("color = 1", "c.toml:1: color: unknown key `color`; known here: engine, bot, log, arena, server");
     tells(
         &format!("{SERVER}colour = 'white'"),

@@ -4,67 +4,17 @@
 
 use std::time::Duration;
 
-use tokio::{
-    sync::mpsc,
-    time::{Instant, timeout},
-};
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, timeout};
 use zeitnot::{
-    bot::{Bot, Config, Equipment, News},
-    engine::{self, Kind, Workshop},
-    game::{BySide, Game, GameId, MoveText, Side, chess::Chess},
-    seat::{Action, Clocks, Declined, Event, GameInfo, Lobby, Seat, Turn},
+    bot::Config,
+    engine::Kind,
+    game::{Game, MoveText, Side, chess::Chess},
+    seat::{Declined, Event, Turn},
 };
 
-struct House {
-    lobby: Lobby,
-    news: mpsc::Receiver<News>,
-    bot: tokio::task::JoinHandle<()>,
-    shutdown: CancellationToken,
-}
-
-fn house(kind: Kind, config: Config) -> House {
-    let workshop =
-        Workshop::new(&engine::Config { kind, hash_mib: 1.try_into().unwrap(), ..Default::default() });
-    let (tell, news) = mpsc::channel(64);
-    let (lobby, bot) = Bot::channel(Equipment::new(config, workshop.unwrap(), tell));
-    let shutdown = CancellationToken::new();
-    House { lobby, news, bot: tokio::spawn(bot.run(shutdown.clone())), shutdown }
-}
-
-fn info(side: Side, start: Option<&str>) -> GameInfo {
-    GameInfo {
-        id: "g".into(),
-        server: "test".into(),
-        game: GameId::Chess,
-        start: start.map(str::to_owned),
-        side,
-        names: BySide(["we".into(), "they".into()]),
-        time_control: None,
-    }
-}
-
-/// Read just now, by the clock of the test.
-fn clocks(left: Duration) -> Clocks {
-    Clocks {
-        left: BySide::both(left),
-        increment: Duration::ZERO,
-        moves_to_go: None,
-        resolution: Duration::ZERO,
-        read_at: Instant::now().into_std(),
-    }
-}
-
-async fn ask(seat: &mut Seat, turn: u32, clocks: Option<Clocks>) -> String {
-    seat.events.send(Event::YourTurn { turn: Turn(turn), clocks }).await.unwrap();
-    answer(seat, turn).await
-}
-
-async fn answer(seat: &mut Seat, turn: u32) -> String {
-    let Some(Action::Play { turn: answered, mv }) = seat.actions.recv().await else { panic!("no answer") };
-    assert_eq!(answered, Turn(turn));
-    mv.to_string()
-}
+#[path = "support/seat.rs"]
+mod seat;
+use seat::{answer, ask, clocks, house, info};
 
 #[tokio::test(start_paused = true)]
 async fn the_answer_leaves_at_the_hard_limit_whatever_the_search_does() {

@@ -16,7 +16,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("priority", &[]),
     ("seat", &["game"]),
     ("engine", &["game", "priority"]),
-    ("bot", &["game", "engine", "seat"]),
+    ("bot", &["game", "priority", "engine", "seat"]),
     ("protocol", &["game", "seat", "wire", "net"]),
     ("arena", &["game", "wire", "net"]),
     ("cli", &["game", "wire", "net", "priority", "seat", "engine", "bot", "protocol", "arena"]),

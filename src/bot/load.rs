@@ -13,6 +13,8 @@ use crate::engine::cores;
 
 /// Answers that fall due together leave one after another, each after about this time.
 const ONE_ANSWER: Duration = Duration::from_micros(100);
+/// Nodes a second, before anything is measured.
+const GUESS: u64 = 1_000_000;
 /// A new measurement of the speed counts for this part.
 const NEW: f64 = 0.1;
 
@@ -26,7 +28,7 @@ pub(super) struct Load {
 struct Shared {
     cores: NonZeroUsize,
     games: AtomicUsize,
-    /// Nodes a second of one search, as of late; 0: not known yet.
+    /// Nodes a second of one search, as of late.
     speed: AtomicU64,
 }
 
@@ -42,7 +44,7 @@ impl Default for Load {
 
 impl Load {
     fn with_cores(cores: NonZeroUsize) -> Self {
-        Load { shared: Arc::new(Shared { cores, games: AtomicUsize::new(0), speed: AtomicU64::new(0) }) }
+        Load { shared: Arc::new(Shared { cores, games: AtomicUsize::new(0), speed: AtomicU64::new(GUESS) }) }
     }
 
     /// One more game.
@@ -72,7 +74,7 @@ impl Load {
         }
         let now = nodes as f64 / time.as_secs_f64();
         let before = self.shared.speed.load(Relaxed) as f64;
-        let speed = if before == 0.0 { now } else { before + NEW * (now - before) };
+        let speed = before + NEW * (now - before);
         self.shared.speed.store(speed as u64, Relaxed);
     }
 
@@ -110,9 +112,7 @@ mod tests {
     fn the_price_of_time_follows_the_speed() {
         let load = Load::with_cores(NonZeroUsize::MIN);
         let second = Duration::from_secs(1);
-        assert_eq!(load.price(second), 0);
-        load.searched(2_000_000, second);
-        assert_eq!(load.price(second / 2), 1_000_000);
+        assert_eq!(load.price(second / 2), GUESS / 2);
         for _ in 0..100 {
             load.searched(500_000, second);
         }

@@ -7,15 +7,11 @@
 
 use std::{future::pending, ops::ControlFlow, time::Instant};
 
-use tokio::{
-    select,
-    sync::{mpsc, oneshot},
-    time::sleep_until,
-};
+use tokio::{select, sync::mpsc, time::sleep_until};
 
 use super::{
     Answer, Equipment, How, News,
-    cache::Advice,
+    cache::{Advice, Lookup},
     clock::{Budget, Clock},
     lag::ServerLag,
     load::Place,
@@ -44,7 +40,7 @@ pub(super) struct Player<G: Judged> {
     request: Option<Request>,
     thought: Option<Thought<G>>,
     /// The disk is looked at for this position; meanwhile we think.
-    lookup: Option<oneshot::Receiver<()>>,
+    lookup: Option<Lookup>,
     /// While the opponent thinks.
     ponder: Option<Ponder<G>>,
     /// Our move and the reply to it, as the last search expects them.
@@ -71,8 +67,8 @@ enum Wake {
     Word(Word),
     /// So has one that runs on the opponent's time.
     Pondered(Word),
-    /// What the disk knows of the position is in the cache now.
-    LookedUp,
+    /// The disk was looked at; what it knows of the position is in the cache now.
+    LookedUp { found: bool },
 }
 
 /// What there is to wait for, if it is there.
@@ -130,7 +126,7 @@ impl<G: Judged> Player<G> {
             () = maybe(self.request.map(|request| sleep_until(request.hard().into()))) => Wake::HardLimit,
             word = maybe(self.thought.as_mut().map(Thought::hear)) => Wake::Word(word),
             word = maybe(self.ponder.as_mut().map(Ponder::hear)) => Wake::Pondered(word),
-            _ = maybe(self.lookup.as_mut()) => Wake::LookedUp,
+            found = maybe(self.lookup.as_mut().map(Lookup::done)) => Wake::LookedUp { found },
         }
     }
 
@@ -138,6 +134,7 @@ impl<G: Judged> Player<G> {
         let [white, black] = &self.info.names.0;
         let plies = self.line.moves().len();
         tracing::info!(game = %self.info.id, "{white:?} – {black:?}: {result:?} ({plies} plies)");
+        self.equipment.cache.keep_lag(&self.info.server, self.lag.summary());
         self.tell(Some(result));
     }
 
@@ -319,7 +316,7 @@ impl<G: Judged> Player<G> {
                 How::Failed
             }
             Wake::Pondered(word) => return self.pondered(word),
-            Wake::LookedUp => return self.looked_up(),
+            Wake::LookedUp { found } => return self.looked_up(found),
         };
         // Before the request is there, a thought that is done waits for it.
         let Some(request) = self.request else { return };
@@ -343,9 +340,9 @@ impl<G: Judged> Player<G> {
     }
 
     /// The disk was faster than the search: what it knows may spare us the rest.
-    fn looked_up(&mut self) {
+    fn looked_up(&mut self, found: bool) {
         self.lookup = None;
-        let Some(request) = self.request else { return };
+        let Some(request) = self.request.filter(|_| found) else { return };
         if let Advice::Play(found) = self.equipment.cache.consult(&self.line, self.price(&request)) {
             self.answer(found.best(), How::Cached);
         }

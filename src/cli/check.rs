@@ -43,14 +43,19 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         config.arena.check()?;
     }
     print(|out| {
-        let Config { engine, bot, log, servers, arena } = &config;
+        let Config { engine, bot, cache, log, servers, arena } = &config;
         writeln!(out, "{} is sound.", args.config.display())?;
         writeln!(
             out,
             "engine: {}, {} MiB for its table, search threads: {}",
             engine.kind, engine.hash_mib, engine.threads
         )?;
-        writeln!(out, "bot: games at once: {}, {:?} a move kept in hand", bot.max_games, bot.move_overhead)?;
+        let (games, overhead) = (bot.max_games, bot.move_overhead);
+        writeln!(
+            out,
+            "bot: games at once: {games}, {overhead:?} a move kept in hand until the lag is measured"
+        )?;
+        writeln!(out, "cache: {cache}")?;
         writeln!(out, "log: {log}")?;
         for (at, server) in servers.iter().enumerate() {
             writeln!(out, "server[{at}]: {server}")?;

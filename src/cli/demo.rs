@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     arena::{Arena, Config, Event, Name, Summary, TournamentConfig},
-    bot,
+    bot::{self, Equipment},
     engine::{self, Kind, Workshop},
     game::TimeControl,
     priority::Granted,
@@ -101,7 +101,8 @@ async fn demo(live: Live, granted: Granted) -> Result<Summary, CliError> {
         let engine = engine::Config { kind: contender.kind, hash_mib: HASH_MIB, ..engine::Config::default() };
         let time_share = contender.time_share.try_into().map_err(usage)?;
         let bot = bot::Config { time_share, ..bot::Config::default() };
-        let lobby = players(bot, Workshop::new(&engine)?.behind(granted), news.clone(), &tasks, &bots);
+        let equipment = Equipment::new(bot, Workshop::new(&engine)?.behind(granted), news.clone());
+        let lobby = players(equipment, &tasks, &bots);
         servers.spawn(contest::Contest::run(config, lobby, bots.clone()));
     }
     drop(news);

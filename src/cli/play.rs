@@ -8,7 +8,7 @@ use tracing::{error, info, warn};
 
 use super::{CliError, config::Config, live::Live, log, network, signals};
 use crate::{
-    bot::{self, Bot, Equipment, News},
+    bot::{Bot, Equipment, cache::Cache},
     engine::Workshop,
     priority::Granted,
     protocol::{ProtocolError, Shutdown},
@@ -67,7 +67,11 @@ async fn play(config: Config, workshop: Workshop, live: Live, granted: Granted) 
         .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);
-    let lobby = players(config.bot, workshop, news, &tasks, &shutdown);
+    let cache = Cache::open(&config.cache, workshop.fingerprint());
+    let mut equipment = Equipment::new(config.bot, workshop, news);
+    equipment.lags.recall_all(cache.lags());
+    equipment.cache = cache.clone();
+    let lobby = players(equipment, &tasks, &shutdown);
     tasks.spawn(live.show(to_screen)?);
     tasks.spawn(signals);
 
@@ -78,6 +82,10 @@ async fn play(config: Config, workshop: Workshop, live: Live, granted: Granted) 
     drop(lobby);
     let result = all(servers).await;
     leave(&shutdown, &tasks).await;
+    cache.close();
+    if let Some(report) = cache.report() {
+        info!("{report}");
+    }
     result
 }
 
@@ -97,14 +105,8 @@ async fn all(mut servers: JoinSet<Result<(), ProtocolError>>) -> Result<(), CliE
 }
 
 /// Who plays the games that the servers bring.
-pub(super) fn players(
-    config: bot::Config,
-    workshop: Workshop,
-    news: mpsc::Sender<News>,
-    tasks: &TaskTracker,
-    shutdown: &Shutdown,
-) -> Lobby {
-    let (lobby, bot) = Bot::channel(Equipment::new(config, workshop, news));
+pub(super) fn players(equipment: Equipment, tasks: &TaskTracker, shutdown: &Shutdown) -> Lobby {
+    let (lobby, bot) = Bot::channel(equipment);
     tasks.spawn(bot.run(shutdown.now.clone()));
     lobby
 }

@@ -221,6 +221,13 @@ impl Workshop {
         Workshop { background: network != Granted::RealTime, ..self }
     }
 
+    /// Tells engines apart whose findings cannot be compared: an FNV-1a hash of kind and version.
+    pub fn fingerprint(&self) -> u64 {
+        let name = format!("{} {}", self.kind, env!("CARGO_PKG_VERSION"));
+        name.bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    }
+
     /// Where the threads of its thinkers come from.
     fn staff(&self) -> Staff {
         self.staff.clone()

@@ -110,12 +110,12 @@ impl Score {
         }
     }
 
-    pub(super) const fn to_bits(self) -> i16 {
+    pub(crate) const fn to_bits(self) -> i16 {
         self.0
     }
 
     /// Bits from a table that others write to at the same time may be anything; a score they are.
-    pub(super) const fn from_bits(bits: i16) -> Score {
+    pub(crate) const fn from_bits(bits: i16) -> Score {
         if bits > Score::INFINITE.0 {
             Score::INFINITE
         } else if bits < -Score::INFINITE.0 {

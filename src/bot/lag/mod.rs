@@ -79,8 +79,13 @@ impl Lags {
         ServerLag { lags: self.clone(), theirs }
     }
 
+    /// What earlier runs have learned of servers.
+    pub fn recall_all(&self, summaries: &[(String, Vec<u8>)]) {
+        summaries.iter().for_each(|(name, summary)| self.recall(name, summary));
+    }
+
     /// What an earlier run has learned of a server, as [`ServerLag::summary`] told it. Nonsense is left out.
-    pub fn recall(&self, name: &str, summary: &[u8]) {
+    fn recall(&self, name: &str, summary: &[u8]) {
         match Theirs::recall(summary) {
             Some(theirs) => *lock(&self.server(name).theirs) = theirs,
             None => tracing::warn!(

@@ -4,7 +4,12 @@
 
 use std::{fs, io, path::Path};
 
-use crate::{arena, bot, engine, protocol::Server};
+use crate::{
+    arena,
+    bot::{self, cache},
+    engine,
+    protocol::Server,
+};
 
 mod error;
 mod reader;
@@ -24,6 +29,8 @@ pub struct Config {
     pub engine: engine::Config,
     /// `[bot]`: how we play.
     pub bot: bot::Config,
+    /// `[cache]`: what we remember.
+    pub cache: cache::Config,
     /// `[log]`: what we tell.
     pub log: log::Config,
     /// `[[server]]`: where we play.
@@ -61,6 +68,7 @@ impl Config {
         let config = Config {
             engine: reader.section("engine"),
             bot: reader.section("bot"),
+            cache: reader.section("cache"),
             log: reader.section("log"),
             arena: reader.section("arena"),
             servers: reader.servers(),
