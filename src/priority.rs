@@ -19,7 +19,8 @@ pub enum Granted {
     Usual,
 }
 
-/// What is asked for, each on the crate's scale of 0 to 99; see [`SCALE`].
+/// What is asked for, each on the crate's scale of 0 to 99.
+#[cfg_attr(not(unix), allow(dead_code))] // On Windows a thread inherits nothing, and only `low` is asked for.
 struct Scale {
     /// Above all that is not real time, and below what the system itself runs so.
     real_time: u8,
@@ -118,6 +119,7 @@ mod unix {
 }
 
 #[cfg(all(test, target_os = "linux"))]
+#[allow(clippy::unwrap_used)] // helpers of tests are tests
 mod tests {
     use std::{fs, thread};
 
@@ -145,6 +147,24 @@ mod tests {
             let (usual, lowered) = child.join().unwrap();
             assert!(usual == (0, 0) || granted == Granted::Usual && usual.0 == 0, "{usual:?}");
             assert_eq!(lowered, (0, 10));
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn a_raised_niceness_is_shed_too() {
+        thread::spawn(|| {
+            if !unix::set_usual_class(SCALE.raised) {
+                return;
+            }
+            RAISED.store(true, Relaxed);
+            assert_eq!(kernel(), (0, -10));
+            let child = thread::spawn(|| {
+                usual();
+                kernel()
+            });
+            assert_eq!(child.join().unwrap(), (0, 0));
         })
         .join()
         .unwrap();
