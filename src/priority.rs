@@ -4,6 +4,8 @@
 //! themselves, at their start, what they want: one that inherited the network's real-time class would
 //! keep everything else from running.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
 /// What the system has granted to a thread that answers.
@@ -17,23 +19,46 @@ pub enum Granted {
     Usual,
 }
 
-/// Above all that is not real time, and below what the system itself runs so.
-const REAL_TIME: u8 = 10;
-/// On the crate's scale of 0 to 99, a niceness of −10 …
-const RAISED: u8 = 73;
-/// … of 0 …
-const USUAL: u8 = 48;
-/// … and of 10: beside others it gets a tenth of what they get.
-const LOW: u8 = 22;
+/// What is asked for, each on the crate's scale of 0 to 99.
+#[cfg_attr(not(unix), allow(dead_code))] // On Windows a thread inherits nothing, and only `low` is asked for.
+struct Scale {
+    /// Above all that is not real time, and below what the system itself runs so.
+    real_time: u8,
+    /// Before most others.
+    raised: u8,
+    /// As a thread is that asks for nothing.
+    usual: u8,
+    /// After the others.
+    low: u8,
+}
+
+/// On XNU the numbers are the kernel's own priorities: 15 to 47 in every class, and 31 where nobody asks.
+#[cfg(any(target_os = "macos", target_os = "ios"))]
+const SCALE: Scale = Scale { real_time: 47, raised: 40, usual: 31, low: 22 };
+/// Elsewhere 73, 48 and 22 stand for a niceness of −10, 0 and 10: with 10, a thread gets a tenth of what others
+/// get beside it.
+#[cfg(not(any(target_os = "macos", target_os = "ios")))]
+const SCALE: Scale = Scale { real_time: 10, raised: 73, usual: 48, low: 22 };
+
+/// Has any thread of ours been granted more than the usual? Then others may have inherited it.
+static RAISED: AtomicBool = AtomicBool::new(false);
 
 /// Asks that this thread go before all others.
 pub fn raise() -> Granted {
+    let granted = ask();
+    if granted != Granted::Usual {
+        RAISED.store(true, Relaxed);
+    }
+    granted
+}
+
+fn ask() -> Granted {
     #[cfg(unix)]
     {
-        if unix::set_real_time(REAL_TIME) {
+        if unix::set_real_time(SCALE.real_time) {
             return Granted::RealTime;
         }
-        if unix::set_usual_class(RAISED) {
+        if unix::set_usual_class(SCALE.raised) {
             return Granted::Raised;
         }
     }
@@ -44,21 +69,22 @@ pub fn raise() -> Granted {
     Granted::Usual
 }
 
-/// Leaves a real-time class that this thread has inherited.
+/// Leaves the class and the niceness that this thread may have inherited from one that was [raised](raise).
+/// Where none was, it keeps the niceness that the user gave the program, but no real-time class.
 pub fn usual() {
     #[cfg(unix)]
-    if unix::is_real_time() {
-        unix::set_usual_class(USUAL);
+    if RAISED.load(Relaxed) || unix::is_real_time() {
+        unix::set_usual_class(SCALE.usual);
     }
 }
 
 /// Asks that this thread go after others. To go back is not always allowed.
 pub fn lower() {
     #[cfg(unix)]
-    unix::set_usual_class(LOW);
+    unix::set_usual_class(SCALE.low);
     #[cfg(not(unix))]
     // Where it is refused, the search is as the others are.
-    let _ = value(LOW).map(|low| low.set_for_current());
+    let _ = value(SCALE.low).map(|low| low.set_for_current());
 }
 
 fn value(of_99: u8) -> Option<ThreadPriority> {
@@ -93,6 +119,7 @@ mod unix {
 }
 
 #[cfg(all(test, target_os = "linux"))]
+#[allow(clippy::unwrap_used)] // helpers of tests are tests
 mod tests {
     use std::{fs, thread};
 
@@ -113,11 +140,31 @@ mod tests {
             assert_eq!(granted == Granted::RealTime, kernel().0 == 1);
             let child = thread::spawn(|| {
                 usual();
-                assert_eq!(kernel().0, 0);
+                let usual = kernel();
                 lower();
+                (usual, kernel())
+            });
+            let (usual, lowered) = child.join().unwrap();
+            assert!(usual == (0, 0) || granted == Granted::Usual && usual.0 == 0, "{usual:?}");
+            assert_eq!(lowered, (0, 10));
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn a_raised_niceness_is_shed_too() {
+        thread::spawn(|| {
+            if !unix::set_usual_class(SCALE.raised) {
+                return;
+            }
+            RAISED.store(true, Relaxed);
+            assert_eq!(kernel(), (0, -10));
+            let child = thread::spawn(|| {
+                usual();
                 kernel()
             });
-            assert_eq!(child.join().unwrap(), (0, 10));
+            assert_eq!(child.join().unwrap(), (0, 0));
         })
         .join()
         .unwrap();

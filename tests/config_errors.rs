@@ -122,6 +122,10 @@ fn wrong_values() {
         "c.toml:2: bot.move_overhead: expected a duration such as \"50ms\" or \"2s\", got integer `50`",
     );
     tells(
+        "\n[bot]\nlag_floor = '1s'\nlag_ceiling = '20ms'",
+        "c.toml:2: bot: lag_floor (1s) is above lag_ceiling (20ms): swap or change them",
+    );
+    tells(
         &SERVER.replace("tcp://localhost:8000", "localhost"),
         "c.toml:3: server[0].address: 'localhost' is no address: expected tcp://host:port or ws://host:port/path",
     );

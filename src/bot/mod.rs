@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde::{Deserialize, Deserializer, de::Error};
 use tokio::{
     select,
     sync::{Semaphore, mpsc},
@@ -37,7 +38,8 @@ use player::Player;
 
 /// The `[bot]` table of the configuration.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
-#[serde(deny_unknown_fields, default)]
+// `remote` makes of the derived code a plain function, which the checking one below calls.
+#[serde(deny_unknown_fields, default, remote = "Self")]
 pub struct Config {
     /// Games at once; more are declined.
     pub max_games: usize,
@@ -74,6 +76,19 @@ impl Default for Config {
             time_share: TimeShare::default(),
             ponder: 0,
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(table: D) -> Result<Self, D::Error> {
+        let config = Config::deserialize(table)?;
+        let (floor, ceiling) = (config.lag_floor, config.lag_ceiling);
+        if floor > ceiling {
+            let wrong =
+                format!("lag_floor ({floor:?}) is above lag_ceiling ({ceiling:?}): swap or change them");
+            return Err(D::Error::custom(wrong));
+        }
+        Ok(config)
     }
 }
 

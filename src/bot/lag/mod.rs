@@ -127,7 +127,8 @@ impl Ours {
 impl ServerLag {
     /// A move was charged.
     pub fn charge(&self, charge: Charge) {
-        lock(&self.theirs).charge(charge, self.lags.config.ceiling);
+        let Config { initial, ceiling, .. } = self.lags.config;
+        lock(&self.theirs).charge(charge, initial, ceiling);
     }
 
     /// What to keep in hand of the next move's time: theirs and ours.

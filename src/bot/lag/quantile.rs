@@ -24,6 +24,9 @@ impl Default for Quantiles {
 }
 
 impl Quantiles {
+    /// Longer durations count as if they were this long, or a little longer.
+    pub const LONGEST: Duration = Duration::from_secs(60);
+
     /// One more sample.
     pub fn add(&mut self, sample: Duration) {
         self.weights[bucket(sample)] += 1.0;

@@ -10,6 +10,9 @@ const HALF_LIFE: f32 = 100.0;
 const ABOVE: f32 = 0.01;
 /// So many moves tell enough to rely on.
 const ENOUGH: u32 = 8;
+/// One charge is believed up to so many times what was to be expected: one absurd charge, as of a server that
+/// was restarted, costs little, and where it comes again it soon is believed wholly.
+const LEAP: u32 = 8;
 /// What was learned in another run counts for this part: today's network may be another one.
 const RECALLED: f32 = 0.5;
 /// The form of what is kept between runs.
@@ -39,9 +42,13 @@ pub(super) struct Theirs {
 }
 
 impl Theirs {
-    /// A move was charged; nothing beyond `most` is believed.
-    pub fn charge(&mut self, charge: Charge, most: Duration) {
+    /// A move was charged. Where nothing is known `initial` is to be expected; nothing beyond `ceiling` is
+    /// believed.
+    pub fn charge(&mut self, charge: Charge, initial: Duration, ceiling: Duration) {
         let Charge { charged, own, resolution } = charge;
+        // What a step explains needs no belief.
+        let leap = self.lag().max(initial).saturating_mul(LEAP).saturating_add(resolution);
+        let most = leap.min(ceiling);
         let signed =
             (charged.as_secs_f32() - own.as_secs_f32()).clamp(-most.as_secs_f32(), most.as_secs_f32());
         self.moves = self.moves.saturating_add(1);
@@ -78,7 +85,8 @@ impl Theirs {
         let (&[VERSION, a, b, c, d, e, f, g, h], parts) = summary.split_first_chunk()? else { return None };
         let mean = f32::from_le_bytes([e, f, g, h]);
         let (parts, rest) = parts.as_chunks();
-        if !mean.is_finite() || !rest.is_empty() {
+        // No charge counts for more than the longest time that is told apart.
+        if mean.is_nan() || mean.abs() > Quantiles::LONGEST.as_secs_f32() || !rest.is_empty() {
             return None;
         }
         let mut certain = Quantiles::default();
@@ -98,6 +106,7 @@ mod tests {
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);
+    const INITIAL: Duration = Duration::from_millis(50);
     const MOST: Duration = Duration::from_secs(2);
 
     fn charge(charged: Duration, own: Duration) -> Charge {
@@ -111,7 +120,7 @@ mod tests {
         for (i, lag) in lags.enumerate() {
             let (before, own) = (told(left), 3 + i as u64 * 7 % 40);
             left -= own + lag;
-            theirs.charge(charge(before - told(left), Duration::from_millis(own)), MOST);
+            theirs.charge(charge(before - told(left), Duration::from_millis(own)), INITIAL, MOST);
         }
         theirs
     }
@@ -134,13 +143,18 @@ mod tests {
     fn a_guess_becomes_a_measurement_and_an_absurd_charge_is_cut() {
         let mut theirs = after((0..7).map(|_| 0));
         assert!(!theirs.is_measured());
-        theirs.charge(charge(Duration::from_secs(3600), MS), MOST);
+        let absurd = charge(Duration::from_secs(3600), MS);
+        theirs.charge(absurd, INITIAL, MOST);
         assert!(theirs.is_measured());
-        assert!(theirs.lag() <= MOST.mul_f64(1.1));
+        let once = (LEAP * INITIAL + absurd.resolution).mul_f64(1.1);
+        assert!(theirs.lag() <= once, "{:?}", theirs.lag());
+        let mut forgiven = theirs.clone();
         for _ in 0..300 {
-            theirs.charge(charge(5 * MS, 5 * MS), MOST);
+            forgiven.charge(charge(5 * MS, 5 * MS), INITIAL, MOST);
         }
-        assert!(theirs.lag() < 100 * MS, "{:?}", theirs.lag());
+        assert!(forgiven.lag() < 10 * MS, "{:?}", forgiven.lag());
+        theirs.charge(absurd, INITIAL, MOST);
+        assert!((MOST..MOST.mul_f64(1.1)).contains(&theirs.lag()), "{:?}", theirs.lag());
     }
 
     proptest! {
@@ -151,7 +165,7 @@ mod tests {
         ) {
             let mut theirs = Theirs::default();
             for (charged, own) in charges {
-                theirs.charge(charge(Duration::from_micros(charged), Duration::from_micros(own)), MOST);
+                theirs.charge(charge(Duration::from_micros(charged), Duration::from_micros(own)), INITIAL, MOST);
             }
             let back = Theirs::recall(&theirs.summary()).unwrap();
             prop_assert_eq!(back.is_measured(), theirs.is_measured());
