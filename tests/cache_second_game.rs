@@ -86,7 +86,6 @@ async fn the_second_time_the_moves_are_known_also_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
     let first = two_games(&file).await;
-    tokio::time::sleep(Duration::from_millis(500)).await;
     let second = two_games(&file).await;
     let known = |answers: &[Answer]| {
         let known = answers.iter().filter(|a| matches!(a.how, How::Cached | How::Forced)).count();

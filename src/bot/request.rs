@@ -57,8 +57,8 @@ impl Departure {
     /// What the server took for the move; `None` while that cannot be known.
     pub fn charge(&self, side: Side) -> Option<Charge> {
         let (sent_at, before, after) = (self.sent_at?, self.request.clocks?, self.after?);
-        if before.moves_to_go.is_some() {
-            // Time was added that we know nothing of.
+        if before.moves_to_go == Some(1) {
+            // Behind it time was added, and how much, nobody tells.
             return None;
         }
         Some(Charge {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn where_time_is_added_by_other_rules_nothing_is_charged() {
+    fn where_time_is_added_behind_the_move_nothing_is_charged() {
         let asked_at = Instant::now();
         let mut answered = departure(How::Searched, asked_at);
         answered.request.clocks = Some(Clocks { moves_to_go: Some(1), ..clocks(1000, asked_at) });

@@ -158,7 +158,12 @@ impl Store {
                 Ok(all) => loaded(all),
                 Err(error) => writer.complain(&error),
             }
-            writer.run(&inbox);
+            let done = writer.run(&inbox);
+            // The file is free before anybody is told that it is.
+            drop((writer, inbox));
+            if let Some(done) = done {
+                let _ = done.send(());
+            }
         })?;
         Ok(Store { tasks })
     }
@@ -179,7 +184,7 @@ impl Store {
         self.tasks.try_send(Task::LookUp(at, reply)).ok().map(|()| answer)
     }
 
-    /// Writes what still waits, and returns when it is written, or after two seconds.
+    /// Writes what still waits, and returns when the file is closed, or after two seconds.
     pub fn close(&self) {
         let (done, wait) = sync_channel(1);
         if self.tasks.send(Task::Close(done)).is_ok() {
@@ -212,8 +217,8 @@ impl Writer {
         Ok(true)
     }
 
-    /// Works until nobody is left who could ask for anything.
-    fn run(&mut self, inbox: &Receiver<Task>) {
+    /// Works until it is told to close, or nobody is left who could ask for anything. Tells whom to tell.
+    fn run(&mut self, inbox: &Receiver<Task>) -> Option<SyncSender<()>> {
         let mut batch = Vec::new();
         let mut due: Option<Instant> = None;
         loop {
@@ -221,29 +226,25 @@ impl Writer {
                 Some(due) => inbox.recv_timeout(due.saturating_duration_since(Instant::now())),
                 None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
-            let close = match task {
-                Ok(Task::LookUp(at, reply)) => {
-                    let _ = reply.send(self.look_up(at));
-                    None
+            match task {
+                Ok(Task::LookUp(at, reply)) => drop(reply.send(self.look_up(at))),
+                Ok(Task::Close(done)) => {
+                    self.write(&mut batch);
+                    return Some(done);
                 }
-                Ok(Task::Close(done)) => Some(done),
                 Ok(task) => {
                     due = due.or_else(|| Some(Instant::now() + BEHIND));
                     batch.push(task);
-                    None
                 }
-                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     self.write(&mut batch);
-                    return;
+                    return None;
                 }
-            };
-            if close.is_some() || batch.len() >= BATCH || due.is_some_and(|due| due <= Instant::now()) {
+            }
+            if batch.len() >= BATCH || due.is_some_and(|due| due <= Instant::now()) {
                 self.write(&mut batch);
                 due = None;
-            }
-            if let Some(done) = close {
-                let _ = done.send(());
             }
         }
     }

@@ -70,8 +70,9 @@ impl Clock {
         let moves = self.moves_to_go.unwrap_or(MOVES_AHEAD).clamp(1, MOVES_AHEAD);
         let share = usable / moves + self.increment.mul_f64(OF_INCREMENT);
         let most = match moves {
-            _ if !reserve.measured => least,
+            // Where each move has its own time, a lag cannot be measured, and being careful would never end.
             1 => usable,
+            _ if !reserve.measured => least,
             _ => usable.mul_f64(OF_LEFT),
         };
         let hard = share.saturating_mul(STRETCH).min(most);
