@@ -76,7 +76,10 @@ fn unknown_keys() {
         "[engin]\n",
         "c.toml:1: engin: unknown key `engin`; known here: engine, bot, cache, log, arena, server",
     );
-    tells("color = 1", "c.toml:1: color: unknown key `color`; known here: engine, bot, log, arena, server");
+    tells(
+        "color = 1",
+        "c.toml:1: color: unknown key `color`; known here: engine, bot, cache, log, arena, server",
+    );
     tells(
         &format!("{SERVER}colour = 'white'"),
         "c.toml:6: server[0].colour: unknown key `colour`; known here: `address`, `tournament`, `player`, `token`",

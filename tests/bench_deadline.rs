@@ -1,0 +1,61 @@
+//! `zeitnot bench deadline` as its user sees it: the table, the exit code, and nothing left behind.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers are tests, too
+
+use std::{
+    process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+fn deadline(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zeitnot"));
+    command.args(["bench", "deadline"]).args(arguments).output().unwrap()
+}
+
+#[test]
+fn a_cell_is_a_line_and_the_last_one_adds_up() {
+    let arguments =
+        ["--budget", "100ms", "--budget", "1+0.1", "--games", "1", "--under", "jitter", "--seconds", "2"];
+    let output = deadline(&arguments);
+    let table = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<_> = table.lines().skip(2).collect();
+    assert_eq!(rows.len(), 3, "{table}");
+    assert!(rows[0].starts_with("jitter     search      100ms      1 |"), "{table}");
+    assert!(rows[1].starts_with("jitter     search    1+0.1      1 |"), "{table}");
+    let moves =
+        |row: &str| row.split('|').nth(1).unwrap().split_whitespace().next().unwrap().parse::<u32>().unwrap();
+    assert!(moves(rows[0]) > 4 && moves(rows[1]) > 4, "{table}");
+    assert_eq!(moves(rows[2]), moves(rows[0]) + moves(rows[1]), "{table}");
+}
+
+#[test]
+fn what_is_late_is_told_by_the_exit_code() {
+    // Nobody answers in 20 ms with a thinker that takes a second to hear that it is to stop, if it is asked in
+    // a millisecond: below 20 ms nothing counts, however late.
+    let output = deadline(&["--budget", "1ms", "--games", "1", "--under", "idle", "--seconds", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let output = deadline(&["--budget", "tomorrow"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let output = deadline(&["--thinker", "stockfish"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("deaf"), "{output:?}");
+}
+
+/// Busy processes end when their standard input does, which is when whoever started them is gone.
+#[test]
+fn a_busy_process_does_not_outlive_its_parent() {
+    let mut busy = Command::new(env!("CARGO_BIN_EXE_zeitnot"))
+        .args(["bench", "busy"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    thread::sleep(Duration::from_millis(200));
+    assert!(busy.try_wait().unwrap().is_none(), "it is busy");
+    drop(busy.stdin.take());
+    let end = Instant::now() + Duration::from_secs(20);
+    while busy.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < end, "it is still there");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
