@@ -43,7 +43,7 @@ fn position(number: u64) -> Chess {
 fn keep(cache: &Cache, number: u64) {
     let position = position(number);
     let mv = position.pack(position.moves()[0]);
-    cache.keep(&position, Found { mv, score: Score::cp(12), depth: 9, effort: 1000 + number });
+    cache.keep(&Line::new(position), Found { mv, score: Score::cp(12), depth: 9, effort: 1000 + number });
 }
 
 async fn knows(cache: &Cache, number: u64) -> bool {

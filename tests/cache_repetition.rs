@@ -58,7 +58,10 @@ fn planted() -> Cache {
     let cache = Cache::open(&in_memory, fingerprint());
     for (position, text) in shuffle() {
         let mv = position.pack(position.read(text).unwrap());
-        cache.keep(&position, Found { mv, score: Score::cp(1500), depth: 30, effort: u64::MAX / 2 });
+        cache.keep(
+            &Line::new(position),
+            Found { mv, score: Score::cp(1500), depth: 30, effort: u64::MAX / 2 },
+        );
     }
     cache
 }

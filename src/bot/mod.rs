@@ -187,6 +187,8 @@ pub enum How {
     Pondered,
     /// There is only one legal move.
     Forced,
+    /// There was no time to think.
+    Instant,
     /// The cache knew.
     Cached,
     /// The thinker panicked, or could not even begin.

@@ -224,6 +224,10 @@ impl<G: Judged> Player<G> {
                 tracing::error!(game = %self.info.id, "asked for a move where we know none");
             }
             [only] => self.answer(unsearched(self.line.now().pack(*only)), How::Forced),
+            [first, ..] if request.budget.is_instant() => {
+                let glance = self.glance().unwrap_or(self.line.now().pack(*first));
+                self.answer(unsearched(glance), How::Instant);
+            }
             some if some.len() < all => {
                 let some = some.iter().map(|&mv| self.line.now().pack(mv)).collect();
                 self.think(request, some, None);
@@ -238,6 +242,13 @@ impl<G: Judged> Player<G> {
                 Advice::Nothing => self.think(request, Vec::new(), None),
             },
         }
+    }
+
+    /// A move without a search, unless it was refused.
+    fn glance(&self) -> Option<Packed> {
+        let now = self.line.now();
+        let glance = self.equipment.workshop.glance(now);
+        now.unpack(glance).filter(|mv| !self.refused.contains(mv)).map(|_| glance)
     }
 
     /// Where this very position was thought about while the opponent's clock ran, that thought goes on.
@@ -320,8 +331,10 @@ impl<G: Judged> Player<G> {
         };
         // Before the request is there, a thought that is done waits for it.
         let Some(request) = self.request else { return };
-        if let Some(thought) = self.thought.take() {
-            self.conclude(&thought, request.budget, how);
+        match self.thought.take() {
+            Some(thought) => self.conclude(&thought, request.budget, how),
+            // It cannot be; but an answer is owed.
+            None => self.answer(unsearched(self.equipment.workshop.glance(self.line.now())), How::Failed),
         }
     }
 

@@ -135,7 +135,7 @@ impl<G: Judged> Thought<G> {
         let saved = if self.end == Some(End::Content) { budget.soft.as_secs_f64() / elapsed } else { 1.0 };
         let effort = (opinion.nodes as f64 * saved.max(1.0)) as u64;
         let Best { mv, score, depth } = self.best();
-        equipment.cache.keep(self.line.now(), Found { mv, score, depth, effort });
+        equipment.cache.keep(&self.line, Found { mv, score, depth, effort });
     }
 
     /// The next thing it has to say; waits for ever when it has said all. Cancel safe.

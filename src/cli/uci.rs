@@ -82,7 +82,8 @@ pub fn serve(
     thread::Builder::new().name("input".into()).spawn(move || read(input, &reader))?;
     let workshop = Workshop::new(&config)?;
     let mut uci = Uci {
-        mind: Mind::new(workshop),
+        mind: Mind::new(workshop.clone()),
+        workshop,
         config,
         overhead: OVERHEAD,
         mode: None,
@@ -143,6 +144,7 @@ struct Uci<W> {
     /// `None`: standard chess, unless the position says otherwise.
     mode: Option<CastlingMode>,
     line: Line<Chess>,
+    workshop: Workshop,
     mind: Mind<Chess>,
     search: Option<Search>,
     searches: u64,
@@ -302,7 +304,8 @@ impl<W: Write + Send + 'static> Uci<W> {
     fn refit(&mut self, config: engine::Config) -> Result<(), UciError> {
         match Workshop::new(&config) {
             Ok(workshop) => {
-                self.mind = Mind::new(workshop);
+                self.mind = Mind::new(workshop.clone());
+                self.workshop = workshop;
                 self.config = config;
             }
             Err(error) => self.complain(&error)?,
@@ -326,14 +329,14 @@ impl<W: Write + Send + 'static> Uci<W> {
 
     fn go(&mut self, go: Go) -> Result<(), UciError> {
         let now = self.line.now();
-        let Some(&first) = now.moves().first() else {
+        if now.moves().is_empty() {
             let score = if now.outcome() == crate::game::Outcome::Ongoing { "cp 0" } else { "mate 0" };
             self.output.say(&format!("info depth 0 score {score}"))?;
             return Ok(self.output.say("bestmove (none)")?);
-        };
+        }
         let root_moves: Vec<Packed> =
             go.search_moves.iter().filter_map(|text| now.read(text).ok()).map(|mv| now.pack(mv)).collect();
-        let first = root_moves.first().copied().unwrap_or_else(|| now.pack(first));
+        let first = root_moves.first().copied().unwrap_or_else(|| self.workshop.glance(now));
         let mut limits =
             Limits { depth: go.depth, nodes: go.nodes, mate: go.mate, root_moves, ..Limits::default() };
         let asked_at = Instant::now();

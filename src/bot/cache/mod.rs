@@ -160,6 +160,8 @@ struct Shared {
     /// The engine that plays now.
     engine: u64,
     memory: quick_cache::sync::Cache<At, Entry>,
+    /// Entries that the memory has room for, about.
+    capacity: usize,
     /// Empty: nothing is kept on the disk.
     store: OnceLock<Store>,
     /// Does the disk know more than the memory?
@@ -181,7 +183,7 @@ impl Cache {
         if config.memory_mib == 0 {
             return Cache::off();
         }
-        let capacity = (config.memory_mib << 20) / ENTRY_BYTES;
+        let capacity = config.memory_mib.saturating_mul(1 << 20) / ENTRY_BYTES;
         let on_disk = !config.file.as_os_str().is_empty();
         let opened = on_disk.then(|| store::open(&config.file)).flatten();
         let (database, lags) = opened.map_or((None, Vec::new()), |o| (Some(o.database), o.lags));
@@ -189,12 +191,13 @@ impl Cache {
             effort: config.effort,
             engine,
             memory: quick_cache::sync::Cache::new(capacity),
+            capacity,
             more_on_disk: AtomicBool::new(false),
             store: OnceLock::new(),
             counts: Counts::default(),
         });
         if let Some(database) = database {
-            shared.start_store(database, config.disk_entries, capacity);
+            shared.start_store(database, config.disk_entries);
         }
         Cache { shared: Some(shared), lags: Arc::new(lags) }
     }
@@ -207,6 +210,7 @@ impl Cache {
         let present = Present { engine: shared.engine, effort: shared.effort.of(price) };
         let verdict = verdict::judge(&entry, line, present);
         shared.counts.count(verdict);
+        tracing::debug!(?verdict, depth = entry.found.depth, effort = entry.found.effort, price, "cache");
         match verdict {
             Verdict::Play => Advice::Play(entry.found),
             Verdict::Seed(_) => Advice::Seed(entry.found),
@@ -214,10 +218,15 @@ impl Cache {
         }
     }
 
-    /// Keeps what was found here, unless the same engine has found something with more effort before.
-    pub fn keep<G: Judged>(&self, position: &G, found: Found) {
+    /// Keeps what was found at the end of this line, unless the same engine has found something with more
+    /// effort before, or what was found may owe something to how the line came there.
+    pub fn keep<G: Judged>(&self, line: &Line<G>, found: Found) {
         let Some(shared) = &self.shared else { return };
-        let at = (G::NAME, position.key().0);
+        let now = line.now();
+        if line.repetitions() > 0 || now.reversible_plies() > verdict::FAR_FROM_FIFTY {
+            return;
+        }
+        let at = (G::NAME, now.key().0);
         let hours = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() / 3600);
         let entry = Entry { found, engine: shared.engine, hour: u32::try_from(hours).unwrap_or(u32::MAX) };
         let known = shared.memory.get(&at);
@@ -225,6 +234,7 @@ impl Cache {
             return;
         }
         shared.memory.insert(at, entry);
+        shared.mind_the_room();
         let kept = shared.store.get().is_none_or(|store| store.keep(at, entry));
         shared.counts.dropped.fetch_add(u64::from(!kept), Relaxed);
     }
@@ -265,8 +275,16 @@ impl Cache {
 }
 
 impl Shared {
+    /// What has no room in memory is still on the disk.
+    fn mind_the_room(&self) {
+        if self.store.get().is_some() && self.memory.len() >= self.capacity / 8 * 7 {
+            self.more_on_disk.store(true, Relaxed);
+        }
+    }
+
     /// Starts the thread of the database, which first reads into memory what fits.
-    fn start_store(self: &Arc<Self>, database: redb::Database, most: u64, mut room: usize) {
+    fn start_store(self: &Arc<Self>, database: redb::Database, most: u64) {
+        let mut room = self.capacity;
         // The thread must not keep alive who keeps it alive.
         let (reads, ends) = (Arc::downgrade(self), Arc::downgrade(self));
         let load = move |game: &str, key: u64, entry: Entry| {
@@ -282,6 +300,7 @@ impl Shared {
         let loaded = move |all: bool| {
             if let Some(shared) = ends.upgrade() {
                 shared.more_on_disk.store(!all, Relaxed);
+                shared.mind_the_room();
             }
         };
         self.more_on_disk.store(true, Relaxed);

@@ -7,7 +7,7 @@ use std::{
     fs, io,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel},
     thread,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -71,7 +71,7 @@ pub(super) fn open(path: &Path) -> Option<Opened> {
             );
             None
         }
-        Err(redb::Error::Io(error)) if !is_damage(&error) => {
+        Err(error) if !is_damage(&error) => {
             tracing::warn!("{}: {error}; playing without it", path.display());
             None
         }
@@ -123,18 +123,24 @@ fn try_open(path: &Path) -> Result<Opened, redb::Error> {
         .unwrap_or_else(|_| Err(redb::Error::Corrupted("it is damaged".into())))
 }
 
-/// Does the error speak of what stands in the file, rather than of the disk?
-fn is_damage(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput
-    )
+/// Does the error speak of what stands in the file, rather than of the disk or of us?
+fn is_damage(error: &redb::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    match error {
+        redb::Error::Io(error) => matches!(error.kind(), InvalidData | UnexpectedEof | InvalidInput),
+        redb::Error::Corrupted(_)
+        | redb::Error::UpgradeRequired(_)
+        | redb::Error::RepairAborted
+        | redb::Error::TableTypeMismatch { .. }
+        | redb::Error::TypeDefinitionChanged { .. } => true,
+        _ => false,
+    }
 }
 
 fn aside(path: &Path) -> PathBuf {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis());
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".broken-{seconds}"));
+    name.push(format!(".broken-{now}"));
     name.into()
 }
 
@@ -158,7 +164,11 @@ impl Store {
                 Ok(all) => loaded(all),
                 Err(error) => writer.complain(&error),
             }
-            let done = writer.run(&inbox);
+            // What the file holds can make the database panic; then play goes on without it.
+            let done = catch_unwind(AssertUnwindSafe(|| writer.run(&inbox))).unwrap_or_else(|_| {
+                tracing::warn!("the cache's file is damaged; playing on from memory");
+                None
+            });
             // The file is free before anybody is told that it is.
             drop((writer, inbox));
             if let Some(done) = done {
@@ -187,10 +197,18 @@ impl Store {
     /// Writes what still waits, and returns when the file is closed, or after two seconds.
     pub fn close(&self) {
         let (done, wait) = sync_channel(1);
-        if self.tasks.send(Task::Close(done)).is_ok() {
-            // Late or not: there is nothing more to be done.
-            let _ = wait.recv_timeout(GOODBYE);
+        let end = Instant::now() + GOODBYE;
+        let mut close = Task::Close(done);
+        // A disk that hangs may have filled the queue.
+        while let Err(TrySendError::Full(task)) = self.tasks.try_send(close) {
+            if Instant::now() >= end {
+                return;
+            }
+            close = task;
+            thread::sleep(Duration::from_millis(10));
         }
+        // Late or not: there is nothing more to be done.
+        let _ = wait.recv_timeout(end.saturating_duration_since(Instant::now()));
     }
 }
 
@@ -278,9 +296,21 @@ impl Writer {
                     Task::LookUp(..) | Task::Close(_) => {}
                 }
             }
-            if moves.len()? > self.most {
-                trim(&mut moves)?;
+        }
+        write.commit()?;
+        self.trim()
+    }
+
+    /// Removes the oldest tenth where there are too many.
+    fn trim(&self) -> Result<(), redb::Error> {
+        let write = self.database.begin_write()?;
+        {
+            let mut moves = write.open_table(MOVES)?;
+            if moves.len()? <= self.most {
+                drop(moves);
+                return Ok(write.abort()?);
             }
+            remove_oldest(&mut moves)?;
         }
         Ok(write.commit()?)
     }
@@ -294,8 +324,8 @@ impl Writer {
     }
 }
 
-/// Removes the oldest tenth.
-fn trim(moves: &mut redb::Table<'_, (&'static str, u64), &'static [u8]>) -> Result<(), redb::Error> {
+/// Removes a tenth.
+fn remove_oldest(moves: &mut redb::Table<'_, (&'static str, u64), &'static [u8]>) -> Result<(), redb::Error> {
     let hour = |bytes: &[u8]| Entry::from_bytes(bytes).map_or(0, |entry| entry.hour);
     let mut hours = Vec::new();
     for kept in moves.iter()? {

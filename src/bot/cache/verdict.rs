@@ -17,6 +17,8 @@ pub(super) enum Reason {
     Repeats,
     /// The draw by fifty moves is near, and whoever found it did not know.
     NearFifty,
+    /// It was found to lead to a draw, which may have been one by the moves that led there.
+    Draw,
     /// Another engine found it.
     OtherEngine,
     /// The present budget buys a better search.
@@ -25,8 +27,14 @@ pub(super) enum Reason {
 
 impl Reason {
     /// All of them, in the order in which they are looked for.
-    pub const ALL: [Reason; 5] =
-        [Reason::Illegal, Reason::Repeats, Reason::NearFifty, Reason::OtherEngine, Reason::TooLittleEffort];
+    pub const ALL: [Reason; 6] = [
+        Reason::Illegal,
+        Reason::Repeats,
+        Reason::NearFifty,
+        Reason::Draw,
+        Reason::OtherEngine,
+        Reason::TooLittleEffort,
+    ];
 }
 
 impl fmt::Display for Reason {
@@ -35,6 +43,7 @@ impl fmt::Display for Reason {
             Reason::Illegal => "illegal",
             Reason::Repeats => "repeats",
             Reason::NearFifty => "near fifty moves",
+            Reason::Draw => "a draw",
             Reason::OtherEngine => "other engine",
             Reason::TooLittleEffort => "too little effort",
         })
@@ -54,7 +63,7 @@ pub(super) enum Verdict {
 /// With less than this we do not mind a draw.
 const BETTER: Score = Score::cp(20);
 /// So many plies without a capture or a pawn move are not yet near to fifty moves.
-const FAR_FROM_FIFTY: u32 = 60;
+pub(super) const FAR_FROM_FIFTY: u32 = 60;
 
 /// What the present search would be like.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -74,6 +83,8 @@ pub(super) fn judge<G: Judged>(entry: &Entry, line: &Line<G>, present: Present) 
     }
     let reason = if now.reversible_plies() > FAR_FROM_FIFTY {
         Reason::NearFifty
+    } else if entry.found.score == Score::ZERO {
+        Reason::Draw
     } else if entry.engine != present.engine {
         Reason::OtherEngine
     } else if entry.found.effort < present.effort {
@@ -149,8 +160,14 @@ mod tests {
             Verdict::Ignore(Reason::Repeats),
             "the move leads back"
         );
-        let draw = Entry { found: Found { score: Score::ZERO, ..entry.found }, ..entry };
-        assert_eq!(judge(&draw, &line, PRESENT), Verdict::Play);
+        let worse = Entry { found: Found { score: Score::cp(-30), ..entry.found }, ..entry };
+        assert_eq!(judge(&worse, &line, PRESENT), Verdict::Play);
+    }
+
+    #[test]
+    fn a_draw_may_have_been_one_only_in_the_game_it_was_found_in() {
+        let (draw, line) = entry(ROOK, &[], "a2a7", 0);
+        assert_eq!(judge(&draw, &line, PRESENT), Verdict::Seed(Reason::Draw));
     }
 
     #[test]

@@ -65,9 +65,11 @@ impl Clock {
     /// assert!(budget.soft < budget.hard && budget.hard < Duration::from_secs(30));
     /// ```
     pub fn budget(&self, reserve: Reserve) -> Budget {
-        let least = self.left / LAST_RESERVE;
-        let usable = self.left.saturating_sub(reserve.lag).max(least);
         let moves = self.moves_to_go.unwrap_or(MOVES_AHEAD).clamp(1, MOVES_AHEAD);
+        // What the increment does not pay of the lag, each move to come will cost as well.
+        let to_come = reserve.lag.saturating_sub(self.increment).saturating_mul(moves - 1);
+        let least = self.left / LAST_RESERVE;
+        let usable = self.left.saturating_sub(reserve.lag.saturating_add(to_come)).max(least);
         let share = usable / moves + self.increment.mul_f64(OF_INCREMENT);
         let most = match moves {
             // Where each move has its own time, a lag cannot be measured, and being careful would never end.
@@ -80,7 +82,16 @@ impl Clock {
     }
 }
 
+/// A timer knows no shorter time: what is to be done in less is done at once.
+const INSTANT: Duration = Duration::from_millis(1);
+
 impl Budget {
+    /// Is there no time to think at all? Near the end of a clock without increment, each search that is
+    /// only begun would cost more than it may.
+    pub fn is_instant(self) -> bool {
+        self.hard < INSTANT
+    }
+
     /// Just this long, and no less without need.
     pub fn exactly(time: Duration) -> Budget {
         Budget { soft: time, hard: time }
@@ -162,6 +173,15 @@ mod tests {
     fn the_last_move_before_the_time_control_may_use_it_all() {
         let clock = Clock { left: Duration::from_secs(10), increment: Duration::ZERO, moves_to_go: Some(1) };
         assert_eq!(clock.budget(measured(1_000)).hard, Duration::from_secs(9));
+    }
+
+    #[test]
+    fn without_an_increment_the_lag_of_the_moves_to_come_is_kept_too() {
+        let poor = Clock { left: Duration::from_millis(40), increment: Duration::ZERO, moves_to_go: None };
+        assert!(poor.budget(measured(1)).hard < Duration::from_millis(4));
+        assert!(Clock { left: Duration::from_millis(12), ..poor }.budget(measured(1)).is_instant());
+        let paid = Clock { increment: Duration::from_millis(10), ..poor };
+        assert!(paid.budget(measured(1)).hard > Duration::from_millis(15));
     }
 
     #[test]

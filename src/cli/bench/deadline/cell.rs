@@ -25,6 +25,8 @@ use crate::{
 const TOURNAMENT: &str = "deadline";
 /// Answers that may wait to be counted: far more than are given at once.
 const ANSWERS: usize = 1 << 14;
+/// They meet again and again, until the cell is over.
+const WITHOUT_END: u32 = 1 << 20;
 /// Between two games of a player.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -51,7 +53,8 @@ pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) ->
     let config = arena_config(cell, folder.path())?;
     let arena = Network::start("arena", move |_| referee(config, length, total_games, opened))?;
     let Ok(doors) = doors.blocking_recv() else {
-        return Err(arena.join().err().unwrap_or(CliError::Late(0)));
+        let ended = std::io::Error::other("it ended before it began");
+        return Err(arena.join().err().unwrap_or_else(|| io("cannot start the arena", ended)));
     };
     let done = CancellationToken::new();
     let bots = {
@@ -80,6 +83,7 @@ fn arena_config(cell: &Cell, folder: &std::path::Path) -> Result<arena::Config, 
     let loopback = Some(([127, 0, 0, 1], 0).into());
     let name = Name::try_from(TOURNAMENT).map_err(usage)?;
     let tournament = TournamentConfig {
+        games_per_pair: WITHOUT_END,
         pairing_interval: PAUSE,
         pause: PAUSE,
         ..TournamentConfig::new(name, cell.time())

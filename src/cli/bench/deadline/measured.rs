@@ -30,6 +30,8 @@ pub(super) const HEADER: &str = "\
 condition  thinker   clock   games |   moves  late  over forfeits | at hard limit  p50 ms  p99 ms  max ms | used  clock
 -----------------------------------+------------------------------+---------------------------------------+------------";
 
+/// The arena cuts clocks off to steps of this: there is up to so much more than it tells.
+const CLOCK_STEP: Duration = Duration::from_millis(10);
 /// By this move of a game its clock should have been used.
 const MOVE: usize = 60;
 
@@ -45,9 +47,10 @@ impl Measured {
         self.answers.extend(other.answers);
     }
 
-    /// Answers that were handed to the socket after our clock had run out.
+    /// Answers that were handed to the socket after our clock had run out, as far as can be said of a clock
+    /// that is told in steps.
     pub fn late(&self) -> usize {
-        let late = |a: &&Answer| a.left.is_some_and(|left| a.sent_at > a.asked_at + left);
+        let late = |a: &&Answer| a.left.is_some_and(|left| a.sent_at > a.asked_at + left + CLOCK_STEP);
         self.answers.iter().filter(late).count()
     }
 
@@ -170,7 +173,7 @@ mod tests {
 
     #[test]
     fn late_is_what_left_after_the_flag() {
-        let answers = vec![answer(How::Searched, 30, 30, 0), answer(How::HardLimit, 52, 53, 1)];
+        let answers = vec![answer(How::Searched, 30, 40, 0), answer(How::HardLimit, 52, 63, 1)];
         assert_eq!(measured(answers).late(), 1);
     }
 
