@@ -56,9 +56,9 @@ async fn a_thinker_that_says_nothing_leaves_a_sensible_move_in_the_slot() {
 #[tokio::test(start_paused = true)]
 async fn the_only_legal_move_is_played_at_once() {
     let mut house = house(Kind::Faulty(Fault::Silent), Config::default());
-    let start = Some("7k/8/5K2/8/8/8/8/6Q1 b - - 0 1");
-    assert_eq!(Chess::parse(start.unwrap()).unwrap().moves().len(), 1);
-    let mut seat = house.lobby.open(info(Side::Second, start)).await.unwrap();
+    let start = "7k/8/5K2/8/8/8/8/6Q1 b - - 0 1";
+    assert_eq!(Chess::parse(start).unwrap().moves().len(), 1);
+    let mut seat = house.lobby.open(info(Side::Second, Some(start))).await.unwrap();
     let (took, how) = timed(&mut house, &mut seat, 1, Some(clocks(60_000 * MS))).await;
     assert_eq!((took, how), (Duration::ZERO, How::Forced));
 }

@@ -83,7 +83,6 @@ impl fmt::Display for Config {
 ///
 /// The lines of `live` are put aside while a log line is written. A thread of its own writes: a terminal
 /// that is stopped or a pipe that nobody reads keeps no answer from leaving. Lines are dropped then.
-#[must_use]
 pub fn start(config: &Config, live: &MultiProgress) -> WorkerGuard {
     let filter = EnvFilter::try_from_default_env()
         .or_else(|_| EnvFilter::try_new(&config.level.0))
