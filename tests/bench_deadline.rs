@@ -22,7 +22,7 @@ fn a_cell_is_a_line_and_the_last_one_adds_up() {
     let rows: Vec<_> = table.lines().skip(2).collect();
     assert_eq!(rows.len(), 3, "{table}");
     assert!(rows[0].starts_with("jitter     search      100ms      1 |"), "{table}");
-    assert!(rows[1].starts_with("jitter     search    1+0.1      1 |"), "{table}");
+    assert!(rows[1].starts_with("jitter     search     1+0.1      1 |"), "{table}");
     let moves =
         |row: &str| row.split('|').nth(1).unwrap().split_whitespace().next().unwrap().parse::<u32>().unwrap();
     assert!(moves(rows[0]) > 4 && moves(rows[1]) > 4, "{table}");
