@@ -252,7 +252,7 @@ impl<'s, G: Judged> Worker<'s, G> {
         }
     }
 
-    /// Did the position stand on the path before, or twice in the game?
+    /// Did the position stand on the path before, or in the game as often as makes a draw?
     fn is_repetition(&self, position: &G) -> bool {
         let key = position.key();
         let reversible = (position.reversible_plies() as usize).min(self.memory.keys.len());
@@ -262,7 +262,7 @@ impl<'s, G: Judged> Worker<'s, G> {
             let at = self.memory.keys.len() - distance;
             if self.memory.keys[at] == key {
                 before += 1;
-                if at >= self.played_keys || before == 2 {
+                if at >= self.played_keys || before + 1 >= G::OCCURRENCES {
                     return true;
                 }
             }
