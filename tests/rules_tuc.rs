@@ -167,11 +167,11 @@ impl Plain {
             '*' => prize,
             _ => 0,
         };
-        if captured && target.to_ascii_uppercase() != 'K' {
+        if captured && !target.eq_ignore_ascii_case(&'K') {
             self.men -= 1;
         }
         let last = if self.white_moves { 0 } else { 6 };
-        let leaves = man.to_ascii_uppercase() == 'P' && n[2] == last;
+        let leaves = man.eq_ignore_ascii_case(&'P') && n[2] == last;
         if leaves {
             let slips =
                 !rules.strict && captured && man == 'p' && (rules.edition != Edition::Y2022 || n[3] > n[1]);

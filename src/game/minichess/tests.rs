@@ -1,3 +1,5 @@
+//! MiniChess: counts of moves, ends, and what every text and every packed move must come back as.
+
 use proptest::prelude::*;
 
 use super::*;
