@@ -45,7 +45,7 @@ fn replay<'m>(messages: impl Iterator<Item = &'m str>, rules: Rules) -> usize {
         expected.play_for(mv, 0);
         assert!(follows(&game, mv, expected.points(), points), "{message} in {}", game.print());
         assert!(prize.is_none_or(|p| expected.board().free() >> p.index() & 1 == 1), "{message}");
-        assert!(game.hear(mv, prize, points));
+        assert!(game.hear(mv, !game.side(), prize, points));
         assert!(!game.outcome().is_over(), "{message} goes on");
         assert_eq!(game.side() == Side::First, &message[1..2] == "0");
         plies += 1;

@@ -13,9 +13,10 @@ use crate::seat::Lobby;
 
 pub mod contest;
 mod link;
+pub mod tuc;
 
 /// Every protocol we speak.
-pub const ALL: &[Row] = &[row::<contest::Contest>()];
+pub const ALL: &[Row] = &[row::<contest::Contest>(), row::<tuc::TucChess>()];
 
 /// Stop in two steps.
 #[derive(Clone, Debug)]

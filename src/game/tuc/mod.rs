@@ -169,10 +169,13 @@ impl Tuc {
         }
     }
 
-    /// Takes over what a server tells of a move: the move itself, whatever we think of it, a new prize, and
-    /// the points (whole ones). Was it a move as we know them?
-    pub fn hear(&mut self, mv: Move, new_prize: Option<Square>, points: BySide<u16>) -> bool {
-        let known = self.all_moves().contains(&mv);
+    /// Takes over what a server tells of a move: the move itself, whatever we think of it, who is to move
+    /// now, a new prize, and the points (whole ones). Was it a move as we know them?
+    pub fn hear(&mut self, mv: Move, to_move: Side, new_prize: Option<Square>, points: BySide<u16>) -> bool {
+        let known = self.side != to_move && self.all_moves().contains(&mv);
+        if self.side == to_move {
+            *self = self.with_side(!to_move);
+        }
         if known {
             self.play_for(mv, 0);
         } else {
@@ -203,8 +206,7 @@ impl Tuc {
     }
 
     /// The same position with this side to move.
-    #[must_use]
-    pub fn with_side(&self, side: Side) -> Self {
+    fn with_side(&self, side: Side) -> Self {
         Self::new(self.board.clone(), side, self.points, self.men, self.plies, self.rules)
     }
 

@@ -59,7 +59,7 @@ fn a_prize_is_counted_at_what_it_is_expected_to_be_worth() {
     }
     let mut heard = position(&text("2021"));
     let mv = heard.read("4131").unwrap();
-    assert!(heard.hear(mv, Square::at(0, 0), BySide([1, 0])));
+    assert!(heard.hear(mv, Side::Second, Square::at(0, 0), BySide([1, 0])));
     assert_eq!(heard.print(), "*.k../...../...../.P.../...../...../..K.. b 100-0 20 1 2021");
 }
 
@@ -89,16 +89,16 @@ fn jumps_are_understood_and_only_made_where_that_is_asked_for() {
     assert!(position(&text("2021+jumps")).read("5064").is_ok());
     let mut heard = position(&text("2021"));
     let jump = Move::parse("5064").unwrap();
-    assert!(heard.hear(jump, None, BySide([0, 2])));
+    assert!(heard.hear(jump, Side::First, None, BySide([0, 2])));
     assert_eq!(heard.print(), "..k../...../...../...../...../...../..K.. w 0-200 19 1 2021");
 }
 
 #[test]
 fn a_move_that_does_not_fit_moves_what_stands_there() {
     let mut heard = Tuc::start();
-    assert!(!heard.hear(Move::parse("0133").unwrap(), None, BySide([0, 1])));
+    assert!(!heard.hear(Move::parse("0133").unwrap(), Side::Second, None, BySide([0, 1])));
     assert_eq!(heard.print(), "p.krp/ppppp/...../***r*/...../PPPPP/PRKRP b 0-100 20 1 2021");
-    assert!(!heard.hear(Move::parse("2240").unwrap(), Square::at(3, 3), BySide([0, 1])));
+    assert!(!heard.hear(Move::parse("2240").unwrap(), Side::Second, Square::at(3, 3), BySide([0, 1])));
 }
 
 #[test]
@@ -165,6 +165,6 @@ proptest! {
         let _ = Tuc::parse(&text);
         let _ = Tuc::start().read(&text);
         let mut position = Tuc::start();
-        position.hear(Move { from: Square::new(from), to: Square::new(to) }, None, BySide([0, 0]));
+        position.hear(Move { from: Square::new(from), to: Square::new(to) }, Side::Second, None, BySide([0, 0]));
     }
 }
