@@ -36,24 +36,18 @@ fn at_equal_depth_all_find_the_value_of_minimax() {
             nodes[at] += study.nodes;
         }
     }
-    println!("{EXACT:?}: {nodes:?}");
     assert!(nodes[..4].is_sorted_by(|more, less| more > less), "{nodes:?}");
     assert!(nodes[4] < nodes[1], "{nodes:?}");
 }
 
 #[test]
 fn with_quiescence_they_find_the_value_of_minimax_with_quiescence() {
-    let options = Options { quiescence: true, ..Options::default() };
+    let options = Options { order: true, quiescence: true, ..Options::default() };
     for position in &positions()[..20] {
         let reference = analyse_with(Algorithm::Minimax, &options, position, 2);
         let study = analyse(Algorithm::AlphaBetaQuiescence, position, 2);
         assert_eq!(study.value, reference.value, "{}", position.print());
-        let closed_in = analyse_with(
-            Algorithm::MtdF,
-            &Algorithm::AlphaBetaQuiescence.options(),
-            position,
-            2,
-        );
+        let closed_in = analyse_with(Algorithm::MtdF, &Algorithm::AlphaBetaQuiescence.options(), position, 2);
         assert_eq!(closed_in.value, reference.value, "{}", position.print());
     }
 }
@@ -61,13 +55,18 @@ fn with_quiescence_they_find_the_value_of_minimax_with_quiescence() {
 /// The same pieces with another count of plies without progress are not the same.
 #[test]
 fn a_table_does_not_hide_the_fifty_moves() {
-    for clock in 93..100 {
-        let position = Chess::parse(&format!("8/8/2k1p3/8/8/2K1P3/4R3/8 w - - {clock} 90")).unwrap();
-        let value = analyse(Algorithm::AlphaBeta, &position, 5).value;
-        for algorithm in [Algorithm::AlphaBetaTable, Algorithm::MtdF] {
-            assert_eq!(analyse(algorithm, &position, 5).value, value, "{algorithm}, {clock}");
-        }
-    }
+    let algorithm = Algorithm::AlphaBetaTable;
+    let (judge, limits, stop) = (Default::default(), Limits::default(), StopFlag::default());
+    let (options, mut memory) = (algorithm.options(), Memory::new());
+    let mut value = |clock: u32, depth| {
+        let position = Chess::parse(&format!("7k/8/8/8/8/8/R7/K7 w - - {clock} 90")).unwrap();
+        let mut walk = Walk::new(algorithm, &options, &judge, Some(&mut memory), &limits, &stop);
+        walk.deepen(&position, depth..=depth, |_, _, _| ControlFlow::Continue(())).score
+    };
+    assert!(value(0, 4) > Score::cp(300));
+    assert!(value(60, 4) > Score::cp(300));
+    assert_eq!(value(97, 4), Score::ZERO);
+    assert!(value(60, 4) > Score::cp(300));
 }
 
 #[test]
@@ -97,10 +96,10 @@ fn where_the_game_is_over_there_is_no_move() {
 
 #[test]
 fn pruning_looks_at_less_and_keeps_what_wins_at_once() {
-    let position = Chess::parse("r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0 1").unwrap();
+    let position =
+        Chess::parse("r1bqk2r/pppp1ppp/2n2n2/2b1p3/2B1P3/2NP1N2/PPP2PPP/R1BQK2R w KQkq - 0 1").unwrap();
     let whole = analyse(Algorithm::AlphaBetaQuiescence, &position, 5);
     let pruned = analyse(Algorithm::ForwardPruning, &position, 5);
-    println!("{whole:?}\n{pruned:?}");
     assert!(pruned.nodes < whole.nodes, "{pruned:?} {whole:?}");
     assert!((pruned.value.get() - whole.value.get()).abs() < 100, "{pruned:?} {whole:?}");
 }

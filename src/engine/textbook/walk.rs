@@ -7,9 +7,7 @@ use std::{
 
 use super::{Algorithm, Memory, Options};
 use crate::{
-    engine::{
-        Evaluator, Judged, Limits, Score, StopFlag, Stopped, eval::State, score::MAX_PLY, turns::Turn,
-    },
+    engine::{Evaluator, Judged, Limits, Score, StopFlag, Stopped, eval::State, score::MAX_PLY, turns::Turn},
     game::{Moves, Outcome},
 };
 
