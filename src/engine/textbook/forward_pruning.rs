@@ -3,8 +3,8 @@
 //! Far from the leaves a quick look is taken at each move, and only the share of them that looks best is
 //! searched. The farther from the leaves, the larger the share: a good move that is missed there costs the
 //! more. A move that looks much better than all others is searched a ply deeper, because all depends on it.
-//! Source: Chess Programming Wiki, "Forward Pruning" (Shannon's type B) and "Singular Extensions"; the depths are
-//! those of students' reports on a chess program.
+//! Source: Chess Programming Wiki, "Forward Pruning" (Shannon's type B) and "Singular Extensions"; the depths
+//! 4, 9 and 13 are those of a course report at TUC, the shares and the margin are ours.
 
 use std::cmp::Reverse;
 
