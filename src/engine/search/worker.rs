@@ -248,7 +248,7 @@ impl<'s, G: Judged> Worker<'s, G> {
         match position.settled() {
             Outcome::Ongoing if self.is_repetition(position) => Some(Score::ZERO),
             Outcome::Ongoing => None,
-            outcome => Some(score_of(outcome, position, ply)),
+            outcome => Some(Score::of(outcome, position.side(), ply)),
         }
     }
 
@@ -329,14 +329,5 @@ impl<'s, G: Judged> Worker<'s, G> {
     /// The static evaluation.
     pub fn judge(&self, state: &State<G>, position: &G) -> Score {
         self.shared.judge.score(state, position)
-    }
-}
-
-/// What an ended game is worth to the side to move.
-pub(super) fn score_of<G: Tactics>(outcome: Outcome, position: &G, ply: u16) -> Score {
-    match outcome {
-        Outcome::Ongoing | Outcome::Draw(_) => Score::ZERO,
-        Outcome::Win(side, _) if side == position.side() => Score::mate_in(ply),
-        Outcome::Win(..) => Score::mated_in(ply),
     }
 }
