@@ -19,6 +19,7 @@ use crate::{
 pub mod decision;
 pub mod eval;
 pub mod faulty;
+pub mod mcts;
 pub mod mind;
 pub mod random;
 pub mod score;
@@ -81,6 +82,17 @@ impl StopFlag {
     /// When it was raised, if it was.
     pub fn raised_at(&self) -> Option<Instant> {
         self.at.get().copied()
+    }
+}
+
+/// Raises a flag even if its holder panics.
+struct RaiseOnDrop<'f>(Option<&'f StopFlag>);
+
+impl Drop for RaiseOnDrop<'_> {
+    fn drop(&mut self) {
+        if let Some(flag) = self.0 {
+            flag.stop();
+        }
     }
 }
 
@@ -147,7 +159,7 @@ pub trait Thinker<G: Game>: Send {
 pub struct Config {
     /// Which thinker.
     pub kind: Kind,
-    /// The size of the transposition table, in MiB.
+    /// The size of the transposition table that all games share, or of the tree that each game has, in MiB.
     pub hash_mib: NonZeroUsize,
     /// Search threads.
     pub threads: NonZeroUsize,
@@ -160,6 +172,10 @@ pub enum Kind {
     /// Our own engine: principal-variation search.
     #[default]
     Search,
+    /// Monte-Carlo tree search, the strong form: static evaluations at the leaves.
+    Mcts,
+    /// Monte-Carlo tree search, the course form: random playouts.
+    Uct,
     /// Any legal move: a sparring partner for the very first bot.
     Random,
     /// Something is wrong with it: for tests and measurements.
@@ -171,6 +187,8 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Kind::Search => "search",
+            Kind::Mcts => "mcts",
+            Kind::Uct => "uct",
             Kind::Random => "random",
             Kind::Faulty(fault) => return fault.fmt(f),
         })
@@ -189,6 +207,7 @@ impl Default for Config {
 pub struct Workshop {
     kind: Kind,
     threads: NonZeroUsize,
+    hash_mib: NonZeroUsize,
     table: Arc<Table>,
     background: bool,
     staff: Staff,
@@ -203,11 +222,12 @@ impl Workshop {
     pub fn new(config: &Config) -> Result<Self, OutOfMemory> {
         let table = match config.kind {
             Kind::Search => Table::new(config.hash_mib.get())?,
-            Kind::Random | Kind::Faulty(_) => Table::new(1)?,
+            Kind::Mcts | Kind::Uct | Kind::Random | Kind::Faulty(_) => Table::new(1)?,
         };
         Ok(Workshop {
             kind: config.kind,
             threads: config.threads,
+            hash_mib: config.hash_mib,
             table: Arc::new(table),
             background: false,
             staff: Staff::new(),
@@ -243,10 +263,11 @@ impl Workshop {
 
     /// A thinker for one game.
     pub fn thinker<G: Judged>(&self) -> Box<dyn Thinker<G>> {
+        let (mib, threads, turns) = (self.hash_mib.get(), self.threads.get(), self.turns.clone());
         match self.kind {
-            Kind::Search => Box::new(
-                search::Search::<G>::new(self.table.clone(), self.threads.get()).taking(self.turns.clone()),
-            ),
+            Kind::Search => Box::new(search::Search::<G>::new(self.table.clone(), threads).taking(turns)),
+            Kind::Mcts => Box::new(mcts::Puct::<G>::new(mib, threads).taking(turns)),
+            Kind::Uct => Box::new(mcts::Uct::<G>::new(mib, threads).taking(turns)),
             Kind::Random => Box::new(random::Random),
             Kind::Faulty(fault) => Box::new(faulty::Faulty(fault)),
         }
