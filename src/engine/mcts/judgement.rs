@@ -15,15 +15,15 @@ use crate::{
 };
 
 /// How much a move that looks good is looked into before its value counts.
-const EXPLORATION: f32 = 1.6;
+const EXPLORATION: f32 = 1.3;
 /// First-play urgency: a child that nobody has seen is taken to be worse than its parent by this.
-const UNSEEN: f32 = 0.15;
+const UNSEEN: f32 = 0.1;
 /// A move that looks better by so many centipawns is e times as likely.
-const TEMPERATURE: f32 = 90.0;
+const TEMPERATURE: f32 = 150.0;
 /// The part of the priors that all moves share alike: none is ruled out at first sight.
-const EVEN: f32 = 0.08;
+const EVEN: f32 = 0.15;
 /// A check looks better than it does at first sight, in centipawns.
-const CHECK: i32 = 60;
+const CHECK: i32 = 120;
 /// Captures are played out for so many plies.
 const QUIESCENCE: u32 = 8;
 /// A capture that stays below alpha by more than this is not tried.

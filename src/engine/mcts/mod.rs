@@ -8,7 +8,8 @@
 //! An iteration is what other searches call a node: [`Limits::nodes`](super::Limits::nodes) bounds them and
 //! [`Report::nodes`] counts them, so that a position can be studied with a budget of either time or
 //! iterations. A search to depth n ends after 64·2ⁿ iterations. The depth it tells is how deep the paths
-//! went on average. It also ends when the root is proved to be won, lost or drawn.
+//! went on average. The strong form also ends when the root is proved to be won, lost or drawn. Hints are not
+//! looked at: what the last search knows of the moves is in the tree.
 //!
 //! Sources: Browne et al., "A Survey of Monte Carlo Tree Search Methods" (2012), and those named in the files.
 

@@ -161,11 +161,13 @@ mod tests {
     #[test]
     fn a_node_is_small_and_proofs_fit_into_it() {
         assert_eq!(size_of::<Node>(), 24);
-        for proof in [Proof::Open, Proof::Drawn, Proof::Won(0), Proof::Won(192), Proof::Lost(0), Proof::Lost(193)]
+        for proof in
+            [Proof::Open, Proof::Drawn, Proof::Won(0), Proof::Won(192), Proof::Lost(0), Proof::Lost(193)]
         {
             assert_eq!(Proof::from_bits(proof.to_bits()), proof);
         }
-        let ranks = [Proof::Lost(2), Proof::Lost(8), Proof::Open, Proof::Won(9), Proof::Won(1)].map(Proof::rank);
+        let ranks =
+            [Proof::Lost(2), Proof::Lost(8), Proof::Open, Proof::Won(9), Proof::Won(1)].map(Proof::rank);
         assert!(ranks.is_sorted());
     }
 

@@ -59,7 +59,7 @@ impl<G: Judged> Form<G> for Playouts {
 }
 
 /// What an outcome is worth to a side.
-pub(super) fn value_of(outcome: Outcome, side: Side) -> f32 {
+fn value_of(outcome: Outcome, side: Side) -> f32 {
     match outcome {
         Outcome::Ongoing | Outcome::Draw(_) => 0.0,
         Outcome::Win(winner, _) if winner == side => 1.0,

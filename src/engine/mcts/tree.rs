@@ -11,6 +11,8 @@ use crate::game::{MAX_MOVES, Packed};
 
 /// Where the root stands.
 const ROOT: u32 = 0;
+/// As many nodes as have an index that says nothing else.
+const MOST: usize = u32::MAX as usize - 1;
 
 /// See the module's comment. The system hands out its pages as they are used.
 pub(super) struct Tree {
@@ -21,7 +23,7 @@ pub(super) struct Tree {
 impl Tree {
     /// A lone root, with room for so many nodes, or for fewer where there is not so much memory.
     pub fn new(nodes: usize) -> Tree {
-        let mut nodes = nodes.clamp(1 + MAX_MOVES, CLAMP);
+        let mut nodes = nodes.clamp(1 + MAX_MOVES, MOST);
         loop {
             match bytemuck::allocation::try_zeroed_slice_box(nodes) {
                 Ok(nodes) => return Tree { nodes, used: AtomicU32::new(1) },
@@ -77,7 +79,8 @@ impl Tree {
 
     /// The best move that is known, as far as one is: by proof, then by visits.
     pub fn best(&self, node: &Node) -> Option<&Node> {
-        let known = self.children(node).iter().filter(|child| child.visits() > 0 || child.proof() != Proof::Open);
+        let known =
+            self.children(node).iter().filter(|child| child.visits() > 0 || child.proof() != Proof::Open);
         known.max_by_key(|child| (child.proof().rank(), child.visits()))
     }
 
@@ -130,9 +133,6 @@ impl Tree {
         self.nodes[node as usize].children().map(|(first, _)| Reverse((first, node)))
     }
 }
-
-/// As many nodes as an index can tell apart from its two special values.
-const CLAMP: usize = u32::MAX as usize - 1;
 
 #[cfg(test)]
 mod tests {

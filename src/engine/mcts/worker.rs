@@ -163,7 +163,8 @@ impl<'s, G: Judged, F: Form<G>> Worker<'s, G, F> {
         if ply > 0 && node.visits() == 0 {
             prove_by_rules(node, position);
         }
-        if *may_grow && node.visits() >= F::RIPE && node.proof() == Proof::Open && !self.shared.tree.is_full() {
+        if *may_grow && node.visits() >= F::RIPE && node.proof() == Proof::Open && !self.shared.tree.is_full()
+        {
             *may_grow = !self.grow(node, position, state);
         }
         if let Some(value) = node.proof().value() {
@@ -202,13 +203,7 @@ impl<'s, G: Judged, F: Form<G>> Worker<'s, G, F> {
         }
     }
 
-    fn grow_by(
-        &mut self,
-        node: &Node,
-        position: &G,
-        state: &State<G>,
-        moves: &mut Moves<G::Move>,
-    ) {
+    fn grow_by(&mut self, node: &Node, position: &G, state: &State<G>, moves: &mut Moves<G::Move>) {
         let priors = self.form.priors(position, state, moves);
         let children = moves.iter().map(|&mv| position.pack(mv)).zip(priors);
         self.shared.tree.grow(node, children);

@@ -97,7 +97,9 @@ impl Cell {
 
 /// A thinker by its name.
 pub(super) fn thinker(name: &str) -> Result<Kind, String> {
-    let all = || [Kind::Search, Kind::Mcts, Kind::Uct, Kind::Random].into_iter().chain(Fault::ALL.map(Kind::Faulty));
+    let all = || {
+        [Kind::Search, Kind::Mcts, Kind::Uct, Kind::Random].into_iter().chain(Fault::ALL.map(Kind::Faulty))
+    };
     all().find(|kind| kind.to_string() == name).ok_or_else(|| {
         let known: Vec<_> = all().map(|kind| kind.to_string()).collect();
         format!("known: {}", known.join(", "))
