@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration}
 
 use serde::Deserialize;
 
-use super::{ArenaError, Name};
+use super::{ArenaError, Name, imcs};
 use crate::game::TimeControl;
 
 /// The longest wait that can be asked for: far beyond any lesson, and safe to add to an instant.
@@ -30,6 +30,8 @@ pub struct Config {
     pub network_delay: Duration,
     /// The tournaments that can be joined.
     pub tournament: Vec<TournamentConfig>,
+    /// MiniChess for those who speak IMCS.
+    pub imcs: Option<imcs::Config>,
 }
 
 impl Default for Config {
@@ -41,6 +43,7 @@ impl Default for Config {
             max_connections: 256,
             network_delay: Duration::ZERO,
             tournament: Vec::new(),
+            imcs: None,
         }
     }
 }
@@ -144,8 +147,14 @@ impl Config {
     /// [`ArenaError::Config`] with what cannot be meant.
     pub fn check(&self) -> Result<(), ArenaError> {
         let error = |why: String| Err(ArenaError::Config(why));
-        if self.tcp.is_none() && self.websocket.is_none() {
+        let nowhere = self.tcp.is_none() && self.websocket.is_none();
+        // Who wants IMCS need not want tournaments.
+        let only_imcs = self.imcs.is_some() && nowhere && self.tournament.is_empty();
+        if nowhere && !only_imcs {
             return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());
+        }
+        if let Some(Err(why)) = self.imcs.as_ref().map(imcs::Config::check) {
+            return error(why);
         }
         if self.max_connections == 0 {
             return error("max_connections must be at least 1".into());
@@ -153,7 +162,7 @@ impl Config {
         if self.network_delay > LONGEST_DELAY {
             return error(format!("network_delay is longer than {LONGEST_DELAY:?}"));
         }
-        if self.tournament.is_empty() {
+        if self.tournament.is_empty() && !only_imcs {
             return error("no tournament: add an [[arena.tournament]] with a name and a time".into());
         }
         let mut names = BTreeSet::new();

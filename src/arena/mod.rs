@@ -23,6 +23,7 @@ mod config;
 mod delay;
 mod front;
 mod game;
+pub mod imcs;
 mod name;
 mod news;
 mod openings;
@@ -75,6 +76,14 @@ pub enum ArenaError {
         /// What the system says.
         source: io::Error,
     },
+    /// The file of the users of IMCS cannot be read.
+    #[error("cannot read the users of IMCS, {}: {why}; mend it, or set users = \"…\" in [arena.imcs] to another file", path.display())]
+    Users {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A line of the openings is wrong.
     #[error("{}, line {line}: {why}; each line is to hold one FEN or EPD", path.display())]
     Opening {
@@ -91,7 +100,10 @@ impl ArenaError {
     /// Is it the configuration that must change, rather than the machine?
     pub fn is_configuration(&self) -> bool {
         match self {
-            ArenaError::Config(_) | ArenaError::Openings { .. } | ArenaError::Opening { .. } => true,
+            ArenaError::Config(_)
+            | ArenaError::Openings { .. }
+            | ArenaError::Opening { .. }
+            | ArenaError::Users { .. } => true,
             ArenaError::Listen { .. } | ArenaError::Games { .. } => false,
         }
     }
@@ -143,6 +155,7 @@ pub struct Arena {
     news: news::Desk,
     hall: Hall,
     tournaments: Vec<(TournamentActor<Chess>, StoreActor)>,
+    imcs: Option<imcs::Imcs>,
 }
 
 /// What came of an arena.
@@ -183,15 +196,19 @@ impl Arena {
         for tournament in config.tournament {
             let openings = tournament.openings.as_deref().map(openings::load).transpose()?;
             let (store, writer) =
-                store::Store::open(&config.games, &tournament.name, OffsetDateTime::now_utc())?;
+                store::Store::open(&config.games, tournament.name.as_str(), store::Kind::Pgn, OffsetDateTime::now_utc())?;
             let (stub, actor) =
                 Tournament::channel(tournament, openings.unwrap_or_default(), store, news.clone());
             stubs.push(stub);
             tournaments.push((actor, writer));
         }
+        let imcs = match config.imcs {
+            Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, config.max_connections).await?),
+            None => None,
+        };
         let (max_connections, hall) = (config.max_connections, Hall::new(stubs));
         let delay = Delay { round_trip: config.network_delay };
-        Ok(Arena { doors, max_connections, delay, news, hall, tournaments })
+        Ok(Arena { doors, max_connections, delay, news, hall, tournaments, imcs })
     }
 
     /// Where it listens for TCP.
@@ -204,6 +221,11 @@ impl Arena {
         self.address(Transport::WebSocket)
     }
 
+    /// Where it listens for IMCS.
+    pub fn imcs(&self) -> Option<SocketAddr> {
+        self.imcs.as_ref().map(|imcs| imcs.address)
+    }
+
     fn address(&self, transport: Transport) -> Option<SocketAddr> {
         self.doors.iter().find(|door| door.transport == transport).map(|door| door.address)
     }
@@ -213,7 +235,8 @@ impl Arena {
         self.news.subscribe()
     }
 
-    /// Runs until every tournament has ended or `shutdown` is cancelled.
+    /// Runs until every tournament has ended or `shutdown` is cancelled. IMCS has no end of its own: with it,
+    /// until the latter, or until its administrator stops it.
     ///
     /// When it returns, all connections are closed, all games are on the disk and no task is left.
     pub async fn run(self, shutdown: CancellationToken) -> Summary {
@@ -224,12 +247,18 @@ impl Arena {
         for door in self.doors {
             tracker.spawn(front.clone().listen(door, stop.clone()));
         }
+        let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));
         let mut running = JoinSet::new();
         for (place, (actor, writer)) in self.tournaments.into_iter().enumerate() {
             let run = actor.run(writer, stop.clone());
             running.spawn(async move { (place, run.await) });
         }
         let mut summaries = running.join_all().await;
+        if let Some(imcs) = imcs
+            && let Err(error) = imcs.await
+        {
+            tracing::error!(%error, "IMCS has failed; please report it");
+        }
         stop.cancel();
         closing.cancel();
         tracker.close();

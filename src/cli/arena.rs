@@ -46,9 +46,13 @@ async fn serve(config: arena::Config) -> Result<Summary, CliError> {
     let signals = signals::watch(shutdown.clone(), "stopping: running games are broken off and written down")
         .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
     tokio::spawn(signals);
-    for (scheme, address) in [("tcp", arena.tcp()), ("ws", arena.websocket())] {
+    for (scheme, address, what) in [
+        ("tcp", arena.tcp(), ""),
+        ("ws", arena.websocket(), ""),
+        ("tcp", arena.imcs(), " for MiniChess (IMCS)"),
+    ] {
         if let Some(address) = address {
-            info!("listening on {scheme}://{address}");
+            info!("listening on {scheme}://{address}{what}");
         }
     }
     tokio::spawn(tell(arena.news()));

@@ -12,10 +12,11 @@ use toml::{Spanned, de::DeTable};
 use crate::seat::Lobby;
 
 pub mod contest;
+pub mod imcs;
 mod link;
 
 /// Every protocol we speak.
-pub const ALL: &[Row] = &[row::<contest::Contest>()];
+pub const ALL: &[Row] = &[row::<contest::Contest>(), row::<imcs::Imcs>()];
 
 /// Stop in two steps.
 #[derive(Clone, Debug)]

@@ -18,7 +18,8 @@ pub use reply::{Entry, FromServer, Verdict};
 pub const VERSION: &str = "2.5";
 
 /// Which side somebody wants: `W`, `B` or `?`.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(try_from = "String")]
 pub enum Colour {
     /// Either.
     #[default]
@@ -35,6 +36,14 @@ impl Colour {
             "B" | "b" => Some(Colour::Of(Side::Second)),
             _ => None,
         }
+    }
+}
+
+impl TryFrom<String> for Colour {
+    type Error = &'static str;
+
+    fn try_from(word: String) -> Result<Self, &'static str> {
+        Colour::read(&word).ok_or("expected \"W\", \"B\" or \"?\"")
     }
 }
 

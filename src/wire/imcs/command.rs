@@ -37,6 +37,18 @@ pub struct Times {
     pub theirs: Duration,
 }
 
+impl Command {
+    /// Logs in.
+    pub fn me(name: String, password: String) -> Command {
+        Command::Me { name, password }
+    }
+
+    /// Registers, and logs in.
+    pub fn register(name: String, password: String) -> Command {
+        Command::Register { name, password }
+    }
+}
+
 /// How a command is used, for whoever used it otherwise.
 fn usage(name: &str) -> Option<(&'static str, &'static str)> {
     const USAGES: [(&str, &str); 13] = [
