@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use zeitnot::cli::config::{Config, DOCUMENTED};
+use zeitnot::{
+    cli::config::{Config, DOCUMENTED},
+    engine::Kind,
+};
 
 const SERVER: &str = r#"[[server]]
 protocol = "contest"
@@ -59,6 +62,10 @@ fn what_stands_there_is_what_holds() {
         format!("{SERVER}[engine]\nhash_mib = 7\n[bot]\nmove_overhead = '1s 5ms'\n[log]\nformat = 'json'");
     let config = Config::parse("c.toml", &text).unwrap();
     assert_eq!(config.engine.hash_mib.get(), 7);
+    for kind in Kind::named() {
+        let config = Config::parse("c.toml", &format!("[engine]\nkind = '{kind}'")).unwrap();
+        assert_eq!(config.engine.kind, kind);
+    }
     assert_eq!(config.bot.move_overhead, Duration::from_millis(1005));
     assert_eq!(
         config.servers[0].to_string(),
@@ -70,7 +77,7 @@ fn what_stands_there_is_what_holds() {
 fn unknown_keys() {
     tells(
         "\n[engine]\nhash = 5",
-        "c.toml:3: engine.hash: unknown key `hash`; known here: `kind`, `hash_mib`, `threads`",
+        "c.toml:3: engine.hash: unknown key `hash`; known here: `kind`, `hash_mib`, `threads`, `depth`",
     );
     tells(
         "[engin]\n",
@@ -110,6 +117,15 @@ fn wrong_values() {
     tells(
         "[engine]\nthreads = -1",
         "c.toml:2: engine.threads: expected a whole number above zero, got integer `-1`",
+    );
+    tells(
+        "[engine]\ndepth = 0",
+        "c.toml:2: engine.depth: expected a whole number above zero, got integer `0`",
+    );
+    tells(
+        "[engine]\nkind = 'alphabeta'",
+        "c.toml:2: engine.kind: expected `search`, `random`, `minimax`, `alpha-beta`, `alpha-beta-ordered`, \
+         `alpha-beta-table`, `alpha-beta-quiescence`, `mtd-f`, `forward-pruning`, got string \"alphabeta\"",
     );
     tells("[log]\nformat = 'xml'", "c.toml:2: log.format: expected `human` or `json`, got `xml`");
     tells(

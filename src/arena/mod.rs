@@ -195,8 +195,12 @@ impl Arena {
         let (mut stubs, mut tournaments) = (Vec::new(), Vec::new());
         for tournament in config.tournament {
             let openings = tournament.openings.as_deref().map(openings::load).transpose()?;
-            let (store, writer) =
-                store::Store::open(&config.games, tournament.name.as_str(), store::Kind::Pgn, OffsetDateTime::now_utc())?;
+            let (store, writer) = store::Store::open(
+                &config.games,
+                tournament.name.as_str(),
+                store::Kind::Pgn,
+                OffsetDateTime::now_utc(),
+            )?;
             let (stub, actor) =
                 Tournament::channel(tournament, openings.unwrap_or_default(), store, news.clone());
             stubs.push(stub);

@@ -193,6 +193,7 @@ impl<G: Judged> Player<G> {
     fn compare(&mut self, text: &str) {
         match G::parse(text) {
             Ok(board) if board.key() == self.line.now().key() => {}
+            Ok(board) if G::CHANCE => self.line.amend(board),
             Ok(board) => {
                 tracing::warn!(game = %self.info.id, ours = %self.line.now().print(), server = text, "taking over the server's board");
                 self.line = Line::new(board);

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    num::NonZeroUsize,
+    num::{NonZeroU16, NonZeroUsize},
     ops::ControlFlow,
     sync::{
         Arc, OnceLock,
@@ -10,6 +10,8 @@ use std::{
     },
     time::{Duration, Instant},
 };
+
+use serde::{Deserialize, Deserializer, de};
 
 use crate::{
     game::{Game, GameId, Line, Packed, for_each_game},
@@ -25,6 +27,7 @@ pub mod score;
 pub mod search;
 mod staff;
 pub mod table;
+pub mod textbook;
 mod turns;
 
 pub use faulty::Fault;
@@ -35,6 +38,7 @@ pub use decision::{Best, Decision};
 pub use eval::{Evaluator, Judged};
 pub use score::Score;
 pub use table::{OutOfMemory, Table};
+use textbook::Algorithm;
 
 /// When to stop. All limits hold at once; the first one reached wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,7 +146,7 @@ pub trait Thinker<G: Game>: Send {
 }
 
 /// The `[engine]` table of the configuration.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Which thinker.
@@ -151,20 +155,40 @@ pub struct Config {
     pub hash_mib: NonZeroUsize,
     /// Search threads.
     pub threads: NonZeroUsize,
+    /// The textbook players search no deeper than this.
+    pub depth: NonZeroU16,
 }
 
 /// Who thinks: one row a thinker, here and in [`Workshop::thinker`].
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Our own engine: principal-variation search.
     #[default]
     Search,
     /// Any legal move: a sparring partner for the very first bot.
     Random,
+    /// An algorithm as courses teach it: to learn from, and to measure others by.
+    Textbook(Algorithm),
     /// Something is wrong with it: for tests and measurements.
-    #[serde(skip)]
     Faulty(Fault),
+}
+
+impl Kind {
+    /// Those that a configuration can name.
+    pub fn named() -> impl Iterator<Item = Kind> {
+        [Kind::Search, Kind::Random].into_iter().chain(Algorithm::ALL.map(Kind::Textbook))
+    }
+}
+
+impl<'de> Deserialize<'de> for Kind {
+    /// By the name that it shows.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        Kind::named().find(|kind| kind.to_string() == name).ok_or_else(|| {
+            let known: Vec<_> = Kind::named().map(|kind| format!("`{kind}`")).collect();
+            de::Error::invalid_value(de::Unexpected::Str(&name), &known.join(", ").as_str())
+        })
+    }
 }
 
 impl fmt::Display for Kind {
@@ -172,6 +196,7 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Kind::Search => "search",
             Kind::Random => "random",
+            Kind::Textbook(algorithm) => algorithm.name(),
             Kind::Faulty(fault) => return fault.fmt(f),
         })
     }
@@ -180,7 +205,8 @@ impl fmt::Display for Kind {
 impl Default for Config {
     fn default() -> Self {
         const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
-        Config { kind: Kind::default(), hash_mib: HASH_MIB, threads: NonZeroUsize::MIN }
+        const DEPTH: NonZeroU16 = NonZeroU16::new(textbook::DEEPEST).unwrap();
+        Config { kind: Kind::default(), hash_mib: HASH_MIB, threads: NonZeroUsize::MIN, depth: DEPTH }
     }
 }
 
@@ -189,6 +215,7 @@ impl Default for Config {
 pub struct Workshop {
     kind: Kind,
     threads: NonZeroUsize,
+    depth: NonZeroU16,
     table: Arc<Table>,
     background: bool,
     staff: Staff,
@@ -203,11 +230,12 @@ impl Workshop {
     pub fn new(config: &Config) -> Result<Self, OutOfMemory> {
         let table = match config.kind {
             Kind::Search => Table::new(config.hash_mib.get())?,
-            Kind::Random | Kind::Faulty(_) => Table::new(1)?,
+            Kind::Random | Kind::Textbook(_) | Kind::Faulty(_) => Table::new(1)?,
         };
         Ok(Workshop {
             kind: config.kind,
             threads: config.threads,
+            depth: config.depth,
             table: Arc::new(table),
             background: false,
             staff: Staff::new(),
@@ -248,6 +276,9 @@ impl Workshop {
                 search::Search::<G>::new(self.table.clone(), self.threads.get()).taking(self.turns.clone()),
             ),
             Kind::Random => Box::new(random::Random),
+            Kind::Textbook(algorithm) => {
+                Box::new(textbook::Player::<G>::new(algorithm, self.depth).taking(self.turns.clone()))
+            }
             Kind::Faulty(fault) => Box::new(faulty::Faulty(fault)),
         }
     }

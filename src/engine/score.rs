@@ -2,6 +2,8 @@
 
 use std::{fmt, ops::Neg};
 
+use crate::game::{Outcome, Side};
+
 /// Centipawns, or a mate at a distance from the root. Arithmetic saturates below the mates.
 ///
 /// ```
@@ -52,6 +54,15 @@ impl Score {
         Score(-Score::MATE.0 + plies as i16)
     }
 
+    /// What an ended game is worth to the side to move, `plies` from the root.
+    pub fn of(outcome: Outcome, to_move: Side, plies: u16) -> Score {
+        match outcome {
+            Outcome::Ongoing | Outcome::Draw(_) => Score::ZERO,
+            Outcome::Win(side, _) if side == to_move => Score::mate_in(plies),
+            Outcome::Win(..) => Score::mated_in(plies),
+        }
+    }
+
     /// Does one side mate by force?
     pub const fn is_mate(self) -> bool {
         self.0.unsigned_abs() >= Score::LEAST_MATE as u16
@@ -66,6 +77,12 @@ impl Score {
     #[must_use]
     pub const fn above(self) -> Score {
         Score(self.0 + 1)
+    }
+
+    /// The next score down.
+    #[must_use]
+    pub const fn below(self) -> Score {
+        Score(self.0 - 1)
     }
 
     /// Moves until the mate: positive for giving it, negative for suffering it.

@@ -63,6 +63,11 @@ impl<G: Game> Line<G> {
         self.now.play(mv);
     }
 
+    /// The server's word on the present position, where chance had a part in the last move.
+    pub fn amend(&mut self, now: G) {
+        self.now = now;
+    }
+
     /// How often the present position stood on the board before.
     pub fn repetitions(&self) -> usize {
         let reversible = self.now.reversible_plies() as usize;
@@ -73,7 +78,15 @@ impl<G: Game> Line<G> {
     /// What the rules say of the game, repetition included.
     pub fn outcome(&self) -> Outcome {
         match self.now.outcome() {
-            Outcome::Ongoing if self.repetitions() >= 2 => Outcome::Draw(Reason::ThreefoldRepetition),
+            // A position that came before was not the end of the game then: only the count of plies, which
+            // comes after repetition, can have ended it since.
+            Outcome::Ongoing | Outcome::Win(_, Reason::MoveLimit) | Outcome::Draw(Reason::MoveLimit)
+                if self.repetitions() + 1 >= G::OCCURRENCES =>
+            {
+                let reason =
+                    if G::OCCURRENCES == 3 { Reason::ThreefoldRepetition } else { Reason::Repetition };
+                Outcome::Draw(reason)
+            }
             outcome => outcome,
         }
     }

@@ -12,10 +12,13 @@ use std::{
 
 use arrayvec::{ArrayString, ArrayVec};
 
+mod bits;
 pub mod chess;
 mod line;
+pub mod minichess;
 mod perft;
 mod time_control;
+pub mod tuc;
 
 pub use line::Line;
 pub use perft::perft;
@@ -110,8 +113,20 @@ pub enum Reason {
     InsufficientMaterial,
     /// The same position for the third time.
     ThreefoldRepetition,
+    /// The same position more often than this game allows, where that is not three times.
+    Repetition,
     /// A hundred plies without a capture or a pawn move.
     FiftyMoves,
+    /// A king was captured.
+    KingCaptured,
+    /// The side to move could capture the king.
+    KingEnPrise,
+    /// The side to move has no move, and this game does not call that stalemate.
+    NoMoves,
+    /// As many moves as this game lasts are played.
+    MoveLimit,
+    /// Nothing but the kings is left.
+    BareKings,
 }
 
 /// No game of ours has more legal moves than this in one position (shakmaty's own bound for chess).
@@ -137,6 +152,11 @@ pub struct Key(pub u64);
 pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
     /// The name in configurations.
     const NAME: &'static str;
+    /// Has chance a part in it that only the server knows? Then what it tells of a position is taken over
+    /// without a word.
+    const CHANCE: bool = false;
+    /// The game is drawn when a position stands for the so-manieth time.
+    const OCCURRENCES: usize = 3;
     /// One move; meaningful only in the position it was made for.
     type Move: Copy + Eq + fmt::Debug + Send + Sync + 'static;
 
@@ -251,6 +271,9 @@ pub const SQUARES: usize = 64;
 pub struct MoveText(ArrayString<8>);
 
 impl MoveText {
+    /// No move.
+    pub const NONE: MoveText = MoveText(ArrayString::new_const());
+
     /// `None` if the text is longer than any move is.
     ///
     /// ```
@@ -314,6 +337,10 @@ macro_rules! for_each_game {
     ($callback:ident) => {
         $callback! {
             Chess => $crate::game::chess::Chess,
+            MinichessImcs => $crate::game::minichess::Imcs,
+            Minichess2023 => $crate::game::minichess::Mini2023,
+            Minichess2026 => $crate::game::minichess::Mini2026,
+            Tuc => $crate::game::tuc::Tuc,
         }
     };
 }

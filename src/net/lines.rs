@@ -130,12 +130,8 @@ mod tests {
     fn bad_lines_are_told_and_gone() {
         let long = [&vec![b'x'; 3 * MAX_LINE][..], b"\r\ntwo\n\xff\nthree\n"].concat();
         for piece in [1, 100, 10 * MAX_LINE] {
-            let expected = [
-                Err(BadLine::TooLong),
-                Ok("two".to_owned()),
-                Err(BadLine::NotUtf8),
-                Ok("three".to_owned()),
-            ];
+            let expected =
+                [Err(BadLine::TooLong), Ok("two".to_owned()), Err(BadLine::NotUtf8), Ok("three".to_owned())];
             assert_eq!(cut(&long, piece), expected);
         }
     }

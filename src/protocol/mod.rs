@@ -14,9 +14,10 @@ use crate::seat::Lobby;
 pub mod contest;
 pub mod imcs;
 mod link;
+pub mod tuc;
 
 /// Every protocol we speak.
-pub const ALL: &[Row] = &[row::<contest::Contest>(), row::<imcs::Imcs>()];
+pub const ALL: &[Row] = &[row::<contest::Contest>(), row::<tuc::TucChess>(), row::<imcs::Imcs>()];
 
 /// Stop in two steps.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 
 pub mod contest;
 pub mod imcs;
+pub mod tuc;
 pub mod uci;
 
 /// A message of some protocol as it stands on the wire.

@@ -20,7 +20,8 @@ const MOST: usize = 10_000;
 /// The longest name or password.
 const LONGEST: usize = 100;
 /// On top of the file.
-const HEADING: &str = "# Users of IMCS: name, password, rating. Passwords are in the clear, as the protocol has them.\n";
+const HEADING: &str =
+    "# Users of IMCS: name, password, rating. Passwords are in the clear, as the protocol has them.\n";
 
 /// One user.
 #[derive(Clone, PartialEq, Eq)]
@@ -115,7 +116,8 @@ impl Book {
 
     /// The best first.
     pub(super) fn ranking(&self) -> Vec<(&str, i32)> {
-        let mut ranking: Vec<_> = self.users.iter().map(|(name, user)| (name.as_str(), user.rating)).collect();
+        let mut ranking: Vec<_> =
+            self.users.iter().map(|(name, user)| (name.as_str(), user.rating)).collect();
         ranking.sort_by_key(|(_, rating)| std::cmp::Reverse(*rating));
         ranking
     }
@@ -124,10 +126,9 @@ impl Book {
     pub(super) fn rate(&mut self, names: [&str; 2], score: f64) {
         let [first, second] = names.map(|name| self.find(name).map(|user| user.rating));
         let (Some(first), Some(second), true) = (first, second, names[0] != names[1]) else { return };
-        for (name, rating) in [
-            (names[0], rated(first, second, score)),
-            (names[1], rated(second, first, 1.0 - score)),
-        ] {
+        for (name, rating) in
+            [(names[0], rated(first, second, score)), (names[1], rated(second, first, 1.0 - score))]
+        {
             if let Some(user) = self.users.get_mut(name) {
                 user.rating = rating;
             }

@@ -1,6 +1,6 @@
 //! The actor that owns what IMCS knows: users, offers, and which games run.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use time::{OffsetDateTime, macros::format_description};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -268,7 +268,8 @@ impl DeskActor {
     fn ratings(&self, name: Option<&str>) -> Response {
         let ranking = self.book.ranking();
         let shown = ranking.iter().enumerate().filter(|(at, (of, _))| *at < TOP || Some(*of) == name);
-        let entries = shown.map(|(_, (of, rating))| Entry::Rating { name: (*of).to_owned(), rating: *rating });
+        let entries =
+            shown.map(|(_, (of, rating))| Entry::Rating { name: (*of).to_owned(), rating: *rating });
         listing(212, "ratings".to_owned(), entries)
     }
 
@@ -290,7 +291,13 @@ impl DeskActor {
             }
             (Colour::Of(theirs), _) => theirs,
             (Colour::Any, Colour::Of(ours)) => !ours,
-            (Colour::Any, Colour::Any) => if fastrand::bool() { Side::First } else { Side::Second },
+            (Colour::Any, Colour::Any) => {
+                if fastrand::bool() {
+                    Side::First
+                } else {
+                    Side::Second
+                }
+            }
         };
         let Some(offer) = self.offers.remove(&game) else { return Response::reply(408, "no such game") };
         let (their_table, their_seat) = oneshot::channel();

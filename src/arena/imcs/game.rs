@@ -16,7 +16,7 @@ use super::{
     guest::STOPPING,
 };
 use crate::{
-    game::{BySide, Game, Outcome, Side, chess::Chess as Imcs},
+    game::{BySide, Game, Outcome, Side, minichess::Imcs},
     wire::{
         Message,
         imcs::{Answer, FromServer, Verdict, dashed, letter},

@@ -41,7 +41,7 @@ mod guest;
 
 use book::Book;
 use connection::Connection;
-use desk::{Desk, DeskActor};
+use desk::DeskActor;
 use guest::Guest;
 
 /// How long to wait after the system refused us a connection, most likely for lack of descriptors.
@@ -122,7 +122,8 @@ impl Imcs {
         let writer = spawn_blocking(move || writer.run());
         let (users, saved) = book::saver(self.config.users.clone());
         let saved = tokio::spawn(saved.run());
-        let (desk, actor) = DeskActor::channel(self.book, users, store, self.config, tracker.clone(), stop.clone());
+        let (desk, actor) =
+            DeskActor::channel(self.book, users, store, self.config, tracker.clone(), stop.clone());
         let actor = tokio::spawn(actor.run());
 
         let places = Arc::new(Semaphore::new(self.places.min(Semaphore::MAX_PERMITS)));

@@ -84,7 +84,7 @@ pub(super) fn plain(message: &str) -> String {
 fn wanted(expected: &str) -> &str {
     match expected {
         "usize" | "u8" | "u16" | "u32" | "u64" => "a whole number, not below zero",
-        "a nonzero usize" => "a whole number above zero",
+        "a nonzero usize" | "a nonzero u16" => "a whole number above zero",
         "i8" | "i16" | "i32" | "i64" => "a whole number",
         "f32" | "f64" => "a number",
         "a string" => "text in quotes",

@@ -1,12 +1,21 @@
 //! Opinions on positions, kept up to date with the move where that pays.
 
 use super::Score;
-use crate::game::{Tactics, chess::Chess};
+use crate::game::{
+    Tactics,
+    chess::Chess,
+    minichess::{Imcs, Mini2023, Mini2026},
+    tuc::Tuc,
+};
 
 mod chess;
+mod minichess;
 mod tables;
+mod tuc;
 
 pub use chess::PieceSquares;
+pub use minichess::MiniJudge;
+pub use tuc::TucJudge;
 
 /// Judges positions of one game.
 ///
@@ -44,4 +53,8 @@ macro_rules! judged {
 }
 judged! {
     Chess => PieceSquares,
+    Imcs => MiniJudge,
+    Mini2023 => MiniJudge,
+    Mini2026 => MiniJudge,
+    Tuc => TucJudge,
 }

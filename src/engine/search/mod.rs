@@ -82,7 +82,7 @@ impl Window {
 
     /// Is the score at least beta?
     fn at_beta(self) -> Window {
-        Window { alpha: -(-self.beta).above(), beta: self.beta }
+        Window { alpha: self.beta.below(), beta: self.beta }
     }
 }
 

@@ -5,7 +5,6 @@ use super::{
     history::Tried,
     picker::{Picker, Scope},
     prune, reduce,
-    worker::score_of,
 };
 use crate::{
     engine::{
@@ -155,7 +154,7 @@ impl<G: Judged> Worker<'_, G> {
             }
         }
         if count == 0 {
-            return Ok(score_of(position.stuck(), position, ply));
+            return Ok(Score::of(position.stuck(), position.side(), ply));
         }
 
         if K::ROOT && self.is_restricted() {

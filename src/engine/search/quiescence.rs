@@ -6,7 +6,6 @@
 use super::{
     Kind, MAX_PLY, Score, Window, Worker,
     picker::{Picker, Scope},
-    worker::score_of,
 };
 use crate::{
     engine::{
@@ -89,7 +88,7 @@ impl<G: Judged> Worker<'_, G> {
             }
         }
         if check && count == 0 {
-            return Ok(score_of(position.stuck(), position, ply));
+            return Ok(Score::of(position.stuck(), position.side(), ply));
         }
 
         let bound = match best {

@@ -248,11 +248,11 @@ impl<'s, G: Judged> Worker<'s, G> {
         match position.settled() {
             Outcome::Ongoing if self.is_repetition(position) => Some(Score::ZERO),
             Outcome::Ongoing => None,
-            outcome => Some(score_of(outcome, position, ply)),
+            outcome => Some(Score::of(outcome, position.side(), ply)),
         }
     }
 
-    /// Did the position stand on the path before, or twice in the game?
+    /// Did the position stand on the path before, or in the game as often as makes a draw?
     fn is_repetition(&self, position: &G) -> bool {
         let key = position.key();
         let reversible = (position.reversible_plies() as usize).min(self.memory.keys.len());
@@ -262,7 +262,7 @@ impl<'s, G: Judged> Worker<'s, G> {
             let at = self.memory.keys.len() - distance;
             if self.memory.keys[at] == key {
                 before += 1;
-                if at >= self.played_keys || before == 2 {
+                if at >= self.played_keys || before + 1 >= G::OCCURRENCES {
                     return true;
                 }
             }
@@ -329,14 +329,5 @@ impl<'s, G: Judged> Worker<'s, G> {
     /// The static evaluation.
     pub fn judge(&self, state: &State<G>, position: &G) -> Score {
         self.shared.judge.score(state, position)
-    }
-}
-
-/// What an ended game is worth to the side to move.
-pub(super) fn score_of<G: Tactics>(outcome: Outcome, position: &G, ply: u16) -> Score {
-    match outcome {
-        Outcome::Ongoing | Outcome::Draw(_) => Score::ZERO,
-        Outcome::Win(side, _) if side == position.side() => Score::mate_in(ply),
-        Outcome::Win(..) => Score::mated_in(ply),
     }
 }

@@ -77,14 +77,16 @@ impl TryFrom<Table> for Config {
 /// The environment goes before the file, which goes before the table.
 fn find_password(written: Option<Password>, file: Option<PathBuf>) -> Result<Password, String> {
     if let Ok(password) = env::var(PASSWORD_VARIABLE) {
-        return Password::new(password).ok_or_else(|| format!("{PASSWORD_VARIABLE} is no password: {EXPECTED}"));
+        return Password::new(password)
+            .ok_or_else(|| format!("{PASSWORD_VARIABLE} is no password: {EXPECTED}"));
     }
     let Some(file) = file else {
         let where_to = format!("set `password`, `password_file` or the environment's {PASSWORD_VARIABLE}");
         return written.ok_or_else(|| format!("no password: {where_to}"));
     };
     let shown = file.display();
-    let text = fs::read_to_string(&file).map_err(|error| format!("cannot read password_file {shown}: {error}"))?;
+    let text =
+        fs::read_to_string(&file).map_err(|error| format!("cannot read password_file {shown}: {error}"))?;
     Password::new(text.trim().to_owned()).ok_or_else(|| format!("in password_file {shown}: {EXPECTED}"))
 }
 

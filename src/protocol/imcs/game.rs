@@ -130,7 +130,7 @@ impl<'a, 't> Game<'a, 't> {
         GameInfo {
             id: self.start.game.to_string(),
             server: self.config.address.to_string(),
-            game: GameId::Chess,
+            game: GameId::MinichessImcs,
             start: None,
             side,
             names,

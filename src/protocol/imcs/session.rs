@@ -4,7 +4,7 @@ use std::{collections::VecDeque, future::pending, time::Duration};
 
 use tokio::{
     select,
-    time::{Instant, sleep, timeout, timeout_at},
+    time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info};
@@ -143,9 +143,9 @@ impl Seeker<'_> {
 
     /// What came of an acceptance: a game, or a refusal.
     async fn started(&mut self, game: u64, opponent: String) -> Result<Option<Start>, Lost> {
-        let until = Instant::now() + self.config.patience.answer;
+        let until = self.talk.answer_by();
         loop {
-            match self.hear_until(until).await? {
+            match self.talk.hear_before(until).await? {
                 FromServer::Starts { side, yours, theirs } => {
                     return Ok(Some(Start { game, side, yours, theirs, opponent: Some(opponent) }));
                 }
@@ -180,9 +180,9 @@ impl Seeker<'_> {
 
     /// The number of the game that we offer.
     async fn waiting(&mut self) -> Result<u64, Lost> {
-        let until = Instant::now() + self.config.patience.answer;
+        let until = self.talk.answer_by();
         loop {
-            match self.hear_until(until).await? {
+            match self.talk.hear_before(until).await? {
                 FromServer::Waiting { game } => return Ok(game),
                 FromServer::Reply { code, text } => return Err(unexpected("an offer", (code, text))),
                 other => debug!("passed over: {other:?}"),
@@ -216,11 +216,6 @@ impl Seeker<'_> {
         let limit = self.config.patience.answer;
         let taken = timeout(limit, self.taken(game)).await;
         taken.unwrap_or(Err(Lost::Silent(limit)))
-    }
-
-    async fn hear_until(&mut self, until: Instant) -> Result<FromServer, Lost> {
-        let silent = Err(Lost::Silent(self.config.patience.answer));
-        timeout_at(until, self.talk.hear()).await.unwrap_or(silent)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tokio::time::timeout;
+use tokio::time::{Instant as Deadline, timeout, timeout_at};
 use tracing::{debug, info};
 
 use super::{Config, Lost};
@@ -60,7 +60,8 @@ impl<'a> Talk<'a> {
         const WRONG: &str = "correct `user` and `password` in its [[server]] table, or ZEITNOT_IMCS_PASSWORD";
         const CHARACTERS: &str = "choose another `user` and `password`: letters, digits and signs of '._-'";
         let name = self.config.user.to_string();
-        let refused = |(code, text): Reply, advice| Err(Lost::Refused { what: format!("{code} {text}"), advice });
+        let refused =
+            |(code, text): Reply, advice| Err(Lost::Refused { what: format!("{code} {text}"), advice });
         for command in [Command::me, Command::register, Command::me] {
             let reply = self.ask(&command(name.clone(), self.config.password.expose().to_owned())).await?;
             match reply.0 {
@@ -99,41 +100,38 @@ impl<'a> Talk<'a> {
     }
 
     async fn answer(&mut self) -> Result<Reply, Lost> {
-        self.within(async |talk| {
-            loop {
-                if let FromServer::Reply { code, text } = talk.hear().await? {
-                    return Ok((code, text));
-                }
+        let until = self.answer_by();
+        loop {
+            if let FromServer::Reply { code, text } = self.hear_before(until).await? {
+                return Ok((code, text));
             }
-        })
-        .await
+        }
     }
 
     /// What games there are.
     pub(super) async fn list(&mut self) -> Result<Vec<Entry>, Lost> {
         self.say(&Command::List)?;
-        self.within(async |talk| {
-            let mut entries = Vec::new();
-            loop {
-                match talk.hear().await? {
-                    FromServer::Reply { code: 211, .. } => {}
-                    FromServer::Reply { code, text } => return Err(unexpected("a list", (code, text))),
-                    FromServer::End => return Ok(entries),
-                    FromServer::Entry(entry) if entries.len() < LONGEST_LIST => entries.push(entry),
-                    _ => {}
-                }
+        let (mut entries, until) = (Vec::new(), self.answer_by());
+        loop {
+            match self.hear_before(until).await? {
+                FromServer::Reply { code: 211, .. } => {}
+                FromServer::Reply { code, text } => return Err(unexpected("a list", (code, text))),
+                FromServer::End => return Ok(entries),
+                FromServer::Entry(entry) if entries.len() < LONGEST_LIST => entries.push(entry),
+                _ => {}
             }
-        })
-        .await
+        }
     }
 
-    /// No longer than an answer may take.
-    async fn within<T>(
-        &mut self,
-        listen: impl AsyncFnOnce(&mut Self) -> Result<T, Lost>,
-    ) -> Result<T, Lost> {
-        let limit = self.config.patience.answer;
-        timeout(limit, listen(self)).await.unwrap_or(Err(Lost::Silent(limit)))
+    /// When the answer to what is said now must be complete.
+    pub(super) fn answer_by(&self) -> Deadline {
+        Deadline::now() + self.config.patience.answer
+    }
+
+    /// The next line that we can read, if it comes in time.
+    pub(super) async fn hear_before(&mut self, until: Deadline) -> Result<FromServer, Lost> {
+        let silent = Err(Lost::Silent(self.config.patience.answer));
+        timeout_at(until, self.hear()).await.unwrap_or(silent)
     }
 
     /// The next line that we can read. Cancel safe.

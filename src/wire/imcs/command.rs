@@ -10,22 +10,38 @@ use super::{Colour, Message, WireError, field, is_move, minutes, shorten, whole_
 #[allow(missing_docs)] // each field is named as in the protocol's document
 pub enum Command {
     Help,
-    Register { name: String, password: String },
-    Me { name: String, password: String },
-    Password { password: String },
+    Register {
+        name: String,
+        password: String,
+    },
+    Me {
+        name: String,
+        password: String,
+    },
+    Password {
+        password: String,
+    },
     List,
     Ratings,
     /// Without times: the server's usual ones. One time is for both.
-    Offer { colour: Colour, times: Option<Times> },
+    Offer {
+        colour: Colour,
+        times: Option<Times>,
+    },
     /// The game's number as it was written.
-    Accept { game: String, colour: Colour },
+    Accept {
+        game: String,
+        colour: Colour,
+    },
     Clean,
     Rerate,
     Quit,
     /// For the administrator.
     Stop,
     /// For the administrator.
-    Showpass { name: String },
+    Showpass {
+        name: String,
+    },
 }
 
 /// The clocks of an offer.
@@ -108,9 +124,7 @@ fn read(name: &str, rest: &[&str]) -> Option<Command> {
     let owned = |word: &str| word.to_owned();
     Some(match (name, rest) {
         ("help", []) => Command::Help,
-        ("register", [name, password]) => {
-            Command::Register { name: owned(name), password: owned(password) }
-        }
+        ("register", [name, password]) => Command::Register { name: owned(name), password: owned(password) },
         ("me", [name, password]) => Command::Me { name: owned(name), password: owned(password) },
         ("password", [password]) => Command::Password { password: owned(password) },
         ("list", []) => Command::List,
@@ -188,15 +202,7 @@ mod tests {
             (colour(), times).prop_map(|(colour, times)| C::Offer { colour, times }),
             (word(), colour()).prop_map(|(game, colour)| C::Accept { game, colour }),
             word().prop_map(|name| C::Showpass { name }),
-            prop::sample::select(vec![
-                C::Help,
-                C::List,
-                C::Ratings,
-                C::Clean,
-                C::Rerate,
-                C::Quit,
-                C::Stop
-            ]),
+            prop::sample::select(vec![C::Help, C::List, C::Ratings, C::Clean, C::Rerate, C::Quit, C::Stop]),
         ]
     }
 
@@ -225,7 +231,9 @@ mod tests {
         ] {
             assert_eq!(Command::parse(line), Ok(Command::Offer { colour, times: expected }), "{line}");
         }
-        for wrong in ["offer X", "offer W 1:5", "offer W 1 2 3", "accept", "accept 1 Q", "me alice", "help me"] {
+        for wrong in
+            ["offer X", "offer W 1:5", "offer W 1 2 3", "accept", "accept 1 Q", "me alice", "help me"]
+        {
             let WireError::Field { message, .. } = Command::parse(wrong).unwrap_err() else { panic!() };
             assert!(wrong.starts_with(message));
         }

@@ -277,8 +277,11 @@ mod tests {
         let clock = || (0..6_000_000u64).prop_map(Duration::from_millis);
         prop_oneof![
             any::<u64>().prop_map(|game| S::Waiting { game }),
-            (side(), seconds(), seconds())
-                .prop_map(|(side, yours, theirs)| S::Starts { side, yours, theirs }),
+            (side(), seconds(), seconds()).prop_map(|(side, yours, theirs)| S::Starts {
+                side,
+                yours,
+                theirs
+            }),
             (200..999u16, text()).prop_map(|(code, text)| S::Reply { code, text }),
             entry().prop_map(S::Entry),
             Just(S::End),
@@ -335,7 +338,9 @@ mod tests {
         }
         let entry = FromServer::parse(" 1 alice W 0:10 0:20 1000 [offer]").unwrap();
         assert!(matches!(entry, FromServer::Entry(Entry::Offer { rating: 1000, .. })), "{entry:?}");
-        for odd in ["W send move request failed: gone", "105 Q", "! a2a3", "? 1 2", "= A wins", "1000 x", "0 W"] {
+        for odd in
+            ["W send move request failed: gone", "105 Q", "! a2a3", "? 1 2", "= A wins", "1000 x", "0 W"]
+        {
             assert!(FromServer::parse(odd).is_err(), "{odd}");
         }
     }

@@ -97,7 +97,7 @@ impl Cell {
 
 /// A thinker by its name.
 pub(super) fn thinker(name: &str) -> Result<Kind, String> {
-    let all = || [Kind::Search, Kind::Random].into_iter().chain(Fault::ALL.map(Kind::Faulty));
+    let all = || Kind::named().chain(Fault::ALL.map(Kind::Faulty));
     all().find(|kind| kind.to_string() == name).ok_or_else(|| {
         let known: Vec<_> = all().map(|kind| kind.to_string()).collect();
         format!("known: {}", known.join(", "))
@@ -193,6 +193,6 @@ mod tests {
     fn thinkers_have_names() {
         assert_eq!(thinker("search"), Ok(Kind::Search));
         assert_eq!(thinker("deaf"), Ok(Kind::Faulty(Fault::Deaf)));
-        assert!(thinker("stockfish").unwrap_err().contains("search, random, deaf"));
+        assert!(thinker("stockfish").unwrap_err().contains("search, random, minimax, "));
     }
 }

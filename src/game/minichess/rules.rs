@@ -1,0 +1,105 @@
+//! What the course servers do differently, as settings. Source: the referees themselves, run and read.
+
+use std::fmt;
+
+use super::Kind;
+
+/// When a king is lost.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum KingRule {
+    /// It must be captured.
+    Captured,
+    /// The side to move wins when it could capture it; but not when the plies are used up.
+    EnPriseAfterTheLimit,
+    /// The side to move wins when it could capture it, also when the plies are used up.
+    EnPriseBeforeTheLimit,
+}
+
+/// What decides when the plies are used up.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum AtTheLimit {
+    /// Nothing.
+    Draw,
+    /// The course's count of material.
+    Material,
+}
+
+/// The settings of one server.
+pub trait Rules: Copy + fmt::Debug + PartialEq + Eq + Send + Sync + 'static {
+    /// The game's name in configurations.
+    const NAME: &'static str;
+    /// A bishop may also step to an empty square beside it.
+    const BISHOP_STEPS: bool;
+    /// The game is over after so many.
+    const PLIES: u16;
+    /// What counts then.
+    const AT_THE_LIMIT: AtTheLimit;
+    /// When a king is lost.
+    const KING: KingRule;
+    /// Is checkmate the end, one ply before the king could be taken?
+    const CHECKMATE: bool;
+    /// A position that stands for the so-manieth time is a draw.
+    const OCCURRENCES: Option<usize>;
+}
+
+/// The Internet MiniChess Server.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Imcs2009;
+
+impl Rules for Imcs2009 {
+    const NAME: &'static str = "minichess-imcs";
+    const BISHOP_STEPS: bool = true;
+    const PLIES: u16 = 80;
+    const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Draw;
+    const KING: KingRule = KingRule::Captured;
+    const CHECKMATE: bool = false;
+    const OCCURRENCES: Option<usize> = None;
+}
+
+/// The NTHU project of 2023, which runs programs by files.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Nthu2023;
+
+impl Rules for Nthu2023 {
+    const NAME: &'static str = "minichess-2023";
+    const BISHOP_STEPS: bool = false;
+    const PLIES: u16 = 50;
+    const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Material;
+    const KING: KingRule = KingRule::EnPriseAfterTheLimit;
+    const CHECKMATE: bool = false;
+    const OCCURRENCES: Option<usize> = None;
+}
+
+/// The NTHU project of 2026, which runs engines by UBGI.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Nthu2026;
+
+impl Rules for Nthu2026 {
+    const NAME: &'static str = "minichess-2026";
+    const BISHOP_STEPS: bool = false;
+    const PLIES: u16 = 100;
+    const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Material;
+    const KING: KingRule = KingRule::EnPriseBeforeTheLimit;
+    const CHECKMATE: bool = true;
+    const OCCURRENCES: Option<usize> = Some(4);
+}
+
+/// How the NTHU referees count material.
+pub(super) const fn course_worth(kind: Kind) -> i32 {
+    match kind {
+        Kind::Pawn => 2,
+        Kind::Rook => 6,
+        Kind::Knight => 7,
+        Kind::Bishop => 8,
+        Kind::Queen => 20,
+        Kind::King => 100,
+    }
+}
+
+/// The plain values of the pieces, in centipawns: those of the courses, but for the king, who is the game.
+pub(super) const fn worth(kind: Kind) -> i32 {
+    match kind {
+        Kind::King => 10_000,
+        other => 50 * course_worth(other),
+    }
+}
