@@ -154,7 +154,7 @@ fn wrong_values() {
     );
     tells(
         &SERVER.replace("contest\"", "chess\""),
-        "c.toml:2: server[0].protocol: no protocol of ours; known: contest",
+        "c.toml:2: server[0].protocol: no protocol of ours; known: contest, tuc, imcs",
     );
 }
 
@@ -163,7 +163,7 @@ fn missing_keys() {
     tells(&SERVER.replace("player = \"alice\"\n", ""), "c.toml:1: server[0].player: is missing");
     tells(
         &format!("\n{SERVER}[[server]]\nplayer = 'bob'"),
-        "c.toml:7: server[1].protocol: is missing; known: contest",
+        "c.toml:7: server[1].protocol: is missing; known: contest, tuc, imcs",
     );
 }
 
@@ -183,6 +183,51 @@ fn tokens_are_refused_where_they_have_no_place_and_never_shown() {
     ] {
         tells(&format!("{ws}token = {wrong}"), expected);
     }
+}
+
+const IMCS: &str =
+    "[[server]]\nprotocol = 'imcs'\naddress = 'tcp://localhost:3589'\nuser = 'alice'\npassword = 'hush'\n";
+
+#[test]
+fn imcs() {
+    let config = Config::parse("c.toml", IMCS).unwrap();
+    assert_eq!(
+        config.servers[0].to_string(),
+        "imcs: accept and offer games as alice at tcp://localhost:3589"
+    );
+    let config = Config::parse("c.toml", &format!("{IMCS}[server.offer]\ntime = '10s'")).unwrap();
+    assert_eq!(config.servers[0].to_string(), "imcs: offer games as alice at tcp://localhost:3589");
+    tells(
+        &IMCS.replace("'hush'", "'hush hush'"),
+        "c.toml:5: server[0].password: expected a password of letters, digits and signs, without a space",
+    );
+    tells(
+        &IMCS.replace("password = 'hush'\n", ""),
+        "c.toml:1: server[0]: no password: set `password`, `password_file` or the environment's ZEITNOT_IMCS_PASSWORD",
+    );
+    tells(
+        &format!("{IMCS}[server.offer]\ncolour = 'red'"),
+        "c.toml:7: server[0].offer.colour: expected \"W\", \"B\" or \"?\"",
+    );
+    tells(
+        &format!("{IMCS}[server.offer]\ntime = '1s 500ms'"),
+        "c.toml:1: server[0]: offer.time is to be whole seconds, from one second to a day",
+    );
+}
+
+/// The samples in the documented configuration, as somebody would take them into use.
+#[test]
+fn the_documented_samples_are_sound() {
+    let sample = |from: &str| -> String {
+        let lines = DOCUMENTED.lines().skip_while(|line| *line != from);
+        let lines = lines.take_while(|line| line.starts_with('#'));
+        lines.flat_map(|line| [line.trim_start_matches("#   "), "\n"]).collect()
+    };
+    let text = sample("#   [arena.imcs]") + &sample("#   [[server]]");
+    let config = Config::parse("c.toml", &text).unwrap();
+    assert!(config.arena.check().is_ok());
+    assert_eq!(config.arena.imcs.unwrap().time, Duration::from_secs(300));
+    assert_eq!(config.servers.len(), 1);
 }
 
 #[test]

@@ -94,9 +94,7 @@ async fn offers() {
     bob.ask("list", "211 1 available games\r\n 2 alice ? 5:00 5:00 1000 [offer]\r\n.\r\n").await;
     bob.ask("accept 2 w", "105 W 5:00 5:00 game starts\r\n").await;
     alice.hears("106 B 5:00 5:00 game starts\r\n").await;
-    second
-        .ask("list", "211 1 available games\r\n 2 bob alice (1000/1000)  [in-progress]\r\n.\r\n")
-        .await;
+    second.ask("list", "211 1 available games\r\n 2 bob alice (1000/1000)  [in-progress]\r\n.\r\n").await;
     imcs.stop().await;
     assert!(bob.rest().await.ends_with("503 server shutdown, come back later\r\n"));
     assert_eq!(alice.rest().await, "503 server shutdown, come back later\r\n");
@@ -119,10 +117,15 @@ async fn a_whole_game() {
     alice.hears("- invalid move hello world\r\n").await;
     alice.hears(start).await;
     alice.say("! b1-c3").await;
-    let position = "! b1-c3\r\n\r\n1 B\nkqbnr\nppppp\n.....\n..N..\nPPPPP\nR.BQK\n\r\n? 01:00.000 01:00.000\r\n";
+    let position =
+        "! b1-c3\r\n\r\n1 B\nkqbnr\nppppp\n.....\n..N..\nPPPPP\nR.BQK\n\r\n? 01:00.000 01:00.000\r\n";
     bob.hears(position).await;
     bob.say("b5-b4").await;
-    assert!(alice.prompt().await.starts_with("! b5-b4\r\n\r\n2 W\nkqbnr\np.ppp\n.p...\n..N..\nPPPPP\nR.BQK\n\r\n? 01:00.000 00:5"));
+    assert!(
+        alice.prompt().await.starts_with(
+            "! b5-b4\r\n\r\n2 W\nkqbnr\np.ppp\n.p...\n..N..\nPPPPP\nR.BQK\n\r\n? 01:00.000 00:5"
+        )
+    );
     alice.say("c3-d5").await;
     bob.play("c5-c4").await;
     alice.play("d5-b4").await;
@@ -160,8 +163,14 @@ async fn resignation() {
     let (mut alice, mut bob) = imcs.game(60).await;
     alice.play("a2-a3").await;
     bob.play("resign").await;
-    assert_eq!(alice.rest().await, "= W wins on opponent resignation\r\n231 W wins on opponent resignation\r\n");
-    assert_eq!(bob.rest().await, "= W wins on opponent resignation\r\n231 W wins on opponent resignation\r\n");
+    assert_eq!(
+        alice.rest().await,
+        "= W wins on opponent resignation\r\n231 W wins on opponent resignation\r\n"
+    );
+    assert_eq!(
+        bob.rest().await,
+        "= W wins on opponent resignation\r\n231 W wins on opponent resignation\r\n"
+    );
     imcs.stop().await;
 }
 

@@ -303,7 +303,8 @@ async fn dead_offers_are_left_alone() {
     let server = Server::start().await;
     let mut client = Client::start(config(&server, "[accept]"));
     let mut wire = server.visited().await;
-    let list = "211 2 available games\r\n 7 bob B 1:00 1:00 1000 [offer]\r\n 8 carol W 1:00 1:00 1000 [offer]\r\n.";
+    let list =
+        "211 2 available games\r\n 7 bob B 1:00 1:00 1000 [offer]\r\n 8 carol W 1:00 1:00 1000 [offer]\r\n.";
     wire.expect("list", list).await;
     wire.expect("accept 7 W", "408 no such game").await;
     wire.expect("accept 8 B", "106 B 1:00 1:00 game starts").await;
