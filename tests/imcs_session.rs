@@ -17,7 +17,7 @@ use zeitnot::{
         Protocol, ProtocolError, Shutdown,
         imcs::{Config, Imcs, Patience},
     },
-    seat::{Action, Event, GameInfo, Lobby, OpenSeat, Seat, Turn},
+    seat::{Action, Declined, Event, GameInfo, Lobby, OpenSeat, Seat, Turn},
 };
 
 async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
@@ -373,6 +373,13 @@ async fn without_a_player_it_resigns() {
     wire.ask("", 1, "00:10.000 00:10.000").await;
     let turn = player.turn().await;
     player.actions.send(Action::Resign { turn }).await.unwrap();
+    assert_eq!(wire.hear().await.as_deref(), Some("resign"));
+    wire.say("= B wins on opponent resignation\r\n232 B wins on opponent resignation").await;
+    drop(wire);
+
+    let mut wire = server.playing().await;
+    let open = soon("a game", client.games.recv()).await.unwrap();
+    open.reply.send(Err(Declined("no room".into()))).unwrap();
     assert_eq!(wire.hear().await.as_deref(), Some("resign"));
     wire.say("= B wins on opponent resignation\r\n232 B wins on opponent resignation").await;
     drop(wire);

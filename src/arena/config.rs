@@ -199,6 +199,11 @@ mod tests {
     }
 
     #[test]
+    fn imcs_needs_no_tournament() {
+        assert!(read("[imcs]\nlisten = '127.0.0.1:0'").check().is_ok());
+    }
+
+    #[test]
     fn what_cannot_be_meant_is_told() {
         let class = "[[tournament]]\nname = 'class'\ntime = '3'\n";
         for (text, why) in [
@@ -208,6 +213,8 @@ mod tests {
             (format!("tcp = '127.0.0.1:0'\n{class}players = 1"), "a tournament needs two"),
             (format!("tcp = '127.0.0.1:0'\n{class}pairing_interval = '0s'"), "above zero"),
             (format!("tcp = '127.0.0.1:0'\n{class}pause = '1000000years'"), "longer than a week"),
+            (format!("{class}[imcs]\nlisten = '127.0.0.1:0'"), "nowhere to listen"),
+            ("[imcs]\nlisten = '127.0.0.1:0'\ntime = '1s 500ms'".to_owned(), "whole seconds"),
         ] {
             let error = read(&text).check().unwrap_err().to_string();
             assert!(error.contains(why), "{error}");

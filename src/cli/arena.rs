@@ -14,7 +14,8 @@ use crate::{
 
 /// Run the tournaments of the configuration
 ///
-/// Players join over TCP and WebSocket. Ends when all tournaments have, or when it is stopped.
+/// Players join over TCP and WebSocket. Ends when all tournaments have, or when it is stopped; with a table
+/// [arena.imcs], which lets others play MiniChess, when it is stopped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, ReadBuf},
-    net::tcp::OwnedReadHalf,
+    net::{TcpStream, tcp::OwnedReadHalf},
 };
 
 /// See the module's comment.
@@ -36,11 +36,20 @@ impl ReadHalf {
     /// The system forgets it after a while, so it is said around each read. A wish, not a need: what it
     /// answers does not matter.
     fn hurry(&self) {
-        #[cfg(target_os = "linux")]
         if self.acknowledges == Acknowledges::AtOnce {
-            let _ = socket2::SockRef::from(self.half.as_ref()).set_tcp_quickack(true);
+            let _ = acknowledge_at_once(self.half.as_ref());
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+fn acknowledge_at_once(stream: &TcpStream) -> io::Result<()> {
+    socket2::SockRef::from(stream).set_tcp_quickack(true)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn acknowledge_at_once(_: &TcpStream) -> io::Result<()> {
+    Ok(())
 }
 
 impl AsyncRead for ReadHalf {

@@ -152,7 +152,6 @@ pub(super) fn is_password(password: &str) -> bool {
 }
 
 /// Writes the file whenever it changes; of many changes at once, the last.
-#[derive(Debug)]
 pub(super) struct Saver {
     texts: watch::Receiver<String>,
     path: PathBuf,
@@ -212,7 +211,7 @@ mod tests {
     #[test]
     fn ratings_are_rounded_down() {
         let mut book = Book::default();
-        ["a", "b"].map(|name| book.register(name, "x").unwrap());
+        ["a", "b"].iter().for_each(|name| book.register(name, "x").unwrap());
         book.rate(["a", "b"], 1.0);
         assert_eq!(book.ranking(), [("a", 1016), ("b", 984)]);
         book.rate(["a", "b"], 0.5);

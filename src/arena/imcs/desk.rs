@@ -38,7 +38,6 @@ pub(super) enum Fate {
 }
 
 /// What a guest is to say, and to do then.
-#[derive(Debug)]
 pub(super) struct Response {
     pub(super) text: String,
     /// As whom the guest is logged in from now on; `None`: nothing changes.
@@ -47,7 +46,6 @@ pub(super) struct Response {
 }
 
 /// What a guest does next.
-#[derive(Debug)]
 pub(super) enum Next {
     Stay,
     Leave,

@@ -52,6 +52,8 @@ pub(super) struct Game<'a, 't> {
     start: Start,
     /// `None`: nobody plays, and we have resigned.
     seat: Option<Seat>,
+    /// Why nobody plays, where somebody should.
+    deserted: Option<String>,
     /// The last request for a move, and whether it is still open.
     turn: Turn,
     is_open: bool,
@@ -90,6 +92,7 @@ impl<'a, 't> Game<'a, 't> {
             theirs: start.theirs,
             start,
             seat: None,
+            deserted: None,
             turn: Turn::default(),
             is_open: false,
             answer: None,
@@ -105,8 +108,8 @@ impl<'a, 't> Game<'a, 't> {
         info!("game {game} against {:?} begins; we are {side}", self.opponent());
         match timeout(LOBBY_PATIENCE, lobby.open(self.info())).await {
             Ok(Ok(seat)) => self.seat = Some(seat),
-            Ok(Err(declined)) => self.resign(&declined.to_string())?,
-            Err(_) => self.resign("nobody came to play")?,
+            Ok(Err(declined)) => self.desert(declined.to_string())?,
+            Err(_) => self.desert("nobody came to play".to_owned())?,
         }
         let ended = self.listen().await;
         let result = match &ended {
@@ -116,7 +119,8 @@ impl<'a, 't> Game<'a, 't> {
         self.tell(Event::Ended { result }).await;
         let verdict = ended?;
         debug!("game {game} is over: {verdict}");
-        Ok(())
+        // Nobody shall lose one game after another at full speed.
+        self.deserted.map_or(Ok(()), |why| Err(Lost::NoPlayer(why)))
     }
 
     fn opponent(&self) -> &str {
@@ -153,7 +157,7 @@ impl<'a, 't> Game<'a, 't> {
                 action = action(&mut self.seat) => match action {
                     Some(Action::Play { turn, mv }) => self.answer(turn, mv)?,
                     Some(Action::Resign { .. }) => self.resign("no move is left")?,
-                    None => self.resign("the player left the game")?,
+                    None => self.desert("the player left the game".to_owned())?,
                 },
                 () = stands(self.answer.as_ref()) => self.stands().await,
                 () = sleep_until(self.limit) => {
@@ -249,6 +253,12 @@ impl<'a, 't> Game<'a, 't> {
     }
 
     /// The server need not wait for a player that we do not have.
+    fn desert(&mut self, why: String) -> Result<(), Lost> {
+        self.resign(&why)?;
+        self.deserted = Some(why);
+        Ok(())
+    }
+
     fn resign(&mut self, why: &str) -> Result<(), Lost> {
         warn!("game {}: resigning: {why}", self.start.game);
         (self.seat, self.is_open, self.answer) = (None, false, None);

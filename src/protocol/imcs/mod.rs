@@ -40,6 +40,8 @@ enum Lost {
     /// The offer was dead.
     #[error("the game did not begin, its other player is gone: {0:?}")]
     NoGame(String),
+    #[error("the game was resigned: {0}")]
+    NoPlayer(String),
     #[error("the game was broken off: {0:?}")]
     BrokenOff(String),
     /// It would not be better the next time.
