@@ -45,6 +45,7 @@ fn the_documented_defaults_are_the_defaults() {
         .lines()
         .map(|line| match line.strip_prefix("# ") {
             Some(key) if key.split_once(" = ").is_some_and(|(key, _)| !key.contains(' ')) => key,
+            Some(table) if table.starts_with('[') && table.ends_with(']') => table,
             _ => line,
         })
         .filter(|line| !line.starts_with("token"))
@@ -54,6 +55,18 @@ fn the_documented_defaults_are_the_defaults() {
     let config = Config::parse("config.toml", &uncommented).unwrap();
     let empty = Config::parse("c.toml", "").unwrap();
     assert_eq!((config.bot, config.engine, config.log), (empty.bot, empty.engine, empty.log));
+    // Every protocol has its table in it.
+    let names: Vec<_> = config.servers.iter().map(|server| server.to_string()).collect();
+    for row in zeitnot::protocol::ALL {
+        assert!(names.iter().any(|name| name.starts_with(row.name)), "no table for {}", row.name);
+    }
+    assert_eq!(config.arena.tuc.len(), 1);
+    config.arena.check().unwrap();
+}
+
+/// The protocols as errors list them.
+fn protocols() -> String {
+    zeitnot::protocol::ALL.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
 }
 
 #[test]
@@ -124,7 +137,7 @@ fn wrong_values() {
     );
     tells(
         "[engine]\nkind = 'alphabeta'",
-        "c.toml:2: engine.kind: expected `search`, `random`, `minimax`, `alpha-beta`, `alpha-beta-ordered`, \
+        "c.toml:2: engine.kind: expected `search`, `mcts`, `uct`, `random`, `minimax`, `alpha-beta`, `alpha-beta-ordered`, \
          `alpha-beta-table`, `alpha-beta-quiescence`, `mtd-f`, `forward-pruning`, got string \"alphabeta\"",
     );
     tells("[log]\nformat = 'xml'", "c.toml:2: log.format: expected `human` or `json`, got `xml`");
@@ -154,7 +167,7 @@ fn wrong_values() {
     );
     tells(
         &SERVER.replace("contest\"", "chess\""),
-        "c.toml:2: server[0].protocol: no protocol of ours; known: contest, tuc, imcs",
+        &format!("c.toml:2: server[0].protocol: no protocol of ours; known: {}", protocols()),
     );
 }
 
@@ -163,7 +176,7 @@ fn missing_keys() {
     tells(&SERVER.replace("player = \"alice\"\n", ""), "c.toml:1: server[0].player: is missing");
     tells(
         &format!("\n{SERVER}[[server]]\nplayer = 'bob'"),
-        "c.toml:7: server[1].protocol: is missing; known: contest, tuc, imcs",
+        &format!("c.toml:7: server[1].protocol: is missing; known: {}", protocols()),
     );
 }
 
@@ -213,21 +226,6 @@ fn imcs() {
         &format!("{IMCS}[server.offer]\ntime = '1s 500ms'"),
         "c.toml:1: server[0]: offer.time is to be whole seconds, from one second to a day",
     );
-}
-
-/// The samples in the documented configuration, as somebody would take them into use.
-#[test]
-fn the_documented_samples_are_sound() {
-    let sample = |from: &str| -> String {
-        let lines = DOCUMENTED.lines().skip_while(|line| *line != from);
-        let lines = lines.take_while(|line| line.starts_with('#'));
-        lines.flat_map(|line| [line.trim_start_matches("#   "), "\n"]).collect()
-    };
-    let text = sample("#   [arena.imcs]") + &sample("#   [[server]]");
-    let config = Config::parse("c.toml", &text).unwrap();
-    assert!(config.arena.check().is_ok());
-    assert_eq!(config.arena.imcs.unwrap().time, Duration::from_secs(300));
-    assert_eq!(config.servers.len(), 1);
 }
 
 #[test]

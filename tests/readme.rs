@@ -49,12 +49,17 @@ fn documented() -> BTreeSet<(String, String)> {
     let mut table = String::new();
     let mut keys = BTreeSet::new();
     for line in DOCUMENTED.lines() {
-        if line.starts_with('[') {
+        let line = line.strip_prefix("# ").unwrap_or(line);
+        if line.starts_with('[') && line.ends_with(']') {
             table = line.to_owned();
-        } else if let Some((key, _)) = line.strip_prefix("# ").unwrap_or(line).split_once(" = ")
+        } else if let Some((key, value)) = line.split_once(" = ")
             && key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
         {
             keys.insert((table.clone(), key.to_owned()));
+            if key == "protocol" {
+                // The rest of a server's table is its protocol's own.
+                table = format!("{table} {}", value.trim_matches('"'));
+            }
         }
     }
     keys
@@ -67,7 +72,7 @@ fn the_table_of_keys_is_the_configuration() {
     for row in readme.lines().filter(|line| line.starts_with("| `[")) {
         let [_, table, _, keys, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
         for key in keys.split(',') {
-            told.insert((table.trim().trim_matches('`').to_owned(), key.trim().trim_matches('`').to_owned()));
+            told.insert((table.trim().replace('`', ""), key.trim().trim_matches('`').to_owned()));
         }
     }
     assert_eq!(told, documented());

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration}
 
 use serde::Deserialize;
 
-use super::{ArenaError, Name, imcs};
+use super::{ArenaError, Name, TucConfig, imcs};
 use crate::game::TimeControl;
 
 /// The longest wait that can be asked for: far beyond any lesson, and safe to add to an instant.
@@ -14,7 +14,7 @@ const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 const LONGEST_DELAY: Duration = Duration::from_secs(10);
 
 /// The `[arena]` table.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Where to listen for TCP, as in `"127.0.0.1:8000"`; port 0 takes any that is free.
@@ -30,6 +30,8 @@ pub struct Config {
     pub network_delay: Duration,
     /// The tournaments that can be joined.
     pub tournament: Vec<TournamentConfig>,
+    /// Tables for TUC-Chess.
+    pub tuc: Vec<TucConfig>,
     /// MiniChess for those who speak IMCS.
     pub imcs: Option<imcs::Config>,
 }
@@ -43,6 +45,7 @@ impl Default for Config {
             max_connections: 256,
             network_delay: Duration::ZERO,
             tournament: Vec::new(),
+            tuc: Vec::new(),
             imcs: None,
         }
     }
@@ -147,10 +150,10 @@ impl Config {
     /// [`ArenaError::Config`] with what cannot be meant.
     pub fn check(&self) -> Result<(), ArenaError> {
         let error = |why: String| Err(ArenaError::Config(why));
-        let nowhere = self.tcp.is_none() && self.websocket.is_none();
-        // Who wants IMCS need not want tournaments.
-        let only_imcs = self.imcs.is_some() && nowhere && self.tournament.is_empty();
-        if nowhere && !only_imcs {
+        let is_open = self.tcp.is_some() || self.websocket.is_some();
+        // Who wants other games need not want tournaments.
+        let others = !self.tuc.is_empty() || self.imcs.is_some();
+        if !is_open && (!self.tournament.is_empty() || !others) {
             return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());
         }
         if let Some(Err(why)) = self.imcs.as_ref().map(imcs::Config::check) {
@@ -162,7 +165,7 @@ impl Config {
         if self.network_delay > LONGEST_DELAY {
             return error(format!("network_delay is longer than {LONGEST_DELAY:?}"));
         }
-        if self.tournament.is_empty() && !only_imcs {
+        if self.tournament.is_empty() && !others {
             return error("no tournament: add an [[arena.tournament]] with a name and a time".into());
         }
         let mut names = BTreeSet::new();

@@ -32,11 +32,13 @@ mod pgn;
 mod standings;
 mod store;
 mod tournament;
+mod tuc;
 
 pub use config::{Config, TournamentConfig};
 pub use name::{BadName, Name};
 pub use news::{Event, News};
 pub use standings::{Row, Score, Standings, Tally};
+pub use tuc::{BadChance, Chance, TucConfig};
 
 use delay::Delay;
 use front::{Door, Front, Transport};
@@ -155,6 +157,7 @@ pub struct Arena {
     news: news::Desk,
     hall: Hall,
     tournaments: Vec<(TournamentActor<Chess>, StoreActor)>,
+    tables: Vec<tuc::Table>,
     imcs: Option<imcs::Imcs>,
 }
 
@@ -206,13 +209,17 @@ impl Arena {
             stubs.push(stub);
             tournaments.push((actor, writer));
         }
+        let mut tables = Vec::new();
+        for table in config.tuc {
+            tables.push(tuc::Table::open(table, &config.games).await?);
+        }
         let imcs = match config.imcs {
             Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, config.max_connections).await?),
             None => None,
         };
         let (max_connections, hall) = (config.max_connections, Hall::new(stubs));
         let delay = Delay { round_trip: config.network_delay };
-        Ok(Arena { doors, max_connections, delay, news, hall, tournaments, imcs })
+        Ok(Arena { doors, max_connections, delay, news, hall, tournaments, tables, imcs })
     }
 
     /// Where it listens for TCP.
@@ -234,13 +241,18 @@ impl Arena {
         self.doors.iter().find(|door| door.transport == transport).map(|door| door.address)
     }
 
+    /// Where its tables for TUC-Chess are.
+    pub fn tables(&self) -> Vec<SocketAddr> {
+        self.tables.iter().map(|table| table.address).collect()
+    }
+
     /// News from now on. A watcher that is slow gets [`broadcast::error::RecvError::Lagged`], and goes on.
     pub fn news(&self) -> broadcast::Receiver<News> {
         self.news.subscribe()
     }
 
-    /// Runs until every tournament has ended or `shutdown` is cancelled. IMCS has no end of its own: with it,
-    /// until the latter, or until its administrator stops it.
+    /// Runs until every tournament and every table has ended or `shutdown` is cancelled. IMCS has no end of its
+    /// own: with it, until the latter, or until its administrator stops it.
     ///
     /// When it returns, all connections are closed, all games are on the disk and no task is left.
     pub async fn run(self, shutdown: CancellationToken) -> Summary {
@@ -257,7 +269,9 @@ impl Arena {
             let run = actor.run(writer, stop.clone());
             running.spawn(async move { (place, run.await) });
         }
+        let tables: JoinSet<()> = self.tables.into_iter().map(|table| table.run(stop.clone())).collect();
         let mut summaries = running.join_all().await;
+        tables.join_all().await;
         if let Some(imcs) = imcs
             && let Err(error) = imcs.await
         {

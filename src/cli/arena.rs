@@ -56,6 +56,9 @@ async fn serve(config: arena::Config) -> Result<Summary, CliError> {
             info!("listening on {scheme}://{address}{what}");
         }
     }
+    for address in arena.tables() {
+        info!("a table for TUC-Chess at udp://{address}");
+    }
     tokio::spawn(tell(arena.news()));
     Ok(arena.run(shutdown.soon).await)
 }

@@ -21,6 +21,7 @@ use crate::{
 pub mod decision;
 pub mod eval;
 pub mod faulty;
+pub mod mcts;
 pub mod mind;
 pub mod random;
 pub mod score;
@@ -88,6 +89,17 @@ impl StopFlag {
     }
 }
 
+/// Raises a flag even if its holder panics.
+struct RaiseOnDrop<'f>(Option<&'f StopFlag>);
+
+impl Drop for RaiseOnDrop<'_> {
+    fn drop(&mut self) {
+        if let Some(flag) = self.0 {
+            flag.stop();
+        }
+    }
+}
+
 /// One order to think.
 pub struct Task<'t, G: Game> {
     /// The game so far.
@@ -151,7 +163,7 @@ pub trait Thinker<G: Game>: Send {
 pub struct Config {
     /// Which thinker.
     pub kind: Kind,
-    /// The size of the transposition table, in MiB.
+    /// The size of the transposition table that all games share, or of the tree that each game has, in MiB.
     pub hash_mib: NonZeroUsize,
     /// Search threads.
     pub threads: NonZeroUsize,
@@ -165,6 +177,10 @@ pub enum Kind {
     /// Our own engine: principal-variation search.
     #[default]
     Search,
+    /// Monte-Carlo tree search, the strong form: static evaluations at the leaves.
+    Mcts,
+    /// Monte-Carlo tree search, the course form: random playouts.
+    Uct,
     /// Any legal move: a sparring partner for the very first bot.
     Random,
     /// An algorithm as courses teach it: to learn from, and to measure others by.
@@ -176,7 +192,9 @@ pub enum Kind {
 impl Kind {
     /// Those that a configuration can name.
     pub fn named() -> impl Iterator<Item = Kind> {
-        [Kind::Search, Kind::Random].into_iter().chain(Algorithm::ALL.map(Kind::Textbook))
+        [Kind::Search, Kind::Mcts, Kind::Uct, Kind::Random]
+            .into_iter()
+            .chain(Algorithm::ALL.map(Kind::Textbook))
     }
 }
 
@@ -195,6 +213,8 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Kind::Search => "search",
+            Kind::Mcts => "mcts",
+            Kind::Uct => "uct",
             Kind::Random => "random",
             Kind::Textbook(algorithm) => algorithm.name(),
             Kind::Faulty(fault) => return fault.fmt(f),
@@ -216,6 +236,7 @@ pub struct Workshop {
     kind: Kind,
     threads: NonZeroUsize,
     depth: NonZeroU16,
+    hash_mib: NonZeroUsize,
     table: Arc<Table>,
     background: bool,
     staff: Staff,
@@ -230,12 +251,13 @@ impl Workshop {
     pub fn new(config: &Config) -> Result<Self, OutOfMemory> {
         let table = match config.kind {
             Kind::Search => Table::new(config.hash_mib.get())?,
-            Kind::Random | Kind::Textbook(_) | Kind::Faulty(_) => Table::new(1)?,
+            Kind::Mcts | Kind::Uct | Kind::Random | Kind::Textbook(_) | Kind::Faulty(_) => Table::new(1)?,
         };
         Ok(Workshop {
             kind: config.kind,
             threads: config.threads,
             depth: config.depth,
+            hash_mib: config.hash_mib,
             table: Arc::new(table),
             background: false,
             staff: Staff::new(),
@@ -271,13 +293,14 @@ impl Workshop {
 
     /// A thinker for one game.
     pub fn thinker<G: Judged>(&self) -> Box<dyn Thinker<G>> {
+        let (mib, threads, turns) = (self.hash_mib.get(), self.threads.get(), self.turns.clone());
         match self.kind {
-            Kind::Search => Box::new(
-                search::Search::<G>::new(self.table.clone(), self.threads.get()).taking(self.turns.clone()),
-            ),
+            Kind::Search => Box::new(search::Search::<G>::new(self.table.clone(), threads).taking(turns)),
+            Kind::Mcts => Box::new(mcts::Puct::<G>::new(mib, threads).taking(turns)),
+            Kind::Uct => Box::new(mcts::Uct::<G>::new(mib, threads).taking(turns)),
             Kind::Random => Box::new(random::Random),
             Kind::Textbook(algorithm) => {
-                Box::new(textbook::Player::<G>::new(algorithm, self.depth).taking(self.turns.clone()))
+                Box::new(textbook::Player::<G>::new(algorithm, self.depth).taking(turns))
             }
             Kind::Faulty(fault) => Box::new(faulty::Faulty(fault)),
         }

@@ -3,13 +3,13 @@
 use std::{ops::ControlFlow, sync::atomic::Ordering::Relaxed, time::Instant};
 
 use super::{
-    MAX_PLY, Node, Played, Progress, Report, Score, Shared, StopFlag,
+    MAX_PLY, Node, Played, Progress, Report, Score, Shared,
     history::{History, Tried},
     pv::PvTable,
 };
 use crate::{
     engine::{
-        Best, Stopped,
+        Best, RaiseOnDrop, Stopped,
         eval::{Evaluator, Judged, State},
         turns::Turn,
     },
@@ -99,17 +99,6 @@ impl RootEffort {
     fn share(&self, nodes: u64) -> u16 {
         let all = (nodes - self.before).max(1);
         (self.on_best.min(all) * 1000 / all) as u16
-    }
-}
-
-/// Raises a flag even if its holder panics.
-struct RaiseOnDrop<'f>(Option<&'f StopFlag>);
-
-impl Drop for RaiseOnDrop<'_> {
-    fn drop(&mut self) {
-        if let Some(flag) = self.0 {
-            flag.stop();
-        }
     }
 }
 

@@ -193,6 +193,6 @@ mod tests {
     fn thinkers_have_names() {
         assert_eq!(thinker("search"), Ok(Kind::Search));
         assert_eq!(thinker("deaf"), Ok(Kind::Faulty(Fault::Deaf)));
-        assert!(thinker("stockfish").unwrap_err().contains("search, random, minimax, "));
+        assert!(thinker("stockfish").unwrap_err().contains("search, mcts, uct, random, minimax, "));
     }
 }
