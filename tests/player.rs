@@ -9,7 +9,7 @@ use zeitnot::{
     bot::Config,
     engine::Kind,
     game::{Game, MoveText, Side, chess::Chess},
-    seat::{Declined, Event, Turn},
+    seat::{Action, Declined, Event, Turn},
 };
 
 #[path = "support/seat.rs"]
