@@ -17,10 +17,7 @@ use secrecy::{ExposeSecret, SecretString};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::{
     io::AsyncWriteExt,
-    net::{
-        TcpStream,
-        tcp::{OwnedReadHalf, OwnedWriteHalf},
-    },
+    net::{TcpStream, tcp::OwnedWriteHalf},
     time::timeout,
 };
 use tokio_tungstenite::{
@@ -33,12 +30,15 @@ use tokio_tungstenite::{
         protocol::WebSocketConfig,
     },
 };
-use tokio_util::{
-    bytes::BytesMut,
-    codec::{Decoder, FramedRead, LinesCodec, LinesCodecError},
-};
+use tokio_util::codec::FramedRead;
 
 pub use tokio_tungstenite::tungstenite::http::StatusCode;
+
+mod half;
+mod lines;
+
+use half::{Acknowledges, ReadHalf};
+use lines::Lines;
 
 /// The longest line taken from anybody. The longest message of a protocol of ours is below 300 bytes.
 pub const MAX_LINE: usize = 4096;
@@ -221,7 +221,19 @@ fn tune(stream: &TcpStream) -> io::Result<()> {
 pub fn over_tcp(stream: TcpStream) -> Result<(LineReader, LineWriter), NetError> {
     tune(&stream)?;
     let (read, write) = stream.into_split();
-    let lines = FramedRead::new(read, Lines(LinesCodec::new_with_max_length(MAX_LINE)));
+    let lines = FramedRead::new(ReadHalf::new(read), Lines::plain());
+    Ok((LineReader(Reader::Tcp(lines)), LineWriter(Writer::Tcp(write))))
+}
+
+/// Takes over a TCP connection at whose other end somebody may sit with telnet: lines also end with
+/// `\r\0`, and empty ones count.
+///
+/// # Errors
+/// [`NetError::Io`] if the socket is dead already.
+pub fn over_telnet(stream: TcpStream) -> Result<(LineReader, LineWriter), NetError> {
+    tune(&stream)?;
+    let (read, write) = stream.into_split();
+    let lines = FramedRead::new(ReadHalf::new(read), Lines::telnet());
     Ok((LineReader(Reader::Tcp(lines)), LineWriter(Writer::Tcp(write))))
 }
 
@@ -276,12 +288,21 @@ pub struct LineReader(Reader);
 
 #[derive(Debug)]
 enum Reader {
-    Tcp(FramedRead<OwnedReadHalf, Lines>),
+    Tcp(FramedRead<ReadHalf, Lines>),
     Ws { stream: SplitStream<WebSocketStream<TcpStream>>, pending: VecDeque<Incoming> },
 }
 
 impl LineReader {
-    /// The next line that is not empty; `None` when the other side closed. Cancel safe.
+    /// From now on what comes in is acknowledged at once, where the system can do so (Linux): for servers
+    /// that would otherwise wait for it. Over WebSocket it makes no difference.
+    pub fn acknowledge_at_once(&mut self) {
+        if let Reader::Tcp(lines) = &mut self.0 {
+            lines.get_mut().acknowledges = Acknowledges::AtOnce;
+        }
+    }
+
+    /// The next line; `None` when the other side closed. Cancel safe. An empty line is passed over, unless
+    /// it comes by [`over_telnet`].
     ///
     /// A line cut off by the close is never returned: half a message is no message.
     ///
@@ -291,7 +312,8 @@ impl LineReader {
         match &mut self.0 {
             Reader::Tcp(lines) => loop {
                 let Some(line) = lines.next().await.transpose()? else { return Ok(None) };
-                if line.as_ref().is_ok_and(|l| l.trim().is_empty()) {
+                let counts = matches!(lines.decoder(), Lines::Telnet(_));
+                if !counts && line.as_ref().is_ok_and(|l| l.trim().is_empty()) {
                     continue;
                 }
                 return Ok(Some(Incoming { line, read_at: Instant::now() }));
@@ -337,10 +359,18 @@ impl LineWriter {
     /// # Errors
     /// [`NetError`]: the connection is of no more use.
     pub async fn send(&mut self, line: &str) -> Result<(), NetError> {
+        self.send_text(&format!("{line}\n")).await
+    }
+
+    /// Sends text as it is, with whatever ends of lines are in it: in one write, or as one frame.
+    ///
+    /// # Errors
+    /// [`NetError`]: the connection is of no more use.
+    pub async fn send_text(&mut self, text: &str) -> Result<(), NetError> {
         let write = async {
             match &mut self.0 {
-                Writer::Tcp(socket) => Ok(socket.write_all(format!("{line}\n").as_bytes()).await?),
-                Writer::Ws(sink) => Ok(sink.send(Message::text(format!("{line}\n"))).await?),
+                Writer::Tcp(socket) => Ok(socket.write_all(text.as_bytes()).await?),
+                Writer::Ws(sink) => Ok(sink.send(Message::text(text)).await?),
             }
         };
         timeout(WRITE_TIMEOUT, write).await.map_err(|_| NetError::TimedOut(WRITE_TIMEOUT))?
@@ -355,35 +385,6 @@ impl LineWriter {
             }
         };
         let _ = timeout(Duration::from_secs(1), goodbye).await;
-    }
-}
-
-/// `LinesCodec` with bad lines as items, so that the stream goes on behind them, and without the
-/// half line that a close can leave.
-#[derive(Debug)]
-struct Lines(LinesCodec);
-
-impl Decoder for Lines {
-    type Item = Result<String, BadLine>;
-    type Error = io::Error;
-
-    fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<Self::Item>, io::Error> {
-        match self.0.decode(bytes) {
-            Ok(line) => Ok(line.map(Ok)),
-            Err(LinesCodecError::MaxLineLengthExceeded) => Ok(Some(Err(BadLine::TooLong))),
-            Err(LinesCodecError::Io(e)) if e.kind() == io::ErrorKind::InvalidData => {
-                Ok(Some(Err(BadLine::NotUtf8)))
-            }
-            Err(LinesCodecError::Io(e)) => Err(e),
-        }
-    }
-
-    fn decode_eof(&mut self, bytes: &mut BytesMut) -> Result<Option<Self::Item>, io::Error> {
-        let line = self.decode(bytes)?;
-        if line.is_none() {
-            bytes.clear();
-        }
-        Ok(line)
     }
 }
 

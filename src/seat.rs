@@ -101,6 +101,11 @@ pub enum Action {
         /// A legal move in coordinates.
         mv: MoveText,
     },
+    /// There is no move to be played, by the rules or because the server refused them all.
+    Resign {
+        /// The request that cannot be answered.
+        turn: Turn,
+    },
 }
 
 /// The protocol's end of a seat.

@@ -198,6 +198,36 @@ fn tokens_are_refused_where_they_have_no_place_and_never_shown() {
     }
 }
 
+const IMCS: &str =
+    "[[server]]\nprotocol = 'imcs'\naddress = 'tcp://localhost:3589'\nuser = 'alice'\npassword = 'hush'\n";
+
+#[test]
+fn imcs() {
+    let config = Config::parse("c.toml", IMCS).unwrap();
+    assert_eq!(
+        config.servers[0].to_string(),
+        "imcs: accept and offer games as alice at tcp://localhost:3589"
+    );
+    let config = Config::parse("c.toml", &format!("{IMCS}[server.offer]\ntime = '10s'")).unwrap();
+    assert_eq!(config.servers[0].to_string(), "imcs: offer games as alice at tcp://localhost:3589");
+    tells(
+        &IMCS.replace("'hush'", "'hush hush'"),
+        "c.toml:5: server[0].password: expected a password of letters, digits and signs, without a space",
+    );
+    tells(
+        &IMCS.replace("password = 'hush'\n", ""),
+        "c.toml:1: server[0]: no password: set `password`, `password_file` or the environment's ZEITNOT_IMCS_PASSWORD",
+    );
+    tells(
+        &format!("{IMCS}[server.offer]\ncolour = 'red'"),
+        "c.toml:7: server[0].offer.colour: expected \"W\", \"B\" or \"?\"",
+    );
+    tells(
+        &format!("{IMCS}[server.offer]\ntime = '1s 500ms'"),
+        "c.toml:1: server[0]: offer.time is to be whole seconds, from one second to a day",
+    );
+}
+
 #[test]
 fn broken_syntax() {
     for (text, line) in [("[engine", 1), ("[engine]\nhash_mib 64", 2), ("[bot]\n\nx = \"open", 3)] {

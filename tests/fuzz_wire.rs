@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use zeitnot::wire::{
     Message,
     contest::{FromClient, FromServer},
+    imcs,
 };
 
 /// Lines that get past the first check: a known message, and then anything.
@@ -74,5 +75,16 @@ proptest! {
         let text = String::from_utf8_lossy(&bytes);
         said_again::<FromServer>(&text)?;
         said_again::<FromClient>(&text)?;
+    }
+
+    #[test]
+    fn imcs(bytes in prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..200),
+        "(offer|accept|me|register|[0-9]{1,3}|[!?=X.-]) ([WB?]|[0-9:.]{1,9}|[a-e][1-6]-[a-e][1-6]| |\\PC){0,8}".prop_map(String::into_bytes),
+    ]) {
+        let text = String::from_utf8_lossy(&bytes);
+        said_again::<imcs::FromServer>(&text)?;
+        said_again::<imcs::Command>(&text)?;
+        said_again::<imcs::Answer>(&text)?;
     }
 }

@@ -9,7 +9,7 @@ use zeitnot::{
     bot::Config,
     engine::Kind,
     game::{Game, MoveText, Side, chess::Chess},
-    seat::{Declined, Event, Turn},
+    seat::{Action, Declined, Event, Turn},
 };
 
 #[path = "support/seat.rs"]
@@ -93,8 +93,9 @@ async fn a_refused_move_is_not_sent_again() {
         seen.push(mv);
         seat.events.send(Event::Refused { turn: Turn(turn), why: "not legal".into() }).await.unwrap();
     }
-    // The server has refused everything: what is asked now is not answered, and nothing falls over.
+    // The server has refused everything: there is nothing left but to give up.
     seat.events.send(Event::YourTurn { turn: Turn(4), clocks: None }).await.unwrap();
+    assert_eq!(seat.actions.recv().await, Some(Action::Resign { turn: Turn(4) }));
     seat.events.send(Event::Ended { result: "0-1 Out of time".into() }).await.unwrap();
     assert!(seat.actions.recv().await.is_none());
 }

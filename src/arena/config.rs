@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration}
 
 use serde::Deserialize;
 
-use super::{ArenaError, Name, TucConfig};
+use super::{ArenaError, Name, TucConfig, imcs};
 use crate::game::TimeControl;
 
 /// The longest wait that can be asked for: far beyond any lesson, and safe to add to an instant.
@@ -32,6 +32,8 @@ pub struct Config {
     pub tournament: Vec<TournamentConfig>,
     /// Tables for TUC-Chess.
     pub tuc: Vec<TucConfig>,
+    /// MiniChess for those who speak IMCS.
+    pub imcs: Option<imcs::Config>,
 }
 
 impl Default for Config {
@@ -44,6 +46,7 @@ impl Default for Config {
             network_delay: Duration::ZERO,
             tournament: Vec::new(),
             tuc: Vec::new(),
+            imcs: None,
         }
     }
 }
@@ -148,8 +151,13 @@ impl Config {
     pub fn check(&self) -> Result<(), ArenaError> {
         let error = |why: String| Err(ArenaError::Config(why));
         let is_open = self.tcp.is_some() || self.websocket.is_some();
-        if !is_open && (!self.tournament.is_empty() || self.tuc.is_empty()) {
+        // Who wants other games need not want tournaments.
+        let others = !self.tuc.is_empty() || self.imcs.is_some();
+        if !is_open && (!self.tournament.is_empty() || !others) {
             return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());
+        }
+        if let Some(Err(why)) = self.imcs.as_ref().map(imcs::Config::check) {
+            return error(why);
         }
         if self.max_connections == 0 {
             return error("max_connections must be at least 1".into());
@@ -157,7 +165,7 @@ impl Config {
         if self.network_delay > LONGEST_DELAY {
             return error(format!("network_delay is longer than {LONGEST_DELAY:?}"));
         }
-        if self.tournament.is_empty() && self.tuc.is_empty() {
+        if self.tournament.is_empty() && !others {
             return error("no tournament: add an [[arena.tournament]] with a name and a time".into());
         }
         let mut names = BTreeSet::new();
@@ -194,6 +202,11 @@ mod tests {
     }
 
     #[test]
+    fn imcs_needs_no_tournament() {
+        assert!(read("[imcs]\nlisten = '127.0.0.1:0'").check().is_ok());
+    }
+
+    #[test]
     fn what_cannot_be_meant_is_told() {
         let class = "[[tournament]]\nname = 'class'\ntime = '3'\n";
         for (text, why) in [
@@ -203,6 +216,8 @@ mod tests {
             (format!("tcp = '127.0.0.1:0'\n{class}players = 1"), "a tournament needs two"),
             (format!("tcp = '127.0.0.1:0'\n{class}pairing_interval = '0s'"), "above zero"),
             (format!("tcp = '127.0.0.1:0'\n{class}pause = '1000000years'"), "longer than a week"),
+            (format!("{class}[imcs]\nlisten = '127.0.0.1:0'"), "nowhere to listen"),
+            ("[imcs]\nlisten = '127.0.0.1:0'\ntime = '1s 500ms'".to_owned(), "whole seconds"),
         ] {
             let error = read(&text).check().unwrap_err().to_string();
             assert!(error.contains(why), "{error}");

@@ -23,6 +23,7 @@ mod config;
 mod delay;
 mod front;
 mod game;
+pub mod imcs;
 mod name;
 mod news;
 mod openings;
@@ -77,6 +78,14 @@ pub enum ArenaError {
         /// What the system says.
         source: io::Error,
     },
+    /// The file of the users of IMCS cannot be read.
+    #[error("cannot read the users of IMCS, {}: {why}; mend it, or set users = \"…\" in [arena.imcs] to another file", path.display())]
+    Users {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A line of the openings is wrong.
     #[error("{}, line {line}: {why}; each line is to hold one FEN or EPD", path.display())]
     Opening {
@@ -93,7 +102,10 @@ impl ArenaError {
     /// Is it the configuration that must change, rather than the machine?
     pub fn is_configuration(&self) -> bool {
         match self {
-            ArenaError::Config(_) | ArenaError::Openings { .. } | ArenaError::Opening { .. } => true,
+            ArenaError::Config(_)
+            | ArenaError::Openings { .. }
+            | ArenaError::Opening { .. }
+            | ArenaError::Users { .. } => true,
             ArenaError::Listen { .. } | ArenaError::Games { .. } => false,
         }
     }
@@ -146,6 +158,7 @@ pub struct Arena {
     hall: Hall,
     tournaments: Vec<(TournamentActor<Chess>, StoreActor)>,
     tables: Vec<tuc::Table>,
+    imcs: Option<imcs::Imcs>,
 }
 
 /// What came of an arena.
@@ -185,8 +198,12 @@ impl Arena {
         let (mut stubs, mut tournaments) = (Vec::new(), Vec::new());
         for tournament in config.tournament {
             let openings = tournament.openings.as_deref().map(openings::load).transpose()?;
-            let (store, writer) =
-                store::Store::open(&config.games, &tournament.name, OffsetDateTime::now_utc())?;
+            let (store, writer) = store::Store::open(
+                &config.games,
+                tournament.name.as_str(),
+                store::Kind::Pgn,
+                OffsetDateTime::now_utc(),
+            )?;
             let (stub, actor) =
                 Tournament::channel(tournament, openings.unwrap_or_default(), store, news.clone());
             stubs.push(stub);
@@ -196,9 +213,13 @@ impl Arena {
         for table in config.tuc {
             tables.push(tuc::Table::open(table, &config.games).await?);
         }
+        let imcs = match config.imcs {
+            Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, config.max_connections).await?),
+            None => None,
+        };
         let (max_connections, hall) = (config.max_connections, Hall::new(stubs));
         let delay = Delay { round_trip: config.network_delay };
-        Ok(Arena { doors, max_connections, delay, news, hall, tournaments, tables })
+        Ok(Arena { doors, max_connections, delay, news, hall, tournaments, tables, imcs })
     }
 
     /// Where it listens for TCP.
@@ -209,6 +230,11 @@ impl Arena {
     /// Where it listens for WebSocket.
     pub fn websocket(&self) -> Option<SocketAddr> {
         self.address(Transport::WebSocket)
+    }
+
+    /// Where it listens for IMCS.
+    pub fn imcs(&self) -> Option<SocketAddr> {
+        self.imcs.as_ref().map(|imcs| imcs.address)
     }
 
     fn address(&self, transport: Transport) -> Option<SocketAddr> {
@@ -225,7 +251,8 @@ impl Arena {
         self.news.subscribe()
     }
 
-    /// Runs until every tournament and every table has ended or `shutdown` is cancelled.
+    /// Runs until every tournament and every table has ended or `shutdown` is cancelled. IMCS has no end of its
+    /// own: with it, until the latter, or until its administrator stops it.
     ///
     /// When it returns, all connections are closed, all games are on the disk and no task is left.
     pub async fn run(self, shutdown: CancellationToken) -> Summary {
@@ -236,6 +263,7 @@ impl Arena {
         for door in self.doors {
             tracker.spawn(front.clone().listen(door, stop.clone()));
         }
+        let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));
         let mut running = JoinSet::new();
         for (place, (actor, writer)) in self.tournaments.into_iter().enumerate() {
             let run = actor.run(writer, stop.clone());
@@ -244,6 +272,11 @@ impl Arena {
         let tables: JoinSet<()> = self.tables.into_iter().map(|table| table.run(stop.clone())).collect();
         let mut summaries = running.join_all().await;
         tables.join_all().await;
+        if let Some(imcs) = imcs
+            && let Err(error) = imcs.await
+        {
+            tracing::error!(%error, "IMCS has failed; please report it");
+        }
         stop.cancel();
         closing.cancel();
         tracker.close();

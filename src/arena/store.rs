@@ -1,4 +1,4 @@
-//! Where games are written as they end: one PGN file a tournament, one append a game.
+//! Where games are written as they end: one file a tournament and run, one append a game.
 //!
 //! A disk can be slow, so the writing has a thread of its own.
 
@@ -11,10 +11,27 @@ use std::{
 use time::{OffsetDateTime, macros::format_description};
 use tokio::sync::mpsc;
 
-use super::{ArenaError, Name};
+use super::ArenaError;
 
 /// Games that may wait for the disk.
 const QUEUE: usize = 1024;
+
+/// How games are written down.
+#[derive(Copy, Clone, Debug)]
+pub(super) enum Kind {
+    Pgn,
+    /// One line a game.
+    Text,
+}
+
+impl Kind {
+    fn ending(self) -> &'static str {
+        match self {
+            Kind::Pgn => "pgn",
+            Kind::Text => "txt",
+        }
+    }
+}
 
 /// Hands games to the writer.
 #[derive(Clone, Debug)]
@@ -37,12 +54,13 @@ impl Store {
     /// [`ArenaError::Games`] if the folder or the file cannot be made.
     pub fn open(
         folder: &Path,
-        tournament: &Name,
+        tournament: &str,
+        kind: Kind,
         now: OffsetDateTime,
     ) -> Result<(Store, StoreActor), ArenaError> {
         let error = |source| ArenaError::Games { folder: folder.to_owned(), source };
         fs::create_dir_all(folder).map_err(error)?;
-        let (file, path) = create(folder, &stem(tournament, now)).map_err(error)?;
+        let (file, path) = create(folder, &stem(tournament, now), kind).map_err(error)?;
         let (tx, rx) = mpsc::channel(QUEUE);
         Ok((Store { games: tx }, StoreActor { games: rx, file, path }))
     }
@@ -80,18 +98,18 @@ impl StoreActor {
 }
 
 /// `class-2026-03-01-123000`, with only such characters as every file system takes.
-fn stem(tournament: &Name, now: OffsetDateTime) -> String {
+fn stem(tournament: &str, now: OffsetDateTime) -> String {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
-    let name: String = tournament.as_str().chars().map(plain).collect();
+    let name: String = tournament.chars().map(plain).collect();
     let format = format_description!("[year]-[month]-[day]-[hour][minute][second]");
     format!("{name}-{}", now.format(format).unwrap_or_default())
 }
 
 /// A file that was not there before: a number is added where the name is taken.
-fn create(folder: &Path, stem: &str) -> io::Result<(File, PathBuf)> {
-    let mut number = 1;
+fn create(folder: &Path, stem: &str, kind: Kind) -> io::Result<(File, PathBuf)> {
+    let (mut number, ending) = (1, kind.ending());
     loop {
-        let name = if number == 1 { format!("{stem}.pgn") } else { format!("{stem}-{number}.pgn") };
+        let name = if number == 1 { format!("{stem}.{ending}") } else { format!("{stem}-{number}.{ending}") };
         let path = folder.join(name);
         match OpenOptions::new().append(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => number += 1,
@@ -108,8 +126,7 @@ mod tests {
     fn nothing_is_overwritten_and_nothing_empty_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let now = time::macros::datetime!(2026-03-01 12:30:05 UTC);
-        let name = Name::try_from("../class").unwrap();
-        let open = || Store::open(&folder.path().join("games"), &name, now).unwrap();
+        let open = || Store::open(&folder.path().join("games"), "../class", Kind::Pgn, now).unwrap();
         let ((first, first_actor), (second, second_actor)) = (open(), open());
         first.games.blocking_send("one\n".into()).unwrap();
         first.games.blocking_send("two\n".into()).unwrap();

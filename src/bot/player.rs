@@ -222,7 +222,9 @@ impl<G: Judged> Player<G> {
         match moves.as_slice() {
             [] => {
                 self.request = None;
-                tracing::error!(game = %self.info.id, "asked for a move where we know none");
+                tracing::error!(game = %self.info.id, "asked for a move where we know none: resigning");
+                // Full of answers that nobody takes, it has nobody to resign to either.
+                let _ = self.actions.try_send(Action::Resign { turn });
             }
             [only] => self.answer(unsearched(self.line.now().pack(*only)), How::Forced),
             [first, ..] if request.budget.is_instant() => {

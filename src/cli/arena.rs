@@ -14,7 +14,8 @@ use crate::{
 
 /// Run the tournaments of the configuration
 ///
-/// Players join over TCP and WebSocket. Ends when all tournaments have, or when it is stopped.
+/// Players join over TCP and WebSocket. Ends when all tournaments have, or when it is stopped; with a table
+/// [arena.imcs], which lets others play MiniChess, when it is stopped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -46,9 +47,13 @@ async fn serve(config: arena::Config) -> Result<Summary, CliError> {
     let signals = signals::watch(shutdown.clone(), "stopping: running games are broken off and written down")
         .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
     tokio::spawn(signals);
-    for (scheme, address) in [("tcp", arena.tcp()), ("ws", arena.websocket())] {
+    for (scheme, address, what) in [
+        ("tcp", arena.tcp(), ""),
+        ("ws", arena.websocket(), ""),
+        ("tcp", arena.imcs(), " for MiniChess (IMCS)"),
+    ] {
         if let Some(address) = address {
-            info!("listening on {scheme}://{address}");
+            info!("listening on {scheme}://{address}{what}");
         }
     }
     for address in arena.tables() {

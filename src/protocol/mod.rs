@@ -12,11 +12,12 @@ use toml::{Spanned, de::DeTable};
 use crate::seat::Lobby;
 
 pub mod contest;
+pub mod imcs;
 mod link;
 pub mod tuc;
 
 /// Every protocol we speak.
-pub const ALL: &[Row] = &[row::<contest::Contest>(), row::<tuc::TucChess>()];
+pub const ALL: &[Row] = &[row::<contest::Contest>(), row::<tuc::TucChess>(), row::<imcs::Imcs>()];
 
 /// Stop in two steps.
 #[derive(Clone, Debug)]

@@ -103,6 +103,7 @@ impl<'a> Session<'a> {
                 },
                 action = action(&mut self.phase) => match action {
                     Ok(Action::Play { turn, mv }) => self.answer(turn, mv),
+                    Ok(Action::Resign { .. }) => Ok(self.resign("no move is left")?),
                     Err(gone) => Err(gone.into()),
                 },
                 limit = silent(self.heard, silence) => return Err(Lost::Silent(limit)),

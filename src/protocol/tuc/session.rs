@@ -186,7 +186,7 @@ impl<'s> Session<'s> {
                 }
                 action = game.seat.actions.recv() => match action {
                     Some(Action::Play { turn, mv }) => self.answer(&mut game, turn, mv).await?,
-                    None => return Err(Lost::PlayerGone),
+                    Some(Action::Resign { .. }) | None => return Err(Lost::PlayerGone),
                 },
                 () = maybe(due) => self.unconfirmed(&mut game).await?,
                 () = sleep_until(silence.into()) => return Err(Lost::Silent(self.config.patience.silence)),

@@ -1,0 +1,103 @@
+//! Client of IMCS, the Internet MiniChess Server: accepts or offers one game after another.
+//!
+//! `config` is its table in the configuration, `talk` a connection, `session` finds a game on it, `game`
+//! plays it; here is what lasts longer: connecting, again and again, as the server closes after each game.
+
+use std::time::{Duration, Instant};
+
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use tokio::time::sleep;
+use tracing::{Instrument, info, info_span, warn};
+
+use super::{Protocol, ProtocolError, Shutdown, link::LinkError};
+use crate::{net::NetError, seat::Lobby};
+
+mod config;
+mod game;
+mod session;
+mod talk;
+
+pub use config::{Accept, Config, Offer, Password, Patience, User};
+use session::{Duds, Visit, visit};
+
+/// The protocol of the MiniChess server of Portland State.
+#[derive(Debug)]
+pub struct Imcs;
+
+/// Why a visit ended that we did not end.
+#[derive(Debug, thiserror::Error)]
+enum Lost {
+    #[error("cannot connect: {0} (is the server running, and its address right?)")]
+    Connect(NetError),
+    #[error("{error}; its last words: {words:?}")]
+    Dismissed { error: LinkError, words: String },
+    #[error("nothing from the server within {0:?} of when it should have spoken")]
+    Silent(Duration),
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    #[error("expected {wanted}, but the server says {got:?}")]
+    Unexpected { wanted: &'static str, got: String },
+    /// The offer was dead.
+    #[error("the game did not begin, its other player is gone: {0:?}")]
+    NoGame(String),
+    #[error("the game was resigned: {0}")]
+    NoPlayer(String),
+    #[error("the game was broken off: {0:?}")]
+    BrokenOff(String),
+    /// It would not be better the next time.
+    #[error("{what}")]
+    Refused { what: String, advice: &'static str },
+}
+
+impl Protocol for Imcs {
+    const NAME: &'static str = "imcs";
+    type Config = Config;
+
+    async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
+        let span = info_span!("imcs", server = %config.address, user = %config.user);
+        let stay = stay(&config, &lobby, &shutdown).instrument(span);
+        shutdown.now.run_until_cancelled(stay).await.unwrap_or(Ok(()))
+    }
+}
+
+/// Visits the server until told to stop, or until enough was played.
+async fn stay(config: &Config, lobby: &Lobby, shutdown: &Shutdown) -> Result<(), ProtocolError> {
+    let (mut pauses, mut duds, mut played) = (pauses(config), Duds::default(), 0);
+    while !shutdown.soon.is_cancelled() {
+        let began = Instant::now();
+        let lost = match visit(config, lobby, &shutdown.soon, &mut duds).await {
+            Ok(Visit::Left) => return Ok(()),
+            Ok(Visit::Played) => {
+                played += 1;
+                pauses = self::pauses(config);
+                if config.games.is_some_and(|games| games.get() == played) {
+                    info!("{played} games are played, as the configuration wants it");
+                    return Ok(());
+                }
+                continue;
+            }
+            Err(Lost::Refused { what, advice }) => {
+                return Err(ProtocolError::Refused { server: config.address.to_string(), what, advice });
+            }
+            Err(lost) => lost,
+        };
+        if began.elapsed() >= config.patience.steady {
+            pauses = self::pauses(config);
+        }
+        let pause = pauses.next().unwrap_or(config.patience.longest_pause);
+        warn!("{lost}; next try in {:.1} s", pause.as_secs_f64());
+        shutdown.soon.run_until_cancelled(sleep(pause)).await;
+    }
+    Ok(())
+}
+
+/// Doubling, and stretched by chance up to twofold, so that a class does not come back all at once.
+fn pauses(config: &Config) -> ExponentialBackoff {
+    ExponentialBuilder::new()
+        .with_min_delay(config.patience.first_pause)
+        .with_max_delay(config.patience.longest_pause / 2)
+        .with_factor(2.0)
+        .with_jitter()
+        .without_max_times()
+        .build()
+}

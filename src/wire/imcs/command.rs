@@ -1,0 +1,247 @@
+//! What a client of IMCS says: commands between games, and answers in a game.
+
+use std::time::Duration;
+
+use super::{Colour, Message, WireError, field, is_move, minutes, shorten, whole_seconds};
+
+/// What a client says between games. Words are parted by white space; names are lower case.
+#[derive(Clone, PartialEq, Eq)]
+#[cfg_attr(test, derive(Debug))] // elsewhere a password could slip into a log
+#[allow(missing_docs)] // each field is named as in the protocol's document
+pub enum Command {
+    Help,
+    Register {
+        name: String,
+        password: String,
+    },
+    Me {
+        name: String,
+        password: String,
+    },
+    Password {
+        password: String,
+    },
+    List,
+    Ratings,
+    /// Without times: the server's usual ones. One time is for both.
+    Offer {
+        colour: Colour,
+        times: Option<Times>,
+    },
+    /// The game's number as it was written.
+    Accept {
+        game: String,
+        colour: Colour,
+    },
+    Clean,
+    Rerate,
+    Quit,
+    /// For the administrator.
+    Stop,
+    /// For the administrator.
+    Showpass {
+        name: String,
+    },
+}
+
+/// The clocks of an offer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// The offerer's.
+    pub ours: Duration,
+    /// The other side's.
+    pub theirs: Duration,
+}
+
+impl Command {
+    /// Logs in.
+    pub fn me(name: String, password: String) -> Command {
+        Command::Me { name, password }
+    }
+
+    /// Registers, and logs in.
+    pub fn register(name: String, password: String) -> Command {
+        Command::Register { name, password }
+    }
+}
+
+/// How a command is used, for whoever used it otherwise.
+fn usage(name: &str) -> Option<(&'static str, &'static str)> {
+    const USAGES: [(&str, &str); 13] = [
+        ("help", "help"),
+        ("register", "register <name> <password>"),
+        ("me", "me <name> <password>"),
+        ("password", "password <password>"),
+        ("list", "list"),
+        ("ratings", "ratings"),
+        ("offer", "offer [<color> [<time> [<opponent-time>]]]"),
+        ("accept", "accept <game-id> [<color>]"),
+        ("clean", "clean"),
+        ("rerate", "rerate"),
+        ("quit", "quit"),
+        ("stop", "stop"),
+        ("showpass", "showpass <name>"),
+    ];
+    USAGES.into_iter().find(|(known, _)| *known == name)
+}
+
+impl Message for Command {
+    fn parse(line: &str) -> Result<Self, WireError> {
+        let mut words = line.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let (name, usage) = usage(name).ok_or_else(|| WireError::Unknown(shorten(name)))?;
+        let rest: Vec<&str> = words.by_ref().take(4).collect();
+        // What was given could hold a password: it is not repeated.
+        read(name, &rest).ok_or_else(|| field(name, usage, "something else"))
+    }
+
+    fn print(&self, out: &mut String) {
+        match self {
+            Command::Help => out.push_str("help"),
+            Command::Register { name, password } => out.extend(["register ", name, " ", password]),
+            Command::Me { name, password } => out.extend(["me ", name, " ", password]),
+            Command::Password { password } => out.extend(["password ", password]),
+            Command::List => out.push_str("list"),
+            Command::Ratings => out.push_str("ratings"),
+            Command::Offer { colour, times } => {
+                out.extend(["offer ", &colour.to_string()]);
+                if let Some(Times { ours, theirs }) = times {
+                    out.extend([" ", &minutes(*ours), " ", &minutes(*theirs)]);
+                }
+            }
+            Command::Accept { game, colour: Colour::Any } => out.extend(["accept ", game]),
+            Command::Accept { game, colour } => out.extend(["accept ", game, " ", &colour.to_string()]),
+            Command::Clean => out.push_str("clean"),
+            Command::Rerate => out.push_str("rerate"),
+            Command::Quit => out.push_str("quit"),
+            Command::Stop => out.push_str("stop"),
+            Command::Showpass { name } => out.extend(["showpass ", name]),
+        }
+    }
+}
+
+fn read(name: &str, rest: &[&str]) -> Option<Command> {
+    let owned = |word: &str| word.to_owned();
+    Some(match (name, rest) {
+        ("help", []) => Command::Help,
+        ("register", [name, password]) => Command::Register { name: owned(name), password: owned(password) },
+        ("me", [name, password]) => Command::Me { name: owned(name), password: owned(password) },
+        ("password", [password]) => Command::Password { password: owned(password) },
+        ("list", []) => Command::List,
+        ("ratings", []) => Command::Ratings,
+        ("offer", rest) => offer(rest)?,
+        ("accept", [game]) => Command::Accept { game: owned(game), colour: Colour::Any },
+        ("accept", [game, colour]) => Command::Accept { game: owned(game), colour: Colour::read(colour)? },
+        ("clean", []) => Command::Clean,
+        ("rerate", []) => Command::Rerate,
+        ("quit", []) => Command::Quit,
+        ("stop", []) => Command::Stop,
+        ("showpass", [name]) => Command::Showpass { name: owned(name) },
+        _ => return None,
+    })
+}
+
+fn offer(rest: &[&str]) -> Option<Command> {
+    let (colour, times) = match rest.split_first() {
+        None => (Colour::Any, rest),
+        Some((colour, times)) => (Colour::read(colour)?, times),
+    };
+    let times = match times {
+        [] => None,
+        [both] => {
+            let both = whole_seconds(both)?;
+            Some(Times { ours: both, theirs: both })
+        }
+        [ours, theirs] => Some(Times { ours: whole_seconds(ours)?, theirs: whole_seconds(theirs)? }),
+        _ => return None,
+    };
+    Some(Command::Offer { colour, times })
+}
+
+/// What a client says in a game, when it is to move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// `a2-a3`: has the form of a move.
+    Move(String),
+    /// Gives up.
+    Resign,
+}
+
+impl Message for Answer {
+    fn parse(line: &str) -> Result<Self, WireError> {
+        let words: Vec<&str> = line.split_whitespace().take(3).collect();
+        match words.as_slice() {
+            ["resign"] => Ok(Answer::Resign),
+            [mv] | ["!", mv] if is_move(mv) => Ok(Answer::Move((*mv).to_owned())),
+            _ => Err(WireError::Unknown(shorten(line))),
+        }
+    }
+
+    fn print(&self, out: &mut String) {
+        out.push_str(match self {
+            Answer::Move(mv) => mv,
+            Answer::Resign => "resign",
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{super::tests::*, *};
+
+    fn command() -> impl Strategy<Value = Command> {
+        use Command as C;
+        let times =
+            prop::option::of((seconds(), seconds()).prop_map(|(ours, theirs)| Times { ours, theirs }));
+        prop_oneof![
+            (word(), word()).prop_map(|(name, password)| C::Register { name, password }),
+            (word(), word()).prop_map(|(name, password)| C::Me { name, password }),
+            word().prop_map(|password| C::Password { password }),
+            (colour(), times).prop_map(|(colour, times)| C::Offer { colour, times }),
+            (word(), colour()).prop_map(|(game, colour)| C::Accept { game, colour }),
+            word().prop_map(|name| C::Showpass { name }),
+            prop::sample::select(vec![C::Help, C::List, C::Ratings, C::Clean, C::Rerate, C::Quit, C::Stop]),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn commands_round_trip(command in command()) {
+            prop_assert_eq!(Command::parse(&command.to_line()), Ok(command));
+        }
+
+        #[test]
+        fn nothing_panics(line in "\\PC{0,60}", name in "(me|offer|accept|!) ", rest in "[ -~]{0,20}") {
+            let _ = (Command::parse(&line), Answer::parse(&line));
+            let _ = (Command::parse(&format!("{name}{rest}")), Answer::parse(&format!("{name}{rest}")));
+        }
+    }
+
+    #[test]
+    fn what_clients_write() {
+        let times = |ours, theirs| {
+            Some(Times { ours: Duration::from_secs(ours), theirs: Duration::from_secs(theirs) })
+        };
+        for (line, colour, expected) in [
+            ("offer", Colour::Any, None),
+            ("  offer   w\t60 ", Colour::read("W").unwrap(), times(60, 60)),
+            ("offer ? 60 1:30", Colour::Any, times(60, 90)),
+        ] {
+            assert_eq!(Command::parse(line), Ok(Command::Offer { colour, times: expected }), "{line}");
+        }
+        for wrong in
+            ["offer X", "offer W 1:5", "offer W 1 2 3", "accept", "accept 1 Q", "me alice", "help me"]
+        {
+            let WireError::Field { message, .. } = Command::parse(wrong).unwrap_err() else { panic!() };
+            assert!(wrong.starts_with(message));
+        }
+        assert!(matches!(Command::parse("HELP"), Err(WireError::Unknown(_))));
+        assert_eq!(Answer::parse("! a2-a3"), Ok(Answer::Move("a2-a3".into())));
+        assert_eq!(Answer::parse(" resign "), Ok(Answer::Resign));
+        for wrong in ["!a2-a3", "a2a3", "A2-A3", "a2-a7", "a2-a3 x", "", "resign now"] {
+            assert!(Answer::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! An arena that speaks IMCS, and clients that see each byte.
+
+#![allow(dead_code)] // every test file uses another part of it
+
+use std::time::Duration;
+
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream},
+    net::TcpStream,
+    task::JoinHandle,
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+use zeitnot::arena::{Arena, Config, Summary};
+
+/// Nothing here takes this long, unless it never comes.
+const LONG: Duration = Duration::from_secs(10);
+
+pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+    timeout(LONG, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
+}
+
+/// An arena with nothing but IMCS.
+pub struct Imcs {
+    pub address: String,
+    pub folder: TempDir,
+    shutdown: CancellationToken,
+    running: JoinHandle<Summary>,
+}
+
+impl Imcs {
+    pub async fn start() -> Imcs {
+        Imcs::in_folder(tempfile::tempdir().unwrap()).await
+    }
+
+    /// With the users that an earlier one has left there. Who is late is not waited for.
+    pub async fn in_folder(folder: TempDir) -> Imcs {
+        let path = folder.path().display();
+        let text = format!("games = '{path}/games'\n[imcs]\nlisten = '127.0.0.1:0'\nusers = '{path}/users'");
+        let mut config: Config = toml::from_str(&text).unwrap();
+        config.imcs.as_mut().unwrap().late = Duration::from_millis(50);
+        let arena = Arena::bind(config).await.unwrap();
+        let address = arena.imcs().unwrap().to_string();
+        let shutdown = CancellationToken::new();
+        let running = tokio::spawn(arena.run(shutdown.clone()));
+        Imcs { address, folder, shutdown, running }
+    }
+
+    /// A connection that has heard the greeting.
+    pub async fn connect(&self) -> Client {
+        let stream = TcpStream::connect(&self.address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        let mut client = Client(BufStream::new(stream));
+        client.hears("100 imcs 2.5\r\n").await;
+        client
+    }
+
+    /// Somebody new.
+    pub async fn register(&self, name: &str) -> Client {
+        let mut client = self.connect().await;
+        client.ask(&format!("register {name} pw"), &format!("202 hello new user {name}\r\n")).await;
+        client
+    }
+
+    /// Alice (White) and Bob at the board, both with these seconds.
+    pub async fn game(&self, seconds: u32) -> (Client, Client) {
+        let (mut alice, mut bob) = (self.register("alice").await, self.register("bob").await);
+        alice.ask(&format!("offer W {seconds}"), "103 1 game waiting for offer acceptance\r\n").await;
+        bob.say("accept 1").await;
+        let time = format!("{}:{:02}", seconds / 60, seconds % 60);
+        bob.hears(&format!("106 B {time} {time} game starts\r\n")).await;
+        alice.hears(&format!("105 W {time} {time} game starts\r\n")).await;
+        (alice, bob)
+    }
+
+    pub async fn stop(self) -> TempDir {
+        self.shutdown.cancel();
+        self.ended().await
+    }
+
+    pub async fn ended(self) -> TempDir {
+        soon("the arena's end", self.running).await.unwrap();
+        self.folder
+    }
+}
+
+/// A client that sees each byte.
+pub struct Client(BufStream<TcpStream>);
+
+impl Client {
+    pub async fn say(&mut self, line: &str) {
+        self.bytes(format!("{line}\r\n").as_bytes()).await;
+    }
+
+    pub async fn bytes(&mut self, bytes: &[u8]) {
+        self.0.write_all(bytes).await.unwrap();
+        self.0.flush().await.unwrap();
+    }
+
+    /// The next line with its end; empty at the close.
+    pub async fn line(&mut self) -> String {
+        let mut line = String::new();
+        soon("a line", self.0.read_line(&mut line)).await.unwrap();
+        line
+    }
+
+    /// Exactly these bytes come next.
+    #[track_caller]
+    pub fn hears(&mut self, expected: &str) -> impl Future<Output = ()> {
+        let at = std::panic::Location::caller();
+        async move {
+            let mut heard = vec![0; expected.len()];
+            let read = soon(&format!("{expected:?} at {at}"), self.0.read_exact(&mut heard)).await;
+            let heard = String::from_utf8_lossy(&heard).into_owned();
+            assert_eq!(heard, expected, "at {at}: {read:?}");
+        }
+    }
+
+    #[track_caller]
+    pub fn ask(&mut self, line: &str, expected: &str) -> impl Future<Output = ()> {
+        let at = std::panic::Location::caller();
+        async move {
+            self.say(line).await;
+            let mut heard = String::new();
+            while heard.len() < expected.len() {
+                let line = self.line().await;
+                assert!(!line.is_empty(), "closed at {at}, after {heard:?}");
+                heard += &line;
+            }
+            assert_eq!(heard, expected, "at {at}");
+        }
+    }
+
+    /// Passes over everything up to the prompt; returns it all.
+    pub async fn prompt(&mut self) -> String {
+        let mut heard = String::new();
+        loop {
+            let line = self.line().await;
+            heard += &line;
+            if line.starts_with("? ") {
+                return heard;
+            }
+            assert!(!line.is_empty(), "closed after {heard:?}");
+        }
+    }
+
+    /// Waits for the prompt, and answers.
+    pub async fn play(&mut self, mv: &str) {
+        self.prompt().await;
+        self.say(mv).await;
+    }
+
+    /// Everything up to the close.
+    pub async fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        soon("the close", self.0.read_to_end(&mut rest)).await.unwrap();
+        String::from_utf8(rest).unwrap()
+    }
+}
