@@ -24,6 +24,8 @@ pub(super) struct Game<'t> {
     players: BySide<Player>,
     board: Tuc,
     began: Instant,
+    /// The longest that each took for a move.
+    longest: BySide<Duration>,
     messages: Vec<String>,
 }
 
@@ -34,6 +36,8 @@ pub(super) struct Finished {
     pub points: BySide<u16>,
     pub end: End,
     pub rules: String,
+    /// The longest that each took for a move.
+    pub longest: BySide<Duration>,
     /// What both were told, and the last move, which they were not.
     pub messages: Vec<String>,
 }
@@ -57,7 +61,11 @@ impl fmt::Display for Finished {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BySide([white, black]) = &self.names;
         let BySide([first, second]) = self.points;
-        write!(f, "{white:?} – {black:?}: {first} – {second}")?;
+        let [slowest, slower] = self.longest.0.map(|longest| longest.as_secs_f64());
+        write!(
+            f,
+            "{white:?} – {black:?}: {first} – {second}, longest moves {slowest:.2} s and {slower:.2} s"
+        )?;
         match self.end {
             End::Rules => Ok(()),
             End::Time => f.write_str(", at the time limit"),
@@ -71,7 +79,8 @@ impl fmt::Display for Finished {
 impl<'t> Game<'t> {
     pub fn new(table: &'t Table, players: BySide<Player>) -> Self {
         let board = Tuc::start_by(table.config.rules);
-        Game { table, players, board, began: Instant::now(), messages: Vec::new() }
+        let longest = BySide([Duration::ZERO; 2]);
+        Game { table, players, board, began: Instant::now(), longest, messages: Vec::new() }
     }
 
     /// Referees to the end.
@@ -91,7 +100,9 @@ impl<'t> Game<'t> {
                 }
                 continue;
             };
+            let (asked, mover) = (moved, self.board.side());
             moved = Instant::now();
+            self.longest[mover] = self.longest[mover].max(moved - asked);
             if let Some(end) = self.play(mv, moved).await? {
                 break end;
             }
@@ -160,6 +171,6 @@ impl<'t> Game<'t> {
     fn finish(self, end: End) -> Finished {
         let names = BySide(Side::BOTH.map(|side| self.players[side].name.clone()));
         let rules = self.table.config.rules.to_string();
-        Finished { names, points: self.points(), end, rules, messages: self.messages }
+        Finished { names, points: self.points(), end, rules, longest: self.longest, messages: self.messages }
     }
 }
