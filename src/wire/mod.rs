@@ -1,6 +1,7 @@
 //! Text and messages, both ways, and nothing else: no sockets, no tokio. Fuzzed and round-tripped.
 
 pub mod contest;
+pub mod nthu;
 pub mod tuc;
 pub mod uci;
 
