@@ -4,6 +4,7 @@
 
 use std::{
     io::{self, Write},
+    path::PathBuf,
     process::ExitCode,
 };
 
@@ -20,6 +21,8 @@ pub mod log;
 mod network;
 pub mod perft;
 pub mod play;
+pub mod referee;
+pub mod runner;
 pub mod signals;
 pub mod uci;
 
@@ -42,6 +45,8 @@ Examples:
   zeitnot play                             play on the servers it names
   zeitnot arena                            run the tournaments it names
   zeitnot uci                              be an engine, under any chess GUI
+  zeitnot runner state action              answer one position of MiniChess, by files
+  zeitnot referee './first' './second'     let two such programs play
 
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
 RUST_LOG=debug shows more. `zeitnot help COMMAND` says more.";
@@ -57,6 +62,8 @@ pub enum Command {
     Check(check::Args),
     Bench(bench::Args),
     Perft(perft::Args),
+    Runner(runner::Args),
+    Referee(referee::Args),
 }
 
 /// Why a command failed.
@@ -92,6 +99,14 @@ pub enum CliError {
     /// A task of ours panicked.
     #[error("a task crashed, please report it: {0}")]
     Crashed(#[from] tokio::task::JoinError),
+    /// A place that takes no file.
+    #[error("{}: cannot be written: {source}; is it the right place?", path.display())]
+    Unwritten {
+        /// Where.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The operating system says no.
     #[error("{doing}: {source}")]
     Io {
@@ -110,7 +125,8 @@ impl CliError {
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::OutOfMemory(_) => 2,
             CliError::Protocol(_) | CliError::Arena(_) | CliError::Uci(_) => 1,
-            CliError::Crashed(_) | CliError::Io { .. } | CliError::Late(_) => 1,
+            CliError::Crashed(_) | CliError::Late(_) => 1,
+            CliError::Io { .. } | CliError::Unwritten { .. } => 1,
         }
     }
 
@@ -150,6 +166,8 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Play(args) => play::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Perft(args) => perft::run(&args),
+        Command::Runner(args) => runner::run(&args),
+        Command::Referee(args) => referee::run(&args),
     }
 }
 

@@ -31,15 +31,16 @@ pub fn watch(shutdown: Shutdown, first: &'static str) -> io::Result<impl Future<
     })
 }
 
+/// The two signals, each as often as it comes.
 #[cfg(unix)]
-struct Signals {
+pub(super) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Signals {
-    fn new() -> io::Result<Signals> {
+    pub fn new() -> io::Result<Signals> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Signals {
             interrupt: signal(SignalKind::interrupt())?,
@@ -47,7 +48,7 @@ impl Signals {
         })
     }
 
-    async fn next(&mut self) {
+    pub async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -55,16 +56,17 @@ impl Signals {
     }
 }
 
+/// Ctrl-C, as often as it comes.
 #[cfg(not(unix))]
-struct Signals;
+pub(super) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    fn new() -> io::Result<Signals> {
+    pub fn new() -> io::Result<Signals> {
         Ok(Signals)
     }
 
-    async fn next(&mut self) {
+    pub async fn next(&mut self) {
         let _ = tokio::signal::ctrl_c().await;
     }
 }

@@ -4,6 +4,7 @@ use std::{
     fmt,
     num::{NonZeroU16, NonZeroUsize},
     ops::ControlFlow,
+    str::FromStr,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -202,12 +203,25 @@ impl<'de> Deserialize<'de> for Kind {
     /// By the name that it shows.
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let name = String::deserialize(from)?;
-        Kind::named().find(|kind| kind.to_string() == name).ok_or_else(|| {
+        name.parse().map_err(|UnknownKind| {
             let known: Vec<_> = Kind::named().map(|kind| format!("`{kind}`")).collect();
             de::Error::invalid_value(de::Unexpected::Str(&name), &known.join(", ").as_str())
         })
     }
 }
+
+impl FromStr for Kind {
+    type Err = UnknownKind;
+
+    fn from_str(name: &str) -> Result<Self, UnknownKind> {
+        Kind::named().find(|kind| kind.to_string() == name).ok_or(UnknownKind)
+    }
+}
+
+/// No thinker of ours.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("known: {}", Kind::named().map(|kind| kind.to_string()).collect::<Vec<_>>().join(", "))]
+pub struct UnknownKind;
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

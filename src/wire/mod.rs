@@ -2,6 +2,7 @@
 
 pub mod contest;
 pub mod imcs;
+pub mod nthu;
 pub mod tuc;
 pub mod uci;
 

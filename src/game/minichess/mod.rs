@@ -92,6 +92,12 @@ impl<R: Rules> MiniChess<R> {
         Self::new(self.board.clone(), self.side, plies)
     }
 
+    /// The same board with so many plies to come until the count decides, or as many as the game has.
+    #[must_use]
+    pub fn before_the_end(&self, left: u16) -> Self {
+        self.at_ply(R::PLIES.saturating_sub(left))
+    }
+
     /// Could this side take the other's king, if it were to move?
     fn attacks_king(&self, side: Side) -> bool {
         self.board.king(!side).is_some_and(|king| self.board.is_attacked(king, side))

@@ -1,0 +1,212 @@
+//! `zeitnot referee`: a match of two programs that speak through files.
+
+use std::{
+    fs, io,
+    path::{self, PathBuf},
+    time::Duration,
+};
+
+use tempfile::TempDir;
+use tokio::{runtime, select};
+
+use super::{CliError, print, signals::Signals};
+use crate::game::{BySide, Side};
+
+mod game;
+mod turn;
+
+use game::{Game, Played};
+use turn::Files;
+
+/// Let two programs play MiniChess through files
+///
+/// For each move, the program is started anew, with the names of the files `state` and `action` behind its
+/// own arguments. At the limit it gets SIGTERM, and is killed 2 s later (the course's referee would wait for
+/// ever). The last complete group of four numbers in `action` is its move; if that is missing or illegal,
+/// its opponent has won. Colours alternate from game to game.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zeitnot referee 'zeitnot runner' ./player_submission
+  zeitnot referee --games 20 --time 500ms 'zeitnot runner' 'zeitnot runner --engine alpha-beta --depth 6'
+
+A program is a command with arguments, quoted; what needs more of a shell goes into sh -c '…'.
+Lines that begin with `result` are for other programs: game, players, score, plies, reason.
+Ctrl-C breaks the running game off, and it does not count. Exit code: 0 also then.")]
+pub struct Args {
+    /// The program that is white in the first game
+    pub white: String,
+    /// The program that is black in the first game
+    pub black: String,
+    /// How many games
+    #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    pub games: u32,
+    /// The time for a move
+    #[arg(long, default_value = "10s", value_parser = humantime::parse_duration)]
+    pub time: Duration,
+    /// After so many plies the material decides
+    #[arg(long, default_value = "50", value_parser = clap::value_parser!(u16).range(1..))]
+    pub plies: u16,
+    /// Where the two files are [default: a folder of its own, which goes with the match]
+    #[arg(long)]
+    pub directory: Option<PathBuf>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`CliError`]: no place for the files, or no shell to start programs with.
+pub fn run(args: &Args) -> Result<(), CliError> {
+    let place = Place::find(args.directory.as_deref())?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|source| CliError::Io { doing: "cannot start a runtime", source })?;
+    let files = Files::in_folder(place.path());
+    let played = runtime.block_on(play(args, &files));
+    let removed = files.remove();
+    table(args, &played?)?;
+    removed.map_err(|source| CliError::Io { doing: "cannot remove the files of the match", source })
+}
+
+/// Where the files are.
+enum Place {
+    Own(TempDir),
+    Given(PathBuf),
+}
+
+impl Place {
+    /// Programs get full names, so that they can be started from anywhere.
+    fn find(given: Option<&path::Path>) -> Result<Place, CliError> {
+        let Some(folder) = given else {
+            let own = tempfile::Builder::new().prefix("zeitnot-referee-").tempdir();
+            return own
+                .map(Place::Own)
+                .map_err(|source| CliError::Io { doing: "cannot make a folder for the match", source });
+        };
+        let made = fs::create_dir_all(folder).and_then(|()| path::absolute(folder));
+        made.map(Place::Given).map_err(|source| CliError::Unwritten { path: folder.to_owned(), source })
+    }
+
+    fn path(&self) -> &path::Path {
+        match self {
+            Place::Own(own) => own.path(),
+            Place::Given(path) => path,
+        }
+    }
+}
+
+/// One of the two programs, whatever colour it has.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Contender {
+    First,
+    Second,
+}
+
+impl Contender {
+    fn name(self) -> &'static str {
+        match self {
+            Contender::First => "first",
+            Contender::Second => "second",
+        }
+    }
+}
+
+/// A game of the match.
+struct Counted {
+    contenders: BySide<Contender>,
+    played: Played,
+}
+
+/// Plays all games, or as many as there is patience for.
+async fn play(args: &Args, files: &Files) -> Result<Vec<Counted>, CliError> {
+    let mut signals =
+        Signals::new().map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
+    let mut games = Vec::new();
+    for number in 1..=args.games {
+        let contenders = match number % 2 {
+            1 => BySide([Contender::First, Contender::Second]),
+            _ => BySide([Contender::Second, Contender::First]),
+        };
+        let players = BySide(contenders.0.map(|contender| match contender {
+            Contender::First => args.white.as_str(),
+            Contender::Second => args.black.as_str(),
+        }));
+        let [white, black] = players.0;
+        print(|out| io::Write::write_fmt(out, format_args!("game {number}: {white} – {black}\n")))?;
+        let game = Game { players, files, time: args.time, plies: args.plies };
+        let played = select! {
+            played = game.play() => played?,
+            () = signals.next() => {
+                print(|out| io::Write::write_all(out, b"broken off\n"))?;
+                break;
+            }
+        };
+        let counted = Counted { contenders, played };
+        result(number, &counted)?;
+        games.push(counted);
+    }
+    Ok(games)
+}
+
+/// The last line of the course's record, and one for other programs.
+fn result(number: u32, Counted { contenders, played }: &Counted) -> Result<(), CliError> {
+    let (words, score) = match played.winner {
+        Some(Side::First) => ("Player1 wins", "1-0"),
+        Some(Side::Second) => ("Player2 wins", "0-1"),
+        None => ("Draw", "1/2-1/2"),
+    };
+    let [white, black] = contenders.0.map(Contender::name);
+    let Played { plies, why, .. } = played;
+    let line =
+        format!("result game={number} white={white} black={black} score={score} plies={plies} reason={why}");
+    print(|out| io::Write::write_fmt(out, format_args!("{words}\n{line}\n\n")))
+}
+
+/// What each has won, and with which colour.
+fn table(args: &Args, games: &[Counted]) -> Result<(), CliError> {
+    print(|out| {
+        use io::Write;
+        writeln!(out, "player  points  games  won (white)  drawn  lost (white)  command")?;
+        for (contender, phrase) in [(Contender::First, &args.white), (Contender::Second, &args.black)] {
+            let row = Row::of(contender, games);
+            let (points, name) = (row.won as f64 + row.drawn as f64 / 2.0, contender.name());
+            let Row { games, won, won_white, drawn, lost, lost_white } = row;
+            writeln!(
+                out,
+                "{name:6} {points:7.1} {games:6} {won:4} ({won_white:5}) {drawn:6} {lost:5} ({lost_white:5})  {phrase}"
+            )?;
+        }
+        Ok(())
+    })
+}
+
+/// A row of the table.
+#[derive(Default)]
+struct Row {
+    games: usize,
+    won: usize,
+    won_white: usize,
+    drawn: usize,
+    lost: usize,
+    lost_white: usize,
+}
+
+impl Row {
+    fn of(contender: Contender, games: &[Counted]) -> Row {
+        let mut row = Row { games: games.len(), ..Row::default() };
+        for Counted { contenders, played } in games {
+            let is_white = usize::from(contenders[Side::First] == contender);
+            match played.winner {
+                None => row.drawn += 1,
+                Some(side) if contenders[side] == contender => {
+                    row.won += 1;
+                    row.won_white += is_white;
+                }
+                Some(_) => {
+                    row.lost += 1;
+                    row.lost_white += is_white;
+                }
+            }
+        }
+        row
+    }
+}

@@ -1,0 +1,164 @@
+//! One turn of one program: a fresh process that reads `state` and writes `action`, and its end.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    process::{Child, Command},
+    time::timeout,
+};
+
+use crate::{
+    game::minichess::Mini2023,
+    wire::nthu::{Action, print_state},
+};
+
+/// A program that does not end when asked to is killed so much later. The course's referee would wait for ever.
+const GRACE: Duration = Duration::from_secs(2);
+/// Of an action that is longer, the beginning counts: a line a microsecond for a minute fits.
+const MAX_ACTION: u64 = 1 << 29;
+
+/// The two files.
+pub(super) struct Files {
+    state: PathBuf,
+    action: PathBuf,
+}
+
+/// What a turn has brought.
+pub(super) struct Turn {
+    /// What was written.
+    pub action: Action,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Files {
+    /// In this folder.
+    pub fn in_folder(folder: &Path) -> Files {
+        Files { state: folder.join("state"), action: folder.join("action") }
+    }
+
+    /// Shows a position to a program and takes its answer. Dropped before its end, it kills the program.
+    pub async fn ask(&self, phrase: &str, position: &Mini2023, limit: Duration) -> io::Result<Turn> {
+        remove(&self.action)?;
+        fs::write(&self.state, print_state(position))?;
+        let began = Instant::now();
+        // As `timeout` does in the course's referee: the phrase is a command with its arguments.
+        let mut child = in_a_group(Command::new("/bin/sh"))
+            .args(["-c", &format!("exec {phrase} \"$1\" \"$2\""), "sh"])
+            .args([&self.state, &self.action])
+            .stdin(Stdio::null())
+            .stdout(io::stderr())
+            .spawn()?;
+        let group = Group::of(&child);
+        if timeout(limit, child.wait()).await.is_err() {
+            group.end();
+            if timeout(GRACE, child.wait()).await.is_err() {
+                group.kill();
+                child.wait().await?;
+            }
+        }
+        let took = began.elapsed();
+        // What it has left behind does not think on the other's time.
+        drop(group);
+        let action = Action::parse(&written(&self.action));
+        remove(&self.action)?;
+        Ok(Turn { action, took })
+    }
+
+    /// Leaves nothing behind.
+    pub fn remove(&self) -> io::Result<()> {
+        remove(&self.state)?;
+        remove(&self.action)
+    }
+}
+
+/// What a program has written; nothing, where that is no file that can be read.
+fn written(path: &Path) -> Vec<u8> {
+    let mut text = Vec::new();
+    // To open a pipe would wait for its other end.
+    if fs::metadata(path).is_ok_and(|about| about.is_file())
+        && let Ok(file) = File::open(path)
+        && file.take(MAX_ACTION).read_to_end(&mut text).is_err()
+    {
+        text.clear();
+    }
+    text
+}
+
+/// A program may have made anything of it.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(about) if about.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A command whose children are told of with it.
+#[cfg(unix)]
+fn in_a_group(mut command: Command) -> Command {
+    command.process_group(0);
+    command
+}
+
+#[cfg(not(unix))]
+fn in_a_group(mut command: Command) -> Command {
+    command.kill_on_drop(true);
+    command
+}
+
+/// A program and all that it has started; killed when this is dropped.
+#[cfg(unix)]
+struct Group(Option<rustix::process::Pid>);
+
+#[cfg(unix)]
+impl Group {
+    fn of(child: &Child) -> Group {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Group(id.and_then(rustix::process::Pid::from_raw))
+    }
+
+    fn end(&self) {
+        self.signal(rustix::process::Signal::TERM);
+    }
+
+    fn kill(&self) {
+        self.signal(rustix::process::Signal::KILL);
+    }
+
+    fn signal(&self, signal: rustix::process::Signal) {
+        if let Some(group) = self.0 {
+            // An error: nobody is left in it.
+            let _ = rustix::process::kill_process_group(group, signal);
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Where there are no such signals, the program is killed with its handle.
+#[cfg(not(unix))]
+struct Group;
+
+#[cfg(not(unix))]
+impl Group {
+    fn of(_: &Child) -> Group {
+        Group
+    }
+
+    fn end(&self) {}
+
+    fn kill(&self) {}
+}

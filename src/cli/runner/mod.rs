@@ -1,0 +1,183 @@
+//! `zeitnot runner`: a move for a referee that speaks through files, at once, and then ever better ones.
+
+use std::{
+    fs::File,
+    io::Read,
+    num::{NonZeroU8, NonZeroU16, NonZeroUsize},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use tokio::{runtime, select, sync::oneshot, time::sleep};
+
+use super::{CliError, signals::Signals};
+use crate::{
+    bot::clock::{Budget, Pacer},
+    engine::{
+        self, Decision, Kind, Limits, StopFlag, Workshop,
+        mind::{Mind, Order},
+    },
+    game::{Game, Line, Packed, minichess::Mini2023},
+    wire::nthu::{self, MAX_STATE},
+};
+
+mod actions;
+mod plies;
+
+use actions::Actions;
+
+/// Answer one position of MiniChess that stands in a file
+///
+/// Reads the position from STATE and writes a legal move to ACTION at once, then a further line whenever a
+/// better one is found: the last line counts. Leaves at SIGTERM, when its time is over, or when thinking
+/// longer would change nothing. How many plies were played stands in STATE.zeitnot, for the next call.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zeitnot runner state action                                 as the course's referee calls it
+  zeitnot runner --time 2s --engine alpha-beta state action   a weaker opponent
+
+Exit code: 0 when stopped or done, 1 if ACTION cannot be written, 2 if STATE is no position to move in.")]
+pub struct Args {
+    /// The file with the position
+    pub state: PathBuf,
+    /// The file for the moves
+    pub action: PathBuf,
+    /// Leave so long after the start
+    #[arg(long, default_value = "9.5s", value_parser = humantime::parse_duration)]
+    pub time: Duration,
+    /// Who thinks: `search`, `random`, or an algorithm as courses teach it
+    #[arg(long, value_name = "KIND", default_value_t, value_parser = str::parse::<Kind>)]
+    pub engine: Kind,
+    /// Search no deeper than so many plies
+    #[arg(long)]
+    pub depth: Option<NonZeroU16>,
+    /// Search threads
+    #[arg(long, default_value = "1")]
+    pub threads: NonZeroU8,
+    /// The size of the search's table, in MiB
+    #[arg(long, value_name = "MIB", default_value = "16")]
+    pub hash: NonZeroU16,
+    /// The referee counts material after so many plies
+    #[arg(long, default_value = "50", value_parser = clap::value_parser!(u16).range(1..))]
+    pub plies: u16,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`CliError`]: no position to move in, no memory, or a file that cannot be written.
+pub fn run(args: &Args) -> Result<(), CliError> {
+    let began = Instant::now();
+    let shown = read(&args.state)?;
+    let note = plies::note_beside(&args.state);
+    let played = plies::count(&note, &shown);
+    // A referee that went on beyond the end knows no such end.
+    let left = args.plies.checked_sub(played).filter(|&left| left > 0).unwrap_or(args.plies);
+    let position = shown.before_the_end(left);
+
+    let workshop = Workshop::new(&engine(args))?;
+    let glance = workshop.glance(&position);
+    let Some(first) = position.unpack(glance) else {
+        let (file, side) = (args.state.display(), position.side());
+        return Err(CliError::Usage(format!(
+            "{file}: {side} has no legal move there, so there is none to write"
+        )));
+    };
+    let unwritten = |source| CliError::Unwritten { path: args.action.clone(), source };
+    let mut actions = Actions::open(&args.action).map_err(unwritten)?;
+    actions.write(first);
+    plies::leave(&note, &shown.at_ply(played));
+    if position.moves().len() > 1 {
+        let thought = Thought { position, workshop, first: glance, actions: Arc::new(Mutex::new(actions)) };
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|source| CliError::Io { doing: "cannot start a runtime", source })?;
+        return runtime.block_on(thought.think(args, began))?.map_err(unwritten);
+    }
+    actions.finish().map_err(unwritten)
+}
+
+fn read(state: &Path) -> Result<Mini2023, CliError> {
+    let wrong = |error: &dyn std::error::Error| {
+        CliError::Usage(format!(
+            "{}: {error}; expected the position that the referee writes",
+            state.display()
+        ))
+    };
+    let mut text = Vec::new();
+    let file = File::open(state).map_err(|error| wrong(&error))?;
+    file.take(MAX_STATE).read_to_end(&mut text).map_err(|error| wrong(&error))?;
+    nthu::parse_state(&text).map_err(|error| wrong(&error))
+}
+
+fn engine(args: &Args) -> engine::Config {
+    let usual = engine::Config::default();
+    engine::Config {
+        kind: args.engine,
+        hash_mib: NonZeroUsize::from(args.hash),
+        threads: NonZeroUsize::from(args.threads),
+        depth: args.depth.unwrap_or(usual.depth),
+    }
+}
+
+/// What is thought about, and where the moves go.
+struct Thought {
+    position: Mini2023,
+    workshop: Workshop,
+    /// Written already.
+    first: Packed,
+    actions: Arc<Mutex<Actions>>,
+}
+
+impl Thought {
+    /// Thinks until there is nothing more to gain, or to the end of the time, or of the patience.
+    async fn think(self, args: &Args, began: Instant) -> Result<std::io::Result<()>, CliError> {
+        let signals = Signals::new();
+        let mut signals =
+            signals.map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
+        let (best, stop) = (Arc::new(Decision::new(self.first)), Arc::new(StopFlag::default()));
+        let (tell, done) = oneshot::channel();
+        let line = Line::new(self.position.clone());
+        let pacer = Pacer::new(&line, began, Some(Budget::exactly(args.time)));
+        let actions = self.actions.clone();
+        let mut mind = Mind::new(self.workshop);
+        mind.order(Order {
+            line,
+            limits: Limits {
+                depth: args.depth.map(NonZeroU16::get),
+                hard: began.checked_add(args.time),
+                ..Limits::default()
+            },
+            best: best.clone(),
+            stop: stop.clone(),
+            watch: Box::new(move |progress| {
+                if let Some(&mv) = progress.pv.first() {
+                    lock(&actions).write(mv);
+                }
+                pacer.hear(progress)
+            }),
+            done: Box::new(move |_| {
+                // Who has left does not hear it.
+                let _ = tell.send(());
+            }),
+        });
+        select! {
+            () = signals.next() => {}
+            _ = done => {}
+            () = sleep(args.time.saturating_sub(began.elapsed())) => {}
+        }
+        stop.stop();
+        let mut actions = lock(&self.actions);
+        // An iteration that was not finished may have found a better one.
+        if let Some(mv) = self.position.unpack(best.read().mv) {
+            actions.write(mv);
+        }
+        Ok(actions.finish())
+    }
+}
+
+/// A writer that panicked has written its line or not.
+fn lock(actions: &Mutex<Actions>) -> MutexGuard<'_, Actions> {
+    actions.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,142 @@
+//! How many plies were played: the referee does not tell, so each call leaves a note for the next one.
+//!
+//! The note is the position in the game's own text, which has the number of the move. Should it be lost or
+//! damaged, the count is guessed, and nothing else suffers.
+
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use crate::game::{
+    Game, Side,
+    minichess::{Kind, Mini2023, ROWS},
+};
+
+/// A note has far fewer bytes.
+const MAX_NOTE: u64 = 256;
+/// The plies between two calls: our move and its answer; or one, where both sides leave notes here.
+const BETWEEN_CALLS: u16 = 2;
+
+/// Where the note about this state is.
+pub(super) fn note_beside(state: &Path) -> PathBuf {
+    let mut path = state.as_os_str().to_owned();
+    path.push(".zeitnot");
+    path.into()
+}
+
+/// How many plies were played when this position stands on the board.
+///
+/// A start of a game goes before any note: one that shuffles its knights back there is rarer than one that was
+/// broken off.
+pub(super) fn count(note: &Path, position: &Mini2023) -> u16 {
+    let since_start = distance(&Mini2023::start(), position, 1);
+    let since_note =
+        || read(note).and_then(|last| Some(last.plies() + distance(&last, position, BETWEEN_CALLS)?));
+    since_start.or_else(since_note).unwrap_or_else(|| guess(position))
+}
+
+/// Leaves a note for the next call.
+pub(super) fn leave(note: &Path, position: &Mini2023) {
+    if let Err(error) = fs::write(note, position.print() + "\n") {
+        // It costs the count of the plies, which is no reason not to move.
+        eprintln!("warning: {}: {error}; the end of the game will be guessed", note.display());
+    }
+}
+
+fn read(note: &Path) -> Option<Mini2023> {
+    let mut text = String::new();
+    File::open(note).ok()?.take(MAX_NOTE).read_to_string(&mut text).ok()?;
+    Mini2023::parse(&text).ok()
+}
+
+/// The plies from one position to another, if they are at most so many.
+fn distance(from: &Mini2023, to: &Mini2023, most: u16) -> Option<u16> {
+    let is_there = |at: &Mini2023| (at.board(), at.side()) == (to.board(), to.side());
+    let mut reached = vec![from.clone()];
+    for plies in 0..most {
+        if reached.iter().any(is_there) {
+            return Some(plies);
+        }
+        reached = reached.iter().flat_map(after_each_move).collect();
+    }
+    reached.iter().any(is_there).then_some(most)
+}
+
+fn after_each_move(position: &Mini2023) -> impl Iterator<Item = Mini2023> + '_ {
+    position.moves().into_iter().map(|mv| {
+        let mut child = position.clone();
+        child.play(mv);
+        child
+    })
+}
+
+/// The fewest plies that lead to such a board, more or less: what pawns have stepped, officers that have
+/// left their squares, and men that are gone.
+fn guess(position: &Mini2023) -> u16 {
+    let (start, board) = (Mini2023::start(), position.board());
+    let stands_at_home =
+        |square, side, kind| start.board().men(side).any(|(home, man)| (home, man) == (square, kind));
+    let moved = board.pieces().map(|(square, side, kind)| match (kind, side) {
+        (Kind::Pawn, Side::First) => square.row().saturating_sub(1),
+        (Kind::Pawn, Side::Second) => (ROWS - 2).saturating_sub(square.row()),
+        _ => usize::from(!stands_at_home(square, side, kind)),
+    });
+    let missing = start.board().pieces().count().saturating_sub(board.pieces().count());
+    let plies = (moved.sum::<usize>() + missing) as u16;
+    plies + (plies + position.side() as u16) % 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(moves: &[&str]) -> Mini2023 {
+        moves.iter().fold(Mini2023::start(), |mut position, mv| {
+            position.play(position.read(mv).unwrap());
+            position
+        })
+    }
+
+    /// As a `state` shows it.
+    fn shown(position: &Mini2023) -> Mini2023 {
+        position.at_ply(position.side() as u16)
+    }
+
+    const GAME: [&str; 8] = ["b1a3", "d6e4", "a3b1", "e4c3", "b2c3", "b5b4", "c3b4", "a5b4"];
+
+    #[test]
+    fn counts_for_either_side_and_for_both_in_one_place() {
+        let folder = tempfile::tempdir().unwrap();
+        for (begin, step) in [(0, 2), (1, 2), (0, 1)] {
+            let note = folder.path().join(format!("{begin}{step}"));
+            for plies in (begin..=GAME.len()).step_by(step) {
+                let position = shown(&after(&GAME[..plies]));
+                assert_eq!(count(&note, &position), plies as u16, "from {begin} by {step}");
+                leave(&note, &position.at_ply(plies as u16));
+                assert_eq!(count(&note, &position), plies as u16, "asked again");
+            }
+            assert_eq!(count(&note, &shown(&after(&GAME[..begin]))), begin as u16, "a new game");
+        }
+    }
+
+    #[test]
+    fn a_note_of_another_game_or_a_damaged_one_costs_the_count_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("note");
+        let position = shown(&after(&GAME[..6]));
+        // A pawn each has gone a step, one knight is gone, and one pawn stands two steps ahead at the side.
+        let guessed = guess(&position);
+        assert_eq!((guessed % 2, count(&note, &position)), (0, guessed));
+        for damage in ["", "k", "kqbnr/ppppp/...../...../PPPPP/RNBQK W 30000", "\u{fffd}\0\n\n"] {
+            fs::write(&note, damage).unwrap();
+            assert_eq!(count(&note, &position), guessed, "{damage}");
+        }
+        leave(&note, &after(&["a2a3", "a5a4"]).at_ply(40));
+        assert_eq!(count(&note, &position), guessed, "no two plies from there");
+        fs::write(&note, vec![b' '; 1 << 20]).unwrap();
+        assert_eq!(count(&note, &position), guessed);
+        assert_eq!(guess(&shown(&after(&GAME[..1]))) % 2, 1);
+    }
+}
