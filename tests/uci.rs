@@ -2,74 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers are tests, too
 
-use std::{
-    io::{BufRead, BufReader, Write},
-    process::{Child, ChildStdin, Command, Stdio},
-    sync::mpsc::{Receiver, channel},
-    thread,
-    time::Duration,
-};
+use std::{io::Write, thread, time::Duration};
 
 use zeitnot::game::{Game, chess::Chess};
 
-struct Engine {
-    process: Child,
-    input: Option<ChildStdin>,
-    lines: Receiver<String>,
-}
-
-impl Engine {
-    fn start() -> Engine {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_zeitnot"))
-            .arg("uci")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (tell, lines) = channel();
-        let output = BufReader::new(process.stdout.take().unwrap());
-        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
-        Engine { input: process.stdin.take(), process, lines }
-    }
-
-    fn say(&mut self, text: &str) {
-        writeln!(self.input.as_mut().unwrap(), "{text}").unwrap();
-    }
-
-    fn hear(&self) -> String {
-        self.lines.recv_timeout(Duration::from_secs(60)).expect("the engine says nothing")
-    }
-
-    /// All lines to the first that begins like this.
-    fn until(&self, start: &str) -> Vec<String> {
-        let mut lines = Vec::new();
-        while lines.last().is_none_or(|last: &String| !last.starts_with(start)) {
-            lines.push(self.hear());
-        }
-        lines
-    }
-
-    /// The move, after at least one line with a score.
-    fn best_move(&self) -> String {
-        let lines = self.until("bestmove");
-        assert!(lines.iter().any(|l| l.starts_with("info ") && l.contains(" score ")), "{lines:?}");
-        lines.last().unwrap().split(' ').nth(1).unwrap().to_owned()
-    }
-
-    fn is_silent(&mut self) -> bool {
-        self.say("isready");
-        self.hear() == "readyok"
-    }
-
-    fn wait(mut self) -> i32 {
-        drop(self.input.take());
-        self.process.wait().unwrap().code().unwrap()
-    }
-}
+#[path = "support/engine.rs"]
+mod engine;
+use engine::Engine;
 
 #[test]
 fn introduces_itself() {
-    let mut engine = Engine::start();
+    let mut engine = Engine::start(&["uci"]);
     engine.say("uci");
     let lines = engine.until("uciok");
     for option in ["Hash", "Threads", "Move Overhead", "Ponder", "UCI_Chess960"] {
@@ -81,7 +24,7 @@ fn introduces_itself() {
 
 #[test]
 fn answers_every_kind_of_go() {
-    let mut engine = Engine::start();
+    let mut engine = Engine::start(&["uci"]);
     engine.say("setoption name Hash value 8");
     engine.say("setoption name Threads value 2");
     for position in [
@@ -116,7 +59,7 @@ fn answers_every_kind_of_go() {
 
 #[test]
 fn a_search_without_end_ends_with_stop() {
-    let mut engine = Engine::start();
+    let mut engine = Engine::start(&["uci"]);
     // A mate so near that the search is over at once, and must keep it to itself.
     engine.say("position fen 7k/8/5KQ1/8/8/8/8/8 w - - 0 1");
     for go in ["go infinite", "go infinite depth 2", "go ponder wtime 1000 btime 1000"] {
@@ -136,7 +79,7 @@ fn a_search_without_end_ends_with_stop() {
 
 #[test]
 fn a_position_without_moves_has_no_best_move() {
-    let mut engine = Engine::start();
+    let mut engine = Engine::start(&["uci"]);
     engine.say("position startpos moves f2f3 e7e5 g2g4 d8h4");
     engine.say("go movetime 50");
     assert_eq!(engine.best_move(), "(none)");
@@ -144,7 +87,7 @@ fn a_position_without_moves_has_no_best_move() {
 
 #[test]
 fn castles_as_chess960_does_when_told() {
-    let mut engine = Engine::start();
+    let mut engine = Engine::start(&["uci"]);
     let mate_or_castle = "fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1";
     for (option, castling) in [("false", "e1g1"), ("true", "e1h1")] {
         engine.say(&format!("setoption name UCI_Chess960 value {option}"));
@@ -156,7 +99,7 @@ fn castles_as_chess960_does_when_told() {
 
 #[test]
 fn survives_nonsense_and_says_what_is_wrong() {
-    let mut engine = Engine::start();
+    let mut engine = Engine::start(&["uci"]);
     for (nonsense, complaint) in [
         ("hello", "unknown message 'hello'"),
         ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "is no position of chess"),
@@ -180,13 +123,13 @@ fn survives_nonsense_and_says_what_is_wrong() {
 
 #[test]
 fn the_end_of_input_ends_it_after_the_answer() {
-    let mut engine = Engine::start();
+    let mut engine = Engine::start(&["uci"]);
     engine.say("go depth 6");
     drop(engine.input.take());
     engine.best_move();
     assert_eq!(engine.wait(), 0);
 
-    let mut engine = Engine::start();
+    let mut engine = Engine::start(&["uci"]);
     engine.say("go infinite");
     drop(engine.input.take());
     engine.best_move();
@@ -195,7 +138,7 @@ fn the_end_of_input_ends_it_after_the_answer() {
 
 #[test]
 fn plays_a_game_against_itself() {
-    let mut engine = Engine::start();
+    let mut engine = Engine::start(&["uci"]);
     let (mut position, mut moves) = (Chess::start(), String::new());
     for _ in 0..60 {
         engine.say(&format!("position startpos moves{moves}"));

@@ -16,6 +16,7 @@ pub mod bench;
 pub mod check;
 pub mod config;
 pub mod demo;
+pub mod gui;
 pub mod live;
 pub mod log;
 mod network;
@@ -24,6 +25,7 @@ pub mod play;
 pub mod referee;
 pub mod runner;
 pub mod signals;
+pub mod ubgi;
 pub mod uci;
 
 use config::ConfigErrors;
@@ -47,6 +49,7 @@ Examples:
   zeitnot uci                              be an engine, under any chess GUI
   zeitnot runner state action              answer one position of MiniChess, by files
   zeitnot referee './first' './second'     let two such programs play
+  zeitnot ubgi                             be an engine of MiniChess, under the NTHU runner of 2026
 
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
 RUST_LOG=debug shows more. `zeitnot help COMMAND` says more.";
@@ -59,6 +62,7 @@ pub enum Command {
     Play(play::Args),
     Arena(arena::Args),
     Uci(uci::Args),
+    Ubgi(ubgi::Args),
     Check(check::Args),
     Bench(bench::Args),
     Perft(perft::Args),
@@ -89,7 +93,7 @@ pub enum CliError {
     Arena(#[from] ArenaError),
     /// Being an engine came to a bad end.
     #[error(transparent)]
-    Uci(#[from] uci::UciError),
+    Gui(#[from] gui::GuiError),
     /// A server does not want us.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
@@ -124,7 +128,7 @@ impl CliError {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::OutOfMemory(_) => 2,
-            CliError::Protocol(_) | CliError::Arena(_) | CliError::Uci(_) => 1,
+            CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) => 1,
             CliError::Crashed(_) | CliError::Late(_) => 1,
             CliError::Io { .. } | CliError::Unwritten { .. } => 1,
         }
@@ -162,6 +166,7 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Demo(args) => demo::run(&args),
         Command::Arena(args) => arena::run(&args),
         Command::Uci(args) => uci::run(&args),
+        Command::Ubgi(args) => ubgi::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Play(args) => play::run(&args),
         Command::Check(args) => check::run(&args),

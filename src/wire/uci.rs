@@ -1,25 +1,49 @@
-//! The Universal Chess Interface, as an engine hears and speaks it.
+//! The Universal Chess Interface, as an engine hears and speaks it; and UBGI, which adds some words.
 //!
 //! Source: the UCI specification of April 2006 by Stefan Meyer-Kahlen. As it asks, a line with unknown
-//! words in front is read from the first known one.
+//! words in front is read from the first known one. UBGI, the Universal Board Game Interface, is from
+//! KohakuBlueleaf's KohakuBoardGame, version 1.0 of its text, as the NTHU course of 2026 uses it.
 
 use std::{fmt, time::Duration};
 
 use super::{WireError, shorten};
+
+/// Which words are known.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// UCI's.
+    Uci,
+    /// Also `ubgi`, `ubginewgame` and `d`; and positions are boards instead of FENs.
+    Ubgi,
+}
+
+impl Words {
+    /// The word before a position, and what is expected behind `position`.
+    const fn position(self) -> (&'static str, &'static str) {
+        match self {
+            Words::Uci => ("fen", "startpos or fen"),
+            Words::Ubgi => ("board", "startpos or board"),
+        }
+    }
+}
 
 /// What a GUI says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromGui {
     /// Who are you, and what can be set?
     Uci,
+    /// The same question in UBGI.
+    Ubgi,
+    /// Show the position to a human being.
+    Display,
     /// Answer when everything before is done.
     IsReady,
     /// The next position is of another game.
     NewGame,
     /// What to think about.
     Position {
-        /// `None`: the usual start.
-        fen: Option<String>,
+        /// In the game's own text form; `None`: the usual start.
+        root: Option<String>,
         /// From there, in coordinates.
         moves: Vec<String>,
     },
@@ -72,14 +96,17 @@ impl FromGui {
     ///
     /// # Errors
     /// [`WireError`] if no word of it is a command, or a command lacks what it needs.
-    pub fn parse(line: &str) -> Result<FromGui, WireError> {
+    pub fn parse(line: &str, known: Words) -> Result<FromGui, WireError> {
         let mut words = line.split_whitespace();
         while let Some(word) = words.next() {
             return Ok(match word {
                 "uci" => FromGui::Uci,
+                "ubgi" if known == Words::Ubgi => FromGui::Ubgi,
+                "ubginewgame" if known == Words::Ubgi => FromGui::NewGame,
+                "d" if known == Words::Ubgi => FromGui::Display,
                 "isready" => FromGui::IsReady,
                 "ucinewgame" => FromGui::NewGame,
-                "position" => position(words)?,
+                "position" => position(words, known)?,
                 "go" => FromGui::Go(go(words)),
                 "stop" => FromGui::Stop,
                 "ponderhit" => FromGui::PonderHit,
@@ -93,19 +120,21 @@ impl FromGui {
     }
 }
 
-fn position<'l>(mut words: impl Iterator<Item = &'l str>) -> Result<FromGui, WireError> {
-    let expected =
-        |got: &str| WireError::Field { message: "position", expected: "startpos or fen", got: shorten(got) };
+fn position<'l>(mut words: impl Iterator<Item = &'l str>, known: Words) -> Result<FromGui, WireError> {
+    let (before_text, expected) = known.position();
     let mut before_moves = words.by_ref().take_while(|&word| word != "moves");
-    let fen = match before_moves.next() {
+    let root = match before_moves.next() {
         Some("startpos") => {
             before_moves.for_each(drop);
             None
         }
-        Some("fen") => Some(before_moves.collect::<Vec<_>>().join(" ")),
-        other => return Err(expected(other.unwrap_or(""))),
+        Some(word) if word == before_text => Some(before_moves.collect::<Vec<_>>().join(" ")),
+        other => {
+            let got = shorten(other.unwrap_or(""));
+            return Err(WireError::Field { message: "position", expected, got });
+        }
     };
-    Ok(FromGui::Position { fen, moves: words.map(str::to_owned).collect() })
+    Ok(FromGui::Position { root, moves: words.map(str::to_owned).collect() })
 }
 
 fn set_option<'l>(words: impl Iterator<Item = &'l str>) -> Result<FromGui, WireError> {
@@ -207,7 +236,7 @@ mod tests {
     use super::*;
 
     fn parse_go(line: &str) -> Go {
-        match FromGui::parse(line) {
+        match FromGui::parse(line, Words::Uci) {
             Ok(FromGui::Go(go)) => go,
             other => panic!("{line}: {other:?}"),
         }
@@ -238,30 +267,57 @@ mod tests {
 
     #[test]
     fn words_in_front_are_passed_over() {
-        assert_eq!(FromGui::parse("joho debug on"), Ok(FromGui::Ignored));
-        assert_eq!(FromGui::parse("  xyz  isready "), Ok(FromGui::IsReady));
-        assert!(FromGui::parse("hello").is_err());
-        assert!(FromGui::parse("").is_err());
+        assert_eq!(FromGui::parse("joho debug on", Words::Uci), Ok(FromGui::Ignored));
+        assert_eq!(FromGui::parse("  xyz  isready ", Words::Uci), Ok(FromGui::IsReady));
+        assert!(FromGui::parse("hello", Words::Uci).is_err());
+        assert!(FromGui::parse("", Words::Uci).is_err());
     }
 
     #[test]
     fn options_and_positions() {
         let option =
             |name: &str, value: &str| Ok(FromGui::SetOption { name: name.into(), value: value.into() });
-        assert_eq!(FromGui::parse("setoption name Move Overhead value 30"), option("Move Overhead", "30"));
-        assert_eq!(FromGui::parse("setoption name Clear Hash"), option("Clear Hash", ""));
-        assert!(FromGui::parse("setoption value 3").is_err());
+        assert_eq!(
+            FromGui::parse("setoption name Move Overhead value 30", Words::Uci),
+            option("Move Overhead", "30")
+        );
+        assert_eq!(FromGui::parse("setoption name Clear Hash", Words::Uci), option("Clear Hash", ""));
+        assert!(FromGui::parse("setoption value 3", Words::Uci).is_err());
         let moves = vec!["e2e4".to_owned()];
         assert_eq!(
-            FromGui::parse("position startpos moves e2e4"),
-            Ok(FromGui::Position { fen: None, moves: moves.clone() })
+            FromGui::parse("position startpos moves e2e4", Words::Uci),
+            Ok(FromGui::Position { root: None, moves: moves.clone() })
         );
-        let fen = Some("8/8/8/8/8/8/8/8 w - -".to_owned());
+        let root = Some("8/8/8/8/8/8/8/8 w - -".to_owned());
         assert_eq!(
-            FromGui::parse("position fen 8/8/8/8/8/8/8/8 w - - moves e2e4"),
-            Ok(FromGui::Position { fen, moves })
+            FromGui::parse("position fen 8/8/8/8/8/8/8/8 w - - moves e2e4", Words::Uci),
+            Ok(FromGui::Position { root, moves })
         );
-        assert!(FromGui::parse("position").is_err());
+        assert!(FromGui::parse("position", Words::Uci).is_err());
+    }
+
+    #[test]
+    fn the_words_of_ubgi_are_known_to_it_only() {
+        for (line, message) in
+            [("ubgi", FromGui::Ubgi), ("ubginewgame\r", FromGui::NewGame), (" d ", FromGui::Display)]
+        {
+            assert_eq!(FromGui::parse(line, Words::Ubgi), Ok(message));
+            assert!(FromGui::parse(line, Words::Uci).is_err());
+        }
+        let board = "position board kqbnr/ppppp/...../...../PPPPP/RNBQK 0 moves a2a3 b5b4\r";
+        assert_eq!(
+            FromGui::parse(board, Words::Ubgi),
+            Ok(FromGui::Position {
+                root: Some("kqbnr/ppppp/...../...../PPPPP/RNBQK 0".into()),
+                moves: vec!["a2a3".into(), "b5b4".into()],
+            })
+        );
+        assert!(FromGui::parse(board, Words::Uci).is_err());
+        assert!(FromGui::parse("position fen 8/8/8/8/8/8/8/8 w - -", Words::Ubgi).is_err());
+        assert_eq!(
+            FromGui::parse("position startpos\r", Words::Ubgi),
+            Ok(FromGui::Position { root: None, moves: vec![] })
+        );
     }
 
     proptest! {
@@ -269,9 +325,16 @@ mod tests {
         fn garbage_never_panics(words in prop::collection::vec(prop_oneof![
             Just("go".to_owned()), Just("position".into()), Just("fen".into()), Just("moves".into()), Just("wtime".into()),
             Just("searchmoves".into()), Just("setoption".into()), Just("name".into()), Just("value".into()),
-            Just("depth".into()), "-?[0-9]{1,25}", ".{0,6}",
+            Just("depth".into()), Just("board".into()), Just("ubgi".into()), Just("d".into()), "-?[0-9]{1,25}", ".{0,6}",
         ], 0..12)) {
-            let _ = FromGui::parse(&words.join(" "));
+            let line = words.join(" ");
+            let (uci, ubgi) = (FromGui::parse(&line, Words::Uci), FromGui::parse(&line, Words::Ubgi));
+            if let Ok(FromGui::Ubgi | FromGui::Display) = uci {
+                prop_assert!(false, "UCI has no such word: {}", line);
+            }
+            if uci.is_ok() && ubgi.is_err() {
+                prop_assert!(line.contains("position"), "only positions differ: {}", line);
+            }
         }
     }
 }

@@ -209,10 +209,12 @@ impl<R: Rules> Game for MiniChess<R> {
             self.board.put(mv.to, side, arrives);
             self.key ^= piece_key(side, kind, mv.from) ^ piece_key(side, arrives, mv.to);
             let quiet = captured.is_none() && kind != Kind::Pawn;
-            self.quiet_plies = if quiet { self.quiet_plies + 1 } else { 0 };
+            self.quiet_plies = if quiet { self.quiet_plies.saturating_add(1) } else { 0 };
         }
-        self.key ^= SECOND_TO_MOVE ^ ply_key::<R>(self.plies) ^ ply_key::<R>(self.plies + 1);
-        self.plies += 1;
+        // A game is over long before; but who says what was played need not have stopped there.
+        let plies = self.plies.saturating_add(1);
+        self.key ^= SECOND_TO_MOVE ^ ply_key::<R>(self.plies) ^ ply_key::<R>(plies);
+        self.plies = plies;
         self.side = !side;
     }
 
