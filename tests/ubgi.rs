@@ -371,5 +371,5 @@ fn weaker_opponents_can_be_had() {
     let refused =
         Command::new(env!("CARGO_BIN_EXE_zeitnot")).args(["ubgi", "--engine", "boss"]).output().unwrap();
     assert!(!refused.status.success());
-    assert!(String::from_utf8(refused.stderr).unwrap().contains("known: search, random, minimax"));
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("known: search, mcts, uct, random, minimax"));
 }
