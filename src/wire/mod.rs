@@ -1,6 +1,7 @@
 //! Text and messages, both ways, and nothing else: no sockets, no tokio. Fuzzed and round-tripped.
 
 pub mod contest;
+pub mod lichess;
 pub mod tuc;
 pub mod uci;
 
@@ -41,6 +42,22 @@ pub enum WireError {
         /// What stood there, shortened.
         got: String,
     },
+    /// JSON or a form that cannot be read as this message.
+    #[error("{message}: {why} in '{got}'")]
+    Body {
+        /// The message's name.
+        message: &'static str,
+        /// What the reader says, shortened.
+        why: String,
+        /// What stood there, shortened.
+        got: String,
+    },
+}
+
+impl WireError {
+    fn body(message: &'static str, why: impl std::fmt::Display, got: &str) -> WireError {
+        WireError::Body { message, why: shorten(&why.to_string()), got: shorten(got) }
+    }
 }
 
 /// Text from outside as an error line can bear it: short, and with nothing in it that moves a cursor.
