@@ -84,8 +84,19 @@ bodies! {
     Done => "answer",
     Keepalive => "challenge kept alive",
     Playing => "games being played",
-    TokenTest => "token test",
     User => "user",
     Vec<ChatEntry> => "chat",
     Vec<UserStatus> => "users' status",
+}
+
+impl Message for TokenTest {
+    fn parse(text: &str) -> Result<Self, WireError> {
+        // What stands there are tokens: no error repeats any of it.
+        let hidden = |_| WireError::body("token test", "no map of tokens", "…");
+        serde_json::from_str(text).map_err(hidden)
+    }
+
+    fn print(&self, out: &mut String) {
+        write(out, self);
+    }
 }
