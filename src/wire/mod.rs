@@ -3,6 +3,7 @@
 pub mod contest;
 pub mod imcs;
 pub mod nthu;
+pub mod lichess;
 pub mod tuc;
 pub mod uci;
 
@@ -43,6 +44,22 @@ pub enum WireError {
         /// What stood there, shortened.
         got: String,
     },
+    /// JSON or a form that cannot be read as this message.
+    #[error("{message}: {why} in '{got}'")]
+    Body {
+        /// The message's name.
+        message: &'static str,
+        /// What the reader says, shortened.
+        why: String,
+        /// What stood there, shortened.
+        got: String,
+    },
+}
+
+impl WireError {
+    fn body(message: &'static str, why: impl std::fmt::Display, got: &str) -> WireError {
+        WireError::Body { message, why: shorten(&why.to_string()), got: shorten(got) }
+    }
 }
 
 /// Text from outside as an error line can bear it: short, and with nothing in it that moves a cursor.
