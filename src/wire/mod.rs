@@ -2,8 +2,8 @@
 
 pub mod contest;
 pub mod imcs;
-pub mod nthu;
 pub mod lichess;
+pub mod nthu;
 pub mod tuc;
 pub mod uci;
 

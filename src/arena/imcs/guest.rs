@@ -114,7 +114,7 @@ fn unknown() -> String {
 
 fn refusal(error: &WireError) -> String {
     match error {
-        WireError::Unknown(_) => unknown(),
+        WireError::Unknown(_) | WireError::Body { .. } => unknown(),
         WireError::Field { message, expected, .. } => reply(409, format!("{message}: usage: {expected}")),
     }
 }
