@@ -21,6 +21,7 @@ mod network;
 pub mod perft;
 pub mod play;
 pub mod signals;
+pub mod study;
 pub mod uci;
 
 use config::ConfigErrors;
@@ -42,6 +43,7 @@ Examples:
   zeitnot play                             play on the servers it names
   zeitnot arena                            run the tournaments it names
   zeitnot uci                              be an engine, under any chess GUI
+  zeitnot study --quick                    what alpha-beta saves, and other experiments of courses
 
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
 RUST_LOG=debug shows more. `zeitnot help COMMAND` says more.";
@@ -57,6 +59,7 @@ pub enum Command {
     Check(check::Args),
     Bench(bench::Args),
     Perft(perft::Args),
+    Study(study::Args),
 }
 
 /// Why a command failed.
@@ -150,6 +153,7 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Play(args) => play::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Perft(args) => perft::run(&args),
+        Command::Study(args) => study::run(&args),
     }
 }
 
