@@ -18,7 +18,10 @@ const EXACT: [Algorithm; 5] = [
 
 fn positions() -> Vec<Chess> {
     let fifty = include_str!("../src/cli/study/vinuni-50.fen").lines();
-    let two = ["r1b1kb1r/pppp1pp1/4p3/2n5/2Q1BN1q/3P4/PP2PP2/RNB1K2R b KQkq - 0 1", "1K6/8/qk6/8/8/8/8/8 b - - 0 1"];
+    let two = [
+        "r1b1kb1r/pppp1pp1/4p3/2n5/2Q1BN1q/3P4/PP2PP2/RNB1K2R b KQkq - 0 1",
+        "1K6/8/qk6/8/8/8/8/8 b - - 0 1",
+    ];
     let positions: Vec<_> = fifty.chain(two).map(|fen| Chess::parse(fen).unwrap()).collect();
     assert_eq!(positions.len(), 52);
     positions

@@ -130,11 +130,11 @@ fn agreement(ours: &Studies, theirs: &Studies, name: &str) -> String {
     let both = || ours.iter().zip(theirs);
     let values = both().filter(|(our, their)| our.value == their.value).count();
     let moves = both().filter(|(our, their)| our.mv == their.mv).count();
-    match ours.len() {
-        1 => {
-            let word = |same| if same == 1 { "same" } else { "other" };
-            format!("{} value, {} move as {name}", word(values), word(moves))
-        }
-        all => format!("value {values}/{all}, move {moves}/{all} as {name}"),
+    match (ours.len(), values, moves) {
+        (1, 1, 1) => format!("same value and move as {name}"),
+        (1, 1, _) => format!("same value as {name}"),
+        (1, _, 1) => format!("same move as {name}"),
+        (1, ..) => format!("unlike {name}"),
+        (all, ..) => format!("value {values}/{all}, move {moves}/{all} as {name}"),
     }
 }
