@@ -7,8 +7,14 @@ use std::{collections::BTreeSet, fs, path::Path};
 use clap::CommandFactory;
 use zeitnot::cli::{Cli, config::DOCUMENTED};
 
-const PAGES: &[&str] =
-    &["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/architecture.md", "docs/arena.md"];
+const PAGES: &[&str] = &[
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/architecture.md",
+    "docs/arena.md",
+    "docs/study.md",
+];
 
 fn home() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

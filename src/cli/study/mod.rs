@@ -39,7 +39,7 @@ const POSITIONS: &str = include_str!("vinuni-50.fen");
 #[command(after_help = "\
 Examples:
   zeitnot study --quick                     a little of everything, in less than half a minute
-  zeitnot study                             everything, in about an hour
+  zeitnot study                             everything, in about half an hour
   zeitnot study positions horizon --depth 4 --csv findings.csv
   zeitnot study quiescence --positions my.fen
   zeitnot study match --games 40 --move-time 100ms")]
