@@ -47,7 +47,7 @@ impl fmt::Display for Tally {
         if share <= 0.0 || share >= 1.0 {
             return Ok(());
         }
-        write!(f, ", Elo {:+.0}", -400.0 * (1.0 / share - 1.0).log10())?;
+        write!(f, ", Elo {:+.0}", 400.0 * (share / (1.0 - share)).log10())?;
         match self.error() {
             Some(error) => {
                 let slope = 400.0 / std::f64::consts::LN_10 / (share * (1.0 - share));
