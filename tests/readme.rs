@@ -14,6 +14,7 @@ const PAGES: &[&str] = &[
     "docs/architecture.md",
     "docs/arena.md",
     "docs/courses.md",
+    "docs/study.md",
 ];
 
 fn home() -> &'static Path {

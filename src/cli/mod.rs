@@ -25,6 +25,7 @@ pub mod play;
 pub mod referee;
 pub mod runner;
 pub mod signals;
+pub mod study;
 pub mod ubgi;
 pub mod uci;
 
@@ -50,6 +51,7 @@ Examples:
   zeitnot runner state action              answer one position of MiniChess, by files
   zeitnot referee './first' './second'     let two such programs play
   zeitnot ubgi                             be an engine of MiniChess, under the NTHU runner of 2026
+  zeitnot study --quick                    what alpha-beta saves, and other experiments of courses
 
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
 RUST_LOG=debug shows more. `zeitnot help COMMAND` says more.";
@@ -68,6 +70,7 @@ pub enum Command {
     Perft(perft::Args),
     Runner(runner::Args),
     Referee(referee::Args),
+    Study(study::Args),
 }
 
 /// Why a command failed.
@@ -173,6 +176,7 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Perft(args) => perft::run(&args),
         Command::Runner(args) => runner::run(&args),
         Command::Referee(args) => referee::run(&args),
+        Command::Study(args) => study::run(&args),
     }
 }
 

@@ -12,7 +12,7 @@ const MATE_IN_ONE: &str = "1K6/8/qk6/8/8/8/8/8 b - - 0 1";
 
 /// Random positions of a course; those that no game can lead to are left out.
 fn positions() -> Vec<Chess> {
-    let all = include_str!("../../../tests/data/vinuni-50.fen");
+    let all = include_str!("../../cli/study/vinuni-50.fen");
     let legal: Vec<_> = all.lines().filter_map(|fen| Chess::parse(fen).ok()).collect();
     assert_eq!((all.lines().count(), legal.len()), (50, 50));
     legal

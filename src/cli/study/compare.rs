@@ -1,0 +1,140 @@
+//! Several algorithms on the same positions at the same depths: what each costs, and whether they agree.
+
+use std::{ops::RangeInclusive, time::Duration};
+
+use indicatif::ProgressBar;
+
+use super::sheet::Row;
+use crate::{
+    engine::textbook::{Algorithm, Options, Study, analyse_with},
+    game::{Game, chess::Chess},
+};
+
+/// An algorithm to compare.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Contestant {
+    pub name: &'static str,
+    pub algorithm: Algorithm,
+    pub options: Options,
+    /// Deeper it would take too long.
+    pub deepest: u16,
+    /// What course reports say of it, by depth.
+    pub reports: &'static [(u16, &'static str)],
+}
+
+impl From<Algorithm> for Contestant {
+    fn from(algorithm: Algorithm) -> Self {
+        let (name, options) = (algorithm.name(), algorithm.options());
+        Contestant { name, algorithm, options, deepest: u16::MAX, reports: &[] }
+    }
+}
+
+impl Contestant {
+    fn report(&self, depth: u16) -> &'static str {
+        self.reports.iter().find(|(at, _)| *at == depth).map_or("", |(_, report)| report)
+    }
+}
+
+/// What is looked at.
+pub(super) struct Subject<'p> {
+    /// In a word or two.
+    pub name: String,
+    /// Of more than one, people see the average.
+    pub positions: &'p [Chess],
+}
+
+type Studies = Vec<Study<<Chess as Game>::Move>>;
+
+/// One run of each algorithm on each position at each depth. All are compared with the first one that goes
+/// so deep.
+pub(super) fn compare(
+    subject: &Subject<'_>,
+    contestants: &[Contestant],
+    depths: RangeInclusive<u16>,
+    bar: &ProgressBar,
+) -> Vec<Row> {
+    let runs: Vec<_> = depths
+        .flat_map(|depth| contestants.iter().map(move |contestant| (depth, contestant)))
+        .filter(|(depth, contestant)| *depth <= contestant.deepest)
+        .collect();
+    bar.inc_length((runs.len() * subject.positions.len()) as u64);
+
+    let mut rows = Vec::new();
+    let mut first: Option<(u16, &Contestant, Studies)> = None;
+    for (depth, contestant) in runs {
+        bar.set_message(format!("{}, depth {depth}", contestant.name));
+        let study = |position| {
+            let study = analyse_with(contestant.algorithm, &contestant.options, position, depth);
+            bar.inc(1);
+            study
+        };
+        let studies: Studies = subject.positions.iter().map(study).collect();
+        let mut row = summary(subject, contestant, depth, &studies);
+        match &first {
+            Some((at, reference, theirs)) if *at == depth => {
+                row.finding = agreement(&studies, theirs, reference.name);
+            }
+            _ => first = Some((depth, contestant, studies.clone())),
+        }
+        if studies.len() > 1 {
+            rows.extend(subject.positions.iter().zip(&studies).map(|(position, study)| Row {
+                position: position.print(),
+                detail: true,
+                ..single(position, contestant, depth, study)
+            }));
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+/// The average of some positions, or the one that there is.
+fn summary(subject: &Subject<'_>, contestant: &Contestant, depth: u16, studies: &Studies) -> Row {
+    let row = match (subject.positions, &studies[..]) {
+        ([position], [study]) => single(position, contestant, depth, study),
+        _ => {
+            let count = studies.len().max(1);
+            let nodes: u64 = studies.iter().map(|study| study.nodes).sum();
+            let time: Duration = studies.iter().map(|study| study.time).sum();
+            Row {
+                who: contestant.name.into(),
+                depth: Some(depth),
+                nodes: Some(nodes / count as u64),
+                time: Some(time.div_f64(count as f64)),
+                ..Row::default()
+            }
+        }
+    };
+    Row { position: subject.name.clone(), report: contestant.report(depth), ..row }
+}
+
+fn single(
+    position: &Chess,
+    contestant: &Contestant,
+    depth: u16,
+    study: &Study<<Chess as Game>::Move>,
+) -> Row {
+    Row {
+        who: contestant.name.into(),
+        depth: Some(depth),
+        nodes: Some(study.nodes),
+        time: Some(study.time),
+        mv: study.mv.map_or_else(String::new, |mv| position.write(mv).to_string()),
+        value: study.value.to_string(),
+        ..Row::default()
+    }
+}
+
+/// How often two come to the same.
+fn agreement(ours: &Studies, theirs: &Studies, name: &str) -> String {
+    let both = || ours.iter().zip(theirs);
+    let values = both().filter(|(our, their)| our.value == their.value).count();
+    let moves = both().filter(|(our, their)| our.mv == their.mv).count();
+    match (ours.len(), values, moves) {
+        (1, 1, 1) => format!("same value and move as {name}"),
+        (1, 1, _) => format!("same value as {name}"),
+        (1, _, 1) => format!("same move as {name}"),
+        (1, ..) => format!("unlike {name}"),
+        (all, ..) => format!("value {values}/{all}, move {moves}/{all} as {name}"),
+    }
+}

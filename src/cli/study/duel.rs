@@ -1,0 +1,152 @@
+//! Matches within this process: no server, no clock but a fixed time or depth for each move.
+
+use std::{
+    fmt,
+    num::{NonZeroU16, NonZeroUsize},
+    ops::ControlFlow,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use indicatif::ProgressBar;
+
+use super::tally::Tally;
+use crate::{
+    engine::{
+        Config, Decision, Judged, Kind, Limits, OutOfMemory, Report, StopFlag, Task, Thinker, Workshop,
+    },
+    game::{Line, Outcome, Side},
+};
+
+/// So many games are played at once, each on one core.
+const AT_ONCE: usize = 2;
+/// The table or tree of each player.
+const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
+
+/// One of the two, and what each of its moves may cost.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Player {
+    pub kind: Kind,
+    pub effort: Effort,
+}
+
+/// What a move may cost.
+#[derive(Copy, Clone, Debug)]
+pub(super) enum Effort {
+    Depth(NonZeroU16),
+    Time(Duration),
+}
+
+impl Player {
+    /// A workshop that makes such players, one thread each.
+    pub fn workshop(&self) -> Result<Workshop, OutOfMemory> {
+        Workshop::new(&Config {
+            kind: self.kind,
+            hash_mib: HASH_MIB,
+            threads: NonZeroUsize::MIN,
+            ..Config::default()
+        })
+    }
+
+    fn limits(&self) -> Limits {
+        match self.effort {
+            Effort::Depth(depth) => Limits { depth: Some(depth.get()), ..Limits::default() },
+            Effort::Time(time) => Limits { hard: Some(Instant::now() + time), ..Limits::default() },
+        }
+    }
+
+    /// Has it choose a move; `None` where there is none.
+    pub fn choose<G: Judged>(
+        &self,
+        thinker: &mut dyn Thinker<G>,
+        line: &Line<G>,
+    ) -> Option<(G::Move, Report)> {
+        let position = line.now();
+        let best = Decision::new(position.pack(*position.moves().first()?));
+        let (limits, stop) = (self.limits(), StopFlag::default());
+        let watch = &|_: &_| ControlFlow::Continue(());
+        let report = thinker.think(&Task { line, limits: &limits, best: &best, stop: &stop, watch });
+        Some((position.unpack(best.read().mv)?, report))
+    }
+}
+
+impl fmt::Display for Player {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.effort {
+            Effort::Depth(depth) => write!(f, "{} at depth {depth}", self.kind),
+            Effort::Time(time) => write!(f, "{} with {}", self.kind, humantime::format_duration(time)),
+        }
+    }
+}
+
+/// A match of two.
+pub(super) struct Duel<'d, G: Judged> {
+    pub players: [Player; 2],
+    /// Each is played twice, so that both have both sides.
+    pub openings: &'d [Line<G>],
+    pub games: usize,
+    /// A game that lasts longer is broken off …
+    pub longest: usize,
+    /// … and decided by this.
+    pub leader: fn(&G) -> Option<Side>,
+}
+
+impl<G: Judged> Duel<'_, G> {
+    /// Plays all games.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if there is no room for the players' tables.
+    pub fn fight(&self, bar: &ProgressBar) -> Result<Tally, OutOfMemory> {
+        let [first, second] = &self.players;
+        let workshops = [first.workshop()?, second.workshop()?];
+        let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
+        let told = |tally: &Tally| bar.set_message(format!("{first} – {second}: {tally}"));
+        told(&Tally::default());
+        thread::scope(|scope| {
+            for _ in 0..AT_ONCE {
+                let mut thinkers = workshops.each_ref().map(|workshop| workshop.thinker::<G>());
+                let (next, tally) = (&next, &tally);
+                scope.spawn(move || {
+                    loop {
+                        let game = next.fetch_add(1, Ordering::Relaxed);
+                        if game >= self.games {
+                            break;
+                        }
+                        let halves = self.play(game, &mut thinkers);
+                        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+                        tally.record(game, halves);
+                        told(&tally);
+                        bar.inc(1);
+                    }
+                });
+            }
+        });
+        Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// One game: the half points of the first player, who begins every other game.
+    fn play(&self, game: usize, thinkers: &mut [Box<dyn Thinker<G>>; 2]) -> u8 {
+        let mut line = self.openings[game / 2 % self.openings.len()].clone();
+        let ours = Side::BOTH[game % 2];
+        thinkers.iter_mut().for_each(|thinker| thinker.new_game());
+        while line.outcome() == Outcome::Ongoing && line.moves().len() < self.longest {
+            let at = usize::from(line.now().side() != ours);
+            let Some((mv, _)) = self.players[at].choose(&mut *thinkers[at], &line) else { break };
+            line.play(mv);
+        }
+        let winner = match line.outcome() {
+            Outcome::Win(side, _) => Some(side),
+            Outcome::Draw(_) => None,
+            Outcome::Ongoing => (self.leader)(line.now()),
+        };
+        match winner {
+            Some(side) if side == ours => 2,
+            Some(_) => 0,
+            None => 1,
+        }
+    }
+}

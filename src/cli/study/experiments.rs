@@ -1,0 +1,174 @@
+//! The experiments, and what the reports of courses say of the same: VinUni's of chess, TUC's of TUC-Chess.
+
+use std::num::NonZeroU16;
+
+use indicatif::ProgressBar;
+
+use super::{
+    Settings,
+    compare::{Contestant, Subject, compare},
+    duel::{Duel, Effort, Player},
+    openings,
+    sheet::Row,
+};
+use crate::{
+    cli::CliError,
+    engine::{
+        Judged, Kind, OutOfMemory,
+        textbook::{Algorithm, Options},
+    },
+    game::{Game, Line, Side, chess::Chess, tuc::Tuc},
+};
+
+/// A position of a report, in which a search that ends too early is deceived.
+const HORIZON: &str = "r1b1kb1r/pppp1pp1/4p3/2n5/2Q1BN1q/3P4/PP2PP2/RNB1K2R b KQkq - 0 1";
+/// Black mates.
+const MATE: &str = "1K6/8/qk6/8/8/8/8/8 b - - 0 1";
+/// Reuben Fine's 70th: few moves, and many ways to the same position.
+const FINE_70: &str = "8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1";
+
+/// All algorithms; the first two only as deep as they come within a few minutes.
+fn everybody(minimax: u16, alpha_beta: u16) -> Vec<Contestant> {
+    let contestant = |algorithm| match algorithm {
+        Algorithm::Minimax => Contestant { deepest: minimax, ..algorithm.into() },
+        Algorithm::AlphaBeta => Contestant { deepest: alpha_beta, ..algorithm.into() },
+        other => other.into(),
+    };
+    Algorithm::ALL.map(contestant).to_vec()
+}
+
+/// Hangs the figures of reports onto an algorithm.
+fn reported(contestants: &mut [Contestant], algorithm: Algorithm, reports: &'static [(u16, &'static str)]) {
+    contestants.iter_mut().filter(|one| one.algorithm == algorithm).for_each(|one| one.reports = reports);
+}
+
+fn average(positions: &[Chess]) -> Subject<'_> {
+    Subject { name: format!("average of {}", positions.len()), positions }
+}
+
+/// All algorithms on random positions.
+pub(super) fn positions(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+    let mut contestants = everybody(4, 5);
+    let before: &[_] = &[(3, "8,587 nodes before ordering"), (4, "64,049 nodes before ordering")];
+    let after: &[_] = &[(3, "1,828 nodes"), (4, "3,923 nodes"), (5, "30,169 nodes in 14.3 s")];
+    reported(&mut contestants, Algorithm::AlphaBeta, before);
+    reported(&mut contestants, Algorithm::AlphaBetaOrdered, after);
+    let deepest = settings.depth(6, 3);
+    Ok(compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, bar))
+}
+
+/// All algorithms where much depends on the depth.
+pub(super) fn horizon(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+    let mut contestants = everybody(5, 6);
+    reported(&mut contestants, Algorithm::Minimax, &[(4, "2,252,057 nodes, h4h1")]);
+    reported(&mut contestants, Algorithm::AlphaBeta, &[(4, "117,961 nodes, h4h1")]);
+    let subject = Subject { name: "horizon".into(), positions: &[Chess::parse(HORIZON)?] };
+    Ok(compare(&subject, &contestants, 1..=settings.depth(5, 4), bar))
+}
+
+/// All algorithms where Black mates at once.
+pub(super) fn mate(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+    let mut contestants = everybody(6, 6);
+    reported(&mut contestants, Algorithm::Minimax, &[(1, "a6b7"), (2, "a6b7"), (3, "a6b7")]);
+    let subject = Subject { name: "mate in one".into(), positions: &[Chess::parse(MATE)?] };
+    Ok(compare(&subject, &contestants, 1..=settings.depth(3, 2), bar))
+}
+
+/// With and without a transposition table.
+pub(super) fn table(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+    let options = Options { order: true, ..Options::default() };
+    let with = Options { table: true, ..options };
+    let one = |name, algorithm: Algorithm, options| Contestant { name, options, ..algorithm.into() };
+    let contestants = [
+        one("alpha-beta without table", Algorithm::AlphaBeta, options),
+        one("alpha-beta with table", Algorithm::AlphaBeta, with),
+        one("mtd-f without table", Algorithm::MtdF, options),
+        one("mtd-f with table", Algorithm::MtdF, with),
+    ];
+    let deepest = settings.depth(5, 3);
+    let mut rows = compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, bar);
+    // Hardly anything moves there, so it takes more plies to see the same.
+    let subject = Subject { name: "Fine 70".into(), positions: &[Chess::parse(FINE_70)?] };
+    rows.extend(compare(&subject, &contestants, deepest + 3..=deepest + 7, bar));
+    Ok(rows)
+}
+
+/// With and without quiescence.
+pub(super) fn quiescence(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+    let contestants = [
+        Contestant { name: "without quiescence", ..Algorithm::AlphaBetaTable.into() },
+        Contestant { name: "with quiescence", ..Algorithm::AlphaBetaQuiescence.into() },
+    ];
+    Ok(compare(&average(&settings.positions), &contestants, 1..=settings.depth(5, 3), bar))
+}
+
+/// TUC-Chess: how fast Monte-Carlo tree search is, and how it does against minimax.
+pub(super) fn mcts(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+    let start = Line::new(Tuc::start());
+    let mut rows = Vec::new();
+    bar.inc_length(2);
+    for (kind, report) in [(Kind::Uct, "25,000 to 40,000 in 6 s"), (Kind::Mcts, "")] {
+        bar.set_message(format!("{kind} from the start"));
+        let player = Player { kind, effort: Effort::Time(settings.seconds()) };
+        let chosen = player.choose(&mut *player.workshop()?.thinker(), &start);
+        rows.extend(chosen.map(|(mv, cost)| Row {
+            position: "start of TUC-Chess".into(),
+            who: kind.to_string(),
+            nodes: Some(cost.nodes),
+            time: Some(cost.time),
+            mv: start.now().write(mv).to_string(),
+            report,
+            ..Row::default()
+        }));
+        bar.inc(1);
+    }
+    let minimax = by_depth(Algorithm::AlphaBetaTable, const { NonZeroU16::new(4).unwrap() });
+    let pairs = [Kind::Uct, Kind::Mcts].map(|kind| [by_time(kind, settings), minimax]);
+    // No new prizes appear here, and nobody can be mated: after this long it is the points that decide.
+    let leader = |position: &Tuc| match position.lead() {
+        0 => None,
+        lead => Some(if lead > 0 { Side::First } else { Side::Second }),
+    };
+    rows.extend(matches(settings, &pairs, &openings::random(), 200, leader, bar)?);
+    Ok(rows)
+}
+
+/// Chess: our engines against the textbook, and against each other.
+pub(super) fn duels(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+    let alpha_beta = by_depth(Algorithm::AlphaBetaOrdered, const { NonZeroU16::new(3).unwrap() });
+    let [search, mcts] = [Kind::Search, Kind::Mcts].map(|kind| by_time(kind, settings));
+    let pairs = [[mcts, alpha_beta], [search, alpha_beta], [search, mcts]];
+    Ok(matches(settings, &pairs, &openings::chess(), 400, |_| None, bar)?)
+}
+
+fn by_depth(algorithm: Algorithm, depth: NonZeroU16) -> Player {
+    Player { kind: Kind::Textbook(algorithm), effort: Effort::Depth(depth) }
+}
+
+fn by_time(kind: Kind, settings: &Settings) -> Player {
+    Player { kind, effort: Effort::Time(settings.move_time()) }
+}
+
+/// One match after the other, each a row.
+fn matches<G: Judged>(
+    settings: &Settings,
+    pairs: &[[Player; 2]],
+    openings: &[Line<G>],
+    longest: usize,
+    leader: fn(&G) -> Option<Side>,
+    bar: &ProgressBar,
+) -> Result<Vec<Row>, OutOfMemory> {
+    let games = settings.games();
+    bar.inc_length((games * pairs.len()) as u64);
+    let row = |&players: &[Player; 2]| {
+        let tally = Duel { players, openings, games, longest, leader }.fight(bar)?;
+        let [first, second] = players;
+        Ok(Row {
+            position: format!("{games} games of {}", G::NAME),
+            who: format!("{first} against {second}"),
+            finding: tally.to_string(),
+            ..Row::default()
+        })
+    };
+    pairs.iter().map(row).collect()
+}

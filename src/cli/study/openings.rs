@@ -1,0 +1,68 @@
+//! Where the games of a match begin.
+
+use crate::game::{Game, Line, chess::Chess};
+
+/// Well-known openings, each a few plies long.
+const CHESS: [&str; 16] = [
+    "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6",
+    "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5",
+    "e2e4 e7e5 g1f3 b8c6 d2d4 e5d4",
+    "e2e4 e7e5 g1f3 g8f6",
+    "e2e4 c7c5 g1f3 d7d6 d2d4 c5d4",
+    "e2e4 c7c5 b1c3 b8c6",
+    "e2e4 e7e6 d2d4 d7d5",
+    "e2e4 c7c6 d2d4 d7d5",
+    "e2e4 d7d5 e4d5 d8d5",
+    "e2e4 d7d6 d2d4 g8f6",
+    "d2d4 d7d5 c2c4 e7e6",
+    "d2d4 d7d5 c2c4 c7c6",
+    "d2d4 g8f6 c2c4 g7g6",
+    "d2d4 g8f6 c2c4 e7e6",
+    "c2c4 e7e5 b1c3 g8f6",
+    "g1f3 d7d5 g2g3 g8f6",
+];
+
+/// Random plies before a game without known openings.
+const RANDOM_PLIES: usize = 4;
+/// So many such beginnings.
+const RANDOM: u64 = 16;
+
+/// The openings of chess.
+pub(super) fn chess() -> Vec<Line<Chess>> {
+    let read = |moves: &&str| {
+        let mut line = Line::new(Chess::start());
+        for mv in moves.split(' ') {
+            line.play(line.now().read(mv).ok()?);
+        }
+        Some(line)
+    };
+    // They stand above, and a test reads them all.
+    CHESS.iter().filter_map(read).collect()
+}
+
+/// Random beginnings of any game, the same on every run.
+pub(super) fn random<G: Game>() -> Vec<Line<G>> {
+    let beginning = |seed| {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut line = Line::new(G::start());
+        for _ in 0..RANDOM_PLIES {
+            line.play(random.choice(line.now().moves())?);
+        }
+        Some(line).filter(|line| !line.outcome().is_over())
+    };
+    (0..RANDOM).filter_map(beginning).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::tuc::Tuc;
+
+    #[test]
+    fn every_opening_can_be_played() {
+        assert_eq!(chess().len(), CHESS.len());
+        let keys = |lines: Vec<Line<Tuc>>| Vec::from_iter(lines.iter().map(|line| line.now().key()));
+        assert!(keys(random()).len() > 10);
+        assert_eq!(keys(random()), keys(random()));
+    }
+}
