@@ -45,6 +45,7 @@ pub trait Form: Serialize + DeserializeOwned {
 
 /// The fields of a form: all forms pass through this.
 #[derive(Default, Serialize, Deserialize)]
+#[serde(transparent)]
 struct Fields(BTreeMap<String, Value>);
 
 #[derive(Serialize, Deserialize)]
