@@ -1,4 +1,41 @@
-//! Small boards as sets of squares, one bit a square; and random keys for hashing them.
+//! Small boards: their squares, sets of them with one bit a square, and random keys for hashing.
+
+/// A square of a small board, counted row by row.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Square<const COLUMNS: usize, const SQUARES: usize>(u8);
+
+impl<const COLUMNS: usize, const SQUARES: usize> Square<COLUMNS, SQUARES> {
+    /// The square of this index; one beyond the board is brought back onto it.
+    pub const fn new(index: usize) -> Self {
+        Square((index % SQUARES) as u8)
+    }
+
+    /// The square in this row and column; `None` beside the board.
+    pub const fn at(row: usize, column: usize) -> Option<Self> {
+        let on_board = column < COLUMNS && row < SQUARES / COLUMNS;
+        if on_board { Some(Square((row * COLUMNS + column) as u8)) } else { None }
+    }
+
+    /// Its index, below the number of squares.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The row, from 0.
+    pub const fn row(self) -> usize {
+        self.index() / COLUMNS
+    }
+
+    /// The column, from 0.
+    pub const fn column(self) -> usize {
+        self.index() % COLUMNS
+    }
+
+    /// The set of it alone.
+    pub(super) const fn bit(self) -> u64 {
+        1 << self.0
+    }
+}
 
 /// The squares of a set, lowest first.
 #[derive(Copy, Clone, Debug)]

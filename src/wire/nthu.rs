@@ -50,7 +50,7 @@ pub enum StateError {
 /// The square in this row and column of a file.
 fn square([row, column]: [i32; 2]) -> Option<Square> {
     let row = ROWS.checked_sub(1 + usize::try_from(row).ok()?)?;
-    Square::at(usize::try_from(column).ok()?, row)
+    Square::at(row, usize::try_from(column).ok()?)
 }
 
 /// All squares as files go through them.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Bits, Side, steps};
-use crate::game::BySide;
+use crate::game::{BySide, bits};
 
 /// Files, a to e.
 pub const COLUMNS: usize = 5;
@@ -12,43 +12,13 @@ pub const ROWS: usize = 6;
 /// Squares.
 pub const SQUARES: usize = COLUMNS * ROWS;
 
-/// A square, counted from a1, row by row.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Square(u8);
+/// A square, counted from a1, row by row; row 0 is the first rank.
+pub type Square = bits::Square<COLUMNS, SQUARES>;
 
 impl Square {
-    /// The square of this index, below [`SQUARES`]; a larger one is brought back onto the board.
-    pub const fn new(index: usize) -> Square {
-        Square((index % SQUARES) as u8)
-    }
-
-    /// The square in this column and row, counted from a and 1; `None` beside the board.
-    pub const fn at(column: usize, row: usize) -> Option<Square> {
-        if column < COLUMNS && row < ROWS { Some(Square((row * COLUMNS + column) as u8)) } else { None }
-    }
-
     /// Reads `a1` to `e6`.
     pub fn parse([column, row]: [u8; 2]) -> Option<Square> {
-        Square::at(column.wrapping_sub(b'a').into(), row.wrapping_sub(b'1').into())
-    }
-
-    /// Its index, below [`SQUARES`].
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// The column, from 0 for a.
-    pub const fn column(self) -> usize {
-        self.index() % COLUMNS
-    }
-
-    /// The row, from 0 for the first rank.
-    pub const fn row(self) -> usize {
-        self.index() / COLUMNS
-    }
-
-    pub(super) const fn bit(self) -> u64 {
-        1 << self.0
+        Square::at(row.wrapping_sub(b'1').into(), column.wrapping_sub(b'a').into())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Bits, Move, Side, steps};
-use crate::game::BySide;
+use crate::game::{BySide, bits};
 
 /// Columns, from 0 on White's left.
 pub const COLUMNS: usize = 5;
@@ -13,42 +13,12 @@ pub const ROWS: usize = 7;
 pub const SQUARES: usize = COLUMNS * ROWS;
 
 /// A square, counted from Black's left-hand corner as White sees it, row by row.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Square(u8);
+pub type Square = bits::Square<COLUMNS, SQUARES>;
 
 impl Square {
-    /// The square of this index, below [`SQUARES`]; a larger one is brought back onto the board.
-    pub const fn new(index: usize) -> Square {
-        Square((index % SQUARES) as u8)
-    }
-
-    /// The square in this row and column; `None` beside the board.
-    pub const fn at(row: usize, column: usize) -> Option<Square> {
-        if row < ROWS && column < COLUMNS { Some(Square((row * COLUMNS + column) as u8)) } else { None }
-    }
-
     /// Reads two digits, row and column.
     pub fn parse([row, column]: [u8; 2]) -> Option<Square> {
         Square::at(row.wrapping_sub(b'0').into(), column.wrapping_sub(b'0').into())
-    }
-
-    /// Its index, below [`SQUARES`].
-    pub const fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// The row.
-    pub const fn row(self) -> usize {
-        self.index() / COLUMNS
-    }
-
-    /// The column.
-    pub const fn column(self) -> usize {
-        self.index() % COLUMNS
-    }
-
-    pub(super) const fn bit(self) -> u64 {
-        1 << self.0
     }
 }
 
