@@ -54,6 +54,16 @@ impl Iterator for Bits {
     }
 }
 
+/// The square of a set with so many below it; the set has more.
+pub(super) const fn nth(mut set: u64, below: usize) -> usize {
+    let mut left = below;
+    while left > 0 {
+        set &= set - 1;
+        left -= 1;
+    }
+    set.trailing_zeros() as usize
+}
+
 /// A well mixed word for each index: SplitMix64 (Steele, Lea and Flood), so that keys are the same in every run.
 pub(super) const fn mixed(index: u64) -> u64 {
     let mut z = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -93,5 +103,11 @@ mod tests {
         assert_eq!(Bits(KNIGHT[0]).collect::<Vec<_>>(), [7, 11]);
         assert_eq!(Bits(KNIGHT[29]).collect::<Vec<_>>(), [18, 22]);
         assert_eq!(KNIGHT[12].count_ones(), 8 - 2 + 2);
+    }
+
+    #[test]
+    fn the_nth_square_of_a_set() {
+        let set = 1 << 3 | 1 << 17 | 1 << 34;
+        assert_eq!([0, 1, 2].map(|below| nth(set, below)), [3, 17, 34]);
     }
 }

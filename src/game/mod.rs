@@ -227,6 +227,13 @@ pub trait Tactics: Game {
     /// The material value of the piece that moves, in centipawns.
     fn worth(&self, mv: Self::Move) -> i32;
 
+    /// One of the legal moves, if there are any: `choose` is told how many there are, and says which. For
+    /// random games, where a list of all is more than is needed.
+    fn pick(&self, choose: impl FnOnce(usize) -> usize) -> Option<Self::Move> {
+        let moves = self.moves();
+        if moves.is_empty() { None } else { moves.get(choose(moves.len())).copied() }
+    }
+
     /// The legal moves with a [`Tactics::gain`] worth trying at the leaves.
     fn noisy_moves(&self) -> Moves<Self::Move> {
         let mut moves = self.moves();

@@ -60,7 +60,7 @@ impl TucConfig {
     }
 
     pub(super) fn worth_chance(&self) -> f64 {
-        self.worth_chance.map_or(self.rules.edition.settings().worth_chance, |chance| chance.0)
+        self.worth_chance.map_or(self.rules.edition.settings().worth_chance(), |chance| chance.0)
     }
 
     pub(super) fn time_limit(&self) -> Duration {

@@ -48,11 +48,10 @@ impl<G: Judged> Form<G> for Playouts {
             if settled.is_over() {
                 return value_of(settled, side);
             }
-            let moves = position.moves();
-            if moves.is_empty() {
+            let Some(mv) = position.pick(|moves| self.rng.usize(..moves)) else {
                 return value_of(position.stuck(), side);
-            }
-            position.play(moves[self.rng.usize(..moves.len())]);
+            };
+            position.play(mv);
         }
         0.0
     }

@@ -84,20 +84,36 @@ pub(super) const fn last_row(side: Side) -> usize {
 }
 
 const ALL: u64 = (1 << SQUARES) - 1;
-/// The four ways along rows and columns.
-const WAYS: [[u64; SQUARES]; 4] = [
-    steps(COLUMNS as i32, &[(-1, 0)]),
-    steps(COLUMNS as i32, &[(1, 0)]),
-    steps(COLUMNS as i32, &[(0, -1)]),
-    steps(COLUMNS as i32, &[(0, 1)]),
-];
+/// Where a rook goes on an empty board: up and left, where the numbers of squares fall, then down and right.
+const RAYS: [[u64; SQUARES]; 4] = [ray(-1, 0), ray(0, -1), ray(1, 0), ray(0, 1)];
+/// One step up, for White, and one down.
+const AHEAD: [[u64; SQUARES]; 2] = [steps(COLUMNS as i32, &[(-1, 0)]), steps(COLUMNS as i32, &[(1, 0)])];
 /// One step along a row or a column.
 const STEPS: [u64; SQUARES] = steps(COLUMNS as i32, &[(-1, 0), (1, 0), (0, -1), (0, 1)]);
 /// Where a pawn captures.
 const CAPTURES: [[u64; SQUARES]; 2] =
     [steps(COLUMNS as i32, &[(-1, -1), (-1, 1)]), steps(COLUMNS as i32, &[(1, -1), (1, 1)])];
-/// A rook goes no farther.
-const ROOK_STEPS: usize = 3;
+
+/// The squares in one direction; a rook goes no farther than three.
+const fn ray(rows: i32, columns: i32) -> [u64; SQUARES] {
+    let one = steps::<SQUARES>(COLUMNS as i32, &[(rows, columns)]);
+    let mut rays = one;
+    let mut square = 0;
+    while square < SQUARES {
+        let mut step = 1;
+        while step < 3 && rays[square] != 0 {
+            let last = if rows + columns > 0 {
+                63 - rays[square].leading_zeros()
+            } else {
+                rays[square].trailing_zeros()
+            };
+            rays[square] |= one[last as usize];
+            step += 1;
+        }
+        square += 1;
+    }
+    rays
+}
 
 /// What stands where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -196,7 +212,7 @@ impl Board {
         let at = from.index();
         match kind {
             Kind::Pawn => {
-                let ahead = WAYS[side as usize][at] & !self.occupied();
+                let ahead = AHEAD[side as usize][at] & !self.occupied();
                 ahead | CAPTURES[side as usize][at] & self.side(!side)
             }
             Kind::Rook => self.slide(at),
@@ -208,19 +224,14 @@ impl Board {
     fn slide(&self, from: usize) -> u64 {
         let blocked = self.occupied() | self.prizes;
         let mut reach = 0;
-        for way in &WAYS {
-            let mut at = from;
-            for _ in 0..ROOK_STEPS {
-                let next = way[at];
-                if next == 0 {
-                    break;
-                }
-                reach |= next;
-                if next & blocked != 0 {
-                    break;
-                }
-                at = next.trailing_zeros() as usize;
-            }
+        for (way, ray) in RAYS.iter().enumerate() {
+            let blockers = ray[from] & blocked;
+            let beyond = match blockers {
+                0 => 0,
+                _ if way < 2 => ray[63 - blockers.leading_zeros() as usize],
+                _ => ray[blockers.trailing_zeros() as usize],
+            };
+            reach |= ray[from] & !beyond;
         }
         reach
     }

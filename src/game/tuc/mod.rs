@@ -6,9 +6,11 @@
 //!
 //! Source: the course server of the Technical University of Crete, its editions of 2019, 2021 and 2022.
 
+use arrayvec::ArrayVec;
+
 use super::{
     BySide, Game, GameError, Key, MoveText, Moves, Outcome, Packed, Reason, Side, Tactics,
-    bits::{Bits, mixed, steps},
+    bits::{Bits, mixed, nth, steps},
 };
 
 mod board;
@@ -22,6 +24,8 @@ pub use rules::{Edition, Extra, Rules};
 pub const POINT: i32 = 100;
 /// Men on the board at the start.
 const MEN: u8 = 20;
+/// A side never has more men than squares.
+const MOST_MEN: usize = SQUARES;
 
 /// A position of TUC-Chess.
 ///
@@ -228,9 +232,9 @@ impl Tuc {
         proceeds
     }
 
-    /// What a prize is expected to be worth, in hundredths of a point.
+    /// What a prize is expected to be worth, in hundredths of a point: the chance that it is worth one.
     pub fn prize(&self) -> i32 {
-        (self.rules.edition.settings().worth_chance * f64::from(POINT)).round() as i32
+        self.rules.edition.settings().worth_percent.into()
     }
 
     /// The squares that this man may go to, by the rules that everybody keeps to.
@@ -249,19 +253,21 @@ impl Tuc {
 
     /// All that the original server plays, jumps included.
     pub fn all_moves(&self) -> Moves<Move> {
-        self.collect(|from, kind| self.targets(from, kind) | self.jumps(from, kind))
+        Tuc { rules: Rules { jumps: true, ..self.rules }, ..self.clone() }.moves()
     }
 
-    fn collect(&self, targets: impl Fn(Square, Kind) -> u64) -> Moves<Move> {
-        let mut moves = Moves::new();
-        if self.board.has_both_kings() {
-            for (from, side, kind) in self.board.men() {
-                if side == self.side {
-                    moves.extend(Bits(targets(from, kind)).map(|to| Move { from, to: Square::new(to) }));
-                }
+    /// Tells of each man of the side to move where it can go.
+    #[inline]
+    fn each_way(&self, mut tell: impl FnMut(Square, u64)) {
+        if !self.board.has_both_kings() {
+            return;
+        }
+        for kind in Kind::ALL {
+            for from in Bits(self.board.of(kind) & self.board.side(self.side)).map(Square::new) {
+                let jumps = if self.rules.jumps { self.jumps(from, kind) } else { 0 };
+                tell(from, self.targets(from, kind) | jumps);
             }
         }
-        moves
     }
 
     /// Who has more points wins, whoever took the king.
@@ -298,7 +304,11 @@ impl Game for Tuc {
     }
 
     fn moves(&self) -> Moves<Move> {
-        if self.rules.jumps { self.all_moves() } else { self.collect(|from, kind| self.targets(from, kind)) }
+        let mut moves = Moves::new();
+        self.each_way(|from, targets| {
+            Bits(targets).for_each(|to| moves.push(Move { from, to: Square::new(to) }));
+        });
+        moves
     }
 
     fn play(&mut self, mv: Move) {
@@ -347,6 +357,27 @@ impl Game for Tuc {
 }
 
 impl Tactics for Tuc {
+    fn pick(&self, choose: impl FnOnce(usize) -> usize) -> Option<Move> {
+        let mut ways = ArrayVec::<(Square, u64), MOST_MEN>::new();
+        let mut count = 0;
+        self.each_way(|from, targets| {
+            count += targets.count_ones() as usize;
+            ways.push((from, targets));
+        });
+        if count == 0 {
+            return None;
+        }
+        let mut left = choose(count);
+        for (from, targets) in ways {
+            let here = targets.count_ones() as usize;
+            if left < here {
+                return Some(Move { from, to: Square::new(nth(targets, left)) });
+            }
+            left -= here;
+        }
+        None
+    }
+
     fn piece(&self, mv: Move) -> usize {
         self.board.man_at(mv.from).map_or(0, |(_, kind)| kind as usize) << 1 | self.side as usize
     }

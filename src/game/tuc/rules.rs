@@ -23,8 +23,8 @@ pub struct Settings {
     pub year: &'static str,
     /// That a new prize appears after a move.
     pub prize_chance: f64,
-    /// That a prize is worth a point, and not nothing.
-    pub worth_chance: f64,
+    /// So many prizes of a hundred are worth a point, the others nothing.
+    pub worth_percent: u8,
     /// A move that arrives later than this after the server's start is the last one.
     pub time_limit: Duration,
     /// Who gets the point for leaving the board when a black pawn captures onto the last row, toward the
@@ -48,25 +48,32 @@ const SETTINGS: [Settings; 3] = [
     Settings {
         year: "2019",
         prize_chance: 0.25,
-        worth_chance: 0.85,
+        worth_percent: 85,
         time_limit: Duration::from_secs(12 * MINUTE),
         extra: [Extra::ToTheOther, Extra::ToTheOther],
     },
     Settings {
         year: "2021",
         prize_chance: 0.10,
-        worth_chance: 0.90,
+        worth_percent: 90,
         time_limit: Duration::from_secs(14 * MINUTE),
         extra: [Extra::ToTheOther, Extra::ToTheOther],
     },
     Settings {
         year: "2022",
         prize_chance: 0.20,
-        worth_chance: 0.95,
+        worth_percent: 95,
         time_limit: Duration::from_secs(14 * MINUTE),
         extra: [Extra::ToTheMover, Extra::ToTheOther],
     },
 ];
+
+impl Settings {
+    /// That a prize is worth a point.
+    pub fn worth_chance(&self) -> f64 {
+        f64::from(self.worth_percent) / 100.0
+    }
+}
 
 impl Edition {
     /// Every edition.
