@@ -1,6 +1,6 @@
 //! The Lichess Bot API: what its two streams, its answers and its requests carry, both ways.
 //!
-//! Streams are NDJSON, read with [`line`]; answers are JSON; all of them are [`Message`]s. Requests are forms
+//! Streams are NDJSON, read with [`line()`]; answers are JSON; all of them are [`Message`]s. Requests are forms
 //! or query strings, a [`Form`] each. Unknown fields are passed over, `null` is as good as absent, and an
 //! unknown name is kept as the `Other` of its type: only what cannot be used at all is an error.
 //!
