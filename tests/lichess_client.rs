@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers are tests, too
 
-use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
+use tokio::{io::AsyncWriteExt, sync::mpsc, task::JoinHandle, time::timeout};
 use tokio_util::task::TaskTracker;
 use zeitnot::{
     bot::{self, Bot, Equipment},
@@ -413,4 +413,51 @@ async fn who_does_not_come_is_not_waited_for_and_who_leaves_has_lost() {
     post.ok();
     game.line(&over(&line));
     client.ends().await;
+}
+
+/// What `zeitnot lichess …` says, and whether it is content.
+async fn command(server: &Server, args: &[&str], input: &str) -> (bool, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("config.toml");
+    let table = format!("[[server]]\nprotocol = 'lichess'\nurl = '{}'\ntoken = 'lip_hush'\n", server.url);
+    std::fs::write(&file, table).unwrap();
+    let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_zeitnot"))
+        .arg("lichess")
+        .args(args)
+        .arg("--config")
+        .arg(&file)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).await.unwrap();
+    let output = timeout(PATIENCE, child.wait_with_output()).await.expect("it ends").unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).unwrap())
+}
+
+#[tokio::test]
+async fn an_account_is_looked_at_and_made_a_bot() {
+    let mut server = Server::start().await;
+    let scopes = r#"{"lip_hush":{"userId":"zeitnot","scopes":"bot:play,team:read","expires":null}}"#;
+    server.answer("/api/token/test", 200, scopes);
+    let (content, told) = command(&server, &["check"], "").await;
+    assert!(content && told.contains("title: BOT") && told.contains("bot:play, team:read"), "{told}");
+    assert!(!told.contains("hush"), "{told}");
+
+    server.answer("/api/account", 200, r#"{"id":"zeitnot","username":"Zeitnot"}"#);
+    let (content, told) = command(&server, &["check"], "").await;
+    assert!(!content && told.contains("zeitnot lichess upgrade"), "{told}");
+    let (content, told) = command(&server, &["upgrade"], "no\n").await;
+    assert!(content && told.contains("Nothing was changed"), "{told}");
+    server.hears_nothing().await;
+    server.answer("/api/bot/account/upgrade", 200, r#"{"ok":true}"#);
+    let (content, told) = command(&server, &["upgrade"], "Zeitnot\n").await;
+    assert!(content && told.contains("is a bot now"), "{told}");
+
+    server.answer("/api/account", 401, r#"{"error":"No such token"}"#);
+    let (content, told) = command(&server, &["check"], "").await;
+    assert!(!content && told.contains("the token is not accepted") && told.lines().count() == 1, "{told}");
 }

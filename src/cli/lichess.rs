@@ -139,6 +139,9 @@ fn check(config: &Config, Visit { user, scopes }: &Visit) -> Result<(), CliError
             "token: it may {}",
             if named.is_empty() { "nothing".into() } else { named.join(", ") }
         )?;
+        if config.token.is_some() {
+            writeln!(out, "token: it stands in the configuration: do not share that, or use `token_file`")?;
+        }
         writeln!(out, "server: {config}; standard chess and Chess960, with a clock")
     })?;
     if !scopes.0.contains(&Scope::BotPlay) {

@@ -134,7 +134,7 @@ impl<'a> Account<'a> {
     fn has_room(&mut self) -> bool {
         self.forget();
         let taken = self.games.len() + self.accepted.len();
-        let most = self.left.map_or(u32::MAX, |left| left).min(self.config.max_games.get());
+        let most = self.left.unwrap_or(u32::MAX).min(self.config.max_games.get());
         !self.leaving && taken < most as usize
     }
 
@@ -181,9 +181,12 @@ impl<'a> Account<'a> {
 
     fn ended(&mut self, id: GameId, left: Option<Left>) -> Result<(), HttpError> {
         self.finished.remove(&id);
-        self.left = self.left.map(|left| left.saturating_sub(1));
         match left {
-            Some(Left::Over) => Ok(()),
+            Some(Left::Over) => {
+                self.left = self.left.map(|left| left.saturating_sub(1));
+                Ok(())
+            }
+            Some(Left::Unplayed) => Ok(()),
             Some(Left::Unauthorized) => Err(HttpError::Unauthorized),
             None => {
                 tracing::error!("game {id}: its task crashed, please report it");
@@ -256,7 +259,7 @@ impl<'a> Account<'a> {
             Some(Answered::Accepted(id, Err(error))) => {
                 warn!("cannot accept challenge {id}: {error}");
                 self.accepted.remove(&id);
-                is_authorized(error)
+                unless_unauthorized(error)
             }
             Some(Answered::Playing(Ok(playing))) => {
                 playing.now_playing.iter().for_each(|game| self.start(game));
@@ -265,7 +268,7 @@ impl<'a> Account<'a> {
             Some(Answered::Playing(Err(error))) => {
                 warn!("cannot look for running games: {error}");
                 self.look(LOOK_AGAIN);
-                is_authorized(error)
+                unless_unauthorized(error)
             }
             Some(Answered::Accepted(_, Ok(())) | Answered::Done) | None => Ok(()),
         }
@@ -273,7 +276,7 @@ impl<'a> Account<'a> {
 }
 
 /// Of all errors this one ends the session.
-fn is_authorized(error: HttpError) -> Result<(), HttpError> {
+fn unless_unauthorized(error: HttpError) -> Result<(), HttpError> {
     match error {
         HttpError::Unauthorized => Err(error),
         _ => Ok(()),

@@ -53,8 +53,10 @@ pub(super) struct Table {
 /// How we left a game.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Left {
-    /// It is over, or not ours.
+    /// It is over.
     Over,
+    /// It was over, or is not ours, or cannot be played.
+    Unplayed,
     /// The token is worth nothing any more.
     Unauthorized,
 }
@@ -68,7 +70,7 @@ pub(super) async fn play(table: Table, id: GameId, mut finished: mpsc::Receiver<
     };
     let begun = select! {
         begun = sitting => begun,
-        Some(_) = finished.recv() => return Left::Over,
+        Some(_) = finished.recv() => return Left::Unplayed,
     };
     match begun {
         Ok((game, read_at)) => game.run(stream, read_at, finished).await,
@@ -84,7 +86,7 @@ async fn first(stream: &mut Stream<GameMessage>) -> Result<(Box<GameFull>, Insta
             Heard::Over(HttpError::Unauthorized) => return Err(Left::Unauthorized),
             Heard::Over(error) => {
                 warn!("cannot follow the game: {error}");
-                return Err(Left::Over);
+                return Err(Left::Unplayed);
             }
             Heard::Opened | Heard::Message(..) => {}
         }
@@ -98,11 +100,15 @@ impl Table {
 
     /// A player for this game. Where there is no room now there may be soon: the game waits for us.
     async fn seat(&self, info: &GameInfo) -> Seat {
+        let mut asked = false;
         loop {
-            match timeout(PLAYER_HANGS, self.lobby.open(info.clone())).await {
+            let why = match timeout(PLAYER_HANGS, self.lobby.open(info.clone())).await {
                 Ok(Ok(seat)) => return seat,
-                Ok(Err(declined)) => warn!("{declined}; asking again"),
-                Err(_) => warn!("nobody came to play; asking again"),
+                Ok(Err(declined)) => declined.to_string(),
+                Err(_) => "nobody came to play".to_owned(),
+            };
+            if !std::mem::replace(&mut asked, true) {
+                warn!("{why}; asking again until somebody does");
             }
             sleep(PLAYER_HANGS).await;
         }
@@ -178,18 +184,18 @@ impl Game {
         let ours = |side: &Side| players[*side].id.as_ref() == Some(&table.me);
         let Some(side) = Side::BOTH.into_iter().find(ours) else {
             warn!("we are not in this game");
-            return Err(Left::Over);
+            return Err(Left::Unplayed);
         };
         if full.state.status.is_over() {
             debug!("over already: {}", result(&full.state));
-            return Err(Left::Over);
+            return Err(Left::Unplayed);
         }
         let track = match Track::new(&full) {
             Ok(track) => track,
             Err(lost) => {
                 warn!("leaving: {lost}");
                 table.refuse(id).await;
-                return Err(Left::Over);
+                return Err(Left::Unplayed);
             }
         };
         let info = GameInfo {

@@ -183,7 +183,8 @@ impl Http {
         let response = timeout(self.inner.patience.silence, request).await.map_err(|_| late())??;
         let opened = self.judge(response).await;
         if let Err(HttpError::Limited { wait, .. }) = &opened {
-            pass.close(*wait);
+            // A limit that holds for a day is about one thing of a kind: whoever asked knows which.
+            pass.close(self.inner.patience.limited.min(*wait));
         }
         opened
     }
@@ -205,7 +206,8 @@ impl Http {
         let exchange = async { body(self.judge(request.send().await?).await?).await };
         let answer = timeout(limit, exchange).await.unwrap_or_else(|_| Err(late()));
         if let Err(HttpError::Limited { wait, .. }) = &answer {
-            pass.close(*wait);
+            // A limit that holds for a day is about one thing of a kind: whoever asked knows which.
+            pass.close(self.inner.patience.limited.min(*wait));
         }
         answer
     }

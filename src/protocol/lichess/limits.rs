@@ -114,7 +114,7 @@ impl Limits {
 impl Pass<'_> {
     /// The server has had enough of this kind.
     pub fn close(&self, wait: Duration) {
-        let until = Instant::now() + wait.min(Duration::from_secs(86_400));
+        let until = Instant::now() + wait;
         self.limits.gates()[self.kind as usize].closed_until = Some(until);
     }
 }
