@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers are tests, too
 
+use std::sync::atomic::Ordering;
+
 use tokio::{io::AsyncWriteExt, sync::mpsc, task::JoinHandle, time::timeout};
 use tokio_util::task::TaskTracker;
 use zeitnot::{
@@ -379,16 +381,62 @@ async fn told_to_leave_at_once_it_does() {
     drop(unanswered);
 }
 
+/// No move pays for a handshake.
+#[tokio::test]
+async fn moves_share_a_connection() {
+    let (mut server, client, _events, game) = in_game("games = 1").await;
+    let (mut line, mut connections) = (String::new(), None);
+    for _ in 0..10 {
+        let (ours, post) = our_move(&mut server, &line).await;
+        let now = server.connections.load(Ordering::Relaxed);
+        assert_eq!(*connections.get_or_insert(now), now);
+        post.ok();
+        // The next move is asked for when the answer to this one has been read.
+        tokio::time::sleep(QUIET / 10).await;
+        line = replied(&ours);
+        game.line(&state(&line, ""));
+    }
+    our_move(&mut server, &line).await.1.ok();
+    game.line(&over(&line));
+    client.ends().await;
+}
+
+#[tokio::test]
+async fn a_game_without_a_clock_is_played_as_well() {
+    let mut server = Server::start().await;
+    let client = Client::start(&server, "games = 1");
+    let events = server.events().await;
+    events.line(&game_event("gameStart"));
+    let game = server.game().await;
+    let clock = r#""clock":{"initial":60000,"increment":0}"#;
+    game.line(&full(false, "e2e4").replace(clock, r#""daysPerTurn":3"#));
+    let (line, post) = our_move(&mut server, "e2e4").await;
+    post.ok();
+    game.line(&over(&line));
+    client.ends().await;
+}
+
 #[tokio::test]
 async fn challenges_that_are_not_for_us_are_declined() {
-    let (mut server, client, events, _game) = in_game("max_games = 1").await;
-    our_move(&mut server, "").await.1.ok();
+    let (mut server, client, events, game) = in_game("max_games = 1").await;
+    let (line, post) = our_move(&mut server, "").await;
+    post.ok();
     let days = r#"{"type":"correspondence","daysPerTurn":3}"#;
     for (time, reason) in [(CLOCK, "later"), (days, "timeControl")] {
         events.line(&challenge("abcdefgh", time));
         let post = server.post().await;
         assert_eq!(post.body, format!("reason={reason}"));
         post.ok();
+    }
+    // A place is free again when its game is over, and when an accepted challenge is gone.
+    game.line(&over(&line));
+    tokio::time::sleep(QUIET).await;
+    for id in ["abcdefgh", "ABCDEFGH"] {
+        events.line(&challenge(id, CLOCK));
+        let post = server.post().await;
+        assert_eq!(post.path, format!("/api/challenge/{id}/accept"));
+        post.answer(404, r#"{"error":"Not found"}"#);
+        tokio::time::sleep(QUIET).await;
     }
     client.shutdown.now.cancel();
     client.ends().await;

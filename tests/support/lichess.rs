@@ -5,7 +5,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -32,6 +35,8 @@ pub struct Server {
     pub events: mpsc::UnboundedReceiver<Feed>,
     pub games: mpsc::UnboundedReceiver<Feed>,
     pub posts: mpsc::UnboundedReceiver<Post>,
+    /// How many connections there were so far, streams included.
+    pub connections: Arc<AtomicUsize>,
     answers: Answers,
     _task: JoinSet<()>,
 }
@@ -60,14 +65,16 @@ impl Server {
         let (to_posts, posts) = mpsc::unbounded_channel();
         let answers: Answers = Arc::default();
         let desk = Desk { events: to_events, games: to_games, posts: to_posts, answers: answers.clone() };
-        let mut task = JoinSet::new();
+        let (mut task, connections) = (JoinSet::new(), Arc::new(AtomicUsize::new(0)));
+        let count = connections.clone();
         task.spawn(async move {
-            let mut connections = JoinSet::new();
+            let mut served = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                connections.spawn(serve(stream, desk.clone()));
+                count.fetch_add(1, Ordering::Relaxed);
+                served.spawn(serve(stream, desk.clone()));
             }
         });
-        let server = Server { url, events, games, posts, answers, _task: task };
+        let server = Server { url, events, games, posts, connections, answers, _task: task };
         server.answer("/api/account", 200, r#"{"id":"zeitnot","username":"Zeitnot","title":"BOT"}"#);
         server.answer("/api/account/playing", 200, r#"{"nowPlaying":[]}"#);
         server.answer("/api/users/status", 200, r#"[{"id":"zeitnot","name":"Zeitnot","online":true}]"#);
