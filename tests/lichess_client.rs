@@ -452,7 +452,7 @@ async fn who_does_not_come_is_not_waited_for_and_who_leaves_has_lost() {
     assert_eq!(post.path, format!("/api/bot/game/{ID}/abort"));
     post.answer(400, r#"{"error":"This game can no longer be aborted"}"#);
     server.hears_nothing().await;
-    game.line(r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":30}"#);
+    game.line(r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":18446744073709551615}"#);
     game.line(r#"{"type":"opponentGone","gone":false}"#);
     server.hears_nothing().await;
     game.line(r#"{"type":"opponentGone","gone":true,"claimWinInSeconds":0}"#);

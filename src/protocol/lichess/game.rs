@@ -32,6 +32,8 @@ use crate::{
 
 /// Clocks are told in milliseconds, but kept in hundredths of a second.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
+/// Longer than any clock that counts: no sum of times that a server makes up shall overflow.
+const LONGEST: Duration = Duration::from_secs(30 * 86_400);
 /// A player that takes no event for this long has hung, and a lobby that finds none in this time has none now.
 const PLAYER_HANGS: Duration = Duration::from_secs(5);
 /// So many players may leave a game; then it is not theirs that is at fault.
@@ -386,8 +388,8 @@ impl Game {
         let control = self.info.time_control?;
         let BySide([white, black]) = self.state.left();
         Some(Clocks {
-            left: BySide([white?, black?]),
-            increment: self.state.increments()[self.info.side].max(control.increment),
+            left: BySide([white?.min(LONGEST), black?.min(LONGEST)]),
+            increment: self.state.increments()[self.info.side].max(control.increment).min(LONGEST),
             moves_to_go: None,
             resolution: CLOCK_STEP,
             read_at,
@@ -401,21 +403,21 @@ impl Game {
             self.abort_at = None;
         } else if self.abort_at.is_none() {
             let limit = self.state.expiration.map(|expiration| expiration.left);
-            let limit = limit.unwrap_or(self.table.http.patience().first_move);
+            let limit = limit.unwrap_or(self.table.http.patience().first_move).min(LONGEST);
             self.abort_at = Some(read_at + limit + ABORT_AFTER);
         }
     }
 
     fn abort(&mut self) -> Result<(), PlayerGone> {
         // Once: where it is refused, it will be the next time.
-        self.abort_at = Some(Instant::now() + Duration::from_secs(86_400));
+        self.abort_at = Some(Instant::now() + LONGEST);
         self.call("abort");
         Ok(())
     }
 
     fn gone(&mut self, gone: OpponentGone, read_at: Instant) {
         let wait = gone.claim_win_in.filter(|_| gone.gone);
-        self.claim_at = wait.map(|wait| read_at + wait + self.table.http.patience().gone);
+        self.claim_at = wait.map(|wait| read_at + wait.min(LONGEST) + self.table.http.patience().gone);
     }
 
     fn claim(&mut self) -> Result<(), PlayerGone> {
@@ -439,12 +441,12 @@ impl Game {
         });
     }
 
+    /// What the player wants; of an answer to an old request nothing is done.
     fn act(&mut self, action: Option<Action>) -> Result<(), PlayerGone> {
+        let is_open = |turn: Turn| turn == self.turn && matches!(self.request, Request::Open);
         match action {
-            Some(Action::Play { turn, mv }) if turn == self.turn && matches!(self.request, Request::Open) => {
-                self.send(mv);
-            }
-            Some(Action::Resign { turn }) if turn == self.turn => self.call("resign"),
+            Some(Action::Play { turn, mv }) if is_open(turn) => self.send(mv),
+            Some(Action::Resign { turn }) if is_open(turn) => self.call("resign"),
             Some(late) => debug!("too late: {late:?}"),
             None => return Err(PlayerGone),
         }
@@ -456,7 +458,7 @@ impl Game {
         self.request = Request::Sending { _moot: moot.clone().drop_guard() };
         let path = format!("api/bot/game/{}/move/{}", self.id, self.track.write(mv));
         let left = self.info.time_control.and(self.state.left()[self.info.side]);
-        let due = left.map(|left| self.read_at + left);
+        let due = left.map(|left| self.read_at + left.min(LONGEST));
         let http = self.table.http.clone();
         // The clocks run when both have moved: before, they tell nothing of the lag.
         let answer = Answer { turn: self.turn, is_timed: self.track.plies() >= 2 };
