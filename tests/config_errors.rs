@@ -229,6 +229,25 @@ fn imcs() {
 }
 
 #[test]
+fn lichess() {
+    let table = "[[server]]\nprotocol = 'lichess'\n";
+    let config = Config::parse("c.toml", &format!("{table}games = 3\ntoken = 'lip_hush'")).unwrap();
+    assert_eq!(
+        config.servers[0].to_string(),
+        "lichess: accept challenges at https://lichess.org, at most 4 games at once, and leave after 3"
+    );
+    tells(
+        &format!("{table}url = 'lichess.org'"),
+        "c.toml:3: server[0].url: expected https://host or http://host:port, without a name, a query or a fragment in it",
+    );
+    tells(
+        &format!("{table}token = 'hush hush'"),
+        "c.toml:3: server[0].token: expected a token of letters, digits and underscores",
+    );
+    tells(&format!("{table}token = 4711"), "c.toml:3: server[0].token: expected text in quotes");
+}
+
+#[test]
 fn broken_syntax() {
     for (text, line) in [("[engine", 1), ("[engine]\nhash_mib 64", 2), ("[bot]\n\nx = \"open", 3)] {
         let all = mistakes(text);

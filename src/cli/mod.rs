@@ -17,6 +17,7 @@ pub mod check;
 pub mod config;
 pub mod demo;
 pub mod gui;
+pub mod lichess;
 pub mod live;
 pub mod log;
 mod network;
@@ -47,6 +48,7 @@ Examples:
   zeitnot check                            is it sound, and what would it do?
   zeitnot play                             play on the servers it names
   zeitnot arena                            run the tournaments it names
+  zeitnot lichess check                    can this account play on Lichess?
   zeitnot uci                              be an engine, under any chess GUI
   zeitnot runner state action              answer one position of MiniChess, by files
   zeitnot referee './first' './second'     let two such programs play
@@ -71,6 +73,7 @@ pub enum Command {
     Runner(runner::Args),
     Referee(referee::Args),
     Study(study::Args),
+    Lichess(lichess::Args),
 }
 
 /// Why a command failed.
@@ -100,6 +103,9 @@ pub enum CliError {
     /// A server does not want us.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
+    /// An account cannot play, or cannot be looked at.
+    #[error(transparent)]
+    Account(#[from] lichess::AccountError),
     /// A measurement whose result is not as it should be.
     #[error("{0} moves or games were late")]
     Late(usize),
@@ -130,8 +136,9 @@ impl CliError {
         match self {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
+            CliError::Account(error) if error.is_configuration() => 2,
             CliError::OutOfMemory(_) => 2,
-            CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) => 1,
+            CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) | CliError::Account(_) => 1,
             CliError::Crashed(_) | CliError::Late(_) => 1,
             CliError::Io { .. } | CliError::Unwritten { .. } => 1,
         }
@@ -177,6 +184,7 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Runner(args) => runner::run(&args),
         Command::Referee(args) => referee::run(&args),
         Command::Study(args) => study::run(&args),
+        Command::Lichess(args) => lichess::run(&args),
     }
 }
 

@@ -13,11 +13,13 @@ use crate::seat::Lobby;
 
 pub mod contest;
 pub mod imcs;
+pub mod lichess;
 mod link;
 pub mod tuc;
 
 /// Every protocol we speak.
-pub const ALL: &[Row] = &[row::<contest::Contest>(), row::<tuc::TucChess>(), row::<imcs::Imcs>()];
+pub const ALL: &[Row] =
+    &[row::<contest::Contest>(), row::<tuc::TucChess>(), row::<imcs::Imcs>(), row::<lichess::Lichess>()];
 
 /// Stop in two steps.
 #[derive(Clone, Debug)]

@@ -1,0 +1,181 @@
+//! `zeitnot lichess`: look at an account on Lichess before it plays, and make it a bot.
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use clap::Subcommand;
+
+use super::{CliError, config, network, print};
+use crate::{
+    protocol::lichess::{Config, HttpError, NoToken, Visit, upgrade, visit},
+    wire::lichess::{Scope, Token},
+};
+
+/// Look at an account on Lichess before it plays, and make it a bot
+///
+/// The token comes from the environment's LICHESS_BOT_TOKEN, or from `token_file` or `token` of the first
+/// server of the configuration that speaks "lichess". Without a configuration the server is lichess.org.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zeitnot lichess check                    whose token is it, and may it play?
+  zeitnot lichess upgrade                  make the account a bot, for ever; asks first
+
+Exit code: 0 if the account can play, 1 if not, 2 if the configuration is wrong.")]
+pub struct Args {
+    /// What to do
+    #[command(subcommand)]
+    pub what: What,
+    /// The configuration
+    #[arg(long, short, value_name = "FILE", default_value = DEFAULT, global = true)]
+    pub config: PathBuf,
+}
+
+const DEFAULT: &str = "config.toml";
+
+/// What can be done with an account.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Show the account, its title and the token's scopes, and what would be accepted
+    Check,
+    /// Make the account a bot: for ever, and only if it has never played
+    Upgrade {
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Why an account cannot be looked at, or cannot play.
+#[derive(Debug, thiserror::Error)]
+pub enum AccountError {
+    /// There is no token.
+    #[error(transparent)]
+    Token(#[from] NoToken),
+    /// The server did not answer as it should.
+    #[error("{server}: {source}")]
+    Server {
+        /// Which.
+        server: String,
+        /// What it says.
+        source: HttpError,
+    },
+    /// It is an account that people play with.
+    #[error("{0} is no bot account: zeitnot lichess upgrade")]
+    NoBot(String),
+    /// The token is for other things.
+    #[error("the token may not play: make one with the scope {}", Scope::BotPlay)]
+    NoScope,
+}
+
+impl AccountError {
+    /// Is it something in the configuration that is to be mended?
+    pub(super) fn is_configuration(&self) -> bool {
+        matches!(self, AccountError::Token(_))
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`CliError::Account`], or a wrong configuration.
+pub fn run(args: &Args) -> Result<(), CliError> {
+    let config = configured(&args.config)?;
+    let token = config.find_token().map_err(AccountError::from)?;
+    let seen = ask(&config, &token, visit)?;
+    match args.what {
+        What::Check => check(&config, &seen),
+        What::Upgrade { yes } => make_bot(&config, &token, &seen, yes),
+    }
+}
+
+/// The first server that speaks "lichess". Who has no configuration yet may still look.
+fn configured(path: &Path) -> Result<Config, CliError> {
+    if path == Path::new(DEFAULT) && !path.exists() {
+        return Ok(Config::new(Default::default(), None));
+    }
+    // All that is wrong with it is told here, with its place.
+    config::Config::load(path)?;
+    let text = fs::read_to_string(path)
+        .map_err(|source| CliError::Io { doing: "cannot read the configuration again", source })?;
+    let tables = toml::from_str::<Tables>(&text).unwrap_or_default();
+    let is_lichess =
+        |table: &toml::Table| table.get("protocol").and_then(toml::Value::as_str) == Some("lichess");
+    let Some(mut table) = tables.server.into_iter().find(is_lichess) else {
+        return Ok(Config::new(Default::default(), None));
+    };
+    table.remove("protocol");
+    table.try_into().map_err(|error: toml::de::Error| CliError::Usage(error.message().to_owned()))
+}
+
+/// A configuration, of which only the servers are looked at.
+#[derive(Default, serde::Deserialize)]
+struct Tables {
+    #[serde(default)]
+    server: Vec<toml::Table>,
+}
+
+/// Asks the server, and waits for its answer.
+fn ask<T, F>(config: &Config, token: &Token, what: impl FnOnce(Config, Token) -> F) -> Result<T, CliError>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, HttpError>> + Send + 'static,
+{
+    let asked = what(config.clone(), token.clone());
+    let answer = network::run(move |_| asked)?;
+    Ok(answer.map_err(|source| AccountError::Server { server: config.url.to_string(), source })?)
+}
+
+fn check(config: &Config, Visit { user, scopes }: &Visit) -> Result<(), CliError> {
+    print(|out| {
+        let title = user.title.as_ref().map_or("none", |title| title.as_str());
+        writeln!(out, "account: {} at {}, title: {title}", user.id, config.url)?;
+        let named: Vec<_> = scopes.0.iter().map(Scope::as_str).collect();
+        writeln!(
+            out,
+            "token: it may {}",
+            if named.is_empty() { "nothing".into() } else { named.join(", ") }
+        )?;
+        if config.token.is_some() {
+            writeln!(out, "token: it stands in the configuration: do not share that, or use `token_file`")?;
+        }
+        writeln!(out, "server: {config}; standard chess and Chess960, with a clock")
+    })?;
+    if !scopes.0.contains(&Scope::BotPlay) {
+        return Err(AccountError::NoScope.into());
+    }
+    if !user.is_bot() {
+        return Err(AccountError::NoBot(user.id.to_string()).into());
+    }
+    Ok(())
+}
+
+fn make_bot(config: &Config, token: &Token, seen: &Visit, yes: bool) -> Result<(), CliError> {
+    let id = &seen.user.id;
+    if seen.user.is_bot() {
+        return print(|out| writeln!(out, "{id} is a bot already."));
+    }
+    if !yes && !agrees(id.as_str())? {
+        return print(|out| writeln!(out, "Nothing was changed."));
+    }
+    ask(config, token, upgrade)?;
+    print(|out| writeln!(out, "{id} is a bot now."))
+}
+
+/// What cannot be undone is asked for by name.
+fn agrees(id: &str) -> Result<bool, CliError> {
+    print(|out| {
+        write!(
+            out,
+            "This makes {id} a bot for ever: nobody can play by hand with it again. Its name, to go on: "
+        )
+    })?;
+    let mut answer = String::new();
+    io::stdin()
+        .read_line(&mut answer)
+        .map_err(|source| CliError::Io { doing: "cannot read your answer", source })?;
+    Ok(answer.trim().eq_ignore_ascii_case(id))
+}

@@ -1,0 +1,100 @@
+//! Client of the Lichess Bot API: one account, many games.
+//!
+//! `config` is its table in the configuration; `http` one client for the account, `limits` when it may ask for
+//! what, `stream` an NDJSON stream that is opened again when it ends. `events` is the account's session, `game`
+//! one game in it, `track` that game's moves, `moves` how one of ours gets to the server.
+
+use tokio::time::sleep;
+use tracing::{Instrument, info, info_span, warn};
+
+use super::{Protocol, ProtocolError, Shutdown};
+use crate::{
+    seat::Lobby,
+    wire::lichess::{Token, User},
+};
+
+mod account;
+mod config;
+mod events;
+mod game;
+mod http;
+mod limits;
+mod moves;
+mod stream;
+mod track;
+
+pub use account::{Visit, upgrade, visit};
+pub use config::{BadBase, Base, Claim, Config, NoToken, Patience};
+use events::Account;
+use game::Table;
+pub use http::{Http, HttpError};
+pub use limits::Kind;
+
+/// The protocol of lichess.org, for bots.
+#[derive(Debug)]
+pub struct Lichess;
+
+impl Protocol for Lichess {
+    const NAME: &'static str = "lichess";
+    type Config = Config;
+
+    async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
+        let span = info_span!("lichess", server = %config.url);
+        let now = shutdown.now.clone();
+        let stay = stay(&config, lobby, &shutdown).instrument(span);
+        now.run_until_cancelled(stay).await.unwrap_or(Ok(()))
+    }
+}
+
+async fn stay(config: &Config, lobby: Lobby, shutdown: &Shutdown) -> Result<(), ProtocolError> {
+    let refused = |what: String, advice: &'static str| ProtocolError::Refused {
+        server: config.url.to_string(),
+        what,
+        advice,
+    };
+    let failed = |error: HttpError| refused(error.to_string(), advice(&error));
+    if !config.url.is_private() {
+        warn!("{} is not encrypted: everybody on the way can read the token", config.url);
+    }
+    let token = config.find_token().map_err(|error| refused(error.to_string(), TRY_CHECK))?;
+    let Some(user) = shutdown.soon.run_until_cancelled(who(config, &token)).await else { return Ok(()) };
+    let user = user.map_err(failed)?;
+    if !user.is_bot() {
+        return Err(refused(format!("{} is no bot account", user.id), "see: zeitnot lichess upgrade"));
+    }
+    info!("playing as {}", user.id);
+    let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.patience).map_err(failed)?;
+    let table = Table { http, lobby, me: user.id, claim: config.claim };
+    Account::new(config, table, shutdown).run().await.map_err(failed)
+}
+
+const TRY_CHECK: &str = "see: zeitnot lichess check";
+
+/// What to do about an error that ended the session.
+fn advice(error: &HttpError) -> &'static str {
+    match error {
+        HttpError::Unauthorized => {
+            "make a new one with the scope bot:play, at the server under /account/oauth/token"
+        }
+        _ => TRY_CHECK,
+    }
+}
+
+/// Whose token it is, asked until there is an answer.
+async fn who(config: &Config, token: &Token) -> Result<User, HttpError> {
+    let http = Http::new(&config.url, token, None, &config.patience)?;
+    let mut pauses = stream::pauses(&config.patience);
+    loop {
+        let error = match http.get(Kind::Lookup, "api/account").await {
+            Err(error @ (HttpError::Unauthorized | HttpError::Refused { .. })) => return Err(error),
+            Err(error) => error,
+            Ok(user) => return Ok(user),
+        };
+        let pause = pauses.next().unwrap_or(config.patience.longest_pause);
+        warn!(
+            "{error}; next try in {:.1} s (is the server there, and its address right?)",
+            pause.as_secs_f64()
+        );
+        sleep(pause).await;
+    }
+}

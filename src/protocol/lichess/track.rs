@@ -1,0 +1,160 @@
+//! A game as the server tells it, with all its moves each time; and what is new in it.
+
+use shakmaty::CastlingMode;
+
+use crate::{
+    game::{Game, GameError, Line, MoveText, Side, chess::Chess},
+    wire::{
+        WireError,
+        lichess::{GameFull, GameState, VariantKey},
+    },
+};
+
+/// What a state says about the board that the one before did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Nothing.
+    None,
+    /// These moves.
+    Moved(Vec<MoveText>),
+    /// Another line: moves were taken back. This stands there now.
+    Board(String),
+}
+
+/// A game that we cannot follow.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Lost {
+    /// Its rules are not ours.
+    #[error("{0} is not played here")]
+    Variant(VariantKey),
+    /// A beginning or a move that the rules do not know.
+    #[error(transparent)]
+    Rules(#[from] GameError),
+    /// Text that is no move of any game.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+}
+
+/// The line of a game.
+#[derive(Debug)]
+pub(super) struct Track {
+    line: Line<Chess>,
+}
+
+impl Track {
+    /// A game before its first move.
+    pub fn new(full: &GameFull) -> Result<Track, Lost> {
+        let root = match (&full.variant.key, full.start()) {
+            // Here castling is always told as king takes rook, also where the king stands on its usual square.
+            (VariantKey::Chess960, Some(fen)) => Chess::parse_as(fen, CastlingMode::Chess960)?,
+            (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => Chess::parse(fen)?,
+            (VariantKey::Standard | VariantKey::Chess960 | VariantKey::FromPosition, None) => Chess::start(),
+            (other, _) => return Err(Lost::Variant(other.clone())),
+        };
+        Ok(Track { line: Line::new(root) })
+    }
+
+    /// Whose turn it is.
+    pub fn side(&self) -> Side {
+        self.line.now().side()
+    }
+
+    /// How many moves there were.
+    pub fn plies(&self) -> usize {
+        self.line.moves().len()
+    }
+
+    /// Follows the server, and says what is new.
+    pub fn follow(&mut self, state: &GameState) -> Result<Change, Lost> {
+        let mut line = Line::new(self.line.root().clone());
+        let mut texts = Vec::new();
+        for text in state.played() {
+            let mv = line.now().read(text?.as_str())?;
+            texts.push(line.now().write(mv));
+            line.play(mv);
+        }
+        let known = self.line.moves();
+        let change = match line.moves().strip_prefix(known) {
+            Some([]) => return Ok(Change::None),
+            Some(_) => Change::Moved(texts.split_off(known.len())),
+            None => Change::Board(line.now().print()),
+        };
+        self.line = line;
+        Ok(change)
+    }
+
+    /// All moves so far.
+    pub fn played(&self) -> Vec<MoveText> {
+        let mut position = self.line.root().clone();
+        let mut texts = Vec::new();
+        for &mv in self.line.moves() {
+            texts.push(position.write(mv));
+            position.play(mv);
+        }
+        texts
+    }
+
+    /// A move of ours as the server reads it.
+    pub fn write(&self, mv: MoveText) -> MoveText {
+        let now = self.line.now();
+        now.read(mv.as_str()).map_or(mv, |mv| now.write(mv))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{Message, lichess::GameMessage};
+
+    fn full(variant: &str, fen: &str) -> GameFull {
+        let text = format!(
+            r#"{{"type":"gameFull","id":"5IrD6Gzz","variant":{{"key":"{variant}"}},"initialFen":"{fen}",
+            "state":{{"type":"gameState","moves":"","status":"started"}}}}"#
+        );
+        let Ok(GameMessage::GameFull(full)) = GameMessage::parse(&text) else { panic!("{text}") };
+        *full
+    }
+
+    fn change(track: &mut Track, moves: &str) -> Change {
+        let state = GameState { moves: moves.to_owned(), ..full("standard", "startpos").state };
+        track.follow(&state).unwrap()
+    }
+
+    fn moved(moves: &str) -> Change {
+        Change::Moved(moves.split(' ').map(|text| MoveText::new(text).unwrap()).collect())
+    }
+
+    #[test]
+    fn what_is_new_is_told_once_and_what_is_taken_back_is_a_board() {
+        let mut track = Track::new(&full("standard", "startpos")).unwrap();
+        assert_eq!(change(&mut track, ""), Change::None);
+        assert_eq!(change(&mut track, "e2e4 e7e5"), moved("e2e4 e7e5"));
+        assert_eq!(change(&mut track, "e2e4 e7e5"), Change::None);
+        assert_eq!(change(&mut track, "e2e4 e7e5 g1f3"), moved("g1f3"));
+        let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+        assert_eq!(change(&mut track, "e2e4"), Change::Board(fen.to_owned()));
+        assert_eq!((track.side(), track.plies()), (Side::Second, 1));
+        let odd = GameState { moves: "e2e4 e7e4".into(), ..full("standard", "startpos").state };
+        assert!(track.follow(&odd).is_err());
+        assert_eq!(track.plies(), 1);
+    }
+
+    #[test]
+    fn castling_is_understood_in_both_forms_and_written_as_the_variant_wants_it() {
+        let fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1";
+        for (variant, text) in [("standard", "e1g1"), ("fromPosition", "e1g1"), ("chess960", "e1h1")] {
+            for told in ["e1g1", "e1h1"] {
+                let mut track = Track::new(&full(variant, fen)).unwrap();
+                assert_eq!(track.write(MoveText::new(told).unwrap()).as_str(), text);
+                assert_eq!(change(&mut track, told), moved(text), "{variant} {told}");
+                assert_eq!(change(&mut track, "e1h1"), Change::None);
+            }
+        }
+    }
+
+    #[test]
+    fn games_of_others_rules_are_not_followed() {
+        assert!(matches!(Track::new(&full("atomic", "startpos")), Err(Lost::Variant(_))));
+        assert!(matches!(Track::new(&full("standard", "x")), Err(Lost::Rules(_))));
+    }
+}
