@@ -13,6 +13,7 @@ use crate::seat::Lobby;
 
 pub mod contest;
 pub mod imcs;
+pub mod lichess;
 mod link;
 pub mod tuc;
 
