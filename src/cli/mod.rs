@@ -17,6 +17,7 @@ pub mod check;
 pub mod config;
 pub mod demo;
 pub mod gui;
+pub mod import;
 pub mod live;
 pub mod log;
 mod network;
@@ -71,6 +72,8 @@ pub enum Command {
     Runner(runner::Args),
     Referee(referee::Args),
     Study(study::Args),
+    #[command(name = "import-lichess-bot")]
+    Import(import::Args),
 }
 
 /// Why a command failed.
@@ -114,6 +117,14 @@ pub enum CliError {
         /// What the system says.
         source: io::Error,
     },
+    /// A configuration of another program that cannot be read.
+    #[error("{}: {why}", path.display())]
+    Foreign {
+        /// Where.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The operating system says no.
     #[error("{doing}: {source}")]
     Io {
@@ -129,6 +140,7 @@ impl CliError {
     pub fn exit_code(&self) -> u8 {
         match self {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
+            CliError::Foreign { .. } => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::OutOfMemory(_) => 2,
             CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) => 1,
@@ -177,6 +189,7 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Runner(args) => runner::run(&args),
         Command::Referee(args) => referee::run(&args),
         Command::Study(args) => study::run(&args),
+        Command::Import(args) => import::run(&args),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    num::NonZeroUsize,
+    num::NonZeroU32,
     time::{Duration, Instant},
 };
 
@@ -20,9 +20,7 @@ use crate::wire::lichess::{Challenge, ChallengeId, DeclineReason, UserId};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Games at once on this server.
-    pub max_games: NonZeroUsize,
-    /// Of these, so many are kept for humans.
+    /// Of the games at once on this server, so many are kept for humans.
     pub kept_for_humans: usize,
     /// Challenges that may wait until a game is over; 0: none.
     pub queue: usize,
@@ -37,7 +35,6 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Config {
-            max_games: NonZeroUsize::MIN,
             kept_for_humans: 0,
             queue: 16,
             order: Order::First,
@@ -82,6 +79,7 @@ pub struct Running {
 #[derive(Debug)]
 pub struct Desk {
     config: Config,
+    max_games: usize,
     people: People,
     waiting: VecDeque<Challenge>,
     /// When each opponent's challenges of late were accepted.
@@ -92,17 +90,17 @@ pub struct Desk {
 const REMEMBERED: usize = 4096;
 
 impl Desk {
-    /// With nothing on it.
-    pub fn new(config: Config, people: People) -> Desk {
-        Desk { config, people, waiting: VecDeque::new(), recent: HashMap::new() }
+    /// With nothing on it, for so many games at once.
+    pub fn new(config: Config, max_games: NonZeroU32, people: People) -> Desk {
+        let max_games = usize::try_from(max_games.get()).unwrap_or(usize::MAX);
+        Desk { config, max_games, people, waiting: VecDeque::new(), recent: HashMap::new() }
     }
 
     /// Is there room for one more game, of this kind of opponent?
     pub fn has_room(&self, running: Running, for_bot: bool) -> bool {
-        let Config { max_games, kept_for_humans, .. } = self.config;
         let all = running.humans + running.bots;
-        let for_bots = max_games.get().saturating_sub(kept_for_humans);
-        all < max_games.get() && (!for_bot || running.bots < for_bots)
+        let for_bots = self.max_games.saturating_sub(self.config.kept_for_humans);
+        all < self.max_games && (!for_bot || running.bots < for_bots)
     }
 
     /// What is to be done with a challenge to us. One that is told again is judged again, and not kept
@@ -221,7 +219,7 @@ mod tests {
     use super::{super::people, super::terms::tests::challenge, *};
 
     fn desk(config: &str) -> Desk {
-        Desk::new(toml::from_str(config).unwrap(), People::new(people::Config::default()))
+        Desk::new(toml::from_str(config).unwrap(), NonZeroU32::MIN, People::new(people::Config::default()))
     }
 
     /// A challenge of its own number.
@@ -279,7 +277,8 @@ mod tests {
     #[test]
     fn humans_have_slots_of_their_own() {
         let now = Instant::now();
-        let mut desk = desk("max_games = 2\nkept_for_humans = 1");
+        let mut desk = desk("kept_for_humans = 1");
+        desk.max_games = 2;
         assert_eq!(desk.judge(&from(1, "x", "BOT", 1500), NONE, now), Verdict::Accept);
         assert_eq!(desk.judge(&from(2, "y", "BOT", 1500), BOT, now), Verdict::Queue);
         // The bot that waits cannot have this slot.
@@ -330,6 +329,7 @@ mod tests {
         let now = Instant::now();
         let mut desk = Desk::new(
             toml::from_str("bot.accept = false").unwrap(),
+            NonZeroU32::MIN,
             People::new(toml::from_str("never = ['eve']").unwrap()),
         );
         let no = |reason| Verdict::Decline(reason);

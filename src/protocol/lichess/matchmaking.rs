@@ -3,7 +3,11 @@
 //! [`Matchmaker::step`] says what is to be done now; what became of it is told back. Times are counted from
 //! 1970, as some of them outlive the program.
 
-use std::{collections::BTreeMap, collections::VecDeque, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    path::PathBuf,
+    time::Duration,
+};
 
 use serde::{Deserialize, Deserializer, de::Error};
 
@@ -360,8 +364,8 @@ fn times<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(game::TimeControl, 
     BTreeMap::<String, u32>::deserialize(table)?.into_iter().map(time).collect()
 }
 
-/// Does the server have such clocks?
-fn offered(time: game::TimeControl) -> bool {
+/// Does the server have such clocks, for bots?
+pub fn offered(time: game::TimeControl) -> bool {
     let (initial, increment) = (time.initial.as_secs(), time.increment.as_secs());
     let whole = time.initial.subsec_nanos() == 0 && time.increment.subsec_nanos() == 0;
     let known = matches!(initial, 15 | 30 | 45 | 90) || (initial % 60 == 0 && initial <= 10_800);
