@@ -68,6 +68,9 @@ pub enum Event {
         /// `None`: there is no clock.
         clocks: Option<Clocks>,
     },
+    /// The opponent offers a draw. It is answered with our next move: one that [offers a
+    /// draw](Action::Play::offers_draw) agrees, any other declines.
+    DrawOffered,
     /// News of the clocks without a request for a move.
     ClocksRead(Clocks),
     /// The server refused the move of this turn, and asks again; the clock runs on.
@@ -100,12 +103,35 @@ pub enum Action {
         turn: Turn,
         /// A legal move in coordinates.
         mv: MoveText,
+        /// Offers a draw with the move, or agrees to the opponent's offer. Where the server knows no draws
+        /// by agreement it is the move alone.
+        offers_draw: bool,
+        /// What the search behind it came to, if there was one.
+        eval: Option<Eval>,
     },
-    /// There is no move to be played, by the rules or because the server refused them all.
+    /// We give up; or there is no move to be played, by the rules or because the server refused them all.
     Resign {
-        /// The request that cannot be answered.
+        /// The request that is not answered.
         turn: Turn,
     },
+}
+
+/// How a player judges its position, for records and for those who ask.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Eval {
+    /// For the player.
+    pub worth: Worth,
+    /// How deep that was looked into, in plies.
+    pub depth: u16,
+}
+
+/// What a position is worth to one side.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Worth {
+    /// So much.
+    Centipawns(i32),
+    /// That side mates in so many moves; below zero: it is mated.
+    Mate(i16),
 }
 
 /// The protocol's end of a seat.

@@ -164,7 +164,10 @@ impl Player {
     }
 
     async fn play(&self, turn: Turn, mv: &str) {
-        self.actions.send(Action::Play { turn, mv: MoveText::new(mv).unwrap() }).await.unwrap();
+        self.actions
+            .send(Action::Play { turn, mv: MoveText::new(mv).unwrap(), offers_draw: false, eval: None })
+            .await
+            .unwrap();
     }
 }
 

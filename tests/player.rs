@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use zeitnot::{
-    bot::Config,
+    bot::{
+        Config,
+        policy::{Draw, Resign},
+    },
     engine::Kind,
     game::{Game, MoveText, Side, chess::Chess},
     seat::{Action, Declined, Event, Turn},
@@ -14,7 +17,7 @@ use zeitnot::{
 
 #[path = "support/seat.rs"]
 mod seat;
-use seat::{answer, ask, clocks, house, info};
+use seat::{answer, ask, clocks, house, info, moved, tell};
 
 #[tokio::test(start_paused = true)]
 async fn the_answer_leaves_at_the_hard_limit_whatever_the_search_does() {
@@ -146,4 +149,45 @@ async fn ends_when_asked_and_the_games_are_over() {
     assert!(!house.bot.is_finished(), "a game is running");
     drop(seat);
     timeout(Duration::from_secs(10), house.bot).await.unwrap().unwrap();
+}
+
+/// Kings and a pawn each that nobody can win.
+const DEAD_DRAWN: &str = "8/8/4k3/3p4/3P4/4K3/8/8 w - - 0 1";
+
+#[tokio::test]
+async fn offers_a_draw_with_its_move_and_agrees_to_one() {
+    let draw = Draw { score: 60, moves: 2, from_move: 1, pieces: 4 };
+    let house =
+        house(Kind::Search, Config { draw, untimed_move: Duration::from_millis(50), ..Config::default() });
+    let mut seat = house.lobby.open(info(Side::First, Some(DEAD_DRAWN))).await.unwrap();
+    let mut offers = Vec::new();
+    for (turn, reply) in ["e6d6", "d6e6", "e6d6", "d6e6"].into_iter().enumerate() {
+        if turn == 3 {
+            tell(&seat, Event::DrawOffered).await;
+        }
+        tell(&seat, Event::YourTurn { turn: Turn(turn as u32), clocks: None }).await;
+        let Some(Action::Play { offers_draw, eval, .. }) = seat.actions.recv().await else { panic!() };
+        assert!(eval.is_some_and(|eval| eval.depth > 0));
+        offers.push(offers_draw);
+        // Whatever it was, the kings go to and fro.
+        moved(&seat, if turn % 2 == 0 { "e3d3" } else { "d3e3" }).await;
+        moved(&seat, reply).await;
+    }
+    assert_eq!(offers, [false, true, false, true]);
+}
+
+#[tokio::test]
+async fn gives_up_what_is_lost_and_only_if_it_is_told_to() {
+    let lost = "7k/8/8/8/8/8/qq5P/7K w - - 0 1";
+    for (moves, gives_up) in [(0, false), (1, true)] {
+        let resign = Resign { moves, score: 500 };
+        let house = house(
+            Kind::Search,
+            Config { resign, untimed_move: Duration::from_millis(50), ..Config::default() },
+        );
+        let mut seat = house.lobby.open(info(Side::First, Some(lost))).await.unwrap();
+        tell(&seat, Event::YourTurn { turn: Turn(1), clocks: None }).await;
+        let action = seat.actions.recv().await.unwrap();
+        assert_eq!(action == Action::Resign { turn: Turn(1) }, gives_up, "{action:?}");
+    }
 }

@@ -14,6 +14,7 @@ const PAGES: &[&str] = &[
     "docs/architecture.md",
     "docs/arena.md",
     "docs/courses.md",
+    "docs/lichess.md",
     "docs/study.md",
 ];
 
@@ -27,10 +28,11 @@ fn page(name: &str) -> String {
 
 /// What stands behind each `mark`, up to the end of its word.
 fn words_after<'p>(page: &'p str, mark: &str) -> BTreeSet<&'p str> {
-    let word = |rest: &'p str| rest.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+    let word =
+        |rest: &'p str| rest.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default();
     page.match_indices(mark)
         .map(|(at, _)| word(&page[at + mark.len()..]))
-        .filter(|word| !word.is_empty())
+        .filter(|word| !word.is_empty() && !word.starts_with('-'))
         .collect()
 }
 

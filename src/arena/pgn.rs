@@ -1,17 +1,17 @@
 //! A finished game as PGN text: seven tags and a few more, moves with the clock behind each.
 
-use std::{fmt::Write, time::Duration};
+use std::time::Duration;
 
 use time::{OffsetDateTime, macros::format_description};
 
 use super::{Name, game::Ending};
 use crate::{
     game::{BySide, Side, TimeControl},
-    wire::contest::GameResult,
+    wire::{
+        contest::GameResult,
+        pgn::{self, Pgn},
+    },
 };
-
-/// Lines are not longer than this, as the standard's export format asks.
-const WIDTH: usize = 80;
 
 /// All that is told of a game.
 #[derive(Clone, Debug)]
@@ -40,12 +40,9 @@ pub(super) struct Ply {
 impl Record {
     /// The text of one game, with an empty line at its end.
     pub fn pgn(&self) -> String {
-        let mut out = String::new();
-        self.tags(&mut out);
-        out.push('\n');
-        wrap(&mut out, self.moves().iter().map(String::as_str).chain([self.result()]));
-        out.push('\n');
-        out
+        let ply = |ply: &Ply| pgn::Ply { text: ply.text.clone(), left: Some(ply.left), eval: None };
+        let plies = self.plies.iter().map(ply).collect();
+        Pgn { tags: self.tags(), fen: self.fen.clone(), plies, result: self.result() }.print()
     }
 
     fn result(&self) -> &'static str {
@@ -57,85 +54,24 @@ impl Record {
         }
     }
 
-    fn tags(&self, out: &mut String) {
+    fn tags(&self) -> Vec<(&'static str, String)> {
         let date = self.began.format(format_description!("[year].[month].[day]"));
         let time = self.began.format(format_description!("[hour]:[minute]:[second]"));
         let [white, black] = &self.names.0;
-        tag(out, "Event", self.event.as_str());
-        tag(out, "Site", "Zeitnot arena");
-        tag(out, "Date", date.as_deref().unwrap_or("????.??.??"));
-        tag(out, "Round", &self.round.to_string());
-        tag(out, "White", white.as_str());
-        tag(out, "Black", black.as_str());
-        tag(out, "Result", self.result());
-        tag(out, "UTCTime", time.as_deref().unwrap_or("??:??:??"));
-        tag(out, "TimeControl", &self.time_control.to_string());
-        tag(out, "PlyCount", &self.plies.len().to_string());
-        tag(out, "Termination", self.ending.cause.termination());
-        if let Some(fen) = &self.fen {
-            tag(out, "SetUp", "1");
-            tag(out, "FEN", fen);
-        }
+        vec![
+            ("Event", self.event.to_string()),
+            ("Site", "Zeitnot arena".to_owned()),
+            ("Date", date.unwrap_or_else(|_| "????.??.??".to_owned())),
+            ("Round", self.round.to_string()),
+            ("White", white.to_string()),
+            ("Black", black.to_string()),
+            ("Result", self.result().to_owned()),
+            ("UTCTime", time.unwrap_or_else(|_| "??:??:??".to_owned())),
+            ("TimeControl", self.time_control.to_string()),
+            ("PlyCount", self.plies.len().to_string()),
+            ("Termination", self.ending.cause.termination().to_owned()),
+        ]
     }
-
-    /// The words of the move text; a comment is one of them, it is not broken.
-    fn moves(&self) -> Vec<String> {
-        let (mut number, mut white) = self.fen.as_deref().map_or((1, true), first_move);
-        let mut words = Vec::new();
-        for ply in &self.plies {
-            words.push(if white { format!("{number}.") } else { format!("{number}...") });
-            words.push(ply.text.clone());
-            words.push(format!("{{[%clk {}]}}", clock(ply.left)));
-            number += u32::from(!white);
-            white = !white;
-        }
-        words
-    }
-}
-
-/// The number of the first move and whether White plays it, as the position says.
-fn first_move(fen: &str) -> (u32, bool) {
-    let mut fields = fen.split(' ');
-    let white = fields.nth(1) != Some("b");
-    let number = fields.nth(3).and_then(|field| field.parse().ok()).unwrap_or(1);
-    (number, white)
-}
-
-fn tag(out: &mut String, name: &str, value: &str) {
-    out.extend(["[", name, " \""]);
-    for c in value.chars() {
-        if matches!(c, '"' | '\\') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out.push_str("\"]\n");
-}
-
-/// `h:mm:ss.cc`
-fn clock(left: Duration) -> String {
-    let seconds = left.as_secs();
-    let mut out = format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let _ = write!(out, ".{:02}", left.subsec_millis() / 10);
-    out
-}
-
-/// Fills lines with words.
-fn wrap<'w>(out: &mut String, words: impl Iterator<Item = &'w str>) {
-    let mut column = 0;
-    for word in words {
-        let length = word.chars().count();
-        if column > 0 && column + 1 + length > WIDTH {
-            out.push('\n');
-            column = 0;
-        } else if column > 0 {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += length;
-    }
-    out.push('\n');
 }
 
 #[cfg(test)]
@@ -146,7 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{arena::game::Cause, game::Reason};
+    use crate::{arena::game::Cause, game::Reason, wire::pgn::WIDTH};
 
     /// What a reader finds in a game.
     #[derive(Debug, Default, PartialEq)]

@@ -26,6 +26,7 @@ pub mod clock;
 pub mod lag;
 mod load;
 mod player;
+pub mod policy;
 mod ponder;
 mod request;
 mod thought;
@@ -62,6 +63,10 @@ pub struct Config {
     pub time_share: TimeShare,
     /// Cores that may think on the opponents' time, one a game; 0: none.
     pub ponder: usize,
+    /// When a draw is offered and agreed to.
+    pub draw: policy::Draw,
+    /// When a game is given up.
+    pub resign: policy::Resign,
 }
 
 impl Default for Config {
@@ -75,6 +80,8 @@ impl Default for Config {
             untimed_move: Duration::from_secs(5),
             time_share: TimeShare::default(),
             ponder: 0,
+            draw: policy::Draw::default(),
+            resign: policy::Resign::default(),
         }
     }
 }

@@ -15,6 +15,7 @@ use super::{
     clock::{Budget, Clock},
     lag::ServerLag,
     load::Place,
+    policy::{Outlook, Stage},
     ponder::Ponder,
     request::{Departure, Request},
     thought::{self, End, Thought, Word},
@@ -24,8 +25,8 @@ use crate::{
         Best, Judged, Limits, Score,
         mind::{Mind, Panicked},
     },
-    game::{Line, Packed},
-    seat::{Action, Clocks, Event, GameInfo, Turn},
+    game::{Line, MoveText, Packed},
+    seat::{Action, Clocks, Eval, Event, GameInfo, Turn, Worth},
 };
 
 /// See the module's comment.
@@ -52,6 +53,8 @@ pub(super) struct Player<G: Judged> {
     last_move: Option<String>,
     /// Our last opinion, for those who watch.
     eval: Option<(Score, u16)>,
+    /// What we think of a draw, and of giving up.
+    outlook: Outlook,
     /// Our answer in this position, until the server says that it was played.
     answered: Option<G::Move>,
     /// Answers in this position that the server would not have.
@@ -97,6 +100,7 @@ impl<G: Judged> Player<G> {
             clocks: None,
             last_move: None,
             eval: None,
+            outlook: Outlook::default(),
             answered: None,
             refused: Vec::new(),
             actions,
@@ -158,6 +162,7 @@ impl<G: Judged> Player<G> {
                 tracing::error!(game, server = %why, position = %self.line.now().print(), "our move was refused; choosing another");
                 self.refused.extend(self.answered.take());
             }
+            Event::DrawOffered => self.outlook.offered(),
             Event::Sent { turn, at } => self.sent(turn, at),
             Event::Ended { .. } => return,
         }
@@ -389,16 +394,37 @@ impl<G: Judged> Player<G> {
         let now = self.line.now();
         // The slot was given a legal move, and thinkers publish legal moves; should one not, any will do.
         let Some(mv) = now.unpack(best.mv).or_else(|| now.moves().first().copied()) else { return };
-        if best.depth > 0 {
-            self.eval = Some((best.score, best.depth));
-        }
+        let (text, record) = (now.write(mv), now.record(mv));
         self.answered = Some(mv);
-        let action = Action::Play { turn: request.turn, mv: now.write(mv) };
+        let action = self.decide(request.turn, text, best);
         self.departure = Some(Departure::new(request, how, self.line.moves().len(), thought::now()));
         if self.actions.try_send(action).is_err() {
             tracing::error!(game = %self.info.id, "the connection does not take our move");
         }
-        tracing::debug!(game = %self.info.id, mv = %now.record(mv), score = %best.score, depth = best.depth, ?how, "answered");
+        tracing::debug!(game = %self.info.id, mv = record, score = %best.score, depth = best.depth, ?how, "answered");
+    }
+
+    /// The move, with what our policies say of the game; or the end of it.
+    fn decide(&mut self, turn: Turn, mv: MoveText, best: Best) -> Action {
+        if best.depth == 0 {
+            // Nothing was found out about the position: no reason to change our mind.
+            return Action::Play { turn, mv, offers_draw: false, eval: None };
+        }
+        self.eval = Some((best.score, best.depth));
+        self.outlook.judged(best.score);
+        let config = &self.equipment.config;
+        // Where chance has a part in it, no game is lost before its end.
+        if !G::CHANCE && self.outlook.is_hopeless(&config.resign) {
+            tracing::info!(game = %self.info.id, score = %best.score, "giving up");
+            return Action::Resign { turn };
+        }
+        let stage = Stage { move_number: self.line.moves().len() / 2 + 1, men: self.line.now().men() };
+        let offers_draw = self.outlook.draws(&config.draw, stage);
+        let worth = match best.score.mate_moves() {
+            Some(moves) => Worth::Mate(moves),
+            None => Worth::Centipawns(best.score.get()),
+        };
+        Action::Play { turn, mv, offers_draw, eval: Some(Eval { worth, depth: best.depth }) }
     }
 
     /// Our answer was handed to the socket.

@@ -184,6 +184,11 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
     /// What the position alone says; repetition belongs to [`Line`].
     fn outcome(&self) -> Outcome;
 
+    /// Men on the board; 0 in a game where nobody asks for them.
+    fn men(&self) -> usize {
+        0
+    }
+
     /// Identifies the position for repetition and for tables.
     fn key(&self) -> Key;
 

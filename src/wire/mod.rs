@@ -4,6 +4,7 @@ pub mod contest;
 pub mod imcs;
 pub mod lichess;
 pub mod nthu;
+pub mod pgn;
 pub mod tuc;
 pub mod uci;
 

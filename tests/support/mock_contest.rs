@@ -243,7 +243,10 @@ impl Player {
 
     pub async fn play(&self, turn: Turn, mv: &str) {
         // The protocol may have left already; then nobody hears.
-        let _ = self.actions.send(Action::Play { turn, mv: MoveText::new(mv).unwrap() }).await;
+        let _ = self
+            .actions
+            .send(Action::Play { turn, mv: MoveText::new(mv).unwrap(), offers_draw: false, eval: None })
+            .await;
     }
 
     /// Plays by its own line, as the real player does, until the game is over.
@@ -259,7 +262,7 @@ impl Player {
                     self.play(turn, line.now().write(mv).as_str()).await;
                 }
                 Event::Ended { result } => return result,
-                Event::ClocksRead(_) | Event::Sent { .. } => {}
+                Event::ClocksRead(_) | Event::Sent { .. } | Event::DrawOffered => {}
                 refused @ Event::Refused { .. } => panic!("{refused:?}"),
             }
         }

@@ -76,7 +76,9 @@ pub async fn ask(seat: &mut Seat, turn: u32, clocks: Option<Clocks>) -> String {
 
 /// The next answer, which leaves at once.
 pub async fn answer(seat: &mut Seat, turn: u32) -> String {
-    let Some(Action::Play { turn: answered, mv }) = seat.actions.recv().await else { panic!("no answer") };
+    let Some(Action::Play { turn: answered, mv, .. }) = seat.actions.recv().await else {
+        panic!("no answer")
+    };
     assert_eq!(answered, Turn(turn));
     tell(seat, Event::Sent { turn: answered, at: Instant::now().into_std() }).await;
     mv.to_string()

@@ -170,6 +170,10 @@ impl Game for Chess {
         self.key ^= Zobrist64::zobrist_for_white_turn();
     }
 
+    fn men(&self) -> usize {
+        self.board().occupied().count()
+    }
+
     fn outcome(&self) -> Outcome {
         if self.position.legal_moves().is_empty() {
             self.stuck()

@@ -102,8 +102,8 @@ impl<'a> Session<'a> {
                     Heard::Sent { turn, at } => self.sent(turn, at).await,
                 },
                 action = action(&mut self.phase) => match action {
-                    Ok(Action::Play { turn, mv }) => self.answer(turn, mv),
-                    Ok(Action::Resign { .. }) => Ok(self.resign("no move is left")?),
+                    Ok(Action::Play { turn, mv, .. }) => self.answer(turn, mv),
+                    Ok(Action::Resign { .. }) => Ok(self.resign("the player gives up")?),
                     Err(gone) => Err(gone.into()),
                 },
                 limit = silent(self.heard, silence) => return Err(Lost::Silent(limit)),

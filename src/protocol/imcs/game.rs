@@ -155,8 +155,8 @@ impl<'a, 't> Game<'a, 't> {
                     Said::Sent { turn, at } => self.tell(Event::Sent { turn, at }).await,
                 },
                 action = action(&mut self.seat) => match action {
-                    Some(Action::Play { turn, mv }) => self.answer(turn, mv)?,
-                    Some(Action::Resign { .. }) => self.resign("no move is left")?,
+                    Some(Action::Play { turn, mv, .. }) => self.answer(turn, mv)?,
+                    Some(Action::Resign { .. }) => self.resign("the player gives up")?,
                     None => self.desert("the player left the game".to_owned())?,
                 },
                 () = stands(self.answer.as_ref()) => self.stands().await,

@@ -445,7 +445,7 @@ impl Game {
     fn act(&mut self, action: Option<Action>) -> Result<(), PlayerGone> {
         let is_open = |turn: Turn| turn == self.turn && matches!(self.request, Request::Open);
         match action {
-            Some(Action::Play { turn, mv }) if is_open(turn) => self.send(mv),
+            Some(Action::Play { turn, mv, .. }) if is_open(turn) => self.send(mv),
             Some(Action::Resign { turn }) if is_open(turn) => self.call("resign"),
             Some(late) => debug!("too late: {late:?}"),
             None => return Err(PlayerGone),

@@ -14,13 +14,20 @@ use crate::{
 };
 
 mod account;
+pub mod challenges;
+pub mod chat;
 mod config;
 mod events;
 mod game;
+pub mod grudges;
 mod http;
 mod limits;
+pub mod matchmaking;
 mod moves;
+pub mod people;
+pub mod records;
 mod stream;
+pub mod terms;
 mod track;
 
 pub use account::{Visit, upgrade, visit};

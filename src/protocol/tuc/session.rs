@@ -185,7 +185,7 @@ impl<'s> Session<'s> {
                     }
                 }
                 action = game.seat.actions.recv() => match action {
-                    Some(Action::Play { turn, mv }) => self.answer(&mut game, turn, mv).await?,
+                    Some(Action::Play { turn, mv, .. }) => self.answer(&mut game, turn, mv).await?,
                     Some(Action::Resign { .. }) | None => return Err(Lost::PlayerGone),
                 },
                 () = maybe(due) => self.unconfirmed(&mut game).await?,
