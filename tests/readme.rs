@@ -14,7 +14,6 @@ const PAGES: &[&str] = &[
     "docs/architecture.md",
     "docs/arena.md",
     "docs/courses.md",
-    "docs/lichess.md",
     "docs/study.md",
 ];
 

@@ -17,7 +17,6 @@ pub mod check;
 pub mod config;
 pub mod demo;
 pub mod gui;
-pub mod import;
 pub mod lichess;
 pub mod live;
 pub mod log;
@@ -75,8 +74,6 @@ pub enum Command {
     Referee(referee::Args),
     Study(study::Args),
     Lichess(lichess::Args),
-    #[command(name = "import-lichess-bot")]
-    Import(import::Args),
 }
 
 /// Why a command failed.
@@ -123,14 +120,6 @@ pub enum CliError {
         /// What the system says.
         source: io::Error,
     },
-    /// A configuration of another program that cannot be read.
-    #[error("{}: {why}", path.display())]
-    Foreign {
-        /// Where.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
     /// The operating system says no.
     #[error("{doing}: {source}")]
     Io {
@@ -146,7 +135,6 @@ impl CliError {
     pub fn exit_code(&self) -> u8 {
         match self {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
-            CliError::Foreign { .. } => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::Account(error) if error.is_configuration() => 2,
             CliError::OutOfMemory(_) => 2,
@@ -197,7 +185,6 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Referee(args) => referee::run(&args),
         Command::Study(args) => study::run(&args),
         Command::Lichess(args) => lichess::run(&args),
-        Command::Import(args) => import::run(&args),
     }
 }
 
