@@ -43,7 +43,10 @@ impl Record {
         let mut out = String::new();
         self.tags(&mut out);
         out.push('\n');
-        wrap(&mut out, self.moves().iter().map(String::as_str).chain([self.result()]));
+        wrap(
+            &mut out,
+            moves(self.fen.as_deref(), &self.plies).iter().map(String::as_str).chain([self.result()]),
+        );
         out.push('\n');
         out
     }
@@ -77,20 +80,20 @@ impl Record {
             tag(out, "FEN", fen);
         }
     }
+}
 
-    /// The words of the move text; a comment is one of them, it is not broken.
-    fn moves(&self) -> Vec<String> {
-        let (mut number, mut white) = self.fen.as_deref().map_or((1, true), first_move);
-        let mut words = Vec::new();
-        for ply in &self.plies {
-            words.push(if white { format!("{number}.") } else { format!("{number}...") });
-            words.push(ply.text.clone());
-            words.push(format!("{{[%clk {}]}}", clock(ply.left)));
-            number += u32::from(!white);
-            white = !white;
-        }
-        words
+/// The words of the move text of a game that began there; a comment is one of them, it is not broken.
+pub(super) fn moves(fen: Option<&str>, plies: &[Ply]) -> Vec<String> {
+    let (mut number, mut white) = fen.map_or((1, true), first_move);
+    let mut words = Vec::new();
+    for ply in plies {
+        words.push(if white { format!("{number}.") } else { format!("{number}...") });
+        words.push(ply.text.clone());
+        words.push(format!("{{[%clk {}]}}", clock(ply.left)));
+        number += u32::from(!white);
+        white = !white;
     }
+    words
 }
 
 /// The number of the first move and whether White plays it, as the position says.
@@ -101,7 +104,7 @@ fn first_move(fen: &str) -> (u32, bool) {
     (number, white)
 }
 
-fn tag(out: &mut String, name: &str, value: &str) {
+pub(super) fn tag(out: &mut String, name: &str, value: &str) {
     out.extend(["[", name, " \""]);
     for c in value.chars() {
         if matches!(c, '"' | '\\') {
@@ -121,7 +124,7 @@ fn clock(left: Duration) -> String {
 }
 
 /// Fills lines with words.
-fn wrap<'w>(out: &mut String, words: impl Iterator<Item = &'w str>) {
+pub(super) fn wrap<'w>(out: &mut String, words: impl Iterator<Item = &'w str>) {
     let mut column = 0;
     for word in words {
         let length = word.chars().count();

@@ -51,6 +51,7 @@ async fn serve(config: arena::Config) -> Result<Summary, CliError> {
         ("tcp", arena.tcp(), ""),
         ("ws", arena.websocket(), ""),
         ("tcp", arena.imcs(), " for MiniChess (IMCS)"),
+        ("http", arena.lichess(), " for bots that speak the Lichess API"),
     ] {
         if let Some(address) = address {
             info!("listening on {scheme}://{address}{what}");
