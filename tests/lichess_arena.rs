@@ -113,7 +113,7 @@ async fn a_game_to_the_mate() {
 
 #[tokio::test]
 async fn flags_fall_and_first_moves_are_waited_for() {
-    let lichess = Lichess::start("first_move = '300ms'").await;
+    let lichess = Lichess::start("first_move = '700ms'").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let id = lichess.game("clock.limit=0&clock.increment=1").await;
     let mut board = alice.watch(&id).await;

@@ -7,7 +7,7 @@ use tokio::sync::broadcast;
 
 use crate::wire::{
     Message,
-    lichess::{Done, Failure, FailureText, RateLimit},
+    lichess::{Done, Failure, FailureText, RateLimit, UserId},
 };
 
 /// Lines that may wait for a slow reader; then the oldest are dropped.
@@ -94,9 +94,9 @@ impl Answer {
     }
 
     /// The account has played its games against bots for today: its own fault, or its opponent's.
-    pub(super) fn capped(status: StatusCode, who: &str, wait: Duration) -> Answer {
+    pub(super) fn capped(status: StatusCode, who: &UserId, games: u32, wait: Duration) -> Answer {
         let text = format!(
-            "{who} played 100 games against other bots today, please wait before challenging another bot."
+            "{who} played {games} games against other bots today, please wait before challenging another bot."
         );
         let limit = RateLimit { key: RateLimit::BOT_VS_BOT.to_owned(), wait };
         Answer::failed(status, &Failure { error: FailureText::Text(text), ratelimit: Some(limit) })

@@ -28,6 +28,8 @@ use crate::{
 
 /// Challenges that one account can have open.
 const MOST: usize = 100;
+/// Games at once, those included that are over and can still be asked for.
+const MOST_GAMES: usize = 20_000;
 /// Challenges that are no longer open, and can still be shown.
 const MOST_ANSWERED: usize = 500;
 /// What to challenge a person costs.
@@ -112,7 +114,7 @@ impl DeskActor {
         }
         for (who, status) in [(us, StatusCode::TOO_MANY_REQUESTS), (them, StatusCode::BAD_REQUEST)] {
             if let Some(wait) = self.rations.wait(who, Ration::BotGame, at) {
-                return Err(Answer::capped(status, who.as_str(), wait));
+                return Err(Answer::capped(status, who, self.config.limits.bot_games_a_day, wait));
             }
         }
         Ok(())
@@ -210,6 +212,9 @@ impl DeskActor {
     fn accept(&mut self, who: &UserId, id: ChallengeId, at: Instant) -> Outcome {
         let pending = self.pending.get(&id).filter(|pending| pending.to == *who).ok_or_else(gone)?;
         let (from, to) = (pending.from.clone(), pending.to.clone());
+        if self.games.len() >= MOST_GAMES {
+            return Err(Answer::too_many("Too many games are being played"));
+        }
         self.check_cap(&to, &from, at)?;
         if self.are_bots(&from, &to) {
             for bot in [&from, &to] {
