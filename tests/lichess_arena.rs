@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers are tests, too
 
-#[path = "support/lichess.rs"]
+#[path = "support/lichess_arena.rs"]
 mod support;
 
 use std::time::Duration;
