@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration}
 
 use serde::Deserialize;
 
-use super::{ArenaError, Name, TucConfig, imcs};
+use super::{ArenaError, Name, TucConfig, imcs, lichess};
 use crate::game::TimeControl;
 
 /// The longest wait that can be asked for: far beyond any lesson, and safe to add to an instant.
@@ -34,6 +34,8 @@ pub struct Config {
     pub tuc: Vec<TucConfig>,
     /// MiniChess for those who speak IMCS.
     pub imcs: Option<imcs::Config>,
+    /// Chess for those who speak the Lichess Bot API.
+    pub lichess: Option<lichess::Config>,
 }
 
 impl Default for Config {
@@ -47,6 +49,7 @@ impl Default for Config {
             tournament: Vec::new(),
             tuc: Vec::new(),
             imcs: None,
+            lichess: None,
         }
     }
 }
@@ -152,11 +155,14 @@ impl Config {
         let error = |why: String| Err(ArenaError::Config(why));
         let is_open = self.tcp.is_some() || self.websocket.is_some();
         // Who wants other games need not want tournaments.
-        let others = !self.tuc.is_empty() || self.imcs.is_some();
+        let others = !self.tuc.is_empty() || self.imcs.is_some() || self.lichess.is_some();
         if !is_open && (!self.tournament.is_empty() || !others) {
             return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());
         }
         if let Some(Err(why)) = self.imcs.as_ref().map(imcs::Config::check) {
+            return error(why);
+        }
+        if let Some(Err(why)) = self.lichess.as_ref().map(lichess::Config::check) {
             return error(why);
         }
         if self.max_connections == 0 {

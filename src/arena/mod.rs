@@ -24,6 +24,7 @@ mod delay;
 mod front;
 mod game;
 pub mod imcs;
+pub mod lichess;
 mod name;
 mod news;
 mod openings;
@@ -159,6 +160,7 @@ pub struct Arena {
     tournaments: Vec<(TournamentActor<Chess>, StoreActor)>,
     tables: Vec<tuc::Table>,
     imcs: Option<imcs::Imcs>,
+    lichess: Option<lichess::Lichess>,
 }
 
 /// What came of an arena.
@@ -217,9 +219,15 @@ impl Arena {
             Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, config.max_connections).await?),
             None => None,
         };
+        let lichess = match config.lichess {
+            Some(lichess) => {
+                Some(lichess::Lichess::bind(lichess, &config.games, config.max_connections).await?)
+            }
+            None => None,
+        };
         let (max_connections, hall) = (config.max_connections, Hall::new(stubs));
         let delay = Delay { round_trip: config.network_delay };
-        Ok(Arena { doors, max_connections, delay, news, hall, tournaments, tables, imcs })
+        Ok(Arena { doors, max_connections, delay, news, hall, tournaments, tables, imcs, lichess })
     }
 
     /// Where it listens for TCP.
@@ -237,6 +245,11 @@ impl Arena {
         self.imcs.as_ref().map(|imcs| imcs.address)
     }
 
+    /// Where it listens for programs that speak the Lichess Bot API.
+    pub fn lichess(&self) -> Option<SocketAddr> {
+        self.lichess.as_ref().map(|lichess| lichess.address)
+    }
+
     fn address(&self, transport: Transport) -> Option<SocketAddr> {
         self.doors.iter().find(|door| door.transport == transport).map(|door| door.address)
     }
@@ -251,8 +264,8 @@ impl Arena {
         self.news.subscribe()
     }
 
-    /// Runs until every tournament and every table has ended or `shutdown` is cancelled. IMCS has no end of its
-    /// own: with it, until the latter, or until its administrator stops it.
+    /// Runs until every tournament and every table has ended or `shutdown` is cancelled. IMCS and the Lichess
+    /// API have no end of their own: with them, until the latter, or until IMCS's administrator stops it.
     ///
     /// When it returns, all connections are closed, all games are on the disk and no task is left.
     pub async fn run(self, shutdown: CancellationToken) -> Summary {
@@ -264,6 +277,7 @@ impl Arena {
             tracker.spawn(front.clone().listen(door, stop.clone()));
         }
         let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));
+        let lichess = self.lichess.map(|lichess| tracker.spawn(lichess.run(stop.clone())));
         let mut running = JoinSet::new();
         for (place, (actor, writer)) in self.tournaments.into_iter().enumerate() {
             let run = actor.run(writer, stop.clone());
@@ -272,10 +286,12 @@ impl Arena {
         let tables: JoinSet<()> = self.tables.into_iter().map(|table| table.run(stop.clone())).collect();
         let mut summaries = running.join_all().await;
         tables.join_all().await;
-        if let Some(imcs) = imcs
-            && let Err(error) = imcs.await
-        {
-            tracing::error!(%error, "IMCS has failed; please report it");
+        for (name, server) in [("IMCS", imcs), ("the Lichess API", lichess)] {
+            if let Some(server) = server
+                && let Err(error) = server.await
+            {
+                tracing::error!(%error, "{name} has failed; please report it");
+            }
         }
         stop.cancel();
         closing.cancel();

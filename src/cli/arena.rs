@@ -15,7 +15,7 @@ use crate::{
 /// Run the tournaments of the configuration
 ///
 /// Players join over TCP and WebSocket. Ends when all tournaments have, or when it is stopped; with a table
-/// [arena.imcs], which lets others play MiniChess, when it is stopped.
+/// [arena.imcs] or [arena.lichess], which let others play as they like, when it is stopped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -51,6 +51,7 @@ async fn serve(config: arena::Config) -> Result<Summary, CliError> {
         ("tcp", arena.tcp(), ""),
         ("ws", arena.websocket(), ""),
         ("tcp", arena.imcs(), " for MiniChess (IMCS)"),
+        ("http", arena.lichess(), " for bots that speak the Lichess API"),
     ] {
         if let Some(address) = address {
             info!("listening on {scheme}://{address}{what}");

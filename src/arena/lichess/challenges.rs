@@ -1,0 +1,423 @@
+//! Challenges at the desk: made, shown, accepted, declined, taken back, and forgotten.
+
+use hyper::StatusCode;
+use shakmaty::CastlingMode;
+use tokio::time::Instant;
+
+use super::{
+    answer::{Answer, Body, Feed, Outcome, feed},
+    chess960,
+    desk::{COMPAT, DeskActor},
+    game::{Game, Player, Terms},
+    limit::Ration,
+    messages::{perf, perf_name},
+    people::Person,
+    route::{Call, Deed},
+};
+use crate::{
+    game::{BySide, Game as _, chess::Chess},
+    wire::{
+        Message,
+        lichess::{
+            Challenge, ChallengeEnd, ChallengeId, ChallengeStatus, ChallengeUser, Challenges, Color,
+            ColorWish, DeclineReason, Direction, Event, GameId, Keepalive, NewChallenge, Speed, TimeControl,
+            UserId, Variant, VariantKey,
+        },
+    },
+};
+
+/// Challenges that one account can have open.
+const MOST: usize = 100;
+/// Games at once, those included that are over and can still be asked for.
+const MOST_GAMES: usize = 20_000;
+/// Challenges that are no longer open, and can still be shown.
+const MOST_ANSWERED: usize = 500;
+/// What to challenge a person costs.
+const PERSON: usize = 5;
+
+/// A challenge that is open.
+#[derive(Debug)]
+pub(super) struct Pending {
+    challenge: Challenge,
+    from: UserId,
+    to: UserId,
+    terms: Terms,
+    root: Chess,
+    /// When it ends by itself, unless somebody keeps it alive.
+    dies: Option<Instant>,
+    /// Where its challenger waits.
+    kept: Option<Feed>,
+}
+
+impl DeskActor {
+    pub(super) fn challenge_call(&mut self, who: &UserId, call: Call, at: Instant) -> Outcome {
+        match call {
+            Call::Challenges => Ok(self.list(who)),
+            Call::Challenge(whom, form) => self.challenge(who, &whom, form, at),
+            Call::Show(id) => self.show(who, id),
+            Call::Accept(id) => self.accept(who, id, at),
+            Call::Decline(id, reason) => self.decline(who, id, reason),
+            Call::Cancel(id) => self.cancel(who, id, at),
+            _ => Err(Answer::missing("Not found")),
+        }
+    }
+
+    /// All that concern somebody.
+    pub(super) fn pending_of(&self, who: &UserId) -> impl Iterator<Item = Challenge> {
+        self.pending.values().filter(move |p| p.from == *who || p.to == *who).map(|p| p.challenge.clone())
+    }
+
+    fn list(&self, who: &UserId) -> Answer {
+        let towards = |direction: Direction| {
+            let concerns = move |challenge: &Challenge| challenge.direction.as_ref() == Some(&direction);
+            self.pending_of(who).map(|challenge| directed(challenge, who)).filter(concerns).collect()
+        };
+        Answer::json(&Challenges { incoming: towards(Direction::In), outgoing: towards(Direction::Out) })
+    }
+
+    fn show(&self, who: &UserId, id: ChallengeId) -> Outcome {
+        let open = self.pending.get(&id).map(|pending| &pending.challenge);
+        let found = open.or_else(|| self.answered.iter().rfind(|challenge| challenge.id == id));
+        let found = found.filter(|challenge| is_party(challenge, who)).ok_or_else(gone)?;
+        Ok(Answer::json(&directed(found.clone(), who)))
+    }
+
+    fn challenge(&mut self, who: &UserId, whom: &UserId, form: NewChallenge, at: Instant) -> Outcome {
+        let person =
+            |id: &UserId| self.people.find(id).ok_or_else(|| Answer::missing(&format!("No such user: {id}")));
+        let (us, them) = (person(who)?, person(whom)?);
+        if who == whom {
+            return Err(Answer::bad("You cannot challenge yourself"));
+        }
+        let (terms, root) = terms(&form)?;
+        let bots = us.user.is_bot() || them.user.is_bot();
+        if bots && !form.rules.is_empty() {
+            return Err(Answer::field("rules", "Rules are not supported in games with bots"));
+        } else if bots && terms.time.speed() == Speed::UltraBullet {
+            return Err(Answer::bad("Game incompatible with a BOT account"));
+        } else if self.pending.values().filter(|pending| pending.from == *who).count() >= MOST {
+            return Err(Answer::too_many("Too many open challenges"));
+        }
+        let cost = if them.user.is_bot() { 1 } else { PERSON };
+        for ration in [Ration::ChallengeOfDay, Ration::Challenge] {
+            let slowly = |_| Answer::too_many("Too many requests. Try again later.");
+            self.rations.take(who, ration, cost, at).map_err(slowly)?;
+        }
+        self.check_cap(who, whom, at)?;
+        Ok(self.post(who, whom, terms, root, &form, at))
+    }
+
+    /// Has either of two bots played enough for today?
+    fn check_cap(&mut self, us: &UserId, them: &UserId, at: Instant) -> Result<(), Answer> {
+        if !self.are_bots(us, them) {
+            return Ok(());
+        }
+        for (who, status) in [(us, StatusCode::TOO_MANY_REQUESTS), (them, StatusCode::BAD_REQUEST)] {
+            if let Some(wait) = self.rations.wait(who, Ration::BotGame, at) {
+                return Err(Answer::capped(status, who, self.config.limits.bot_games_a_day, wait));
+            }
+        }
+        Ok(())
+    }
+
+    fn are_bots(&self, us: &UserId, them: &UserId) -> bool {
+        [us, them].iter().all(|id| self.people.find(id).is_some_and(|person| person.user.is_bot()))
+    }
+
+    fn post(
+        &mut self,
+        who: &UserId,
+        whom: &UserId,
+        terms: Terms,
+        root: Chess,
+        form: &NewChallenge,
+        at: Instant,
+    ) -> Answer {
+        let id = self.free_id();
+        let challenge = self.describe(id, [who, whom], &terms, form);
+        let event = Event::Challenge { challenge: Box::new(challenge.clone()), compat: Some(COMPAT) };
+        [who, whom].into_iter().for_each(|id| self.people.tell(id, &event));
+        let created = Keepalive::Created(Box::new(challenge.clone()));
+        let (kept, answer) = match form.keep_alive_stream {
+            true => {
+                let (feed, lines) = feed(vec![created.to_line()]);
+                let keep_alive = self.config.event_keep_alive;
+                (Some(feed), Answer::of(Body::Stream { lines, keep_alive }))
+            }
+            false => (None, Answer::json(&created)),
+        };
+        let hurries = terms.time.clock().is_some() && kept.is_none();
+        let dies = hurries.then(|| at + self.config.challenge_life);
+        let (from, to) = (who.clone(), whom.clone());
+        self.pending.insert(id, Pending { challenge, from, to, terms, root, dies, kept });
+        answer
+    }
+
+    fn free_id(&self) -> ChallengeId {
+        loop {
+            let text: String = std::iter::repeat_with(fastrand::alphanumeric).take(8).collect();
+            if let Ok(id) = text.parse::<ChallengeId>()
+                && !self.pending.contains_key(&id)
+                && !self.games.contains_key(&GameId::from(id))
+            {
+                return id;
+            }
+        }
+    }
+
+    fn describe(&self, id: ChallengeId, ids: [&UserId; 2], terms: &Terms, form: &NewChallenge) -> Challenge {
+        let [challenger, dest_user] =
+            ids.map(|id| self.people.find(id).map(|person| self.party(person, terms)));
+        let color = match &form.color {
+            ColorWish::White => Color::White,
+            ColorWish::Black => Color::Black,
+            _ if fastrand::bool() => Color::White,
+            _ => Color::Black,
+        };
+        Challenge {
+            id,
+            url: format!("http://{}/{id}", self.config.listen),
+            status: Some(ChallengeStatus::Created),
+            challenger,
+            dest_user,
+            variant: Variant::from(terms.variant.clone()),
+            rated: terms.rated,
+            speed: Some(terms.time.speed()),
+            time_control: terms.time.clone(),
+            color: Some(form.color.clone()),
+            final_color: Some(color),
+            perf: Some(perf_name(&terms.variant, &terms.time)),
+            direction: None,
+            initial_fen: terms.fen.clone(),
+            rematch_of: None,
+            decline_reason: None,
+            decline_reason_key: None,
+            rules: Vec::new(),
+        }
+    }
+
+    fn party(&self, person: &Person, terms: &Terms) -> ChallengeUser {
+        let rating = person.perf(&perf(&terms.variant, &terms.time));
+        ChallengeUser {
+            id: person.user.id.clone(),
+            name: person.user.username.clone(),
+            title: person.user.title.clone(),
+            rating: rating.rating,
+            provisional: rating.prov,
+            online: self.is_online(&person.user.id),
+            lag: None,
+        }
+    }
+
+    fn accept(&mut self, who: &UserId, id: ChallengeId, at: Instant) -> Outcome {
+        let pending = self.pending.get(&id).filter(|pending| pending.to == *who).ok_or_else(gone)?;
+        let (from, to) = (pending.from.clone(), pending.to.clone());
+        if self.games.len() >= MOST_GAMES {
+            return Err(Answer::too_many("Too many games are being played"));
+        }
+        self.check_cap(&to, &from, at)?;
+        if self.are_bots(&from, &to) {
+            for bot in [&from, &to] {
+                // It was looked at just now.
+                let _ = self.rations.take(bot, Ration::BotGame, 1, at);
+            }
+        }
+        let Some(pending) = self.close(id, ChallengeStatus::Accepted, &ChallengeEnd::Accepted) else {
+            return Err(gone());
+        };
+        let Pending { challenge, terms, root, .. } = pending;
+        let mut players = [self.player(&from, &terms)?, self.player(&to, &terms)?];
+        if challenge.final_color == Some(Color::Black) {
+            players.reverse();
+        }
+        let game = Game::new(id.into(), terms, root, BySide(players), self.patience(), at);
+        self.begin(game, at);
+        Ok(Answer::done())
+    }
+
+    fn player(&self, id: &UserId, terms: &Terms) -> Result<Player, Answer> {
+        let person = self.people.find(id).ok_or_else(gone)?;
+        let perf = person.perf(&perf(&terms.variant, &terms.time));
+        Ok(Player {
+            id: id.clone(),
+            name: person.user.username.clone(),
+            title: person.user.title.clone(),
+            rating: perf.rating,
+            provisional: perf.prov,
+        })
+    }
+
+    fn decline(&mut self, who: &UserId, id: ChallengeId, reason: DeclineReason) -> Outcome {
+        let pending = self.pending.get_mut(&id).filter(|pending| pending.to == *who).ok_or_else(gone)?;
+        let reason = if let DeclineReason::Other(_) = reason { DeclineReason::Generic } else { reason };
+        pending.challenge.decline_reason = Some(words(&reason).to_owned());
+        pending.challenge.decline_reason_key = Some(reason);
+        self.close(id, ChallengeStatus::Declined, &ChallengeEnd::Declined);
+        Ok(Answer::done())
+    }
+
+    /// Also aborts the game that it has just become.
+    fn cancel(&mut self, who: &UserId, id: ChallengeId, at: Instant) -> Outcome {
+        if self.pending.get(&id).is_some_and(|pending| pending.from == *who) {
+            self.close(id, ChallengeStatus::Canceled, &ChallengeEnd::Canceled);
+            return Ok(Answer::done());
+        }
+        let id = GameId::from(id);
+        let game = self.games.get_mut(&id).filter(|game| game.end.is_none()).ok_or_else(gone)?;
+        let side = game.side_of(who).ok_or_else(gone)?;
+        game.obey(side, Deed::Abort, at).map_err(|why| Answer::bad(&why))?;
+        self.conclude(id, at);
+        Ok(Answer::done())
+    }
+
+    /// Challenges whose time is over, or whose challenger has gone.
+    pub(super) fn expire(&mut self, now: Instant) {
+        let is_dead = |pending: &Pending| {
+            let is_left = pending.kept.as_ref().is_some_and(|kept| kept.receiver_count() == 0);
+            is_left || pending.dies.is_some_and(|dies| now >= dies)
+        };
+        let dead: Vec<_> =
+            self.pending.iter().filter(|(_, pending)| is_dead(pending)).map(|(id, _)| *id).collect();
+        for id in dead {
+            self.close(id, ChallengeStatus::Canceled, &ChallengeEnd::Canceled);
+        }
+    }
+
+    /// A challenge is no longer open: whoever it concerns is told.
+    fn close(&mut self, id: ChallengeId, status: ChallengeStatus, end: &ChallengeEnd) -> Option<Pending> {
+        let mut pending = self.pending.remove(&id)?;
+        pending.challenge.status = Some(status);
+        if let Some(kept) = pending.kept.take() {
+            // Who waits no longer needs not be told.
+            let _ = kept.send(Keepalive::Done { done: end.clone() }.to_line().into());
+        }
+        let challenge = Box::new(pending.challenge.clone());
+        let event = match end {
+            ChallengeEnd::Declined => Some(Event::ChallengeDeclined { challenge }),
+            ChallengeEnd::Canceled => Some(Event::ChallengeCanceled { challenge }),
+            _ => None,
+        };
+        for id in [&pending.from, &pending.to] {
+            event.iter().for_each(|event| self.people.tell(id, event));
+        }
+        self.answered.push_back(pending.challenge.clone());
+        if self.answered.len() > MOST_ANSWERED {
+            self.answered.pop_front();
+        }
+        Some(pending)
+    }
+}
+
+fn gone() -> Answer {
+    Answer::missing("No such challenge")
+}
+
+fn is_party(challenge: &Challenge, who: &UserId) -> bool {
+    [&challenge.challenger, &challenge.dest_user].into_iter().flatten().any(|user| user.id == *who)
+}
+
+/// As one of the two sees it.
+fn directed(challenge: Challenge, who: &UserId) -> Challenge {
+    let is_ours = challenge.challenger.as_ref().is_some_and(|user| user.id == *who);
+    Challenge { direction: Some(if is_ours { Direction::Out } else { Direction::In }), ..challenge }
+}
+
+/// What is to be played, if it can be.
+fn terms(form: &NewChallenge) -> Result<(Terms, Chess), Answer> {
+    check_time(&form.time)?;
+    let invalid = |_| Answer::field("fen", "Invalid FEN");
+    let (variant, fen) = match (&form.variant, &form.fen) {
+        (VariantKey::Standard, None) => (VariantKey::Standard, None),
+        (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
+            (VariantKey::FromPosition, Some(fen.clone()))
+        }
+        (VariantKey::Chess960, fen) => {
+            (VariantKey::Chess960, Some(fen.clone().unwrap_or_else(chess960::start)))
+        }
+        (VariantKey::FromPosition, None) => return Err(Answer::field("fen", "This field is required")),
+        (VariantKey::Other(_), _) => return Err(Answer::field("variant", "Invalid variant")),
+        _ => return Err(Answer::bad("Variant not supported by this server")),
+    };
+    let root = match (&variant, &fen) {
+        (VariantKey::Chess960, Some(fen)) => Chess::parse_as(fen, CastlingMode::Chess960).map_err(invalid)?,
+        (_, Some(fen)) => Chess::parse(fen).map_err(invalid)?,
+        (_, None) => Chess::start(),
+    };
+    if root.outcome().is_over() {
+        return Err(Answer::field("fen", "Invalid FEN"));
+    }
+    let is_plain = variant != VariantKey::FromPosition && form.time != TimeControl::Unlimited;
+    if form.rated && !is_plain {
+        return Err(Answer::field("rated", "Such a game can only be casual"));
+    }
+    Ok((Terms { variant, rated: form.rated, time: form.time.clone(), fen }, root))
+}
+
+fn check_time(time: &TimeControl) -> Result<(), Answer> {
+    match time {
+        TimeControl::Clock(clock) => {
+            let (limit, increment) = (clock.initial.as_secs(), clock.increment.as_secs());
+            if !matches!(limit, 0 | 15 | 30 | 45 | 90) && (limit % 60 != 0 || limit > 10_800) {
+                Err(Answer::field("clock.limit", "Invalid clock limit"))
+            } else if increment > 60 || limit + increment == 0 {
+                Err(Answer::field("clock.increment", "Invalid clock increment"))
+            } else {
+                Ok(())
+            }
+        }
+        TimeControl::Correspondence { days: 1 | 2 | 3 | 5 | 7 | 10 | 14 } | TimeControl::Unlimited => Ok(()),
+        TimeControl::Correspondence { .. } | TimeControl::Other(_) => {
+            Err(Answer::field("days", "Invalid number of days"))
+        }
+    }
+}
+
+/// What the challenger reads.
+fn words(reason: &DeclineReason) -> &'static str {
+    match reason {
+        DeclineReason::Generic | DeclineReason::Other(_) => "I'm not accepting challenges at the moment.",
+        DeclineReason::Later => "This is not the right time for me, please ask again later.",
+        DeclineReason::TooFast => {
+            "This time control is too fast for me, please challenge again with a slower game."
+        }
+        DeclineReason::TooSlow => {
+            "This time control is too slow for me, please challenge again with a faster game."
+        }
+        DeclineReason::TimeControl => "I'm not accepting challenges with this time control.",
+        DeclineReason::Rated => "Please send me a rated challenge instead.",
+        DeclineReason::Casual => "Please send me a casual challenge instead.",
+        DeclineReason::Standard => "I'm not accepting variant challenges right now.",
+        DeclineReason::Variant => "I'm not willing to play this variant right now.",
+        DeclineReason::NoBot => "I'm not accepting challenges from bots.",
+        DeclineReason::OnlyBot => "I'm only accepting challenges from bots.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::lichess::Form;
+
+    #[test]
+    fn what_can_be_played() {
+        for (form, fine) in [
+            ("clock.limit=180&clock.increment=2&rated=true", true),
+            ("variant=chess960&clock.limit=60&clock.increment=1", true),
+            ("days=3", true),
+            ("", true),
+            ("fen=4k3/8/8/8/8/8/8/4K2R+w+K+-+0+1", true),
+            ("rated=true", false),
+            ("days=4", false),
+            ("clock.limit=61&clock.increment=0", false),
+            ("clock.limit=0&clock.increment=0", false),
+            ("clock.limit=60&clock.increment=61", false),
+            ("variant=atomic", false),
+            ("variant=brandNew", false),
+            ("variant=fromPosition", false),
+            ("fen=nonsense", false),
+            ("rated=true&fen=4k3/8/8/8/8/8/8/4K2R+w+K+-+0+1&clock.limit=60", false),
+        ] {
+            assert_eq!(terms(&NewChallenge::from_form(form).unwrap()).is_ok(), fine, "{form}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The `[arena.lichess]` table: who has an account, what is waited for, and what is rationed.
+
+use std::{collections::BTreeSet, fs, net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
+
+use serde::Deserialize;
+
+use super::people::FIRST_RATING;
+use crate::wire::lichess::{Scope, Title, Token, UserId};
+
+/// No wait is longer: beyond it nobody is there to wait.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// Files with a token in them hold nothing else.
+const LONGEST_FILE: u64 = 4096;
+
+/// The `[arena.lichess]` table.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Where to listen for HTTP.
+    pub listen: SocketAddr,
+    /// Who may make accounts while the server runs; nobody without it.
+    #[serde(default)]
+    pub admin_token: Option<Token>,
+    /// How often an event stream says that it lives.
+    #[serde(default = "seconds::<6>", with = "humantime_serde")]
+    pub event_keep_alive: Duration,
+    /// How often a game's stream does.
+    #[serde(default = "seconds::<7>", with = "humantime_serde")]
+    pub game_keep_alive: Duration,
+    /// How long a challenge with clocks stands that nobody keeps alive.
+    #[serde(default = "seconds::<20>", with = "humantime_serde")]
+    pub challenge_life: Duration,
+    /// How long each may take for the first move.
+    #[serde(default = "seconds::<30>", with = "humantime_serde")]
+    pub first_move: Duration,
+    /// Who has no stream of the game open for this long is gone.
+    #[serde(default = "seconds::<10>", with = "humantime_serde")]
+    pub gone_after: Duration,
+    /// How long the other one must wait then before the game can be claimed.
+    #[serde(default = "seconds::<30>", with = "humantime_serde")]
+    pub claim_after: Duration,
+    /// The accounts at the start.
+    #[serde(default)]
+    pub account: Vec<AccountConfig>,
+    /// What is rationed.
+    #[serde(default)]
+    pub limits: Limits,
+    /// What goes wrong on purpose.
+    #[serde(default)]
+    pub faults: Faults,
+}
+
+fn seconds<const N: u64>() -> Duration {
+    Duration::from_secs(N)
+}
+
+/// One `[[arena.lichess.account]]`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AccountConfig {
+    /// As its owner writes it.
+    pub name: String,
+    /// What its programs show. Without one nobody can log in, and challenges stand unanswered.
+    #[serde(default)]
+    pub token: Option<Token>,
+    /// A file with nothing else in it.
+    #[serde(default)]
+    pub token_file: Option<PathBuf>,
+    /// `BOT`; with an empty one it is a person's until it is upgraded.
+    #[serde(default = "bot")]
+    pub title: String,
+    /// Its rating in each kind of game.
+    #[serde(default = "first_rating")]
+    pub rating: i32,
+    /// What its token may do.
+    #[serde(default = "scopes")]
+    pub scopes: Vec<Scope>,
+}
+
+fn bot() -> String {
+    Title::Bot.as_str().to_owned()
+}
+
+fn first_rating() -> i32 {
+    FIRST_RATING
+}
+
+fn scopes() -> Vec<Scope> {
+    vec![Scope::BotPlay]
+}
+
+impl AccountConfig {
+    /// With a name only.
+    pub(super) fn new(name: String) -> AccountConfig {
+        AccountConfig {
+            name,
+            token: None,
+            token_file: None,
+            title: bot(),
+            rating: first_rating(),
+            scopes: scopes(),
+        }
+    }
+
+    /// Reads the token from its file; the error holds nothing of what stands there.
+    fn load(&mut self) -> Result<(), String> {
+        let Some(path) = &self.token_file else { return Ok(()) };
+        let why = |why: String| format!("lichess: token_file {}: {why}", path.display());
+        let length = fs::metadata(path).map_err(|error| why(error.to_string()))?.len();
+        if length > LONGEST_FILE {
+            return Err(why("it is too long to hold a token".into()));
+        }
+        let text = fs::read_to_string(path).map_err(|error| why(error.to_string()))?;
+        self.token = Some(text.trim().parse().map_err(|_| why("there is no token in it".into()))?);
+        Ok(())
+    }
+}
+
+/// The `[arena.lichess.limits]` table: how much one account may ask for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Openings of the event stream in ten minutes.
+    pub event_streams: u32,
+    /// Looks at one's own account in five minutes.
+    pub accounts: u32,
+    /// Challenges in a minute; one to a person counts as five.
+    pub challenges: u32,
+    /// Challenges in a day, counted in the same way.
+    pub challenges_a_day: u32,
+    /// Moves in a minute.
+    pub moves: u32,
+    /// Games against bots in a day.
+    pub bot_games_a_day: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            event_streams: 30,
+            accounts: 30,
+            challenges: 25,
+            challenges_a_day: 200,
+            moves: 1000,
+            bot_games_a_day: 100,
+        }
+    }
+}
+
+/// The `[arena.lichess.faults]` table: a bad server, for the tests of those who must live with one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Faults {
+    /// Every so-manieth move is refused with 502, unplayed.
+    pub refused_moves: Option<NonZeroU32>,
+    /// Every so-manieth move is played, and answered with 504.
+    pub lost_answers: Option<NonZeroU32>,
+    /// Every so-manieth request of any kind is answered with 429.
+    pub too_many: Option<NonZeroU32>,
+    /// Each answer waits this long.
+    #[serde(with = "humantime_serde")]
+    pub delay: Duration,
+    /// The streams of a game end after each of its moves.
+    pub close_streams: bool,
+    /// Before each line of a stream comes one that nobody can read.
+    pub garbage: bool,
+    /// Streams say nothing after their first lines, and do not end either.
+    pub silence: bool,
+}
+
+impl Config {
+    pub(in crate::arena) fn check(&self) -> Result<(), String> {
+        let waits = [
+            ("event_keep_alive", self.event_keep_alive),
+            ("game_keep_alive", self.game_keep_alive),
+            ("challenge_life", self.challenge_life),
+            ("first_move", self.first_move),
+            ("gone_after", self.gone_after),
+            ("claim_after", self.claim_after),
+        ];
+        if let Some((key, _)) = waits.iter().find(|(_, wait)| wait.is_zero() || *wait > LONGEST) {
+            return Err(format!("lichess: {key} is to be above zero, and a day at most"));
+        }
+        if self.faults.delay > LONGEST {
+            return Err("lichess: faults.delay is longer than a day".into());
+        }
+        let mut names = BTreeSet::new();
+        for account in &self.account {
+            let id: UserId = account.name.parse().map_err(|error| format!("lichess: {error}"))?;
+            if !names.insert(id) {
+                return Err(format!("lichess: two accounts have the name '{}'", account.name));
+            }
+        }
+        let mut tokens: BTreeSet<&Token> = self.admin_token.iter().collect();
+        if !self.account.iter().filter_map(|account| account.token.as_ref()).all(|token| tokens.insert(token))
+        {
+            return Err("lichess: two accounts have the same token".into());
+        }
+        Ok(())
+    }
+
+    /// Reads the tokens that stand in files of their own.
+    pub(super) fn load_tokens(&mut self) -> Result<(), String> {
+        self.account.iter_mut().try_for_each(AccountConfig::load)
+    }
+}

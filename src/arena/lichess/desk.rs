@@ -1,0 +1,462 @@
+//! The actor that owns all that this server knows: accounts, challenges, games.
+//!
+//! Games here are no tasks of their own: nothing in them waits, and what one player does concerns the game, the
+//! lists of games and two event streams at once. One owner needs no agreement with others.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+use hyper::StatusCode;
+use tokio::{
+    select,
+    sync::{mpsc, oneshot},
+    time::{Instant, MissedTickBehavior, interval},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    answer::{Answer, Body, Outcome},
+    challenges::Pending,
+    config::{AccountConfig, Config},
+    game::{Game, Patience},
+    limit::{Ration, Rations},
+    people::People,
+    route::{Call, Deed},
+};
+use crate::{
+    arena::store::Store,
+    game::{BySide, Side},
+    wire::{
+        Message,
+        lichess::{
+            Challenge, ChallengeId, ChatEntry, Compat, Event, GameId, Playing, Scope, Status, Title, Token,
+            TokenTest, UserId, UserStatus,
+        },
+    },
+};
+
+/// Requests that may wait.
+const QUEUE: usize = 256;
+/// How often is looked for what time alone does.
+const SWEEP: Duration = Duration::from_millis(50);
+/// Games that are over and can still be asked for.
+const MOST_OVER: usize = 1000;
+
+/// Who sends a request.
+#[derive(Debug)]
+pub(super) enum Bearer {
+    Nobody,
+    /// Somebody with something that is no token.
+    Stranger,
+    Token(Token),
+}
+
+/// A request, and who asks.
+#[derive(Debug)]
+pub(super) struct Ask {
+    pub(super) bearer: Bearer,
+    pub(super) agent: String,
+    pub(super) call: Call,
+}
+
+#[derive(Debug)]
+struct Request {
+    ask: Ask,
+    at: Instant,
+    reply: oneshot::Sender<Answer>,
+}
+
+/// Reaches the desk.
+#[derive(Clone, Debug)]
+pub(super) struct Desk {
+    requests: mpsc::Sender<Request>,
+}
+
+impl Desk {
+    pub(super) async fn ask(&self, ask: Ask) -> Answer {
+        let (reply, answer) = oneshot::channel();
+        // What counts is when a move came, not how long it waited here.
+        let request = Request { ask, at: Instant::now(), reply };
+        let sent = self.requests.send(request).await.is_ok();
+        let answer = if sent { answer.await.ok() } else { None };
+        answer.unwrap_or_else(|| Answer::refused(StatusCode::SERVICE_UNAVAILABLE, "The server is restarting"))
+    }
+}
+
+/// See the module's comment.
+pub(super) struct DeskActor {
+    requests: mpsc::Receiver<Request>,
+    pub(super) config: Config,
+    pub(super) people: People,
+    pub(super) rations: Rations,
+    pub(super) pending: BTreeMap<ChallengeId, Pending>,
+    /// Challenges that are no longer pending, the latest last.
+    pub(super) answered: VecDeque<Challenge>,
+    pub(super) games: BTreeMap<GameId, Game>,
+    /// Games that are over, the latest last.
+    over: VecDeque<GameId>,
+    /// Records that are to be written.
+    records: Vec<String>,
+    store: Store,
+    stop: CancellationToken,
+}
+
+impl DeskActor {
+    pub(super) fn channel(
+        config: Config,
+        people: People,
+        store: Store,
+        stop: CancellationToken,
+    ) -> (Desk, DeskActor) {
+        let (tx, requests) = mpsc::channel(QUEUE);
+        let actor = DeskActor {
+            requests,
+            rations: Rations::new(config.limits),
+            config,
+            people,
+            pending: BTreeMap::new(),
+            answered: VecDeque::new(),
+            games: BTreeMap::new(),
+            over: VecDeque::new(),
+            records: Vec::new(),
+            store,
+            stop,
+        };
+        (Desk { requests: tx }, actor)
+    }
+
+    /// Serves until the stop. All streams end with it.
+    pub(super) async fn run(mut self) {
+        let mut sweep = interval(SWEEP);
+        sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let stop = self.stop.clone();
+        loop {
+            select! {
+                // A move that is here already is played before a flag falls.
+                biased;
+                () = stop.cancelled() => break,
+                request = self.requests.recv() => match request {
+                    Some(Request { ask, at, reply }) => {
+                        let answer = self.answer(ask, at).unwrap_or_else(|refusal| refusal);
+                        let _ = reply.send(answer);
+                    }
+                    None => break,
+                },
+                _ = sweep.tick() => self.sweep(Instant::now()),
+            }
+            self.write().await;
+        }
+        self.break_off().await;
+    }
+
+    /// The games that run are written down as they stand.
+    async fn break_off(mut self) {
+        let running: Vec<GameId> = self.running().map(|game| game.id).collect();
+        for id in running {
+            if let Some(game) = self.games.get_mut(&id) {
+                game.close_streams();
+                game.finish(Status::UnknownFinish, None, Instant::now());
+                self.records.push(game.pgn());
+            }
+        }
+        self.write().await;
+    }
+
+    async fn write(&mut self) {
+        for record in std::mem::take(&mut self.records) {
+            self.store.write(record).await;
+        }
+    }
+
+    fn running(&self) -> impl Iterator<Item = &Game> {
+        self.games.values().filter(|game| game.end.is_none())
+    }
+
+    fn sweep(&mut self, now: Instant) {
+        self.expire(now);
+        let mut ended = Vec::new();
+        for game in self.games.values_mut().filter(|game| game.end.is_none()) {
+            game.tick(now);
+            ended.extend(game.end.is_some().then_some(game.id));
+        }
+        ended.into_iter().for_each(|id| self.conclude(id, now));
+    }
+
+    fn answer(&mut self, Ask { bearer, agent, call }: Ask, at: Instant) -> Outcome {
+        match call {
+            Call::TestTokens(tokens) => Ok(self.test(tokens)),
+            Call::OnlineBots { most } => Ok(self.online(most)),
+            Call::Statuses { ids, with_games } => Ok(self.statuses(&ids, with_games)),
+            Call::User(id) => {
+                let person = self.people.find(&id).ok_or_else(|| Answer::missing("Not found"))?;
+                Ok(Answer::json(&person.user))
+            }
+            Call::Export(id) => {
+                let game = self.games.get(&id).ok_or_else(|| Answer::missing("Not found"))?;
+                Ok(Answer::of(Body::Pgn(game.pgn())))
+            }
+            Call::NewAccount { name, title, token } => self.new_account(&bearer, name, title, token),
+            call => {
+                let who = self.who(&bearer)?;
+                self.check_scope(&who, &call)?;
+                self.serve(&who, bearer, agent, call, at)
+            }
+        }
+    }
+
+    fn who(&self, bearer: &Bearer) -> Result<UserId, Answer> {
+        let refused = |why| Answer::refused(StatusCode::UNAUTHORIZED, why);
+        match bearer {
+            Bearer::Nobody => Err(refused("Missing authorization header")),
+            Bearer::Stranger => Err(refused("No such token")),
+            Bearer::Token(token) => {
+                self.people.by_token(token).cloned().ok_or_else(|| refused("No such token"))
+            }
+        }
+    }
+
+    fn check_scope(&self, who: &UserId, call: &Call) -> Result<(), Answer> {
+        let scopes: &[Scope] = match call {
+            Call::Account | Call::Playing { .. } | Call::RevokeToken => return Ok(()),
+            Call::Events => &[Scope::BotPlay, Scope::BoardPlay, Scope::ChallengeRead],
+            Call::Challenges | Call::Show(_) => {
+                &[Scope::BotPlay, Scope::ChallengeRead, Scope::ChallengeWrite]
+            }
+            Call::Challenge(..) | Call::Accept(_) | Call::Decline(..) | Call::Cancel(_) => {
+                &[Scope::BotPlay, Scope::ChallengeWrite]
+            }
+            _ => &[Scope::BotPlay],
+        };
+        let person = self.people.find(who);
+        match person.is_some_and(|person| scopes.iter().any(|scope| person.may(scope))) {
+            true => Ok(()),
+            false => {
+                let why = format!("Missing scope: {}", Scope::BotPlay);
+                Err(Answer::refused(StatusCode::FORBIDDEN, &why))
+            }
+        }
+    }
+
+    fn serve(&mut self, who: &UserId, bearer: Bearer, agent: String, call: Call, at: Instant) -> Outcome {
+        match call {
+            Call::Account => self.account(who, at),
+            Call::RevokeToken => {
+                if let Bearer::Token(token) = bearer {
+                    self.people.revoke(&token);
+                }
+                Ok(Answer { status: StatusCode::NO_CONTENT, body: Body::Nothing })
+            }
+            Call::Upgrade => self.upgrade(who),
+            Call::Playing { most } => Ok(self.playing(who, most, at)),
+            Call::Events => self.events(who, at),
+            Call::Watch(id) => {
+                self.check_bot(who)?;
+                let (game, side) = self.game_of(who, id)?;
+                let lines = game.watch(side, agent, at);
+                Ok(Answer::of(Body::Stream { lines, keep_alive: self.config.game_keep_alive }))
+            }
+            Call::ReadChat(id) => {
+                let (game, _) = self.game_of(who, id)?;
+                let entries = game.chat.iter();
+                let entries =
+                    entries.map(|line| ChatEntry { text: line.text.clone(), user: line.username.clone() });
+                Ok(Answer::json(&entries.collect::<Vec<_>>()))
+            }
+            Call::Play(id, deed) => self.play(who, id, deed, at),
+            call => self.challenge_call(who, call, at),
+        }
+    }
+
+    fn account(&mut self, who: &UserId, at: Instant) -> Outcome {
+        const SLOWLY: &str = "Too many requests. Try again later.";
+        self.rations.take(who, Ration::Account, 1, at).map_err(|_| Answer::too_many(SLOWLY))?;
+        let person = self.people.find(who).ok_or_else(|| Answer::missing("Not found"))?;
+        Ok(Answer::json(&person.user))
+    }
+
+    fn upgrade(&mut self, who: &UserId) -> Outcome {
+        let person = self.people.find_mut(who).ok_or_else(|| Answer::missing("Not found"))?;
+        if person.user.is_bot() {
+            return Err(Answer::bad("Already a bot"));
+        } else if person.games > 0 {
+            return Err(Answer::bad("The account must not have played any game"));
+        }
+        person.user.title = Some(Title::Bot);
+        Ok(Answer::done())
+    }
+
+    fn test(&self, tokens: Vec<Token>) -> Answer {
+        let tested = tokens.into_iter().map(|token| (token.clone(), self.people.test(&token)));
+        Answer::json(&TokenTest(tested.collect()))
+    }
+
+    pub(super) fn is_online(&self, who: &UserId) -> bool {
+        let watches = |game: &Game| game.side_of(who).is_some_and(|side| game.is_watched_by(side));
+        self.people.find(who).is_some_and(|person| person.is_listening()) || self.running().any(watches)
+    }
+
+    fn online(&self, most: usize) -> Answer {
+        let bots = self.people.all().filter(|person| person.user.is_bot() && self.is_online(&person.user.id));
+        Answer::of(Body::Lines(bots.take(most).map(|person| person.user.to_line() + "\n").collect()))
+    }
+
+    fn statuses(&self, ids: &[UserId], with_games: bool) -> Answer {
+        let people = ids.iter().filter_map(|id| self.people.find(id));
+        let status = people.map(|person| {
+            let user = &person.user;
+            let game = self.running().find(|game| game.side_of(&user.id).is_some()).map(|game| game.id);
+            UserStatus {
+                id: user.id.clone(),
+                name: user.username.clone(),
+                title: user.title.clone(),
+                online: self.is_online(&user.id),
+                playing: game.is_some(),
+                playing_id: game.filter(|_| with_games),
+            }
+        });
+        Answer::json(&status.collect::<Vec<_>>())
+    }
+
+    fn playing(&self, who: &UserId, most: usize, at: Instant) -> Answer {
+        let sides = self.running().filter_map(|game| Some((game, game.side_of(who)?)));
+        let mut games: Vec<_> = sides.map(|(game, side)| game.event(side, None, at)).collect();
+        games.sort_by_key(|game| (!game.is_my_turn, game.seconds_left.unwrap_or(Duration::MAX)));
+        games.truncate(most);
+        Answer::json(&Playing { now_playing: games })
+    }
+
+    fn events(&mut self, who: &UserId, at: Instant) -> Outcome {
+        const POLLED: &str = "Please don't poll this endpoint, it is intended to be streamed. \
+                              See https://lichess.org/api#tag/Board/operation/apiStreamEvent.";
+        self.rations.take(who, Ration::EventStream, 1, at).map_err(|_| Answer::too_many(POLLED))?;
+        let sides = self.running().filter_map(|game| Some((game, game.side_of(who)?)));
+        let games = sides.map(|(game, side)| Event::GameStart { game: Box::new(game.event(side, None, at)) });
+        let challenges = self.pending_of(who);
+        let challenges =
+            challenges.map(|challenge| Event::Challenge { challenge: Box::new(challenge), compat: None });
+        let first = games.chain(challenges).map(|event| event.to_line()).collect();
+        let person = self.people.find_mut(who).ok_or_else(|| Answer::missing("Not found"))?;
+        let lines = person.listen(first);
+        Ok(Answer::of(Body::Stream { lines, keep_alive: self.config.event_keep_alive }))
+    }
+
+    fn check_bot(&self, who: &UserId) -> Result<(), Answer> {
+        const BOTS_ONLY: &str = "This endpoint can only be used with a Bot account. \
+                                 See https://lichess.org/api#operation/botAccountUpgrade";
+        let is_bot = self.people.find(who).is_some_and(|person| person.user.is_bot());
+        if is_bot { Ok(()) } else { Err(Answer::bad(BOTS_ONLY)) }
+    }
+
+    fn game_of(&mut self, who: &UserId, id: GameId) -> Result<(&mut Game, Side), Answer> {
+        let game = self.games.get_mut(&id);
+        let found = game.and_then(|game| game.side_of(who).map(|side| (game, side)));
+        found.ok_or_else(|| Answer::missing("No such game"))
+    }
+
+    fn play(&mut self, who: &UserId, id: GameId, deed: Deed, at: Instant) -> Outcome {
+        self.check_bot(who)?;
+        let is_move = matches!(deed, Deed::Move { .. });
+        if is_move {
+            let slowly = |_| Answer::too_many("Too many requests. Try again later.");
+            self.rations.take(who, Ration::Move, 1, at).map_err(slowly)?;
+        }
+        let close = self.config.faults.close_streams && is_move;
+        let (game, side) = self.game_of(who, id)?;
+        let was_running = game.end.is_none();
+        let done = game.obey(side, deed, at);
+        if close {
+            game.close_streams();
+        }
+        if was_running && game.end.is_some() {
+            self.conclude(id, at);
+        }
+        done.map(|()| Answer::done()).map_err(|why| Answer::bad(&why))
+    }
+
+    /// The patience that games have.
+    pub(super) fn patience(&self) -> Patience {
+        let Config { first_move, gone_after, claim_after, .. } = self.config;
+        Patience { first_move, gone_after, claim_after }
+    }
+
+    /// A game begins: both hear of it.
+    pub(super) fn begin(&mut self, game: Game, at: Instant) {
+        let [white, black] = &game.players.0;
+        tracing::info!("Lichess: game {}: {} – {}", game.id, white.name, black.name);
+        for side in Side::BOTH {
+            let event = Event::GameStart { game: Box::new(game.event(side, None, at)) };
+            self.people.tell(&game.players[side].id, &event);
+        }
+        self.games.insert(game.id, game);
+    }
+
+    /// A game is over: ratings, events, the record.
+    pub(super) fn conclude(&mut self, id: GameId, at: Instant) {
+        let Some(game) = self.games.get(&id) else { return };
+        let Some(end) = &game.end else { return };
+        let [white, black] = &game.players.0;
+        tracing::info!(
+            "Lichess: game {id}: {} – {}: {} ({} plies)",
+            white.name,
+            black.name,
+            end.status,
+            game.moves.len()
+        );
+        let ids = BySide([white.id.clone(), black.id.clone()]);
+        let counts = end.status != Status::Aborted;
+        let rates = game.terms.rated && counts;
+        let diffs = rates.then(|| self.people.rate(&ids, &game.perf(), end.winner));
+        for side in Side::BOTH {
+            if let Some(person) = self.people.find_mut(&ids[side]) {
+                person.games += u32::from(counts);
+                person.tell(&Event::GameFinish { game: Box::new(game.event(side, diffs, at)) });
+            }
+        }
+        if !game.moves.is_empty() {
+            self.records.push(game.pgn());
+        }
+        self.over.push_back(id);
+        if self.over.len() > MOST_OVER
+            && let Some(oldest) = self.over.pop_front()
+        {
+            self.games.remove(&oldest);
+        }
+    }
+
+    fn new_account(
+        &mut self,
+        bearer: &Bearer,
+        name: String,
+        title: Option<String>,
+        token: Option<Token>,
+    ) -> Outcome {
+        let is_admin = match bearer {
+            Bearer::Token(token) => self.config.admin_token.as_ref() == Some(token),
+            Bearer::Nobody | Bearer::Stranger => false,
+        };
+        if !is_admin {
+            return Err(Answer::refused(StatusCode::UNAUTHORIZED, "No such token"));
+        }
+        let token = token.or_else(made_up).ok_or_else(|| {
+            Answer::refused(StatusCode::INTERNAL_SERVER_ERROR, "The system has no random numbers for a token")
+        })?;
+        let mut account = AccountConfig { token: Some(token.clone()), ..AccountConfig::new(name) };
+        account.title = title.unwrap_or(account.title);
+        let id = self.people.add(account).map_err(|why| Answer::bad(&why.to_string()))?;
+        tracing::info!("Lichess: the administrator has made an account for {id}");
+        let text = serde_json::json!({ "id": id, "token": token }).to_string();
+        Ok(Answer::of(Body::Json(text)))
+    }
+}
+
+/// A token that nobody guesses.
+fn made_up() -> Option<Token> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    format!("lip_{:032x}", u128::from_ne_bytes(bytes)).parse().ok()
+}
+
+/// Who can play a challenge that is told of.
+pub(super) const COMPAT: Compat = Compat { bot: true, board: false };

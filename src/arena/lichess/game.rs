@@ -1,0 +1,461 @@
+//! One game: board, clocks, offers, who is there, and how it ends. It never waits: each instant is passed in.
+
+use std::time::Duration;
+
+use time::OffsetDateTime;
+use tokio::time::Instant;
+
+use super::{
+    answer::{Feed, Lines, feed},
+    route::Deed,
+};
+use crate::{
+    arena::clock::Clock,
+    game::{BySide, Game as _, Line, MoveText, Outcome, Reason, Side, TimeControl as Clocks, chess::Chess},
+    wire::{
+        Message,
+        lichess::{
+            Chat, ChatLine, Color, GameId, GameMessage, OpponentGone, Room, Status, TimeControl, Title,
+            UserId, VariantKey,
+        },
+        pgn::Ply,
+    },
+};
+
+/// A longer game is drawn: three hundred moves.
+const LONGEST: usize = 600;
+/// Both have moved: the clocks run, and nothing can be aborted.
+const BEGUN: usize = 2;
+/// The longest line of chat.
+const LONGEST_CHAT: usize = 140;
+/// Lines of chat in one game.
+const MOST_CHAT: usize = 200;
+/// Streams of one side, of different programs.
+const MOST_STREAMS: usize = 4;
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// What was agreed on.
+#[derive(Clone, Debug)]
+pub(super) struct Terms {
+    pub(super) variant: VariantKey,
+    pub(super) rated: bool,
+    pub(super) time: TimeControl,
+    /// Where it begins, unless at the usual start.
+    pub(super) fen: Option<String>,
+}
+
+/// Who plays a side.
+#[derive(Clone, Debug)]
+pub(super) struct Player {
+    pub(super) id: UserId,
+    pub(super) name: String,
+    pub(super) title: Option<Title>,
+    pub(super) rating: Option<i32>,
+    pub(super) provisional: bool,
+}
+
+/// What is waited for, and how long.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Patience {
+    pub(super) first_move: Duration,
+    pub(super) gone_after: Duration,
+    pub(super) claim_after: Duration,
+}
+
+/// How it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    pub(super) status: Status,
+    pub(super) winner: Option<Side>,
+}
+
+/// A stream of the game that one program reads.
+#[derive(Debug)]
+struct Reader {
+    agent: String,
+    feed: Feed,
+}
+
+/// Is a player there?
+#[derive(Debug, Default)]
+struct Presence {
+    readers: Vec<Reader>,
+    away_since: Option<Instant>,
+    /// What the opponent was told last: so long until the game can be claimed.
+    told: Option<Duration>,
+}
+
+/// See the module's comment.
+#[derive(Debug)]
+pub(super) struct Game {
+    pub(super) id: GameId,
+    pub(super) terms: Terms,
+    pub(super) players: BySide<Player>,
+    pub(super) created: OffsetDateTime,
+    pub(super) line: Line<Chess>,
+    /// The moves as the wire has them, and as records do.
+    pub(super) moves: Vec<MoveText>,
+    pub(super) plies: Vec<Ply>,
+    pub(super) clock: Option<Clock>,
+    pub(super) draws: BySide<bool>,
+    pub(super) takebacks: BySide<bool>,
+    pub(super) chat: Vec<ChatLine>,
+    pub(super) end: Option<End>,
+    patience: Patience,
+    /// Since when a first move is awaited.
+    awaited: Instant,
+    presence: BySide<Presence>,
+}
+
+/// Why a player cannot do that.
+pub(super) type Refused = String;
+
+fn refuse(why: &str) -> Result<(), Refused> {
+    Err(why.to_owned())
+}
+
+impl Game {
+    pub(super) fn new(
+        id: GameId,
+        terms: Terms,
+        root: Chess,
+        players: BySide<Player>,
+        patience: Patience,
+        now: Instant,
+    ) -> Game {
+        let away = || Presence { away_since: Some(now), ..Presence::default() };
+        Game {
+            id,
+            clock: clock(&terms.time),
+            terms,
+            players,
+            created: OffsetDateTime::now_utc(),
+            line: Line::new(root),
+            moves: Vec::new(),
+            plies: Vec::new(),
+            draws: BySide::both(false),
+            takebacks: BySide::both(false),
+            chat: Vec::new(),
+            end: None,
+            patience,
+            awaited: now,
+            presence: BySide([away(), away()]),
+        }
+    }
+
+    /// Which side somebody plays.
+    pub(super) fn side_of(&self, who: &UserId) -> Option<Side> {
+        Side::BOTH.into_iter().find(|side| self.players[*side].id == *who)
+    }
+
+    pub(super) fn side_to_move(&self) -> Side {
+        self.line.now().side()
+    }
+
+    fn has_begun(&self) -> bool {
+        self.moves.len() >= BEGUN
+    }
+
+    /// Until when the first move must be there; only games with clocks hurry so.
+    pub(super) fn expires(&self) -> Option<Instant> {
+        let hurries = !self.has_begun() && self.terms.time.clock().is_some();
+        hurries.then(|| self.awaited + self.patience.first_move)
+    }
+
+    pub(super) fn waited(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.awaited)
+    }
+
+    /// What a player does.
+    ///
+    /// # Errors
+    /// Why it is not possible, in the server's words.
+    pub(super) fn obey(&mut self, side: Side, deed: Deed, now: Instant) -> Result<(), Refused> {
+        self.keep_time(now);
+        match deed {
+            Deed::Chat(chat) => self.say(side, chat),
+            Deed::Move { text, offers_draw } => return self.play(side, &text, offers_draw, now),
+            _ if self.end.is_some() => return refuse("This game is already over"),
+            Deed::Draw(agrees) => self.draw(side, agrees, now),
+            Deed::Takeback(agrees) => self.takeback(side, agrees, now),
+            Deed::Resign if self.has_begun() => self.finish(Status::Resign, Some(!side), now),
+            Deed::Resign => self.finish(Status::Aborted, None, now),
+            Deed::Abort if self.has_begun() => return refuse("This game can no longer be aborted"),
+            Deed::Abort => self.finish(Status::Aborted, None, now),
+            Deed::ClaimVictory | Deed::ClaimDraw if !self.can_claim(side, now) => {
+                return refuse("You cannot claim this game: your opponent has not left it for long enough");
+            }
+            Deed::ClaimVictory => self.finish(Status::Timeout, Some(side), now),
+            Deed::ClaimDraw => self.finish(Status::Timeout, None, now),
+        }
+        Ok(())
+    }
+
+    fn play(&mut self, side: Side, text: &str, offers_draw: bool, now: Instant) -> Result<(), Refused> {
+        if self.end.is_some() || self.side_to_move() != side {
+            return refuse("Not your turn, or game already over");
+        }
+        let shown: String = text.chars().filter(|c| !c.is_control()).take(10).collect();
+        let position = self.line.now().clone();
+        let mv = position.read(text).map_err(|_| format!("Invalid UCI: {shown}"))?;
+        if offers_draw && self.draws[!side] {
+            // Agreed: the move that says so is not played any more.
+            self.finish(Status::Draw, None, now);
+            return Ok(());
+        }
+        if let Some(clock) = &mut self.clock {
+            clock.press(now);
+        }
+        let left = self.clock.as_ref().map(|clock| clock.left(side, now));
+        self.plies.push(Ply { text: position.record(mv), left, eval: None });
+        self.moves.push(position.write(mv));
+        self.line.play(mv);
+        self.draws[!side] = false;
+        self.draws[side] |= offers_draw && self.has_begun();
+        self.takebacks = BySide::both(false);
+        self.awaited = now;
+        match self.verdict() {
+            Some(End { status, winner }) => self.finish(status, winner, now),
+            None => {
+                self.start_clock(now);
+                self.tell_state(now);
+            }
+        }
+        Ok(())
+    }
+
+    fn verdict(&self) -> Option<End> {
+        let (status, winner) = match self.line.outcome() {
+            Outcome::Ongoing if self.moves.len() >= LONGEST => (Status::Draw, None),
+            Outcome::Ongoing => return None,
+            Outcome::Win(winner, _) => (Status::Mate, Some(winner)),
+            Outcome::Draw(Reason::Stalemate) => (Status::Stalemate, None),
+            Outcome::Draw(_) => (Status::Draw, None),
+        };
+        Some(End { status, winner })
+    }
+
+    fn start_clock(&mut self, now: Instant) {
+        let side = self.side_to_move();
+        if let TimeControl::Correspondence { .. } = self.terms.time {
+            // Each move has its days to itself.
+            self.clock = clock(&self.terms.time);
+        } else if !self.has_begun() {
+            return;
+        }
+        if let Some(clock) = &mut self.clock {
+            clock.start(side, now);
+        }
+    }
+
+    fn draw(&mut self, side: Side, agrees: bool, now: Instant) {
+        match (agrees, self.draws[!side]) {
+            (true, true) => return self.finish(Status::Draw, None, now),
+            (true, false) if self.has_begun() && !self.draws[side] => {
+                self.draws[side] = true;
+                self.announce(&format!("{} offers draw", name(side)));
+            }
+            (false, true) => {
+                self.draws[!side] = false;
+                self.announce(&format!("{} declines draw", name(side)));
+            }
+            (false, false) if self.draws[side] => self.draws[side] = false,
+            _ => return,
+        }
+        self.tell_state(now);
+    }
+
+    fn takeback(&mut self, side: Side, agrees: bool, now: Instant) {
+        match (agrees, self.takebacks[!side]) {
+            (true, true) => {
+                self.take_back(!side, now);
+                self.announce("Takeback accepted");
+            }
+            (true, false) if self.last_move_of(side).is_some() && !self.takebacks[side] => {
+                self.takebacks[side] = true;
+                self.announce("Takeback sent");
+            }
+            (false, true) => {
+                self.takebacks[!side] = false;
+                self.announce("Takeback declined");
+            }
+            (false, false) if self.takebacks[side] => {
+                self.takebacks[side] = false;
+                self.announce("Takeback cancelled");
+            }
+            _ => return,
+        }
+        self.tell_state(now);
+    }
+
+    /// How many moves come before the side's last one.
+    fn last_move_of(&self, side: Side) -> Option<usize> {
+        let back = if self.side_to_move() == side { 2 } else { 1 };
+        self.moves.len().checked_sub(back)
+    }
+
+    /// Undoes the side's last move, and what was answered to it.
+    fn take_back(&mut self, side: Side, now: Instant) {
+        let Some(kept) = self.last_move_of(side) else { return };
+        let moves = self.line.moves()[..kept].to_vec();
+        self.line = Line::new(self.line.root().clone());
+        moves.into_iter().for_each(|mv| self.line.play(mv));
+        self.moves.truncate(kept);
+        self.plies.truncate(kept);
+        (self.draws, self.takebacks) = (BySide::both(false), BySide::both(false));
+        self.awaited = now;
+        if let Some(clock) = &mut self.clock {
+            clock.stop(now);
+        }
+        self.start_clock(now);
+    }
+
+    /// Too long a line is cut.
+    fn say(&mut self, side: Side, Chat { room, text }: Chat) {
+        let text: String = text.chars().filter(|c| !c.is_control()).take(LONGEST_CHAT).collect();
+        if !text.trim().is_empty() {
+            self.chat_line(ChatLine { room, username: self.players[side].name.clone(), text });
+        }
+    }
+
+    /// What the server itself says.
+    fn announce(&mut self, text: &str) {
+        self.chat_line(ChatLine { room: Room::Player, username: "lichess".into(), text: text.to_owned() });
+    }
+
+    fn chat_line(&mut self, line: ChatLine) {
+        if self.chat.len() < MOST_CHAT {
+            self.tell(&GameMessage::ChatLine(line.clone()));
+            self.chat.push(line);
+        }
+    }
+
+    /// A side opens its stream; the one that the same program had before ends.
+    pub(super) fn watch(&mut self, side: Side, agent: String, now: Instant) -> Lines {
+        let first = GameMessage::GameFull(Box::new(self.full(now))).to_line();
+        let (feed, lines) = feed(vec![first]);
+        if self.end.is_none() {
+            let presence = &mut self.presence[side];
+            presence.readers.retain(|reader| reader.agent != agent && reader.feed.receiver_count() > 0);
+            if presence.readers.len() == MOST_STREAMS {
+                presence.readers.remove(0);
+            }
+            presence.readers.push(Reader { agent, feed });
+            self.look_for(side, now);
+        }
+        lines
+    }
+
+    /// Ends all streams; the players must open new ones.
+    pub(super) fn close_streams(&mut self) {
+        self.presence.0.iter_mut().for_each(|presence| presence.readers.clear());
+    }
+
+    /// What time alone does: flags, first moves that never came, players who are gone.
+    pub(super) fn tick(&mut self, now: Instant) {
+        self.keep_time(now);
+        Side::BOTH.into_iter().for_each(|side| self.look_for(side, now));
+    }
+
+    fn keep_time(&mut self, now: Instant) {
+        if self.end.is_some() {
+            return;
+        }
+        let side = self.side_to_move();
+        if self.expires().is_some_and(|at| now > at) {
+            self.finish(Status::Aborted, None, now);
+        } else if self.clock.as_ref().is_some_and(|clock| clock.is_late(now)) {
+            // Who cannot mate wins nothing by the clock.
+            let winner = Some(!side).filter(|winner| self.line.now().can_win(*winner));
+            self.finish(Status::OutOfTime, winner, now);
+        }
+    }
+
+    /// Is this side still there? The other one is told when that changes.
+    fn look_for(&mut self, side: Side, now: Instant) {
+        let presence = &mut self.presence[side];
+        presence.readers.retain(|reader| reader.feed.receiver_count() > 0);
+        match (presence.readers.is_empty(), presence.away_since) {
+            (true, None) => presence.away_since = Some(now),
+            (false, Some(_)) => presence.away_since = None,
+            _ => {}
+        }
+        let claim = self.claim_in(side, now).filter(|_| self.end.is_none());
+        let presence = &mut self.presence[side];
+        if presence.told == claim {
+            return;
+        }
+        presence.told = claim;
+        let gone = OpponentGone { gone: claim.is_some(), claim_win_in: claim };
+        self.tell_side(!side, &GameMessage::OpponentGone(gone));
+    }
+
+    /// Whole seconds until the game can be claimed from this side; `None`: it is not gone.
+    fn claim_in(&self, side: Side, now: Instant) -> Option<Duration> {
+        let is_live = self.has_begun() && self.terms.time.clock().is_some();
+        let gone_at = self.presence[side].away_since? + self.patience.gone_after;
+        let left = (gone_at + self.patience.claim_after).saturating_duration_since(now);
+        (is_live && now >= gone_at).then(|| Duration::from_secs(left.as_millis().div_ceil(1000) as u64))
+    }
+
+    fn can_claim(&self, side: Side, now: Instant) -> bool {
+        self.claim_in(!side, now).is_some_and(|left| left.is_zero())
+    }
+
+    /// Is the player's program connected?
+    pub(super) fn is_watched_by(&self, side: Side) -> bool {
+        self.presence[side].readers.iter().any(|reader| reader.feed.receiver_count() > 0)
+    }
+
+    /// The end: the last state is told, and the streams close.
+    pub(super) fn finish(&mut self, status: Status, winner: Option<Side>, now: Instant) {
+        if let Some(clock) = &mut self.clock {
+            clock.stop(now);
+        }
+        self.end = Some(End { status, winner });
+        (self.draws, self.takebacks) = (BySide::both(false), BySide::both(false));
+        self.tell_state(now);
+        self.close_streams();
+    }
+
+    fn tell_state(&self, now: Instant) {
+        self.tell(&GameMessage::GameState(self.state(now)));
+    }
+
+    fn tell(&self, message: &GameMessage) {
+        Side::BOTH.into_iter().for_each(|side| self.tell_side(side, message));
+    }
+
+    fn tell_side(&self, side: Side, message: &GameMessage) {
+        for reader in &self.presence[side].readers {
+            // One that has just left is found out at the next look.
+            let _ = reader.feed.send(message.to_line().into());
+        }
+    }
+}
+
+/// A clock that does not run yet.
+fn clock(time: &TimeControl) -> Option<Clock> {
+    match time {
+        TimeControl::Clock(clocks) => Some(Clock::new(at_least_a_little(*clocks))),
+        TimeControl::Correspondence { days } => {
+            Some(Clock::new(Clocks { initial: DAY * *days, increment: Duration::ZERO }))
+        }
+        TimeControl::Unlimited | TimeControl::Other(_) => None,
+    }
+}
+
+/// Who has only an increment begins with three seconds or the increment, whichever is more.
+fn at_least_a_little(clocks: Clocks) -> Clocks {
+    match clocks.initial.is_zero() {
+        true => Clocks { initial: clocks.increment.max(Duration::from_secs(3)), ..clocks },
+        false => clocks,
+    }
+}
+
+fn name(side: Side) -> &'static str {
+    match Color::from(side) {
+        Color::White => "White",
+        Color::Black => "Black",
+    }
+}

@@ -1,0 +1,232 @@
+//! A game as it is told: to its streams, to its players' event streams, and as PGN.
+
+use std::{fmt::Write, time::Duration};
+
+use time::macros::format_description;
+use tokio::time::Instant;
+
+use super::game::{End, Game, Player};
+use crate::{
+    game::{BySide, Game as _, MoveText, Side},
+    wire::{
+        lichess::{
+            Compat, Expiration, FullId, GameEvent, GameFull, GameState, Opponent, PerfKey, PerfName,
+            Player as Told, Source, Speed, Status, TimeControl, Variant, VariantKey,
+        },
+        pgn::Pgn,
+    },
+};
+
+/// What clocks show where there are none.
+const NO_CLOCK: Duration = Duration::from_millis(i32::MAX as u64);
+/// So many plies of a running game are kept from those who ask for its record.
+const SECRET: usize = 3;
+
+/// The rating that a game is about.
+pub(super) fn perf(variant: &VariantKey, time: &TimeControl) -> PerfKey {
+    match variant {
+        VariantKey::Chess960 => PerfKey::Chess960,
+        _ => time.speed().as_str().into(),
+    }
+}
+
+/// The same, for people.
+pub(super) fn perf_name(variant: &VariantKey, time: &TimeControl) -> PerfName {
+    let name = match perf(variant, time) {
+        PerfKey::Chess960 => "Chess960",
+        PerfKey::UltraBullet => "UltraBullet",
+        PerfKey::Bullet => "Bullet",
+        PerfKey::Blitz => "Blitz",
+        PerfKey::Rapid => "Rapid",
+        PerfKey::Classical => "Classical",
+        _ => "Correspondence",
+    };
+    PerfName { icon: None, name: name.to_owned() }
+}
+
+impl Game {
+    fn speed(&self) -> Speed {
+        self.terms.time.speed()
+    }
+
+    pub(super) fn perf(&self) -> PerfKey {
+        perf(&self.terms.variant, &self.terms.time)
+    }
+
+    pub(super) fn status(&self) -> Status {
+        self.end.as_ref().map_or(Status::Started, |end| end.status.clone())
+    }
+
+    fn winner(&self) -> Option<Side> {
+        self.end.as_ref().and_then(|end| end.winner)
+    }
+
+    fn left(&self, side: Side, now: Instant) -> Duration {
+        self.clock.as_ref().map_or(NO_CLOCK, |clock| clock.left(side, now))
+    }
+
+    /// The first line of a stream.
+    pub(super) fn full(&self, now: Instant) -> GameFull {
+        let [white, black] = &self.players.0;
+        let days_per_turn = match self.terms.time {
+            TimeControl::Correspondence { days } => Some(days),
+            _ => None,
+        };
+        let created = self.created.unix_timestamp_nanos() / 1_000_000;
+        GameFull {
+            id: self.id,
+            variant: self.terms.variant.clone().into(),
+            clock: self.terms.time.clock(),
+            days_per_turn,
+            speed: Some(self.speed()),
+            perf: Some(perf_name(&self.terms.variant, &self.terms.time)),
+            rated: self.terms.rated,
+            created_at: u64::try_from(created).ok().map(Duration::from_millis),
+            white: told(white),
+            black: told(black),
+            initial_fen: self.terms.fen.clone().unwrap_or_else(|| "startpos".into()),
+            tournament_id: None,
+            state: self.state(now),
+        }
+    }
+
+    /// How it stands.
+    pub(super) fn state(&self, now: Instant) -> GameState {
+        let expires = self.expires().filter(|_| self.end.is_none());
+        let expiration =
+            expires.map(|at| Expiration { idle: self.waited(now), left: at.saturating_duration_since(now) });
+        let increment = self.terms.time.clock().map_or(Duration::ZERO, |clock| clock.increment);
+        let BySide([wdraw, bdraw]) = self.draws;
+        let BySide([wtakeback, btakeback]) = self.takebacks;
+        GameState {
+            moves: self.moves.iter().map(MoveText::as_str).collect::<Vec<_>>().join(" "),
+            wtime: Some(self.left(Side::First, now)),
+            btime: Some(self.left(Side::Second, now)),
+            winc: increment,
+            binc: increment,
+            status: self.status(),
+            winner: self.winner().map(Into::into),
+            wdraw,
+            bdraw,
+            wtakeback,
+            btakeback,
+            expiration,
+            rematch: None,
+        }
+    }
+
+    /// For the event stream of one side, and its list of games.
+    pub(super) fn event(&self, side: Side, diffs: Option<BySide<i32>>, now: Instant) -> GameEvent {
+        let opponent = &self.players[!side];
+        let tail = match side {
+            Side::First => "wh1t",
+            Side::Second => "b1ck",
+        };
+        GameEvent {
+            full_id: format!("{}{tail}", self.id).parse::<FullId>().ok(),
+            game_id: self.id,
+            id: Some(self.id),
+            fen: self.line.now().print(),
+            color: side.into(),
+            last_move: self.moves.last().map(MoveText::to_string).unwrap_or_default(),
+            source: Some(Source::Friend),
+            status: self.status(),
+            variant: self.terms.variant.clone().into(),
+            speed: Some(self.speed()),
+            perf: Some(self.perf()),
+            rating: self.players[side].rating,
+            rated: self.terms.rated,
+            has_moved: self.moves.len() > side as usize,
+            opponent: Opponent {
+                id: Some(opponent.id.clone()),
+                username: opponent.name.clone(),
+                rating: opponent.rating,
+                rating_diff: diffs.map(|diffs| diffs[!side]),
+                ai: None,
+            },
+            is_my_turn: self.end.is_none() && self.side_to_move() == side,
+            seconds_left: self.clock.as_ref().map(|clock| clock.left(side, now)),
+            winner: self.winner().map(Into::into),
+            rating_diff: diffs.map(|diffs| diffs[side]),
+            tournament_id: None,
+            swiss_id: None,
+            compat: Some(Compat { bot: true, board: self.speed() >= Speed::Rapid }),
+        }
+    }
+
+    /// The record of the game; of one that runs, without its last plies.
+    pub(super) fn pgn(&self) -> String {
+        let secret = if self.end.is_none() { SECRET } else { 0 };
+        let plies = &self.plies[..self.plies.len().saturating_sub(secret)];
+        let (plies, fen) = (plies.to_vec(), self.terms.fen.clone());
+        Pgn { tags: self.tags(), fen, plies, result: self.result() }.print()
+    }
+
+    fn result(&self) -> &'static str {
+        match &self.end {
+            Some(End { winner: Some(Side::First), .. }) => "1-0",
+            Some(End { winner: Some(Side::Second), .. }) => "0-1",
+            None | Some(End { status: Status::Aborted | Status::UnknownFinish, .. }) => "*",
+            Some(_) => "1/2-1/2",
+        }
+    }
+
+    fn tags(&self) -> Vec<(&'static str, String)> {
+        let date = self.created.format(format_description!("[year].[month].[day]")).unwrap_or_default();
+        let time = self.created.format(format_description!("[hour]:[minute]:[second]")).unwrap_or_default();
+        let rated = if self.terms.rated { "Rated" } else { "Casual" };
+        let variant = self.terms.variant.clone();
+        let name = perf_name(&variant, &self.terms.time).name;
+        let [white, black] = &self.players.0;
+        let rating =
+            |player: &Player| player.rating.map_or_else(|| "?".to_owned(), |rating| rating.to_string());
+        vec![
+            ("Event", format!("{rated} {name} game")),
+            ("Site", self.id.to_string()),
+            ("Date", date),
+            ("Round", "-".to_owned()),
+            ("White", white.name.clone()),
+            ("Black", black.name.clone()),
+            ("Result", self.result().to_owned()),
+            ("GameId", self.id.to_string()),
+            ("UTCTime", time),
+            ("WhiteElo", rating(white)),
+            ("BlackElo", rating(black)),
+            ("Variant", Variant::from(variant).name),
+            ("TimeControl", self.time_control()),
+            ("Termination", self.termination().to_owned()),
+        ]
+    }
+
+    fn time_control(&self) -> String {
+        let mut text = String::new();
+        let _ = match &self.terms.time {
+            TimeControl::Clock(clock) => {
+                write!(text, "{}+{}", clock.initial.as_secs(), clock.increment.as_secs())
+            }
+            TimeControl::Correspondence { days } => write!(text, "1/{}", u64::from(*days) * 86_400),
+            _ => write!(text, "-"),
+        };
+        text
+    }
+
+    fn termination(&self) -> &'static str {
+        match self.status() {
+            Status::Created | Status::Started => "Unterminated",
+            Status::Aborted | Status::NoStart | Status::Timeout | Status::UnknownFinish => "Abandoned",
+            Status::OutOfTime => "Time forfeit",
+            _ => "Normal",
+        }
+    }
+}
+
+fn told(player: &Player) -> Told {
+    Told {
+        id: Some(player.id.clone()),
+        name: player.name.clone(),
+        title: player.title.clone(),
+        rating: player.rating,
+        provisional: player.provisional,
+        ai_level: None,
+    }
+}

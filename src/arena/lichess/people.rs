@@ -1,0 +1,162 @@
+//! Who has an account: names, tokens, ratings, and the one event stream of each.
+
+use std::collections::BTreeMap;
+
+use super::{
+    answer::{Feed, Lines, feed},
+    config::AccountConfig,
+};
+use crate::{
+    game::{BySide, Side},
+    wire::{
+        Message,
+        lichess::{Event, Perf, PerfKey, Scope, Scopes, Title, Token, TokenInfo, User, UserId},
+    },
+};
+
+/// What everybody begins with.
+pub(super) const FIRST_RATING: i32 = 1500;
+/// What one game can change.
+const K: f64 = 32.0;
+/// Accounts, at most.
+const MOST: usize = 10_000;
+/// Games after which a rating is no longer provisional.
+const SETTLED: u32 = 12;
+
+/// One account.
+#[derive(Debug)]
+pub(super) struct Person {
+    pub(super) user: User,
+    scopes: Vec<Scope>,
+    /// Games since the start.
+    pub(super) games: u32,
+    events: Option<Feed>,
+}
+
+impl Person {
+    pub(super) fn may(&self, scope: &Scope) -> bool {
+        self.scopes.contains(scope)
+    }
+
+    /// For such games.
+    pub(super) fn perf(&self, key: &PerfKey) -> Perf {
+        self.user.perfs.get(key).copied().unwrap_or_default()
+    }
+
+    /// Says it on the event stream, if there is one.
+    pub(super) fn tell(&self, event: &Event) {
+        if let Some(events) = &self.events {
+            // Who does not listen hears of it when it opens the stream again.
+            let _ = events.send(event.to_line().into());
+        }
+    }
+
+    pub(super) fn is_listening(&self) -> bool {
+        self.events.as_ref().is_some_and(|events| events.receiver_count() > 0)
+    }
+
+    /// Opens the event stream; the one before ends with this.
+    pub(super) fn listen(&mut self, first: Vec<String>) -> Lines {
+        let (events, lines) = feed(first);
+        self.events = Some(events);
+        lines
+    }
+}
+
+/// All accounts.
+#[derive(Debug, Default)]
+pub(super) struct People {
+    people: BTreeMap<UserId, Person>,
+    tokens: BTreeMap<Token, UserId>,
+}
+
+/// Why there can be no such account.
+#[derive(Copy, Clone, Debug, thiserror::Error)]
+pub(super) enum Unfit {
+    #[error("This is no name for an account")]
+    Name,
+    #[error("This name or token is taken")]
+    Taken,
+    #[error("There are too many accounts")]
+    Full,
+}
+
+impl People {
+    pub(super) fn add(&mut self, account: AccountConfig) -> Result<UserId, Unfit> {
+        let id: UserId = account.name.parse().map_err(|_| Unfit::Name)?;
+        let is_taken = account.token.as_ref().is_some_and(|token| self.tokens.contains_key(token));
+        if self.people.contains_key(&id) || is_taken {
+            return Err(Unfit::Taken);
+        } else if self.people.len() >= MOST {
+            return Err(Unfit::Full);
+        }
+        let perf = Perf { rating: Some(account.rating), rd: Some(150), prov: true, ..Perf::default() };
+        let title = Some(account.title.as_str()).filter(|title| !title.is_empty()).map(Title::from);
+        let user = User {
+            id: id.clone(),
+            username: account.name,
+            title,
+            perfs: PerfKey::KNOWN.iter().map(|key| (key.clone(), perf)).collect(),
+            disabled: false,
+            tos_violation: false,
+        };
+        self.people.insert(id.clone(), Person { user, scopes: account.scopes, games: 0, events: None });
+        self.tokens.extend(account.token.map(|token| (token, id.clone())));
+        Ok(id)
+    }
+
+    pub(super) fn by_token(&self, token: &Token) -> Option<&UserId> {
+        self.tokens.get(token)
+    }
+
+    /// What a token may do.
+    pub(super) fn test(&self, token: &Token) -> Option<TokenInfo> {
+        let person = self.find(self.by_token(token)?)?;
+        let (user_id, scopes) = (person.user.id.clone(), Scopes(person.scopes.clone()));
+        Some(TokenInfo { user_id, scopes, expires: None })
+    }
+
+    pub(super) fn revoke(&mut self, token: &Token) {
+        self.tokens.remove(token);
+    }
+
+    pub(super) fn find(&self, id: &UserId) -> Option<&Person> {
+        self.people.get(id)
+    }
+
+    pub(super) fn find_mut(&mut self, id: &UserId) -> Option<&mut Person> {
+        self.people.get_mut(id)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &Person> {
+        self.people.values()
+    }
+
+    pub(super) fn tell(&self, id: &UserId, event: &Event) {
+        if let Some(person) = self.find(id) {
+            person.tell(event);
+        }
+    }
+
+    /// What a rated game changes, by Elo's formula; returns the differences.
+    pub(super) fn rate(&mut self, ids: &BySide<UserId>, key: &PerfKey, winner: Option<Side>) -> BySide<i32> {
+        let rating = |side| {
+            self.find(&ids[side]).and_then(|p| p.perf(key).rating).map_or(f64::from(FIRST_RATING), f64::from)
+        };
+        let ratings = BySide(Side::BOTH.map(rating));
+        let score = |side| winner.map_or(0.5, |winner| if winner == side { 1.0 } else { 0.0 });
+        let gain = |side: Side| {
+            let expected = 1.0 / (1.0 + 10f64.powf((ratings[!side] - ratings[side]) / 400.0));
+            (K * (score(side) - expected)).round() as i32
+        };
+        let gains = BySide(Side::BOTH.map(gain));
+        for side in Side::BOTH {
+            if let Some(perf) = self.find_mut(&ids[side]).and_then(|person| person.user.perfs.get_mut(key)) {
+                perf.rating = perf.rating.map(|rating| rating.saturating_add(gains[side]));
+                perf.games = perf.games.saturating_add(1);
+                perf.prov = perf.games < SETTLED;
+            }
+        }
+        gains
+    }
+}
