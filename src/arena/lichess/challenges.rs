@@ -38,15 +38,15 @@ const PERSON: usize = 5;
 /// A challenge that is open.
 #[derive(Debug)]
 pub(super) struct Pending {
-    challenge: Challenge,
-    from: UserId,
-    to: UserId,
-    terms: Terms,
-    root: Chess,
+    pub(super) challenge: Challenge,
+    pub(super) from: UserId,
+    pub(super) to: UserId,
+    pub(super) terms: Terms,
+    pub(super) root: Chess,
     /// When it ends by itself, unless somebody keeps it alive.
-    dies: Option<Instant>,
+    pub(super) dies: Option<Instant>,
     /// Where its challenger waits.
-    kept: Option<Feed>,
+    pub(super) kept: Option<Feed>,
 }
 
 impl DeskActor {
@@ -325,7 +325,6 @@ fn directed(challenge: Challenge, who: &UserId) -> Challenge {
 /// What is to be played, if it can be.
 fn terms(form: &NewChallenge) -> Result<(Terms, Chess), Answer> {
     check_time(&form.time)?;
-    let invalid = |_| Answer::field("fen", "Invalid FEN");
     let (variant, fen) = match (&form.variant, &form.fen) {
         (VariantKey::Standard, None) => (VariantKey::Standard, None),
         (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
@@ -338,19 +337,26 @@ fn terms(form: &NewChallenge) -> Result<(Terms, Chess), Answer> {
         (VariantKey::Other(_), _) => return Err(Answer::field("variant", "Invalid variant")),
         _ => return Err(Answer::bad("Variant not supported by this server")),
     };
-    let root = match (&variant, &fen) {
-        (VariantKey::Chess960, Some(fen)) => Chess::parse_as(fen, CastlingMode::Chess960).map_err(invalid)?,
-        (_, Some(fen)) => Chess::parse(fen).map_err(invalid)?,
-        (_, None) => Chess::start(),
-    };
-    if root.outcome().is_over() {
-        return Err(Answer::field("fen", "Invalid FEN"));
-    }
-    let is_plain = variant != VariantKey::FromPosition && form.time != TimeControl::Unlimited;
+    let terms = Terms { variant, rated: form.rated, time: form.time.clone(), fen };
+    let root = root(&terms)?;
+    let is_plain = terms.variant != VariantKey::FromPosition && form.time != TimeControl::Unlimited;
     if form.rated && !is_plain {
         return Err(Answer::field("rated", "Such a game can only be casual"));
     }
-    Ok((Terms { variant, rated: form.rated, time: form.time.clone(), fen }, root))
+    Ok((terms, root))
+}
+
+/// Where a game on such terms begins.
+pub(super) fn root(terms: &Terms) -> Result<Chess, Answer> {
+    let invalid = || Answer::field("fen", "Invalid FEN");
+    let root = match (&terms.variant, &terms.fen) {
+        (VariantKey::Chess960, Some(fen)) => {
+            Chess::parse_as(fen, CastlingMode::Chess960).map_err(|_| invalid())?
+        }
+        (_, Some(fen)) => Chess::parse(fen).map_err(|_| invalid())?,
+        (_, None) => Chess::start(),
+    };
+    if root.outcome().is_over() { Err(invalid()) } else { Ok(root) }
 }
 
 fn check_time(time: &TimeControl) -> Result<(), Answer> {

@@ -3,10 +3,7 @@
 //! Games here are no tasks of their own: nothing in them waits, and what one player does concerns the game, the
 //! lists of games and two event streams at once. One owner needs no agreement with others.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    time::Duration,
-};
+use std::{collections::VecDeque, time::Duration};
 
 use hyper::StatusCode;
 use tokio::{
@@ -21,9 +18,12 @@ use super::{
     challenges::Pending,
     config::{AccountConfig, Config},
     game::{Game, Patience},
+    kept::Kept,
     limit::{Ration, Rations},
     people::People,
     route::{Call, Deed},
+    saved::{Restored, changes},
+    state::Changes,
 };
 use crate::{
     arena::store::Store,
@@ -91,15 +91,17 @@ pub(super) struct DeskActor {
     pub(super) config: Config,
     pub(super) people: People,
     pub(super) rations: Rations,
-    pub(super) pending: BTreeMap<ChallengeId, Pending>,
+    pub(super) pending: Kept<ChallengeId, Pending>,
     /// Challenges that are no longer pending, the latest last.
     pub(super) answered: VecDeque<Challenge>,
-    pub(super) games: BTreeMap<GameId, Game>,
+    pub(super) games: Kept<GameId, Game>,
     /// Games that are over, the latest last.
     over: VecDeque<GameId>,
     /// Records that are to be written.
     records: Vec<String>,
     store: Store,
+    /// Where the state is kept, if it is.
+    state: Option<Changes>,
     stop: CancellationToken,
 }
 
@@ -108,22 +110,26 @@ impl DeskActor {
         config: Config,
         people: People,
         store: Store,
+        state: Option<(Changes, Restored)>,
         stop: CancellationToken,
     ) -> (Desk, DeskActor) {
         let (tx, requests) = mpsc::channel(QUEUE);
-        let actor = DeskActor {
+        let (state, restored) = state.unzip();
+        let mut actor = DeskActor {
             requests,
             rations: Rations::new(config.limits),
             config,
             people,
-            pending: BTreeMap::new(),
+            pending: Kept::default(),
             answered: VecDeque::new(),
-            games: BTreeMap::new(),
+            games: Kept::default(),
             over: VecDeque::new(),
             records: Vec::new(),
             store,
+            state,
             stop,
         };
+        restored.into_iter().for_each(|restored| actor.resume(restored, Instant::now()));
         (Desk { requests: tx }, actor)
     }
 
@@ -147,8 +153,52 @@ impl DeskActor {
                 _ = sweep.tick() => self.sweep(Instant::now()),
             }
             self.write().await;
+            self.keep();
         }
-        self.break_off().await;
+        match self.state.take() {
+            Some(state) => self.lay_aside(state).await,
+            None => self.break_off().await,
+        }
+    }
+
+    /// What a restart has brought back.
+    fn resume(&mut self, mut restored: Restored, now: Instant) {
+        restored.accounts(&mut self.people);
+        self.pending = restored.challenges(self.config.challenge_life, now);
+        self.games = restored.games(self.patience(), now);
+        self.over = self.games.values().filter(|game| game.end.is_some()).map(|game| game.id).collect();
+        let running = self.running().count();
+        if running > 0 {
+            tracing::info!("Lichess: {running} games go on where they were");
+        }
+    }
+
+    /// Hands what was changed to the file's thread, if that has time; otherwise at the next occasion.
+    fn keep(&mut self) {
+        let Some(state) = &self.state else {
+            self.people.people.forget_changes();
+            self.pending.forget_changes();
+            return self.games.forget_changes();
+        };
+        let Ok(permit) = state.try_reserve() else { return };
+        let changes = changes(&mut self.people.people, &mut self.pending, &mut self.games, Instant::now());
+        if !changes.is_empty() {
+            permit.send(changes);
+        }
+    }
+
+    /// Everything is written as it stands, for the next start.
+    async fn lay_aside(mut self, state: Changes) {
+        let running: Vec<GameId> = self.running().map(|game| game.id).collect();
+        // Their clocks stand from now on.
+        for id in running {
+            if let Some(game) = self.games.get_mut(&id) {
+                game.close_streams();
+            }
+        }
+        let changes = changes(&mut self.people.people, &mut self.pending, &mut self.games, Instant::now());
+        // An error means that the file's thread has failed, which it has told.
+        let _ = state.send(changes).await;
     }
 
     /// The games that run are written down as they stand.
@@ -177,7 +227,7 @@ impl DeskActor {
     fn sweep(&mut self, now: Instant) {
         self.expire(now);
         let mut ended = Vec::new();
-        for game in self.games.values_mut().filter(|game| game.end.is_none()) {
+        for game in self.games.passing().filter(|game| game.end.is_none()) {
             game.tick(now);
             ended.extend(game.end.is_some().then_some(game.id));
         }
@@ -394,7 +444,7 @@ impl DeskActor {
 
     /// A game is over: ratings, events, the record.
     pub(super) fn conclude(&mut self, id: GameId, at: Instant) {
-        let Some(game) = self.games.get(&id) else { return };
+        let Some(game) = self.games.get_mut(&id) else { return };
         let Some(end) = &game.end else { return };
         let [white, black] = &game.players.0;
         tracing::info!(
@@ -444,7 +494,7 @@ impl DeskActor {
         })?;
         let mut account = AccountConfig { token: Some(token.clone()), ..AccountConfig::new(name) };
         account.title = title.unwrap_or(account.title);
-        let id = self.people.add(account).map_err(|why| Answer::bad(&why.to_string()))?;
+        let id = self.people.make(account).map_err(|why| Answer::bad(&why.to_string()))?;
         tracing::info!("Lichess: the administrator has made an account for {id}");
         let text = serde_json::json!({ "id": id, "token": token }).to_string();
         Ok(Answer::of(Body::Json(text)))

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use tokio::time::Instant;
 
@@ -35,7 +36,7 @@ const MOST_STREAMS: usize = 4;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// What was agreed on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Terms {
     pub(super) variant: VariantKey,
     pub(super) rated: bool,
@@ -45,7 +46,7 @@ pub(super) struct Terms {
 }
 
 /// Who plays a side.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Player {
     pub(super) id: UserId,
     pub(super) name: String,
@@ -101,7 +102,9 @@ pub(super) struct Game {
     pub(super) takebacks: BySide<bool>,
     pub(super) chat: Vec<ChatLine>,
     pub(super) end: Option<End>,
-    patience: Patience,
+    pub(super) patience: Patience,
+    /// After a restart: so long are players waited for who are not back yet.
+    pub(super) returning: Option<Instant>,
     /// Since when a first move is awaited.
     awaited: Instant,
     presence: BySide<Presence>,
@@ -138,6 +141,7 @@ impl Game {
             chat: Vec::new(),
             end: None,
             patience,
+            returning: None,
             awaited: now,
             presence: BySide([away(), away()]),
         }
@@ -203,13 +207,12 @@ impl Game {
             self.finish(Status::Draw, None, now);
             return Ok(());
         }
+        self.welcome(side, now);
         if let Some(clock) = &mut self.clock {
             clock.press(now);
         }
         let left = self.clock.as_ref().map(|clock| clock.left(side, now));
-        self.plies.push(Ply { text: position.record(mv), left, eval: None });
-        self.moves.push(position.write(mv));
-        self.line.play(mv);
+        self.push(mv, left);
         self.draws[!side] = false;
         self.draws[side] |= offers_draw && self.has_begun();
         self.takebacks = BySide::both(false);
@@ -222,6 +225,36 @@ impl Game {
             }
         }
         Ok(())
+    }
+
+    fn push(&mut self, mv: <Chess as crate::game::Game>::Move, left: Option<Duration>) {
+        let position = self.line.now();
+        self.plies.push(Ply { text: position.record(mv), left, eval: None });
+        self.moves.push(position.write(mv));
+        self.line.play(mv);
+    }
+
+    /// A move that was played before a restart; `None`: nobody can have played it.
+    pub(super) fn replay(&mut self, text: &str, left: Option<Duration>) -> Option<()> {
+        let mv = self.line.now().read(text).ok()?;
+        self.push(mv, left);
+        Some(())
+    }
+
+    /// A player is there: the clock that waited for that runs.
+    fn welcome(&mut self, side: Side, now: Instant) {
+        if self.returning.is_some() && side == self.side_to_move() && self.end.is_none() {
+            self.go_on(now);
+        }
+    }
+
+    /// The clock runs if it should, and does not yet.
+    pub(super) fn go_on(&mut self, now: Instant) {
+        let side = self.side_to_move();
+        let is_due = self.has_begun() || self.terms.time.clock().is_none();
+        if let Some(clock) = self.clock.as_mut().filter(|clock| is_due && !clock.is_running()) {
+            clock.start(side, now);
+        }
     }
 
     fn verdict(&self) -> Option<End> {
@@ -240,12 +273,17 @@ impl Game {
         if let TimeControl::Correspondence { .. } = self.terms.time {
             // Each move has its days to itself.
             self.clock = clock(&self.terms.time);
-        } else if !self.has_begun() {
+        } else if !self.has_begun() || self.is_awaited(side) {
             return;
         }
         if let Some(clock) = &mut self.clock {
             clock.start(side, now);
         }
+    }
+
+    /// Is this player still on the way back after a restart?
+    fn is_awaited(&self, side: Side) -> bool {
+        self.returning.is_some() && !self.is_watched_by(side)
     }
 
     fn draw(&mut self, side: Side, agrees: bool, now: Instant) {
@@ -332,6 +370,7 @@ impl Game {
 
     /// A side opens its stream; the one that the same program had before ends.
     pub(super) fn watch(&mut self, side: Side, agent: String, now: Instant) -> Lines {
+        self.welcome(side, now);
         let first = GameMessage::GameFull(Box::new(self.full(now))).to_line();
         let (feed, lines) = feed(vec![first]);
         if self.end.is_none() {
@@ -353,6 +392,10 @@ impl Game {
 
     /// What time alone does: flags, first moves that never came, players who are gone.
     pub(super) fn tick(&mut self, now: Instant) {
+        if self.returning.is_some_and(|until| now >= until) {
+            self.returning = None;
+            self.go_on(now);
+        }
         self.keep_time(now);
         Side::BOTH.into_iter().for_each(|side| self.look_for(side, now));
     }

@@ -37,16 +37,21 @@ mod config;
 mod desk;
 mod game;
 mod http;
+mod kept;
 mod limit;
 mod messages;
 mod people;
 mod route;
+mod saved;
+mod state;
 
 pub use config::{AccountConfig, Config, Faults, Limits};
 
 use desk::DeskActor;
 use http::Door;
 use people::People;
+use saved::Restored;
+use state::{Changes, StateActor};
 
 /// How long to wait after the system refused us a connection, most likely for lack of descriptors.
 const BREATH: Duration = Duration::from_millis(100);
@@ -60,6 +65,7 @@ pub(super) struct Lichess {
     listener: TcpListener,
     people: People,
     store: (Store, StoreActor),
+    state: Option<(Changes, StateActor, Restored)>,
     places: usize,
     config: Config,
 }
@@ -82,7 +88,14 @@ impl Lichess {
             people.add(account).map_err(|unfit| why(unfit, &name))?;
         }
         let store = Store::open(games, "lichess", Kind::Pgn, OffsetDateTime::now_utc())?;
-        Ok(Lichess { address, listener, people, store, places, config })
+        let state = match &config.state {
+            Some(path) => {
+                let (changes, actor, rows) = state::open(path)?;
+                Some((changes, actor, Restored::read(rows, path)?))
+            }
+            None => None,
+        };
+        Ok(Lichess { address, listener, people, store, state, places, config })
     }
 
     /// Serves until `stop`. When it returns, no task is left.
@@ -91,7 +104,12 @@ impl Lichess {
         let (store, writer) = self.store;
         let writer = spawn_blocking(move || writer.run());
         let faults = self.config.faults.clone();
-        let (desk, actor) = DeskActor::channel(self.config, self.people, store, stop.clone());
+        let (state, keeper) = match self.state {
+            Some((changes, keeper, restored)) => (Some((changes, restored)), Some(keeper)),
+            None => (None, None),
+        };
+        let keeper = spawn_blocking(move || keeper.map(StateActor::run));
+        let (desk, actor) = DeskActor::channel(self.config, self.people, store, state, stop.clone());
         let actor = tokio::spawn(actor.run());
         let door = Arc::new(Door { desk, faults, requests: AtomicU32::new(0), moves: AtomicU32::new(0) });
         let places = Arc::new(Semaphore::new(self.places.min(Semaphore::MAX_PERMITS)));
@@ -110,8 +128,8 @@ impl Lichess {
         drop((self.listener, door));
         tracker.close();
         tracker.wait().await;
-        // The writer ends with the desk.
-        for failed in [actor.await.is_err(), writer.await.is_err()] {
+        // Those who write end with the desk.
+        for failed in [actor.await.is_err(), writer.await.is_err(), keeper.await.is_err()] {
             if failed {
                 tracing::error!("a task of the Lichess API has failed; please report it");
             }

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     answer::{Feed, Lines, feed},
     config::AccountConfig,
+    kept::Kept,
 };
 use crate::{
     game::{BySide, Side},
@@ -31,9 +34,35 @@ pub(super) struct Person {
     /// Games since the start.
     pub(super) games: u32,
     events: Option<Feed>,
+    /// Tokens that the configuration knows nothing of.
+    made: Vec<Token>,
+    /// Tokens that are not valid any more, whatever the configuration says.
+    revoked: Vec<Token>,
+}
+
+/// An account as a file keeps it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Account {
+    user: User,
+    scopes: Vec<Scope>,
+    games: u32,
+    made: Vec<Token>,
+    revoked: Vec<Token>,
 }
 
 impl Person {
+    /// What is to be kept of it.
+    pub(super) fn account(&self) -> Account {
+        let Person { user, scopes, games, made, revoked, .. } = self;
+        Account {
+            user: user.clone(),
+            scopes: scopes.clone(),
+            games: *games,
+            made: made.clone(),
+            revoked: revoked.clone(),
+        }
+    }
+
     pub(super) fn may(&self, scope: &Scope) -> bool {
         self.scopes.contains(scope)
     }
@@ -66,7 +95,7 @@ impl Person {
 /// All accounts.
 #[derive(Debug, Default)]
 pub(super) struct People {
-    people: BTreeMap<UserId, Person>,
+    pub(super) people: Kept<UserId, Person>,
     tokens: BTreeMap<Token, UserId>,
 }
 
@@ -100,9 +129,44 @@ impl People {
             disabled: false,
             tos_violation: false,
         };
-        self.people.insert(id.clone(), Person { user, scopes: account.scopes, games: 0, events: None });
+        let (made, revoked) = (Vec::new(), Vec::new());
+        let person = Person { user, scopes: account.scopes, games: 0, events: None, made, revoked };
+        self.people.insert(id.clone(), person);
         self.tokens.extend(account.token.map(|token| (token, id.clone())));
         Ok(id)
+    }
+
+    /// An account that is made while the server runs; its token is found nowhere else.
+    pub(super) fn make(&mut self, account: AccountConfig) -> Result<UserId, Unfit> {
+        let token = account.token.clone();
+        let id = self.add(account)?;
+        if let Some(person) = self.people.get_mut(&id) {
+            person.made.extend(token);
+        }
+        Ok(id)
+    }
+
+    /// An account comes back from the file. What it may do and how it is called the configuration says, if it
+    /// has it; ratings and title are those that it got here.
+    pub(super) fn restore(&mut self, account: Account) {
+        let Account { user, scopes, games, made, revoked } = account;
+        let id = user.id.clone();
+        let made: Vec<Token> = made.into_iter().filter(|token| !self.tokens.contains_key(token)).collect();
+        self.tokens.extend(made.iter().map(|token| (token.clone(), id.clone())));
+        for token in &revoked {
+            self.tokens.remove(token);
+        }
+        match self.people.get_mut(&id) {
+            Some(person) => {
+                person.user.perfs = user.perfs;
+                person.user.title = user.title.or_else(|| person.user.title.take());
+                (person.games, person.made, person.revoked) = (games, made, revoked);
+            }
+            None => {
+                let person = Person { user, scopes, games, events: None, made, revoked };
+                self.people.insert(id, person);
+            }
+        }
     }
 
     pub(super) fn by_token(&self, token: &Token) -> Option<&UserId> {
@@ -117,7 +181,11 @@ impl People {
     }
 
     pub(super) fn revoke(&mut self, token: &Token) {
-        self.tokens.remove(token);
+        let owner = self.tokens.remove(token);
+        if let Some(person) = owner.and_then(|id| self.people.get_mut(&id)) {
+            person.made.retain(|made| made != token);
+            person.revoked.push(token.clone());
+        }
     }
 
     pub(super) fn find(&self, id: &UserId) -> Option<&Person> {
