@@ -142,7 +142,7 @@ fn check(config: &Config, Visit { user, scopes }: &Visit) -> Result<(), CliError
         if config.token.is_some() {
             writeln!(out, "token: it stands in the configuration: do not share that, or use `token_file`")?;
         }
-        writeln!(out, "server: {config}; standard chess and Chess960, with a clock")
+        config.offers().iter().try_for_each(|offer| writeln!(out, "{offer}"))
     })?;
     if !scopes.0.contains(&Scope::BotPlay) {
         return Err(AccountError::NoScope.into());
