@@ -76,7 +76,7 @@ impl Team {
     }
 }
 
-/// What opens a team or a tournament; never shown.
+/// What opens a team or a tournament, perhaps in several words; never shown.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "String")]
 pub struct Password(SecretString);

@@ -1,6 +1,6 @@
 //! Challenges to us: judged, accepted, declined.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 use tracing::{debug, info, warn};
@@ -10,7 +10,6 @@ use super::{
         challenges::{Verdict, is_bot},
         http::{Http, HttpError},
         limits::Kind,
-        stream,
     },
     Account,
     errands::{Answered, unless_unauthorized},
@@ -19,8 +18,8 @@ use crate::wire::lichess::{Challenge, ChallengeId, Compat, Decline, DeclineReaso
 
 /// So many refusals may be on their way; beyond that, challenges are left to die by themselves.
 const MOST_NOTES: usize = 256;
-/// How often a challenge is accepted again where the network failed.
-const ATTEMPTS: usize = 3;
+/// How often a challenge is accepted where the network fails.
+const ATTEMPTS: u32 = 3;
 
 impl Account<'_> {
     /// Somebody wants to play us.
@@ -118,20 +117,19 @@ impl Account<'_> {
 
 /// Accepts a challenge, again where the network fails.
 async fn accept(http: &Http, id: ChallengeId) -> Result<(), HttpError> {
-    let mut pauses = stream::pauses(http.patience()).take(ATTEMPTS);
-    let mut is_doubtful = false;
+    let mut backoff = http.patience().backoff();
+    let mut attempts = 0;
     loop {
+        attempts += 1;
         let result = http.post(Kind::Challenge, &format!("api/challenge/{id}/accept"), None).await;
         match result {
             // It was accepted before, most likely: then a game begins.
-            Err(HttpError::NotFound) if is_doubtful => return Ok(()),
-            Err(error) if error.is_doubtful() => match pauses.next() {
-                Some(pause) => sleep(pause).await,
-                None => return Err(error),
-            },
+            Err(HttpError::NotFound) if attempts > 1 => return Ok(()),
+            Err(error) if error.is_doubtful() && attempts < ATTEMPTS => {
+                sleep(backoff.pause(Duration::ZERO)).await;
+            }
             other => return other,
         }
-        is_doubtful = true;
     }
 }
 
