@@ -16,8 +16,9 @@ use crate::{
 
 /// Look at an account on Lichess before it plays, and make it a bot
 ///
-/// The token comes from the environment's LICHESS_BOT_TOKEN, or from `token_file` or `token` of the first
-/// server of the configuration that speaks "lichess". Without a configuration the server is lichess.org.
+/// The token comes from `token_file` or `token_env` of the first server of the configuration that speaks
+/// "lichess", or from the environment's LICHESS_BOT_TOKEN, or from `token` there. Without a configuration the
+/// server is lichess.org.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
