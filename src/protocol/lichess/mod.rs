@@ -4,6 +4,8 @@
 //! what, `stream` an NDJSON stream that is opened again when it ends. `events` is the account's session, `game`
 //! one game in it, `track` that game's moves, `moves` how one of ours gets to the server.
 
+use std::{num::NonZeroU32, time::Instant};
+
 use tokio::time::sleep;
 use tracing::{Instrument, info, info_span, warn};
 
@@ -16,12 +18,15 @@ use crate::{
 mod account;
 pub mod challenges;
 pub mod chat;
+pub mod clubs;
 mod config;
 mod events;
 mod game;
 pub mod grudges;
 mod http;
 mod limits;
+mod lines;
+mod lists;
 pub mod matchmaking;
 mod moves;
 pub mod people;
@@ -44,6 +49,11 @@ pub struct Lichess;
 impl Protocol for Lichess {
     const NAME: &'static str = "lichess";
     type Config = Config;
+
+    fn count(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
+        config.games = Some(games);
+        Ok(())
+    }
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("lichess", server = %config.url);
@@ -72,7 +82,8 @@ async fn stay(config: &Config, lobby: Lobby, shutdown: &Shutdown) -> Result<(), 
     info!("playing as {}", user.id);
     let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.patience).map_err(failed)?;
     let table = Table { http, lobby, me: user.id, claim: config.claim };
-    Account::new(config, table, shutdown).run().await.map_err(failed)
+    let (people, _lists) = lists::keep(&config.people).await;
+    Account::new(config, table, people, shutdown).await.run().await.map_err(failed)
 }
 
 const TRY_CHECK: &str = "see: zeitnot lichess check";
@@ -90,14 +101,15 @@ fn advice(error: &HttpError) -> &'static str {
 /// Whose token it is, asked until there is an answer.
 async fn who(config: &Config, token: &Token) -> Result<User, HttpError> {
     let http = Http::new(&config.url, token, None, &config.patience)?;
-    let mut pauses = stream::pauses(&config.patience);
+    let mut backoff = config.patience.backoff();
     loop {
+        let began = Instant::now();
         let error = match http.get(Kind::Lookup, "api/account").await {
             Err(error @ (HttpError::Unauthorized | HttpError::Refused { .. })) => return Err(error),
             Err(error) => error,
             Ok(user) => return Ok(user),
         };
-        let pause = pauses.next().unwrap_or(config.patience.longest_pause);
+        let pause = backoff.pause(began.elapsed());
         warn!(
             "{error}; next try in {:.1} s (is the server there, and its address right?)",
             pause.as_secs_f64()
