@@ -19,6 +19,7 @@ mod game;
 mod id;
 mod names;
 mod request;
+mod rules;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use names::{
     Scope, Source, Speed, Status, Title, Variant, VariantKey,
 };
 pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
+pub use rules::NoGame;
 
 /// Reads one line of a stream: `None` if it is empty, which only says that the connection lives.
 ///
