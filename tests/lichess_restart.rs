@@ -51,7 +51,7 @@ fn table(address: SocketAddr, folder: &Path) -> String {
     format!(
         "games = '{folder}/games'\n[lichess]\nlisten = '{address}'\nstate = '{folder}/state'\nadmin_token = 'admin'\n\
          account = [{{ name = 'Alice', token = 'lip_alice' }}, {{ name = 'Bob', token = 'lip_bob' }}]\n\
-         [lichess.faults]\ndelay = '80ms'\n"
+         [lichess.faults]\ndelay = '25ms'\n"
     )
 }
 
