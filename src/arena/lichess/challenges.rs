@@ -37,19 +37,11 @@ const PERSON: usize = 5;
 /// A challenge that is open.
 #[derive(Debug)]
 pub(super) struct Pending {
-<<<<<<< HEAD
     pub(super) challenge: Challenge,
     pub(super) from: UserId,
     pub(super) to: UserId,
     pub(super) terms: Terms,
-    pub(super) root: Chess,
-=======
-    challenge: Challenge,
-    from: UserId,
-    to: UserId,
-    terms: Terms,
-    line: AnyLine,
->>>>>>> main
+    pub(super) line: AnyLine,
     /// When it ends by itself, unless somebody keeps it alive.
     pub(super) dies: Option<Instant>,
     /// Where its challenger waits.
@@ -344,38 +336,20 @@ fn terms(form: &NewChallenge) -> Result<(Terms, AnyLine), Answer> {
         (VariantKey::Other(_), _) => return Err(Answer::field("variant", "Invalid variant")),
         _ => return Err(Answer::bad("Variant not supported by this server")),
     };
-<<<<<<< HEAD
     let terms = Terms { variant, rated: form.rated, time: form.time.clone(), fen };
-    let root = root(&terms)?;
+    let line = line(&terms)?;
     let is_plain = terms.variant != VariantKey::FromPosition && form.time != TimeControl::Unlimited;
     if form.rated && !is_plain {
         return Err(Answer::field("rated", "Such a game can only be casual"));
     }
-    Ok((terms, root))
+    Ok((terms, line))
 }
 
 /// Where a game on such terms begins.
-pub(super) fn root(terms: &Terms) -> Result<Chess, Answer> {
+pub(super) fn line(terms: &Terms) -> Result<AnyLine, Answer> {
     let invalid = || Answer::field("fen", "Invalid FEN");
-    let root = match (&terms.variant, &terms.fen) {
-        (VariantKey::Chess960, Some(fen)) => {
-            Chess::parse_as(fen, CastlingMode::Chess960).map_err(|_| invalid())?
-        }
-        (_, Some(fen)) => Chess::parse(fen).map_err(|_| invalid())?,
-        (_, None) => Chess::start(),
-    };
-    if root.outcome().is_over() { Err(invalid()) } else { Ok(root) }
-=======
-    let line = variant.begin(fen.as_deref()).map_err(invalid)?;
-    if line.outcome().is_over() {
-        return Err(Answer::field("fen", "Invalid FEN"));
-    }
-    let is_plain = variant != VariantKey::FromPosition && form.time != TimeControl::Unlimited;
-    if form.rated && !is_plain {
-        return Err(Answer::field("rated", "Such a game can only be casual"));
-    }
-    Ok((Terms { variant, rated: form.rated, time: form.time.clone(), fen }, line))
->>>>>>> main
+    let line = terms.variant.begin(terms.fen.as_deref()).map_err(|_| invalid())?;
+    if line.outcome().is_over() { Err(invalid()) } else { Ok(line) }
 }
 
 fn check_time(time: &TimeControl) -> Result<(), Answer> {

@@ -205,21 +205,14 @@ impl Game {
             self.finish(Status::Draw, None, now);
             return Ok(());
         }
-<<<<<<< HEAD
         self.welcome(side, now);
-=======
         let text = self.line.record(&mv).map_err(invalid)?;
         self.line.play(&mv).map_err(invalid)?;
->>>>>>> main
         if let Some(clock) = &mut self.clock {
             clock.press(now);
         }
         let left = self.clock.as_ref().map(|clock| clock.left(side, now));
-<<<<<<< HEAD
-        self.push(mv, left);
-=======
         self.plies.push(Ply { text, left, eval: None });
->>>>>>> main
         self.draws[!side] = false;
         self.draws[side] |= offers_draw && self.has_begun();
         self.takebacks = BySide::both(false);
@@ -234,17 +227,12 @@ impl Game {
         Ok(())
     }
 
-    fn push(&mut self, mv: <Chess as crate::game::Game>::Move, left: Option<Duration>) {
-        let position = self.line.now();
-        self.plies.push(Ply { text: position.record(mv), left, eval: None });
-        self.moves.push(position.write(mv));
-        self.line.play(mv);
-    }
-
-    /// A move that was played before a restart; `None`: nobody can have played it.
+    /// A move that was judged elsewhere, or before a restart; `None`: nobody can have played it.
     pub(super) fn replay(&mut self, text: &str, left: Option<Duration>) -> Option<()> {
-        let mv = self.line.now().read(text).ok()?;
-        self.push(mv, left);
+        let mv = self.line.read(text).ok()?;
+        let text = self.line.record(&mv).ok()?;
+        self.line.play(&mv).ok()?;
+        self.plies.push(Ply { text, left, eval: None });
         Some(())
     }
 

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use tokio::time::Instant;
 
 use super::{
-    challenges::{Pending, root},
+    challenges::{Pending, line},
     game::{End, Game, Patience, Player, Terms},
     kept::Kept,
     people::{Account, People},
@@ -83,10 +83,10 @@ impl Restored {
         let mut kept = Kept::default();
         for (id, saved) in std::mem::take(&mut self.challenges) {
             let SavedChallenge { challenge, from, to, terms } = saved;
-            match root(&terms) {
-                Ok(root) => {
+            match line(&terms) {
+                Ok(line) => {
                     let dies = terms.time.clock().is_some().then(|| now + life);
-                    kept.insert(id, Pending { challenge, from, to, terms, root, dies, kept: None });
+                    kept.insert(id, Pending { challenge, from, to, terms, line, dies, kept: None });
                 }
                 Err(_) => tracing::warn!("the challenge {id} of the state cannot be played any more"),
             }
@@ -176,7 +176,7 @@ impl Game {
             terms: self.terms.clone(),
             players: self.players.0.clone(),
             created: i64::try_from(self.created.unix_timestamp_nanos() / 1_000_000).unwrap_or_default(),
-            moves: self.moves.iter().map(ToString::to_string).collect(),
+            moves: self.line.moves().iter().map(ToString::to_string).collect(),
             left: self.plies.iter().map(|ply| ply.left.map(millis)).collect(),
             clocks: self.clock.as_ref().map(|clock| Side::BOTH.map(|side| clock.left(side, now))),
             draws: self.draws.0,
@@ -189,8 +189,8 @@ impl Game {
 
     /// The game as it stood. Its clocks stand until the players are back, see [`Game::welcome`].
     fn restored(id: GameId, saved: SavedGame, patience: Patience, now: Instant) -> Option<Game> {
-        let root = root(&saved.terms).ok()?;
-        let mut game = Game::new(id, saved.terms, root, BySide(saved.players), patience, now);
+        let line = line(&saved.terms).ok()?;
+        let mut game = Game::new(id, saved.terms, line, BySide(saved.players), patience, now);
         for (at, text) in saved.moves.iter().enumerate() {
             let left = saved.left.get(at).copied().flatten().map(Duration::from_millis);
             game.replay(text, left)?;
