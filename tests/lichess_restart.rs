@@ -45,13 +45,13 @@ fn free_port() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
-/// The arena's configuration; each answer waits a little, so that games of quick players take their time.
-fn table(address: SocketAddr, folder: &Path) -> String {
+/// The arena's configuration; each answer waits so long.
+fn table(address: SocketAddr, folder: &Path, delay: &str) -> String {
     let folder = folder.display();
     format!(
         "games = '{folder}/games'\n[lichess]\nlisten = '{address}'\nstate = '{folder}/state'\nadmin_token = 'admin'\n\
          account = [{{ name = 'Alice', token = 'lip_alice' }}, {{ name = 'Bob', token = 'lip_bob' }}]\n\
-         [lichess.faults]\ndelay = '25ms'\n"
+         [lichess.faults]\ndelay = '{delay}'\n"
     )
 }
 
@@ -62,15 +62,15 @@ enum Server {
 }
 
 impl Server {
-    async fn inside(address: SocketAddr, folder: &Path) -> Server {
-        let config: Config = toml::from_str(&table(address, folder)).unwrap();
+    async fn inside(address: SocketAddr, folder: &Path, delay: &str) -> Server {
+        let config: Config = toml::from_str(&table(address, folder, delay)).unwrap();
         let arena = Arena::bind(config).await.unwrap();
         let stop = CancellationToken::new();
         Server::Inside(stop.clone(), tokio::spawn(arena.run(stop)))
     }
 
-    async fn outside(address: SocketAddr, folder: &Path) -> Server {
-        let text = format!("[arena]\n{}", table(address, folder).replace("[lichess", "[arena.lichess"));
+    async fn outside(address: SocketAddr, folder: &Path, delay: &str) -> Server {
+        let text = format!("[arena]\n{}", table(address, folder, delay).replace("[lichess", "[arena.lichess"));
         fs::write(folder.join("config.toml"), text).unwrap();
         let program = Command::new(env!("CARGO_BIN_EXE_zeitnot"))
             .args(["arena", "--config"])
@@ -145,11 +145,12 @@ async fn moved(bot: &Bot) -> usize {
 /// Eight games, the server's end amid them, and its return.
 async fn restart_amid_games(is_inside: bool) {
     let (folder, address) = (tempfile::tempdir().unwrap(), free_port());
-    let start = async || match is_inside {
-        true => Server::inside(address, folder.path()).await,
-        false => Server::outside(address, folder.path()).await,
+    let start = async |delay| match is_inside {
+        true => Server::inside(address, folder.path(), delay).await,
+        false => Server::outside(address, folder.path(), delay).await,
     };
-    let server = start().await;
+    // At first each answer takes its time, so that no game is over too soon.
+    let server = start("200ms").await;
     let (shutdown, tasks) = (Shutdown::default(), TaskTracker::new());
     let bots = ["alice", "bob"].map(|name| start_bot(address, name, &shutdown, &tasks));
     // What the test asks for, it asks for under another name than alice's own program.
@@ -177,7 +178,7 @@ async fn restart_amid_games(is_inside: bool) {
     sleep(Duration::from_millis(200)).await;
     server.end().await;
     sleep(Duration::from_millis(500)).await;
-    let server = start().await;
+    let server = start("2ms").await;
 
     assert_eq!(alice.get("/api/challenge").await.1["out"][0]["id"], waiting["id"]);
     let carol = Bot { token: made["token"].as_str().unwrap().into(), ..alice.clone() };
@@ -232,7 +233,7 @@ async fn clocks_stand_while_nobody_can_play() {
         token: format!("lip_{name}"),
         agent: name.into(),
     });
-    let server = Server::inside(address, folder.path()).await;
+    let server = Server::inside(address, folder.path(), "0s").await;
     let form = "color=white&clock.limit=30&clock.increment=0";
     let game = alice.post("/api/challenge/bob", form).await.1["id"].as_str().unwrap().to_owned();
     bob.ok(&format!("/api/challenge/{game}/accept")).await;
@@ -242,7 +243,7 @@ async fn clocks_stand_while_nobody_can_play() {
     assert_eq!(alice.text("DELETE", "/api/token", "", "").await.0, 204);
     server.end().await;
     sleep(Duration::from_millis(1500)).await;
-    let server = Server::inside(address, folder.path()).await;
+    let server = Server::inside(address, folder.path(), "0s").await;
     assert_eq!(alice.get("/api/account").await.0, 401, "a token that was revoked stays so");
     let mut board = bob.watch(&game).await;
     let full = board.expect("gameFull").await;
