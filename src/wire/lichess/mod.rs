@@ -24,7 +24,7 @@ mod samples;
 #[cfg(test)]
 mod tests;
 
-pub use account::{Perf, Playing, Scopes, TokenInfo, TokenTest, User, UserStatus};
+pub use account::{GameCount, Perf, Playing, Scopes, TokenInfo, TokenTest, User, UserStatus};
 pub use answer::{AiGame, Done, Failure, FailureText, Keepalive, RateLimit};
 pub use challenge::{Challenge, ChallengeUser, Challenges, PerfName, TimeControl};
 pub use event::{Compat, Event, GameEvent, Opponent, Unknown};
