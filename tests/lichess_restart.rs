@@ -70,7 +70,8 @@ impl Server {
     }
 
     async fn outside(address: SocketAddr, folder: &Path, delay: &str) -> Server {
-        let text = format!("[arena]\n{}", table(address, folder, delay).replace("[lichess", "[arena.lichess"));
+        let text =
+            format!("[arena]\n{}", table(address, folder, delay).replace("[lichess", "[arena.lichess"));
         fs::write(folder.join("config.toml"), text).unwrap();
         let program = Command::new(env!("CARGO_BIN_EXE_zeitnot"))
             .args(["arena", "--config"])
