@@ -197,8 +197,9 @@ impl People {
         }
         match self.people.get_mut(&id) {
             Some(person) => {
-                person.user.perfs = user.perfs;
-                person.user.title = user.title.or_else(|| person.user.title.take());
+                let username = std::mem::take(&mut person.user.username);
+                let title = user.title.clone().or_else(|| person.user.title.take());
+                person.user = User { username, title, ..user };
                 (person.games, person.made, person.revoked) = (games, made, revoked);
             }
             None => {
