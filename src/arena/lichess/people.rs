@@ -1,10 +1,11 @@
 //! Who has an account: names, tokens, ratings, and the one event stream of each.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     answer::{Feed, Lines, feed},
     config::AccountConfig,
+    open::since_1970,
 };
 use crate::{
     game::{BySide, Side},
@@ -30,7 +31,34 @@ pub(super) struct Person {
     scopes: Vec<Scope>,
     /// Games since the start.
     pub(super) games: u32,
+    pub(super) score: Score,
+    /// When the account was made, since 1970.
+    pub(super) created: Duration,
     events: Option<Feed>,
+}
+
+/// How the games since the start went.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Score {
+    pub(super) won: u32,
+    pub(super) drawn: u32,
+    pub(super) lost: u32,
+    pub(super) rated: u32,
+    /// How long they took.
+    pub(super) played: Duration,
+}
+
+impl Score {
+    /// One game more; `winner` is nobody in a draw.
+    pub(super) fn add(&mut self, side: Side, winner: Option<Side>, rated: bool, took: Duration) {
+        match winner {
+            None => self.drawn += 1,
+            Some(winner) if winner == side => self.won += 1,
+            Some(_) => self.lost += 1,
+        }
+        self.rated += u32::from(rated);
+        self.played += took;
+    }
 }
 
 impl Person {
@@ -100,7 +128,17 @@ impl People {
             disabled: false,
             tos_violation: false,
         };
-        self.people.insert(id.clone(), Person { user, scopes: account.scopes, games: 0, events: None });
+        self.people.insert(
+            id.clone(),
+            Person {
+                user,
+                scopes: account.scopes,
+                games: 0,
+                score: Score::default(),
+                created: since_1970(),
+                events: None,
+            },
+        );
         self.tokens.extend(account.token.map(|token| (token, id.clone())));
         Ok(id)
     }

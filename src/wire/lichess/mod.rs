@@ -18,6 +18,7 @@ mod event;
 mod game;
 mod id;
 mod names;
+mod organise;
 mod request;
 #[cfg(test)]
 mod samples;
@@ -34,6 +35,7 @@ pub use names::{
     ChallengeEnd, ChallengeStatus, Color, ColorWish, DeclineReason, Direction, GameRule, PerfKey, Room,
     Scope, Source, Speed, Status, Title, Variant, VariantKey,
 };
+pub use organise::{BulkPairing, Cancel, OpenChallenge, StartClocks};
 pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
 
 /// Reads one line of a stream: `None` if it is empty, which only says that the connection lives.
