@@ -159,10 +159,6 @@ impl Society {
         team.members.insert(who.clone());
         Ok(())
     }
-
-    pub(super) fn is_member(&self, who: &UserId, team: &str) -> bool {
-        self.teams.get(team).is_some_and(|team| team.members.contains(who))
-    }
 }
 
 fn pair(one: &UserId, other: &UserId) -> [UserId; 2] {
