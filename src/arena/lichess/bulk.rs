@@ -15,7 +15,7 @@ use super::{
     open::since_1970,
 };
 use crate::{
-    game::chess::Chess,
+    game::AnyLine,
     wire::lichess::{
         BulkPairing, ChallengeId, GameId, NewChallenge, Scope, Source, StartClocks, Token, UserId,
     },
@@ -55,7 +55,7 @@ struct Bulk {
     form: NewChallenge,
     /// Where each begins: drawn when it was arranged.
     terms: Terms,
-    root: Chess,
+    line: AnyLine,
     pairs: Vec<Pair>,
     // All since 1970.
     scheduled_at: Duration,
@@ -150,7 +150,7 @@ impl DeskActor {
         } else if self.bulks.0.values().filter(|bulk| bulk.owner == *who).count() >= MOST {
             return Err(Answer::too_many("Too many bulk pairings"));
         }
-        let (mut terms, root) = terms(&form.terms)?;
+        let (mut terms, line) = terms(&form.terms)?;
         terms.source = Source::Api;
         let mut pairs = Vec::new();
         for [white, black] in &form.players {
@@ -165,7 +165,7 @@ impl DeskActor {
             owner: who.clone(),
             form: form.terms,
             terms,
-            root,
+            line,
             pairs,
             scheduled_at: now,
             pair_at,
@@ -196,15 +196,15 @@ impl DeskActor {
             let over = bulk.start_clocks_at.unwrap_or(bulk.pair_at).max(bulk.pair_at);
             if bulk.paired_at.is_none() && now >= bulk.pair_at {
                 bulk.paired_at = Some(now);
-                due.push((bulk.terms.clone(), bulk.root.clone(), bulk.pairs.clone()));
+                due.push((bulk.terms.clone(), bulk.line.again(), bulk.pairs.clone()));
             }
             now < over + DAY
         });
-        for (terms, root, pairs) in due {
+        for (terms, line, pairs) in due {
             for Pair { id, white, black } in pairs {
                 let started = self
                     .check_start(&white, &black, at)
-                    .and_then(|()| self.start(id, terms.clone(), root.clone(), [&white, &black], at));
+                    .and_then(|()| self.start(id, terms.clone(), line.again(), [&white, &black], at));
                 if started.is_err() {
                     tracing::warn!("Lichess: {white} and {black} cannot play the game that was arranged");
                 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use shakmaty::CastlingMode;
 use tokio::time::Instant;
 
 use super::{
@@ -16,7 +15,7 @@ use super::{
     route::Call,
 };
 use crate::{
-    game::{Game as _, chess::Chess},
+    game::AnyLine,
     wire::{
         Message,
         lichess::{
@@ -41,7 +40,7 @@ const PERSON: usize = 5;
 pub(super) struct Offer {
     pub(super) challenge: Challenge,
     pub(super) terms: Terms,
-    pub(super) root: Chess,
+    pub(super) line: AnyLine,
 }
 
 /// A challenge that somebody is to answer.
@@ -51,7 +50,7 @@ pub(super) struct Pending {
     pub(super) from: UserId,
     pub(super) to: UserId,
     pub(super) terms: Terms,
-    pub(super) root: Chess,
+    pub(super) line: AnyLine,
     /// When it ends by itself, unless somebody keeps it alive.
     pub(super) dies: Option<Instant>,
     /// Where its challenger waits.
@@ -100,7 +99,7 @@ impl DeskActor {
         if who == whom {
             return Err(Answer::missing("Resource not found"));
         }
-        let (terms, root) = terms(&form)?;
+        let (terms, line) = terms(&form)?;
         let bots = us.user.is_bot() || them.user.is_bot();
         if them.user.is_bot() && !form.rules.is_empty() {
             return Err(Answer::bad("Rules not applicable for bots"));
@@ -124,7 +123,7 @@ impl DeskActor {
         let id = self.free_id();
         let color = drawn(&form.color);
         let challenge = self.describe(id, [Some(who), Some(whom)], &terms, (form.color.clone(), Some(color)));
-        Ok(self.post([who, whom], Offer { challenge, terms, root }, form.keep_alive_stream, at))
+        Ok(self.post([who, whom], Offer { challenge, terms, line }, form.keep_alive_stream, at))
     }
 
     /// A challenge stands: both hear of it, and its challenger may wait for its end.
@@ -135,7 +134,7 @@ impl DeskActor {
         waits: bool,
         at: Instant,
     ) -> Answer {
-        let Offer { challenge, terms, root } = offer;
+        let Offer { challenge, terms, line } = offer;
         let event = Event::Challenge { challenge: Box::new(challenge.clone()), compat: Some(COMPAT) };
         [who, whom].into_iter().for_each(|id| self.people.tell(id, &event));
         let created = Keepalive::Created(Box::new(challenge.clone()));
@@ -154,7 +153,7 @@ impl DeskActor {
         let hurries = terms.time.clock().is_some() && kept.is_none();
         let dies = hurries.then(|| at + life);
         let (from, to) = (who.clone(), whom.clone());
-        self.pending.insert(challenge.id, Pending { challenge, from, to, terms, root, dies, kept });
+        self.pending.insert(challenge.id, Pending { challenge, from, to, terms, line, dies, kept });
         answer
     }
 
@@ -240,7 +239,7 @@ impl DeskActor {
             Some(Color::Black) => [&to, &from],
             _ => [&from, &to],
         };
-        self.start(id.into(), pending.terms, pending.root, players, at)?;
+        self.start(id.into(), pending.terms, pending.line, players, at)?;
         Ok(Answer::done())
     }
 
@@ -344,7 +343,7 @@ fn directed(challenge: Challenge, who: &UserId) -> Challenge {
 }
 
 /// What is to be played, if it can be.
-pub(super) fn terms(form: &NewChallenge) -> Result<(Terms, Chess), Answer> {
+pub(super) fn terms(form: &NewChallenge) -> Result<(Terms, AnyLine), Answer> {
     check_time(&form.time)?;
     let invalid = |_| Answer::field("fen", "Invalid FEN");
     let (variant, fen) = match (&form.variant, &form.fen) {
@@ -359,12 +358,8 @@ pub(super) fn terms(form: &NewChallenge) -> Result<(Terms, Chess), Answer> {
         (VariantKey::Other(_), _) => return Err(Answer::field("variant", "Invalid variant")),
         _ => return Err(Answer::bad("Variant not supported by this server")),
     };
-    let root = match (&variant, &fen) {
-        (VariantKey::Chess960, Some(fen)) => Chess::parse_as(fen, CastlingMode::Chess960).map_err(invalid)?,
-        (_, Some(fen)) => Chess::parse(fen).map_err(invalid)?,
-        (_, None) => Chess::start(),
-    };
-    if root.outcome().is_over() {
+    let line = variant.begin(fen.as_deref()).map_err(invalid)?;
+    if line.outcome().is_over() {
         return Err(Answer::field("fen", "Invalid FEN"));
     }
     let is_plain = variant != VariantKey::FromPosition && form.time != TimeControl::Unlimited;
@@ -372,7 +367,7 @@ pub(super) fn terms(form: &NewChallenge) -> Result<(Terms, Chess), Answer> {
         return Err(Answer::field("rated", "Such a game can only be casual"));
     }
     let (time, rules) = (form.time.clone(), form.rules.clone());
-    Ok((Terms { variant, rated: form.rated, time, fen, source: Source::Friend, rules }, root))
+    Ok((Terms { variant, rated: form.rated, time, fen, source: Source::Friend, rules }, line))
 }
 
 fn check_time(time: &TimeControl) -> Result<(), Answer> {

@@ -11,7 +11,7 @@ use super::{
     limit::Ration,
 };
 use crate::{
-    game::{BySide, Game as _},
+    game::BySide,
     wire::lichess::{
         AiChallenge, AiGame, Color, GameId, NewChallenge, Source, Speed, Status, UserId, Variant,
     },
@@ -25,7 +25,7 @@ impl DeskActor {
         }
         let AiChallenge { level, time, color, variant, fen } = form;
         let form = NewChallenge { color, variant, fen, ..NewChallenge::new(time) };
-        let (mut terms, root) = terms(&form)?;
+        let (mut terms, line) = terms(&form)?;
         terms.source = Source::Ai;
         let is_bot = self.people.find(who).is_some_and(|person| person.user.is_bot());
         if is_bot && terms.time.speed() == Speed::UltraBullet {
@@ -51,10 +51,10 @@ impl DeskActor {
             id,
             full_id: super::messages::full_id(id, side.into()),
             variant: Variant::from(terms.variant.clone()),
-            fen: Some(root.print()),
+            fen: Some(line.now()),
             status: Status::Started,
         };
-        self.start_as(id, terms, root, players, at);
+        self.start_as(id, terms, line, players, at);
         Ok(Answer { status: StatusCode::CREATED, ..Answer::json(&made) })
     }
 }

@@ -10,7 +10,7 @@ use super::{
     game::{End, Game, Player},
 };
 use crate::{
-    game::{BySide, Game as _, MoveText, Side},
+    game::{BySide, MoveText, Side},
     wire::{
         lichess::{
             Compat, Expiration, FullId, GameEvent, GameFull, GameId, GameState, Opponent, PerfKey, PerfName,
@@ -102,7 +102,7 @@ impl Game {
         let BySide([wdraw, bdraw]) = self.draws;
         let BySide([wtakeback, btakeback]) = self.takebacks;
         GameState {
-            moves: self.moves.iter().map(MoveText::as_str).collect::<Vec<_>>().join(" "),
+            moves: self.line.moves().iter().map(MoveText::as_str).collect::<Vec<_>>().join(" "),
             wtime: Some(self.left(Side::First, now)),
             btime: Some(self.left(Side::Second, now)),
             winc: increment,
@@ -125,9 +125,9 @@ impl Game {
             full_id: full_id(self.id, side),
             game_id: self.id,
             id: Some(self.id),
-            fen: self.line.now().print(),
+            fen: self.line.now(),
             color: side.into(),
-            last_move: self.moves.last().map(MoveText::to_string).unwrap_or_default(),
+            last_move: self.line.moves().last().map(MoveText::to_string).unwrap_or_default(),
             source: Some(self.terms.source.clone()),
             status: self.status(),
             variant: self.terms.variant.clone().into(),
@@ -135,7 +135,7 @@ impl Game {
             perf: Some(self.perf()),
             rating: self.players[side].rating,
             rated: self.terms.rated,
-            has_moved: self.moves.len() > side as usize,
+            has_moved: self.line.moves().len() > side as usize,
             opponent: against(opponent, self.diffs.map(|diffs| diffs[!side])),
             is_my_turn: self.end.is_none() && self.side_to_move() == side,
             seconds_left: self.clock.as_ref().map(|clock| clock.left(side, now)),
@@ -155,7 +155,7 @@ impl Game {
 
     /// The position that it has come to.
     pub(super) fn fen(&self) -> String {
-        self.line.now().print()
+        self.line.now()
     }
 
     /// Was it called off?

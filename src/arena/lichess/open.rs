@@ -44,7 +44,7 @@ impl DeskActor {
         } else if self.open.len() >= MOST {
             return Err(Answer::too_many("Too many open challenges"));
         }
-        let (mut terms, root) = terms(&form.terms)?;
+        let (mut terms, line) = terms(&form.terms)?;
         terms.source = Source::Api;
         let life = match form.expires_at {
             Some(at) => at.saturating_sub(since_1970()).min(LONGEST_LIFE),
@@ -60,7 +60,7 @@ impl DeskActor {
         if let Some(name) = form.name {
             told["name"] = json!(name);
         }
-        let offer = Offer { challenge, terms, root };
+        let offer = Offer { challenge, terms, line };
         self.open.insert(id, Open { offer, owner, users, first: None, dies: at + life });
         Ok(Answer::of(Body::Json(told.to_string())))
     }
@@ -100,7 +100,7 @@ impl DeskActor {
             Color::White => [&first, who],
             Color::Black => [who, &first],
         };
-        self.start(id.into(), offer.terms, offer.root, players, at)?;
+        self.start(id.into(), offer.terms, offer.line, players, at)?;
         Ok(Answer::done())
     }
 

@@ -47,11 +47,11 @@ impl DeskActor {
         if self.society.blocks(&whom, who) {
             return Err(gone());
         }
-        let (terms, root) = terms(&form)?;
+        let (terms, line) = terms(&form)?;
         let wish = if next == Color::White { ColorWish::White } else { ColorWish::Black };
         let next_id = self.free_id();
         let mut challenge = self.describe(next_id, [Some(who), Some(&whom)], &terms, (wish, Some(next)));
         challenge.rematch_of = Some(id);
-        Ok(self.post([who, &whom], Offer { challenge, terms, root }, false, at))
+        Ok(self.post([who, &whom], Offer { challenge, terms, line }, false, at))
     }
 }

@@ -12,7 +12,7 @@ use super::{
     messages::perf,
 };
 use crate::{
-    game::{BySide, chess::Chess},
+    game::{AnyLine, BySide},
     wire::lichess::{GameId, UserId},
 };
 
@@ -55,12 +55,12 @@ impl DeskActor {
         &mut self,
         id: GameId,
         terms: Terms,
-        root: Chess,
+        line: AnyLine,
         [white, black]: [&UserId; 2],
         at: Instant,
     ) -> Result<(), Answer> {
         let players = BySide([self.player(white, &terms)?, self.player(black, &terms)?]);
-        self.start_as(id, terms, root, players, at);
+        self.start_as(id, terms, line, players, at);
         Ok(())
     }
 
@@ -68,7 +68,7 @@ impl DeskActor {
         &mut self,
         id: GameId,
         terms: Terms,
-        root: Chess,
+        line: AnyLine,
         players: BySide<Player>,
         at: Instant,
     ) {
@@ -80,7 +80,7 @@ impl DeskActor {
                 let _ = self.rations.take(bot, Ration::BotGame, 1, at);
             }
         }
-        let game = Game::new(id, terms, root, players, self.patience(), at);
+        let game = Game::new(id, terms, line, players, self.patience(), at);
         self.begin(game, at);
     }
 

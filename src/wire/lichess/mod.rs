@@ -20,6 +20,7 @@ mod id;
 mod names;
 mod organise;
 mod request;
+mod rules;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use names::{
 };
 pub use organise::{BulkPairing, Cancel, OpenChallenge, StartClocks};
 pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
+pub use rules::NoGame;
 pub use tournament::{JoinTeam, TournamentState};
 
 /// Reads one line of a stream: `None` if it is empty, which only says that the connection lives.
