@@ -78,6 +78,9 @@ pub struct AccountConfig {
     /// Its rating in each kind of game.
     #[serde(default = "first_rating")]
     pub rating: i32,
+    /// From so many games in each kind: lichess-bot challenges nobody who has played none.
+    #[serde(default = "some_games")]
+    pub games: u32,
     /// What its token may do.
     #[serde(default = "scopes")]
     pub scopes: Vec<Scope>,
@@ -105,6 +108,10 @@ fn first_rating() -> i32 {
     FIRST_RATING
 }
 
+fn some_games() -> u32 {
+    1
+}
+
 fn scopes() -> Vec<Scope> {
     vec![Scope::BotPlay]
 }
@@ -118,6 +125,7 @@ impl AccountConfig {
             token_file: None,
             title: bot(),
             rating: first_rating(),
+            games: some_games(),
             scopes: scopes(),
         }
     }

@@ -395,9 +395,8 @@ impl DeskActor {
         let took = (game.moved - game.created).unsigned_abs();
         for side in Side::BOTH {
             if let Some(person) = self.people.find_mut(&ids[side]) {
-                person.games += u32::from(counts);
                 if counts {
-                    person.score.add(side, winner, rates, took);
+                    person.played(rates, winner.map(|winner| winner == side), took);
                 }
                 person.tell(&Event::GameFinish { game: Box::new(game.event(side, at)) });
             }

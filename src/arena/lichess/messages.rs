@@ -14,7 +14,7 @@ use crate::{
     wire::{
         lichess::{
             Compat, Expiration, FullId, GameEvent, GameFull, GameId, GameState, Opponent, PerfKey, PerfName,
-            Player as Told, Speed, Status, TimeControl, Title, Variant, VariantKey,
+            Player as Told, Speed, Status, TimeControl, Variant, VariantKey,
         },
         pgn::{Pgn, Ply},
     },
@@ -191,15 +191,20 @@ impl Game {
         let [white, black] = &self.players.0;
         let rating =
             |player: &Player| player.rating.map_or_else(|| "?".to_owned(), |rating| rating.to_string());
+        let title = |tag: &'static str, player: &Player| {
+            player.title.as_ref().map(|title| (tag, title.as_str().to_owned()))
+        };
+        let titles = [title("WhiteTitle", white), title("BlackTitle", black)];
         let mut tags = vec![
             ("Event", format!("{rated} {name} game")),
             ("Site", self.id.to_string()),
-            ("Date", date),
+            ("Date", date.clone()),
             ("Round", "-".to_owned()),
             ("White", shown_name(white)),
             ("Black", shown_name(black)),
             ("Result", self.result().to_owned()),
             ("GameId", self.id.to_string()),
+            ("UTCDate", date),
             ("UTCTime", time),
             ("WhiteElo", rating(white)),
             ("BlackElo", rating(black)),
@@ -213,9 +218,7 @@ impl Game {
                 ("BlackRatingDiff", format!("{black:+}")),
             ]);
         }
-        let title = |player: &Player| player.title.as_ref().map(Title::to_string);
-        tags.extend(title(white).map(|title| ("WhiteTitle", title)));
-        tags.extend(title(black).map(|title| ("BlackTitle", title)));
+        tags.extend(titles.into_iter().flatten());
         tags
     }
 

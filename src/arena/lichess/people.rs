@@ -11,7 +11,7 @@ use crate::{
     game::{BySide, Side},
     wire::{
         Message,
-        lichess::{Event, Perf, PerfKey, Scope, Scopes, Title, Token, TokenInfo, User, UserId},
+        lichess::{Event, GameCount, Perf, PerfKey, Scope, Scopes, Title, Token, TokenInfo, User, UserId},
     },
 };
 
@@ -31,34 +31,9 @@ pub(super) struct Person {
     scopes: Vec<Scope>,
     /// Games since the start.
     pub(super) games: u32,
-    pub(super) score: Score,
-    /// When the account was made, since 1970.
-    pub(super) created: Duration,
-    events: Option<Feed>,
-}
-
-/// How the games since the start went.
-#[derive(Copy, Clone, Debug, Default)]
-pub(super) struct Score {
-    pub(super) won: u32,
-    pub(super) drawn: u32,
-    pub(super) lost: u32,
-    pub(super) rated: u32,
     /// How long they took.
-    pub(super) played: Duration,
-}
-
-impl Score {
-    /// One game more; `winner` is nobody in a draw.
-    pub(super) fn add(&mut self, side: Side, winner: Option<Side>, rated: bool, took: Duration) {
-        match winner {
-            None => self.drawn += 1,
-            Some(winner) if winner == side => self.won += 1,
-            Some(_) => self.lost += 1,
-        }
-        self.rated += u32::from(rated);
-        self.played += took;
-    }
+    pub(super) took: Duration,
+    events: Option<Feed>,
 }
 
 impl Person {
@@ -69,6 +44,31 @@ impl Person {
     /// For such games.
     pub(super) fn perf(&self, key: &PerfKey) -> Perf {
         self.user.perfs.get(key).copied().unwrap_or_default()
+    }
+
+    /// As others are shown it: who is there is seen now.
+    pub(super) fn profile(&self, url: String, is_online: bool) -> User {
+        let mut user = self.user.clone();
+        user.url = Some(url);
+        if is_online {
+            user.seen_at = Some(since_1970());
+        }
+        user
+    }
+
+    /// A game of it is over that counts.
+    pub(super) fn played(&mut self, rated: bool, has_won: Option<bool>, took: Duration) {
+        self.games += 1;
+        self.took += took;
+        self.user.seen_at = Some(since_1970());
+        let count = self.user.count.get_or_insert_default();
+        count.all += 1;
+        count.rated += u32::from(rated);
+        *match has_won {
+            Some(true) => &mut count.win,
+            Some(false) => &mut count.loss,
+            None => &mut count.draw,
+        } += 1;
     }
 
     /// Says it on the event stream, if there is one.
@@ -86,6 +86,7 @@ impl Person {
     /// Opens the event stream; the one before ends with this.
     pub(super) fn listen(&mut self, first: Vec<String>) -> Lines {
         let (events, lines) = feed(first);
+        self.user.seen_at = Some(since_1970());
         self.events = Some(events);
         lines
     }
@@ -118,7 +119,9 @@ impl People {
         } else if self.people.len() >= MOST {
             return Err(Unfit::Full);
         }
-        let perf = Perf { rating: Some(account.rating), rd: Some(150), prov: true, ..Perf::default() };
+        let AccountConfig { rating, games, .. } = account;
+        let prov = games < SETTLED;
+        let perf = Perf { games, rating: Some(rating), rd: Some(150), prog: Some(0), prov };
         let title = Some(account.title.as_str()).filter(|title| !title.is_empty()).map(Title::from);
         let user = User {
             id: id.clone(),
@@ -127,17 +130,14 @@ impl People {
             perfs: PerfKey::KNOWN.iter().map(|key| (key.clone(), perf)).collect(),
             disabled: false,
             tos_violation: false,
+            created_at: Some(since_1970()),
+            seen_at: Some(since_1970()),
+            url: None,
+            count: Some(GameCount::default()),
         };
         self.people.insert(
             id.clone(),
-            Person {
-                user,
-                scopes: account.scopes,
-                games: 0,
-                score: Score::default(),
-                created: since_1970(),
-                events: None,
-            },
+            Person { user, scopes: account.scopes, games: 0, took: Duration::ZERO, events: None },
         );
         self.tokens.extend(account.token.map(|token| (token, id.clone())));
         Ok(id)

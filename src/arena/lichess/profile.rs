@@ -11,12 +11,9 @@ use super::{
     game::Game,
     limit::Ration,
     open::since_1970,
-    people::{Person, Score},
+    people::Person,
 };
-use crate::wire::{
-    Message,
-    lichess::{User, UserId, UserStatus},
-};
+use crate::wire::lichess::{User, UserId, UserStatus};
 
 /// When somebody last asked for anything, since 1970. Only those who have an account are in it.
 #[derive(Debug, Default)]
@@ -65,26 +62,14 @@ impl DeskActor {
 
     fn portrait(&self, person: &Person) -> Value {
         let User { id, username, .. } = &person.user;
-        let games = || self.games.values().filter(|game| game.side_of(id).is_some());
-        let playing = games().find(|game| game.end.is_none());
-        let Score { won, drawn, lost, rated, played } = person.score;
-        let count = json!({
-            "all": won + drawn + lost, "rated": rated, "win": won, "draw": drawn, "loss": lost,
-            "winH": won, "drawH": drawn, "lossH": lost, "ai": 0, "bookmark": 0, "import": 0, "me": 0,
-            "playing": games().filter(|game| game.end.is_none()).count(),
-        });
-        let millis = |at: Duration| u64::try_from(at.as_millis()).unwrap_or_default();
-        let seen = match self.is_online(id) {
-            true => since_1970(),
-            false => self.seen.0.get(id).copied().unwrap_or(person.created),
-        };
-        let mut told = serde_json::to_value(&person.user).unwrap_or_default();
-        told["createdAt"] = json!(millis(person.created));
-        told["seenAt"] = json!(millis(seen));
-        told["playTime"] = json!({ "total": played.as_secs(), "tv": 0 });
-        told["url"] = json!(format!("http://{}/@/{username}", self.config.listen));
-        told["count"] = count;
-        if let Some(game) = playing {
+        let url = format!("http://{}/@/{username}", self.config.listen);
+        let mut user = person.profile(url, self.is_online(id));
+        user.seen_at = user.seen_at.max(self.seen.0.get(id).copied());
+        let mut told = serde_json::to_value(&user).unwrap_or_default();
+        told["playTime"] = json!({ "total": person.took.as_secs(), "tv": 0 });
+        let playing = || self.running().filter(|game| game.side_of(id).is_some());
+        told["count"]["playing"] = json!(playing().count());
+        if let Some(game) = playing().next() {
             told["playing"] = json!(format!("http://{}/{}", self.config.listen, game.id));
         }
         told
@@ -98,7 +83,9 @@ impl DeskActor {
 
     pub(super) fn online(&self, most: usize) -> Answer {
         let bots = self.people.all().filter(|person| person.user.is_bot() && self.is_online(&person.user.id));
-        Answer::of(Body::Lines(bots.take(most).map(|person| person.user.to_line() + "\n").collect()))
+        Answer::of(Body::Lines(
+            bots.take(most).map(|person| self.portrait(person).to_string() + "\n").collect(),
+        ))
     }
 
     pub(super) fn statuses(&self, ids: &[UserId], flags: StatusFlags) -> Answer {

@@ -259,7 +259,8 @@ impl Request {
 
     /// A field of the query that says yes or no.
     pub(super) fn flag(&self, key: &str) -> Option<bool> {
-        match self.parameter(key)?.as_str() {
+        // Python's clients write their booleans with a capital.
+        match self.parameter(key)?.to_ascii_lowercase().as_str() {
             "true" | "1" => Some(true),
             "false" | "0" => Some(false),
             _ => None,
