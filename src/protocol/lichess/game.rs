@@ -208,6 +208,7 @@ impl Game {
             side,
             names: BySide([name(&full.white), name(&full.black)]),
             time_control: full.clock,
+            occasion: Occasion { rated: Some(full.rated), opponent: Some(full.players()[!side].kind()) },
         };
         info!("{} against {}", info.names[Side::First], info.names[Side::Second]);
         let seat = table.seat(&info).await;
