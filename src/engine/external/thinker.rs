@@ -9,11 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    Connection, Fault, Heard, Pace, Position, Program, Protocol,
-    program::Session,
-    score,
-};
+use super::{Fault, Heard, Pace, Position, Program, program::Session, score};
 use crate::{
     engine::{Best, Judged, Progress, Report, Score, Task, Thinker},
     game::Packed,
@@ -303,5 +299,13 @@ impl<G: Judged> Search<'_, '_, G> {
             depth: last.map_or(0, |last| last.depth),
             time: self.began.elapsed(),
         }
+    }
+}
+
+#[cfg(test)]
+impl<G: Judged> External<G> {
+    /// So often it failed lately; as often as can be, where ours plays on.
+    pub fn faults(&self) -> u32 {
+        self.faults
     }
 }
