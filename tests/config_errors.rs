@@ -299,7 +299,8 @@ fn files_that_cannot_be_read() {
 #[test]
 fn engines_and_the_rules_that_name_them() {
     let engines = "[engines.a]\ncommand = 'a'\n[engines.b]\nkind = 'random'\n";
-    let config = Config::parse("c.toml", &format!("{engines}[[bot.choose]]\nengine = 'b'\ncolour = 'white'\n"));
+    let config =
+        Config::parse("c.toml", &format!("{engines}[[bot.choose]]\nengine = 'b'\ncolour = 'white'\n"));
     assert_eq!(config.unwrap().bot.choose.len(), 1);
     tells(
         &format!("{engines}[[bot.choose]]\nengine = 'a'\n[[bot.choose]]\nrated = true\nengine = 'c'\n"),

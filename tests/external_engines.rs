@@ -34,7 +34,9 @@ fn children(name: &str) -> Vec<String> {
     let here = std::process::id().to_string();
     let is_ours = |stat: &String| {
         let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-        stat.contains(&format!("({name})")) && fields.next() != Some("Z") && fields.next() == Some(here.as_str())
+        stat.contains(&format!("({name})"))
+            && fields.next() != Some("Z")
+            && fields.next() == Some(here.as_str())
     };
     let stats = fs::read_dir("/proc").unwrap().flatten();
     let stats = stats.filter_map(|process| fs::read_to_string(process.path().join("stat")).ok());

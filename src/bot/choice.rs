@@ -208,7 +208,9 @@ mod tests {
         let silent = GameInfo { time_control: None, occasion: Occasion::default(), ..info() };
         let there = |text: &str| rule(text).fits(&silent, Rules::Of(GameId::Chess));
         assert!(there("") && there("speeds = ['correspondence']") && there("colour = 'black'"));
-        for text in ["rated = true", "rated = false", "opponent = 'human'", "shortest = '0s'", "longest = '9h'"] {
+        for text in
+            ["rated = true", "rated = false", "opponent = 'human'", "shortest = '0s'", "longest = '9h'"]
+        {
             assert!(!there(text), "{text}");
         }
     }
@@ -221,7 +223,13 @@ mod tests {
 
     #[test]
     fn a_typo_is_an_error() {
-        for text in ["games = ['ches']", "colour = 'red'", "speeds = ['fast']", "opponent = 'cat'", "colours = 'white'"] {
+        for text in [
+            "games = ['ches']",
+            "colour = 'red'",
+            "speeds = ['fast']",
+            "opponent = 'cat'",
+            "colours = 'white'",
+        ] {
             assert!(toml::from_str::<Rule>(&format!("engine = \"e\"\n{text}")).is_err(), "{text}");
         }
     }

@@ -234,7 +234,17 @@ impl Equipment {
     pub fn new(config: Config, workshop: Workshop, news: mpsc::Sender<News>) -> Self {
         let (lags, load) = (Lags::new(config.lag()), Load::default());
         let ponder = Arc::new(Semaphore::new(config.ponder.min(Semaphore::MAX_PERMITS)));
-        Equipment { config, workshop, cache: Cache::off(), lags, news, answers: None, roster: Roster::default(), load, ponder }
+        Equipment {
+            config,
+            workshop,
+            cache: Cache::off(),
+            lags,
+            news,
+            answers: None,
+            roster: Roster::default(),
+            load,
+            ponder,
+        }
     }
 
     /// The engines that the rules of `config` choose from, by name. A rule whose engine is not among them is passed

@@ -67,7 +67,8 @@ impl<'t> Reader<'t> {
         for (at, rule) in rules.into_iter().flatten().enumerate() {
             let Some(engine) = rule.get_ref().get("engine") else { continue };
             if let Some(name) = engine.get_ref().as_str().filter(|name| !known(name)) {
-                let what = format!("no engine is called `{name}`; known: {names}; each has a table [engines.NAME]");
+                let what =
+                    format!("no engine is called `{name}`; known: {names}; each has a table [engines.NAME]");
                 unknown.push((engine.span(), format!("bot.choose[{at}].engine"), what));
             }
         }

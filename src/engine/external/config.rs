@@ -174,7 +174,8 @@ impl TryFrom<Table> for Named {
     type Error = BadTable;
 
     fn try_from(table: Table) -> Result<Named, BadTable> {
-        let Table { kind, hash_mib, threads, depth, command, args, folder, protocol, start_within, options } = table;
+        let Table { kind, hash_mib, threads, depth, command, args, folder, protocol, start_within, options } =
+            table;
         let ours = kind.is_some() || hash_mib.is_some() || threads.is_some() || depth.is_some();
         let theirs = args.is_some()
             || folder.is_some()

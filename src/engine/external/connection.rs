@@ -128,8 +128,7 @@ impl Connection {
         match self.lines.recv_timeout(until.saturating_duration_since(now)) {
             Ok(line) => {
                 let (since, count) = self.heard;
-                self.heard =
-                    if now - since > Duration::from_secs(1) { (now, 1) } else { (since, count + 1) };
+                self.heard = if now - since > Duration::from_secs(1) { (now, 1) } else { (since, count + 1) };
                 if self.heard.1 > MOST_LINES {
                     return self.broken(Fault::Flood);
                 }

@@ -11,8 +11,8 @@ use std::{
 };
 
 use super::{
-    Config, Connection, Dialect, External, Fault, Introduction, Protocol, connection::Living, rules, uci::Uci,
-    xboard::Xboard,
+    Config, Connection, Dialect, External, Fault, Introduction, Protocol, connection::Living, rules,
+    uci::Uci, xboard::Xboard,
 };
 use crate::{
     engine::{Decision, Limits, StopFlag, Task},
@@ -59,7 +59,10 @@ pub(super) struct Session {
 
 impl fmt::Debug for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Program").field("name", &self.name).field("config", &self.config).finish_non_exhaustive()
+        f.debug_struct("Program")
+            .field("name", &self.name)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
     }
 }
 
@@ -78,9 +81,7 @@ impl Program {
                 let unknown_options = config.options.keys().filter(unknown).cloned().collect();
                 Ok(Tried { program: Arc::new(program), unknown_options })
             }
-            Err(fault) => {
-                Err(Failure { name: name.to_owned(), command: config.command.clone(), fault })
-            }
+            Err(fault) => Err(Failure { name: name.to_owned(), command: config.command.clone(), fault }),
         }
     }
 

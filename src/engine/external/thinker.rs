@@ -124,7 +124,8 @@ impl<G: Judged> External<G> {
         engine.forget();
         dialect.go(engine, &position(task, variant), &pace)?;
 
-        let mut search = Search { task, began, is_paced: pace.clocks.is_none(), last: None, complained: false };
+        let mut search =
+            Search { task, began, is_paced: pace.clocks.is_none(), last: None, complained: false };
         let mut told_to_stop: Option<Instant> = None;
         loop {
             let now = Instant::now();
@@ -250,7 +251,8 @@ impl<G: Judged> Search<'_, '_, G> {
         }
         self.task.best.publish(Best { mv, score: progress.score, depth });
         let before = self.last.as_ref();
-        let is_news = before.is_none_or(|(last, _)| last.depth < depth || last.pv.first() != progress.pv.first());
+        let is_news =
+            before.is_none_or(|(last, _)| last.depth < depth || last.pv.first() != progress.pv.first());
         let verdict = if is_news {
             (self.task.watch)(&progress)
         } else {

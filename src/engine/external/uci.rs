@@ -105,7 +105,11 @@ fn order(pace: &Pace) -> Go {
         depth,
         nodes,
         mate,
-        infinite: clocks.is_none() && move_time.is_none() && depth.is_none() && nodes.is_none() && mate.is_none(),
+        infinite: clocks.is_none()
+            && move_time.is_none()
+            && depth.is_none()
+            && nodes.is_none()
+            && mate.is_none(),
         ponder: false,
         search_moves: pace.root_moves.clone(),
     }

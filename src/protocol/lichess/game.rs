@@ -533,7 +533,8 @@ pub(super) fn ending(status: &Status, winner: Option<Color>) -> String {
 }
 
 fn kind(player: &Player) -> Opponent {
-    let is_bot = player.ai_level.is_some() || player.title.as_ref().is_some_and(|title| title.as_str() == "BOT");
+    let is_bot =
+        player.ai_level.is_some() || player.title.as_ref().is_some_and(|title| title.as_str() == "BOT");
     if is_bot { Opponent::Bot } else { Opponent::Human }
 }
 

@@ -136,7 +136,12 @@ mod tests {
             ("  6    -15     31    20480 e7e5 Ng1-f3", 6, UciScore::Cp(-15), &["e7e5", "Ng1-f3"][..]),
             ("9. 12 100 99999 1. e4 e5 2. Nf3", 9, UciScore::Cp(12), &["e4", "e5", "Nf3"]),
             ("9+ 100003 100 99999 20 1000 0\te4", 9, UciScore::Mate(3), &["e4"]),
-            ("  0      0     0        0  (e2-e4  d2-d4  , book1)", 0, UciScore::Cp(0), &["e2-e4", "d2-d4", "book1"]),
+            (
+                "  0      0     0        0  (e2-e4  d2-d4  , book1)",
+                0,
+                UciScore::Cp(0),
+                &["e2-e4", "d2-d4", "book1"],
+            ),
             ("5 -100002 1 1", 5, UciScore::Mate(-2), &[]),
         ] {
             let FromEngine::Thinking(told) = FromEngine::parse(line) else { panic!("{line}") };
