@@ -14,7 +14,7 @@ use crate::{
     engine::{
         Best, Clocks, Decision, Limits, Progress, Report, Score, StopFlag, Task, Thinker, faulty::LastMove,
     },
-    game::{BySide, Game, Line, Packed, chess::Chess},
+    game::{BySide, Game, Line, Packed, chess::Chess, minichess::Mini2023},
 };
 
 /// A UCI engine that does `go` when it is asked in a game in which moves were played (so never in its trial), and
@@ -259,6 +259,96 @@ fn when_we_leave_all_end_and_none_begins() {
     assert!(gone(&note));
     assert_eq!(thought(&mut playing, &line, within(LONG)).0, last_move(&line));
     assert_eq!(thought(&mut thinker(&program), &line, within(LONG)).0, last_move(&line));
+}
+
+/// What an engine of xboard's protocol hears is written there; it knows one answer to each last move.
+fn xboard(log: &Path) -> Config {
+    let script = format!(
+        r#"while read -r line; do echo "$line" >> {}; case "$line" in
+            protover*) echo 'feature done=0 usermove=1 setboard=1 san=1 ping=1 memory=1'
+                echo 'feature myname="Fake X" variants="normal,giveaway" done=1';;
+            ping*) echo "pong 1";;
+            new) reply=e2e4;;
+            usermove\ e2e4) reply=e7e5;;
+            usermove\ g1f3) reply=b8c6;;
+            usermove\ d2d4) reply=d7d5;;
+            go) echo "3 12 1 100 $reply"; echo "move $reply";;
+            quit) exit;;
+        esac; done"#,
+        log.display()
+    );
+    Config { args: vec!["-c".into(), script], protocol: Protocol::Xboard, ..Config::new("/bin/sh") }
+}
+
+#[test]
+fn an_engine_with_a_board_of_its_own_is_told_only_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut config = xboard(&log);
+    config.options.extend([("memory".to_owned(), "8".into()), ("cores".to_owned(), "2".into())]);
+    let tried = Program::open("x", &config).unwrap();
+    assert_eq!((tried.program.title(), tried.unknown_options), ("Fake X", vec!["cores".to_owned()]));
+    fs::remove_file(&log).unwrap();
+    let mut thinker = thinker(&tried.program);
+    let clocks = Clocks {
+        left: BySide([Duration::from_secs(61), Duration::from_secs(30)]),
+        increment: Duration::from_millis(500),
+        moves_to_go: Some(7),
+        read_at: Instant::now() + LONG,
+    };
+    for (moves, answer) in [
+        (&["e2e4"][..], "e7e5"),
+        (&["e2e4", "e7e5", "g1f3"], "b8c6"),
+        // The slot's move was another one.
+        (&["d2d4"], "d7d5"),
+    ] {
+        let limits = Limits { clocks: Some(clocks), ..within(LONG) };
+        let (mv, best, _) = thought(&mut thinker, &line(moves), limits);
+        assert_eq!((mv.as_str(), best.score, best.depth), (answer, Score::cp(12), 3));
+    }
+    drop(thinker);
+    let clock = ["level 7 0:30 0.5", "time 3000", "otim 6100", "go", "force"];
+    let begin = ["new", "force", "easy", "post"];
+    let told = fs::read_to_string(&log).unwrap();
+    let told: Vec<_> = told.lines().filter(|line| !line.starts_with("accepted")).collect();
+    let expected = [
+        &["xboard", "protover 2", "rejected san", "memory 8", "ping 1"][..],
+        &begin,
+        &["usermove e2e4"],
+        &clock,
+        &["usermove g1f3"],
+        &clock,
+        &begin,
+        &["usermove d2d4"],
+        &clock,
+        &["quit"],
+    ];
+    assert_eq!(told, expected.concat());
+}
+
+#[test]
+fn what_it_can_play_is_what_it_says() {
+    let plain = open(&script(":", ":"));
+    assert!(plain.plays::<Chess>(false) && !plain.plays::<Chess>(true) && !plain.plays::<Mini2023>(false));
+    let mut config = script(":", ":");
+    let options = "echo 'option name UCI_Chess960 type check default false'; echo uciok";
+    config.args[1] = config.args[1].replace("echo uciok", options);
+    assert!(open(&config).plays::<Chess>(true));
+    let only = "echo 'option name UCI_Variant type combo default atomic var atomic'; echo uciok";
+    config.args[1] = config.args[1].replace("echo uciok", only);
+    assert!(!open(&config).plays::<Chess>(false));
+}
+
+#[test]
+fn engines_and_their_settings_are_told_apart() {
+    let fingerprint = |config: &Config| Workshop::external(open(config)).unwrap().fingerprint();
+    let plain = script(":", ":");
+    let mut other = plain.clone();
+    other.options.insert("Hash".to_owned(), "2".into());
+    assert_eq!(fingerprint(&plain), fingerprint(&plain));
+    assert_ne!(fingerprint(&plain), fingerprint(&other));
+    let ours = Workshop::new(&crate::engine::Config::default()).unwrap();
+    assert_ne!(fingerprint(&plain), ours.fingerprint());
 }
 
 /// Each that is installed plays some moves with itself; what it says is told in its own words.
