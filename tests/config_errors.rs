@@ -97,11 +97,11 @@ fn unknown_keys() {
     );
     tells(
         "[engin]\n",
-        "c.toml:1: engin: unknown key `engin`; known here: engine, bot, cache, log, arena, server",
+        "c.toml:1: engin: unknown key `engin`; known here: engine, engines, bot, cache, log, arena, server",
     );
     tells(
         "color = 1",
-        "c.toml:1: color: unknown key `color`; known here: engine, bot, cache, log, arena, server",
+        "c.toml:1: color: unknown key `color`; known here: engine, engines, bot, cache, log, arena, server",
     );
     tells(
         &format!("{SERVER}colour = 'white'"),

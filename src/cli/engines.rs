@@ -49,9 +49,7 @@ impl Engines {
                     if config.bot.choose.iter().any(|rule| rule.engine == *name && rule.is_for_all()) {
                         return Err(CliError::Engine(trouble.to_string()));
                     }
-                    engines
-                        .warnings
-                        .push(format!("{trouble}. It is left out, and its rules are passed over"));
+                    engines.warnings.push(format!("{trouble} (until then its rules are passed over)"));
                 }
                 Err(_) => {
                     return Err(CliError::Engine(format!(

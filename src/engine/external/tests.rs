@@ -12,7 +12,8 @@ use std::{
 use super::{Config, Program, Protocol, thinker::External};
 use crate::{
     engine::{
-        Best, Clocks, Decision, Limits, Progress, Report, Score, StopFlag, Task, Thinker, faulty::LastMove,
+        Best, Clocks, Decision, Limits, Progress, Report, Score, StopFlag, Task, Thinker, Workshop,
+        faulty::LastMove,
     },
     game::{BySide, Game, Line, Packed, chess::Chess, minichess::Mini2023},
 };
