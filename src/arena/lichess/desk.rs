@@ -3,7 +3,10 @@
 //! Games here are no tasks of their own: nothing in them waits, and what one player does concerns the game, the
 //! lists of games and two event streams at once. One owner needs no agreement with others.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use hyper::StatusCode;
 use tokio::{
