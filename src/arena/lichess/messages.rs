@@ -25,21 +25,21 @@ const SECRET: usize = 3;
 /// The rating that a game is about.
 pub(super) fn perf(variant: &VariantKey, time: &TimeControl) -> PerfKey {
     match variant {
-        VariantKey::Chess960 => PerfKey::Chess960,
-        _ => time.speed().as_str().into(),
+        VariantKey::Standard | VariantKey::FromPosition => time.speed().as_str().into(),
+        variant => variant.as_str().into(),
     }
 }
 
 /// The same, for people.
 pub(super) fn perf_name(variant: &VariantKey, time: &TimeControl) -> PerfName {
     let name = match perf(variant, time) {
-        PerfKey::Chess960 => "Chess960",
         PerfKey::UltraBullet => "UltraBullet",
         PerfKey::Bullet => "Bullet",
         PerfKey::Blitz => "Blitz",
         PerfKey::Rapid => "Rapid",
         PerfKey::Classical => "Classical",
-        _ => "Correspondence",
+        PerfKey::Correspondence => "Correspondence",
+        _ => return PerfName { icon: None, name: Variant::from(variant.clone()).name },
     };
     PerfName { icon: None, name: name.to_owned() }
 }
@@ -158,7 +158,7 @@ impl Game {
     pub(super) fn pgn(&self) -> String {
         let secret = if self.end.is_none() { SECRET } else { 0 };
         let plies = &self.plies[..self.plies.len().saturating_sub(secret)];
-        let (plies, fen) = (plies.to_vec(), self.terms.fen.clone());
+        let (plies, fen) = (plies.to_vec(), self.terms.variant.set_up(self.terms.fen.as_deref()));
         Pgn { tags: self.tags(), fen, plies, result: self.result() }.print()
     }
 

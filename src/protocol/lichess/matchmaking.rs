@@ -583,7 +583,7 @@ mod tests {
             ("times = { '15' = 1 }", "no UltraBullet"),
             ("times = { '180+0.5' = 1 }", "no clock"),
             ("times = { 'x' = 1 }", "no time control"),
-            ("variants = { atomic = 1 }", "no variant that we propose"),
+            ("variants = { fromPosition = 1 }", "no variant that we propose"),
             ("modes = ['both']", "unknown variant"),
         ] {
             let error = toml::from_str::<Config>(wrong).unwrap_err().to_string();

@@ -72,7 +72,7 @@ impl Default for Terms {
 }
 
 /// The variants that our rules know.
-pub const PLAYED: &[VariantKey] = &[VariantKey::Standard, VariantKey::Chess960, VariantKey::FromPosition];
+pub const PLAYED: &[VariantKey] = VariantKey::KNOWN;
 
 /// Is a game about ratings?
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -294,7 +294,8 @@ pub(super) mod tests {
         let rated = Challenge { rated: true, ..challenge("180+2") };
         assert_eq!(terms("modes = ['casual']").objection(&rated), Some(Casual));
         let atomic = Challenge { variant: VariantKey::Atomic.into(), ..challenge("180+2") };
-        assert_eq!(Terms::default().objection(&atomic), Some(Variant));
+        assert_eq!(Terms::default().objection(&atomic), None);
+        assert_eq!(terms("variants = ['standard', 'horde']").objection(&atomic), Some(Variant));
         assert_eq!(terms("variants = ['standard']").objection(&atomic), Some(Standard));
     }
 
@@ -318,7 +319,7 @@ pub(super) mod tests {
     #[test]
     fn what_nobody_knows_is_no_configuration() {
         for (wrong, told) in [
-            ("variants = ['atomic']", "no variant that we play; known: standard, chess960, fromPosition"),
+            ("variants = ['shogi']", "no variant that we play; known: standard, chess960, crazyhouse"),
             ("speeds = ['fast']", "'fast' is no speed"),
             ("colors = ['red']", "'red' is no colour"),
             ("rated = true", "unknown field"),
