@@ -56,10 +56,14 @@ async fn our_clients_play_each_variant() {
         let mut line = variant.begin(None).unwrap();
         for mv in moves.split_ascii_whitespace() {
             assert!(!line.outcome().is_over(), "{variant}: {moves}");
-            line.play(&MoveText::new(mv).unwrap()).unwrap_or_else(|why| panic!("{variant}: {why} in {moves}"));
+            line.play(&MoveText::new(mv).unwrap())
+                .unwrap_or_else(|why| panic!("{variant}: {why} in {moves}"));
         }
         let is_over = line.outcome().is_over() || line.moves().len() >= 600;
-        assert!(is_over && ["mate", "stalemate", "draw", "variantEnd"].contains(&status), "{variant}: {status}");
+        assert!(
+            is_over && ["mate", "stalemate", "draw", "variantEnd"].contains(&status),
+            "{variant}: {status}"
+        );
         let (_, pgn) = alice.text("GET", &format!("/game/export/{id}"), "", "").await;
         let name = Variant::from(variant.clone()).name;
         assert!(pgn.contains(&format!("[Variant \"{name}\"]")), "{pgn}");

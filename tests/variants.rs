@@ -81,7 +81,7 @@ fn play(games: usize, nodes: u64) {
 
 #[test]
 fn random_moves_do_not_beat_us() {
-    play(4, 300);
+    play(20, 300);
 }
 
 /// What a release is measured by; minutes where nothing is optimised.
@@ -127,15 +127,15 @@ fn what_wins_is_found() {
     for (game, fen, mv, reason) in [
         // A drop mates.
         (GameId::Crazyhouse, "6k1/5ppp/8/8/8/8/8/4K3[Rp] w - - 0 1", Some("R@e8"), mate),
-        // The queen explodes with the king.
-        (GameId::Atomic, "rnbqkbnr/pppp1ppp/8/4p3/8/5N2/PPPPPPPP/RNBQKB1R w KQkq - 0 1", None, end),
+        // The king explodes with a pawn.
+        (GameId::Atomic, "rnbqkbnr/pppp1ppp/8/4N3/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 3", None, end),
         // The last man is given away.
         (GameId::Antichess, "8/8/8/8/8/2p5/8/1N6 w - - 0 1", None, end),
         // Black takes the last pawn.
         (GameId::Horde, "4k3/8/8/8/8/8/r6P/8 b - - 0 1", Some("a2h2"), end),
         (GameId::KingOfTheHill, "7k/8/8/8/8/2K5/8/8 w - - 0 1", None, end),
         (GameId::RacingKings, "8/8/K7/8/8/7k/8/8 w - - 0 1", None, end),
-        // The queen is given for the third check.
+        // The third check wins, whatever it costs.
         (GameId::ThreeCheck, "3qk3/3p1p2/8/8/8/8/8/3QK3 w - - 1+3 0 1", None, end),
     ] {
         with_game(game, Win { fen, mv, reason });
