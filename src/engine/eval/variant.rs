@@ -152,7 +152,7 @@ mod tests {
     use crate::game::{Game, variant as game};
 
     fn score<P: Opinion>(fen: &str) -> i32 {
-        i32::from(VariantJudge.score(&(), &Variant::<P>::parse(fen).unwrap()).get())
+        VariantJudge.score(&(), &Variant::<P>::parse(fen).unwrap()).get()
     }
 
     #[test]
