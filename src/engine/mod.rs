@@ -22,6 +22,7 @@ use crate::{
 pub mod decision;
 pub mod eval;
 pub mod faulty;
+mod huge_pages;
 pub mod mcts;
 pub mod mind;
 pub mod random;
