@@ -97,6 +97,10 @@ impl<P: Rules> Game for Variant<P> {
         self.key = key.unwrap_or_else(|| hash(&self.position));
     }
 
+    fn is_chess960(&self) -> bool {
+        self.position.castles().mode() == shakmaty::CastlingMode::Chess960
+    }
+
     fn men(&self) -> usize {
         self.position.board().occupied().count()
     }
