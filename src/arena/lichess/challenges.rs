@@ -346,7 +346,6 @@ fn directed(challenge: Challenge, who: &UserId) -> Challenge {
 pub(super) fn terms(form: &NewChallenge) -> Result<(Terms, AnyLine), Answer> {
     check_time(&form.time)?;
     let (variant, fen) = match (&form.variant, &form.fen) {
-        (VariantKey::Standard, None) => (VariantKey::Standard, None),
         (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
             (VariantKey::FromPosition, Some(fen.clone()))
         }
@@ -355,12 +354,13 @@ pub(super) fn terms(form: &NewChallenge) -> Result<(Terms, AnyLine), Answer> {
         }
         (VariantKey::FromPosition, None) => return Err(Answer::field("fen", "This field is required")),
         (VariantKey::Other(_), _) => return Err(Answer::field("variant", "Invalid variant")),
-        _ => return Err(Answer::bad("Variant not supported by this server")),
+        (variant, fen) => (variant.clone(), fen.clone()),
     };
     let (time, rules) = (form.time.clone(), form.rules.clone());
     let terms = Terms { variant, rated: form.rated, time, fen, source: Source::Friend, rules };
     let line = line(&terms)?;
-    let is_plain = terms.variant != VariantKey::FromPosition && form.time != TimeControl::Unlimited;
+    let is_own = terms.variant != VariantKey::Chess960 && terms.fen.is_some();
+    let is_plain = !is_own && form.time != TimeControl::Unlimited;
     if form.rated && !is_plain {
         return Err(Answer::field("rated", "Such a game can only be casual"));
     }
@@ -432,7 +432,11 @@ mod tests {
             ("clock.limit=61&clock.increment=0", false),
             ("clock.limit=0&clock.increment=0", false),
             ("clock.limit=60&clock.increment=61", false),
-            ("variant=atomic", false),
+            ("variant=atomic", true),
+            ("variant=threeCheck&clock.limit=180&clock.increment=0&rated=true", true),
+            ("variant=racingKings&fen=8/4k3/8/8/8/8/8/4K3+w+-+-+0+1", true),
+            ("variant=horde&rated=true&clock.limit=60&fen=4k3/8/8/8/8/8/8/P7+w+-+-+0+1", false),
+            ("variant=horde&fen=4k3/8/8/8/8/8/8/8+w+-+-+0+1", false),
             ("variant=brandNew", false),
             ("variant=fromPosition", false),
             ("fen=nonsense", false),
