@@ -66,6 +66,13 @@ pub enum HttpError {
     Answer(#[from] WireError),
 }
 
+impl HttpError {
+    /// Is it nobody's word on what was asked, so that asking again may help?
+    pub(super) fn is_passing(&self) -> bool {
+        matches!(self, HttpError::Limited { .. } | HttpError::Trouble(_) | HttpError::Network(_))
+    }
+}
+
 impl From<reqwest::Error> for HttpError {
     fn from(error: reqwest::Error) -> HttpError {
         // The address says nothing new, and the causes say what is wrong.

@@ -33,7 +33,7 @@ pub mod terms;
 mod track;
 
 pub use account::{Visit, upgrade, visit};
-pub use config::{BadBase, Base, Claim, Config, NoToken, Patience};
+pub use config::{BadBase, Base, Berserk, Claim, Config, NoToken, Patience};
 use events::Account;
 use game::Table;
 pub use http::{Http, HttpError};
@@ -73,7 +73,7 @@ async fn stay(config: &Config, lobby: Lobby, shutdown: &Shutdown) -> Result<(), 
     }
     info!("playing as {}", user.id);
     let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.patience).map_err(failed)?;
-    let table = Table { http, lobby, me: user.id, claim: config.claim };
+    let table = Table { http, lobby, me: user.id, rules: config.rules() };
     Account::new(config, table, shutdown).run().await.map_err(failed)
 }
 
