@@ -23,18 +23,20 @@ mod request;
 mod samples;
 #[cfg(test)]
 mod tests;
+mod tournament;
 
 pub use account::{Perf, Playing, Scopes, TokenInfo, TokenTest, User, UserStatus};
 pub use answer::{AiGame, Done, Failure, FailureText, Keepalive, RateLimit};
 pub use challenge::{Challenge, ChallengeUser, Challenges, PerfName, TimeControl};
 pub use event::{Compat, Event, GameEvent, Opponent, Unknown};
 pub use game::{ChatEntry, ChatLine, Expiration, GameFull, GameMessage, GameState, OpponentGone, Player};
-pub use id::{BadId, ChallengeId, FullId, GameId, SwissId, Token, TournamentId, UserId};
+pub use id::{BadId, ChallengeId, FullId, GameId, SwissId, TeamId, Token, TournamentId, UserId};
 pub use names::{
     ChallengeEnd, ChallengeStatus, Color, ColorWish, DeclineReason, Direction, GameRule, PerfKey, Room,
     Scope, Source, Speed, Status, Title, Variant, VariantKey,
 };
 pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
+pub use tournament::{JoinTeam, TournamentState};
 
 /// Reads one line of a stream: `None` if it is empty, which only says that the connection lives.
 ///
@@ -84,6 +86,7 @@ bodies! {
     Done => "answer",
     Keepalive => "challenge kept alive",
     Playing => "games being played",
+    TournamentState => "tournament",
     User => "user",
     Vec<ChatEntry> => "chat",
     Vec<UserStatus> => "users' status",
