@@ -19,6 +19,7 @@ mod game;
 mod id;
 mod names;
 mod request;
+mod rules;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub use names::{
     Scope, Source, Speed, Status, Title, Variant, VariantKey,
 };
 pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
+pub use rules::NoGame;
 pub use tournament::{JoinTeam, TournamentState};
 
 /// Reads one line of a stream: `None` if it is empty, which only says that the connection lives.

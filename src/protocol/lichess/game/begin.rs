@@ -53,7 +53,7 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
     let info = GameInfo {
         id: id.to_string(),
         server: table.http.base().to_string(),
-        game: crate::game::GameId::Chess,
+        game: track.game(),
         start: full.start().map(str::to_owned),
         side,
         names: BySide([name(&full.white), name(&full.black)]),
@@ -149,7 +149,7 @@ impl Game {
         }
         warn!("the player left the game; another one takes over");
         self.seat = self.table.seat(&self.info).await;
-        for mv in self.track.played() {
+        for mv in self.track.played().to_vec() {
             self.tell(Event::Moved(mv)).await?;
         }
         if self.wishes.draw {
