@@ -35,7 +35,7 @@ mod stream;
 pub mod terms;
 mod track;
 
-pub use account::{Visit, upgrade, visit};
+pub use account::{Visit, join, leave, upgrade, visit};
 pub use config::{BadBase, Base, Berserk, Claim, Config, NoToken, Patience};
 use events::Account;
 use game::Table;
