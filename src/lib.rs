@@ -17,6 +17,7 @@ pub mod engine;
 pub mod game;
 pub mod net;
 pub mod priority;
+pub mod process;
 pub mod protocol;
 pub mod seat;
 pub mod wire;

@@ -14,12 +14,13 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("wire", &["game"]),
     ("net", &[]),
     ("priority", &[]),
+    ("process", &[]),
     ("seat", &["game"]),
-    ("engine", &["game", "priority"]),
+    ("engine", &["game", "wire", "priority", "process"]),
     ("bot", &["game", "priority", "engine", "seat"]),
     ("protocol", &["game", "seat", "wire", "net"]),
     ("arena", &["game", "wire", "net"]),
-    ("cli", &["game", "wire", "net", "priority", "seat", "engine", "bot", "protocol", "arena"]),
+    ("cli", &["game", "wire", "net", "priority", "process", "seat", "engine", "bot", "protocol", "arena"]),
 ];
 
 /// What a room does not name: it is of another world.

@@ -18,6 +18,7 @@ mod event;
 mod game;
 mod id;
 mod names;
+mod organise;
 mod request;
 mod rules;
 #[cfg(test)]
@@ -36,6 +37,7 @@ pub use names::{
     ChallengeEnd, ChallengeStatus, Color, ColorWish, DeclineReason, Direction, GameRule, PerfKey, Room,
     Scope, Source, Speed, Status, Title, Variant, VariantKey,
 };
+pub use organise::{BulkPairing, Cancel, OpenChallenge, StartClocks};
 pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
 pub use rules::NoGame;
 pub use tournament::{JoinTeam, TournamentState};

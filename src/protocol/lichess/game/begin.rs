@@ -12,7 +12,7 @@ use super::{
     Game, Left, PLAYER_HANGS, PlayerGone, Table,
     answer::Request,
     calls::{self, Call, Wishes},
-    words::{name, result},
+    words::{kind, name, result},
 };
 use crate::{
     game::{BySide, Side},
@@ -21,7 +21,7 @@ use crate::{
         stream::{Heard, Stream},
         track::Track,
     },
-    seat::{Event, GameInfo, Seat, Turn},
+    seat::{Event, GameInfo, Occasion, Seat, Turn},
     wire::lichess::{GameFull, GameId, GameMessage, Status},
 };
 
@@ -58,6 +58,7 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         side,
         names: BySide([name(&full.white), name(&full.black)]),
         time_control: full.clock,
+        occasion: Occasion { rated: Some(full.rated), opponent: Some(kind(players[!side])) },
     };
     info!("{} against {}", info.names[Side::First], info.names[Side::Second]);
     let seat = table.seat(&info).await;

@@ -2,6 +2,7 @@
 
 use crate::{
     game::Side,
+    seat::Opponent,
     wire::lichess::{Color, GameState, Player, Status, UserId},
 };
 
@@ -37,6 +38,13 @@ fn undecided(status: &Status) -> String {
         Status::NoStart => "aborted: somebody did not begin".to_owned(),
         other => format!("over, without a winner ({other})"),
     }
+}
+
+/// A program, or not?
+pub(super) fn kind(player: &Player) -> Opponent {
+    let is_bot =
+        player.ai_level.is_some() || player.title.as_ref().is_some_and(|title| title.as_str() == "BOT");
+    if is_bot { Opponent::Bot } else { Opponent::Human }
 }
 
 /// Who plays.
