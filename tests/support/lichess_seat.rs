@@ -57,7 +57,10 @@ impl Table {
     pub async fn player(&mut self) -> Player {
         let asked = timeout(PATIENCE, self.seats.recv()).await.expect("a player is asked for").unwrap();
         let ((to_player, events), (actions, from_player)) = (mpsc::channel(64), mpsc::channel(4));
-        asked.reply.send(Ok(Seat { events: to_player, actions: from_player })).unwrap();
+        asked
+            .reply
+            .send(Ok(Seat { engine: "test".to_owned(), events: to_player, actions: from_player }))
+            .unwrap();
         Player { events, actions }
     }
 
