@@ -195,6 +195,12 @@ impl Game for Chess {
         Key(self.key.0)
     }
 
+    /// Polyglot hashes as shakmaty does, but for pawns: one beside a pawn that moved two squares counts, whether
+    /// or not it may capture.
+    fn book_key(&self) -> Option<u64> {
+        Some(self.position.zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal).0)
+    }
+
     fn reversible_plies(&self) -> u32 {
         self.position.halfmoves()
     }
