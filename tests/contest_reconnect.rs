@@ -14,7 +14,8 @@ use tokio::{
 };
 use zeitnot::protocol::{
     ProtocolError,
-    contest::{Config, Patience, Token},
+    contest::{Config, Patience},
+    secret::Secret,
 };
 
 #[tokio::test]
@@ -77,7 +78,7 @@ async fn a_wrong_token_is_shown_once_and_is_the_end() {
     let log = Log::capture();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("ws://{}/play", listener.local_addr().unwrap());
-    let token = Token::new("hush-hush".to_owned());
+    let token = Secret::new("hush-hush".to_owned(), 100);
     let client = Client::start(Config { token, ..mock::hasty(&address) });
     let request =
         mock::soon("a request", proxy(listener, "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n"))

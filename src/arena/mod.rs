@@ -30,6 +30,7 @@ mod news;
 mod openings;
 mod pairing;
 mod pgn;
+mod port;
 mod standings;
 mod store;
 mod tournament;
@@ -242,16 +243,16 @@ impl Arena {
 
     /// Where it listens for IMCS.
     pub fn imcs(&self) -> Option<SocketAddr> {
-        self.imcs.as_ref().map(|imcs| imcs.address)
+        self.imcs.as_ref().map(|imcs| imcs.port.address)
     }
 
     /// Where it listens for programs that speak the Lichess Bot API.
     pub fn lichess(&self) -> Option<SocketAddr> {
-        self.lichess.as_ref().map(|lichess| lichess.address)
+        self.lichess.as_ref().map(|lichess| lichess.port.address)
     }
 
     fn address(&self, transport: Transport) -> Option<SocketAddr> {
-        self.doors.iter().find(|door| door.transport == transport).map(|door| door.address)
+        self.doors.iter().find(|door| door.transport == transport).map(|door| door.port.address)
     }
 
     /// Where its tables for TUC-Chess are.

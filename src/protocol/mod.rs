@@ -11,10 +11,12 @@ use toml::{Spanned, de::DeTable};
 
 use crate::seat::Lobby;
 
+mod backoff;
 pub mod contest;
 pub mod imcs;
 pub mod lichess;
 mod link;
+pub mod secret;
 pub mod tuc;
 
 /// Every protocol we speak.

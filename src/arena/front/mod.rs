@@ -2,15 +2,10 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use tokio::{
-    net::{TcpListener, TcpStream},
-    select,
-    sync::Semaphore,
-    time::{sleep, timeout},
-};
+use tokio::{net::TcpStream, sync::Semaphore, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{ArenaError, delay::Delay, tournament::Hall};
+use super::{ArenaError, delay::Delay, port::Port, tournament::Hall};
 use crate::net::{self, LineReader, LineWriter, NetError};
 
 mod contest;
@@ -23,9 +18,6 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How many are told at once that there is no room; more are just closed.
 const FAREWELLS: usize = 16;
-
-/// How long to wait after the system refused us a connection, most likely for lack of descriptors.
-const BREATH: Duration = Duration::from_millis(100);
 
 /// What carries the lines.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -46,9 +38,8 @@ impl Transport {
 /// A port that is listened on.
 #[derive(Debug)]
 pub(super) struct Door {
-    pub address: SocketAddr,
+    pub port: Port,
     pub transport: Transport,
-    listener: TcpListener,
 }
 
 impl Door {
@@ -57,9 +48,7 @@ impl Door {
     /// # Errors
     /// [`ArenaError::Listen`] if it cannot be had.
     pub async fn open(address: SocketAddr, transport: Transport) -> Result<Door, ArenaError> {
-        let error = |source| ArenaError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(error)?;
-        Ok(Door { address: listener.local_addr().map_err(error)?, transport, listener })
+        Ok(Door { port: Port::open(address).await?, transport })
     }
 }
 
@@ -89,18 +78,8 @@ impl Front {
 
     /// Lets people in until `stop`.
     pub async fn listen(self, door: Door, stop: CancellationToken) {
-        loop {
-            let accepted = select! {
-                () = stop.cancelled() => return,
-                accepted = door.listener.accept() => accepted,
-            };
-            match accepted {
-                Ok((stream, from)) => self.admit(stream, from, door.transport),
-                Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
-                    sleep(BREATH).await;
-                }
-            }
+        while let Some((stream, from)) = door.port.next(&stop).await {
+            self.admit(stream, from, door.transport);
         }
     }
 

@@ -18,17 +18,12 @@ use std::{
 
 use serde::Deserialize;
 use time::OffsetDateTime;
-use tokio::{
-    net::{TcpListener, TcpStream},
-    select,
-    sync::Semaphore,
-    task::spawn_blocking,
-    time::sleep,
-};
+use tokio::{sync::Semaphore, task::spawn_blocking};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     ArenaError,
+    port::Port,
     store::{Kind, Store, StoreActor},
 };
 use crate::net;
@@ -44,8 +39,6 @@ use connection::Connection;
 use desk::DeskActor;
 use guest::Guest;
 
-/// How long to wait after the system refused us a connection, most likely for lack of descriptors.
-const BREATH: Duration = Duration::from_millis(100);
 /// Who comes when there is no room.
 const FULL: &[u8] = b"503 too many connections, come back later\r\n";
 /// The longest clock that can be offered: a day.
@@ -93,8 +86,7 @@ impl Config {
 /// The server with its port and files.
 #[derive(Debug)]
 pub(super) struct Imcs {
-    pub(super) address: SocketAddr,
-    listener: TcpListener,
+    pub(super) port: Port,
     book: Book,
     store: (Store, StoreActor),
     places: usize,
@@ -107,12 +99,10 @@ impl Imcs {
     /// # Errors
     /// [`ArenaError`], which says what to change.
     pub(super) async fn bind(config: Config, games: &Path, places: usize) -> Result<Imcs, ArenaError> {
-        let error = |source| ArenaError::Listen { address: config.listen, source };
-        let listener = TcpListener::bind(config.listen).await.map_err(error)?;
-        let address = listener.local_addr().map_err(error)?;
+        let port = Port::open(config.listen).await?;
         let book = Book::open(&config.users)?;
         let store = Store::open(games, "imcs", Kind::Text, OffsetDateTime::now_utc())?;
-        Ok(Imcs { address, listener, book, store, places, config })
+        Ok(Imcs { port, book, store, places, config })
     }
 
     /// Serves until `stop`, or until the administrator stops it. When it returns, no task is left.
@@ -127,7 +117,7 @@ impl Imcs {
         let actor = tokio::spawn(actor.run());
 
         let places = Arc::new(Semaphore::new(self.places.min(Semaphore::MAX_PERMITS)));
-        while let Some(stream) = accept(&self.listener, &stop).await {
+        while let Some((stream, _)) = self.port.next(&stop).await {
             let Ok(place) = places.clone().try_acquire_owned() else {
                 tracing::warn!("turned away from IMCS: max_connections is reached");
                 let _ = stream.try_write(FULL);
@@ -141,30 +131,13 @@ impl Imcs {
                 Err(error) => tracing::debug!(%error, "no connection"),
             }
         }
-        drop((self.listener, desk));
+        drop((self.port, desk));
         tracker.close();
         tracker.wait().await;
         // Each of them ends with the one before it.
         for ended in [actor.await.is_err(), saved.await.is_err(), writer.await.is_err()] {
             if ended {
                 tracing::error!("a task of IMCS has failed; please report it");
-            }
-        }
-    }
-}
-
-/// The next connection; `None`: we are to stop.
-async fn accept(listener: &TcpListener, stop: &CancellationToken) -> Option<TcpStream> {
-    loop {
-        let accepted = select! {
-            () = stop.cancelled() => return None,
-            accepted = listener.accept() => accepted,
-        };
-        match accepted {
-            Ok((stream, _)) => return Some(stream),
-            Err(error) => {
-                tracing::warn!(%error, "cannot accept a connection");
-                sleep(BREATH).await;
             }
         }
     }

@@ -9,24 +9,17 @@
 //! loses the oldest lines if it is slow, and ends when the desk drops the other end.
 
 use std::{
-    net::SocketAddr,
     path::Path,
     sync::{Arc, atomic::AtomicU32},
-    time::Duration,
 };
 
 use time::OffsetDateTime;
-use tokio::{
-    net::{TcpListener, TcpStream},
-    select,
-    sync::Semaphore,
-    task::spawn_blocking,
-    time::sleep,
-};
+use tokio::{sync::Semaphore, task::spawn_blocking};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     ArenaError,
+    port::Port,
     store::{Kind, Store, StoreActor},
 };
 
@@ -48,16 +41,13 @@ use desk::DeskActor;
 use http::Door;
 use people::People;
 
-/// How long to wait after the system refused us a connection, most likely for lack of descriptors.
-const BREATH: Duration = Duration::from_millis(100);
 /// Who comes when there is no room.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 /// The server with its port and files.
 #[derive(Debug)]
 pub(super) struct Lichess {
-    pub(super) address: SocketAddr,
-    listener: TcpListener,
+    pub(super) port: Port,
     people: People,
     store: (Store, StoreActor),
     places: usize,
@@ -70,11 +60,9 @@ impl Lichess {
     /// # Errors
     /// [`ArenaError`], which says what to change.
     pub(super) async fn bind(mut config: Config, games: &Path, places: usize) -> Result<Lichess, ArenaError> {
-        let error = |source| ArenaError::Listen { address: config.listen, source };
-        let listener = TcpListener::bind(config.listen).await.map_err(error)?;
-        let address = listener.local_addr().map_err(error)?;
+        let port = Port::open(config.listen).await?;
         config.load_tokens().map_err(ArenaError::Config)?;
-        config.listen = address;
+        config.listen = port.address;
         let mut people = People::default();
         for account in std::mem::take(&mut config.account) {
             let why = |why, name: &str| ArenaError::Config(format!("lichess: account '{name}': {why}"));
@@ -82,7 +70,7 @@ impl Lichess {
             people.add(account).map_err(|unfit| why(unfit, &name))?;
         }
         let store = Store::open(games, "lichess", Kind::Pgn, OffsetDateTime::now_utc())?;
-        Ok(Lichess { address, listener, people, store, places, config })
+        Ok(Lichess { port, people, store, places, config })
     }
 
     /// Serves until `stop`. When it returns, no task is left.
@@ -95,7 +83,7 @@ impl Lichess {
         let actor = tokio::spawn(actor.run());
         let door = Arc::new(Door { desk, faults, requests: AtomicU32::new(0), moves: AtomicU32::new(0) });
         let places = Arc::new(Semaphore::new(self.places.min(Semaphore::MAX_PERMITS)));
-        while let Some(stream) = accept(&self.listener, &stop).await {
+        while let Some((stream, _)) = self.port.next(&stop).await {
             let Ok(place) = places.clone().try_acquire_owned() else {
                 tracing::warn!("turned away from the Lichess API: max_connections is reached");
                 let _ = stream.try_write(FULL);
@@ -107,30 +95,13 @@ impl Lichess {
                 drop(place);
             });
         }
-        drop((self.listener, door));
+        drop((self.port, door));
         tracker.close();
         tracker.wait().await;
         // The writer ends with the desk.
         for failed in [actor.await.is_err(), writer.await.is_err()] {
             if failed {
                 tracing::error!("a task of the Lichess API has failed; please report it");
-            }
-        }
-    }
-}
-
-/// The next connection; `None`: we are to stop.
-async fn accept(listener: &TcpListener, stop: &CancellationToken) -> Option<TcpStream> {
-    loop {
-        let accepted = select! {
-            () = stop.cancelled() => return None,
-            accepted = listener.accept() => accepted,
-        };
-        match accepted {
-            Ok((stream, _)) => return Some(stream),
-            Err(error) => {
-                tracing::warn!(%error, "cannot accept a connection");
-                sleep(BREATH).await;
             }
         }
     }

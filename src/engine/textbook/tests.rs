@@ -19,28 +19,6 @@ fn positions() -> Vec<Chess> {
 }
 
 #[test]
-fn at_equal_depth_all_find_the_value_of_minimax() {
-    const EXACT: [Algorithm; 5] = [
-        Algorithm::Minimax,
-        Algorithm::AlphaBeta,
-        Algorithm::AlphaBetaOrdered,
-        Algorithm::AlphaBetaTable,
-        Algorithm::MtdF,
-    ];
-    let mut nodes = [0; EXACT.len()];
-    for position in &positions()[..20] {
-        let studies = EXACT.map(|algorithm| analyse(algorithm, position, 3));
-        for (at, study) in studies.iter().enumerate() {
-            assert_eq!(study.value, studies[0].value, "{} of {}", EXACT[at], position.print());
-            assert_eq!(study.mv.is_some(), !position.outcome().is_over());
-            nodes[at] += study.nodes;
-        }
-    }
-    assert!(nodes[..4].is_sorted_by(|more, less| more > less), "{nodes:?}");
-    assert!(nodes[4] < nodes[1], "{nodes:?}");
-}
-
-#[test]
 fn with_quiescence_they_find_the_value_of_minimax_with_quiescence() {
     let options = Options { order: true, quiescence: true, ..Options::default() };
     for position in &positions()[..20] {

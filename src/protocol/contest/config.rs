@@ -2,13 +2,17 @@
 
 use std::{env, fmt, time::Duration};
 
-use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::net::Address;
+use crate::{
+    net::Address,
+    protocol::secret::{self, Secret},
+};
 
 /// Holds the token, so that it need not stand in a file.
 const TOKEN_VARIABLE: &str = "ZEITNOT_TOKEN";
+/// A longer one is refused by what reads headers.
+const LONGEST_TOKEN: usize = 4096;
 /// The longest player's name that the server takes.
 const LONGEST_PLAYER: usize = 49;
 /// The server knows no bound for these; a line has one.
@@ -25,7 +29,7 @@ pub struct Config {
     /// Our name in it.
     pub player: Player,
     /// For the proxy that some servers stand behind.
-    pub token: Option<Token>,
+    pub token: Option<Secret>,
     /// How long to wait for what. Not in the file: who needs other limits is a test.
     pub patience: Patience,
 }
@@ -37,7 +41,8 @@ struct Table {
     address: Address,
     tournament: Tournament,
     player: Player,
-    token: Option<Token>,
+    #[serde(default, deserialize_with = "token")]
+    token: Option<Secret>,
 }
 
 impl TryFrom<Table> for Config {
@@ -57,10 +62,6 @@ impl Config {
     /// With the usual patience and without a token.
     pub fn new(address: Address, tournament: Tournament, player: Player) -> Self {
         Config { address, tournament, player, token: None, patience: Patience::default() }
-    }
-
-    pub(super) fn token(&self) -> Option<&SecretString> {
-        self.token.as_ref().map(|token| &token.0)
     }
 }
 
@@ -159,33 +160,14 @@ name!(Tournament, LONGEST_TOURNAMENT);
 
 /// What is shown as `Authorization: Bearer …`. `ZEITNOT_TOKEN` goes before what the file says; but a
 /// server whose table has no `token` never sees either.
-#[derive(Clone, Debug)]
-pub struct Token(SecretString);
-
-impl Token {
-    /// A token, if a header can hold it.
-    pub fn new(text: String) -> Option<Token> {
-        let fits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
-        fits.then(|| Token(SecretString::from(text)))
-    }
-
-    /// The token itself; it must not reach a log.
-    pub fn expose(&self) -> &str {
-        self.0.expose_secret()
-    }
-}
-
-impl<'de> Deserialize<'de> for Token {
-    /// An error never says what it found.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written =
-            String::deserialize(deserializer).map_err(|_| D::Error::custom("expected text in quotes"))?;
-        Token::new(env::var(TOKEN_VARIABLE).unwrap_or(written)).ok_or_else(|| {
-            D::Error::custom(format!(
-                "expected a token of letters, digits and signs, here or in the environment as {TOKEN_VARIABLE}"
-            ))
-        })
-    }
+fn token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
+    let written = secret::text(deserializer)?;
+    let token = Secret::new(env::var(TOKEN_VARIABLE).unwrap_or(written), LONGEST_TOKEN);
+    token.map(Some).ok_or_else(|| {
+        D::Error::custom(format!(
+            "expected a token of letters, digits and signs, here or in the environment as {TOKEN_VARIABLE}"
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -5,13 +5,14 @@
 
 use std::time::{Duration, Instant};
 
-use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use tokio::time::sleep;
 use tracing::{Instrument, info, info_span, warn};
 
 use super::{
     Protocol, ProtocolError, Shutdown,
+    backoff::Backoff,
     link::{Link, LinkError},
+    secret::Secret,
 };
 use crate::{
     game::{BySide, Side, TimeControl},
@@ -24,7 +25,7 @@ mod config;
 mod game;
 mod session;
 
-pub use config::{Config, Patience, Player, Token, Tournament};
+pub use config::{Config, Patience, Player, Tournament};
 use session::Session;
 
 /// The protocol of class tournaments, as `chess-contest-server` speaks it.
@@ -65,17 +66,15 @@ impl Protocol for Contest {
 
 /// Visits the server until told to stop. The pauses between visits grow until one visit lasted.
 async fn stay(config: &Config, lobby: &Lobby, shutdown: &Shutdown) -> Result<(), ProtocolError> {
-    let mut pauses = pauses(&config.patience);
+    let Patience { first_pause, longest_pause, steady, .. } = config.patience;
+    let mut backoff = Backoff::new(first_pause, longest_pause, steady);
     loop {
         let began = Instant::now();
         let Err(lost) = visit(config, lobby, shutdown).await else { return Ok(()) };
         if let Some(refused) = hopeless(config, &lost) {
             return Err(refused);
         }
-        if began.elapsed() >= config.patience.steady {
-            pauses = self::pauses(&config.patience);
-        }
-        let pause = pauses.next().unwrap_or(config.patience.longest_pause);
+        let pause = backoff.pause(began.elapsed());
         warn!("{lost}; next try in {:.1} s", pause.as_secs_f64());
         if shutdown.soon.run_until_cancelled(sleep(pause)).await.is_none() {
             return Ok(());
@@ -85,7 +84,8 @@ async fn stay(config: &Config, lobby: &Lobby, shutdown: &Shutdown) -> Result<(),
 
 /// One connection. `Ok`: we left, because we were told to.
 async fn visit(config: &Config, lobby: &Lobby, shutdown: &Shutdown) -> Result<(), Lost> {
-    let connecting = config.address.connect_with(config.token(), config.patience.connect);
+    let token = config.token.as_ref().map(Secret::hidden);
+    let connecting = config.address.connect_with(token, config.patience.connect);
     let Some(connected) = shutdown.soon.run_until_cancelled(connecting).await else { return Ok(()) };
     let (reader, writer) = connected.map_err(Lost::Connect)?;
     info!("connected; joining tournament {}", config.tournament);
@@ -112,15 +112,4 @@ fn hopeless(config: &Config, lost: &Lost) -> Option<ProtocolError> {
         }
         _ => None,
     }
-}
-
-/// Doubling, and stretched by chance up to twofold, so that a class does not come back all at once.
-fn pauses(patience: &Patience) -> ExponentialBackoff {
-    ExponentialBuilder::new()
-        .with_min_delay(patience.first_pause)
-        .with_max_delay(patience.longest_pause / 2)
-        .with_factor(2.0)
-        .with_jitter()
-        .without_max_times()
-        .build()
 }

@@ -2,11 +2,11 @@
 
 use std::{env, fmt, fs, num::NonZeroU32, path::PathBuf, time::Duration};
 
-use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, de::Error};
 
 use crate::{
     net::Address,
+    protocol::secret::{self, Secret},
     wire::imcs::{Colour, Times},
 };
 
@@ -28,7 +28,7 @@ pub struct Config {
     /// Our name there.
     pub user: User,
     /// Shown to the server in the clear: the protocol knows no other way.
-    pub password: Password,
+    pub password: Secret,
     /// Register where the server does not know us yet.
     pub register: bool,
     /// What we offer when there is nothing to accept; `None`: nothing.
@@ -47,7 +47,8 @@ pub struct Config {
 struct Table {
     address: Address,
     user: User,
-    password: Option<Password>,
+    #[serde(default, deserialize_with = "written")]
+    password: Option<Secret>,
     password_file: Option<PathBuf>,
     #[serde(default)]
     register: bool,
@@ -75,10 +76,9 @@ impl TryFrom<Table> for Config {
 }
 
 /// The environment goes before the file, which goes before the table.
-fn find_password(written: Option<Password>, file: Option<PathBuf>) -> Result<Password, String> {
-    if let Ok(password) = env::var(PASSWORD_VARIABLE) {
-        return Password::new(password)
-            .ok_or_else(|| format!("{PASSWORD_VARIABLE} is no password: {EXPECTED}"));
+fn find_password(written: Option<Secret>, file: Option<PathBuf>) -> Result<Secret, String> {
+    if let Ok(text) = env::var(PASSWORD_VARIABLE) {
+        return password(text).ok_or_else(|| format!("{PASSWORD_VARIABLE} is no password: {EXPECTED}"));
     }
     let Some(file) = file else {
         let where_to = format!("set `password`, `password_file` or the environment's {PASSWORD_VARIABLE}");
@@ -87,7 +87,7 @@ fn find_password(written: Option<Password>, file: Option<PathBuf>) -> Result<Pas
     let shown = file.display();
     let text =
         fs::read_to_string(&file).map_err(|error| format!("cannot read password_file {shown}: {error}"))?;
-    Password::new(text.trim().to_owned()).ok_or_else(|| format!("in password_file {shown}: {EXPECTED}"))
+    password(text.trim().to_owned()).ok_or_else(|| format!("in password_file {shown}: {EXPECTED}"))
 }
 
 impl fmt::Display for Config {
@@ -276,30 +276,15 @@ impl fmt::Display for User {
 /// What a password is.
 const EXPECTED: &str = "expected a password of letters, digits and signs, without a space";
 
-/// What the server knows us by. It is never shown.
-#[derive(Clone, Debug)]
-pub struct Password(SecretString);
-
-impl Password {
-    /// A password, if a line can hold it as one word.
-    pub fn new(text: String) -> Option<Password> {
-        let fits = (1..=LONGEST).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
-        fits.then(|| Password(SecretString::from(text)))
-    }
-
-    /// The password itself; it must not reach a log.
-    pub fn expose(&self) -> &str {
-        self.0.expose_secret()
-    }
+/// A password, if a line can hold it as one word.
+fn password(text: String) -> Option<Secret> {
+    Secret::new(text, LONGEST)
 }
 
-impl<'de> Deserialize<'de> for Password {
-    /// An error never says what it found.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written =
-            String::deserialize(deserializer).map_err(|_| D::Error::custom("expected text in quotes"))?;
-        Password::new(written).ok_or_else(|| D::Error::custom(EXPECTED))
-    }
+/// The table's own.
+fn written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
+    let text = secret::text(deserializer)?;
+    password(text).map(Some).ok_or_else(|| D::Error::custom(EXPECTED))
 }
 
 #[cfg(test)]

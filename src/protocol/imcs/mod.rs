@@ -5,11 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use tokio::time::sleep;
 use tracing::{Instrument, info, info_span, warn};
 
-use super::{Protocol, ProtocolError, Shutdown, link::LinkError};
+use super::{Protocol, ProtocolError, Shutdown, backoff::Backoff, link::LinkError};
 use crate::{net::NetError, seat::Lobby};
 
 mod config;
@@ -17,7 +16,7 @@ mod game;
 mod session;
 mod talk;
 
-pub use config::{Accept, Config, Offer, Password, Patience, User};
+pub use config::{Accept, Config, Offer, Patience, User};
 use session::{Duds, Visit, visit};
 
 /// The protocol of the MiniChess server of Portland State.
@@ -62,14 +61,16 @@ impl Protocol for Imcs {
 
 /// Visits the server until told to stop, or until enough was played.
 async fn stay(config: &Config, lobby: &Lobby, shutdown: &Shutdown) -> Result<(), ProtocolError> {
-    let (mut pauses, mut duds, mut played) = (pauses(config), Duds::default(), 0);
+    let Patience { first_pause, longest_pause, steady, .. } = config.patience;
+    let mut backoff = Backoff::new(first_pause, longest_pause, steady);
+    let (mut duds, mut played) = (Duds::default(), 0);
     while !shutdown.soon.is_cancelled() {
         let began = Instant::now();
         let lost = match visit(config, lobby, &shutdown.soon, &mut duds).await {
             Ok(Visit::Left) => return Ok(()),
             Ok(Visit::Played) => {
                 played += 1;
-                pauses = self::pauses(config);
+                backoff.reset();
                 if config.games.is_some_and(|games| games.get() == played) {
                     info!("{played} games are played, as the configuration wants it");
                     return Ok(());
@@ -81,23 +82,9 @@ async fn stay(config: &Config, lobby: &Lobby, shutdown: &Shutdown) -> Result<(),
             }
             Err(lost) => lost,
         };
-        if began.elapsed() >= config.patience.steady {
-            pauses = self::pauses(config);
-        }
-        let pause = pauses.next().unwrap_or(config.patience.longest_pause);
+        let pause = backoff.pause(began.elapsed());
         warn!("{lost}; next try in {:.1} s", pause.as_secs_f64());
         shutdown.soon.run_until_cancelled(sleep(pause)).await;
     }
     Ok(())
-}
-
-/// Doubling, and stretched by chance up to twofold, so that a class does not come back all at once.
-fn pauses(config: &Config) -> ExponentialBackoff {
-    ExponentialBuilder::new()
-        .with_min_delay(config.patience.first_pause)
-        .with_max_delay(config.patience.longest_pause / 2)
-        .with_factor(2.0)
-        .with_jitter()
-        .without_max_times()
-        .build()
 }

@@ -5,7 +5,10 @@ use std::{env, fmt, fs, io, num::NonZeroU32, path::PathBuf, time::Duration};
 use reqwest::Url;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::wire::lichess::Token;
+use crate::{
+    protocol::{backoff::Backoff, secret},
+    wire::lichess::Token,
+};
 
 /// Holds the token, so that it need not stand in a file.
 const TOKEN_VARIABLE: &str = "LICHESS_BOT_TOKEN";
@@ -214,6 +217,13 @@ pub struct Patience {
     pub gone: Duration,
 }
 
+impl Patience {
+    /// For attempts to reach the server.
+    pub(super) fn backoff(&self) -> Backoff {
+        Backoff::new(self.first_pause, self.longest_pause, self.steady)
+    }
+}
+
 impl Default for Patience {
     fn default() -> Self {
         Patience {
@@ -230,9 +240,8 @@ impl Default for Patience {
     }
 }
 
-/// An error never says what it found.
 fn token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Token>, D::Error> {
-    let text = String::deserialize(deserializer).map_err(|_| D::Error::custom("expected text in quotes"))?;
+    let text = secret::text(deserializer)?;
     let odd = |_| D::Error::custom("expected a token of letters, digits and underscores");
     text.parse().map(Some).map_err(odd)
 }

@@ -4,6 +4,8 @@
 //! what, `stream` an NDJSON stream that is opened again when it ends. `events` is the account's session, `game`
 //! one game in it, `track` that game's moves, `moves` how one of ours gets to the server.
 
+use std::time::Instant;
+
 use tokio::time::sleep;
 use tracing::{Instrument, info, info_span, warn};
 
@@ -90,14 +92,15 @@ fn advice(error: &HttpError) -> &'static str {
 /// Whose token it is, asked until there is an answer.
 async fn who(config: &Config, token: &Token) -> Result<User, HttpError> {
     let http = Http::new(&config.url, token, None, &config.patience)?;
-    let mut pauses = stream::pauses(&config.patience);
+    let mut backoff = config.patience.backoff();
     loop {
+        let began = Instant::now();
         let error = match http.get(Kind::Lookup, "api/account").await {
             Err(error @ (HttpError::Unauthorized | HttpError::Refused { .. })) => return Err(error),
             Err(error) => error,
             Ok(user) => return Ok(user),
         };
-        let pause = pauses.next().unwrap_or(config.patience.longest_pause);
+        let pause = backoff.pause(began.elapsed());
         warn!(
             "{error}; next try in {:.1} s (is the server there, and its address right?)",
             pause.as_secs_f64()

@@ -4,7 +4,6 @@
 
 use std::time::{Duration, Instant};
 
-use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use reqwest::Response;
 use tokio::{
     sync::mpsc,
@@ -18,11 +17,13 @@ use tokio_util::{
 use tracing::{debug, warn};
 
 use super::{
-    config::Patience,
     http::{Http, HttpError},
     limits::Kind,
 };
-use crate::wire::{Message, lichess::line};
+use crate::{
+    protocol::backoff::Backoff,
+    wire::{Message, lichess::line},
+};
 
 /// A line that is longer is skipped.
 const LONGEST_LINE: usize = 64 << 10;
@@ -53,7 +54,7 @@ impl<M: Message + Send + 'static> Stream<M> {
     /// Opens what is at this path, again and again.
     pub fn follow(http: Http, kind: Kind, path: String) -> Stream<M> {
         let (outbox, inbox) = mpsc::channel(INBOX);
-        let follower = Follower { pauses: pauses(http.patience()), http, kind, path, outbox, skipped: 0 };
+        let follower = Follower { backoff: http.patience().backoff(), http, kind, path, outbox, skipped: 0 };
         Stream { inbox, _task: AbortOnDropHandle::new(tokio::spawn(follower.run())) }
     }
 
@@ -70,7 +71,7 @@ struct Follower<M> {
     kind: Kind,
     path: String,
     outbox: mpsc::Sender<Heard<M>>,
-    pauses: ExponentialBackoff,
+    backoff: Backoff,
     skipped: u32,
 }
 
@@ -97,10 +98,7 @@ impl<M: Message> Follower<M> {
                 }
                 Err(lost) => lost,
             };
-            if began.elapsed() >= self.http.patience().steady {
-                self.pauses = pauses(self.http.patience());
-            }
-            let pause = self.pauses.next().unwrap_or(self.http.patience().longest_pause);
+            let pause = self.backoff.pause(began.elapsed());
             match (&lost, self.kind) {
                 // Games' streams close as games do, and a proxy may do so whenever it likes.
                 (Lost::Closed, Kind::Stream) => debug!("{}: {lost}", self.path),
@@ -166,15 +164,4 @@ fn is_final(kind: Kind, error: &HttpError) -> bool {
         HttpError::NotFound | HttpError::Refused { .. } => kind == Kind::Stream,
         _ => false,
     }
-}
-
-/// Doubling, and stretched by chance, so that those whom one restart threw out do not come back all at once.
-pub(super) fn pauses(patience: &Patience) -> ExponentialBackoff {
-    ExponentialBuilder::new()
-        .with_min_delay(patience.first_pause)
-        .with_max_delay(patience.longest_pause / 2)
-        .with_factor(2.0)
-        .with_jitter()
-        .without_max_times()
-        .build()
 }
