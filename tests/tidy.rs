@@ -15,11 +15,12 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("net", &[]),
     ("priority", &[]),
     ("seat", &["game"]),
+    ("online", &["game", "wire", "net", "seat"]),
     ("engine", &["game", "priority"]),
-    ("bot", &["game", "priority", "engine", "seat"]),
+    ("bot", &["game", "priority", "engine", "seat", "online"]),
     ("protocol", &["game", "seat", "wire", "net"]),
     ("arena", &["game", "wire", "net"]),
-    ("cli", &["game", "wire", "net", "priority", "seat", "engine", "bot", "protocol", "arena"]),
+    ("cli", &["game", "wire", "net", "priority", "seat", "online", "engine", "bot", "protocol", "arena"]),
 ];
 
 /// What a room does not name: it is of another world.

@@ -16,8 +16,9 @@ use tokio_util::{
 };
 
 use crate::{
-    engine::{Judged, PlayVisitor, Score, Workshop, with_game},
+    engine::{Judged, PlayVisitor, Score, Workshop, book, with_game},
     game::{BySide, GameError, Side},
+    online,
     seat::{Clocks, Declined, GameInfo, Lobby, OpenSeat, Seat},
 };
 
@@ -29,6 +30,7 @@ mod player;
 pub mod policy;
 mod ponder;
 mod request;
+pub mod sources;
 mod thought;
 
 use cache::Cache;
@@ -36,6 +38,7 @@ use clock::{Budget, Clock};
 use lag::Lags;
 use load::Load;
 use player::Player;
+use sources::{Library, Order};
 
 /// The `[bot]` table of the configuration.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -63,6 +66,16 @@ pub struct Config {
     pub time_share: TimeShare,
     /// Cores that may think on the opponents' time, one a game; 0: none.
     pub ponder: usize,
+    /// Where moves may come from before they are searched for.
+    pub sources: Order,
+    /// Opening books.
+    pub book: book::Config,
+    /// Who is asked how endgames end.
+    pub tablebase: online::Tablebase,
+    /// Who is asked for what other people's engines found.
+    pub cloud: online::Cloud,
+    /// Who is asked for what people have played.
+    pub explorer: online::Explorer,
     /// When a draw is offered and agreed to.
     pub draw: policy::Draw,
     /// When a game is given up.
@@ -80,6 +93,11 @@ impl Default for Config {
             untimed_move: Duration::from_secs(5),
             time_share: TimeShare::default(),
             ponder: 0,
+            sources: Order::default(),
+            book: book::Config::default(),
+            tablebase: online::Tablebase::default(),
+            cloud: online::Cloud::default(),
+            explorer: online::Explorer::default(),
             draw: policy::Draw::default(),
             resign: policy::Resign::default(),
         }
@@ -158,6 +176,8 @@ pub struct News {
     pub last_move: Option<String>,
     /// Our score (for us) and depth, once we have thought.
     pub eval: Option<(Score, u16)>,
+    /// Where our last move came from.
+    pub how: Option<How>,
     /// The server's words, once the game is over.
     pub result: Option<String>,
 }
@@ -198,8 +218,24 @@ pub enum How {
     Instant,
     /// The cache knew.
     Cached,
+    /// A book knew.
+    Book,
+    /// Somebody knew who was asked over the network.
+    Online(online::Source),
     /// The thinker panicked, or could not even begin.
     Failed,
+}
+
+impl How {
+    /// Who knew the move without a search of ours.
+    pub fn source(self) -> Option<&'static str> {
+        match self {
+            How::Cached => Some("cache"),
+            How::Book => Some("book"),
+            How::Online(source) => Some(source.name()),
+            How::Searched | How::HardLimit | How::Pondered | How::Forced | How::Instant | How::Failed => None,
+        }
+    }
 }
 
 /// What all players of a bot share.
@@ -211,6 +247,8 @@ pub struct Equipment {
     pub workshop: Workshop,
     /// What is known of positions.
     pub cache: Cache,
+    /// What else is known of them.
+    pub library: Library,
     /// What is known of lags.
     pub lags: Lags,
     /// For those who watch.
@@ -223,11 +261,12 @@ pub struct Equipment {
 }
 
 impl Equipment {
-    /// Without a cache, and with nothing measured yet.
+    /// Without a cache or a book, asking nobody, and with nothing measured yet.
     pub fn new(config: Config, workshop: Workshop, news: mpsc::Sender<News>) -> Self {
         let (lags, load) = (Lags::new(config.lag()), Load::default());
         let ponder = Arc::new(Semaphore::new(config.ponder.min(Semaphore::MAX_PERMITS)));
-        Equipment { config, workshop, cache: Cache::off(), lags, news, answers: None, load, ponder }
+        let (cache, library) = (Cache::off(), Library::default());
+        Equipment { config, workshop, cache, library, lags, news, answers: None, load, ponder }
     }
 }
 

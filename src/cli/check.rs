@@ -7,7 +7,7 @@ use super::{
     config::{Config, DOCUMENTED},
     print,
 };
-use crate::arena;
+use crate::{arena, bot::sources::Library};
 
 /// Say what is wrong with a configuration, or what it would do
 ///
@@ -42,6 +42,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     if has_arena {
         config.arena.check()?;
     }
+    let library = Library::open(&config.bot)?;
     print(|out| {
         let Config { engine, bot, cache, log, servers, arena } = &config;
         writeln!(out, "{} is sound.", args.config.display())?;
@@ -55,6 +56,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
             out,
             "bot: games at once: {games}, {overhead:?} a move kept in hand until the lag is measured"
         )?;
+        writeln!(out, "moves from: {library}")?;
         writeln!(out, "cache: {cache}")?;
         writeln!(out, "log: {log}")?;
         for (at, server) in servers.iter().enumerate() {

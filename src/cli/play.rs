@@ -8,7 +8,7 @@ use tracing::{error, info, warn};
 
 use super::{CliError, config::Config, live::Live, log, network, signals};
 use crate::{
-    bot::{Bot, Equipment, cache::Cache},
+    bot::{Bot, Equipment, cache::Cache, sources::Library},
     engine::Workshop,
     priority::Granted,
     protocol::{ProtocolError, Shutdown},
@@ -52,12 +52,19 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         return Err(CliError::Usage(format!("{file}: nowhere to play: add a [[server]] table")));
     }
     let workshop = Workshop::new(&config.engine)?;
+    let library = Library::open(&config.bot)?;
     let live = Live::new();
     let _log = log::start(&config.log, live.lines());
-    network::run(move |granted| play(config, workshop, live, granted))?
+    network::run(move |granted| play(config, workshop, library, live, granted))?
 }
 
-async fn play(config: Config, workshop: Workshop, live: Live, granted: Granted) -> Result<(), CliError> {
+async fn play(
+    config: Config,
+    workshop: Workshop,
+    library: Library,
+    live: Live,
+    granted: Granted,
+) -> Result<(), CliError> {
     if granted == Granted::Usual {
         info!("{NOT_RAISED}");
     }
@@ -70,7 +77,7 @@ async fn play(config: Config, workshop: Workshop, live: Live, granted: Granted) 
     let cache = Cache::open(&config.cache, workshop.fingerprint());
     let mut equipment = Equipment::new(config.bot, workshop, news);
     equipment.lags.recall_all(cache.lags());
-    equipment.cache = cache.clone();
+    (equipment.cache, equipment.library) = (cache.clone(), library);
     let lobby = players(equipment, &tasks, &shutdown);
     tasks.spawn(live.show(to_screen)?);
     tasks.spawn(signals);

@@ -77,12 +77,7 @@ impl Book {
 
     /// A move for the position of this key, after so many plies. `read` makes a move of a text, unless it is
     /// none in this position. What several files know of one move is added up.
-    pub fn pick<M: Copy + Eq>(
-        &self,
-        key: u64,
-        plies: usize,
-        read: impl Fn(&str) -> Option<M>,
-    ) -> Option<M> {
+    pub fn pick<M: Copy + Eq>(&self, key: u64, plies: usize, read: impl Fn(&str) -> Option<M>) -> Option<M> {
         if plies >= self.config.max_ply {
             return None;
         }

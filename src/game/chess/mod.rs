@@ -63,6 +63,11 @@ impl Chess {
         self.position.turn()
     }
 
+    /// Can a side castle as only in Chess960?
+    pub fn is_chess960(&self) -> bool {
+        self.position.castles().mode() == CastlingMode::Chess960
+    }
+
     /// Has a side enough to mate with, by any play at all?
     pub fn can_win(&self, side: Side) -> bool {
         !self.position.has_insufficient_material(Color::from_white(side == Side::First))

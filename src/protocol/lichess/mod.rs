@@ -33,7 +33,9 @@ pub mod terms;
 mod track;
 
 pub use account::{Visit, upgrade, visit};
-pub use config::{BadBase, Base, Claim, Config, NoToken, Patience};
+pub use config::{Claim, Config, NoToken, Patience};
+
+pub use crate::net::http::{BadBase, Base};
 use events::Account;
 use game::Table;
 pub use http::{Http, HttpError};

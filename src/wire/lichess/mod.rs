@@ -17,6 +17,7 @@ mod codec;
 mod event;
 mod game;
 mod id;
+mod lookup;
 mod names;
 mod request;
 #[cfg(test)]
@@ -30,9 +31,10 @@ pub use challenge::{Challenge, ChallengeUser, Challenges, PerfName, TimeControl}
 pub use event::{Compat, Event, GameEvent, Opponent, Unknown};
 pub use game::{ChatEntry, ChatLine, Expiration, GameFull, GameMessage, GameState, OpponentGone, Player};
 pub use id::{BadId, ChallengeId, FullId, GameId, SwissId, Token, TournamentId, UserId};
+pub use lookup::{CloudEval, CloudLine, Explored, ExploredMove, Probe, ProbeMove};
 pub use names::{
-    ChallengeEnd, ChallengeStatus, Color, ColorWish, DeclineReason, Direction, GameRule, PerfKey, Room,
-    Scope, Source, Speed, Status, Title, Variant, VariantKey,
+    Category, ChallengeEnd, ChallengeStatus, Color, ColorWish, DeclineReason, Direction, GameRule, PerfKey,
+    Room, Scope, Source, Speed, Status, Title, Variant, VariantKey,
 };
 pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
 
@@ -81,9 +83,12 @@ bodies! {
     AiGame => "game against the computer",
     Challenge => "challenge",
     Challenges => "challenges",
+    CloudEval => "evaluation",
     Done => "answer",
+    Explored => "explorer",
     Keepalive => "challenge kept alive",
     Playing => "games being played",
+    Probe => "tablebase",
     User => "user",
     Vec<ChatEntry> => "chat",
     Vec<UserStatus> => "users' status",
