@@ -3,48 +3,29 @@ use std::{fs, path::Path};
 use super::*;
 use crate::game::{Game, Line, chess::Chess};
 
-/// A small book, as a program that makes books would write it.
-#[derive(Default)]
-struct Builder(Vec<(u64, u16, u16)>);
+#[path = "../../../tests/support/book.rs"]
+mod builder;
+use builder::{Builder, packed};
 
-impl Builder {
-    /// At the end of these moves, this one with this weight.
-    fn entry(mut self, moves: &str, mv: &str, weight: u16) -> Self {
-        self.0.push((after(moves).book_key().unwrap(), packed(mv), weight));
-        self
-    }
-
-    fn bytes(mut self) -> Vec<u8> {
-        self.0.sort_by_key(|(key, ..)| *key);
-        let entry = |(key, mv, weight): (u64, u16, u16)| {
-            [&key.to_be_bytes()[..], &mv.to_be_bytes(), &weight.to_be_bytes(), &[0; 4]].concat()
-        };
-        self.0.into_iter().flat_map(entry).collect()
-    }
-
-    fn book(self, config: Config) -> Book {
-        book(&[self], config)
-    }
+/// A book with these entries: the moves to a position, a move there, its weight.
+fn entries(entries: &[(&str, &str, u16)]) -> Builder {
+    let add = |book: Builder, &(moves, mv, weight): &_| book.entry(key(&after(moves)), mv, weight);
+    entries.iter().fold(Builder::default(), add)
 }
 
-fn book(files: &[Builder], config: Config) -> Book {
+fn open(files: &[Builder], config: Config) -> Book {
     let folder = tempfile::tempdir().unwrap();
     let write = |(at, builder): (usize, &Builder)| {
         let path = folder.path().join(format!("{at}.bin"));
-        fs::write(&path, Builder(builder.0.clone()).bytes()).unwrap();
+        fs::write(&path, builder.bytes()).unwrap();
         path
     };
     let files = files.iter().enumerate().map(write).collect();
     Book::open(&Config { files, ..config }).unwrap().unwrap()
 }
 
-fn packed(mv: &str) -> u16 {
-    let square = |text: &[u8]| u16::from(text[0] - b'a') | u16::from(text[1] - b'1') << 3;
-    let promotion = match mv.as_bytes().get(4) {
-        None => 0,
-        Some(piece) => 1 + b"nbrq".iter().position(|p| p == piece).unwrap() as u16,
-    };
-    square(&mv.as_bytes()[2..]) | square(mv.as_bytes()) << 6 | promotion << 12
+fn key(position: &Chess) -> u64 {
+    position.book_key().unwrap()
 }
 
 fn after(moves: &str) -> Chess {
@@ -102,46 +83,41 @@ fn a_pinned_pawn_still_makes_another_key() {
 
 #[test]
 fn the_greatest_weight_or_any_that_counts() {
-    let entries = || {
-        Builder::default()
-            .entry("", "e2e4", 300)
-            .entry("", "d2d4", 100)
-            .entry("", "a2a4", 0)
-            .entry("e2e4", "c7c5", 1)
-    };
-    let best = entries().book(best());
+    let known = entries(&[("", "e2e4", 300), ("", "d2d4", 100), ("", "a2a4", 0), ("e2e4", "c7c5", 1)]);
+    let book = |config| open(&[known.clone()], config);
+    let best = book(best());
     assert_eq!(best.entries(), 4);
     assert_eq!(pick(&best, "").as_deref(), Some("e2e4"));
     assert_eq!(pick(&best, "e2e4").as_deref(), Some("c7c5"));
     assert_eq!(pick(&best, "d2d4"), None);
-    for (select, least, most) in [(Select::Weighted, 700, 800), (Select::Uniform, 440, 560)] {
-        let book = entries().book(Config { select, ..Config::default() });
+    for (select, least, most) in [(Select::Weighted, 680, 820), (Select::Uniform, 430, 570)] {
+        let book = book(Config { select, ..Config::default() });
         let picked: Vec<_> = (0..1000).map(|_| pick(&book, "").unwrap()).collect();
         let kings_pawn = picked.iter().filter(|mv| *mv == "e2e4").count();
         assert!((least..most).contains(&kings_pawn), "{select:?}: {kings_pawn} of 1000");
         assert!(!picked.contains(&"a2a4".to_owned()), "without weight it is not to be played");
     }
-    let all = Config { min_weight: 0, select: Select::Uniform, ..Config::default() };
-    let book = Builder::default().entry("", "a2a4", 0).book(all.clone());
-    assert_eq!(pick(&book, "").as_deref(), Some("a2a4"));
-    let book = Builder::default().entry("", "a2a4", 0).book(Config { select: Select::Weighted, ..all });
-    assert_eq!(pick(&book, "").as_deref(), Some("a2a4"), "where nothing has weight, all have the same");
-    let picky = entries().book(Config { min_weight: 101, select: Select::Uniform, ..Config::default() });
+    let picky = book(Config { min_weight: 101, select: Select::Uniform, ..Config::default() });
     assert!((0..50).all(|_| pick(&picky, "").as_deref() == Some("e2e4")));
+    for select in [Select::Weighted, Select::Uniform, Select::Best] {
+        let weightless = entries(&[("", "a2a4", 0)]);
+        let book = open(&[weightless], Config { min_weight: 0, select, ..Config::default() });
+        assert_eq!(pick(&book, "").as_deref(), Some("a2a4"), "{select:?}");
+    }
 }
 
 #[test]
 fn no_deeper_than_it_is_told() {
-    let book = Builder::default().entry("", "e2e4", 1).book(Config { max_ply: 8, ..best() });
+    let book = open(&[entries(&[("", "e2e4", 1)])], Config { max_ply: 8, ..best() });
     assert!(pick_at(&book, &Chess::start(), 7).is_some());
     assert!(pick_at(&book, &Chess::start(), 8).is_none());
 }
 
 #[test]
 fn several_files_are_one_book() {
-    let first = Builder::default().entry("", "e2e4", 5).entry("", "d2d4", 6);
-    let second = Builder::default().entry("", "e2e4", 5).entry("e2e4", "e7e5", 1);
-    let book = book(&[first, second], best());
+    let first = entries(&[("", "e2e4", 5), ("", "d2d4", 6)]);
+    let second = entries(&[("", "e2e4", 5), ("e2e4", "e7e5", 1)]);
+    let book = open(&[first, second], best());
     assert_eq!(pick(&book, "").as_deref(), Some("e2e4"));
     assert_eq!(pick(&book, "e2e4").as_deref(), Some("e7e5"));
 }
@@ -149,23 +125,23 @@ fn several_files_are_one_book() {
 #[test]
 fn castling_and_promotion_as_the_format_has_them() {
     let castles = "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6";
-    let book = Builder::default().entry(castles, "e1h1", 1).book(best());
-    assert_eq!(pick(&book, castles).as_deref(), Some("e1g1"));
     let shuffled = Chess::parse("4k3/8/8/8/8/8/8/RK6 w A - 0 1").unwrap();
     let promotes = Chess::parse("8/4P2k/8/8/8/8/8/K7 w - - 0 1").unwrap();
-    let entries = [(&shuffled, "b1a1"), (&promotes, "e7e8n")];
-    let entries = entries.map(|(position, mv)| (position.book_key().unwrap(), packed(mv), 1));
-    let book = Builder(entries.to_vec()).book(best());
+    let entries =
+        entries(&[(castles, "e1h1", 1)]).entry(key(&shuffled), "b1a1", 1).entry(key(&promotes), "e7e8n", 1);
+    let book = open(&[entries], best());
+    assert_eq!(pick(&book, castles).as_deref(), Some("e1g1"));
     assert_eq!(pick_at(&book, &shuffled, 0).as_deref(), Some("b1a1"));
     assert_eq!(pick_at(&book, &promotes, 0).as_deref(), Some("e7e8n"));
 }
 
 #[test]
 fn what_is_no_move_is_passed_over() {
-    let start = Chess::start().book_key().unwrap();
+    let start = key(&Chess::start());
     let no_piece = packed("e2e4") | 7 << 12;
-    let entries = [(start, packed("e2e5"), 900), (start, no_piece, 800), (start, packed("g1f3"), 1)];
-    assert_eq!(pick(&Builder(entries.to_vec()).book(best()), "").as_deref(), Some("g1f3"));
+    let entries =
+        Builder::default().entry(start, "e2e5", 900).raw(start, no_piece, 800).entry(start, "g1f3", 1);
+    assert_eq!(pick(&open(&[entries], best()), "").as_deref(), Some("g1f3"));
 }
 
 #[test]
@@ -179,11 +155,12 @@ fn a_file_that_is_no_book_is_told_by_its_name() {
     let name = path.display();
     assert!(told(&path).starts_with(&format!("book {name}: cannot be read: ")));
     assert!(told(folder.path()).contains("cannot be read"));
-    let good = Builder::default().entry("", "e2e4", 1).entry("", "d2d4", 1).entry("e2e4", "e7e5", 1).bytes();
+    let good = entries(&[("", "e2e4", 1), ("", "d2d4", 1), ("e2e4", "e7e5", 1)]).bytes();
+    let turned = [&good[32..], &good[..32]].concat();
     for (bytes, expected) in [
         (&b""[..], "is empty"),
         (&good[..47], "is no Polyglot book, or is cut off: 47 bytes are no whole number of entries of 16"),
-        (&[&good[32..], &good[..32]].concat(), "is no Polyglot book: its keys are out of order at entry 1"),
+        (&turned, "is no Polyglot book: its keys are out of order at entry 1"),
     ] {
         fs::write(&path, bytes).unwrap();
         assert_eq!(told(&path), format!("book {name}: {expected}"));
