@@ -5,94 +5,18 @@
 
 use std::sync::atomic::Ordering;
 
-use tokio::{io::AsyncWriteExt, sync::mpsc, task::JoinHandle, time::timeout};
-use tokio_util::task::TaskTracker;
+use tokio::{io::AsyncWriteExt, time::timeout};
 use zeitnot::{
-    bot::{self, Bot, Equipment},
-    engine::{self, Kind, Workshop},
+    engine::Kind,
     game::{Game, chess::Chess},
-    protocol::{
-        Protocol, ProtocolError, Shutdown,
-        lichess::{Config, Lichess},
-    },
 };
 
 #[path = "support/lichess.rs"]
 mod lichess;
+#[path = "support/lichess_bot.rs"]
+mod lichess_bot;
 use lichess::{Feed, PATIENCE, Post, QUIET, Server};
-
-const ID: &str = "Zn4tQw8e";
-
-/// A client that runs.
-struct Client {
-    run: JoinHandle<Result<(), ProtocolError>>,
-    shutdown: Shutdown,
-}
-
-impl Client {
-    fn start(server: &Server, settings: &str) -> Client {
-        Client::with(server, Kind::Random, settings)
-    }
-
-    fn with(server: &Server, kind: Kind, settings: &str) -> Client {
-        let text = format!(
-            "url = '{}'\ntoken = 'lip_hush'\n{settings}\n[patience]\nsilence = '1s'\nanswer = '2s'\n\
-             first_pause = '20ms'\nlongest_pause = '100ms'\nlimited = '300ms'",
-            server.url
-        );
-        let config: Config = toml::from_str(&text).unwrap();
-        let workshop = Workshop::new(&engine::Config { kind, ..Default::default() }).unwrap();
-        let (news, _) = mpsc::channel(256);
-        let (lobby, bot) = Bot::channel(Equipment::new(bot::Config::default(), workshop, news));
-        let shutdown = Shutdown::default();
-        TaskTracker::new().spawn(bot.run(shutdown.now.clone()));
-        let run = tokio::spawn(Lichess::run(config, lobby, shutdown.clone()));
-        Client { run, shutdown }
-    }
-
-    async fn ends(self) {
-        timeout(PATIENCE, self.run).await.expect("the client ends").unwrap().unwrap();
-    }
-}
-
-fn challenge(id: &str, time: &str) -> String {
-    format!(
-        r#"{{"type":"challenge","challenge":{{"id":"{id}","status":"created","challenger":{{"id":"them","name":"Them"}},
-        "destUser":{{"id":"zeitnot","name":"Zeitnot"}},"variant":{{"key":"standard"}},"rated":false,"color":"random",
-        "timeControl":{time}}}}}"#
-    )
-}
-
-const CLOCK: &str = r#"{"type":"clock","limit":60,"increment":0}"#;
-
-fn game_event(kind: &str) -> String {
-    let status = if kind == "gameStart" { "started" } else { "resign" };
-    format!(
-        r#"{{"type":"{kind}","game":{{"gameId":"{ID}","fullId":"{ID}abcd","color":"white","compat":{{"bot":true}},
-        "status":{{"name":"{status}"}}}}}}"#
-    )
-}
-
-fn state(moves: &str, more: &str) -> String {
-    format!(
-        r#"{{"type":"gameState","moves":"{moves}","wtime":2000,"btime":2000,"winc":0,"binc":0,"status":"started"{more}}}"#
-    )
-}
-
-/// The game in full, in which we have White, or Black.
-fn full(white: bool, moves: &str) -> String {
-    let (we, they) = (r#"{"id":"zeitnot","name":"Zeitnot"}"#, r#"{"id":"them","name":"Them"}"#);
-    let (white, black) = if white { (we, they) } else { (they, we) };
-    format!(
-        r#"{{"type":"gameFull","id":"{ID}","variant":{{"key":"standard"}},"clock":{{"initial":60000,"increment":0}},
-        "white":{white},"black":{black},"initialFen":"startpos","state":{}}}"#,
-        state(moves, "")
-    )
-}
-
-fn over(moves: &str) -> String {
-    state(moves, "").replace("started", "resign")
-}
+use lichess_bot::{CLOCK, Client, ID, challenge, full, game_event, over, state};
 
 fn board(moves: &str) -> Chess {
     let mut board = Chess::start();
@@ -418,11 +342,11 @@ async fn a_game_without_a_clock_is_played_as_well() {
 
 #[tokio::test]
 async fn challenges_that_are_not_for_us_are_declined() {
-    let (mut server, client, events, game) = in_game("max_games = 1").await;
+    let (mut server, client, events, game) = in_game("max_games = 1\nchallenges = { queue = 0 }").await;
     let (line, post) = our_move(&mut server, "").await;
     post.ok();
     let days = r#"{"type":"correspondence","daysPerTurn":3}"#;
-    for (time, reason) in [(CLOCK, "later"), (days, "timeControl")] {
+    for (time, reason) in [(CLOCK, "later"), (days, "tooSlow")] {
         events.line(&challenge("abcdefgh", time));
         let post = server.post().await;
         assert_eq!(post.body, format!("reason={reason}"));

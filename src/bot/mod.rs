@@ -227,13 +227,12 @@ pub enum How {
 }
 
 impl How {
-    /// Who knew the move without a search of ours.
+    /// Who knew the move, if it is not from a search of ours, now or before.
     pub fn source(self) -> Option<&'static str> {
         match self {
-            How::Cached => Some("cache"),
             How::Book => Some("book"),
             How::Online(source) => Some(source.name()),
-            How::Searched | How::HardLimit | How::Pondered | How::Forced | How::Instant | How::Failed => None,
+            _ => None,
         }
     }
 }

@@ -204,7 +204,7 @@ impl<G: Judged> Player<G> {
             Ok(board) if G::CHANCE => self.line.amend(board),
             Ok(board) => {
                 tracing::warn!(game = %self.info.id, ours = %self.line.now().print(), server = text, "taking over the server's board");
-                self.line = Line::new(board);
+                (self.line, self.inquiry) = (Line::new(board), Inquiry::default());
                 self.refused.clear();
             }
             Err(error) => tracing::warn!(game = %self.info.id, %error, "the server told an unreadable board"),
@@ -220,7 +220,7 @@ impl<G: Judged> Player<G> {
             budget: self.budget(clocks),
         };
         self.request = Some(request);
-        self.ponder = None;
+        (self.ponder, self.inquiry) = (None, Inquiry::default());
         let mut moves = self.line.now().moves();
         let all = moves.len();
         moves.retain(|mv| !self.refused.contains(mv));
@@ -396,7 +396,10 @@ impl<G: Judged> Player<G> {
 
     /// Somebody was faster than the search: what is known there may spare us the rest.
     fn looked_up(&mut self, news: sources::News) {
-        let Some(request) = self.request else { return };
+        let Some(request) = self.request else {
+            self.inquiry = Inquiry::default();
+            return;
+        };
         let (at, known) = match news {
             sources::News::Disk { at, found } => {
                 let known = found.then(|| self.equipment.cache.known(&self.line, self.price(&request)));

@@ -16,8 +16,9 @@ use crate::{
 
 /// Look at an account on Lichess before it plays, and make it a bot
 ///
-/// The token comes from the environment's LICHESS_BOT_TOKEN, or from `token_file` or `token` of the first
-/// server of the configuration that speaks "lichess". Without a configuration the server is lichess.org.
+/// The token comes from `token_file` or `token_env` of the first server of the configuration that speaks
+/// "lichess", or from the environment's LICHESS_BOT_TOKEN, or from `token` there. Without a configuration the
+/// server is lichess.org.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -142,7 +143,7 @@ fn check(config: &Config, Visit { user, scopes }: &Visit) -> Result<(), CliError
         if config.token.is_some() {
             writeln!(out, "token: it stands in the configuration: do not share that, or use `token_file`")?;
         }
-        writeln!(out, "server: {config}; standard chess and Chess960, with a clock")
+        config.offers().iter().try_for_each(|offer| writeln!(out, "{offer}"))
     })?;
     if !scopes.0.contains(&Scope::BotPlay) {
         return Err(AccountError::NoScope.into());

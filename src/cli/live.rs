@@ -140,7 +140,7 @@ struct Shown {
     last_move: Option<String>,
     /// What each side that we play thinks, for itself.
     evals: BySide<Option<(Score, u16)>>,
-    /// Who knew its last move without a search.
+    /// Who knew its last move, if no search of ours.
     sources: BySide<Option<&'static str>>,
 }
 

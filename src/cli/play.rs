@@ -1,6 +1,6 @@
 //! `zeitnot play`: servers, players, and the live lines, from start to the last game.
 
-use std::{path::PathBuf, time::Duration};
+use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 
 use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::task::TaskTracker;
@@ -23,6 +23,7 @@ use crate::{
 Examples:
   zeitnot play                         with the configuration in config.toml
   zeitnot play --config class.toml     with another one
+  zeitnot play --once 10               ten games on each server, and leave
   RUST_LOG=debug zeitnot play          and say more
 
 The first Ctrl-C or SIGTERM finishes the running games, the second one leaves them.
@@ -31,6 +32,9 @@ pub struct Args {
     /// The configuration; `zeitnot check --default` prints one
     #[arg(long, short, value_name = "FILE", default_value = "config.toml")]
     pub config: PathBuf,
+    /// Leave each server after N games, whatever its `games` says; for all protocols but "contest"
+    #[arg(long, value_name = "N")]
+    pub once: Option<NonZeroU32>,
 }
 
 /// News on their way to the screen. More are dropped: the next ones tell the same better.
@@ -46,16 +50,28 @@ const GOODBYE: Duration = Duration::from_secs(5);
 /// # Errors
 /// [`CliError`]: a wrong configuration, or a server that refused us.
 pub fn run(args: &Args) -> Result<(), CliError> {
-    let config = Config::load(&args.config)?;
+    let mut config = Config::load(&args.config)?;
     if config.servers.is_empty() {
         let file = args.config.display();
         return Err(CliError::Usage(format!("{file}: nowhere to play: add a [[server]] table")));
+    }
+    if let Some(games) = args.once {
+        count(&mut config, games)?;
     }
     let workshop = Workshop::new(&config.engine)?;
     let library = Library::open(&config.bot)?;
     let live = Live::new();
     let _log = log::start(&config.log, live.lines());
     network::run(move |granted| play(config, workshop, library, live, granted))?
+}
+
+/// Each server is left after so many games.
+fn count(config: &mut Config, games: NonZeroU32) -> Result<(), CliError> {
+    for (at, server) in config.servers.iter_mut().enumerate() {
+        let counted = server.count(games);
+        counted.map_err(|why| CliError::Usage(format!("--once: server[{at}] cannot be left so: {why}")))?;
+    }
+    Ok(())
 }
 
 async fn play(

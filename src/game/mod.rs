@@ -1,7 +1,7 @@
 //! The rules of the games, and nothing else: no clock that runs, no I/O, no search, no opinions.
 //!
 //! [`Game`] is what a referee and a player need to know of a game, [`Tactics`] what a searcher needs
-//! besides, [`Line`] is a game as played. A new game is a file here and a row in `for_each_game!`.
+//! besides, [`Line`] is a game as played, [`AnyLine`] one whose game is known at run time only. A new game is a file here and a row in `for_each_game!`.
 
 use std::{
     fmt,
@@ -12,6 +12,7 @@ use std::{
 
 use arrayvec::{ArrayString, ArrayVec};
 
+mod any;
 mod bits;
 pub mod chess;
 mod line;
@@ -20,6 +21,7 @@ mod perft;
 mod time_control;
 pub mod tuc;
 
+pub use any::AnyLine;
 pub use line::Line;
 pub use perft::perft;
 pub use time_control::{BadTimeControl, TimeControl};
@@ -187,6 +189,11 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
     /// Men on the board; 0 in a game where nobody asks for them.
     fn men(&self) -> usize {
         0
+    }
+
+    /// Can this side still win, by any play at all? Whoever cannot wins nothing by the clock.
+    fn can_win(&self, _side: Side) -> bool {
+        true
     }
 
     /// Identifies the position for repetition and for tables.

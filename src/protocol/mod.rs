@@ -2,7 +2,7 @@
 //!
 //! A new protocol is a file here that implements [`Protocol`], and a row in [`ALL`].
 
-use std::{fmt, future::Future};
+use std::{fmt, future::Future, num::NonZeroU32};
 
 use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
@@ -46,6 +46,12 @@ pub trait Protocol {
     /// The rest of this server's table in the configuration, documented where it is declared. Its
     /// `Display` says for people what will be done, and never a secret.
     type Config: DeserializeOwned + fmt::Display + Send + 'static;
+
+    /// Sets after how many games it leaves. `Err`: why it has no say in that.
+    ///
+    /// # Errors
+    /// One sentence.
+    fn count(config: &mut Self::Config, games: NonZeroU32) -> Result<(), &'static str>;
 
     /// Runs until told to stop, and reconnects by itself.
     fn run(
@@ -96,33 +102,61 @@ impl Row {
     }
 }
 
-type Start = Box<dyn FnOnce(Lobby, Shutdown) -> BoxFuture<'static, Result<(), ProtocolError>> + Send>;
+type Running = BoxFuture<'static, Result<(), ProtocolError>>;
 
-/// A server with its configuration read, ready to be played on.
-pub struct Server {
-    summary: String,
-    start: Start,
+/// A table that was read, whichever protocol it belongs to.
+trait Table: Send {
+    fn summary(&self) -> String;
+    fn count(&mut self, games: NonZeroU32) -> Result<(), &'static str>;
+    fn start(self: Box<Self>, lobby: Lobby, shutdown: Shutdown) -> Running;
 }
 
+struct TableOf<P: Protocol>(P::Config);
+
+impl<P: Protocol + 'static> Table for TableOf<P> {
+    fn summary(&self) -> String {
+        format!("{}: {}", P::NAME, self.0)
+    }
+
+    fn count(&mut self, games: NonZeroU32) -> Result<(), &'static str> {
+        P::count(&mut self.0, games)
+    }
+
+    fn start(self: Box<Self>, lobby: Lobby, shutdown: Shutdown) -> Running {
+        Box::pin(P::run(self.0, lobby, shutdown))
+    }
+}
+
+/// A server with its configuration read, ready to be played on.
+pub struct Server(Box<dyn Table>);
+
 impl Server {
+    /// Sets after how many games we leave.
+    ///
+    /// # Errors
+    /// Why this protocol has no say in that, in one sentence.
+    pub fn count(&mut self, games: NonZeroU32) -> Result<(), &'static str> {
+        self.0.count(games)
+    }
+
     /// Plays there until told to stop.
     ///
     /// # Errors
     /// [`ProtocolError`]: it cannot go on without the user.
     pub async fn run(self, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
-        (self.start)(lobby, shutdown).await
+        self.0.start(lobby, shutdown).await
     }
 }
 
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.summary)
+        f.write_str(&self.0.summary())
     }
 }
 
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Server").field(&self.summary).finish()
+        f.debug_tuple("Server").field(&self.0.summary()).finish()
     }
 }
 
@@ -132,8 +166,5 @@ const fn row<P: Protocol + 'static>() -> Row {
 
 fn read<P: Protocol + 'static>(table: Spanned<DeTable<'_>>) -> Result<Server, BadTable> {
     let config: P::Config = serde_path_to_error::deserialize(toml::Deserializer::from(table))?;
-    Ok(Server {
-        summary: format!("{}: {config}", P::NAME),
-        start: Box::new(|lobby, shutdown| Box::pin(P::run(config, lobby, shutdown))),
-    })
+    Ok(Server(Box::new(TableOf::<P>(config))))
 }

@@ -72,6 +72,7 @@ async fn serve(stream: TcpStream, manner: Arc<Mutex<Manner>>, asked: Arc<Mutex<V
         }
         asked.lock().unwrap().push(head);
         let manner = manner.lock().unwrap().clone();
+        let streams = matches!(manner, Manner::Streams(_));
         let (status, length, body) = match manner {
             Manner::Says(status, body) => (status, body.len(), body),
             Manner::SaysLate(late, body) => {
@@ -88,11 +89,10 @@ async fn serve(stream: TcpStream, manner: Arc<Mutex<Manner>>, asked: Arc<Mutex<V
         if stream.write_all(text.as_bytes()).await.is_err() {
             return;
         }
-        if matches!(&*text, text if text.ends_with('\n')) && !whole {
-            return std::future::pending().await;
-        }
-        if !whole {
-            return;
+        match whole {
+            true => {}
+            false if streams => return std::future::pending().await,
+            false => return,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Challenges at the desk: made, shown, accepted, declined, taken back, and forgotten.
 
 use hyper::StatusCode;
-use shakmaty::CastlingMode;
 use tokio::time::Instant;
 
 use super::{
@@ -15,7 +14,7 @@ use super::{
     route::{Call, Deed},
 };
 use crate::{
-    game::{BySide, Game as _, chess::Chess},
+    game::{AnyLine, BySide},
     wire::{
         Message,
         lichess::{
@@ -42,7 +41,7 @@ pub(super) struct Pending {
     from: UserId,
     to: UserId,
     terms: Terms,
-    root: Chess,
+    line: AnyLine,
     /// When it ends by itself, unless somebody keeps it alive.
     dies: Option<Instant>,
     /// Where its challenger waits.
@@ -89,7 +88,7 @@ impl DeskActor {
         if who == whom {
             return Err(Answer::bad("You cannot challenge yourself"));
         }
-        let (terms, root) = terms(&form)?;
+        let (terms, line) = terms(&form)?;
         let bots = us.user.is_bot() || them.user.is_bot();
         if bots && !form.rules.is_empty() {
             return Err(Answer::field("rules", "Rules are not supported in games with bots"));
@@ -104,7 +103,7 @@ impl DeskActor {
             self.rations.take(who, ration, cost, at).map_err(slowly)?;
         }
         self.check_cap(who, whom, at)?;
-        Ok(self.post(who, whom, terms, root, &form, at))
+        Ok(self.post(who, whom, terms, line, &form, at))
     }
 
     /// Has either of two bots played enough for today?
@@ -129,7 +128,7 @@ impl DeskActor {
         who: &UserId,
         whom: &UserId,
         terms: Terms,
-        root: Chess,
+        line: AnyLine,
         form: &NewChallenge,
         at: Instant,
     ) -> Answer {
@@ -149,7 +148,7 @@ impl DeskActor {
         let hurries = terms.time.clock().is_some() && kept.is_none();
         let dies = hurries.then(|| at + self.config.challenge_life);
         let (from, to) = (who.clone(), whom.clone());
-        self.pending.insert(id, Pending { challenge, from, to, terms, root, dies, kept });
+        self.pending.insert(id, Pending { challenge, from, to, terms, line, dies, kept });
         answer
     }
 
@@ -225,12 +224,12 @@ impl DeskActor {
         let Some(pending) = self.close(id, ChallengeStatus::Accepted, &ChallengeEnd::Accepted) else {
             return Err(gone());
         };
-        let Pending { challenge, terms, root, .. } = pending;
+        let Pending { challenge, terms, line, .. } = pending;
         let mut players = [self.player(&from, &terms)?, self.player(&to, &terms)?];
         if challenge.final_color == Some(Color::Black) {
             players.reverse();
         }
-        let game = Game::new(id.into(), terms, root, BySide(players), self.patience(), at);
+        let game = Game::new(id.into(), terms, line, BySide(players), self.patience(), at);
         self.begin(game, at);
         Ok(Answer::done())
     }
@@ -323,7 +322,7 @@ fn directed(challenge: Challenge, who: &UserId) -> Challenge {
 }
 
 /// What is to be played, if it can be.
-fn terms(form: &NewChallenge) -> Result<(Terms, Chess), Answer> {
+fn terms(form: &NewChallenge) -> Result<(Terms, AnyLine), Answer> {
     check_time(&form.time)?;
     let invalid = |_| Answer::field("fen", "Invalid FEN");
     let (variant, fen) = match (&form.variant, &form.fen) {
@@ -338,19 +337,15 @@ fn terms(form: &NewChallenge) -> Result<(Terms, Chess), Answer> {
         (VariantKey::Other(_), _) => return Err(Answer::field("variant", "Invalid variant")),
         _ => return Err(Answer::bad("Variant not supported by this server")),
     };
-    let root = match (&variant, &fen) {
-        (VariantKey::Chess960, Some(fen)) => Chess::parse_as(fen, CastlingMode::Chess960).map_err(invalid)?,
-        (_, Some(fen)) => Chess::parse(fen).map_err(invalid)?,
-        (_, None) => Chess::start(),
-    };
-    if root.outcome().is_over() {
+    let line = variant.begin(fen.as_deref()).map_err(invalid)?;
+    if line.outcome().is_over() {
         return Err(Answer::field("fen", "Invalid FEN"));
     }
     let is_plain = variant != VariantKey::FromPosition && form.time != TimeControl::Unlimited;
     if form.rated && !is_plain {
         return Err(Answer::field("rated", "Such a game can only be casual"));
     }
-    Ok((Terms { variant, rated: form.rated, time: form.time.clone(), fen }, root))
+    Ok((Terms { variant, rated: form.rated, time: form.time.clone(), fen }, line))
 }
 
 fn check_time(time: &TimeControl) -> Result<(), Answer> {

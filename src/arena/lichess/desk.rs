@@ -402,7 +402,7 @@ impl DeskActor {
             white.name,
             black.name,
             end.status,
-            game.moves.len()
+            game.line.moves().len()
         );
         let ids = BySide([white.id.clone(), black.id.clone()]);
         let counts = end.status != Status::Aborted;
@@ -414,7 +414,7 @@ impl DeskActor {
                 person.tell(&Event::GameFinish { game: Box::new(game.event(side, diffs, at)) });
             }
         }
-        if !game.moves.is_empty() {
+        if !game.line.moves().is_empty() {
             self.records.push(game.pgn());
         }
         self.over.push_back(id);

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     arena::clock::Clock,
-    game::{BySide, Game as _, Line, MoveText, Outcome, Reason, Side, TimeControl as Clocks, chess::Chess},
+    game::{AnyLine, BySide, Outcome, Reason, Side, TimeControl as Clocks},
     wire::{
         Message,
         lichess::{
@@ -92,9 +92,8 @@ pub(super) struct Game {
     pub(super) terms: Terms,
     pub(super) players: BySide<Player>,
     pub(super) created: OffsetDateTime,
-    pub(super) line: Line<Chess>,
-    /// The moves as the wire has them, and as records do.
-    pub(super) moves: Vec<MoveText>,
+    pub(super) line: AnyLine,
+    /// The moves as records have them.
     pub(super) plies: Vec<Ply>,
     pub(super) clock: Option<Clock>,
     pub(super) draws: BySide<bool>,
@@ -118,7 +117,7 @@ impl Game {
     pub(super) fn new(
         id: GameId,
         terms: Terms,
-        root: Chess,
+        line: AnyLine,
         players: BySide<Player>,
         patience: Patience,
         now: Instant,
@@ -130,8 +129,7 @@ impl Game {
             terms,
             players,
             created: OffsetDateTime::now_utc(),
-            line: Line::new(root),
-            moves: Vec::new(),
+            line,
             plies: Vec::new(),
             draws: BySide::both(false),
             takebacks: BySide::both(false),
@@ -149,11 +147,11 @@ impl Game {
     }
 
     pub(super) fn side_to_move(&self) -> Side {
-        self.line.now().side()
+        self.line.side()
     }
 
     fn has_begun(&self) -> bool {
-        self.moves.len() >= BEGUN
+        self.line.moves().len() >= BEGUN
     }
 
     /// Until when the first move must be there; only games with clocks hurry so.
@@ -196,20 +194,20 @@ impl Game {
             return refuse("Not your turn, or game already over");
         }
         let shown: String = text.chars().filter(|c| !c.is_control()).take(10).collect();
-        let position = self.line.now().clone();
-        let mv = position.read(text).map_err(|_| format!("Invalid UCI: {shown}"))?;
+        let invalid = |_| format!("Invalid UCI: {shown}");
+        let mv = self.line.read(text).map_err(invalid)?;
         if offers_draw && self.draws[!side] {
             // Agreed: the move that says so is not played any more.
             self.finish(Status::Draw, None, now);
             return Ok(());
         }
+        let text = self.line.record(&mv).map_err(invalid)?;
+        self.line.play(&mv).map_err(invalid)?;
         if let Some(clock) = &mut self.clock {
             clock.press(now);
         }
         let left = self.clock.as_ref().map(|clock| clock.left(side, now));
-        self.plies.push(Ply { text: position.record(mv), left, eval: None });
-        self.moves.push(position.write(mv));
-        self.line.play(mv);
+        self.plies.push(Ply { text, left, eval: None });
         self.draws[!side] = false;
         self.draws[side] |= offers_draw && self.has_begun();
         self.takebacks = BySide::both(false);
@@ -226,7 +224,7 @@ impl Game {
 
     fn verdict(&self) -> Option<End> {
         let (status, winner) = match self.line.outcome() {
-            Outcome::Ongoing if self.moves.len() >= LONGEST => (Status::Draw, None),
+            Outcome::Ongoing if self.line.moves().len() >= LONGEST => (Status::Draw, None),
             Outcome::Ongoing => return None,
             Outcome::Win(winner, _) => (Status::Mate, Some(winner)),
             Outcome::Draw(Reason::Stalemate) => (Status::Stalemate, None),
@@ -291,16 +289,13 @@ impl Game {
     /// How many moves come before the side's last one.
     fn last_move_of(&self, side: Side) -> Option<usize> {
         let back = if self.side_to_move() == side { 2 } else { 1 };
-        self.moves.len().checked_sub(back)
+        self.line.moves().len().checked_sub(back)
     }
 
     /// Undoes the side's last move, and what was answered to it.
     fn take_back(&mut self, side: Side, now: Instant) {
         let Some(kept) = self.last_move_of(side) else { return };
-        let moves = self.line.moves()[..kept].to_vec();
-        self.line = Line::new(self.line.root().clone());
-        moves.into_iter().for_each(|mv| self.line.play(mv));
-        self.moves.truncate(kept);
+        self.line.truncate(kept);
         self.plies.truncate(kept);
         (self.draws, self.takebacks) = (BySide::both(false), BySide::both(false));
         self.awaited = now;
@@ -366,7 +361,7 @@ impl Game {
             self.finish(Status::Aborted, None, now);
         } else if self.clock.as_ref().is_some_and(|clock| clock.is_late(now)) {
             // Who cannot mate wins nothing by the clock.
-            let winner = Some(!side).filter(|winner| self.line.now().can_win(*winner));
+            let winner = Some(!side).filter(|winner| self.line.can_win(*winner));
             self.finish(Status::OutOfTime, winner, now);
         }
     }

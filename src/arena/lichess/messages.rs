@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::game::{End, Game, Player};
 use crate::{
-    game::{BySide, Game as _, MoveText, Side},
+    game::{BySide, MoveText, Side},
     wire::{
         lichess::{
             Compat, Expiration, FullId, GameEvent, GameFull, GameState, Opponent, PerfKey, PerfName,
@@ -99,7 +99,7 @@ impl Game {
         let BySide([wdraw, bdraw]) = self.draws;
         let BySide([wtakeback, btakeback]) = self.takebacks;
         GameState {
-            moves: self.moves.iter().map(MoveText::as_str).collect::<Vec<_>>().join(" "),
+            moves: self.line.moves().iter().map(MoveText::as_str).collect::<Vec<_>>().join(" "),
             wtime: Some(self.left(Side::First, now)),
             btime: Some(self.left(Side::Second, now)),
             winc: increment,
@@ -126,9 +126,9 @@ impl Game {
             full_id: format!("{}{tail}", self.id).parse::<FullId>().ok(),
             game_id: self.id,
             id: Some(self.id),
-            fen: self.line.now().print(),
+            fen: self.line.now(),
             color: side.into(),
-            last_move: self.moves.last().map(MoveText::to_string).unwrap_or_default(),
+            last_move: self.line.moves().last().map(MoveText::to_string).unwrap_or_default(),
             source: Some(Source::Friend),
             status: self.status(),
             variant: self.terms.variant.clone().into(),
@@ -136,7 +136,7 @@ impl Game {
             perf: Some(self.perf()),
             rating: self.players[side].rating,
             rated: self.terms.rated,
-            has_moved: self.moves.len() > side as usize,
+            has_moved: self.line.moves().len() > side as usize,
             opponent: Opponent {
                 id: Some(opponent.id.clone()),
                 username: opponent.name.clone(),

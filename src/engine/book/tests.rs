@@ -1,3 +1,5 @@
+//! Keys against the format's own, choice, and files that are none. The books are made here.
+
 use std::{fs, path::Path};
 
 use super::*;

@@ -68,11 +68,6 @@ impl Chess {
         self.position.castles().mode() == CastlingMode::Chess960
     }
 
-    /// Has a side enough to mate with, by any play at all?
-    pub fn can_win(&self, side: Side) -> bool {
-        !self.position.has_insufficient_material(Color::from_white(side == Side::First))
-    }
-
     /// The part of the key that the move's squares do not tell: castling rights and en passant.
     fn rights(&self) -> Zobrist64 {
         let mut key = Zobrist64::default();
@@ -194,6 +189,10 @@ impl Game for Chess {
         } else {
             Outcome::Ongoing
         }
+    }
+
+    fn can_win(&self, side: Side) -> bool {
+        !self.position.has_insufficient_material(Color::from_white(side == Side::First))
     }
 
     fn key(&self) -> Key {

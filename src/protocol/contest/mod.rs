@@ -3,7 +3,10 @@
 //! `config` is its table in the configuration, `session` one connection, `game` one game; here is what
 //! lasts longer: connecting, again and again.
 
-use std::time::{Duration, Instant};
+use std::{
+    num::NonZeroU32,
+    time::{Duration, Instant},
+};
 
 use tokio::time::sleep;
 use tracing::{Instrument, info, info_span, warn};
@@ -57,6 +60,10 @@ enum Lost {
 impl Protocol for Contest {
     const NAME: &'static str = "contest";
     type Config = Config;
+
+    fn count(_: &mut Config, _: NonZeroU32) -> Result<(), &'static str> {
+        Err("its tournament says how many games there are")
+    }
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("contest", server = %config.address, player = %config.player);

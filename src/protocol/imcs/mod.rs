@@ -3,7 +3,10 @@
 //! `config` is its table in the configuration, `talk` a connection, `session` finds a game on it, `game`
 //! plays it; here is what lasts longer: connecting, again and again, as the server closes after each game.
 
-use std::time::{Duration, Instant};
+use std::{
+    num::NonZeroU32,
+    time::{Duration, Instant},
+};
 
 use tokio::time::sleep;
 use tracing::{Instrument, info, info_span, warn};
@@ -51,6 +54,11 @@ enum Lost {
 impl Protocol for Imcs {
     const NAME: &'static str = "imcs";
     type Config = Config;
+
+    fn count(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
+        config.games = Some(games);
+        Ok(())
+    }
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("imcs", server = %config.address, user = %config.user);

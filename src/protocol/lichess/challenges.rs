@@ -75,11 +75,22 @@ pub struct Running {
     pub bots: usize,
 }
 
+impl Running {
+    /// All of them.
+    pub fn all(self) -> usize {
+        self.humans + self.bots
+    }
+}
+
 /// Judges challenges, and keeps those that wait.
 #[derive(Debug)]
 pub struct Desk {
     config: Config,
     max_games: usize,
+    /// Games that may still end, those that run included, if they are counted.
+    left: Option<usize>,
+    /// No games against bots before then.
+    bots_rest: Option<Instant>,
     people: People,
     waiting: VecDeque<Challenge>,
     /// When each opponent's challenges of late were accepted.
@@ -93,14 +104,30 @@ impl Desk {
     /// With nothing on it, for so many games at once.
     pub fn new(config: Config, max_games: NonZeroU32, people: People) -> Desk {
         let max_games = usize::try_from(max_games.get()).unwrap_or(usize::MAX);
-        Desk { config, max_games, people, waiting: VecDeque::new(), recent: HashMap::new() }
+        let (waiting, recent) = (VecDeque::new(), HashMap::new());
+        Desk { config, max_games, left: None, bots_rest: None, people, waiting, recent }
+    }
+
+    /// Only so many games may still end.
+    pub fn count(&mut self, left: u32) {
+        self.left = Some(usize::try_from(left).unwrap_or(usize::MAX));
+    }
+
+    /// The server allows no games against bots before then.
+    pub fn rest_from_bots(&mut self, until: Instant) {
+        self.bots_rest = Some(until);
     }
 
     /// Is there room for one more game, of this kind of opponent?
     pub fn has_room(&self, running: Running, for_bot: bool) -> bool {
-        let all = running.humans + running.bots;
         let for_bots = self.max_games.saturating_sub(self.config.kept_for_humans);
-        all < self.max_games && (!for_bot || running.bots < for_bots)
+        let is_free = running.all() < self.max_games && (!for_bot || running.bots < for_bots);
+        is_free && !self.is_enough(running)
+    }
+
+    /// Are all games accepted that are still to be played?
+    fn is_enough(&self, running: Running) -> bool {
+        self.left.is_some_and(|left| running.all() >= left)
     }
 
     /// What is to be done with a challenge to us. One that is told again is judged again, and not kept
@@ -120,7 +147,8 @@ impl Desk {
             return Verdict::Accept;
         }
         let twice = |waiting: &Challenge| who(waiting).is_some() && who(waiting) == who(challenge);
-        if self.waiting.len() >= self.config.queue || self.waiting.iter().any(twice) {
+        let is_full = self.waiting.len() >= self.config.queue || self.is_enough(running);
+        if is_full || self.waiting.iter().any(twice) {
             return Verdict::Decline(DeclineReason::Later);
         }
         self.waiting.push_back(challenge.clone());
@@ -166,6 +194,9 @@ impl Desk {
         if !terms.accept {
             return Some(if is_bot { DeclineReason::NoBot } else { DeclineReason::OnlyBot });
         }
+        if is_bot && self.bots_rest.is_some_and(|until| now < until) {
+            return Some(DeclineReason::Later);
+        }
         if who(challenge).is_some_and(|who| !self.people.welcomes(who)) {
             return Some(DeclineReason::Generic);
         }
@@ -206,7 +237,8 @@ fn who(challenge: &Challenge) -> Option<&UserId> {
     challenge.challenger.as_ref().map(|user| &user.id)
 }
 
-fn is_bot(challenge: &Challenge) -> bool {
+/// Does it come from a program?
+pub(super) fn is_bot(challenge: &Challenge) -> bool {
     challenge.challenger.as_ref().is_some_and(|user| user.is_bot())
 }
 
@@ -322,6 +354,21 @@ mod tests {
             assert_eq!(desk.judge(&from(number, "x", "BOT", 1500), NONE, now + at * minute), verdict, "{at}");
         }
         assert_eq!(desk.judge(&from(7, "y", "BOT", 1500), NONE, now), Verdict::Accept);
+    }
+
+    #[test]
+    fn games_are_counted_and_bots_rest() {
+        let (now, hour) = (Instant::now(), Duration::from_secs(3600));
+        let later = Verdict::Decline(DeclineReason::Later);
+        let mut desk = desk("");
+        desk.max_games = 4;
+        desk.count(2);
+        assert_eq!(desk.judge(&from(1, "a", "", 1500), HUMAN, now), Verdict::Accept);
+        // Both games that are left run: nobody waits for a third.
+        assert_eq!(desk.judge(&from(2, "b", "", 1500), Running { humans: 2, bots: 0 }, now), later);
+        desk.rest_from_bots(now + hour);
+        assert_eq!(desk.judge(&from(3, "x", "BOT", 1500), NONE, now), later);
+        assert_eq!(desk.judge(&from(4, "x", "BOT", 1500), NONE, now + hour), Verdict::Accept);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::{env, fmt, io, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 
+use super::{challenges, clubs, matchmaking, people};
 use crate::{
     net::{
         http::Base,
@@ -26,6 +27,9 @@ pub struct Config {
     /// A file with the token and nothing else in it, which nobody else can read.
     #[serde(default)]
     pub token_file: Option<PathBuf>,
+    /// Which variable of the environment holds the token, where it is not the usual one.
+    #[serde(default)]
+    pub token_env: Option<String>,
     /// The token itself.
     #[serde(default, deserialize_with = "token")]
     pub token: Option<Token>,
@@ -38,6 +42,21 @@ pub struct Config {
     /// What to claim when the opponent has left.
     #[serde(default)]
     pub claim: Claim,
+    /// Which challenges are accepted.
+    #[serde(default)]
+    pub challenges: challenges::Config,
+    /// Who is played.
+    #[serde(default)]
+    pub people: people::Config,
+    /// Whom to challenge when nobody comes; without it, nobody.
+    #[serde(default)]
+    pub matchmaking: Option<matchmaking::Config>,
+    /// Teams to be in.
+    #[serde(default)]
+    pub team: Vec<clubs::Team>,
+    /// Arena tournaments to play in.
+    #[serde(default)]
+    pub tournament: Vec<clubs::Tournament>,
     /// How long to wait for what.
     #[serde(default)]
     pub patience: Patience,
@@ -49,23 +68,41 @@ impl Config {
         Config {
             url,
             token_file: None,
+            token_env: None,
             token,
             max_games: max_games(),
             games: None,
             claim: Claim::default(),
+            challenges: challenges::Config::default(),
+            people: people::Config::default(),
+            matchmaking: None,
+            team: Vec::new(),
+            tournament: Vec::new(),
             patience: Patience::default(),
         }
     }
 
-    /// The token: the environment goes before the file, which goes before the table.
+    /// The token: from the table's own file or variable; else from the environment, which goes before what
+    /// stands in the table itself. So each of several accounts keeps its own.
     ///
     /// # Errors
     /// [`NoToken`] with why there is none.
     pub fn find_token(&self) -> Result<Token, NoToken> {
-        if let Ok(text) = env::var(TOKEN_VARIABLE) {
-            return text.trim().parse().map_err(|_| NoToken::Odd { whence: TOKEN_VARIABLE.to_owned() });
+        self.find_token_in(|name| env::var(name).ok())
+    }
+
+    fn find_token_in(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Token, NoToken> {
+        let read = |name: &str, text: String| {
+            text.trim().parse().map_err(|_| NoToken::Odd { whence: name.to_owned() })
+        };
+        if let Some(name) = &self.token_env {
+            let unset = || NoToken::Unset { name: name.clone() };
+            return read(name, variable(name).ok_or_else(unset)?);
         }
         let Some(file) = &self.token_file else {
+            if let Some(text) = variable(TOKEN_VARIABLE) {
+                return read(TOKEN_VARIABLE, text);
+            }
             if self.token.is_some() {
                 tracing::warn!("the token stands in the configuration: do not share it, or use `token_file`");
             }
@@ -87,6 +124,9 @@ pub enum NoToken {
     /// Nobody gave one.
     #[error("no token: set {TOKEN_VARIABLE}, or `token_file` in its [[server]] table")]
     Nowhere,
+    /// The variable of this account is not there.
+    #[error("no token: {name} is not set, which `token_env` of its [[server]] table names")]
+    Unset { name: String },
     /// What was given is none.
     #[error("{whence}: expected a token of letters, digits and underscores")]
     Odd { whence: String },
@@ -101,7 +141,26 @@ pub enum NoToken {
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "accept challenges at {}, at most {} games at once", self.url, self.max_games)?;
+        if self.matchmaking.is_some() {
+            f.write_str(", challenge bots when idle")?;
+        }
         self.games.map_or(Ok(()), |games| write!(f, ", and leave after {games}"))
+    }
+}
+
+impl Config {
+    /// What would be played, a line each, for people.
+    pub fn offers(&self) -> Vec<String> {
+        let challenges::Config { human, bot, kept_for_humans, queue, .. } = &self.challenges;
+        let mut lines = vec![format!("from humans: {human}"), format!("from bots: {bot}")];
+        lines.push(format!(
+            "at once: {} games, {kept_for_humans} of them for humans only; {queue} more may wait",
+            self.max_games
+        ));
+        lines.extend(self.matchmaking.as_ref().map(|matchmaking| format!("challenges bots: {matchmaking}")));
+        lines.extend(self.tournament.iter().map(|tournament| format!("tournament: {tournament}")));
+        lines.extend(self.team.iter().map(|team| format!("team: {}", team.id)));
+        lines
     }
 }
 
@@ -149,6 +208,9 @@ pub struct Patience {
     /// For an opponent who has left, beyond what the server asks for.
     #[serde(with = "humantime_serde")]
     pub gone: Duration,
+    /// Until the server is asked again whether it sees us.
+    #[serde(with = "humantime_serde")]
+    pub check: Duration,
 }
 
 impl Patience {
@@ -170,6 +232,7 @@ impl Default for Patience {
             limited: Duration::from_secs(60),
             first_move: Duration::from_secs(30),
             gone: Duration::ZERO,
+            check: Duration::from_secs(600),
         }
     }
 }
@@ -198,6 +261,24 @@ mod tests {
             let error = toml::from_str::<Config>(odd).unwrap_err();
             assert!(!error.message().contains("4711"), "{error}");
         }
+    }
+
+    #[test]
+    fn each_account_keeps_its_own_token() {
+        let usual = |name: &str| (name == TOKEN_VARIABLE).then(|| "lip_usual".to_owned());
+        let found = |text: &str| {
+            let config: Config = toml::from_str(text).unwrap();
+            config.find_token_in(usual).map(|token| token.expose().to_owned())
+        };
+        assert_eq!(found("").unwrap(), "lip_usual");
+        assert_eq!(found("token = 'lip_table'").unwrap(), "lip_usual");
+        assert!(matches!(found("token_env = 'OTHER'"), Err(NoToken::Unset { .. })));
+        let other = |name: &str| (name == "OTHER").then(|| "lip_other\n".to_owned());
+        let config: Config = toml::from_str("token_env = 'OTHER'").unwrap();
+        assert_eq!(config.find_token_in(other).unwrap().expose(), "lip_other");
+        assert!(matches!(found("token_file = '/nowhere'"), Err(NoToken::Unread { .. })));
+        let table: Config = toml::from_str("token = 'lip_table'").unwrap();
+        assert_eq!(table.find_token_in(|_| None).unwrap().expose(), "lip_table");
     }
 
     #[cfg(unix)]

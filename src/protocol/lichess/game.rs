@@ -203,7 +203,7 @@ impl Game {
         let info = GameInfo {
             id: id.to_string(),
             server: table.http.base().to_string(),
-            game: crate::game::GameId::Chess,
+            game: track.game(),
             start: full.start().map(str::to_owned),
             side,
             names: BySide([name(&full.white), name(&full.black)]),
@@ -503,7 +503,7 @@ impl Game {
         }
         warn!("the player left the game; another one takes over");
         self.seat = self.table.seat(&self.info).await;
-        for mv in self.track.played() {
+        for mv in self.track.played().to_vec() {
             self.tell(Event::Moved(mv)).await?;
         }
         let is_ours = self.track.side() == self.info.side;

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::{
     config::Patience,
-    limits::{Kind, Limits},
+    limits::{Kind, Limits, Pass},
 };
 use crate::{
     net::http::{self, Base, End, told},
@@ -23,6 +23,8 @@ use crate::{
     },
 };
 
+/// How forms are sent.
+const FORM: &str = "application/x-www-form-urlencoded";
 /// No answer of use is longer.
 const LONGEST_ANSWER: usize = 1 << 20;
 
@@ -62,6 +64,24 @@ pub enum HttpError {
     /// An answer that cannot be read.
     #[error(transparent)]
     Answer(#[from] WireError),
+}
+
+impl HttpError {
+    /// For how long no game against a bot is to be had, and is it us who have played enough of them?
+    pub fn bots_rest(&self) -> Option<(Duration, bool)> {
+        match self {
+            HttpError::Limited { what, wait } if what == RateLimit::BOT_VS_BOT => Some((*wait, true)),
+            HttpError::Refused { limit: Some(limit), .. } if limit.key == RateLimit::BOT_VS_BOT => {
+                Some((limit.wait, false))
+            }
+            _ => None,
+        }
+    }
+
+    /// May it have been done all the same?
+    pub fn is_doubtful(&self) -> bool {
+        matches!(self, HttpError::Trouble(_) | HttpError::Network(_))
+    }
 }
 
 impl From<reqwest::Error> for HttpError {
@@ -156,16 +176,39 @@ impl Http {
 
     /// Opens a stream: what comes has no end.
     pub(super) async fn open(&self, kind: Kind, path: &str) -> Result<Response, HttpError> {
+        self.begin(kind, Method::GET, path, String::new()).await
+    }
+
+    /// Has something done that is answered by a stream.
+    pub(super) async fn follow(&self, kind: Kind, path: &str, form: String) -> Result<Response, HttpError> {
+        self.begin(kind, Method::POST, path, form).await
+    }
+
+    async fn begin(
+        &self,
+        kind: Kind,
+        method: Method,
+        path: &str,
+        form: String,
+    ) -> Result<Response, HttpError> {
         let pass = self.inner.limits.enter(kind).await;
-        let request = self.inner.streams.get(self.inner.base.join(path)).send();
+        let request = self.inner.streams.request(method, self.inner.base.join(path));
+        let request = if form.is_empty() { request } else { request.header(CONTENT_TYPE, FORM).body(form) };
         // Not longer than silence is borne on an open stream.
-        let response = timeout(self.inner.patience.silence, request).await.map_err(|_| late())??;
+        let response = timeout(self.inner.patience.silence, request.send()).await.map_err(|_| late())??;
         let opened = self.judge(response).await;
-        if let Err(HttpError::Limited { wait, .. }) = &opened {
+        self.note(&pass, opened.as_ref().err());
+        opened
+    }
+
+    /// Where a kind of request was too much, the next one waits.
+    fn note(&self, pass: &Pass<'_>, error: Option<&HttpError>) {
+        if let Some(error @ HttpError::Limited { wait, .. }) = error
+            && error.bots_rest().is_none()
+        {
             // A limit that holds for a day is about one thing of a kind: whoever asked knows which.
             pass.close(self.inner.patience.limited.min(*wait));
         }
-        opened
     }
 
     async fn request(
@@ -179,15 +222,12 @@ impl Http {
         let pass = self.inner.limits.enter(kind).await;
         let request = self.inner.requests.request(method, self.inner.base.join(path));
         let request = match form {
-            Some(form) => request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(form),
+            Some(form) => request.header(CONTENT_TYPE, FORM).body(form),
             None => request,
         };
         let exchange = async { body(self.judge(request.send().await?).await?).await };
         let answer = timeout(limit, exchange).await.unwrap_or_else(|_| Err(late()));
-        if let Err(HttpError::Limited { wait, .. }) = &answer {
-            // A limit that holds for a day is about one thing of a kind: whoever asked knows which.
-            pass.close(self.inner.patience.limited.min(*wait));
-        }
+        self.note(&pass, answer.as_ref().err());
         answer
     }
 

@@ -12,8 +12,8 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// The event stream may be opened so often …
-const OPENINGS: usize = 30;
+/// The event stream may be opened, and tournaments joined, so often …
+const OFTEN: usize = 30;
 /// … in this time.
 const WINDOW: Duration = Duration::from_secs(600);
 
@@ -24,8 +24,14 @@ pub enum Kind {
     Move,
     /// Resigning, claiming, aborting.
     Game,
-    /// Accepting, declining, sending challenges.
+    /// Accepting challenges, and taking our own back.
     Challenge,
+    /// Declining challenges: many of them hold up none that is accepted.
+    Decline,
+    /// Challenging others.
+    Propose,
+    /// Joining tournaments and teams.
+    Join,
     /// Chat.
     Chat,
     /// Looking things up.
@@ -40,6 +46,11 @@ impl Kind {
     /// Is one at a time enough? A stream that takes long to open must not keep the other games' from opening.
     fn takes_turns(self) -> bool {
         !matches!(self, Kind::Move | Kind::Events | Kind::Stream)
+    }
+
+    /// Does the server count these over a while?
+    fn is_rationed(self) -> bool {
+        matches!(self, Kind::Events | Kind::Join)
     }
 }
 
@@ -56,8 +67,8 @@ pub(super) struct Limits {
 #[derive(Debug, Default)]
 struct Gate {
     closed_until: Option<Instant>,
-    /// Of the event stream, the oldest first.
-    openings: VecDeque<Instant>,
+    /// When there was one, the oldest first, where they are counted.
+    passed: VecDeque<Instant>,
 }
 
 impl Gate {
@@ -70,11 +81,11 @@ impl Gate {
         if let Some(until) = self.closed_until.filter(|until| *until > now) {
             return Err(until);
         }
-        if kind == Kind::Events {
-            self.openings.retain(|opening| *opening + WINDOW > now);
-            match self.openings.front() {
-                Some(oldest) if self.openings.len() >= OPENINGS => return Err(*oldest + WINDOW),
-                _ => self.openings.push_back(now),
+        if kind.is_rationed() {
+            self.passed.retain(|passed| *passed + WINDOW > now);
+            match self.passed.front() {
+                Some(oldest) if self.passed.len() >= OFTEN => return Err(*oldest + WINDOW),
+                _ => self.passed.push_back(now),
             }
         }
         Ok(())
@@ -153,7 +164,7 @@ mod tests {
     async fn the_event_stream_is_opened_thirty_times_in_ten_minutes() {
         let limits = Limits::default();
         let began = Instant::now();
-        for _ in 0..OPENINGS {
+        for _ in 0..OFTEN {
             limits.enter(Kind::Events).await;
         }
         assert!(began.elapsed() < Duration::from_secs(1));

@@ -5,6 +5,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    fmt,
     path::PathBuf,
     time::Duration,
 };
@@ -13,20 +14,23 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use super::{
     grudges::{Grudges, Kind},
+    http::HttpError,
     people::People,
     terms::{Mode, PLAYED},
 };
 use crate::{
     game,
     wire::lichess::{
-        Challenge, ChallengeId, DeclineReason, Failure, NewChallenge, PerfKey, RateLimit, Speed, TimeControl,
-        User, UserId, VariantKey,
+        Challenge, ChallengeId, DeclineReason, NewChallenge, PerfKey, Speed, TimeControl, User, UserId,
+        VariantKey,
     },
 };
 
 const DAY: Duration = Duration::from_secs(86_400);
-/// What the server asks for where it says no more than "too many".
-const TOO_MANY: Duration = Duration::from_secs(60);
+/// Before it is asked again who is there, at least.
+const AGAIN: Duration = Duration::from_secs(5);
+/// No limit of the server's is for longer than a week.
+const LONGEST_WAIT: Duration = Duration::from_secs(7 * 86_400);
 
 /// The `matchmaking` table; without it nobody is challenged.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -81,6 +85,17 @@ impl Default for Config {
     }
 }
 
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let times = self.times.iter().map(|(time, _)| TimeControl::Clock(*time).to_string());
+        let variants = self.variants.iter().map(|(variant, _)| variant.to_string());
+        let modes = self.modes.iter().map(|mode| mode.word().to_owned());
+        let [times, variants, modes] =
+            [times.collect::<Vec<_>>(), variants.collect(), modes.collect()].map(|words| words.join(", "));
+        write!(f, "after {}: {times}; {variants}; {modes}", humantime::format_duration(self.after))
+    }
+}
+
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -116,11 +131,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// What an answer with this HTTP status means.
-    pub fn of(status: u16, failure: &Failure) -> Refusal {
-        match (status, &failure.ratelimit) {
-            (429, limit) => Refusal::TooMany(limit.as_ref().map_or(TOO_MANY, |limit| limit.wait)),
-            (400, Some(limit)) if limit.key == RateLimit::BOT_VS_BOT => Refusal::OpponentRests(limit.wait),
+    /// What an answer means. No wait is longer than the server's longest.
+    pub fn of(error: &HttpError) -> Refusal {
+        match (error.bots_rest(), error) {
+            (Some((wait, false)), _) => Refusal::OpponentRests(wait.min(LONGEST_WAIT)),
+            (_, HttpError::Limited { wait, .. }) => Refusal::TooMany((*wait).min(LONGEST_WAIT)),
             _ => Refusal::Other,
         }
     }
@@ -236,6 +251,16 @@ impl Matchmaker {
         None
     }
 
+    /// Nobody could be asked who is there.
+    pub fn nobody(&mut self, now: Duration) {
+        self.not_before = self.not_before.max(now + self.config.after.max(AGAIN));
+    }
+
+    /// No games against bots before then, whoever asks.
+    pub fn rests(&mut self, wait: Duration, now: Duration) {
+        self.not_before = self.not_before.max(now + wait.min(LONGEST_WAIT));
+    }
+
     /// The server has taken our challenge.
     pub fn made(&mut self, id: ChallengeId, now: Duration) {
         if let Open::Sent { opponent, .. } = &self.open {
@@ -281,6 +306,15 @@ impl Matchmaker {
             self.is_dirty = true;
         }
         self.gone(id, now);
+    }
+
+    /// Is this the game of our challenge? The server's answer to that may come later than the game.
+    pub fn has_asked(&self, id: ChallengeId, whom: Option<&UserId>) -> bool {
+        match &self.open {
+            Open::None => false,
+            Open::Sent { opponent, .. } => whom == Some(opponent),
+            Open::Made { id: open, .. } => *open == id,
+        }
     }
 
     /// A challenge of ours is no more.
@@ -388,7 +422,7 @@ fn variants<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(VariantKey, u32)
 #[cfg(test)]
 mod tests {
     use super::{super::people, *};
-    use crate::wire::Message;
+    use crate::wire::{Message, lichess::RateLimit};
 
     const NOW: Duration = Duration::from_secs(1_800_000_000);
     const MINUTE: Duration = Duration::from_secs(60);
@@ -499,17 +533,19 @@ mod tests {
     fn the_servers_limits_are_kept() {
         let bots = [user("bob", 1500), user("eve", 1500)];
         let mut idle = matchmaker("after = '0s'");
-        let told = |text: &str| <Failure as Message>::parse(text).unwrap();
-        let capped = told(r#"{"error":"x","ratelimit":{"key":"bot.vsBot.day","seconds":7200}}"#);
-        assert_eq!(Refusal::of(404, &capped), Refusal::Other);
+        let limit = RateLimit { key: RateLimit::BOT_VS_BOT.into(), wait: 120 * MINUTE };
+        let theirs = HttpError::Refused { status: 400, what: "x".into(), limit: Some(limit.clone()) };
+        let ours = HttpError::Limited { what: limit.key, wait: limit.wait };
+        assert_eq!(Refusal::of(&HttpError::NotFound), Refusal::Other);
         let first = propose(&mut idle, &bots, NOW).unwrap();
-        idle.refused(Refusal::of(400, &capped), NOW);
+        idle.refused(Refusal::of(&theirs), NOW);
         let second = propose(&mut idle, &bots, NOW).unwrap();
         assert_ne!(first.opponent, second.opponent);
-        idle.refused(Refusal::of(429, &capped), NOW);
+        idle.refused(Refusal::of(&ours), NOW);
         assert_eq!(idle.step(0, true, NOW + 119 * MINUTE), Step::Wait { until: NOW + 120 * MINUTE });
         assert!(propose(&mut idle, &bots, NOW + 120 * MINUTE).is_some());
-        idle.refused(Refusal::of(429, &told("<html>")), NOW + 120 * MINUTE);
+        let slowly = HttpError::Limited { what: "<html>".into(), wait: MINUTE };
+        idle.refused(Refusal::of(&slowly), NOW + 120 * MINUTE);
         assert_eq!(idle.step(0, true, NOW + 120 * MINUTE), Step::Wait { until: NOW + 121 * MINUTE });
     }
 

@@ -4,7 +4,7 @@
 //! what, `stream` an NDJSON stream that is opened again when it ends. `events` is the account's session, `game`
 //! one game in it, `track` that game's moves, `moves` how one of ours gets to the server.
 
-use std::time::Instant;
+use std::{num::NonZeroU32, time::Instant};
 
 use tokio::time::sleep;
 use tracing::{Instrument, info, info_span, warn};
@@ -18,12 +18,15 @@ use crate::{
 mod account;
 pub mod challenges;
 pub mod chat;
+pub mod clubs;
 mod config;
 mod events;
 mod game;
 pub mod grudges;
 mod http;
 mod limits;
+mod lines;
+mod lists;
 pub mod matchmaking;
 mod moves;
 pub mod people;
@@ -48,6 +51,11 @@ pub struct Lichess;
 impl Protocol for Lichess {
     const NAME: &'static str = "lichess";
     type Config = Config;
+
+    fn count(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
+        config.games = Some(games);
+        Ok(())
+    }
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("lichess", server = %config.url);
@@ -76,7 +84,8 @@ async fn stay(config: &Config, lobby: Lobby, shutdown: &Shutdown) -> Result<(), 
     info!("playing as {}", user.id);
     let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.patience).map_err(failed)?;
     let table = Table { http, lobby, me: user.id, claim: config.claim };
-    Account::new(config, table, shutdown).run().await.map_err(failed)
+    let (people, _lists) = lists::keep(&config.people).await;
+    Account::new(config, table, people, shutdown).await.run().await.map_err(failed)
 }
 
 const TRY_CHECK: &str = "see: zeitnot lichess check";

@@ -5,15 +5,16 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{Arc, PoisonError, RwLock},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
+use reqwest::Url;
 use serde::Deserialize;
 
-use crate::wire::lichess::UserId;
+use crate::{net::http::is_here, wire::lichess::UserId};
 
 /// The `people` table: who is played.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// Nobody but these; empty, and without `only_file`: anybody.
@@ -24,6 +25,56 @@ pub struct Config {
     pub never: Vec<UserId>,
     /// More of them.
     pub never_file: Option<PathBuf>,
+    /// Lists of others in the same form: text at https://…
+    pub never_urls: Vec<ListUrl>,
+    /// How often is looked whether the files have changed.
+    #[serde(with = "humantime_serde")]
+    pub look_every: Duration,
+    /// How often the lists of others are fetched.
+    #[serde(with = "humantime_serde")]
+    pub fetch_every: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            only: Vec::new(),
+            only_file: None,
+            never: Vec::new(),
+            never_file: None,
+            never_urls: Vec::new(),
+            look_every: Duration::from_secs(60),
+            fetch_every: Duration::from_secs(3600),
+        }
+    }
+}
+
+/// Where a list of names is to be had. Nobody on the way can change it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ListUrl(String);
+
+/// Text that is no [`ListUrl`].
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("expected the address of a list: https://host/path")]
+pub struct BadListUrl;
+
+impl ListUrl {
+    /// The text itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for ListUrl {
+    type Error = BadListUrl;
+
+    fn try_from(text: String) -> Result<ListUrl, BadListUrl> {
+        let url = Url::parse(text.trim()).map_err(|_| BadListUrl)?;
+        let plain = url.has_host() && url.username().is_empty() && url.password().is_none();
+        let private = url.scheme() == "https" || (url.scheme() == "http" && is_here(&url));
+        if plain && private { Ok(ListUrl(url.into())) } else { Err(BadListUrl) }
+    }
 }
 
 /// The lists as they stand now, shared by all who ask.
@@ -48,7 +99,7 @@ struct Watched {
 }
 
 /// A longer file is no list of names.
-const LONGEST_FILE: u64 = 16 << 20;
+pub(super) const LONGEST_FILE: u64 = 16 << 20;
 
 impl People {
     /// As the configuration says; the files are read by [`People::reload`].
@@ -137,6 +188,11 @@ mod tests {
         let few = People::new(toml::from_str("only = ['Bob', 'eve']\nnever = ['eve']").unwrap());
         assert!(few.welcomes(&id("bob")) && !few.welcomes(&id("eve")) && !few.welcomes(&id("carol")));
         assert!(toml::from_str::<Config>("never = ['a b']").is_err());
+        let list = |url: &str| toml::from_str::<Config>(&format!("never_urls = ['{url}']"));
+        assert!(list("https://example.org/bots?raw=1").is_ok() && list("http://127.0.0.1:1/x").is_ok());
+        for bad in ["http://example.org/x", "ftp://example.org/x", "https://me:hush@example.org/", "x"] {
+            assert!(list(bad).unwrap_err().message().contains("the address of a list"), "{bad}");
+        }
         people.set_online([id("bob")].into());
         assert!(!people.welcomes(&id("bob")));
     }

@@ -1,6 +1,6 @@
 //! What we play: the terms that a challenge must keep to, and the reason to be told where it does not.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::{fmt, num::NonZeroUsize, time::Duration};
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
@@ -84,6 +84,16 @@ pub enum Mode {
     Rated,
 }
 
+impl Mode {
+    /// The word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Casual => "casual",
+            Mode::Rated => "rated",
+        }
+    }
+}
+
 impl From<bool> for Mode {
     fn from(rated: bool) -> Mode {
         if rated { Mode::Rated } else { Mode::Casual }
@@ -99,6 +109,43 @@ pub struct Recent {
     /// Within this time.
     #[serde(with = "humantime_serde")]
     pub within: Duration,
+}
+
+impl fmt::Display for Terms {
+    /// What is accepted, for people.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.accept {
+            return f.write_str("nothing");
+        }
+        let words = |words: Vec<&str>| if words.is_empty() { "nothing".into() } else { words.join(", ") };
+        let variants = words(self.variants.iter().map(VariantKey::as_str).collect());
+        let speeds = words(self.speeds.iter().map(Speed::as_str).collect());
+        let modes = words(self.modes.iter().map(|mode| mode.word()).collect());
+        write!(f, "{variants}; {speeds}; {modes}")?;
+        let usual = Terms::default();
+        if (self.shortest, self.longest) != (usual.shortest, usual.longest) {
+            let [least, most] = [self.shortest, self.longest].map(humantime::format_duration);
+            write!(f, "; clocks from {least} to {most}")?;
+        }
+        if (self.least_increment, self.most_increment) != (usual.least_increment, usual.most_increment) {
+            let [least, most] = [self.least_increment, self.most_increment].map(humantime::format_duration);
+            write!(f, "; increments from {least} to {most}")?;
+        }
+        if self.bullet_needs_increment {
+            f.write_str("; no bullet without an increment")?;
+        }
+        match (self.lowest_rating, self.highest_rating) {
+            (None, None) => {}
+            (Some(least), None) => write!(f, "; ratings from {least}")?,
+            (None, Some(most)) => write!(f, "; ratings up to {most}")?,
+            (Some(least), Some(most)) => write!(f, "; ratings from {least} to {most}")?,
+        }
+        if let Some(Recent { games, within }) = &self.recent {
+            let within = humantime::format_duration(*within);
+            write!(f, "; at most {games} of the same opponent within {within}")?;
+        }
+        Ok(())
+    }
 }
 
 impl Terms {

@@ -1,12 +1,10 @@
 //! A game as the server tells it, with all its moves each time; and what is new in it.
 
-use shakmaty::CastlingMode;
-
 use crate::{
-    game::{Game, GameError, Line, MoveText, Side, chess::Chess},
+    game::{AnyLine, GameError, GameId, MoveText, Side},
     wire::{
         WireError,
-        lichess::{GameFull, GameState, VariantKey},
+        lichess::{GameFull, GameState, NoGame},
     },
 };
 
@@ -24,10 +22,10 @@ pub(super) enum Change {
 /// A game that we cannot follow.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Lost {
-    /// Its rules are not ours.
-    #[error("{0} is not played here")]
-    Variant(VariantKey),
-    /// A beginning or a move that the rules do not know.
+    /// It cannot begin.
+    #[error(transparent)]
+    Game(#[from] NoGame),
+    /// A move that the rules do not know.
     #[error(transparent)]
     Rules(#[from] GameError),
     /// Text that is no move of any game.
@@ -38,25 +36,26 @@ pub(super) enum Lost {
 /// The line of a game.
 #[derive(Debug)]
 pub(super) struct Track {
-    line: Line<Chess>,
+    game: GameId,
+    line: AnyLine,
 }
 
 impl Track {
     /// A game before its first move.
     pub fn new(full: &GameFull) -> Result<Track, Lost> {
-        let root = match (&full.variant.key, full.start()) {
-            // Here castling is always told as king takes rook, also where the king stands on its usual square.
-            (VariantKey::Chess960, Some(fen)) => Chess::parse_as(fen, CastlingMode::Chess960)?,
-            (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => Chess::parse(fen)?,
-            (VariantKey::Standard | VariantKey::Chess960 | VariantKey::FromPosition, None) => Chess::start(),
-            (other, _) => return Err(Lost::Variant(other.clone())),
-        };
-        Ok(Track { line: Line::new(root) })
+        let variant = &full.variant.key;
+        let game = variant.game().ok_or_else(|| NoGame::Variant(variant.clone()))?;
+        Ok(Track { game, line: variant.begin(full.start())? })
+    }
+
+    /// By which rules it is played.
+    pub fn game(&self) -> GameId {
+        self.game
     }
 
     /// Whose turn it is.
     pub fn side(&self) -> Side {
-        self.line.now().side()
+        self.line.side()
     }
 
     /// How many moves there were.
@@ -66,38 +65,27 @@ impl Track {
 
     /// Follows the server, and says what is new.
     pub fn follow(&mut self, state: &GameState) -> Result<Change, Lost> {
-        let mut line = Line::new(self.line.root().clone());
-        let mut texts = Vec::new();
+        let mut line = self.line.again();
         for text in state.played() {
-            let mv = line.now().read(text?.as_str())?;
-            texts.push(line.now().write(mv));
-            line.play(mv);
+            line.play(&text?)?;
         }
-        let known = self.line.moves();
-        let change = match line.moves().strip_prefix(known) {
+        let change = match line.moves().strip_prefix(self.line.moves()) {
             Some([]) => return Ok(Change::None),
-            Some(_) => Change::Moved(texts.split_off(known.len())),
-            None => Change::Board(line.now().print()),
+            Some(new) => Change::Moved(new.to_vec()),
+            None => Change::Board(line.now()),
         };
         self.line = line;
         Ok(change)
     }
 
     /// All moves so far.
-    pub fn played(&self) -> Vec<MoveText> {
-        let mut position = self.line.root().clone();
-        let mut texts = Vec::new();
-        for &mv in self.line.moves() {
-            texts.push(position.write(mv));
-            position.play(mv);
-        }
-        texts
+    pub fn played(&self) -> &[MoveText] {
+        self.line.moves()
     }
 
     /// A move of ours as the server reads it.
     pub fn write(&self, mv: MoveText) -> MoveText {
-        let now = self.line.now();
-        now.read(mv.as_str()).map_or(mv, |mv| now.write(mv))
+        self.line.read(mv.as_str()).unwrap_or(mv)
     }
 }
 
@@ -154,7 +142,7 @@ mod tests {
 
     #[test]
     fn games_of_others_rules_are_not_followed() {
-        assert!(matches!(Track::new(&full("atomic", "startpos")), Err(Lost::Variant(_))));
-        assert!(matches!(Track::new(&full("standard", "x")), Err(Lost::Rules(_))));
+        assert!(matches!(Track::new(&full("atomic", "startpos")), Err(Lost::Game(NoGame::Variant(_)))));
+        assert!(matches!(Track::new(&full("standard", "x")), Err(Lost::Game(NoGame::Position(_)))));
     }
 }

@@ -4,7 +4,7 @@
 //! Datagrams get lost, and the protocol has no way to ask again: what can be made good is, and where nothing
 //! can, the user is told and the game is left.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, num::NonZeroU32, time::Duration};
 
 use tokio::{
     net::{UdpSocket, lookup_host},
@@ -28,6 +28,11 @@ pub struct TucChess;
 impl Protocol for TucChess {
     const NAME: &'static str = "tuc";
     type Config = Config;
+
+    fn count(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
+        config.games = games;
+        Ok(())
+    }
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("tuc", server = %config.address, player = %config.player);

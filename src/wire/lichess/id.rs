@@ -131,6 +131,33 @@ impl FromStr for UserId {
 
 texts!(UserId);
 
+/// A team: its name as it stands in addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TeamId(Box<str>);
+
+impl TeamId {
+    /// The text itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for TeamId {
+    type Err = BadId;
+
+    fn from_str(name: &str) -> Result<Self, BadId> {
+        let clean = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+        if (1..=100).contains(&name.len()) && name.bytes().all(clean) {
+            Ok(TeamId(name.into()))
+        } else {
+            Err(BadId { expected: "a team's id, as in its address", got: shorten(name) })
+        }
+    }
+}
+
+texts!(TeamId);
+
 /// Who may do what; never shown.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]

@@ -20,23 +20,27 @@ mod id;
 mod lookup;
 mod names;
 mod request;
+mod rules;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]
 mod tests;
+mod tournament;
 
 pub use account::{Perf, Playing, Scopes, TokenInfo, TokenTest, User, UserStatus};
 pub use answer::{AiGame, Done, Failure, FailureText, Keepalive, RateLimit};
 pub use challenge::{Challenge, ChallengeUser, Challenges, PerfName, TimeControl};
 pub use event::{Compat, Event, GameEvent, Opponent, Unknown};
 pub use game::{ChatEntry, ChatLine, Expiration, GameFull, GameMessage, GameState, OpponentGone, Player};
-pub use id::{BadId, ChallengeId, FullId, GameId, SwissId, Token, TournamentId, UserId};
+pub use id::{BadId, ChallengeId, FullId, GameId, SwissId, TeamId, Token, TournamentId, UserId};
 pub use lookup::{CloudEval, CloudLine, Explored, ExploredMove, Probe, ProbeMove};
 pub use names::{
     Category, ChallengeEnd, ChallengeStatus, Color, ColorWish, DeclineReason, Direction, GameRule, PerfKey,
     Room, Scope, Source, Speed, Status, Title, Variant, VariantKey,
 };
 pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
+pub use rules::NoGame;
+pub use tournament::{JoinTeam, TournamentState};
 
 /// Reads one line of a stream: `None` if it is empty, which only says that the connection lives.
 ///
@@ -89,6 +93,7 @@ bodies! {
     Keepalive => "challenge kept alive",
     Playing => "games being played",
     Probe => "tablebase",
+    TournamentState => "tournament",
     User => "user",
     Vec<ChatEntry> => "chat",
     Vec<UserStatus> => "users' status",
