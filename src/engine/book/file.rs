@@ -89,7 +89,7 @@ impl File {
     pub fn moves(&self, wanted: u64) -> impl Iterator<Item = (MoveText, u16)> {
         let all = self.all();
         let first = all.partition_point(|entry| key(entry) < wanted);
-        let here = all.iter().skip(first).take_while(move |entry| key(*entry) == wanted);
+        let here = all.iter().skip(first).take_while(move |entry| key(entry) == wanted);
         here.filter_map(|&[_, _, _, _, _, _, _, _, m0, m1, w0, w1, ..]| {
             Some((text(u16::from_be_bytes([m0, m1]))?, u16::from_be_bytes([w0, w1])))
         })

@@ -86,7 +86,7 @@ fn a_pinned_pawn_still_makes_another_key() {
 #[test]
 fn the_greatest_weight_or_any_that_counts() {
     let known = entries(&[("", "e2e4", 300), ("", "d2d4", 100), ("", "a2a4", 0), ("e2e4", "c7c5", 1)]);
-    let book = |config| open(&[known.clone()], config);
+    let book = |config| open(std::slice::from_ref(&known), config);
     let best = book(best());
     assert_eq!(best.entries(), 4);
     assert_eq!(pick(&best, "").as_deref(), Some("e2e4"));
