@@ -417,6 +417,7 @@ async fn an_account_is_looked_at_and_made_a_bot() {
     server.answer("/api/token/test", 200, scopes);
     let (content, told) = command(&server, &["check"], "").await;
     assert!(content && told.contains("title: BOT") && told.contains("bot:play, team:read"), "{told}");
+    assert!(told.contains("from bots: standard, chess960, ") && told.contains("casual, rated"), "{told}");
     assert!(!told.contains("hush"), "{told}");
 
     server.answer("/api/account", 200, r#"{"id":"zeitnot","username":"Zeitnot"}"#);
@@ -428,6 +429,13 @@ async fn an_account_is_looked_at_and_made_a_bot() {
     server.answer("/api/bot/account/upgrade", 200, r#"{"ok":true}"#);
     let (content, told) = command(&server, &["upgrade"], "Zeitnot\n").await;
     assert!(content && told.contains("is a bot now"), "{told}");
+
+    server.answer("/api/tournament/ABCDEFGH/join", 200, r#"{"ok":true}"#);
+    let (content, told) = command(&server, &["join", "ABCDEFGH", "--team", "the-bots"], "").await;
+    assert!(content && told == "In tournament ABCDEFGH.\n", "{told}");
+    server.answer("/api/tournament/ABCDEFGH/withdraw", 403, r#"{"error":"Missing scope"}"#);
+    let (content, told) = command(&server, &["leave", "ABCDEFGH"], "").await;
+    assert!(!content && told.contains("Missing scope (403)"), "{told}");
 
     server.answer("/api/account", 401, r#"{"error":"No such token"}"#);
     let (content, told) = command(&server, &["check"], "").await;

@@ -1,4 +1,4 @@
-//! `zeitnot lichess`: look at an account on Lichess before it plays, and make it a bot.
+//! `zeitnot lichess`: what is done by hand with an account on Lichess: look at it, make it a bot, tournaments.
 
 use std::{
     fs,
@@ -10,11 +10,15 @@ use clap::Subcommand;
 
 use super::{CliError, config, network, print};
 use crate::{
-    protocol::lichess::{Config, HttpError, NoToken, Visit, upgrade, visit},
-    wire::lichess::{Scope, Token},
+    protocol::lichess::{
+        Config, HttpError, NoToken, Visit,
+        clubs::{Password, Tournament},
+        join, leave, upgrade, visit,
+    },
+    wire::lichess::{Scope, TeamId, Token, TournamentId},
 };
 
-/// Look at an account on Lichess before it plays, and make it a bot
+/// Look at an account on Lichess before it plays, make it a bot, enter tournaments
 ///
 /// The token comes from `token_file` or `token_env` of the first server of the configuration that speaks
 /// "lichess", or from the environment's LICHESS_BOT_TOKEN, or from `token` there. Without a configuration the
@@ -24,6 +28,8 @@ use crate::{
 Examples:
   zeitnot lichess check                    whose token is it, and may it play?
   zeitnot lichess upgrade                  make the account a bot, for ever; asks first
+  zeitnot lichess join abcd1234            enter an arena tournament
+  zeitnot lichess leave abcd1234           leave it
 
 Exit code: 0 if the account can play, 1 if not, 2 if the configuration is wrong.")]
 pub struct Args {
@@ -47,6 +53,25 @@ pub enum What {
         /// Do not ask
         #[arg(long)]
         yes: bool,
+    },
+    /// Enter an arena tournament; `zeitnot play` with a [[server.tournament]] does it by itself, and asks to be
+    /// paired again each minute
+    Join {
+        /// The last part of its address
+        #[arg(value_name = "ID")]
+        id: TournamentId,
+        /// For which team, if teams play
+        #[arg(long)]
+        team: Option<TeamId>,
+        /// If it has one; others on this machine may see it here, the configuration is the better place
+        #[arg(long)]
+        password: Option<String>,
+    },
+    /// Leave an arena tournament
+    Leave {
+        /// The last part of its address
+        #[arg(value_name = "ID")]
+        id: TournamentId,
     },
 }
 
@@ -86,11 +111,33 @@ impl AccountError {
 pub fn run(args: &Args) -> Result<(), CliError> {
     let config = configured(&args.config)?;
     let token = config.find_token().map_err(AccountError::from)?;
-    let seen = ask(&config, &token, visit)?;
-    match args.what {
-        What::Check => check(&config, &seen),
-        What::Upgrade { yes } => make_bot(&config, &token, &seen, yes),
+    match &args.what {
+        What::Check => check(&config, &ask(&config, &token, visit)?),
+        What::Upgrade { yes } => make_bot(&config, &token, &ask(&config, &token, visit)?, *yes),
+        What::Join { id, team, password } => {
+            let tournament = entered(&config, *id, team.as_ref(), password.as_ref());
+            ask(&config, &token, |config, token| join(config, token, tournament))?;
+            print(|out| writeln!(out, "In tournament {id}."))
+        }
+        What::Leave { id } => {
+            ask(&config, &token, |config, token| leave(config, token, *id))?;
+            print(|out| writeln!(out, "Out of tournament {id}."))
+        }
     }
+}
+
+/// The tournament as the configuration has it, and as the arguments will.
+fn entered(
+    config: &Config,
+    id: TournamentId,
+    team: Option<&TeamId>,
+    password: Option<&String>,
+) -> Tournament {
+    let configured = config.tournament.iter().find(|tournament| tournament.id == id);
+    let mut tournament = configured.cloned().unwrap_or_else(|| Tournament::new(id));
+    tournament.team = team.cloned().or(tournament.team);
+    tournament.password = password.cloned().map(Password::from).or(tournament.password);
+    tournament
 }
 
 /// The first server that speaks "lichess". Who has no configuration yet may still look.

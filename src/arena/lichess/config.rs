@@ -72,6 +72,9 @@ pub struct AccountConfig {
     /// Its rating in each kind of game.
     #[serde(default = "first_rating")]
     pub rating: i32,
+    /// From so many games in each kind: lichess-bot challenges nobody who has played none.
+    #[serde(default = "some_games")]
+    pub games: u32,
     /// What its token may do.
     #[serde(default = "scopes")]
     pub scopes: Vec<Scope>,
@@ -83,6 +86,10 @@ fn bot() -> String {
 
 fn first_rating() -> i32 {
     FIRST_RATING
+}
+
+fn some_games() -> u32 {
+    1
 }
 
 fn scopes() -> Vec<Scope> {
@@ -98,6 +105,7 @@ impl AccountConfig {
             token_file: None,
             title: bot(),
             rating: first_rating(),
+            games: some_games(),
             scopes: scopes(),
         }
     }

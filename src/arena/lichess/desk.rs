@@ -22,7 +22,7 @@ use super::{
     config::{AccountConfig, Config},
     game::{Game, Patience},
     limit::{Ration, Rations},
-    people::People,
+    people::{People, Person},
     route::{Call, Deed},
 };
 use crate::{
@@ -32,7 +32,7 @@ use crate::{
         Message,
         lichess::{
             Challenge, ChallengeId, ChatEntry, Compat, Event, GameId, Playing, Scope, Status, Title, Token,
-            TokenTest, UserId, UserStatus,
+            TokenTest, User, UserId, UserStatus,
         },
     },
 };
@@ -191,7 +191,7 @@ impl DeskActor {
             Call::Statuses { ids, with_games } => Ok(self.statuses(&ids, with_games)),
             Call::User(id) => {
                 let person = self.people.find(&id).ok_or_else(|| Answer::missing("Not found"))?;
-                Ok(Answer::json(&person.user))
+                Ok(Answer::json(&self.profile(person)))
             }
             Call::Export(id) => {
                 let game = self.games.get(&id).ok_or_else(|| Answer::missing("Not found"))?;
@@ -273,7 +273,13 @@ impl DeskActor {
         const SLOWLY: &str = "Too many requests. Try again later.";
         self.rations.take(who, Ration::Account, 1, at).map_err(|_| Answer::too_many(SLOWLY))?;
         let person = self.people.find(who).ok_or_else(|| Answer::missing("Not found"))?;
-        Ok(Answer::json(&person.user))
+        Ok(Answer::json(&self.profile(person)))
+    }
+
+    /// An account with all that its page would show.
+    fn profile(&self, person: &Person) -> User {
+        let url = format!("http://{}/@/{}", self.config.listen, person.user.username);
+        person.profile(url, self.is_online(&person.user.id))
     }
 
     fn upgrade(&mut self, who: &UserId) -> Outcome {
@@ -299,7 +305,7 @@ impl DeskActor {
 
     fn online(&self, most: usize) -> Answer {
         let bots = self.people.all().filter(|person| person.user.is_bot() && self.is_online(&person.user.id));
-        Answer::of(Body::Lines(bots.take(most).map(|person| person.user.to_line() + "\n").collect()))
+        Answer::of(Body::Lines(bots.take(most).map(|bot| self.profile(bot).to_line() + "\n").collect()))
     }
 
     fn statuses(&self, ids: &[UserId], with_games: bool) -> Answer {
@@ -410,7 +416,9 @@ impl DeskActor {
         let diffs = rates.then(|| self.people.rate(&ids, &game.perf(), end.winner));
         for side in Side::BOTH {
             if let Some(person) = self.people.find_mut(&ids[side]) {
-                person.games += u32::from(counts);
+                if counts {
+                    person.played(rates, end.winner.map(|winner| winner == side));
+                }
                 person.tell(&Event::GameFinish { game: Box::new(game.event(side, diffs, at)) });
             }
         }

@@ -180,22 +180,29 @@ impl Game {
         let [white, black] = &self.players.0;
         let rating =
             |player: &Player| player.rating.map_or_else(|| "?".to_owned(), |rating| rating.to_string());
-        vec![
+        let title = |tag: &'static str, player: &Player| {
+            player.title.as_ref().map(|title| (tag, title.as_str().to_owned()))
+        };
+        let titles = [title("WhiteTitle", white), title("BlackTitle", black)];
+        let mut tags = vec![
             ("Event", format!("{rated} {name} game")),
             ("Site", self.id.to_string()),
-            ("Date", date),
+            ("Date", date.clone()),
             ("Round", "-".to_owned()),
             ("White", white.name.clone()),
             ("Black", black.name.clone()),
             ("Result", self.result().to_owned()),
             ("GameId", self.id.to_string()),
+            ("UTCDate", date),
             ("UTCTime", time),
             ("WhiteElo", rating(white)),
             ("BlackElo", rating(black)),
             ("Variant", Variant::from(variant).name),
             ("TimeControl", self.time_control()),
             ("Termination", self.termination().to_owned()),
-        ]
+        ];
+        tags.extend(titles.into_iter().flatten());
+        tags
     }
 
     fn time_control(&self) -> String {

@@ -1,6 +1,9 @@
 //! Who has an account: names, tokens, ratings, and the one event stream of each.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use super::{
     answer::{Feed, Lines, feed},
@@ -10,7 +13,7 @@ use crate::{
     game::{BySide, Side},
     wire::{
         Message,
-        lichess::{Event, Perf, PerfKey, Scope, Scopes, Title, Token, TokenInfo, User, UserId},
+        lichess::{Event, GameCount, Perf, PerfKey, Scope, Scopes, Title, Token, TokenInfo, User, UserId},
     },
 };
 
@@ -22,6 +25,11 @@ const K: f64 = 32.0;
 const MOST: usize = 10_000;
 /// Games after which a rating is no longer provisional.
 const SETTLED: u32 = 12;
+
+/// What clients are told the time is.
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
 
 /// One account.
 #[derive(Debug)]
@@ -43,6 +51,30 @@ impl Person {
         self.user.perfs.get(key).copied().unwrap_or_default()
     }
 
+    /// As others are shown it: who is there is seen now.
+    pub(super) fn profile(&self, url: String, is_online: bool) -> User {
+        let mut user = self.user.clone();
+        user.url = Some(url);
+        if is_online {
+            user.seen_at = Some(since_1970());
+        }
+        user
+    }
+
+    /// A game of it is over that counts.
+    pub(super) fn played(&mut self, rated: bool, has_won: Option<bool>) {
+        self.games += 1;
+        self.user.seen_at = Some(since_1970());
+        let count = self.user.count.get_or_insert_default();
+        count.all += 1;
+        count.rated += u32::from(rated);
+        *match has_won {
+            Some(true) => &mut count.win,
+            Some(false) => &mut count.loss,
+            None => &mut count.draw,
+        } += 1;
+    }
+
     /// Says it on the event stream, if there is one.
     pub(super) fn tell(&self, event: &Event) {
         if let Some(events) = &self.events {
@@ -58,6 +90,7 @@ impl Person {
     /// Opens the event stream; the one before ends with this.
     pub(super) fn listen(&mut self, first: Vec<String>) -> Lines {
         let (events, lines) = feed(first);
+        self.user.seen_at = Some(since_1970());
         self.events = Some(events);
         lines
     }
@@ -90,7 +123,9 @@ impl People {
         } else if self.people.len() >= MOST {
             return Err(Unfit::Full);
         }
-        let perf = Perf { rating: Some(account.rating), rd: Some(150), prov: true, ..Perf::default() };
+        let AccountConfig { rating, games, .. } = account;
+        let prov = games < SETTLED;
+        let perf = Perf { games, rating: Some(rating), rd: Some(150), prog: Some(0), prov };
         let title = Some(account.title.as_str()).filter(|title| !title.is_empty()).map(Title::from);
         let user = User {
             id: id.clone(),
@@ -99,6 +134,10 @@ impl People {
             perfs: PerfKey::KNOWN.iter().map(|key| (key.clone(), perf)).collect(),
             disabled: false,
             tos_violation: false,
+            created_at: Some(since_1970()),
+            seen_at: Some(since_1970()),
+            url: None,
+            count: Some(GameCount::default()),
         };
         self.people.insert(id.clone(), Person { user, scopes: account.scopes, games: 0, events: None });
         self.tokens.extend(account.token.map(|token| (token, id.clone())));

@@ -161,7 +161,8 @@ impl Request {
     fn statuses(&self) -> Call {
         let ids = self.parameter("ids").unwrap_or_default();
         let ids = ids.split(',').take(MOST_USERS).filter_map(|id| id.trim().parse().ok()).collect();
-        let is_true = |word: String| word == "true" || word == "1";
+        // Python's clients write their booleans with a capital.
+        let is_true = |word: String| word.eq_ignore_ascii_case("true") || word == "1";
         Call::Statuses { ids, with_games: self.parameter("withGameIds").is_some_and(is_true) }
     }
 

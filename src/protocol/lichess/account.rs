@@ -1,11 +1,12 @@
-//! A look at an account before it plays: whose token it is, what it may do; and making it a bot.
+//! What is done with an account by hand: a look at it before it plays, making it a bot, tournaments.
 
 use super::{
+    clubs::Tournament,
     config::Config,
     http::{Http, HttpError},
     limits::Kind,
 };
-use crate::wire::lichess::{Scopes, Token, TokenTest, User};
+use crate::wire::lichess::{Scopes, Token, TokenTest, TournamentId, User};
 
 /// What the server says of a token.
 #[derive(Clone, Debug)]
@@ -35,4 +36,23 @@ pub async fn visit(config: Config, token: Token) -> Result<Visit, HttpError> {
 pub async fn upgrade(config: Config, token: Token) -> Result<(), HttpError> {
     let http = Http::new(&config.url, &token, None, &config.patience)?;
     http.post(Kind::Lookup, "api/bot/account/upgrade", None).await
+}
+
+/// Enters an arena tournament; in one that runs, to be paired at once.
+///
+/// # Errors
+/// [`HttpError`]: it is over, or not for bots, or the token has not the scope `tournament:write`.
+pub async fn join(config: Config, token: Token, tournament: Tournament) -> Result<(), HttpError> {
+    let http = Http::new(&config.url, &token, None, &config.patience)?;
+    let path = format!("api/tournament/{}/join", tournament.id);
+    http.post(Kind::Join, &path, Some(tournament.form(true))).await
+}
+
+/// Leaves an arena tournament.
+///
+/// # Errors
+/// [`HttpError`], as for [`join`].
+pub async fn leave(config: Config, token: Token, tournament: TournamentId) -> Result<(), HttpError> {
+    let http = Http::new(&config.url, &token, None, &config.patience)?;
+    http.post(Kind::Join, &format!("api/tournament/{tournament}/withdraw"), None).await
 }

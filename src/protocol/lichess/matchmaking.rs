@@ -16,7 +16,7 @@ use super::{
     grudges::{Grudges, Kind},
     http::HttpError,
     people::People,
-    terms::{Mode, PLAYED},
+    terms::{Mode, played},
 };
 use crate::{
     game,
@@ -412,7 +412,7 @@ fn variants<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(VariantKey, u32)
         .map(|(k, w)| (VariantKey::from(k), w))
         .collect();
     // A position to begin from is none that we have.
-    let unknown = |key: &VariantKey| !PLAYED.contains(key) || *key == VariantKey::FromPosition;
+    let unknown = |key: &VariantKey| !played().contains(key) || *key == VariantKey::FromPosition;
     match list.iter().find(|(key, _)| unknown(key)) {
         Some((key, _)) => Err(D::Error::custom(format!("'{key}' is no variant that we propose"))),
         None => Ok(list),
@@ -583,7 +583,7 @@ mod tests {
             ("times = { '15' = 1 }", "no UltraBullet"),
             ("times = { '180+0.5' = 1 }", "no clock"),
             ("times = { 'x' = 1 }", "no time control"),
-            ("variants = { atomic = 1 }", "no variant that we propose"),
+            ("variants = { chaturanga = 1 }", "no variant that we propose"),
             ("modes = ['both']", "unknown variant"),
         ] {
             let error = toml::from_str::<Config>(wrong).unwrap_err().to_string();

@@ -35,14 +35,14 @@ mod stream;
 pub mod terms;
 mod track;
 
-pub use account::{Visit, upgrade, visit};
+pub use account::{Visit, join, leave, upgrade, visit};
 pub use config::{Claim, Config, NoToken, Patience};
-
-pub use crate::net::http::{BadBase, Base};
 use events::Account;
 use game::Table;
 pub use http::{Http, HttpError};
 pub use limits::Kind;
+
+pub use crate::net::http::{BadBase, Base};
 
 /// The protocol of lichess.org, for bots.
 #[derive(Debug)]

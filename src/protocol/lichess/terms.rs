@@ -53,7 +53,7 @@ impl Default for Terms {
     fn default() -> Self {
         Terms {
             accept: true,
-            variants: PLAYED.to_vec(),
+            variants: played(),
             speeds: vec![Speed::Bullet, Speed::Blitz, Speed::Rapid, Speed::Classical],
             modes: vec![Mode::Casual, Mode::Rated],
             shortest: Duration::ZERO,
@@ -72,7 +72,9 @@ impl Default for Terms {
 }
 
 /// The variants that our rules know.
-pub const PLAYED: &[VariantKey] = &[VariantKey::Standard, VariantKey::Chess960, VariantKey::FromPosition];
+pub fn played() -> Vec<VariantKey> {
+    VariantKey::KNOWN.iter().filter(|variant| variant.game().is_some()).cloned().collect()
+}
 
 /// Is a game about ratings?
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -219,7 +221,7 @@ impl Terms {
 }
 
 fn variants<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<VariantKey>, D::Error> {
-    known(list, PLAYED, "no variant that we play", VariantKey::as_str)
+    known(list, &played(), "no variant that we play", VariantKey::as_str)
 }
 
 fn speeds<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<Speed>, D::Error> {
@@ -293,9 +295,9 @@ pub(super) mod tests {
         }
         let rated = Challenge { rated: true, ..challenge("180+2") };
         assert_eq!(terms("modes = ['casual']").objection(&rated), Some(Casual));
-        let atomic = Challenge { variant: VariantKey::Atomic.into(), ..challenge("180+2") };
-        assert_eq!(Terms::default().objection(&atomic), Some(Variant));
-        assert_eq!(terms("variants = ['standard']").objection(&atomic), Some(Standard));
+        let new = Challenge { variant: VariantKey::from("chaturanga").into(), ..challenge("180+2") };
+        assert_eq!(Terms::default().objection(&new), Some(Variant));
+        assert_eq!(terms("variants = ['standard']").objection(&new), Some(Standard));
     }
 
     #[test]
@@ -318,7 +320,10 @@ pub(super) mod tests {
     #[test]
     fn what_nobody_knows_is_no_configuration() {
         for (wrong, told) in [
-            ("variants = ['atomic']", "no variant that we play; known: standard, chess960, fromPosition"),
+            (
+                "variants = ['chaturanga']",
+                "'chaturanga' is no variant that we play; known: standard, chess960",
+            ),
             ("speeds = ['fast']", "'fast' is no speed"),
             ("colors = ['red']", "'red' is no colour"),
             ("rated = true", "unknown field"),

@@ -30,6 +30,18 @@ pub struct User {
     /// Has it broken the rules?
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub tos_violation: bool,
+    /// When it was made, since 1970.
+    #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Duration>,
+    /// When it was last seen, since 1970.
+    #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
+    pub seen_at: Option<Duration>,
+    /// Where its page stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// What came of its games.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<GameCount>,
 }
 
 impl User {
@@ -42,6 +54,26 @@ impl User {
     pub fn rating(&self, perf: &PerfKey) -> Option<i32> {
         self.perfs.get(perf).and_then(|perf| perf.rating)
     }
+}
+
+/// What came of somebody's games.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GameCount {
+    /// All that are over.
+    #[serde(default, deserialize_with = "nullable")]
+    pub all: u32,
+    /// The rated ones.
+    #[serde(default, deserialize_with = "nullable")]
+    pub rated: u32,
+    /// Won.
+    #[serde(default, deserialize_with = "nullable")]
+    pub win: u32,
+    /// Lost.
+    #[serde(default, deserialize_with = "nullable")]
+    pub loss: u32,
+    /// Drawn.
+    #[serde(default, deserialize_with = "nullable")]
+    pub draw: u32,
 }
 
 /// A rating.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Challenge, Color, DeclineReason, FullId, GameId, Message, PerfKey, Source, Speed, Status, SwissId,
     TournamentId, UserId, Variant, WireError,
-    codec::{is_default, nullable, seconds},
+    codec::{nullable, seconds},
     names::status,
     read, write,
 };
@@ -161,7 +161,7 @@ pub struct Compat {
     #[serde(default, deserialize_with = "nullable")]
     pub bot: bool,
     /// For people at boards of their own.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
+    #[serde(default, deserialize_with = "nullable")]
     pub board: bool,
 }
 

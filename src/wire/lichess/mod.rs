@@ -27,7 +27,7 @@ mod samples;
 mod tests;
 mod tournament;
 
-pub use account::{Perf, Playing, Scopes, TokenInfo, TokenTest, User, UserStatus};
+pub use account::{GameCount, Perf, Playing, Scopes, TokenInfo, TokenTest, User, UserStatus};
 pub use answer::{AiGame, Done, Failure, FailureText, Keepalive, RateLimit};
 pub use challenge::{Challenge, ChallengeUser, Challenges, PerfName, TimeControl};
 pub use event::{Compat, Event, GameEvent, Opponent, Unknown};

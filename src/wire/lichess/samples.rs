@@ -280,14 +280,13 @@ pub fn user() -> Any<User> {
     let perf = any::<(u32, Option<i32>, Option<i32>, Option<i32>, bool)>()
         .prop_map(|(games, rating, rd, prog, prov)| Perf { games, rating, rd, prog, prov });
     let perfs = prop::collection::btree_map(perf_key(), perf, 0..4);
-    (user_id(), text(), of(title()), perfs, any::<(bool, bool)>())
-        .prop_map(|(id, username, title, perfs, (disabled, tos_violation))| User {
-            id,
-            username,
-            title,
-            perfs,
-            disabled,
-            tos_violation,
+    let count = any::<[u32; 5]>();
+    let count = count.prop_map(|[all, rated, win, loss, draw]| GameCount { all, rated, win, loss, draw });
+    let since = (of(millis()), of(millis()), of(text()), of(count));
+    (user_id(), text(), of(title()), perfs, any::<(bool, bool)>(), since)
+        .prop_map(|(id, username, title, perfs, (disabled, tos_violation), since)| {
+            let (created_at, seen_at, url, count) = since;
+            User { id, username, title, perfs, disabled, tos_violation, created_at, seen_at, url, count }
         })
         .boxed()
 }

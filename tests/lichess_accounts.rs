@@ -1,0 +1,98 @@
+//! `zeitnot play` with several accounts on one server: each keeps its own token, each plays its own games, and after
+//! so many of them the program ends.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers are tests, too
+
+use std::{fs, os::unix::fs::PermissionsExt, process::Stdio, time::Duration};
+
+use tokio::{process::Command, time::timeout};
+
+#[path = "support/lichess_arena.rs"]
+mod arena;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn two_accounts_in_one_process_play_a_game_each() {
+    let arena = arena::Lichess::start("").await;
+    let mut tables = "[cache]\nmemory_mib = 0\n".to_owned();
+    for name in ["alice", "bob"] {
+        let file = arena.folder.path().join(name);
+        fs::write(&file, format!("lip_{name}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        tables += &format!(
+            "[[server]]\nprotocol = 'lichess'\nurl = 'http://{}'\ntoken_file = '{}'\n",
+            arena.address,
+            file.display()
+        );
+    }
+    let config = arena.folder.path().join("config.toml");
+    fs::write(&config, tables).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_zeitnot"))
+        .current_dir(arena.folder.path())
+        .args(["play", "--once", "1", "--config"])
+        .arg(&config)
+        // Whose it is would be neither.
+        .env("LICHESS_BOT_TOKEN", "lip_carol")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let carol = arena.bot("carol");
+    let mut events = carol.events().await;
+    let mut opponents = Vec::new();
+    for name in ["alice", "bob"] {
+        online(&carol, name).await;
+        let form = "clock.limit=60&clock.increment=0&color=white";
+        let (status, challenge) = carol.post(&format!("/api/challenge/{name}"), form).await;
+        assert_eq!(status, 200, "{challenge}");
+        let game = events.expect("gameStart").await;
+        opponents.push(game["game"]["opponent"]["id"].as_str().unwrap().to_owned());
+        let id = game["game"]["gameId"].as_str().unwrap().to_owned();
+        let mut watched = carol.watch(&id).await;
+        watched.expect("gameFull").await;
+        carol.play(&id, "e2e4").await;
+        // Ours, and then theirs.
+        while watched.expect("gameState").await["moves"].as_str().unwrap().split(' ').count() < 2 {}
+        carol.ok(&format!("/api/bot/game/{id}/resign")).await;
+        events.expect("gameFinish").await;
+    }
+    assert_eq!(opponents, ["alice", "bob"]);
+    let status = timeout(PATIENCE, child.wait()).await.expect("it ends after a game each").unwrap();
+    assert!(status.success(), "{status}");
+    arena.stop().await;
+}
+
+/// Waits until its event stream is open.
+async fn online(asker: &arena::Bot, name: &str) {
+    let waits = async {
+        loop {
+            let (_, statuses) = asker.get(&format!("/api/users/status?ids={name}")).await;
+            if statuses[0]["online"] == true {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(PATIENCE, waits).await.expect("it comes online");
+}
+
+#[tokio::test]
+async fn what_cannot_be_counted_is_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.toml");
+    let table =
+        "[[server]]\nprotocol = 'contest'\naddress = 'tcp://localhost:1'\ntournament = 't'\nplayer = 'p'\n";
+    fs::write(&config, table).unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_zeitnot"))
+        .args(["play", "--once", "3", "--config"])
+        .arg(&config)
+        .kill_on_drop(true)
+        .output();
+    let output = timeout(PATIENCE, run).await.unwrap().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("server[0]") && told.contains("its tournament says"), "{told}");
+}
