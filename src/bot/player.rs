@@ -130,7 +130,7 @@ impl<G: Judged> Player<G> {
     async fn wake(&mut self) -> Wake {
         select! {
             biased;
-            () = maybe(self.request.map(|request| sleep_until(request.hard().into()))) => Wake::HardLimit,
+            () = maybe(self.request.map(|request| sleep_until(request.alarm().into()))) => Wake::HardLimit,
             word = maybe(self.thought.as_mut().map(Thought::hear)) => Wake::Word(word),
             word = maybe(self.ponder.as_mut().map(Ponder::hear)) => Wake::Pondered(word),
             news = self.inquiry.hear() => Wake::LookedUp(news),

@@ -23,6 +23,7 @@ pub mod book;
 pub mod decision;
 pub mod eval;
 pub mod faulty;
+mod huge_pages;
 pub mod mcts;
 pub mod mind;
 pub mod random;

@@ -15,8 +15,8 @@ use crate::{
     wire::{
         Message,
         lichess::{
-            Chat, ChatLine, Color, GameId, GameMessage, OpponentGone, Room, Status, TimeControl, Title,
-            UserId, VariantKey,
+            Chat, ChatLine, Color, GameId, GameMessage, GameRule, OpponentGone, Room, Source, Status,
+            TimeControl, Title, UserId, VariantKey,
         },
         pgn::Ply,
     },
@@ -26,6 +26,8 @@ use crate::{
 const LONGEST: usize = 600;
 /// Both have moved: the clocks run, and nothing can be aborted.
 const BEGUN: usize = 2;
+/// Draws come early before move thirty.
+const EARLY: usize = 60;
 /// The longest line of chat.
 const LONGEST_CHAT: usize = 140;
 /// Lines of chat in one game.
@@ -42,6 +44,10 @@ pub(super) struct Terms {
     pub(super) time: TimeControl,
     /// Where it begins, unless at the usual start.
     pub(super) fen: Option<String>,
+    /// How the two came together.
+    pub(super) source: Source,
+    /// What the players may not do.
+    pub(super) rules: Vec<GameRule>,
 }
 
 /// Who plays a side.
@@ -52,6 +58,8 @@ pub(super) struct Player {
     pub(super) title: Option<Title>,
     pub(super) rating: Option<i32>,
     pub(super) provisional: bool,
+    /// It plays as the computer, at this level: nobody is told who it is.
+    pub(super) ai_level: Option<u8>,
 }
 
 /// What is waited for, and how long.
@@ -100,7 +108,15 @@ pub(super) struct Game {
     pub(super) takebacks: BySide<bool>,
     pub(super) chat: Vec<ChatLine>,
     pub(super) end: Option<End>,
+    /// The game that follows it.
+    pub(super) rematch: Option<GameId>,
+    /// What it changed in the ratings.
+    pub(super) diffs: Option<BySide<i32>>,
+    /// When the last move was played.
+    pub(super) moved: OffsetDateTime,
     patience: Patience,
+    /// The clocks run, though not both have moved.
+    hurried: bool,
     /// Since when a first move is awaited.
     awaited: Instant,
     presence: BySide<Presence>,
@@ -135,7 +151,11 @@ impl Game {
             takebacks: BySide::both(false),
             chat: Vec::new(),
             end: None,
+            rematch: None,
+            diffs: None,
+            moved: OffsetDateTime::now_utc(),
             patience,
+            hurried: false,
             awaited: now,
             presence: BySide([away(), away()]),
         }
@@ -156,7 +176,7 @@ impl Game {
 
     /// Until when the first move must be there; only games with clocks hurry so.
     pub(super) fn expires(&self) -> Option<Instant> {
-        let hurries = !self.has_begun() && self.terms.time.clock().is_some();
+        let hurries = !self.has_begun() && !self.hurried && self.terms.time.clock().is_some();
         hurries.then(|| self.awaited + self.patience.first_move)
     }
 
@@ -174,11 +194,12 @@ impl Game {
             Deed::Chat(chat) => self.say(side, chat),
             Deed::Move { text, offers_draw } => return self.play(side, &text, offers_draw, now),
             _ if self.end.is_some() => return refuse("This game is already over"),
+            Deed::Berserk => return refuse("This game is not berserkable"),
             Deed::Draw(agrees) => self.draw(side, agrees, now),
             Deed::Takeback(agrees) => self.takeback(side, agrees, now),
-            Deed::Resign if self.has_begun() => self.finish(Status::Resign, Some(!side), now),
+            Deed::Resign if !self.can_abort() => self.finish(Status::Resign, Some(!side), now),
             Deed::Resign => self.finish(Status::Aborted, None, now),
-            Deed::Abort if self.has_begun() => return refuse("This game can no longer be aborted"),
+            Deed::Abort if !self.can_abort() => return refuse("This game can no longer be aborted"),
             Deed::Abort => self.finish(Status::Aborted, None, now),
             Deed::ClaimVictory | Deed::ClaimDraw if !self.can_claim(side, now) => {
                 return refuse("You cannot claim this game: your opponent has not left it for long enough");
@@ -187,6 +208,15 @@ impl Game {
             Deed::ClaimDraw => self.finish(Status::Timeout, None, now),
         }
         Ok(())
+    }
+
+    pub(super) fn can_abort(&self) -> bool {
+        !self.has_begun() && !self.is_ruled(&GameRule::NoAbort)
+    }
+
+    /// May the players not do that?
+    pub(super) fn is_ruled(&self, rule: &GameRule) -> bool {
+        self.terms.rules.contains(rule)
     }
 
     fn play(&mut self, side: Side, text: &str, offers_draw: bool, now: Instant) -> Result<(), Refused> {
@@ -209,9 +239,9 @@ impl Game {
         let left = self.clock.as_ref().map(|clock| clock.left(side, now));
         self.plies.push(Ply { text, left, eval: None });
         self.draws[!side] = false;
-        self.draws[side] |= offers_draw && self.has_begun();
+        self.draws[side] |= offers_draw && self.can_offer_draw();
         self.takebacks = BySide::both(false);
-        self.awaited = now;
+        (self.awaited, self.moved) = (now, OffsetDateTime::now_utc());
         match self.verdict() {
             Some(End { status, winner }) => self.finish(status, winner, now),
             None => {
@@ -238,7 +268,7 @@ impl Game {
         if let TimeControl::Correspondence { .. } = self.terms.time {
             // Each move has its days to itself.
             self.clock = clock(&self.terms.time);
-        } else if !self.has_begun() {
+        } else if !self.has_begun() && !self.hurried {
             return;
         }
         if let Some(clock) = &mut self.clock {
@@ -246,10 +276,43 @@ impl Game {
         }
     }
 
+    /// The clocks run from now on, whoever has moved by then.
+    pub(super) fn hurry(&mut self, now: Instant) {
+        if self.end.is_none() && !self.has_begun() && !self.hurried {
+            self.hurried = true;
+            self.start_clock(now);
+            self.tell_state(now);
+        }
+    }
+
+    /// A player gives the opponent time.
+    ///
+    /// # Errors
+    /// Where there is no clock, or the players agreed not to.
+    pub(super) fn give_time(&mut self, side: Side, time: Duration, now: Instant) -> Result<(), Refused> {
+        self.keep_time(now);
+        let is_live = self.terms.time.clock().is_some() && self.end.is_none();
+        let clock = self.clock.as_mut().filter(|_| is_live);
+        match clock {
+            Some(clock) if !self.terms.rules.contains(&GameRule::NoGiveTime) => clock.give(!side, time),
+            _ => return refuse("Time cannot be given in this game"),
+        }
+        self.announce(&format!("{} + {} seconds", name(!side), time.as_secs()));
+        self.tell_state(now);
+        Ok(())
+    }
+
+    /// Draws can be offered once both have moved, unless the players agreed on more.
+    fn can_offer_draw(&self) -> bool {
+        let early = if self.is_ruled(&GameRule::NoEarlyDraw) { EARLY } else { BEGUN };
+        self.line.moves().len() >= early
+            && Side::BOTH.iter().all(|side| self.players[*side].ai_level.is_none())
+    }
+
     fn draw(&mut self, side: Side, agrees: bool, now: Instant) {
         match (agrees, self.draws[!side]) {
             (true, true) => return self.finish(Status::Draw, None, now),
-            (true, false) if self.has_begun() && !self.draws[side] => {
+            (true, false) if self.can_offer_draw() && !self.draws[side] => {
                 self.draws[side] = true;
                 self.announce(&format!("{} offers draw", name(side)));
             }
@@ -394,7 +457,8 @@ impl Game {
     }
 
     fn can_claim(&self, side: Side, now: Instant) -> bool {
-        self.claim_in(!side, now).is_some_and(|left| left.is_zero())
+        let is_gone = self.claim_in(!side, now).is_some_and(|left| left.is_zero());
+        is_gone && !self.is_ruled(&GameRule::NoClaimWin)
     }
 
     /// Is the player's program connected?

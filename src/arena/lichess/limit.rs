@@ -22,6 +22,7 @@ pub(super) enum Ration {
     ChallengeOfDay,
     Move,
     BotGame,
+    ComputerGame,
 }
 
 /// Remembers when who had what.
@@ -37,8 +38,15 @@ impl Rations {
     }
 
     fn rule(&self, ration: Ration) -> (usize, Duration) {
-        let Limits { event_streams, accounts, challenges, challenges_a_day, moves, bot_games_a_day } =
-            self.limits;
+        let Limits {
+            event_streams,
+            accounts,
+            challenges,
+            challenges_a_day,
+            moves,
+            bot_games_a_day,
+            computer_games_a_day,
+        } = self.limits;
         let (most, window) = match ration {
             Ration::EventStream => (event_streams, 10 * MINUTE),
             Ration::Account => (accounts, 5 * MINUTE),
@@ -46,6 +54,7 @@ impl Rations {
             Ration::ChallengeOfDay => (challenges_a_day, DAY),
             Ration::Move => (moves, MINUTE),
             Ration::BotGame => (bot_games_a_day, DAY),
+            Ration::ComputerGame => (computer_games_a_day, DAY),
         };
         (most as usize, window)
     }

@@ -24,18 +24,27 @@ use super::{
 };
 
 mod answer;
+mod bulk;
 mod challenges;
 mod chess960;
+mod computer;
 mod config;
 mod desk;
+mod export;
 mod game;
 mod http;
 mod limit;
 mod messages;
+mod open;
 mod people;
+mod profile;
+mod rematch;
 mod route;
+mod scopes;
+mod society;
+mod start;
 
-pub use config::{AccountConfig, Config, Faults, Limits};
+pub use config::{AccountConfig, Config, Faults, Limits, TeamConfig};
 
 use desk::DeskActor;
 use http::Door;

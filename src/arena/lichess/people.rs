@@ -1,13 +1,11 @@
 //! Who has an account: names, tokens, ratings, and the one event stream of each.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     answer::{Feed, Lines, feed},
     config::AccountConfig,
+    open::since_1970,
 };
 use crate::{
     game::{BySide, Side},
@@ -26,11 +24,6 @@ const MOST: usize = 10_000;
 /// Games after which a rating is no longer provisional.
 const SETTLED: u32 = 12;
 
-/// What clients are told the time is.
-fn since_1970() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
-}
-
 /// One account.
 #[derive(Debug)]
 pub(super) struct Person {
@@ -38,6 +31,8 @@ pub(super) struct Person {
     scopes: Vec<Scope>,
     /// Games since the start.
     pub(super) games: u32,
+    /// How long they took.
+    pub(super) took: Duration,
     events: Option<Feed>,
 }
 
@@ -62,8 +57,9 @@ impl Person {
     }
 
     /// A game of it is over that counts.
-    pub(super) fn played(&mut self, rated: bool, has_won: Option<bool>) {
+    pub(super) fn played(&mut self, rated: bool, has_won: Option<bool>, took: Duration) {
         self.games += 1;
+        self.took += took;
         self.user.seen_at = Some(since_1970());
         let count = self.user.count.get_or_insert_default();
         count.all += 1;
@@ -139,7 +135,10 @@ impl People {
             url: None,
             count: Some(GameCount::default()),
         };
-        self.people.insert(id.clone(), Person { user, scopes: account.scopes, games: 0, events: None });
+        self.people.insert(
+            id.clone(),
+            Person { user, scopes: account.scopes, games: 0, took: Duration::ZERO, events: None },
+        );
         self.tokens.extend(account.token.map(|token| (token, id.clone())));
         Ok(id)
     }

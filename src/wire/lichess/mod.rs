@@ -19,6 +19,7 @@ mod game;
 mod id;
 mod lookup;
 mod names;
+mod organise;
 mod request;
 mod rules;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use names::{
     Category, ChallengeEnd, ChallengeStatus, Color, ColorWish, DeclineReason, Direction, GameRule, PerfKey,
     Room, Scope, Source, Speed, Status, Title, Variant, VariantKey,
 };
+pub use organise::{BulkPairing, Cancel, OpenChallenge, StartClocks};
 pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
 pub use rules::NoGame;
 pub use tournament::{JoinTeam, TournamentState};
