@@ -6,7 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::config::Base;
+use crate::net::http::Base;
 use crate::wire::lichess::UserId;
 
 /// Of all servers: the one thing that sessions, which know nothing of each other, have to agree upon.
