@@ -18,6 +18,7 @@ pub mod game;
 pub mod net;
 pub mod online;
 pub mod priority;
+pub mod process;
 pub mod protocol;
 pub mod seat;
 pub mod wire;

@@ -15,6 +15,7 @@ const PAGES: &[&str] = &[
     "docs/arena.md",
     "docs/courses.md",
     "docs/sources.md",
+    "docs/engines.md",
     "docs/study.md",
 ];
 

@@ -1,6 +1,7 @@
 //! The bot: a player for each game that a protocol brings, always before the deadline.
 
 use std::{
+    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -23,6 +24,7 @@ use crate::{
 };
 
 pub mod cache;
+pub mod choice;
 pub mod clock;
 pub mod lag;
 mod load;
@@ -34,6 +36,7 @@ pub mod sources;
 mod thought;
 
 use cache::Cache;
+use choice::Roster;
 use clock::{Budget, Clock};
 use lag::Lags;
 use load::Load;
@@ -80,6 +83,8 @@ pub struct Config {
     pub draw: policy::Draw,
     /// When a game is given up.
     pub resign: policy::Resign,
+    /// Who plays which game: the first rule that fits counts; where none does, `[engine]` plays.
+    pub choose: Vec<choice::Rule>,
 }
 
 impl Default for Config {
@@ -100,6 +105,7 @@ impl Default for Config {
             explorer: online::Explorer::default(),
             draw: policy::Draw::default(),
             resign: policy::Resign::default(),
+            choose: Vec::new(),
         }
     }
 }
@@ -254,6 +260,7 @@ pub struct Equipment {
     pub news: mpsc::Sender<News>,
     /// For those who measure.
     pub answers: Option<mpsc::Sender<Answer>>,
+    roster: Roster,
     load: Load,
     /// The cores that may think on the opponents' time.
     ponder: Arc<Semaphore>,
@@ -264,8 +271,35 @@ impl Equipment {
     pub fn new(config: Config, workshop: Workshop, news: mpsc::Sender<News>) -> Self {
         let (lags, load) = (Lags::new(config.lag()), Load::default());
         let ponder = Arc::new(Semaphore::new(config.ponder.min(Semaphore::MAX_PERMITS)));
-        let (cache, library) = (Cache::off(), Library::default());
-        Equipment { config, workshop, cache, library, lags, news, answers: None, load, ponder }
+        Equipment {
+            config,
+            workshop,
+            cache: Cache::off(),
+            library: Library::default(),
+            lags,
+            news,
+            answers: None,
+            roster: Roster::default(),
+            load,
+            ponder,
+        }
+    }
+
+    /// The engines that the rules of `config` choose from, by name. A rule whose engine is not among them is passed
+    /// over.
+    pub fn engage(&mut self, engines: &BTreeMap<String, Workshop>) {
+        self.roster = Roster::new(&self.config.choose, engines, &self.load);
+    }
+
+    /// For one game, with the engine that is chosen for it.
+    fn chosen<G: Judged>(&self, info: &GameInfo, start: &G) -> Equipment {
+        let mut equipment = self.clone();
+        if let Some(choice) = self.roster.choose(info, start) {
+            equipment.workshop = choice.workshop.clone();
+            equipment.cache = self.cache.seen_by(choice.workshop.fingerprint());
+            equipment.load = choice.load.clone();
+        }
+        equipment
     }
 }
 
@@ -332,8 +366,11 @@ impl PlayVisitor for Opening<'_> {
         let root = self.info.start.as_deref().map_or_else(|| Ok(G::start()), G::parse)?;
         let (events, from_protocol) = mpsc::channel(WAITING_EVENTS);
         let (to_protocol, actions) = mpsc::channel(WAITING_ACTIONS);
-        let player = Player::new(self.info, root, self.bot.equipment.clone(), to_protocol);
+        let equipment = self.bot.equipment.chosen(&self.info, &root);
+        let engine = equipment.workshop.name();
+        tracing::debug!(game = %self.info.id, engine, "seated");
+        let player = Player::new(self.info, root, equipment, to_protocol);
         self.bot.players.spawn(player.run(from_protocol));
-        Ok(Seat { events, actions })
+        Ok(Seat { engine, events, actions })
     }
 }

@@ -11,7 +11,7 @@ use tokio::{select, sync::mpsc, time::sleep_until};
 
 use super::{
     Answer, Equipment, How, News,
-    clock::{Budget, Clock},
+    clock::{Budget, Clock, Reserve},
     lag::ServerLag,
     load::Place,
     policy::{Outlook, Stage},
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     engine::{
-        Best, Judged, Limits, Score,
+        self, Best, Judged, Limits, Score,
         mind::{Mind, Panicked},
     },
     game::{Line, MoveText, Packed},
@@ -90,7 +90,7 @@ impl<G: Judged> Player<G> {
             line: Line::new(root),
             lag: equipment.lags.server(&info.server),
             _place: equipment.load.enter(),
-            mind: Mind::new(equipment.workshop.clone()),
+            mind: Mind::ready(equipment.workshop.clone()),
             info,
             equipment,
             request: None,
@@ -297,15 +297,37 @@ impl<G: Judged> Player<G> {
     fn budget(&self, clocks: Option<Clocks>) -> Budget {
         let config = &self.equipment.config;
         let Some(clocks) = clocks else { return config.untimed() };
-        let clock = Clock {
+        self.clock(clocks).budget(self.reserve()).capped(config.longest_move)
+    }
+
+    /// Our clock as far as we use it.
+    fn clock(&self, clocks: Clocks) -> Clock {
+        self.equipment.config.time_share.of(Clock {
             // What is told in steps may be told half a step too high.
             left: clocks.left[self.info.side].saturating_sub(clocks.resolution / 2),
             increment: clocks.increment,
             moves_to_go: clocks.moves_to_go,
-        };
+        })
+    }
+
+    fn reserve(&self) -> Reserve {
         let mut reserve = self.lag.reserve();
         reserve.lag += self.equipment.load.reserve();
-        config.time_share.of(clock).budget(reserve).capped(config.longest_move)
+        reserve
+    }
+
+    /// The clocks for an engine that shares out its time by itself. Where we say how long a move takes at most, or
+    /// the server does, there is nothing to share out.
+    fn engine_clocks(&self, request: &Request) -> Option<engine::Clocks> {
+        let clocks = request.clocks.filter(|clocks| clocks.moves_to_go != Some(1))?;
+        if request.budget.hard >= self.equipment.config.longest_move {
+            return None;
+        }
+        let ours = self.clock(clocks);
+        let mut left = clocks.left;
+        left[self.info.side] = ours.left.saturating_sub(self.reserve().lag);
+        let (increment, moves_to_go) = (ours.increment, ours.moves_to_go);
+        Some(engine::Clocks { left, increment, moves_to_go, read_at: clocks.read_at })
     }
 
     /// The nodes that the time for this move buys.
@@ -328,6 +350,7 @@ impl<G: Judged> Player<G> {
             .unwrap_or_else(|| self.equipment.workshop.glance(self.line.now()));
         let limits = Limits {
             hard: Some(request.hard()),
+            clocks: self.engine_clocks(&request),
             threads: Some(self.equipment.load.threads()),
             root_moves,
             hint,

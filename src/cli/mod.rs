@@ -19,6 +19,7 @@ pub mod bench;
 pub mod check;
 pub mod config;
 pub mod demo;
+mod engines;
 pub mod gui;
 pub mod lichess;
 pub mod live;
@@ -100,6 +101,9 @@ pub enum CliError {
     /// A table larger than the memory.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
+    /// An engine that was to play cannot.
+    #[error("{0}")]
+    Engine(String),
     /// The arena cannot start.
     #[error(transparent)]
     Arena(#[from] ArenaError),
@@ -145,7 +149,7 @@ impl CliError {
             CliError::Account(error) if error.is_configuration() => 2,
             CliError::OutOfMemory(_) | CliError::Source(_) => 2,
             CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) | CliError::Account(_) => 1,
-            CliError::Crashed(_) | CliError::Late(_) => 1,
+            CliError::Engine(_) | CliError::Crashed(_) | CliError::Late(_) => 1,
             CliError::Io { .. } | CliError::Unwritten { .. } => 1,
         }
     }

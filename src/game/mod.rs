@@ -24,7 +24,7 @@ pub mod tuc;
 pub use any::AnyLine;
 pub use line::Line;
 pub use perft::perft;
-pub use time_control::{BadTimeControl, TimeControl};
+pub use time_control::{BadTimeControl, Speed, TimeControl};
 
 /// One of the two players. `First` moves first: White in all our games.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -185,6 +185,11 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
 
     /// What the position alone says; repetition belongs to [`Line`].
     fn outcome(&self) -> Outcome;
+
+    /// Is its castling that of Chess960, which is written as the king that takes its rook?
+    fn is_chess960(&self) -> bool {
+        false
+    }
 
     /// Men on the board; 0 in a game where nobody asks for them.
     fn men(&self) -> usize {

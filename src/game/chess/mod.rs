@@ -175,6 +175,10 @@ impl Game for Chess {
         self.key ^= Zobrist64::zobrist_for_white_turn();
     }
 
+    fn is_chess960(&self) -> bool {
+        self.position.castles().mode() == CastlingMode::Chess960
+    }
+
     fn men(&self) -> usize {
         self.board().occupied().count()
     }
