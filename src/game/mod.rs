@@ -20,6 +20,7 @@ pub mod minichess;
 mod perft;
 mod time_control;
 pub mod tuc;
+pub mod variant;
 
 pub use any::AnyLine;
 pub use line::Line;
@@ -129,10 +130,13 @@ pub enum Reason {
     MoveLimit,
     /// Nothing but the kings is left.
     BareKings,
+    /// What a variant of chess is won by, other than mate, has come about.
+    VariantEnd,
 }
 
-/// No game of ours has more legal moves than this in one position (shakmaty's own bound for chess).
-pub const MAX_MOVES: usize = 270;
+/// No game of ours has more legal moves than this in one position (shakmaty's own bound for the variants of
+/// chess, where men are dropped).
+pub const MAX_MOVES: usize = 450;
 
 /// The moves of one position, on the stack.
 pub type Moves<M> = ArrayVec<M, MAX_MOVES>;
@@ -370,6 +374,13 @@ macro_rules! for_each_game {
             Minichess2023 => $crate::game::minichess::Mini2023,
             Minichess2026 => $crate::game::minichess::Mini2026,
             Tuc => $crate::game::tuc::Tuc,
+            Crazyhouse => $crate::game::variant::Crazyhouse,
+            Atomic => $crate::game::variant::Atomic,
+            Antichess => $crate::game::variant::Antichess,
+            Horde => $crate::game::variant::Horde,
+            KingOfTheHill => $crate::game::variant::KingOfTheHill,
+            RacingKings => $crate::game::variant::RacingKings,
+            ThreeCheck => $crate::game::variant::ThreeCheck,
         }
     };
 }
