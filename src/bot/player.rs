@@ -200,7 +200,7 @@ impl<G: Judged> Player<G> {
 
     /// Back to a position that was there before, and is thought about anew; the moves until then still count.
     fn taken_back(&mut self, plies: usize) {
-        (self.request, self.thought, self.lookup, self.ponder) = (None, None, None, None);
+        (self.request, self.thought, self.inquiry, self.ponder) = (None, None, Inquiry::default(), None);
         (self.expects, self.departure, self.answered, self.last_move) = (None, None, None, None);
         self.refused.clear();
         self.outlook = Outlook::default();
