@@ -27,6 +27,7 @@ mod answer;
 mod bulk;
 mod challenges;
 mod chess960;
+mod clocks;
 mod computer;
 mod config;
 mod desk;
@@ -47,6 +48,7 @@ mod society;
 mod start;
 mod state;
 
+pub use clocks::Clocks;
 pub use config::{AccountConfig, Config, Faults, Limits, TeamConfig};
 
 use desk::DeskActor;
