@@ -42,6 +42,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 pub(super) struct Terms {
     pub(super) variant: VariantKey,
     pub(super) rated: bool,
+    #[serde(with = "super::saved::exact")]
     pub(super) time: TimeControl,
     /// Where it begins, unless at the usual start.
     pub(super) fen: Option<String>,
