@@ -17,6 +17,7 @@ pub mod check;
 pub mod config;
 pub mod demo;
 pub mod gui;
+pub mod import;
 pub mod lichess;
 pub mod live;
 pub mod log;
@@ -49,6 +50,7 @@ Examples:
   zeitnot play                             play on the servers it names
   zeitnot arena                            run the tournaments it names
   zeitnot lichess check                    can this account play on Lichess?
+  zeitnot import-lichess-bot config.yml    a configuration made of one of lichess-bot
   zeitnot uci                              be an engine, under any chess GUI
   zeitnot runner state action              answer one position of MiniChess, by files
   zeitnot referee './first' './second'     let two such programs play
@@ -74,6 +76,7 @@ pub enum Command {
     Referee(referee::Args),
     Study(study::Args),
     Lichess(lichess::Args),
+    ImportLichessBot(import::Args),
 }
 
 /// Why a command failed.
@@ -112,6 +115,14 @@ pub enum CliError {
     /// A task of ours panicked.
     #[error("a task crashed, please report it: {0}")]
     Crashed(#[from] tokio::task::JoinError),
+    /// Another program's configuration that cannot be read.
+    #[error("{}: {why}", path.display())]
+    Foreign {
+        /// Where it stands.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A place that takes no file.
     #[error("{}: cannot be written: {source}; is it the right place?", path.display())]
     Unwritten {
@@ -137,7 +148,7 @@ impl CliError {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::Account(error) if error.is_configuration() => 2,
-            CliError::OutOfMemory(_) => 2,
+            CliError::OutOfMemory(_) | CliError::Foreign { .. } => 2,
             CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) | CliError::Account(_) => 1,
             CliError::Crashed(_) | CliError::Late(_) => 1,
             CliError::Io { .. } | CliError::Unwritten { .. } => 1,
@@ -185,6 +196,7 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Referee(args) => referee::run(&args),
         Command::Study(args) => study::run(&args),
         Command::Lichess(args) => lichess::run(&args),
+        Command::ImportLichessBot(args) => import::run(&args),
     }
 }
 
