@@ -347,7 +347,6 @@ pub(super) fn terms(form: &NewChallenge) -> Result<(Terms, AnyLine), Answer> {
     check_time(&form.time)?;
     let invalid = |_| Answer::field("fen", "Invalid FEN");
     let (variant, fen) = match (&form.variant, &form.fen) {
-        (VariantKey::Standard, None) => (VariantKey::Standard, None),
         (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
             (VariantKey::FromPosition, Some(fen.clone()))
         }
@@ -356,13 +355,14 @@ pub(super) fn terms(form: &NewChallenge) -> Result<(Terms, AnyLine), Answer> {
         }
         (VariantKey::FromPosition, None) => return Err(Answer::field("fen", "This field is required")),
         (VariantKey::Other(_), _) => return Err(Answer::field("variant", "Invalid variant")),
-        _ => return Err(Answer::bad("Variant not supported by this server")),
+        (variant, fen) => (variant.clone(), fen.clone()),
     };
     let line = variant.begin(fen.as_deref()).map_err(invalid)?;
     if line.outcome().is_over() {
         return Err(Answer::field("fen", "Invalid FEN"));
     }
-    let is_plain = variant != VariantKey::FromPosition && form.time != TimeControl::Unlimited;
+    let is_own = variant != VariantKey::Chess960 && fen.is_some();
+    let is_plain = !is_own && form.time != TimeControl::Unlimited;
     if form.rated && !is_plain {
         return Err(Answer::field("rated", "Such a game can only be casual"));
     }
@@ -428,7 +428,11 @@ mod tests {
             ("clock.limit=61&clock.increment=0", false),
             ("clock.limit=0&clock.increment=0", false),
             ("clock.limit=60&clock.increment=61", false),
-            ("variant=atomic", false),
+            ("variant=atomic", true),
+            ("variant=threeCheck&clock.limit=180&clock.increment=0&rated=true", true),
+            ("variant=racingKings&fen=8/4k3/8/8/8/8/8/4K3+w+-+-+0+1", true),
+            ("variant=horde&rated=true&clock.limit=60&fen=4k3/8/8/8/8/8/8/P7+w+-+-+0+1", false),
+            ("variant=horde&fen=4k3/8/8/8/8/8/8/8+w+-+-+0+1", false),
             ("variant=brandNew", false),
             ("variant=fromPosition", false),
             ("fen=nonsense", false),

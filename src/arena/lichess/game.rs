@@ -256,6 +256,7 @@ impl Game {
         let (status, winner) = match self.line.outcome() {
             Outcome::Ongoing if self.line.moves().len() >= LONGEST => (Status::Draw, None),
             Outcome::Ongoing => return None,
+            Outcome::Win(winner, Reason::VariantEnd) => (Status::VariantEnd, Some(winner)),
             Outcome::Win(winner, _) => (Status::Mate, Some(winner)),
             Outcome::Draw(Reason::Stalemate) => (Status::Stalemate, None),
             Outcome::Draw(_) => (Status::Draw, None),

@@ -28,21 +28,21 @@ const SECRET: usize = 3;
 /// The rating that a game is about.
 pub(super) fn perf(variant: &VariantKey, time: &TimeControl) -> PerfKey {
     match variant {
-        VariantKey::Chess960 => PerfKey::Chess960,
-        _ => time.speed().as_str().into(),
+        VariantKey::Standard | VariantKey::FromPosition => time.speed().as_str().into(),
+        variant => variant.as_str().into(),
     }
 }
 
 /// The same, for people.
 pub(super) fn perf_name(variant: &VariantKey, time: &TimeControl) -> PerfName {
     let name = match perf(variant, time) {
-        PerfKey::Chess960 => "Chess960",
         PerfKey::UltraBullet => "UltraBullet",
         PerfKey::Bullet => "Bullet",
         PerfKey::Blitz => "Blitz",
         PerfKey::Rapid => "Rapid",
         PerfKey::Classical => "Classical",
-        _ => "Correspondence",
+        PerfKey::Correspondence => "Correspondence",
+        _ => return PerfName { icon: None, name: Variant::from(variant.clone()).name },
     };
     PerfName { icon: None, name: name.to_owned() }
 }
@@ -169,7 +169,7 @@ impl Game {
         let plies = self.shown().iter().filter(|_| style.moves);
         let plies = plies.map(|ply| Ply { left: left(ply), ..ply.clone() }).collect();
         let tags = if style.tags { self.tags() } else { Vec::new() };
-        let fen = self.terms.fen.clone().filter(|_| style.tags);
+        let fen = self.terms.variant.set_up(self.terms.fen.as_deref()).filter(|_| style.tags);
         Pgn { tags, fen, plies, result: self.result() }.print()
     }
 

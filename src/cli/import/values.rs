@@ -6,7 +6,7 @@ use serde_json::Value;
 use toml::Value as Toml;
 
 use crate::{
-    protocol::lichess::people::ListUrl,
+    protocol::lichess::{Base, people::ListUrl},
     wire::lichess::{Speed, UserId},
 };
 
@@ -77,8 +77,8 @@ pub fn text(value: &Value) -> Option<Toml> {
 
 /// The address of a server.
 pub fn address(value: &Value) -> Option<Toml> {
-    let text = value.as_str()?.trim().trim_end_matches('/');
-    (text.starts_with("https://") || text.starts_with("http://")).then(|| Toml::String(text.to_owned()))
+    let base = Base::try_from(value.as_str()?.to_owned()).ok()?;
+    Some(Toml::String(base.to_string()))
 }
 
 /// One of their words, as ours.
@@ -104,10 +104,6 @@ pub fn database(value: &Value) -> Option<Toml> {
 
 pub fn popularity(value: &Value) -> Option<Toml> {
     translated(value, &[("winrate", "score"), ("games_played", "games")])
-}
-
-pub fn grouping(value: &Value) -> Option<Toml> {
-    translated(value, &[("game", "game"), ("opponent", "opponent"), ("all", "all")])
 }
 
 /// Of a choice by chance, what may come of it.

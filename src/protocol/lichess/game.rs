@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     game::{BySide, MoveText, Side},
-    seat::{Action, Clocks, Event, GameInfo, Lobby, Seat, Turn},
+    seat::{Action, Clocks, Event, GameInfo, Lobby, Occasion, Opponent, Seat, Turn},
     wire::lichess::{Color, GameFull, GameId, GameMessage, GameState, OpponentGone, Player, Status, UserId},
 };
 
@@ -208,6 +208,7 @@ impl Game {
             side,
             names: BySide([name(&full.white), name(&full.black)]),
             time_control: full.clock,
+            occasion: Occasion { rated: Some(full.rated), opponent: Some(kind(players[!side])) },
         };
         info!("{} against {}", info.names[Side::First], info.names[Side::Second]);
         let seat = table.seat(&info).await;
@@ -529,6 +530,12 @@ pub(super) fn ending(status: &Status, winner: Option<Color>) -> String {
         Some(winner) => format!("{status}, {} wins", Side::from(winner)),
         None => status.to_string(),
     }
+}
+
+fn kind(player: &Player) -> Opponent {
+    let is_bot =
+        player.ai_level.is_some() || player.title.as_ref().is_some_and(|title| title.as_str() == "BOT");
+    if is_bot { Opponent::Bot } else { Opponent::Human }
 }
 
 fn name(player: &Player) -> String {

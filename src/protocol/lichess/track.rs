@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn games_of_others_rules_are_not_followed() {
-        assert!(matches!(Track::new(&full("atomic", "startpos")), Err(Lost::Game(NoGame::Variant(_)))));
+        assert!(matches!(Track::new(&full("brandNew", "startpos")), Err(Lost::Game(NoGame::Variant(_)))));
         assert!(matches!(Track::new(&full("standard", "x")), Err(Lost::Game(NoGame::Position(_)))));
     }
 }
