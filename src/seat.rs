@@ -80,6 +80,11 @@ pub enum Opponent {
 pub enum Event {
     /// A move was played, by either side; the server is the one who says so.
     Moved(MoveText),
+    /// The last so many moves are undone, ours among them; what was asked for before is moot.
+    TakenBack {
+        /// How many, of both sides.
+        plies: usize,
+    },
     /// What stands on the server's board. A player whose own line leads elsewhere begins anew from here.
     Board(String),
     /// Ours to move, until the clock runs out.

@@ -149,6 +149,7 @@ impl<G: Judged> Player<G> {
         let game = self.info.id.as_str();
         match event {
             Event::Moved(text) => self.moved(text.as_str()),
+            Event::TakenBack { plies } => self.taken_back(plies),
             Event::Board(text) => self.compare(&text),
             Event::YourTurn { turn, clocks } => {
                 self.clocks = clocks.or(self.clocks);
@@ -195,6 +196,15 @@ impl<G: Judged> Player<G> {
         }
         self.answered = None;
         self.refused.clear();
+    }
+
+    /// Back to a position that was there before, and is thought about anew; the moves until then still count.
+    fn taken_back(&mut self, plies: usize) {
+        (self.request, self.thought, self.inquiry, self.ponder) = (None, None, Inquiry::default(), None);
+        (self.expects, self.departure, self.answered, self.last_move) = (None, None, None, None);
+        self.refused.clear();
+        self.outlook = Outlook::default();
+        self.line.take_back(plies);
     }
 
     /// The server's board against ours. Where they differ the server is right, and history begins anew.
@@ -483,7 +493,8 @@ impl<G: Judged> Player<G> {
     fn decide(&mut self, turn: Turn, mv: MoveText, best: Best) -> Action {
         if best.depth == 0 {
             // Nothing was found out about the position: no reason to change our mind.
-            return Action::Play { turn, mv, offers_draw: false, eval: None };
+            let offers_draw = self.outlook.agrees(&self.equipment.config.draw, self.stage());
+            return Action::Play { turn, mv, offers_draw, eval: None };
         }
         self.eval = Some((best.score, best.depth));
         self.outlook.judged(best.score);
@@ -493,13 +504,16 @@ impl<G: Judged> Player<G> {
             tracing::info!(game = %self.info.id, score = %best.score, "giving up");
             return Action::Resign { turn };
         }
-        let stage = Stage { move_number: self.line.moves().len() / 2 + 1, men: self.line.now().men() };
-        let offers_draw = self.outlook.draws(&config.draw, stage);
+        let offers_draw = self.outlook.draws(&config.draw, self.stage());
         let worth = match best.score.mate_moves() {
             Some(moves) => Worth::Mate(moves),
             None => Worth::Centipawns(best.score.get()),
         };
         Action::Play { turn, mv, offers_draw, eval: Some(Eval { worth, depth: best.depth }) }
+    }
+
+    fn stage(&self) -> Stage {
+        Stage { move_number: self.line.moves().len() / 2 + 1, men: self.line.now().men() }
     }
 
     /// Our answer was handed to the socket.

@@ -263,7 +263,7 @@ impl Player {
                 }
                 Event::Ended { result } => return result,
                 Event::ClocksRead(_) | Event::Sent { .. } | Event::DrawOffered => {}
-                refused @ Event::Refused { .. } => panic!("{refused:?}"),
+                odd @ (Event::Refused { .. } | Event::TakenBack { .. }) => panic!("{odd:?}"),
             }
         }
     }

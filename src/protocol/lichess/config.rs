@@ -6,12 +6,13 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use super::{challenges, clubs, matchmaking, people};
 use crate::{
+    game::Side,
     net::{
         http::Base,
         private::{self, NotPrivate},
     },
     protocol::{backoff::Backoff, secret},
-    wire::lichess::Token,
+    wire::lichess::{GameFull, Token},
 };
 
 /// Holds the token, so that it need not stand in a file.
@@ -42,6 +43,12 @@ pub struct Config {
     /// What to claim when the opponent has left.
     #[serde(default)]
     pub claim: Claim,
+    /// How often an opponent may take moves back, in each game.
+    #[serde(default)]
+    pub takebacks: u32,
+    /// When to play tournament games with half the time, for more points.
+    #[serde(default)]
+    pub berserk: Berserk,
     /// Which challenges are accepted.
     #[serde(default)]
     pub challenges: challenges::Config,
@@ -73,6 +80,8 @@ impl Config {
             max_games: max_games(),
             games: None,
             claim: Claim::default(),
+            takebacks: 0,
+            berserk: Berserk::default(),
             challenges: challenges::Config::default(),
             people: people::Config::default(),
             matchmaking: None,
@@ -80,6 +89,11 @@ impl Config {
             tournament: Vec::new(),
             patience: Patience::default(),
         }
+    }
+
+    /// What holds in every game.
+    pub(super) fn rules(&self) -> Rules {
+        Rules { claim: self.claim, takebacks: self.takebacks, berserk: self.berserk }
     }
 
     /// The token: from the table's own file or variable; else from the environment, which goes before what
@@ -175,6 +189,42 @@ pub enum Claim {
     Draw,
     /// Nothing: wait for the opponent.
     Nothing,
+}
+
+/// When to play a game of a tournament with half the time, for more points.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Berserk {
+    /// Always with all the time there is.
+    #[default]
+    Never,
+    /// Against those who are rated lower than we are.
+    Weaker,
+    /// In every tournament.
+    Always,
+}
+
+impl Berserk {
+    /// Does it apply to this game of ours? Only before our first move the server takes it.
+    pub(super) fn applies(self, full: &GameFull, side: Side) -> bool {
+        let players = full.players();
+        let is_weaker = players[side].rating.zip(players[!side].rating).is_some_and(|(we, they)| they < we);
+        full.tournament_id.is_some()
+            && full.clock.is_some()
+            && match self {
+                Berserk::Never => false,
+                Berserk::Weaker => is_weaker,
+                Berserk::Always => true,
+            }
+    }
+}
+
+/// What holds in every game of an account.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub claim: Claim,
+    pub takebacks: u32,
+    pub berserk: Berserk,
 }
 
 /// How long to wait for what.

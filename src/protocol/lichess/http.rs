@@ -67,6 +67,11 @@ pub enum HttpError {
 }
 
 impl HttpError {
+    /// Is it nobody's word on what was asked, so that asking again may help?
+    pub(super) fn is_passing(&self) -> bool {
+        matches!(self, HttpError::Limited { .. } | HttpError::Trouble(_) | HttpError::Network(_))
+    }
+
     /// For how long no game against a bot is to be had, and is it us who have played enough of them?
     pub fn bots_rest(&self) -> Option<(Duration, bool)> {
         match self {

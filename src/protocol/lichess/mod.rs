@@ -40,7 +40,7 @@ pub mod terms;
 mod track;
 
 pub use account::{Visit, join, leave, upgrade, visit};
-pub use config::{Claim, Config, NoToken, Patience};
+pub use config::{Berserk, Claim, Config, NoToken, Patience};
 use events::Account;
 use game::Table;
 pub use http::{Http, HttpError};
@@ -91,7 +91,7 @@ async fn stay(config: &Config, lobby: Lobby, shutdown: &Shutdown) -> Result<(), 
     };
     info!("playing as {}", user.id);
     let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.patience).map_err(failed)?;
-    let table = Table { http, lobby, me: user.id, claim: config.claim };
+    let table = Table { http, lobby, me: user.id, rules: config.rules() };
     let (people, _lists) = lists::keep(&config.people).await;
     Account::new(config, table, people, shutdown).await.run().await.map_err(failed)
 }
