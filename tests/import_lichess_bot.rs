@@ -67,7 +67,7 @@ fn the_result_can_be_checked_at_once() {
     let made = zeitnot(here, &import);
     let said = String::from_utf8(made.stderr).unwrap();
     assert!(made.status.success(), "{said}");
-    assert!(said.contains("could not be converted: engine.lichess_bot_tbs.syzygy.paths ("), "{said}");
+    assert!(said.contains("could not be converted: engine.lichess_bot_tbs ("), "{said}");
     let text = String::from_utf8(made.stdout).unwrap();
     assert!(!text.contains(SECRET) && !said.contains(SECRET));
     fs::write(here.join("config.toml"), &text).unwrap();
@@ -108,7 +108,7 @@ fn what_is_off_there_is_off_here() {
         own.left,
         [
             "challenge.concurrency (not with such a value)",
-            "engine.uci_options.Skill (the engine speaks another protocol)"
+            "engine.uci_options.Skill (there is no such key here)"
         ]
     );
 }

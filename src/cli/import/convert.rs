@@ -7,7 +7,7 @@ use serde_saphyr::{DuplicateKeyPolicy, budget};
 use toml::{Table, Value as Toml};
 
 use super::{
-    rows::{ALIKE, REASONS, ROWS, Row, SWITCHES},
+    rows::{ALIKE, REASONS, ROWS, Row, SWITCHES, WHOLE},
     values,
 };
 use crate::{game::TimeControl, protocol::lichess, wire::lichess::Token};
@@ -124,7 +124,7 @@ impl Import<'_> {
     }
 
     fn program(&mut self, protocol: &str, dir: &str, name: &str) {
-        let path = self.path(&format!("{}/{name}", dir.trim_end_matches('/')));
+        let path = self.path(&Path::new(dir).join(name));
         let called = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
         let called: String =
             called.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
@@ -151,7 +151,11 @@ impl Import<'_> {
             table.insert("args".to_owned(), Toml::Array(args));
         }
         if let Some(folder) = self.take_text("engine.working_dir") {
-            table.insert("folder".to_owned(), Toml::String(self.path(&folder)));
+            table.insert("folder".to_owned(), Toml::String(self.path(Path::new(&folder))));
+        }
+        let other = if protocol == "uci" { "engine.xboard_options" } else { "engine.uci_options" };
+        if self.take(other).is_some_and(|options| has_leaves(&options)) {
+            self.leave(other, "the engine speaks another protocol");
         }
         let options = self.options(&format!("engine.{protocol}_options"));
         if !options.is_empty() {
@@ -226,7 +230,7 @@ impl Import<'_> {
         let mut files = Vec::new();
         for variant in ["standard", "chess960"] {
             for file in self.take_list(&format!("engine.polyglot.book.{variant}")) {
-                let file = file.as_str().map(|file| Toml::String(self.path(file)));
+                let file = file.as_str().map(|file| Toml::String(self.path(Path::new(file))));
                 files.extend(file.filter(|file| !files.contains(file)));
             }
         }
@@ -356,11 +360,10 @@ impl Import<'_> {
     }
 
     /// A path of theirs, seen from here.
-    fn path(&self, path: &str) -> String {
-        let path = path.strip_prefix("./").unwrap_or(path);
-        let seen = self.home.join(path);
-        let bare = seen.parent() == Some(Path::new(""));
+    fn path(&self, path: &Path) -> String {
+        let seen = self.home.join(path.strip_prefix(".").unwrap_or(path));
         // A bare name would be looked for as a shell does.
+        let bare = seen.parent() == Some(Path::new(""));
         if bare { format!("./{}", seen.display()) } else { seen.display().to_string() }
     }
 
@@ -436,10 +439,9 @@ impl Import<'_> {
         for (key, value) in keys {
             let key = clean(key);
             let path = if table.is_empty() { key } else { format!("{table}.{key}") };
-            let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty) || *value == "";
             match value {
-                Value::Object(keys) => self.leave_keys(&path, keys),
-                value if is_empty || Self::is_alike(&path, value) => {}
+                Value::Object(keys) if !WHOLE.contains(&path.as_str()) => self.leave_keys(&path, keys),
+                value if !has_leaves(value) || Self::is_alike(&path, value) => {}
                 _ => {
                     let is_it = |(known, _): &&(&str, &str)| {
                         path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -454,7 +456,7 @@ impl Import<'_> {
     /// The whole file.
     fn text(&mut self, has_token: bool, token_file: Option<&Path>) -> String {
         let mut text = String::from(
-            "# Made of a configuration of lichess-bot. `zeitnot check` says whether it is sound.\n",
+            "# Made from a configuration of lichess-bot. `zeitnot check` says whether it is sound.\n",
         );
         match (has_token, token_file) {
             (true, None) => text.push_str(
@@ -462,6 +464,9 @@ impl Import<'_> {
             ),
             (false, _) => text.push_str("# There was no token: make one, and set `token_file` in [[server]].\n"),
             (true, Some(_)) => {}
+        }
+        if token_file.is_none() && self.ours_at("bot.explorer.enabled").is_some() {
+            text.push_str("# The explorer wants one as well: LICHESS_EXPLORER_TOKEN, or `token_file` in [bot.explorer].\n");
         }
         if !self.left.is_empty() {
             text.push_str("#\n# Could not be converted:\n");
@@ -488,6 +493,17 @@ const PARTS: &[(&str, &str)] = &[
     ("bot", "How to play, and where moves come from."),
     ("server", "Where to play, and against whom."),
 ];
+
+/// Is anything said with it?
+fn has_leaves(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(list) => !list.is_empty(),
+        Value::String(text) => !text.is_empty(),
+        Value::Object(keys) => keys.values().any(has_leaves),
+        Value::Bool(_) | Value::Number(_) => true,
+    }
+}
 
 /// A value, short and in one line.
 fn word(value: &Value) -> String {

@@ -34,6 +34,7 @@ pub const ROWS: &[Row] = &[
     one("url", &["server.url"], read::address),
     one("move_overhead", &["bot.move_overhead"], read::millis),
     one("abort_time", &["server.patience.first_move"], read::seconds),
+    one("max_takebacks_accepted", &["server.takebacks"], read::number),
     one("engine.polyglot.min_weight", &["bot.book.min_weight"], read::number),
     one("engine.polyglot.selection", &["bot.book.select"], read::selection),
     one("engine.polyglot.max_depth", &["bot.book.max_ply"], read::plies),
@@ -96,6 +97,7 @@ pub(super) const SWITCHES: &[&str] = &[
 /// With these values theirs is what happens here in any case.
 pub(super) const ALIKE: &[(&str, &str)] = &[
     ("engine.silence_stderr", "true"),
+    ("engine.polyglot.enabled", "true"),
     ("engine.polyglot.normalization", "none"),
     ("engine.draw_or_resign.resign_for_egtb_minus_two", "true"),
     ("engine.draw_or_resign.offer_draw_for_egtb_zero", "true"),
@@ -116,6 +118,18 @@ pub(super) const ALIKE: &[(&str, &str)] = &[
     ("matchmaking.include_challenge_block_list", "true"),
 ];
 
+/// Tables of which there is nothing here, so that one word does for all in it.
+pub(super) const WHOLE: &[&str] = &[
+    "engine.homemade_options",
+    "engine.uci_options.go_commands",
+    "engine.xboard_options.go_commands",
+    "engine.xboard_options.egtpath",
+    "engine.online_moves.chessdb_book",
+    "engine.lichess_bot_tbs",
+    "correspondence",
+    "matchmaking.overrides",
+];
+
 /// Why there is nothing like it here; a table stands for all in it.
 pub(super) const REASONS: &[(&str, &str)] = &[
     ("engine.interpreter", "there is no engine for it"),
@@ -125,8 +139,6 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("engine.uci_options.go_commands", "moves are thought about by the clock alone"),
     ("engine.xboard_options.go_commands", "moves are thought about by the clock alone"),
     ("engine.xboard_options.egtpath", "set the engine's own option"),
-    ("engine.uci_options", "the engine speaks another protocol"),
-    ("engine.xboard_options", "the engine speaks another protocol"),
     ("engine.polyglot.book", "books are for chess and Chess960"),
     ("engine.polyglot.normalization", "the weights of all books are added up"),
     ("engine.draw_or_resign.resign_for_egtb_minus_two", "what a tablebase says counts as a score"),
@@ -136,7 +148,9 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("engine.online_moves.chessdb_book", "ChessDB is not asked"),
     ("engine.online_moves.online_egtb.source", "only Lichess's tablebase is asked"),
     ("engine.online_moves.online_egtb.move_quality", "the best move is played"),
-    ("engine.online_moves.lichess_cloud_analysis", "the best move is played, if it was found deep enough"),
+    ("engine.online_moves.lichess_cloud_analysis.move_quality", "the best move is played"),
+    ("engine.online_moves.lichess_cloud_analysis.max_score_difference", "the best move is played"),
+    ("engine.online_moves.lichess_cloud_analysis.min_knodes", "the depth counts"),
     (
         "engine.lichess_bot_tbs",
         "no tablebase is read from the disk; an engine may do it by an option of its own",
