@@ -136,6 +136,8 @@ fn each_key_of_lichess_bot_that_is_told_has_ours() {
             let is_key = code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
             match code {
                 "[[server]]" => table = "[[server]] lichess",
+                // It has the same keys.
+                "[server.challenges.bot]" => table = "[server.challenges.human]",
                 code if code.starts_with('[') => table = code,
                 _ => {}
             }

@@ -39,6 +39,7 @@ pub fn convert(yaml: &str, home: &Path, token_file: Option<&Path>) -> Result<Con
     import.books();
     import.challenges();
     import.matchmaking();
+    import.records();
     let token_file = token_file.filter(|_| token.is_some());
     if let Some(file) = token_file {
         import.keep_token_in(&file.to_string_lossy());
@@ -316,6 +317,14 @@ impl Import<'_> {
             self.leave("matchmaking.challenge_initial_time", "no clock is left; ours is the usual one");
         } else {
             self.set("server.matchmaking.times", Toml::Table(times));
+        }
+    }
+
+    /// Games as PGN.
+    fn records(&mut self) {
+        if let Some(folder) = self.take_text("pgn_directory") {
+            self.set("server.records.folder", Toml::String(self.path(Path::new(&folder))));
+            self.copy("pgn_file_grouping", &["server.records.file"], values::grouping);
         }
     }
 

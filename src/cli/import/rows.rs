@@ -127,6 +127,7 @@ pub(super) const WHOLE: &[&str] = &[
     "engine.online_moves.chessdb_book",
     "engine.lichess_bot_tbs",
     "correspondence",
+    "greeting",
     "matchmaking.overrides",
 ];
 
@@ -158,7 +159,8 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("fake_think_time", "nobody waits for the look of it"),
     ("rate_limiting_delay", "the server's limits are kept in any case"),
     ("quit_after_all_games_finish", "the first Ctrl-C lets the games end, the second leaves them"),
-    ("correspondence", "games with days for a move have no settings of their own"),
+    ("correspondence", "such games are played like others; see `longest_move` of [bot]"),
+    ("greeting", "nothing is said in chat so far"),
     ("challenge.preference", "see `kept_for_humans` of [server.challenges]"),
     ("challenge.max_simultaneous_games_per_user", "see `recent` of [server.challenges.human]"),
     ("challenge.recent_bot_challenge_age", "it needs max_recent_bot_challenges"),

@@ -106,6 +106,10 @@ pub fn popularity(value: &Value) -> Option<Toml> {
     translated(value, &[("winrate", "score"), ("games_played", "games")])
 }
 
+pub fn grouping(value: &Value) -> Option<Toml> {
+    translated(value, &[("game", "game"), ("opponent", "opponent"), ("all", "all")])
+}
+
 /// Of a choice by chance, what may come of it.
 pub fn modes(value: &Value) -> Option<Toml> {
     let modes: &[&str] = match value.as_str()? {
