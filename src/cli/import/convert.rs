@@ -7,7 +7,7 @@ use serde_saphyr::{DuplicateKeyPolicy, budget};
 use toml::{Table, Value as Toml};
 
 use super::{
-    rows::{ALIKE, REASONS, ROWS, Row, SWITCHES, WHOLE},
+    rows::{ALIKE, REASONS, ROWS, RULES, Row, SWITCHES, WHOLE},
     values,
 };
 use crate::{game::TimeControl, protocol::lichess, wire::lichess::Token};
@@ -192,32 +192,15 @@ impl Import<'_> {
 
     /// When a draw is offered and a game given up. What the file leaves out has their defaults.
     fn draws(&mut self) {
-        let keys: [(&str, &[(&str, &str, values::Read, i64)]); 2] = [
-            (
-                "resign",
-                &[
-                    ("moves", "bot.resign.moves", values::positive, 3),
-                    ("score", "bot.resign.score", values::below_zero, 1000),
-                ],
-            ),
-            (
-                "offer_draw",
-                &[
-                    ("moves", "bot.draw.moves", values::positive, 5),
-                    ("score", "bot.draw.score", values::score, 0),
-                    ("pieces", "bot.draw.pieces", values::positive, 10),
-                ],
-            ),
-        ];
-        for (what, rows) in keys {
-            let theirs = |key: &str| format!("engine.draw_or_resign.{what}_{key}");
-            let is_on = self.take(&theirs("enabled")) == Some(Value::Bool(true));
-            for (key, ours, read, usual) in rows {
+        for what in ["resign", "offer_draw"] {
+            let prefix = format!("engine.draw_or_resign.{what}_");
+            let is_on = self.take(&format!("{prefix}enabled")) == Some(Value::Bool(true));
+            for (row, usual) in RULES.iter().filter(|(row, _)| row.theirs.starts_with(&prefix)) {
                 if is_on {
-                    self.set(ours, Toml::Integer(*usual));
-                    self.copy(&theirs(key), &[ours], *read);
+                    row.ours.iter().for_each(|ours| self.set(ours, Toml::Integer(*usual)));
+                    self.row(row);
                 } else {
-                    self.take(&theirs(key));
+                    self.take(row.theirs);
                 }
             }
         }

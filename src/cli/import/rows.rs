@@ -82,6 +82,15 @@ pub const ROWS: &[Row] = &[
     one("matchmaking.challenge_mode", &["server.matchmaking.modes"], read::modes),
 ];
 
+/// Rules that are on where theirs has a switch for them, each with what theirs has where the file says nothing.
+pub(super) const RULES: &[(Row, i64)] = &[
+    (one("engine.draw_or_resign.resign_moves", &["bot.resign.moves"], read::positive), 3),
+    (one("engine.draw_or_resign.resign_score", &["bot.resign.score"], read::below_zero), 1000),
+    (one("engine.draw_or_resign.offer_draw_moves", &["bot.draw.moves"], read::positive), 5),
+    (one("engine.draw_or_resign.offer_draw_score", &["bot.draw.score"], read::score), 0),
+    (one("engine.draw_or_resign.offer_draw_pieces", &["bot.draw.pieces"], read::positive), 10),
+];
+
 /// What is dropped with all that stands beside it, unless it says `true`.
 pub(super) const SWITCHES: &[&str] = &[
     "engine.polyglot.enabled",
