@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::{
     config::{Base, Patience},
     limits::{Kind, Limits, Pass},
+    tally::Tally,
 };
 use crate::wire::{
     Message, WireError,
@@ -118,6 +119,7 @@ struct Inner {
     base: Base,
     patience: Patience,
     limits: Limits,
+    tally: Tally,
 }
 
 impl Http {
@@ -152,8 +154,14 @@ impl Http {
                 .http2_keep_alive_while_idle(true);
             if base.is_here() { builder.no_proxy().build() } else { builder.build() }
         };
-        let (requests, streams, limits) = (client()?, client()?, Limits::default());
-        let inner = Inner { requests, streams, base: base.clone(), patience: patience.clone(), limits };
+        let inner = Inner {
+            requests: client()?,
+            streams: client()?,
+            base: base.clone(),
+            patience: patience.clone(),
+            limits: Limits::default(),
+            tally: Tally::default(),
+        };
         Ok(Http { inner: Arc::new(inner) })
     }
 
@@ -165,6 +173,11 @@ impl Http {
     /// How long to wait for what.
     pub fn patience(&self) -> &Patience {
         &self.inner.patience
+    }
+
+    /// Tells what goes wrong for many at once.
+    pub(super) fn tally(&self) -> &Tally {
+        &self.inner.tally
     }
 
     /// Asks for something.
