@@ -16,6 +16,7 @@ pub mod cli;
 pub mod engine;
 pub mod game;
 pub mod net;
+pub mod online;
 pub mod priority;
 pub mod process;
 pub mod protocol;

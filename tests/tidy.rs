@@ -16,11 +16,18 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("priority", &[]),
     ("process", &[]),
     ("seat", &["game"]),
+    ("online", &["game", "wire", "net", "seat"]),
     ("engine", &["game", "wire", "priority", "process"]),
-    ("bot", &["game", "priority", "engine", "seat"]),
+    ("bot", &["game", "priority", "engine", "seat", "online"]),
     ("protocol", &["game", "seat", "wire", "net"]),
     ("arena", &["game", "wire", "net"]),
-    ("cli", &["game", "wire", "net", "priority", "process", "seat", "engine", "bot", "protocol", "arena"]),
+    (
+        "cli",
+        &[
+            "game", "wire", "net", "priority", "process", "seat", "online", "engine", "bot", "protocol",
+            "arena",
+        ],
+    ),
 ];
 
 /// What a room does not name: it is of another world.

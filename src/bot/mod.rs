@@ -17,8 +17,9 @@ use tokio_util::{
 };
 
 use crate::{
-    engine::{Judged, PlayVisitor, Score, Workshop, with_game},
+    engine::{Judged, PlayVisitor, Score, Workshop, book, with_game},
     game::{BySide, GameError, Side},
+    online,
     seat::{Clocks, Declined, GameInfo, Lobby, OpenSeat, Seat},
 };
 
@@ -31,6 +32,7 @@ mod player;
 pub mod policy;
 mod ponder;
 mod request;
+pub mod sources;
 mod thought;
 
 use cache::Cache;
@@ -39,6 +41,7 @@ use clock::{Budget, Clock};
 use lag::Lags;
 use load::Load;
 use player::Player;
+use sources::{Library, Order};
 
 /// The `[bot]` table of the configuration.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -66,6 +69,16 @@ pub struct Config {
     pub time_share: TimeShare,
     /// Cores that may think on the opponents' time, one a game; 0: none.
     pub ponder: usize,
+    /// Where moves may come from before they are searched for.
+    pub sources: Order,
+    /// Opening books.
+    pub book: book::Config,
+    /// Who is asked how endgames end.
+    pub tablebase: online::Tablebase,
+    /// Who is asked for what other people's engines found.
+    pub cloud: online::Cloud,
+    /// Who is asked for what people have played.
+    pub explorer: online::Explorer,
     /// When a draw is offered and agreed to.
     pub draw: policy::Draw,
     /// When a game is given up.
@@ -85,6 +98,11 @@ impl Default for Config {
             untimed_move: Duration::from_secs(5),
             time_share: TimeShare::default(),
             ponder: 0,
+            sources: Order::default(),
+            book: book::Config::default(),
+            tablebase: online::Tablebase::default(),
+            cloud: online::Cloud::default(),
+            explorer: online::Explorer::default(),
             draw: policy::Draw::default(),
             resign: policy::Resign::default(),
             choose: Vec::new(),
@@ -164,6 +182,8 @@ pub struct News {
     pub last_move: Option<String>,
     /// Our score (for us) and depth, once we have thought.
     pub eval: Option<(Score, u16)>,
+    /// Where our last move came from.
+    pub how: Option<How>,
     /// The server's words, once the game is over.
     pub result: Option<String>,
 }
@@ -204,8 +224,23 @@ pub enum How {
     Instant,
     /// The cache knew.
     Cached,
+    /// A book knew.
+    Book,
+    /// Somebody knew who was asked over the network.
+    Online(online::Source),
     /// The thinker panicked, or could not even begin.
     Failed,
+}
+
+impl How {
+    /// Who knew the move, if it is not from a search of ours, now or before.
+    pub fn source(self) -> Option<&'static str> {
+        match self {
+            How::Book => Some("book"),
+            How::Online(source) => Some(source.name()),
+            _ => None,
+        }
+    }
 }
 
 /// What all players of a bot share.
@@ -217,6 +252,8 @@ pub struct Equipment {
     pub workshop: Workshop,
     /// What is known of positions.
     pub cache: Cache,
+    /// What else is known of them.
+    pub library: Library,
     /// What is known of lags.
     pub lags: Lags,
     /// For those who watch.
@@ -230,7 +267,7 @@ pub struct Equipment {
 }
 
 impl Equipment {
-    /// Without a cache, and with nothing measured yet.
+    /// Without a cache or a book, asking nobody, and with nothing measured yet.
     pub fn new(config: Config, workshop: Workshop, news: mpsc::Sender<News>) -> Self {
         let (lags, load) = (Lags::new(config.lag()), Load::default());
         let ponder = Arc::new(Semaphore::new(config.ponder.min(Semaphore::MAX_PERMITS)));
@@ -238,6 +275,7 @@ impl Equipment {
             config,
             workshop,
             cache: Cache::off(),
+            library: Library::default(),
             lags,
             news,
             answers: None,

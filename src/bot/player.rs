@@ -11,13 +11,13 @@ use tokio::{select, sync::mpsc, time::sleep_until};
 
 use super::{
     Answer, Equipment, How, News,
-    cache::{Advice, Lookup},
     clock::{Budget, Clock, Reserve},
     lag::ServerLag,
     load::Place,
     policy::{Outlook, Stage},
     ponder::Ponder,
     request::{Departure, Request},
+    sources::{self, Asked, Inquiry, Step},
     thought::{self, End, Thought, Word},
 };
 use crate::{
@@ -40,8 +40,8 @@ pub(super) struct Player<G: Judged> {
     /// The request that is not answered yet.
     request: Option<Request>,
     thought: Option<Thought<G>>,
-    /// The disk is looked at for this position; meanwhile we think.
-    lookup: Option<Lookup>,
+    /// What others know of this position is looked up; meanwhile we think.
+    inquiry: Inquiry,
     /// While the opponent thinks.
     ponder: Option<Ponder<G>>,
     /// Our move and the reply to it, as the last search expects them.
@@ -51,7 +51,9 @@ pub(super) struct Player<G: Judged> {
     clocks: Option<Clocks>,
     /// As game records write it.
     last_move: Option<String>,
-    /// Our last opinion, for those who watch.
+    /// Where our last move came from, for those who watch …
+    how: Option<How>,
+    /// … and our last opinion.
     eval: Option<(Score, u16)>,
     /// What we think of a draw, and of giving up.
     outlook: Outlook,
@@ -70,8 +72,8 @@ enum Wake {
     Word(Word),
     /// So has one that runs on the opponent's time.
     Pondered(Word),
-    /// The disk was looked at; what it knows of the position is in the cache now.
-    LookedUp { found: bool },
+    /// Somebody who was asked knows the position, or does not.
+    LookedUp(sources::News),
 }
 
 /// What there is to wait for, if it is there.
@@ -93,12 +95,13 @@ impl<G: Judged> Player<G> {
             equipment,
             request: None,
             thought: None,
-            lookup: None,
+            inquiry: Inquiry::default(),
             ponder: None,
             expects: None,
             departure: None,
             clocks: None,
             last_move: None,
+            how: None,
             eval: None,
             outlook: Outlook::default(),
             answered: None,
@@ -130,7 +133,7 @@ impl<G: Judged> Player<G> {
             () = maybe(self.request.map(|request| sleep_until(request.alarm().into()))) => Wake::HardLimit,
             word = maybe(self.thought.as_mut().map(Thought::hear)) => Wake::Word(word),
             word = maybe(self.ponder.as_mut().map(Ponder::hear)) => Wake::Pondered(word),
-            found = maybe(self.lookup.as_mut().map(Lookup::done)) => Wake::LookedUp { found },
+            news = self.inquiry.hear() => Wake::LookedUp(news),
         }
     }
 
@@ -175,7 +178,7 @@ impl<G: Judged> Player<G> {
     }
 
     fn moved(&mut self, text: &str) {
-        (self.request, self.thought, self.lookup) = (None, None, None);
+        (self.request, self.thought, self.inquiry) = (None, None, Inquiry::default());
         match self.line.now().read(text) {
             Ok(mv) => {
                 self.last_move = Some(self.line.now().record(mv));
@@ -197,7 +200,7 @@ impl<G: Judged> Player<G> {
 
     /// Back to a position that was there before, and is thought about anew; the moves until then still count.
     fn taken_back(&mut self, plies: usize) {
-        (self.request, self.thought, self.lookup, self.ponder) = (None, None, None, None);
+        (self.request, self.thought, self.inquiry, self.ponder) = (None, None, Inquiry::default(), None);
         (self.expects, self.departure, self.answered, self.last_move) = (None, None, None, None);
         self.refused.clear();
         self.outlook = Outlook::default();
@@ -211,7 +214,7 @@ impl<G: Judged> Player<G> {
             Ok(board) if G::CHANCE => self.line.amend(board),
             Ok(board) => {
                 tracing::warn!(game = %self.info.id, ours = %self.line.now().print(), server = text, "taking over the server's board");
-                self.line = Line::new(board);
+                (self.line, self.inquiry) = (Line::new(board), Inquiry::default());
                 self.refused.clear();
             }
             Err(error) => tracing::warn!(game = %self.info.id, %error, "the server told an unreadable board"),
@@ -227,10 +230,7 @@ impl<G: Judged> Player<G> {
             budget: self.budget(clocks),
         };
         self.request = Some(request);
-        self.ponder = None;
-        if self.refused.is_empty() && self.go_on(&request) {
-            return;
-        }
+        (self.ponder, self.inquiry) = (None, Inquiry::default());
         let mut moves = self.line.now().moves();
         let all = moves.len();
         moves.retain(|mv| !self.refused.contains(mv));
@@ -241,25 +241,45 @@ impl<G: Judged> Player<G> {
                 // Full of answers that nobody takes, it has nobody to resign to either.
                 let _ = self.actions.try_send(Action::Resign { turn });
             }
-            [only] => self.answer(unsearched(self.line.now().pack(*only)), How::Forced),
+            [only] => self.answer(Best::unsearched(self.line.now().pack(*only)), How::Forced),
+            _ if self.refused.is_empty() && (self.look_up(&request) || self.go_on(&request)) => {}
             [first, ..] if request.budget.is_instant() => {
                 let glance = self.glance().unwrap_or(self.line.now().pack(*first));
-                self.answer(unsearched(glance), How::Instant);
+                self.answer(Best::unsearched(glance), How::Instant);
             }
             some if some.len() < all => {
                 let some = some.iter().map(|&mv| self.line.now().pack(mv)).collect();
                 self.think(request, some, None);
             }
-            _ => match self.equipment.cache.consult(&self.line, self.price(&request)) {
-                Advice::Play(found) => self.answer(found.best(), How::Cached),
-                Advice::Seed(found) => self.think(request, Vec::new(), Some(found.mv)),
-                Advice::Later(lookup) => {
-                    self.lookup = Some(lookup);
-                    self.think(request, Vec::new(), None);
-                }
-                Advice::Nothing => self.think(request, Vec::new(), None),
-            },
+            _ => self.think(request, Vec::new(), self.inquiry.hint),
         }
+    }
+
+    /// Asks those who may know the position. Does one of them know it at once, who goes before all others?
+    fn look_up(&mut self, request: &Request) -> bool {
+        let asked = Asked {
+            line: &self.line,
+            side: self.info.side,
+            left: request.clocks.map(|clocks| clocks.left[self.info.side]),
+            time: request.budget.soft,
+            price: self.price(request),
+            pondered: self.has_thought(),
+        };
+        self.inquiry = Inquiry::begin(&self.equipment.library, &self.equipment.cache, &asked);
+        self.heed()
+    }
+
+    /// Plays what was looked up, once nobody is waited for who goes before. Is there such a move?
+    fn heed(&mut self) -> bool {
+        let Step::Play(best, how) = self.inquiry.step() else { return false };
+        self.answer(best, how);
+        true
+    }
+
+    /// Was this very position thought about while the opponent's clock ran?
+    fn has_thought(&self) -> bool {
+        let here = self.line.now().key();
+        self.thought.as_ref().is_some_and(|t| t.line.now().key() == here && t.is_of_use())
     }
 
     /// A move without a search, unless it was refused.
@@ -272,12 +292,13 @@ impl<G: Judged> Player<G> {
     /// Where this very position was thought about while the opponent's clock ran, that thought goes on.
     /// Is there such a one?
     fn go_on(&mut self, request: &Request) -> bool {
-        let here = self.line.now().key();
-        let thought = self.thought.take().filter(|t| t.line.now().key() == here && t.is_of_use());
-        let Some(mut thought) = thought else { return false };
+        let is_here = self.has_thought();
+        let Some(mut thought) = self.thought.take().filter(|_| is_here) else { return false };
         match thought.ask(request.budget) {
-            ControlFlow::Break(()) => self.conclude(&thought, request.budget, How::Pondered),
-            ControlFlow::Continue(()) => self.thought = Some(thought),
+            ControlFlow::Break(()) if !self.inquiry.is_waiting() => {
+                self.conclude(&thought, request.budget, How::Pondered);
+            }
+            _ => self.thought = Some(thought),
         }
         true
     }
@@ -359,23 +380,36 @@ impl<G: Judged> Player<G> {
                 self.eval = opinion.map(|o| (o.score, o.depth)).or(self.eval);
                 return self.tell(None);
             }
-            // A search looks at the clock as well, and may be the first to see that it is time.
-            Wake::Word(Word::End(End::Content)) if self.is_time() => How::HardLimit,
-            Wake::Word(Word::End(End::Content)) => How::Searched,
-            Wake::Word(Word::End(End::NeverBegan)) => How::Failed,
-            Wake::Word(Word::End(End::Panicked)) => {
-                self.report_panic();
-                How::Failed
+            Wake::Word(Word::End(end)) => {
+                if end == End::Panicked {
+                    self.report_panic();
+                }
+                // Somebody may know better, and there is time to hear it.
+                if self.inquiry.is_waiting() && !self.is_time() {
+                    return;
+                }
+                self.how_it_ended(end)
             }
             Wake::Pondered(word) => return self.pondered(word),
-            Wake::LookedUp { found } => return self.looked_up(found),
+            Wake::LookedUp(news) => return self.looked_up(news),
         };
         // Before the request is there, a thought that is done waits for it.
         let Some(request) = self.request else { return };
         match self.thought.take() {
             Some(thought) => self.conclude(&thought, request.budget, how),
             // It cannot be; but an answer is owed.
-            None => self.answer(unsearched(self.equipment.workshop.glance(self.line.now())), How::Failed),
+            None => {
+                self.answer(Best::unsearched(self.equipment.workshop.glance(self.line.now())), How::Failed)
+            }
+        }
+    }
+
+    fn how_it_ended(&self, end: End) -> How {
+        match end {
+            // A search looks at the clock as well, and may be the first to see that it is time.
+            End::Content if self.is_time() => How::HardLimit,
+            End::Content => How::Searched,
+            End::NeverBegan | End::Panicked => How::Failed,
         }
     }
 
@@ -393,12 +427,30 @@ impl<G: Judged> Player<G> {
         self.answer(thought.best(), how);
     }
 
-    /// The disk was faster than the search: what it knows may spare us the rest.
-    fn looked_up(&mut self, found: bool) {
-        self.lookup = None;
-        let Some(request) = self.request.filter(|_| found) else { return };
-        if let Advice::Play(found) = self.equipment.cache.consult(&self.line, self.price(&request)) {
-            self.answer(found.best(), How::Cached);
+    /// Somebody was faster than the search: what is known there may spare us the rest.
+    fn looked_up(&mut self, news: sources::News) {
+        let Some(request) = self.request else {
+            self.inquiry = Inquiry::default();
+            return;
+        };
+        let (at, known) = match news {
+            sources::News::Disk { at, found } => {
+                let known = found.then(|| self.equipment.cache.known(&self.line, self.price(&request)));
+                (at, known.flatten().map(|best| (best, How::Cached)))
+            }
+            sources::News::Online { at, source, suggestions } => {
+                let best = sources::first_fit(&self.line, &suggestions);
+                (at, best.map(|best| (best, How::Online(source))))
+            }
+        };
+        self.inquiry.settle(at, known);
+        if self.heed() || self.inquiry.is_waiting() {
+            return;
+        }
+        // The search was done before, and has waited for them.
+        let Some(end) = self.thought.as_ref().and_then(Thought::end) else { return };
+        if let Some(thought) = self.thought.take() {
+            self.conclude(&thought, request.budget, self.how_it_ended(end));
         }
     }
 
@@ -423,7 +475,7 @@ impl<G: Judged> Player<G> {
     /// Sends this move as the answer to the open request.
     fn answer(&mut self, best: Best, how: How) {
         let Some(request) = self.request.take() else { return };
-        (self.thought, self.lookup) = (None, None);
+        (self.thought, self.inquiry, self.how) = (None, Inquiry::default(), Some(how));
         let now = self.line.now();
         // The slot was given a legal move, and thinkers publish legal moves; should one not, any will do.
         let Some(mv) = now.unpack(best.mv).or_else(|| now.moves().first().copied()) else { return };
@@ -504,12 +556,8 @@ impl<G: Judged> Player<G> {
             ply: line.moves().len(),
             last_move: self.last_move.clone(),
             eval: self.eval,
+            how: self.how,
             result,
         });
     }
-}
-
-/// A move that nobody has thought about.
-fn unsearched(mv: Packed) -> Best {
-    Best { mv, score: Score::ZERO, depth: 0 }
 }

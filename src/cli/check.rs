@@ -8,7 +8,7 @@ use super::{
     engines::Engines,
     print,
 };
-use crate::arena;
+use crate::{arena, bot::sources::Library};
 
 /// Say what is wrong with a configuration, or what it would do
 ///
@@ -44,6 +44,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     if has_arena {
         config.arena.check()?;
     }
+    let library = Library::open(&config.bot)?;
     let tried = Engines::open(&config)?;
     print(|out| {
         let Config { engine, engines, bot, cache, log, servers, arena } = &config;
@@ -71,6 +72,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
             out,
             "bot: games at once: {games}, {overhead:?} a move kept in hand until the lag is measured"
         )?;
+        writeln!(out, "moves from: {library}")?;
         writeln!(out, "cache: {cache}")?;
         writeln!(out, "log: {log}")?;
         for (at, server) in servers.iter().enumerate() {

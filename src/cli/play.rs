@@ -8,7 +8,7 @@ use tracing::{error, info, warn};
 
 use super::{CliError, config::Config, engines::Engines, live::Live, log, network, signals};
 use crate::{
-    bot::{Bot, Equipment, cache::Cache},
+    bot::{Bot, Equipment, cache::Cache, sources::Library},
     engine::Workshop,
     priority::Granted,
     protocol::{ProtocolError, Shutdown},
@@ -59,12 +59,13 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         count(&mut config, games)?;
     }
     let workshop = Workshop::new(&config.engine)?;
+    let library = Library::open(&config.bot)?;
     let engines = Engines::open(&config)?;
     let live = Live::new();
     let _log = log::start(&config.log, live.lines());
     engines.warnings.iter().for_each(|warning| warn!("{warning}"));
     let hands = engines.ready.clone();
-    let played = network::run(move |granted| play(config, workshop, hands, live, granted));
+    let played = network::run(move |granted| play(config, workshop, library, hands, live, granted));
     // Whatever still runs of them has nobody to play for.
     engines.close();
     played?
@@ -82,6 +83,7 @@ fn count(config: &mut Config, games: NonZeroU32) -> Result<(), CliError> {
 async fn play(
     config: Config,
     workshop: Workshop,
+    library: Library,
     mut engines: BTreeMap<String, Workshop>,
     live: Live,
     granted: Granted,
@@ -99,7 +101,7 @@ async fn play(
     let cache = Cache::open(&config.cache, workshop.fingerprint());
     let mut equipment = Equipment::new(config.bot, workshop, news);
     equipment.lags.recall_all(cache.lags());
-    equipment.cache = cache.clone();
+    (equipment.cache, equipment.library) = (cache.clone(), library);
     equipment.engage(&engines);
     let lobby = players(equipment, &tasks, &shutdown);
     tasks.spawn(live.show(to_screen)?);

@@ -19,6 +19,7 @@ use crate::{
     priority::{self, Granted},
 };
 
+pub mod book;
 pub mod decision;
 pub mod eval;
 pub mod external;

@@ -85,6 +85,13 @@ impl<G: Game> Line<G> {
         self.keys.iter().rev().take(reversible).filter(|&&k| k == key).count()
     }
 
+    /// Does this move lead to a position that stood on the board before?
+    pub fn leads_back(&self, mv: G::Move) -> bool {
+        let mut next = self.clone();
+        next.play(mv);
+        next.repetitions() > 0
+    }
+
     /// What the rules say of the game, repetition included.
     pub fn outcome(&self) -> Outcome {
         match self.now.outcome() {

@@ -208,6 +208,11 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
     /// Identifies the position for repetition and for tables.
     fn key(&self) -> Key;
 
+    /// Under which Polyglot's opening books hold the position; `None`: there are no books for this game.
+    fn book_key(&self) -> Option<u64> {
+        None
+    }
+
     /// Plies since the last move that cannot be taken back: positions before it never come again.
     fn reversible_plies(&self) -> u32;
 

@@ -223,6 +223,14 @@ impl Cache {
         }
     }
 
+    /// The move to play at once in this position, with a budget that buys so many nodes.
+    pub fn known<G: Judged>(&self, line: &Line<G>, price: u64) -> Option<Best> {
+        match self.consult(line, price) {
+            Advice::Play(found) => Some(found.best()),
+            Advice::Seed(_) | Advice::Later(_) | Advice::Nothing => None,
+        }
+    }
+
     /// Keeps what was found at the end of this line, unless the same engine has found something with more
     /// effort before, or what was found may owe something to how the line came there.
     pub fn keep<G: Judged>(&self, line: &Line<G>, found: Found) {

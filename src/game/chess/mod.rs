@@ -58,6 +58,11 @@ impl Chess {
         self.position.turn()
     }
 
+    /// Can a side castle as only in Chess960?
+    pub fn is_chess960(&self) -> bool {
+        self.position.castles().mode() == CastlingMode::Chess960
+    }
+
     /// The part of the key that the move's squares do not tell: castling rights and en passant.
     fn rights(&self) -> Zobrist64 {
         let mut key = Zobrist64::default();
@@ -188,6 +193,12 @@ impl Game for Chess {
 
     fn key(&self) -> Key {
         Key(self.key.0)
+    }
+
+    /// Polyglot hashes as shakmaty does, but for pawns: one beside a pawn that moved two squares counts, whether
+    /// or not it may capture.
+    fn book_key(&self) -> Option<u64> {
+        Some(self.position.zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal).0)
     }
 
     fn reversible_plies(&self) -> u32 {

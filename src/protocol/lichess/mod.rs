@@ -41,12 +41,14 @@ pub mod terms;
 mod track;
 
 pub use account::{Visit, join, leave, upgrade, visit};
-pub use config::{BadBase, Base, Berserk, Claim, Config, NoToken, Patience};
+pub use config::{Berserk, Claim, Config, NoToken, Patience};
 use events::Account;
 use game::Table;
 pub use http::{Http, HttpError};
 pub use limits::Kind;
 use taken::Taken;
+
+pub use crate::net::http::{BadBase, Base};
 
 /// The protocol of lichess.org, for bots.
 #[derive(Debug)]

@@ -6,8 +6,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::config::Base;
-use crate::wire::lichess::UserId;
+use crate::{net::http::Base, wire::lichess::UserId};
 
 /// Of all servers: the one thing that sessions, which know nothing of each other, have to agree upon.
 static TAKEN: Mutex<BTreeSet<(String, UserId)>> = Mutex::new(BTreeSet::new());
