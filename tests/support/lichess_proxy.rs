@@ -161,8 +161,12 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> io::Result<R
         *response.status_mut() = StatusCode::from_u16(*status).unwrap();
         return Ok(response);
     }
-    sleep(faults.delay).await;
-    let response = shared.pass(request).await?;
+    // What was sent arrives, also if who has sent it is no more.
+    let passing = async move |shared: Arc<Shared>| {
+        sleep(faults.delay).await;
+        shared.pass(request).await
+    };
+    let response = tokio::spawn(passing(shared.clone())).await.unwrap()?;
     if faults.lost.is_some_and(strikes) {
         return Err(io::Error::other("the answer is lost, on purpose"));
     }
@@ -186,7 +190,7 @@ impl Shared {
         self.sent.lock().unwrap().get_mut(game).unwrap()[at].status = Some(status);
     }
 
-    async fn pass(self: Arc<Shared>, request: Request<Incoming>) -> io::Result<Response<Body>> {
+    async fn pass(self: &Arc<Shared>, request: Request<Incoming>) -> io::Result<Response<Body>> {
         let (parts, body) = request.into_parts();
         let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
         let path = parts.uri.path_and_query().unwrap().as_str();
