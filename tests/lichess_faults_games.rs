@@ -29,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// How patient the program is here: what takes half a minute in earnest takes a second.
 const HURRY: &str = "max_games = 8\n[server.patience]\nsilence = '1s'\nanswer = '2s'\nfirst_pause = '30ms'\n\
                      longest_pause = '300ms'\nlimited = '300ms'";
+/// After each opening of the event stream: all running games, not only the nine that come unasked.
+const LOOK: &str = "/api/account/playing?nb=50";
 /// Each move takes at least this while a test waits for the middle of its games.
 const SLOWLY: Duration = Duration::from_millis(50);
 
@@ -44,17 +46,17 @@ struct Match {
 impl Match {
     /// Eight games that have begun.
     async fn start(faults: Faults) -> (Match, Program) {
-        Match::with(60, faults).await
+        Match::with(60, HURRY, faults).await
     }
 
-    /// The same, with so many seconds on the clocks.
-    async fn with(clock: u32, faults: Faults) -> (Match, Program) {
+    /// The same, with so many seconds on the clocks, and with these settings of the program's.
+    async fn with(clock: u32, patience: &str, faults: Faults) -> (Match, Program) {
         let settings =
             "event_keep_alive = '200ms'\ngame_keep_alive = '200ms'\n[lichess.limits]\nmoves = 100000";
         let arena = arena::Lichess::start(settings).await;
         let proxy = Proxy::start(&arena.address).await;
         proxy.set(faults);
-        let program = Program::start(arena.folder.path(), &proxy.url, "lip_alice", HURRY);
+        let program = Program::start(arena.folder.path(), &proxy.url, "lip_alice", patience);
         let address = format!("http://{}", arena.address);
         let bob = Client::of(&address, "lip_bob", Kind::Random, "max_games = 8");
         let mut this = Match { alice: arena.bot("alice"), arena, proxy, bob, games: Vec::new() };
@@ -138,7 +140,7 @@ fn warned(program: &Program, most: usize, of: &[&str]) {
 #[tokio::test]
 async fn a_server_that_refuses_moves_and_loses_answers() {
     let faults = Faults { refused: vec![(14, 429), (2, 503)], lost: Some(5), ..Faults::default() };
-    let (games, program) = Match::with(15, faults).await;
+    let (games, program) = Match::with(15, HURRY, faults).await;
     games.ends().await;
     let lines = ["on purpose", "trouble", "network", "too many"];
     warned(&program, 2, &lines);
@@ -167,8 +169,41 @@ async fn silence_on_all_streams() {
     games.are_amid(3).await;
     games.proxy.silence();
     games.proxy.set(Faults::default());
+    let looked = games.proxy.asked(LOOK);
+    until("the running games are looked up again", async || games.proxy.asked(LOOK) > looked).await;
     games.ends().await;
     warned(&program, 1, &["nothing on the stream for 1s"]);
+    assert!(!program.warnings().is_empty());
+}
+
+/// The same with the settings that users have, and a server that says nothing on new streams either.
+#[tokio::test]
+#[ignore = "takes a minute: the test above does the same in a hurry"]
+async fn half_a_minute_of_silence_on_all_streams() {
+    let (games, program) =
+        Match::with(60, "max_games = 8", Faults { delay: SLOWLY, ..Faults::default() }).await;
+    games.are_amid(3).await;
+    games.proxy.silence();
+    games.proxy.set(Faults { mute: true, ..Faults::default() });
+    sleep(Duration::from_secs(30)).await;
+    games.proxy.set(Faults::default());
+    games.ends().await;
+    warned(&program, 1, &["nothing on the stream for 17s"]);
+    assert!(!program.warnings().is_empty());
+}
+
+#[tokio::test]
+async fn streams_that_cannot_be_opened_for_a_while() {
+    let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
+    games.are_amid(3).await;
+    for status in [429, 502] {
+        games.proxy.set(Faults { no_streams: Some(status), ..Faults::default() });
+        games.proxy.cut();
+        sleep(Duration::from_millis(700)).await;
+    }
+    games.proxy.set(Faults::default());
+    games.ends().await;
+    warned(&program, 2, &["too many requests (on purpose)", "next try in", "once more in"]);
     assert!(!program.warnings().is_empty());
 }
 
@@ -191,7 +226,25 @@ async fn a_program_that_is_killed_and_started_again() {
     games.are_amid(3).await;
     program.kill().await;
     games.proxy.set(Faults::default());
+    assert_eq!(games.proxy.asked(LOOK), 1);
     let program = Program::start(games.arena.folder.path(), &games.proxy.url, "lip_alice", HURRY);
+    until("the running games are looked up", async || games.proxy.asked(LOOK) == 2).await;
     games.ends().await;
     warned(&program, 0, &[]);
+}
+
+#[tokio::test]
+async fn a_token_that_is_revoked_amid_the_games() {
+    let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
+    games.are_amid(2).await;
+    assert_eq!(games.alice.text("DELETE", "/api/token", "", "").await.0, 204);
+    let (code, told) = program.ends().await;
+    assert_eq!(code, Some(1), "{told:#?}");
+    let last: Vec<_> = told.iter().filter(|line| !line.contains(" INFO ")).collect();
+    let [error] = last[..] else { panic!("{told:#?}") };
+    assert!(error.starts_with("error: ") && error.contains("the token is not accepted"), "{error}");
+    assert!(error.contains("make a new one with the scope bot:play"), "{error}");
+    games.bob.shutdown.now.cancel();
+    games.bob.ends().await;
+    games.arena.stop().await;
 }

@@ -44,6 +44,10 @@ pub struct Faults {
     pub garbage: bool,
     /// Whoever connects is thrown out.
     pub away: bool,
+    /// Streams are refused with this.
+    pub no_streams: Option<u16>,
+    /// Nothing comes on any stream as long as this is so.
+    pub mute: bool,
 }
 
 /// A move on its way: what was said of it to the bot, if anything.
@@ -66,7 +70,7 @@ struct Shared {
     moves: Mutex<usize>,
     /// By game.
     sent: Mutex<HashMap<String, Vec<Sent>>>,
-    opened: Mutex<Vec<String>>,
+    asked: Mutex<Vec<String>>,
     /// How often all connections were cut, and all streams fell silent.
     cut: watch::Sender<u32>,
     silent: watch::Sender<u32>,
@@ -86,7 +90,7 @@ impl Proxy {
             faults: Mutex::default(),
             moves: Mutex::default(),
             sent: Mutex::default(),
-            opened: Mutex::default(),
+            asked: Mutex::default(),
             cut: watch::Sender::default(),
             silent: watch::Sender::default(),
         });
@@ -123,9 +127,9 @@ impl Proxy {
         self.shared.sent.lock().unwrap().get(game).cloned().unwrap_or_default()
     }
 
-    /// How often streams were opened whose path begins so.
-    pub fn opened(&self, path: &str) -> usize {
-        self.shared.opened.lock().unwrap().iter().filter(|opened| opened.starts_with(path)).count()
+    /// How often this was asked for.
+    pub fn asked(&self, path: &str) -> usize {
+        self.shared.asked.lock().unwrap().iter().filter(|asked| *asked == path).count()
     }
 }
 
@@ -156,10 +160,7 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> io::Result<R
     let strikes = |every: usize| count % every == 0;
     if let Some((_, status)) = faults.refused.iter().find(|(every, _)| strikes(*every)) {
         shared.told(game, at, *status);
-        let body = Full::from("{\"error\":\"on purpose\"}").map_err(|never| match never {});
-        let mut response = Response::new(body.boxed_unsync());
-        *response.status_mut() = StatusCode::from_u16(*status).unwrap();
-        return Ok(response);
+        return Ok(refusal(*status));
     }
     // What was sent arrives, also if who has sent it is no more.
     let passing = async move |shared: Arc<Shared>| {
@@ -172,6 +173,13 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> io::Result<R
     }
     shared.told(game, at, response.status().as_u16());
     Ok(response)
+}
+
+fn refusal(status: u16) -> Response<Body> {
+    let body = Full::from("{\"error\":\"on purpose\"}").map_err(|never| match never {});
+    let mut response = Response::new(body.boxed_unsync());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap();
+    response
 }
 
 impl Shared {
@@ -194,15 +202,18 @@ impl Shared {
         let (parts, body) = request.into_parts();
         let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
         let path = parts.uri.path_and_query().unwrap().as_str();
+        self.asked.lock().unwrap().push(path.to_owned());
+        let is_stream = path.contains("/stream/");
+        if let Some(status) = self.faults().no_streams.filter(|_| is_stream) {
+            return Ok(refusal(status));
+        }
         let passed = self.client.request(parts.method, format!("{}{path}", self.server));
         let mut headers = parts.headers;
         headers.remove("host");
         let silent = self.silent.subscribe();
         let answer = passed.headers(headers).body(body).send().await.map_err(io::Error::other)?;
-        let is_stream = path.contains("/stream/") && answer.status().is_success();
         let status = answer.status();
         let body = if is_stream {
-            self.opened.lock().unwrap().push(path.to_owned());
             relay(Relay { answer, silent, shared: self.clone(), rest: None })
         } else {
             Full::from(answer.bytes().await.map_err(io::Error::other)?)
@@ -251,6 +262,9 @@ impl Relay {
             Ok(chunk) => chunk?,
             Err(error) => return Some(Err(error)),
         };
+        while self.shared.faults().mute {
+            sleep(Duration::from_millis(20)).await;
+        }
         let faults = self.shared.faults();
         let is_state = String::from_utf8_lossy(&chunk).contains("\"type\":\"gameState\"");
         if faults.close_streams && is_state {
