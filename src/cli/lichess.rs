@@ -86,7 +86,7 @@ pub enum AccountError {
     #[error(transparent)]
     Token(#[from] NoToken),
     /// The server did not answer as it should.
-    #[error("{server}: {source}")]
+    #[error("{server}: {source}{}", advice(source))]
     Server {
         /// Which.
         server: String,
@@ -99,6 +99,14 @@ pub enum AccountError {
     /// The token is for other things.
     #[error("the token may not play: make one with the scope {}", Scope::BotPlay)]
     NoScope,
+}
+
+/// What to look at where nobody answered.
+fn advice(error: &HttpError) -> &'static str {
+    match error {
+        HttpError::Network(_) => " (is the server there, and its address right?)",
+        _ => "",
+    }
 }
 
 impl AccountError {

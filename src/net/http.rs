@@ -92,16 +92,14 @@ pub fn client(base: &Base, name: &str) -> ClientBuilder {
     if base.is_here() { builder.no_proxy() } else { builder }
 }
 
-/// What went wrong, in one line: the causes say it, and the address would say nothing new.
+/// What went wrong, in one line. The last cause says it, and those before it only where they stood.
 pub fn told(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(&error);
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
+    let mut told = &error as &dyn std::error::Error;
+    while let Some(cause) = told.source() {
+        told = cause;
     }
-    text
+    let told = told.to_string();
+    if error.is_connect() { format!("cannot connect: {told}") } else { told }
 }
 
 /// Where an answer ends.
