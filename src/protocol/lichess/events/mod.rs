@@ -183,6 +183,7 @@ impl<'a> Account<'a> {
             self.knock();
         }
         self.arrange();
+        self.tell_queue();
     }
 
     /// No more games: whoever waits is told.
