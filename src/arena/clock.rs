@@ -21,6 +21,16 @@ impl Clock {
         Clock { left: BySide::both(initial), increment, running: None }
     }
 
+    /// Both clocks show this, none running.
+    pub fn set(&mut self, left: BySide<Duration>) {
+        (self.left, self.running) = (left, None);
+    }
+
+    /// Does anybody's time pass?
+    pub fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
     /// From now on this side's time passes.
     pub fn start(&mut self, side: Side, now: Instant) {
         self.running = Some((side, now));

@@ -22,6 +22,9 @@ pub struct Config {
     /// Who may make accounts while the server runs; nobody without it.
     #[serde(default)]
     pub admin_token: Option<Token>,
+    /// Keeps accounts, challenges and running games over a restart; without it they end with the server.
+    #[serde(default)]
+    pub state: Option<PathBuf>,
     /// How often an event stream says that it lives.
     #[serde(default = "seconds::<6>", with = "humantime_serde")]
     pub event_keep_alive: Duration,

@@ -23,12 +23,15 @@ use super::{
     config::{AccountConfig, Config},
     export::Style,
     game::{Game, Patience},
+    kept::Kept,
     limit::{Ration, Rations},
     open::Open,
     people::People,
     profile::Seen,
     route::{Call, Deed, Via},
+    saved::{Restored, changes},
     society::Society,
+    state::Changes,
 };
 use crate::{
     arena::store::Store,
@@ -96,10 +99,10 @@ pub(super) struct DeskActor {
     pub(super) config: Config,
     pub(super) people: People,
     pub(super) rations: Rations,
-    pub(super) pending: BTreeMap<ChallengeId, Pending>,
+    pub(super) pending: Kept<ChallengeId, Pending>,
     /// Challenges that are no longer pending, the latest last.
     pub(super) answered: VecDeque<Challenge>,
-    pub(super) games: BTreeMap<GameId, Game>,
+    pub(super) games: Kept<GameId, Game>,
     /// Challenges to anybody.
     pub(super) open: BTreeMap<ChallengeId, Open>,
     pub(super) bulks: Bulks,
@@ -110,6 +113,8 @@ pub(super) struct DeskActor {
     /// Records that are to be written.
     records: Vec<String>,
     store: Store,
+    /// Where the state is kept, if it is.
+    state: Option<Changes>,
     stop: CancellationToken,
 }
 
@@ -118,10 +123,12 @@ impl DeskActor {
         config: Config,
         people: People,
         store: Store,
+        state: Option<(Changes, Restored)>,
         stop: CancellationToken,
     ) -> (Desk, DeskActor) {
         let (tx, requests) = mpsc::channel(QUEUE);
-        let actor = DeskActor {
+        let (state, restored) = state.unzip();
+        let mut actor = DeskActor {
             requests,
             rations: Rations::new(config.limits),
             society: Society::new(&config.team),
@@ -130,14 +137,16 @@ impl DeskActor {
             open: BTreeMap::new(),
             bulks: Bulks::default(),
             seen: Seen::default(),
-            pending: BTreeMap::new(),
+            pending: Kept::default(),
             answered: VecDeque::new(),
-            games: BTreeMap::new(),
+            games: Kept::default(),
             over: VecDeque::new(),
             records: Vec::new(),
             store,
+            state,
             stop,
         };
+        restored.into_iter().for_each(|restored| actor.resume(restored, Instant::now()));
         (Desk { requests: tx }, actor)
     }
 
@@ -161,8 +170,52 @@ impl DeskActor {
                 _ = sweep.tick() => self.sweep(Instant::now()),
             }
             self.write().await;
+            self.keep();
         }
-        self.break_off().await;
+        match self.state.take() {
+            Some(state) => self.lay_aside(state).await,
+            None => self.break_off().await,
+        }
+    }
+
+    /// What a restart has brought back.
+    fn resume(&mut self, mut restored: Restored, now: Instant) {
+        restored.accounts(&mut self.people);
+        self.pending = restored.challenges(self.config.challenge_life, now);
+        self.games = restored.games(self.patience(), now);
+        self.over = self.games.values().filter(|game| game.end.is_some()).map(|game| game.id).collect();
+        let running = self.running().count();
+        if running > 0 {
+            tracing::info!("Lichess: {running} games go on where they were");
+        }
+    }
+
+    /// Hands what was changed to the file's thread, if that has time; otherwise at the next occasion.
+    fn keep(&mut self) {
+        let Some(state) = &self.state else {
+            self.people.people.forget_changes();
+            self.pending.forget_changes();
+            return self.games.forget_changes();
+        };
+        let Ok(permit) = state.try_reserve() else { return };
+        let changes = changes(&mut self.people.people, &mut self.pending, &mut self.games, Instant::now());
+        if !changes.is_empty() {
+            permit.send(changes);
+        }
+    }
+
+    /// Everything is written as it stands, for the next start.
+    async fn lay_aside(mut self, state: Changes) {
+        let running: Vec<GameId> = self.running().map(|game| game.id).collect();
+        // Their clocks stand from now on.
+        for id in running {
+            if let Some(game) = self.games.get_mut(&id) {
+                game.close_streams();
+            }
+        }
+        let changes = changes(&mut self.people.people, &mut self.pending, &mut self.games, Instant::now());
+        // An error means that the file's thread has failed, which it has told.
+        let _ = state.send(changes).await;
     }
 
     /// The games that run are written down as they stand.
@@ -192,7 +245,7 @@ impl DeskActor {
         self.expire(now);
         self.run_bulks(now);
         let mut ended = Vec::new();
-        for game in self.games.values_mut().filter(|game| game.end.is_none()) {
+        for game in self.games.passing().filter(|game| game.end.is_none()) {
             game.tick(now);
             ended.extend(game.end.is_some().then_some(game.id));
         }
@@ -431,7 +484,7 @@ impl DeskActor {
         })?;
         let mut account = AccountConfig { token: Some(token.clone()), ..AccountConfig::new(name) };
         account.title = title.unwrap_or(account.title);
-        let id = self.people.add(account).map_err(|why| Answer::bad(&why.to_string()))?;
+        let id = self.people.make(account).map_err(|why| Answer::bad(&why.to_string()))?;
         tracing::info!("Lichess: the administrator has made an account for {id}");
         let text = serde_json::json!({ "id": id, "token": token }).to_string();
         Ok(Answer::of(Body::Json(text)))
