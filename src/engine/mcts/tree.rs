@@ -169,11 +169,11 @@ mod tests {
     #[test]
     fn a_node_without_room_for_children_stays_a_leaf() {
         let tree = Tree::new(0);
-        grow(&tree, tree.root(), 0..200);
+        grow(&tree, tree.root(), 0..300);
         let child = &tree.children(tree.root())[7];
-        grow(&tree, child, 0..200);
+        grow(&tree, child, 0..300);
         assert!(tree.children(child).is_empty() && child.claim());
-        assert!(tree.is_full() && tree.len() == 201);
+        assert!(tree.is_full() && tree.len() == 301);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::{env, fmt, io, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::{challenges, clubs, matchmaking, people, records};
+use super::{challenges, chat, clubs, matchmaking, people, records};
 use crate::{
     game::Side,
     net::{
@@ -52,6 +52,9 @@ pub struct Config {
     /// Where games are written down; without it, nowhere.
     #[serde(default)]
     pub records: Option<records::Config>,
+    /// What is said in games.
+    #[serde(default)]
+    pub chat: chat::Config,
     /// Which challenges are accepted.
     #[serde(default)]
     pub challenges: challenges::Config,
@@ -86,6 +89,7 @@ impl Config {
             takebacks: 0,
             berserk: Berserk::default(),
             records: None,
+            chat: chat::Config::default(),
             challenges: challenges::Config::default(),
             people: people::Config::default(),
             matchmaking: None,

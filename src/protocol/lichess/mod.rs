@@ -5,7 +5,8 @@
 //! one game in it, `track` that game's moves, `moves` how one of ours gets to the server.
 //!
 //! The session asks those who know: `challenges` and `terms` what is accepted, `people` and `lists` from whom,
-//! `matchmaking` and `grudges` whom to challenge, `clubs` which tournaments to enter.
+//! `matchmaking` and `grudges` whom to challenge, `clubs` which tournaments to enter. Beside the games
+//! `clerk` writes them down (`records`), and `voice` says what there is to say in them (`chat`).
 
 use std::{
     num::NonZeroU32,
@@ -13,7 +14,7 @@ use std::{
 };
 
 use tokio::time::{sleep, timeout};
-use tracing::{Instrument, info, info_span, warn};
+use tracing::{Instrument, debug, info, info_span, warn};
 
 use super::{Protocol, ProtocolError, Shutdown};
 use crate::{
@@ -43,6 +44,7 @@ mod taken;
 mod tally;
 pub mod terms;
 mod track;
+mod voice;
 
 pub use account::{Visit, join, leave, upgrade, visit};
 use clerk::Clerk;
@@ -52,6 +54,7 @@ use game::Table;
 pub use http::{Http, HttpError};
 pub use limits::Kind;
 use taken::Taken;
+use voice::Voice;
 
 pub use crate::net::http::{BadBase, Base};
 
@@ -83,6 +86,8 @@ impl Protocol for Lichess {
 
 /// What the last games may take to be written down.
 const WRITTEN: Duration = Duration::from_secs(2);
+/// What the last words in chat may take.
+const SAID: Duration = Duration::from_secs(2);
 
 async fn stay(config: &Config, lobby: Lobby, clerk: Clerk, shutdown: &Shutdown) -> Result<(), ProtocolError> {
     let refused = |what: String, advice: &'static str| ProtocolError::Refused {
@@ -105,9 +110,14 @@ async fn stay(config: &Config, lobby: Lobby, clerk: Clerk, shutdown: &Shutdown) 
     };
     info!("playing as {}", user.id);
     let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.patience).map_err(failed)?;
-    let table = Table { http, lobby, me: user.id, rules: config.rules(), clerk };
+    let (voice, said) = Voice::start(config.chat.clone(), http.clone());
+    let table = Table { http, lobby, me: user.id, rules: config.rules(), clerk, voice };
     let (people, _lists) = lists::keep(&config.people).await;
-    Account::new(config, table, people, shutdown).await.run().await.map_err(failed)
+    let left = Account::new(config, table, people, shutdown).await.run().await.map_err(failed);
+    if timeout(SAID, said).await.is_err() {
+        debug!("left before all was said in chat");
+    }
+    left
 }
 
 const OWN_TOKEN: &str = "give each table its own token, by token_file or token_env";

@@ -94,6 +94,12 @@ impl Account<'_> {
         unless_unauthorized(error)
     }
 
+    /// Who asks in chat is told who waits.
+    pub(super) fn tell_queue(&self) {
+        let name = |challenge: &Challenge| challenge.challenger.as_ref().map(|user| user.name.clone());
+        self.table.voice.queue(self.desk.waiting().filter_map(name).collect());
+    }
+
     /// Somebody who waited is told that we leave.
     pub(super) fn turn_away(&mut self, challenge: &Challenge) {
         self.decline(challenge, DeclineReason::Later);

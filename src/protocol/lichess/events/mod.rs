@@ -185,6 +185,7 @@ impl<'a> Account<'a> {
             self.knock();
         }
         self.arrange();
+        self.tell_queue();
     }
 
     /// No more games: whoever waits is told.

@@ -72,6 +72,7 @@ impl Game {
         match action {
             Some(Action::Play { turn, mv, offers_draw, eval }) if is_open(turn) => {
                 self.send(mv, offers_draw);
+                self.eval = eval.or(self.eval);
                 if let Some((record, eval)) = self.record.as_mut().zip(eval) {
                     record.thought(self.track.plies(), eval);
                 }

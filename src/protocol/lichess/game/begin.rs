@@ -78,11 +78,13 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         wishes: Wishes::default(),
         takebacks: table.rules.takebacks,
         is_berserk: table.rules.berserk.applies(&full, side),
+        eval: None,
         record: table.clerk.begin(&full, side),
         players: 1,
         state: full.state,
         table,
     };
+    game.greet();
     if game.is_berserk && !game.has_moved() {
         game.call(Call::Berserk);
     }

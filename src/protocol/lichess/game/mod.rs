@@ -1,7 +1,8 @@
 //! One game: its stream becomes events for the player, the player's actions become requests.
 //!
 //! `begin` finds a player for it, `follow` tells that player what is new, `answer` brings its moves to the
-//! server, `calls` does everything that is no move, `words` says how it ended.
+//! server, `calls` does everything that is no move, `talk` brings
+//! chat to and from it, `words` says how it ended.
 
 use std::{
     future::pending,
@@ -20,9 +21,10 @@ use super::{
     records::Record,
     stream::{Heard, Stream},
     track::Track,
+    voice::Voice,
 };
 use crate::{
-    seat::{Event, GameInfo, Lobby, Seat, Turn},
+    seat::{Eval, Event, GameInfo, Lobby, Seat, Turn},
     wire::lichess::{GameId, GameMessage, GameState, UserId},
 };
 
@@ -30,6 +32,7 @@ mod answer;
 mod begin;
 mod calls;
 mod follow;
+mod talk;
 mod words;
 
 use answer::{Answer, Request};
@@ -51,6 +54,7 @@ pub(super) struct Table {
     pub me: UserId,
     pub rules: Rules,
     pub clerk: Clerk,
+    pub voice: Voice,
 }
 
 impl Table {
@@ -114,6 +118,8 @@ struct Game {
     takebacks: u32,
     /// We play with half the time and no increment.
     is_berserk: bool,
+    /// What our last search came to.
+    eval: Option<Eval>,
     /// What is written down in the end, if anything is.
     record: Option<Record>,
     /// So many have played it so far.
@@ -190,8 +196,11 @@ impl Game {
 
     async fn end(mut self, result: String, left: Left) -> Left {
         self.note();
-        if let Some(record) = self.record.take().filter(|_| left == Left::Over) {
-            self.table.clerk.keep(record);
+        if left == Left::Over {
+            self.farewell();
+            if let Some(record) = self.record.take() {
+                self.table.clerk.keep(record);
+            }
         }
         let _ = self.tell(Event::Ended { result }).await;
         left
@@ -217,7 +226,7 @@ impl Game {
                 Ok(())
             }
             GameMessage::ChatLine(line) => {
-                debug!("{} says: {:?}", line.username, line.text);
+                self.hear_line(line);
                 Ok(())
             }
             GameMessage::Other(unknown) => {
