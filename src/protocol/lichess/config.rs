@@ -4,7 +4,7 @@ use std::{env, fmt, io, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::{challenges, clubs, matchmaking, people};
+use super::{challenges, clubs, correspondence, matchmaking, people};
 use crate::{
     game::Side,
     net::{
@@ -49,6 +49,9 @@ pub struct Config {
     /// When to play tournament games with half the time, for more points.
     #[serde(default)]
     pub berserk: Berserk,
+    /// Games without clocks.
+    #[serde(default)]
+    pub correspondence: correspondence::Config,
     /// Which challenges are accepted.
     #[serde(default)]
     pub challenges: challenges::Config,
@@ -82,6 +85,7 @@ impl Config {
             claim: Claim::default(),
             takebacks: 0,
             berserk: Berserk::default(),
+            correspondence: correspondence::Config::default(),
             challenges: challenges::Config::default(),
             people: people::Config::default(),
             matchmaking: None,
@@ -93,7 +97,12 @@ impl Config {
 
     /// What holds in every game.
     pub(super) fn rules(&self) -> Rules {
-        Rules { claim: self.claim, takebacks: self.takebacks, berserk: self.berserk }
+        Rules {
+            claim: self.claim,
+            takebacks: self.takebacks,
+            berserk: self.berserk,
+            correspondence: self.correspondence.clone(),
+        }
     }
 
     /// The token: from the table's own file or variable; else from the environment, which goes before what
@@ -225,6 +234,7 @@ pub(super) struct Rules {
     pub claim: Claim,
     pub takebacks: u32,
     pub berserk: Berserk,
+    pub correspondence: correspondence::Config,
 }
 
 /// How long to wait for what.

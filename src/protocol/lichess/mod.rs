@@ -23,6 +23,7 @@ pub mod challenges;
 pub mod chat;
 pub mod clubs;
 mod config;
+pub mod correspondence;
 mod events;
 mod game;
 pub mod grudges;

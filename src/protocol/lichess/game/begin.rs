@@ -58,7 +58,11 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         side,
         names: BySide([name(&full.white), name(&full.black)]),
         time_control: full.clock,
-        occasion: Occasion { rated: Some(full.rated), opponent: Some(kind(players[!side])) },
+        occasion: Occasion {
+            rated: Some(full.rated),
+            opponent: Some(kind(players[!side])),
+            by_post: full.clock.is_none(),
+        },
     };
     info!("{} against {}", info.names[Side::First], info.names[Side::Second]);
     let seat = table.seat(&info).await;
@@ -74,6 +78,7 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         calls: JoinSet::new(),
         opened: Instant::now(),
         abort_at: None,
+        idle_since: None,
         away: None,
         wishes: Wishes::default(),
         takebacks: table.rules.takebacks,
