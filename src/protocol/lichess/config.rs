@@ -4,7 +4,7 @@ use std::{env, fmt, io, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::{challenges, clubs, correspondence, matchmaking, people};
+use super::{challenges, clubs, correspondence, matchmaking, people, records};
 use crate::{
     game::Side,
     net::{
@@ -12,7 +12,7 @@ use crate::{
         private::{self, NotPrivate},
     },
     protocol::{backoff::Backoff, secret},
-    wire::lichess::{GameFull, Token},
+    wire::lichess::{GameFull, Speed, Token},
 };
 
 /// Holds the token, so that it need not stand in a file.
@@ -34,7 +34,7 @@ pub struct Config {
     /// The token itself.
     #[serde(default, deserialize_with = "token")]
     pub token: Option<Token>,
-    /// Games at once here; `[bot]` has the bound for all servers together.
+    /// Games with clocks at once here; `[bot]` has the bound for all servers together.
     #[serde(default = "max_games")]
     pub max_games: NonZeroU32,
     /// Leave after so many games; without it, play on and on.
@@ -52,6 +52,9 @@ pub struct Config {
     /// Games without clocks.
     #[serde(default)]
     pub correspondence: correspondence::Config,
+    /// Where games are written down; without it, nowhere.
+    #[serde(default)]
+    pub records: Option<records::Config>,
     /// Which challenges are accepted.
     #[serde(default)]
     pub challenges: challenges::Config,
@@ -86,6 +89,7 @@ impl Config {
             takebacks: 0,
             berserk: Berserk::default(),
             correspondence: correspondence::Config::default(),
+            records: None,
             challenges: challenges::Config::default(),
             people: people::Config::default(),
             matchmaking: None,
@@ -180,6 +184,10 @@ impl Config {
             "at once: {} games, {kept_for_humans} of them for humans only; {queue} more may wait",
             self.max_games
         ));
+        if [human, bot].iter().any(|terms| terms.accept && terms.speeds.contains(&Speed::Correspondence)) {
+            let correspondence::Config { max_games, at_once, .. } = &self.correspondence;
+            lines.push(format!("without a clock: {max_games} more games, {at_once} of them awake at once"));
+        }
         lines.extend(self.matchmaking.as_ref().map(|matchmaking| format!("challenges bots: {matchmaking}")));
         lines.extend(self.tournament.iter().map(|tournament| format!("tournament: {tournament}")));
         lines.extend(self.team.iter().map(|team| format!("team: {}", team.id)));

@@ -282,12 +282,10 @@ impl<'a> Account<'a> {
 
     /// The account's events say that a game is over.
     fn finish(&mut self, event: &GameEvent) {
-        let (id, how) = (event.game_id, game::ending(&event.status, event.winner));
-        if self.sleepers.remove(id) {
-            info!("game {id} is over while it slept: {how}");
-            return self.count();
+        let id = event.game_id;
+        if !self.sleepers.finish(id, Instant::now()) {
+            self.places.finish(id, game::ending(&event.status, event.winner));
         }
-        self.places.finish(id, how);
     }
 
     fn ended(&mut self, id: GameId, left: Option<Left>) -> Result<(), HttpError> {

@@ -77,6 +77,13 @@ impl Sleepers {
         }
     }
 
+    /// The account's events say that it is over: that is looked at, when there is time. Does it sleep?
+    pub fn finish(&mut self, id: GameId, now: Instant) -> bool {
+        let Some(game) = self.games.get_mut(&id) else { return false };
+        game.due = Some(now + ENDLESS);
+        true
+    }
+
     /// Does one wait to be woken?
     pub fn has_due(&self) -> bool {
         self.games.values().any(|game| game.due.is_some())
@@ -86,13 +93,8 @@ impl Sleepers {
     pub fn wake(&mut self) -> Option<GameId> {
         let due = self.games.iter().filter_map(|(id, game)| Some((game.due?, *id)));
         let (_, id) = due.min_by_key(|(due, _)| *due)?;
-        self.remove(id);
+        self.games.remove(&id);
         Some(id)
-    }
-
-    /// It is over, or somebody plays it. Did it sleep?
-    pub fn remove(&mut self, id: GameId) -> bool {
-        self.games.remove(&id).is_some()
     }
 
     /// The list is asked for.

@@ -39,8 +39,18 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         return Err(Left::Unplayed);
     };
     if full.state.status.is_over() {
-        debug!("over already: {}", result(&full.state));
-        return Err(Left::Unplayed);
+        let how = result(&full.state);
+        if full.clock.is_some() {
+            debug!("over already: {how}");
+            return Err(Left::Unplayed);
+        }
+        // Nobody was awake to see it.
+        info!("over: {how}");
+        if let Some(mut record) = table.clerk.begin(&full, side) {
+            record.state(full.state);
+            table.clerk.keep(record);
+        }
+        return Err(Left::Over);
     }
     let track = match Track::new(&full) {
         Ok(track) => track,
@@ -83,6 +93,7 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         wishes: Wishes::default(),
         takebacks: table.rules.takebacks,
         is_berserk: table.rules.berserk.applies(&full, side),
+        record: table.clerk.begin(&full, side),
         players: 1,
         state: full.state,
         table,

@@ -42,8 +42,9 @@ impl Game {
         match &self.request {
             Request::None if self.track.side() == self.info.side => self.ask(clocks).await,
             _ => match clocks {
-                Some(clocks) => self.tell(Event::ClocksRead(clocks)).await,
-                None => Ok(()),
+                // No clock runs where each move has its own time.
+                Some(clocks) if !self.is_patient() => self.tell(Event::ClocksRead(clocks)).await,
+                _ => Ok(()),
             },
         }
     }
