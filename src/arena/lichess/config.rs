@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, fs, net::SocketAddr, num::NonZeroU32, path::Pat
 
 use serde::Deserialize;
 
+use super::clocks::Clocks;
 use super::people::FIRST_RATING;
 use crate::wire::lichess::{Scope, Title, Token, UserId};
 
@@ -45,6 +46,9 @@ pub struct Config {
     /// The teams that can be joined.
     #[serde(default)]
     pub team: Vec<TeamConfig>,
+    /// Which clocks may be asked for.
+    #[serde(default)]
+    pub clocks: Clocks,
     /// The accounts at the start.
     #[serde(default)]
     pub account: Vec<AccountConfig>,

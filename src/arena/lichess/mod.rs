@@ -27,6 +27,7 @@ mod answer;
 mod bulk;
 mod challenges;
 mod chess960;
+mod clocks;
 mod computer;
 mod config;
 mod desk;
@@ -44,6 +45,7 @@ mod scopes;
 mod society;
 mod start;
 
+pub use clocks::Clocks;
 pub use config::{AccountConfig, Config, Faults, Limits, TeamConfig};
 
 use desk::DeskActor;
