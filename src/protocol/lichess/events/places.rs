@@ -201,10 +201,10 @@ mod tests {
     #[test]
     fn correspondence_games_have_places_of_their_own() {
         let (mut places, now) = (Places::default(), Instant::now());
-        places.accept("abcdefgh".parse().unwrap(), Place::Correspondence, now);
+        places.accept("qwertzui".parse().unwrap(), Place::Correspondence, now);
         let news = places.wake("ABCDEFGH".parse().unwrap());
-        let clocked = places.begin(&game("").clone(), false);
-        assert_eq!(places.running(), Running { correspondence: 1, ..Running::default() });
+        let clocked = places.begin(&game(""), false);
+        assert_eq!(places.running(), Running { correspondence: 2, ..HUMAN });
         assert_eq!(places.awake(), 1);
         places.lull();
         assert!(news.wanted.is_cancelled() && !clocked.wanted.is_cancelled());
