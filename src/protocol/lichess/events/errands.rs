@@ -58,7 +58,8 @@ impl Account<'_> {
                 self.sleepers.listed(&now_playing, MOST_GAMES, Instant::now());
             }
             Answered::Playing(Err(error)) => {
-                warn!("cannot look for running games: {error}");
+                let words = format_args!("cannot look for running games: {error}");
+                self.table.http.tally().failed(&error, words);
                 self.look(LOOK_AGAIN);
                 return unless_unauthorized(error);
             }

@@ -36,13 +36,11 @@ mod halls;
 mod matches;
 mod places;
 mod sleepers;
-mod tally;
 
 use errands::Answered;
 use matches::Matches;
 use places::Places;
 use sleepers::Sleepers;
-use tally::Tally;
 
 /// So often something is asked for while games run, so that no move pays for a new connection.
 const WARM: Duration = Duration::from_secs(45);
@@ -68,7 +66,6 @@ pub(super) struct Account<'a> {
     desk: Desk,
     matches: Option<Matches>,
     clubs: Clubs,
-    tally: Tally,
     /// Requests whose answers matter.
     errands: JoinSet<Answered>,
     /// Requests of which nothing depends; they are sent to their end, also when all is over.
@@ -109,7 +106,6 @@ impl<'a> Account<'a> {
             desk,
             matches,
             clubs: Clubs::new(&config.team, &config.tournament, now),
-            tally: Tally::default(),
             errands: JoinSet::new(),
             notes: JoinSet::new(),
             left,
@@ -120,7 +116,7 @@ impl<'a> Account<'a> {
     /// Plays until told to stop, or until there were enough games.
     pub async fn run(mut self) -> Result<(), HttpError> {
         let result = self.stay().await;
-        self.tally.rest().into_iter().for_each(desk::report);
+        self.table.http.tally().close();
         let last = async {
             self.save_for_good().await;
             while self.notes.join_next().await.is_some() {}
@@ -162,8 +158,15 @@ impl<'a> Account<'a> {
     fn due(&self) -> Instant {
         let matches = self.matches.as_ref().map(Matches::due);
         let sleepers = self.sleepers.due().filter(|_| !self.leaving);
-        let times = [Some(self.check_due()), self.places.due(), self.tally.next(), self.clubs.due()];
-        times.into_iter().chain([matches, sleepers]).flatten().min().unwrap_or_else(|| Instant::now() + LONG)
+        let times = [
+            Some(self.check_due()),
+            self.places.due(),
+            self.table.http.tally().next(),
+            matches,
+            self.clubs.due(),
+            sleepers,
+        ];
+        times.into_iter().flatten().min().unwrap_or_else(|| Instant::now() + LONG)
     }
 
     fn check_due(&self) -> Instant {
@@ -184,7 +187,7 @@ impl<'a> Account<'a> {
             self.seen = now;
             self.check();
         }
-        self.tally.due(now).into_iter().for_each(desk::report);
+        self.table.http.tally().report(now);
         if !self.leaving {
             self.wake(now);
             self.serve();
