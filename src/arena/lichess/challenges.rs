@@ -4,7 +4,7 @@ use hyper::StatusCode;
 use tokio::time::Instant;
 
 use super::{
-    answer::{Answer, Body, Feed, Outcome, feed},
+    answer::{Answer, Body, Feed, Outcome, StreamKind, feed},
     chess960,
     desk::{COMPAT, DeskActor},
     game::{Game, Player, Terms},
@@ -141,7 +141,7 @@ impl DeskActor {
             true => {
                 let (feed, lines) = feed(vec![created.to_line()]);
                 let keep_alive = self.config.event_keep_alive;
-                (Some(feed), Answer::of(Body::Stream { lines, keep_alive }))
+                (Some(feed), Answer::of(Body::Stream { kind: StreamKind::Challenge, lines, keep_alive }))
             }
             false => (None, Answer::json(&created)),
         };
@@ -152,7 +152,7 @@ impl DeskActor {
         answer
     }
 
-    fn free_id(&self) -> ChallengeId {
+    pub(super) fn free_id(&self) -> ChallengeId {
         loop {
             let text: String = std::iter::repeat_with(fastrand::alphanumeric).take(8).collect();
             if let Ok(id) = text.parse::<ChallengeId>()
@@ -234,7 +234,7 @@ impl DeskActor {
         Ok(Answer::done())
     }
 
-    fn player(&self, id: &UserId, terms: &Terms) -> Result<Player, Answer> {
+    pub(super) fn player(&self, id: &UserId, terms: &Terms) -> Result<Player, Answer> {
         let person = self.people.find(id).ok_or_else(gone)?;
         let perf = person.perf(&perf(&terms.variant, &terms.time));
         Ok(Player {
@@ -243,6 +243,7 @@ impl DeskActor {
             title: person.user.title.clone(),
             rating: perf.rating,
             provisional: perf.prov,
+            is_guest: false,
         })
     }
 

@@ -3,7 +3,10 @@
 //! Games here are no tasks of their own: nothing in them waits, and what one player does concerns the game, the
 //! lists of games and two event streams at once. One owner needs no agreement with others.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use hyper::StatusCode;
 use tokio::{
@@ -14,9 +17,13 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    answer::{Answer, Body, Outcome},
+    answer::{Answer, Body, Outcome, StreamKind},
+    arena::Arena,
+    arenas::ArenaGame,
     challenges::Pending,
+    class::{Entrant, Told},
     config::{AccountConfig, Config},
+    faults::FaultSwitch,
     game::{Game, Patience},
     kept::Kept,
     limit::{Ration, Rations},
@@ -99,6 +106,12 @@ pub(super) struct DeskActor {
     over: VecDeque<GameId>,
     /// Records that are to be written.
     records: Vec<String>,
+    /// Accounts that play in tournaments of the class.
+    pub(super) entrants: Vec<Entrant>,
+    /// What they are told there.
+    told: mpsc::Receiver<Told>,
+    pub(super) arenas: BTreeMap<TournamentId, Arena>,
+    faults: FaultSwitch,
     store: Store,
     /// Where the state is kept, if it is.
     state: Option<Changes>,
@@ -111,6 +124,8 @@ impl DeskActor {
         people: People,
         store: Store,
         state: Option<(Changes, Restored)>,
+        (entrants, told): (Vec<Entrant>, mpsc::Receiver<Told>),
+        faults: FaultSwitch,
         stop: CancellationToken,
     ) -> (Desk, DeskActor) {
         let (tx, requests) = mpsc::channel(QUEUE);
@@ -125,10 +140,20 @@ impl DeskActor {
             games: Kept::default(),
             over: VecDeque::new(),
             records: Vec::new(),
+            entrants,
+            told,
+            arenas: BTreeMap::new(),
+            faults,
             store,
             state,
             stop,
         };
+        for terms in std::mem::take(&mut actor.config.tournament) {
+            let name = terms.name.clone();
+            if actor.open_arena(terms).is_err() {
+                tracing::warn!("Lichess: tournament {name} is not opened: its id is another's");
+            }
+        }
         restored.into_iter().for_each(|restored| actor.resume(restored, Instant::now()));
         (Desk { requests: tx }, actor)
     }
@@ -150,6 +175,7 @@ impl DeskActor {
                     }
                     None => break,
                 },
+                Some(told) = self.told.recv() => self.hear(told, Instant::now()),
                 _ = sweep.tick() => self.sweep(Instant::now()),
             }
             self.write().await;
@@ -208,7 +234,9 @@ impl DeskActor {
             if let Some(game) = self.games.get_mut(&id) {
                 game.close_streams();
                 game.finish(Status::UnknownFinish, None, Instant::now());
-                self.records.push(game.pgn());
+                if game.host.is_none() {
+                    self.records.push(game.pgn());
+                }
             }
         }
         self.write().await;
@@ -220,12 +248,13 @@ impl DeskActor {
         }
     }
 
-    fn running(&self) -> impl Iterator<Item = &Game> {
+    pub(super) fn running(&self) -> impl Iterator<Item = &Game> {
         self.games.values().filter(|game| game.end.is_none())
     }
 
     fn sweep(&mut self, now: Instant) {
         self.expire(now);
+        self.pair_arenas(now);
         let mut ended = Vec::new();
         for game in self.games.passing().filter(|game| game.end.is_none()) {
             game.tick(now);
@@ -248,6 +277,16 @@ impl DeskActor {
                 Ok(Answer::of(Body::Pgn(game.pgn())))
             }
             Call::NewAccount { name, title, token } => self.new_account(&bearer, name, title, token),
+            Call::Arenas => Ok(self.list_arenas()),
+            Call::Arena(id) => self.show_arena(id),
+            Call::NewArena(terms) => {
+                self.check_admin(&bearer)?;
+                self.open_arena(*terms)
+            }
+            Call::Faults(faults) => {
+                self.check_admin(&bearer)?;
+                self.faults.set(*faults)
+            }
             call => {
                 let who = self.who(&bearer)?;
                 self.check_scope(&who, &call)?;
@@ -262,8 +301,16 @@ impl DeskActor {
             Bearer::Nobody => Err(refused("Missing authorization header")),
             Bearer::Stranger => Err(refused("No such token")),
             Bearer::Token(token) => {
-                self.people.by_token(token).cloned().ok_or_else(|| refused("No such token"))
+                let who = self.people.by_token(token).filter(|who| !self.faults.now().revoked.contains(who));
+                who.cloned().ok_or_else(|| refused("No such token"))
             }
+        }
+    }
+
+    fn check_admin(&self, bearer: &Bearer) -> Result<(), Answer> {
+        match bearer {
+            Bearer::Token(token) if self.config.admin_token.as_ref() == Some(token) => Ok(()),
+            _ => Err(Answer::refused(StatusCode::UNAUTHORIZED, "No such token")),
         }
     }
 
@@ -277,13 +324,14 @@ impl DeskActor {
             Call::Challenge(..) | Call::Accept(_) | Call::Decline(..) | Call::Cancel(_) => {
                 &[Scope::BotPlay, Scope::ChallengeWrite]
             }
+            Call::JoinArena(..) | Call::LeaveArena(_) => &[Scope::TournamentWrite],
             _ => &[Scope::BotPlay],
         };
         let person = self.people.find(who);
         match person.is_some_and(|person| scopes.iter().any(|scope| person.may(scope))) {
             true => Ok(()),
             false => {
-                let why = format!("Missing scope: {}", Scope::BotPlay);
+                let why = format!("Missing scope: {}", scopes[0]);
                 Err(Answer::refused(StatusCode::FORBIDDEN, &why))
             }
         }
@@ -305,7 +353,11 @@ impl DeskActor {
                 self.check_bot(who)?;
                 let (game, side) = self.game_of(who, id)?;
                 let lines = game.watch(side, agent, at);
-                Ok(Answer::of(Body::Stream { lines, keep_alive: self.config.game_keep_alive }))
+                Ok(Answer::of(Body::Stream {
+                    kind: StreamKind::Game,
+                    lines,
+                    keep_alive: self.config.game_keep_alive,
+                }))
             }
             Call::ReadChat(id) => {
                 let (game, _) = self.game_of(who, id)?;
@@ -314,6 +366,8 @@ impl DeskActor {
                     entries.map(|line| ChatEntry { text: line.text.clone(), user: line.username.clone() });
                 Ok(Answer::json(&entries.collect::<Vec<_>>()))
             }
+            Call::JoinArena(id, form) => self.join_arena(who, id, &form, at),
+            Call::LeaveArena(id) => self.leave_arena(who, id),
             Call::Play(id, deed) => self.play(who, id, deed, at),
             call => self.challenge_call(who, call, at),
         }
@@ -395,7 +449,12 @@ impl DeskActor {
         let first = games.chain(challenges).map(|event| event.to_line()).collect();
         let person = self.people.find_mut(who).ok_or_else(|| Answer::missing("Not found"))?;
         let lines = person.listen(first);
-        Ok(Answer::of(Body::Stream { lines, keep_alive: self.config.event_keep_alive }))
+        self.summon(who);
+        Ok(Answer::of(Body::Stream {
+            kind: StreamKind::Events,
+            lines,
+            keep_alive: self.config.event_keep_alive,
+        }))
     }
 
     fn check_bot(&self, who: &UserId) -> Result<(), Answer> {
@@ -405,7 +464,7 @@ impl DeskActor {
         if is_bot { Ok(()) } else { Err(Answer::bad(BOTS_ONLY)) }
     }
 
-    fn game_of(&mut self, who: &UserId, id: GameId) -> Result<(&mut Game, Side), Answer> {
+    pub(super) fn game_of(&mut self, who: &UserId, id: GameId) -> Result<(&mut Game, Side), Answer> {
         let game = self.games.get_mut(&id);
         let found = game.and_then(|game| game.side_of(who).map(|side| (game, side)));
         found.ok_or_else(|| Answer::missing("No such game"))
@@ -418,7 +477,10 @@ impl DeskActor {
             let slowly = |_| Answer::too_many("Too many requests. Try again later.");
             self.rations.take(who, Ration::Move, 1, at).map_err(slowly)?;
         }
-        let close = self.config.faults.close_streams && is_move;
+        if self.games.get(&id).is_some_and(|game| game.host.is_some()) {
+            return self.play_hosted(who, id, deed, at);
+        }
+        let close = self.faults.now().close_streams && is_move;
         let (game, side) = self.game_of(who, id)?;
         let was_running = game.end.is_none();
         let done = game.obey(side, deed, at);
@@ -464,6 +526,10 @@ impl DeskActor {
         let counts = end.status != Status::Aborted;
         let rates = game.terms.rated && counts;
         let diffs = rates.then(|| self.people.rate(&ids, &game.perf(), end.winner));
+        let in_arena = game.arena.filter(|_| counts).map(|(arena, _)| {
+            let (winner, plies) = (end.winner, game.line.moves().len());
+            (arena, ArenaGame { players: ids.clone(), winner, brave: game.brave, plies })
+        });
         for side in Side::BOTH {
             if let Some(person) = self.people.find_mut(&ids[side]) {
                 if counts {
@@ -472,8 +538,11 @@ impl DeskActor {
                 person.tell(&Event::GameFinish { game: Box::new(game.event(side, diffs, at)) });
             }
         }
-        if !game.line.moves().is_empty() {
+        if !game.line.moves().is_empty() && game.host.is_none() {
             self.records.push(game.pgn());
+        }
+        if let Some((arena, game)) = in_arena {
+            self.count_in_arena(arena, &game);
         }
         self.over.push_back(id);
         if self.over.len() > MOST_OVER
@@ -490,13 +559,7 @@ impl DeskActor {
         title: Option<String>,
         token: Option<Token>,
     ) -> Outcome {
-        let is_admin = match bearer {
-            Bearer::Token(token) => self.config.admin_token.as_ref() == Some(token),
-            Bearer::Nobody | Bearer::Stranger => false,
-        };
-        if !is_admin {
-            return Err(Answer::refused(StatusCode::UNAUTHORIZED, "No such token"));
-        }
+        self.check_admin(bearer)?;
         let token = token.or_else(made_up).ok_or_else(|| {
             Answer::refused(StatusCode::INTERNAL_SERVER_ERROR, "The system has no random numbers for a token")
         })?;

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::{
     answer::{Feed, Lines, feed},
+    class::Host,
     route::Deed,
 };
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
         Message,
         lichess::{
             Chat, ChatLine, Color, GameId, GameMessage, OpponentGone, Room, Status, TimeControl, Title,
-            UserId, VariantKey,
+            TournamentId, UserId, VariantKey,
         },
         pgn::Ply,
     },
@@ -53,6 +54,9 @@ pub(super) struct Player {
     pub(super) title: Option<Title>,
     pub(super) rating: Option<i32>,
     pub(super) provisional: bool,
+    /// Speaks another protocol: the name is no account's, even if there is one of that name.
+    #[serde(default)]
+    pub(super) is_guest: bool,
 }
 
 /// What is waited for, and how long.
@@ -104,6 +108,12 @@ pub(super) struct Game {
     pub(super) patience: Patience,
     /// After a restart: so long are players waited for who are not back yet.
     pub(super) returning: Option<Instant>,
+    /// Where it is refereed, if not here.
+    pub(super) host: Option<Host>,
+    /// The tournament that it belongs to, and whether berserk is possible there.
+    pub(super) arena: Option<(TournamentId, bool)>,
+    /// Who has given up half of the time.
+    pub(super) brave: BySide<bool>,
     /// Since when a first move is awaited.
     awaited: Instant,
     presence: BySide<Presence>,
@@ -140,6 +150,9 @@ impl Game {
             end: None,
             patience,
             returning: None,
+            host: None,
+            arena: None,
+            brave: BySide::both(false),
             awaited: now,
             presence: BySide([away(), away()]),
         }
@@ -147,7 +160,10 @@ impl Game {
 
     /// Which side somebody plays.
     pub(super) fn side_of(&self, who: &UserId) -> Option<Side> {
-        Side::BOTH.into_iter().find(|side| self.players[*side].id == *who)
+        Side::BOTH.into_iter().find(|side| {
+            let player = &self.players[*side];
+            !player.is_guest && player.id == *who
+        })
     }
 
     pub(super) fn side_to_move(&self) -> Side {
@@ -160,7 +176,7 @@ impl Game {
 
     /// Until when the first move must be there; only games with clocks hurry so.
     pub(super) fn expires(&self) -> Option<Instant> {
-        let hurries = !self.has_begun() && self.terms.time.clock().is_some();
+        let hurries = !self.has_begun() && self.host.is_none() && self.terms.time.clock().is_some();
         hurries.then(|| self.awaited + self.patience.first_move)
     }
 
@@ -178,9 +194,14 @@ impl Game {
             Deed::Chat(chat) => self.say(side, chat),
             Deed::Move { text, offers_draw } => return self.play(side, &text, offers_draw, now),
             _ if self.end.is_some() => return refuse("This game is already over"),
+            Deed::Berserk => return self.berserk(side),
             Deed::Draw(agrees) => self.draw(side, agrees, now),
             Deed::Takeback(agrees) => self.takeback(side, agrees, now),
             Deed::Resign if self.has_begun() => self.finish(Status::Resign, Some(!side), now),
+            // In a tournament nobody can do without a game.
+            Deed::Resign | Deed::Abort if self.arena.is_some() => {
+                self.finish(Status::Resign, Some(!side), now);
+            }
             Deed::Resign => self.finish(Status::Aborted, None, now),
             Deed::Abort if self.has_begun() => return refuse("This game can no longer be aborted"),
             Deed::Abort => self.finish(Status::Aborted, None, now),
@@ -191,6 +212,20 @@ impl Game {
             Deed::ClaimDraw => self.finish(Status::Timeout, None, now),
         }
         Ok(())
+    }
+
+    /// Half of the time, and no increment, for a point more.
+    fn berserk(&mut self, side: Side) -> Result<(), Refused> {
+        let is_possible = self.arena.is_some_and(|(_, is_possible)| is_possible);
+        let has_moved = self.line.moves().len() > side as usize;
+        match self.clock.as_mut().filter(|_| is_possible && !has_moved && !self.brave[side]) {
+            Some(clock) => {
+                clock.halve(side);
+                self.brave[side] = true;
+                Ok(())
+            }
+            None => refuse("You cannot go berserk here"),
+        }
     }
 
     fn play(&mut self, side: Side, text: &str, offers_draw: bool, now: Instant) -> Result<(), Refused> {
@@ -393,12 +428,15 @@ impl Game {
     }
 
     fn keep_time(&mut self, now: Instant) {
-        if self.end.is_some() {
+        if self.end.is_some() || self.host.is_some() {
             return;
         }
         let side = self.side_to_move();
         if self.expires().is_some_and(|at| now > at) {
-            self.finish(Status::Aborted, None, now);
+            match self.arena {
+                Some(_) => self.finish(Status::NoStart, Some(!side), now),
+                None => self.finish(Status::Aborted, None, now),
+            }
         } else if self.clock.as_ref().is_some_and(|clock| clock.is_late(now)) {
             // Who cannot mate wins nothing by the clock.
             let winner = Some(!side).filter(|winner| self.line.can_win(*winner));
@@ -427,7 +465,7 @@ impl Game {
 
     /// Whole seconds until the game can be claimed from this side; `None`: it is not gone.
     fn claim_in(&self, side: Side, now: Instant) -> Option<Duration> {
-        let is_live = self.has_begun() && self.terms.time.clock().is_some();
+        let is_live = self.has_begun() && self.host.is_none() && self.terms.time.clock().is_some();
         let gone_at = self.presence[side].away_since? + self.patience.gone_after;
         let left = (gone_at + self.patience.claim_after).saturating_duration_since(now);
         (is_live && now >= gone_at).then(|| Duration::from_secs(left.as_millis().div_ceil(1000) as u64))
@@ -453,7 +491,7 @@ impl Game {
         self.close_streams();
     }
 
-    fn tell_state(&self, now: Instant) {
+    pub(super) fn tell_state(&self, now: Instant) {
         self.tell(&GameMessage::GameState(self.state(now)));
     }
 

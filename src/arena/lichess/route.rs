@@ -2,10 +2,13 @@
 
 use hyper::{Method, StatusCode};
 
-use super::answer::Answer;
+use super::{
+    answer::Answer,
+    config::{Faults, TournamentConfig},
+};
 use crate::wire::lichess::{
-    Accept, ChallengeId, Chat, Color, Decline, DeclineReason, Form, GameId, MoveQuery, NewChallenge, Token,
-    UserId,
+    Accept, ChallengeId, Chat, Color, Decline, DeclineReason, Form, GameId, JoinTournament, MoveQuery,
+    NewChallenge, Token, TournamentId, UserId,
 };
 
 /// Tokens that can be tested at once.
@@ -65,6 +68,14 @@ pub(super) enum Call {
         title: Option<String>,
         token: Option<Token>,
     },
+    Arenas,
+    Arena(TournamentId),
+    JoinArena(TournamentId, JoinTournament),
+    LeaveArena(TournamentId),
+    /// The administrator opens a tournament.
+    NewArena(Box<TournamentConfig>),
+    /// What is to go wrong from now on.
+    Faults(Box<Faults>),
 }
 
 /// What a player does in a game.
@@ -78,6 +89,7 @@ pub(super) enum Deed {
     Chat(Chat),
     ClaimVictory,
     ClaimDraw,
+    Berserk,
 }
 
 impl Call {
@@ -108,6 +120,8 @@ impl Request {
             ["challenge"] => Call::Challenges,
             ["challenge", id, "show"] => Call::Show(challenge(id)?),
             ["bot", "game", "stream", id] => Call::Watch(game(id)?),
+            ["tournament"] => Call::Arenas,
+            ["tournament", id] => Call::Arena(tournament(id)?),
             ["bot", "game", id, "chat"] => Call::ReadChat(game(id)?),
             _ => return Err(unknown()),
         })
@@ -127,6 +141,14 @@ impl Request {
             ["challenge", id, "cancel"] => Call::Cancel(challenge(id)?),
             ["challenge", name] => Call::Challenge(user(name)?, self.form()?),
             ["zeitnot", "account"] => self.new_account()?,
+            ["tournament", id, "join"] => Call::JoinArena(tournament(id)?, self.form()?),
+            ["tournament", id, "withdraw"] => Call::LeaveArena(tournament(id)?),
+            ["zeitnot", "tournament"] => {
+                Call::NewArena(Box::new(TournamentConfig::read(&self.body).map_err(|why| Answer::bad(&why))?))
+            }
+            ["zeitnot", "faults"] => {
+                Call::Faults(Box::new(Faults::read(&self.body).map_err(|why| Answer::bad(&why))?))
+            }
             _ => return Err(unknown()),
         })
     }
@@ -149,6 +171,7 @@ impl Request {
             ["chat"] => Deed::Chat(self.form()?),
             ["claim-victory"] => Deed::ClaimVictory,
             ["claim-draw"] => Deed::ClaimDraw,
+            ["berserk"] => Deed::Berserk,
             _ => return Err(unknown()),
         })
     }
@@ -213,6 +236,10 @@ fn game(id: &str) -> Result<GameId, Answer> {
     // A player's own id of a game begins with the game's.
     let id = if id.len() == 12 { id.get(..8).unwrap_or(id) } else { id };
     id.parse().map_err(|_| Answer::missing("No such game"))
+}
+
+fn tournament(id: &str) -> Result<TournamentId, Answer> {
+    id.parse().map_err(|_| Answer::missing("No such tournament"))
 }
 
 fn challenge(id: &str) -> Result<ChallengeId, Answer> {
