@@ -1,4 +1,4 @@
-//! Lines of text over TCP and over WebSocket, both ways: bounded in length and time.
+//! Lines of text over TCP and over WebSocket, both ways: bounded in length and time; and what HTTP needs.
 //!
 //! The bot's clients and the arena's listeners share this room. It knows no message of any protocol.
 
@@ -35,7 +35,9 @@ use tokio_util::codec::FramedRead;
 pub use tokio_tungstenite::tungstenite::http::StatusCode;
 
 mod half;
+pub mod http;
 mod lines;
+pub mod private;
 
 use half::{Acknowledges, ReadHalf};
 use lines::Lines;

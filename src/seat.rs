@@ -52,6 +52,27 @@ pub struct GameInfo {
     pub names: BySide<String>,
     /// The time control, where the server tells it.
     pub time_control: Option<TimeControl>,
+    /// What else it tells.
+    pub occasion: Occasion,
+}
+
+/// What a server tells of a game that has nothing to do with its rules; `None`: nothing.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Occasion {
+    /// Is it about ratings?
+    pub rated: Option<bool>,
+    /// Who plays against us?
+    pub opponent: Option<Opponent>,
+}
+
+/// What kind of opponent.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Opponent {
+    /// Somebody.
+    Human,
+    /// A program.
+    Bot,
 }
 
 /// What a protocol tells.
@@ -59,6 +80,11 @@ pub struct GameInfo {
 pub enum Event {
     /// A move was played, by either side; the server is the one who says so.
     Moved(MoveText),
+    /// The last so many moves are undone, ours among them; what was asked for before is moot.
+    TakenBack {
+        /// How many, of both sides.
+        plies: usize,
+    },
     /// What stands on the server's board. A player whose own line leads elsewhere begins anew from here.
     Board(String),
     /// Ours to move, until the clock runs out.
@@ -137,6 +163,8 @@ pub enum Worth {
 /// The protocol's end of a seat.
 #[derive(Debug)]
 pub struct Seat {
+    /// Who plays there, for those who ask.
+    pub engine: String,
     /// To the player.
     pub events: mpsc::Sender<Event>,
     /// From the player.

@@ -54,7 +54,10 @@ fn the_documented_defaults_are_the_defaults() {
     assert!(uncommented.contains("\nhash_mib = 64\n"), "{uncommented}");
     let config = Config::parse("config.toml", &uncommented).unwrap();
     let empty = Config::parse("c.toml", "").unwrap();
-    assert_eq!((config.bot, config.engine, config.log), (empty.bot, empty.engine, empty.log));
+    // Engines and the rules that choose them have names, which nobody has by default.
+    assert_eq!((config.engines.len(), config.bot.choose.len()), (2, 1));
+    let bot = zeitnot::bot::Config { choose: Vec::new(), ..config.bot };
+    assert_eq!((bot, config.engine, config.log), (empty.bot, empty.engine, empty.log));
     // Every protocol has its table in it.
     let names: Vec<_> = config.servers.iter().map(|server| server.to_string()).collect();
     for row in zeitnot::protocol::ALL {
@@ -94,11 +97,11 @@ fn unknown_keys() {
     );
     tells(
         "[engin]\n",
-        "c.toml:1: engin: unknown key `engin`; known here: engine, bot, cache, log, arena, server",
+        "c.toml:1: engin: unknown key `engin`; known here: engine, engines, bot, cache, log, arena, server",
     );
     tells(
         "color = 1",
-        "c.toml:1: color: unknown key `color`; known here: engine, bot, cache, log, arena, server",
+        "c.toml:1: color: unknown key `color`; known here: engine, engines, bot, cache, log, arena, server",
     );
     tells(
         &format!("{SERVER}colour = 'white'"),
@@ -291,4 +294,36 @@ fn files_that_cannot_be_read() {
     let binary = dir.path().join("binary.toml");
     std::fs::write(&binary, b"\xff\xfe").unwrap();
     assert!(told(&binary).ends_with("binary.toml: is not UTF-8 text"));
+}
+
+#[test]
+fn engines_and_the_rules_that_name_them() {
+    let engines = "[engines.a]\ncommand = 'a'\n[engines.b]\nkind = 'random'\n";
+    let config =
+        Config::parse("c.toml", &format!("{engines}[[bot.choose]]\nengine = 'b'\ncolour = 'white'\n"));
+    assert_eq!(config.unwrap().bot.choose.len(), 1);
+    tells(
+        &format!("{engines}[[bot.choose]]\nengine = 'a'\n[[bot.choose]]\nrated = true\nengine = 'c'\n"),
+        "c.toml:9: bot.choose[1].engine: no engine is called `c`; known: a, b; each has a table [engines.NAME]",
+    );
+    tells(
+        "[[bot.choose]]\nengine = 'c'\n",
+        "c.toml:2: bot.choose[0].engine: no engine is called `c`; known: none; each has a table [engines.NAME]",
+    );
+    tells(
+        "[engines.a]\nargs = ['x']\n",
+        "c.toml:1: engines.a: without `command` it is an engine of ours, and has no `args`, `folder`, `protocol`, \
+         `start_within` or `options`",
+    );
+    tells(
+        "[engines.a]\ncommand = 'a'\nthreads = 2\n",
+        "c.toml:1: engines.a: a program has no `kind`, `hash_mib`, `threads` or `depth`: set its options in \
+         [engines.NAME.options]",
+    );
+    let wrong = mistakes("[engines.a]\ncommand = 'a'\nprotocol = 'cecp'\n");
+    assert!(wrong[0].starts_with("c.toml:3: engines.a.protocol: expected `uci` or `xboard`"), "{wrong:?}");
+    let wrong = mistakes("[engines.a]\ncommand = 'a'\n[engines.a.options]\nHash = [1]\n");
+    assert!(wrong[0].starts_with("c.toml:4: engines.a.options.Hash: expected text of one line"), "{wrong:?}");
+    let wrong = mistakes(&format!("{engines}[[bot.choose]]\nengine = 'a'\nspeeds = ['slow']\n"));
+    assert!(wrong[0].starts_with("c.toml:7: bot.choose[0].speeds[0]: expected `ultraBullet`"), "{wrong:?}");
 }

@@ -116,7 +116,7 @@ impl Client {
         let OpenSeat { info, reply } = soon("a game", self.games.recv()).await.unwrap();
         let (events, from_protocol) = mpsc::channel(64);
         let (to_protocol, actions) = mpsc::channel(4);
-        reply.send(Ok(Seat { events, actions })).unwrap();
+        reply.send(Ok(Seat { engine: "mock".into(), events, actions })).unwrap();
         Player { info, events: from_protocol, actions: to_protocol }
     }
 

@@ -28,6 +28,23 @@ async fn two_accounts_in_one_process_play_a_game_each() {
     }
     let config = arena.folder.path().join("config.toml");
     fs::write(&config, tables).unwrap();
+    for (args, code, told) in [
+        (&["check"][..], 0, ["account: alice at ", "account: bob at "]),
+        (&["check", "--account", "2"], 0, ["account: bob at ", "at once: 4 games"]),
+        (&["check", "--account", "3"], 2, ["--account 3", "the configuration has 2"]),
+    ] {
+        let run = Command::new(env!("CARGO_BIN_EXE_zeitnot"))
+            .arg("lichess")
+            .args(args)
+            .arg("--config")
+            .arg(&config)
+            .kill_on_drop(true)
+            .output();
+        let output = timeout(PATIENCE, run).await.unwrap().unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{text}");
+        assert!(told.iter().all(|told| text.contains(told)), "{text}");
+    }
     let mut child = Command::new(env!("CARGO_BIN_EXE_zeitnot"))
         .current_dir(arena.folder.path())
         .args(["play", "--once", "1", "--config"])

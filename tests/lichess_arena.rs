@@ -298,11 +298,11 @@ async fn challenges_are_declined_taken_back_and_forgotten() {
     his.expect("challengeCanceled").await;
 
     for (whom, form, status) in [
-        ("alice", BLITZ, 400),
-        ("eve", BLITZ, 404),
+        ("alice", BLITZ, 404),
+        ("eve", BLITZ, 400),
         ("bob", "clock.limit=7&clock.increment=1", 400),
         ("bob", "clock.limit=15&clock.increment=0", 400),
-        ("bob", "variant=horde&clock.limit=60", 400),
+        ("bob", "variant=brandNew&clock.limit=60", 400),
         ("bob", "clock.limit=60&rules=noAbort", 400),
         ("bob", "clock.limit=many", 400),
         ("bob", "{", 400),

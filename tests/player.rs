@@ -191,3 +191,23 @@ async fn gives_up_what_is_lost_and_only_if_it_is_told_to() {
         assert_eq!(action == Action::Resign { turn: Turn(1) }, gives_up, "{action:?}");
     }
 }
+
+#[tokio::test]
+async fn what_is_taken_back_is_thought_about_anew_and_what_was_before_is_known() {
+    let house = house(Kind::Search, Config::default());
+    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    for text in ["f2f3", "e7e5", "g2g4", "d7d6"] {
+        seat.events.send(Event::Moved(MoveText::new(text).unwrap())).await.unwrap();
+    }
+    seat.events.send(Event::TakenBack { plies: 2 }).await.unwrap();
+    let mv = ask(&mut seat, 1, Some(clocks(Duration::from_secs(1)))).await;
+    let mut board = Chess::start();
+    for text in ["f2f3", "e7e5"] {
+        board.play(board.read(text).unwrap());
+    }
+    assert!(board.read(&mv).is_ok(), "{mv}");
+    // More than there was is the beginning.
+    seat.events.send(Event::TakenBack { plies: 9 }).await.unwrap();
+    let mv = ask(&mut seat, 2, Some(clocks(Duration::from_secs(1)))).await;
+    assert!(Chess::start().read(&mv).is_ok(), "{mv}");
+}

@@ -14,6 +14,8 @@ const PAGES: &[&str] = &[
     "docs/architecture.md",
     "docs/arena.md",
     "docs/courses.md",
+    "docs/sources.md",
+    "docs/engines.md",
     "docs/study.md",
 ];
 

@@ -14,12 +14,20 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("wire", &["game"]),
     ("net", &[]),
     ("priority", &[]),
+    ("process", &[]),
     ("seat", &["game"]),
-    ("engine", &["game", "priority"]),
-    ("bot", &["game", "priority", "engine", "seat"]),
+    ("online", &["game", "wire", "net", "seat"]),
+    ("engine", &["game", "wire", "priority", "process"]),
+    ("bot", &["game", "priority", "engine", "seat", "online"]),
     ("protocol", &["game", "seat", "wire", "net"]),
     ("arena", &["game", "wire", "net"]),
-    ("cli", &["game", "wire", "net", "priority", "seat", "engine", "bot", "protocol", "arena"]),
+    (
+        "cli",
+        &[
+            "game", "wire", "net", "priority", "process", "seat", "online", "engine", "bot", "protocol",
+            "arena",
+        ],
+    ),
 ];
 
 /// What a room does not name: it is of another world.

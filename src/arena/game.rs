@@ -108,6 +108,7 @@ impl fmt::Display for Cause {
             Cause::Rules(Reason::NoMoves) => "No moves",
             Cause::Rules(Reason::MoveLimit) => "Move limit",
             Cause::Rules(Reason::BareKings) => "Only the kings are left",
+            Cause::Rules(Reason::VariantEnd) => "End of the variant",
             Cause::Rules(Reason::FiftyMoves) => "Fifty moves without capture or pawn push",
             Cause::OutOfTime => "Out of time",
             Cause::Resignation => "Resignation",

@@ -22,14 +22,14 @@ const NEW: f64 = 0.1;
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     shared: Arc<Shared>,
+    /// Nodes a second of one search, as of late.
+    speed: Arc<AtomicU64>,
 }
 
 #[derive(Debug)]
 struct Shared {
     cores: NonZeroUsize,
     games: AtomicUsize,
-    /// Nodes a second of one search, as of late.
-    speed: AtomicU64,
 }
 
 /// A game that runs; dropped when it is over.
@@ -44,7 +44,13 @@ impl Default for Load {
 
 impl Load {
     fn with_cores(cores: NonZeroUsize) -> Self {
-        Load { shared: Arc::new(Shared { cores, games: AtomicUsize::new(0), speed: AtomicU64::new(GUESS) }) }
+        let shared = Arc::new(Shared { cores, games: AtomicUsize::new(0) });
+        Load { shared, speed: Arc::new(AtomicU64::new(GUESS)) }
+    }
+
+    /// On the same machine, but with an engine that counts its nodes in its own way.
+    pub fn of_another_engine(&self) -> Load {
+        Load { shared: self.shared.clone(), speed: Arc::new(AtomicU64::new(GUESS)) }
     }
 
     /// One more game.
@@ -73,14 +79,14 @@ impl Load {
             return;
         }
         let now = nodes as f64 / time.as_secs_f64();
-        let before = self.shared.speed.load(Relaxed) as f64;
+        let before = self.speed.load(Relaxed) as f64;
         let speed = before + NEW * (now - before);
-        self.shared.speed.store(speed as u64, Relaxed);
+        self.speed.store(speed as u64, Relaxed);
     }
 
     /// The nodes that a search of this time would have, at the speed of late.
     pub fn price(&self, time: Duration) -> u64 {
-        (self.shared.speed.load(Relaxed) as f64 * time.as_secs_f64()) as u64
+        (self.speed.load(Relaxed) as f64 * time.as_secs_f64()) as u64
     }
 }
 

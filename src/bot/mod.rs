@@ -1,6 +1,7 @@
 //! The bot: a player for each game that a protocol brings, always before the deadline.
 
 use std::{
+    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -16,12 +17,14 @@ use tokio_util::{
 };
 
 use crate::{
-    engine::{Judged, PlayVisitor, Score, Workshop, with_game},
+    engine::{Judged, PlayVisitor, Score, Workshop, book, with_game},
     game::{BySide, GameError, Side},
+    online,
     seat::{Clocks, Declined, GameInfo, Lobby, OpenSeat, Seat},
 };
 
 pub mod cache;
+pub mod choice;
 pub mod clock;
 pub mod lag;
 mod load;
@@ -29,13 +32,16 @@ mod player;
 pub mod policy;
 mod ponder;
 mod request;
+pub mod sources;
 mod thought;
 
 use cache::Cache;
+use choice::Roster;
 use clock::{Budget, Clock};
 use lag::Lags;
 use load::Load;
 use player::Player;
+use sources::{Library, Order};
 
 /// The `[bot]` table of the configuration.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -63,10 +69,22 @@ pub struct Config {
     pub time_share: TimeShare,
     /// Cores that may think on the opponents' time, one a game; 0: none.
     pub ponder: usize,
+    /// Where moves may come from before they are searched for.
+    pub sources: Order,
+    /// Opening books.
+    pub book: book::Config,
+    /// Who is asked how endgames end.
+    pub tablebase: online::Tablebase,
+    /// Who is asked for what other people's engines found.
+    pub cloud: online::Cloud,
+    /// Who is asked for what people have played.
+    pub explorer: online::Explorer,
     /// When a draw is offered and agreed to.
     pub draw: policy::Draw,
     /// When a game is given up.
     pub resign: policy::Resign,
+    /// Who plays which game: the first rule that fits counts; where none does, `[engine]` plays.
+    pub choose: Vec<choice::Rule>,
 }
 
 impl Default for Config {
@@ -80,8 +98,14 @@ impl Default for Config {
             untimed_move: Duration::from_secs(5),
             time_share: TimeShare::default(),
             ponder: 0,
+            sources: Order::default(),
+            book: book::Config::default(),
+            tablebase: online::Tablebase::default(),
+            cloud: online::Cloud::default(),
+            explorer: online::Explorer::default(),
             draw: policy::Draw::default(),
             resign: policy::Resign::default(),
+            choose: Vec::new(),
         }
     }
 }
@@ -158,6 +182,8 @@ pub struct News {
     pub last_move: Option<String>,
     /// Our score (for us) and depth, once we have thought.
     pub eval: Option<(Score, u16)>,
+    /// Where our last move came from.
+    pub how: Option<How>,
     /// The server's words, once the game is over.
     pub result: Option<String>,
 }
@@ -198,8 +224,23 @@ pub enum How {
     Instant,
     /// The cache knew.
     Cached,
+    /// A book knew.
+    Book,
+    /// Somebody knew who was asked over the network.
+    Online(online::Source),
     /// The thinker panicked, or could not even begin.
     Failed,
+}
+
+impl How {
+    /// Who knew the move, if it is not from a search of ours, now or before.
+    pub fn source(self) -> Option<&'static str> {
+        match self {
+            How::Book => Some("book"),
+            How::Online(source) => Some(source.name()),
+            _ => None,
+        }
+    }
 }
 
 /// What all players of a bot share.
@@ -211,23 +252,54 @@ pub struct Equipment {
     pub workshop: Workshop,
     /// What is known of positions.
     pub cache: Cache,
+    /// What else is known of them.
+    pub library: Library,
     /// What is known of lags.
     pub lags: Lags,
     /// For those who watch.
     pub news: mpsc::Sender<News>,
     /// For those who measure.
     pub answers: Option<mpsc::Sender<Answer>>,
+    roster: Roster,
     load: Load,
     /// The cores that may think on the opponents' time.
     ponder: Arc<Semaphore>,
 }
 
 impl Equipment {
-    /// Without a cache, and with nothing measured yet.
+    /// Without a cache or a book, asking nobody, and with nothing measured yet.
     pub fn new(config: Config, workshop: Workshop, news: mpsc::Sender<News>) -> Self {
         let (lags, load) = (Lags::new(config.lag()), Load::default());
         let ponder = Arc::new(Semaphore::new(config.ponder.min(Semaphore::MAX_PERMITS)));
-        Equipment { config, workshop, cache: Cache::off(), lags, news, answers: None, load, ponder }
+        Equipment {
+            config,
+            workshop,
+            cache: Cache::off(),
+            library: Library::default(),
+            lags,
+            news,
+            answers: None,
+            roster: Roster::default(),
+            load,
+            ponder,
+        }
+    }
+
+    /// The engines that the rules of `config` choose from, by name. A rule whose engine is not among them is passed
+    /// over.
+    pub fn engage(&mut self, engines: &BTreeMap<String, Workshop>) {
+        self.roster = Roster::new(&self.config.choose, engines, &self.load);
+    }
+
+    /// For one game, with the engine that is chosen for it.
+    fn chosen<G: Judged>(&self, info: &GameInfo, start: &G) -> Equipment {
+        let mut equipment = self.clone();
+        if let Some(choice) = self.roster.choose(info, start) {
+            equipment.workshop = choice.workshop.clone();
+            equipment.cache = self.cache.seen_by(choice.workshop.fingerprint());
+            equipment.load = choice.load.clone();
+        }
+        equipment
     }
 }
 
@@ -294,8 +366,11 @@ impl PlayVisitor for Opening<'_> {
         let root = self.info.start.as_deref().map_or_else(|| Ok(G::start()), G::parse)?;
         let (events, from_protocol) = mpsc::channel(WAITING_EVENTS);
         let (to_protocol, actions) = mpsc::channel(WAITING_ACTIONS);
-        let player = Player::new(self.info, root, self.bot.equipment.clone(), to_protocol);
+        let equipment = self.bot.equipment.chosen(&self.info, &root);
+        let engine = equipment.workshop.name();
+        tracing::debug!(game = %self.info.id, engine, "seated");
+        let player = Player::new(self.info, root, equipment, to_protocol);
         self.bot.players.spawn(player.run(from_protocol));
-        Ok(Seat { events, actions })
+        Ok(Seat { engine, events, actions })
     }
 }

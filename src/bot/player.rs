@@ -11,18 +11,18 @@ use tokio::{select, sync::mpsc, time::sleep_until};
 
 use super::{
     Answer, Equipment, How, News,
-    cache::{Advice, Lookup},
-    clock::{Budget, Clock},
+    clock::{Budget, Clock, Reserve},
     lag::ServerLag,
     load::Place,
     policy::{Outlook, Stage},
     ponder::Ponder,
     request::{Departure, Request},
+    sources::{self, Asked, Inquiry, Step},
     thought::{self, End, Thought, Word},
 };
 use crate::{
     engine::{
-        Best, Judged, Limits, Score,
+        self, Best, Judged, Limits, Score,
         mind::{Mind, Panicked},
     },
     game::{Line, MoveText, Packed},
@@ -40,8 +40,8 @@ pub(super) struct Player<G: Judged> {
     /// The request that is not answered yet.
     request: Option<Request>,
     thought: Option<Thought<G>>,
-    /// The disk is looked at for this position; meanwhile we think.
-    lookup: Option<Lookup>,
+    /// What others know of this position is looked up; meanwhile we think.
+    inquiry: Inquiry,
     /// While the opponent thinks.
     ponder: Option<Ponder<G>>,
     /// Our move and the reply to it, as the last search expects them.
@@ -51,7 +51,9 @@ pub(super) struct Player<G: Judged> {
     clocks: Option<Clocks>,
     /// As game records write it.
     last_move: Option<String>,
-    /// Our last opinion, for those who watch.
+    /// Where our last move came from, for those who watch …
+    how: Option<How>,
+    /// … and our last opinion.
     eval: Option<(Score, u16)>,
     /// What we think of a draw, and of giving up.
     outlook: Outlook,
@@ -70,8 +72,8 @@ enum Wake {
     Word(Word),
     /// So has one that runs on the opponent's time.
     Pondered(Word),
-    /// The disk was looked at; what it knows of the position is in the cache now.
-    LookedUp { found: bool },
+    /// Somebody who was asked knows the position, or does not.
+    LookedUp(sources::News),
 }
 
 /// What there is to wait for, if it is there.
@@ -88,17 +90,18 @@ impl<G: Judged> Player<G> {
             line: Line::new(root),
             lag: equipment.lags.server(&info.server),
             _place: equipment.load.enter(),
-            mind: Mind::new(equipment.workshop.clone()),
+            mind: Mind::ready(equipment.workshop.clone()),
             info,
             equipment,
             request: None,
             thought: None,
-            lookup: None,
+            inquiry: Inquiry::default(),
             ponder: None,
             expects: None,
             departure: None,
             clocks: None,
             last_move: None,
+            how: None,
             eval: None,
             outlook: Outlook::default(),
             answered: None,
@@ -127,10 +130,10 @@ impl<G: Judged> Player<G> {
     async fn wake(&mut self) -> Wake {
         select! {
             biased;
-            () = maybe(self.request.map(|request| sleep_until(request.hard().into()))) => Wake::HardLimit,
+            () = maybe(self.request.map(|request| sleep_until(request.alarm().into()))) => Wake::HardLimit,
             word = maybe(self.thought.as_mut().map(Thought::hear)) => Wake::Word(word),
             word = maybe(self.ponder.as_mut().map(Ponder::hear)) => Wake::Pondered(word),
-            found = maybe(self.lookup.as_mut().map(Lookup::done)) => Wake::LookedUp { found },
+            news = self.inquiry.hear() => Wake::LookedUp(news),
         }
     }
 
@@ -146,6 +149,7 @@ impl<G: Judged> Player<G> {
         let game = self.info.id.as_str();
         match event {
             Event::Moved(text) => self.moved(text.as_str()),
+            Event::TakenBack { plies } => self.taken_back(plies),
             Event::Board(text) => self.compare(&text),
             Event::YourTurn { turn, clocks } => {
                 self.clocks = clocks.or(self.clocks);
@@ -174,7 +178,7 @@ impl<G: Judged> Player<G> {
     }
 
     fn moved(&mut self, text: &str) {
-        (self.request, self.thought, self.lookup) = (None, None, None);
+        (self.request, self.thought, self.inquiry) = (None, None, Inquiry::default());
         match self.line.now().read(text) {
             Ok(mv) => {
                 self.last_move = Some(self.line.now().record(mv));
@@ -194,6 +198,15 @@ impl<G: Judged> Player<G> {
         self.refused.clear();
     }
 
+    /// Back to a position that was there before, and is thought about anew; the moves until then still count.
+    fn taken_back(&mut self, plies: usize) {
+        (self.request, self.thought, self.inquiry, self.ponder) = (None, None, Inquiry::default(), None);
+        (self.expects, self.departure, self.answered, self.last_move) = (None, None, None, None);
+        self.refused.clear();
+        self.outlook = Outlook::default();
+        self.line.take_back(plies);
+    }
+
     /// The server's board against ours. Where they differ the server is right, and history begins anew.
     fn compare(&mut self, text: &str) {
         match G::parse(text) {
@@ -201,7 +214,7 @@ impl<G: Judged> Player<G> {
             Ok(board) if G::CHANCE => self.line.amend(board),
             Ok(board) => {
                 tracing::warn!(game = %self.info.id, ours = %self.line.now().print(), server = text, "taking over the server's board");
-                self.line = Line::new(board);
+                (self.line, self.inquiry) = (Line::new(board), Inquiry::default());
                 self.refused.clear();
             }
             Err(error) => tracing::warn!(game = %self.info.id, %error, "the server told an unreadable board"),
@@ -217,10 +230,7 @@ impl<G: Judged> Player<G> {
             budget: self.budget(clocks),
         };
         self.request = Some(request);
-        self.ponder = None;
-        if self.refused.is_empty() && self.go_on(&request) {
-            return;
-        }
+        (self.ponder, self.inquiry) = (None, Inquiry::default());
         let mut moves = self.line.now().moves();
         let all = moves.len();
         moves.retain(|mv| !self.refused.contains(mv));
@@ -231,25 +241,45 @@ impl<G: Judged> Player<G> {
                 // Full of answers that nobody takes, it has nobody to resign to either.
                 let _ = self.actions.try_send(Action::Resign { turn });
             }
-            [only] => self.answer(unsearched(self.line.now().pack(*only)), How::Forced),
+            [only] => self.answer(Best::unsearched(self.line.now().pack(*only)), How::Forced),
+            _ if self.refused.is_empty() && (self.look_up(&request) || self.go_on(&request)) => {}
             [first, ..] if request.budget.is_instant() => {
                 let glance = self.glance().unwrap_or(self.line.now().pack(*first));
-                self.answer(unsearched(glance), How::Instant);
+                self.answer(Best::unsearched(glance), How::Instant);
             }
             some if some.len() < all => {
                 let some = some.iter().map(|&mv| self.line.now().pack(mv)).collect();
                 self.think(request, some, None);
             }
-            _ => match self.equipment.cache.consult(&self.line, self.price(&request)) {
-                Advice::Play(found) => self.answer(found.best(), How::Cached),
-                Advice::Seed(found) => self.think(request, Vec::new(), Some(found.mv)),
-                Advice::Later(lookup) => {
-                    self.lookup = Some(lookup);
-                    self.think(request, Vec::new(), None);
-                }
-                Advice::Nothing => self.think(request, Vec::new(), None),
-            },
+            _ => self.think(request, Vec::new(), self.inquiry.hint),
         }
+    }
+
+    /// Asks those who may know the position. Does one of them know it at once, who goes before all others?
+    fn look_up(&mut self, request: &Request) -> bool {
+        let asked = Asked {
+            line: &self.line,
+            side: self.info.side,
+            left: request.clocks.map(|clocks| clocks.left[self.info.side]),
+            time: request.budget.soft,
+            price: self.price(request),
+            pondered: self.has_thought(),
+        };
+        self.inquiry = Inquiry::begin(&self.equipment.library, &self.equipment.cache, &asked);
+        self.heed()
+    }
+
+    /// Plays what was looked up, once nobody is waited for who goes before. Is there such a move?
+    fn heed(&mut self) -> bool {
+        let Step::Play(best, how) = self.inquiry.step() else { return false };
+        self.answer(best, how);
+        true
+    }
+
+    /// Was this very position thought about while the opponent's clock ran?
+    fn has_thought(&self) -> bool {
+        let here = self.line.now().key();
+        self.thought.as_ref().is_some_and(|t| t.line.now().key() == here && t.is_of_use())
     }
 
     /// A move without a search, unless it was refused.
@@ -262,12 +292,13 @@ impl<G: Judged> Player<G> {
     /// Where this very position was thought about while the opponent's clock ran, that thought goes on.
     /// Is there such a one?
     fn go_on(&mut self, request: &Request) -> bool {
-        let here = self.line.now().key();
-        let thought = self.thought.take().filter(|t| t.line.now().key() == here && t.is_of_use());
-        let Some(mut thought) = thought else { return false };
+        let is_here = self.has_thought();
+        let Some(mut thought) = self.thought.take().filter(|_| is_here) else { return false };
         match thought.ask(request.budget) {
-            ControlFlow::Break(()) => self.conclude(&thought, request.budget, How::Pondered),
-            ControlFlow::Continue(()) => self.thought = Some(thought),
+            ControlFlow::Break(()) if !self.inquiry.is_waiting() => {
+                self.conclude(&thought, request.budget, How::Pondered);
+            }
+            _ => self.thought = Some(thought),
         }
         true
     }
@@ -276,15 +307,37 @@ impl<G: Judged> Player<G> {
     fn budget(&self, clocks: Option<Clocks>) -> Budget {
         let config = &self.equipment.config;
         let Some(clocks) = clocks else { return config.untimed() };
-        let clock = Clock {
+        self.clock(clocks).budget(self.reserve()).capped(config.longest_move)
+    }
+
+    /// Our clock as far as we use it.
+    fn clock(&self, clocks: Clocks) -> Clock {
+        self.equipment.config.time_share.of(Clock {
             // What is told in steps may be told half a step too high.
             left: clocks.left[self.info.side].saturating_sub(clocks.resolution / 2),
             increment: clocks.increment,
             moves_to_go: clocks.moves_to_go,
-        };
+        })
+    }
+
+    fn reserve(&self) -> Reserve {
         let mut reserve = self.lag.reserve();
         reserve.lag += self.equipment.load.reserve();
-        config.time_share.of(clock).budget(reserve).capped(config.longest_move)
+        reserve
+    }
+
+    /// The clocks for an engine that shares out its time by itself. Where we say how long a move takes at most, or
+    /// the server does, there is nothing to share out.
+    fn engine_clocks(&self, request: &Request) -> Option<engine::Clocks> {
+        let clocks = request.clocks.filter(|clocks| clocks.moves_to_go != Some(1))?;
+        if request.budget.hard >= self.equipment.config.longest_move {
+            return None;
+        }
+        let ours = self.clock(clocks);
+        let mut left = clocks.left;
+        left[self.info.side] = ours.left.saturating_sub(self.reserve().lag);
+        let (increment, moves_to_go) = (ours.increment, ours.moves_to_go);
+        Some(engine::Clocks { left, increment, moves_to_go, read_at: clocks.read_at })
     }
 
     /// The nodes that the time for this move buys.
@@ -307,6 +360,7 @@ impl<G: Judged> Player<G> {
             .unwrap_or_else(|| self.equipment.workshop.glance(self.line.now()));
         let limits = Limits {
             hard: Some(request.hard()),
+            clocks: self.engine_clocks(&request),
             threads: Some(self.equipment.load.threads()),
             root_moves,
             hint,
@@ -326,23 +380,36 @@ impl<G: Judged> Player<G> {
                 self.eval = opinion.map(|o| (o.score, o.depth)).or(self.eval);
                 return self.tell(None);
             }
-            // A search looks at the clock as well, and may be the first to see that it is time.
-            Wake::Word(Word::End(End::Content)) if self.is_time() => How::HardLimit,
-            Wake::Word(Word::End(End::Content)) => How::Searched,
-            Wake::Word(Word::End(End::NeverBegan)) => How::Failed,
-            Wake::Word(Word::End(End::Panicked)) => {
-                self.report_panic();
-                How::Failed
+            Wake::Word(Word::End(end)) => {
+                if end == End::Panicked {
+                    self.report_panic();
+                }
+                // Somebody may know better, and there is time to hear it.
+                if self.inquiry.is_waiting() && !self.is_time() {
+                    return;
+                }
+                self.how_it_ended(end)
             }
             Wake::Pondered(word) => return self.pondered(word),
-            Wake::LookedUp { found } => return self.looked_up(found),
+            Wake::LookedUp(news) => return self.looked_up(news),
         };
         // Before the request is there, a thought that is done waits for it.
         let Some(request) = self.request else { return };
         match self.thought.take() {
             Some(thought) => self.conclude(&thought, request.budget, how),
             // It cannot be; but an answer is owed.
-            None => self.answer(unsearched(self.equipment.workshop.glance(self.line.now())), How::Failed),
+            None => {
+                self.answer(Best::unsearched(self.equipment.workshop.glance(self.line.now())), How::Failed)
+            }
+        }
+    }
+
+    fn how_it_ended(&self, end: End) -> How {
+        match end {
+            // A search looks at the clock as well, and may be the first to see that it is time.
+            End::Content if self.is_time() => How::HardLimit,
+            End::Content => How::Searched,
+            End::NeverBegan | End::Panicked => How::Failed,
         }
     }
 
@@ -360,12 +427,30 @@ impl<G: Judged> Player<G> {
         self.answer(thought.best(), how);
     }
 
-    /// The disk was faster than the search: what it knows may spare us the rest.
-    fn looked_up(&mut self, found: bool) {
-        self.lookup = None;
-        let Some(request) = self.request.filter(|_| found) else { return };
-        if let Advice::Play(found) = self.equipment.cache.consult(&self.line, self.price(&request)) {
-            self.answer(found.best(), How::Cached);
+    /// Somebody was faster than the search: what is known there may spare us the rest.
+    fn looked_up(&mut self, news: sources::News) {
+        let Some(request) = self.request else {
+            self.inquiry = Inquiry::default();
+            return;
+        };
+        let (at, known) = match news {
+            sources::News::Disk { at, found } => {
+                let known = found.then(|| self.equipment.cache.known(&self.line, self.price(&request)));
+                (at, known.flatten().map(|best| (best, How::Cached)))
+            }
+            sources::News::Online { at, source, suggestions } => {
+                let best = sources::first_fit(&self.line, &suggestions);
+                (at, best.map(|best| (best, How::Online(source))))
+            }
+        };
+        self.inquiry.settle(at, known);
+        if self.heed() || self.inquiry.is_waiting() {
+            return;
+        }
+        // The search was done before, and has waited for them.
+        let Some(end) = self.thought.as_ref().and_then(Thought::end) else { return };
+        if let Some(thought) = self.thought.take() {
+            self.conclude(&thought, request.budget, self.how_it_ended(end));
         }
     }
 
@@ -390,7 +475,7 @@ impl<G: Judged> Player<G> {
     /// Sends this move as the answer to the open request.
     fn answer(&mut self, best: Best, how: How) {
         let Some(request) = self.request.take() else { return };
-        (self.thought, self.lookup) = (None, None);
+        (self.thought, self.inquiry, self.how) = (None, Inquiry::default(), Some(how));
         let now = self.line.now();
         // The slot was given a legal move, and thinkers publish legal moves; should one not, any will do.
         let Some(mv) = now.unpack(best.mv).or_else(|| now.moves().first().copied()) else { return };
@@ -408,7 +493,8 @@ impl<G: Judged> Player<G> {
     fn decide(&mut self, turn: Turn, mv: MoveText, best: Best) -> Action {
         if best.depth == 0 {
             // Nothing was found out about the position: no reason to change our mind.
-            return Action::Play { turn, mv, offers_draw: false, eval: None };
+            let offers_draw = self.outlook.agrees(&self.equipment.config.draw, self.stage());
+            return Action::Play { turn, mv, offers_draw, eval: None };
         }
         self.eval = Some((best.score, best.depth));
         self.outlook.judged(best.score);
@@ -418,13 +504,16 @@ impl<G: Judged> Player<G> {
             tracing::info!(game = %self.info.id, score = %best.score, "giving up");
             return Action::Resign { turn };
         }
-        let stage = Stage { move_number: self.line.moves().len() / 2 + 1, men: self.line.now().men() };
-        let offers_draw = self.outlook.draws(&config.draw, stage);
+        let offers_draw = self.outlook.draws(&config.draw, self.stage());
         let worth = match best.score.mate_moves() {
             Some(moves) => Worth::Mate(moves),
             None => Worth::Centipawns(best.score.get()),
         };
         Action::Play { turn, mv, offers_draw, eval: Some(Eval { worth, depth: best.depth }) }
+    }
+
+    fn stage(&self) -> Stage {
+        Stage { move_number: self.line.moves().len() / 2 + 1, men: self.line.now().men() }
     }
 
     /// Our answer was handed to the socket.
@@ -467,12 +556,8 @@ impl<G: Judged> Player<G> {
             ply: line.moves().len(),
             last_move: self.last_move.clone(),
             eval: self.eval,
+            how: self.how,
             result,
         });
     }
-}
-
-/// A move that nobody has thought about.
-fn unsearched(mv: Packed) -> Best {
-    Best { mv, score: Score::ZERO, depth: 0 }
 }

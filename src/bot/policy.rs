@@ -64,6 +64,12 @@ pub(super) struct Stage {
     pub men: usize,
 }
 
+impl Stage {
+    fn is_due(self, rule: &Draw) -> bool {
+        self.move_number >= rule.from_move && self.men <= rule.pieces
+    }
+}
+
 impl Outlook {
     /// A search of ours has come to this.
     pub fn judged(&mut self, score: Score) {
@@ -82,19 +88,25 @@ impl Outlook {
 
     /// Is a draw to go with the move that is played now? To be asked once a move.
     pub fn draws(&mut self, rule: &Draw, stage: Stage) -> bool {
-        let is_offered = std::mem::take(&mut self.is_offered);
-        let margin = i32::from(rule.score);
-        let is_due = stage.move_number >= rule.from_move && stage.men <= rule.pieces;
-        let Some(scores) = self.last(rule.moves).filter(|_| is_due) else { return false };
-        if is_offered {
-            return scores.iter().all(|score| score.get() <= margin);
+        if self.is_offered {
+            return self.agrees(rule, stage);
         }
+        let margin = i32::from(rule.score);
+        let Some(scores) = self.last(rule.moves).filter(|_| stage.is_due(rule)) else { return false };
         let waited = self.offered_at.is_none_or(|at| self.scores.len() >= at + OFFER_AGAIN);
         let offers = waited && scores.iter().all(|score| score.get().abs() <= margin);
         if offers {
             self.offered_at = Some(self.scores.len());
         }
         offers
+    }
+
+    /// Is a draw that was offered agreed to with the move that is played now? Any move answers the offer.
+    pub fn agrees(&mut self, rule: &Draw, stage: Stage) -> bool {
+        let scores = self.last(rule.moves).filter(|_| self.is_offered && stage.is_due(rule));
+        let agrees = scores.is_some_and(|scores| scores.iter().all(|s| s.get() <= i32::from(rule.score)));
+        self.is_offered = false;
+        agrees
     }
 
     /// The last so many scores; `None` if there are not so many, or none are asked for.
@@ -165,6 +177,10 @@ mod tests {
             outlook.offered();
             assert_eq!(outlook.draws(&DRAW, LATE), agrees, "{scores:?}");
         }
+        // A move that nobody thought about answers it as well, and offers nothing.
+        let mut dull = cp(&[0; 9]);
+        dull.offered();
+        assert!(dull.agrees(&DRAW, LATE) && !dull.agrees(&DRAW, LATE));
         // It stands for one move.
         let mut worse = cp(&[-300, -400, -500]);
         worse.offered();

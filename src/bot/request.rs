@@ -8,6 +8,9 @@ use crate::{
     seat::{Clocks, Turn},
 };
 
+/// Timers fire up to so much late: tokio counts in milliseconds.
+const TIMER_STEP: Duration = Duration::from_millis(1);
+
 /// A move is asked for.
 #[derive(Copy, Clone)]
 pub(super) struct Request {
@@ -22,6 +25,11 @@ impl Request {
     /// When the answer leaves, whatever the search does.
     pub fn hard(&self) -> Instant {
         self.asked_at + self.budget.hard
+    }
+
+    /// When to wake up for that: a timer may be late by its step, and shall not be.
+    pub fn alarm(&self) -> Instant {
+        self.hard() - TIMER_STEP.min(self.budget.hard / 8)
     }
 }
 

@@ -120,6 +120,11 @@ impl<G: Judged> Thought<G> {
         self.end.is_none() || self.opinion().is_some()
     }
 
+    /// How it ended, if it has.
+    pub fn end(&self) -> Option<End> {
+        self.end
+    }
+
     /// Now a move is asked for: what was thought before counts. Has there been thought enough already?
     pub fn ask(&mut self, budget: Budget) -> ControlFlow<()> {
         let enough = self.pacer.ask(budget, now());

@@ -5,13 +5,15 @@ use std::{io::Write, path::PathBuf};
 use super::{
     CliError,
     config::{Config, DOCUMENTED},
+    engines::Engines,
     print,
 };
-use crate::arena;
+use crate::{arena, bot::sources::Library};
 
 /// Say what is wrong with a configuration, or what it would do
 ///
-/// Nothing is connected to and nothing is written: it is safe to run at any time.
+/// Nothing is connected to and nothing is written: it is safe to run at any time. Engines of others are started, and
+/// play a quick move.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,7 +21,7 @@ Examples:
   zeitnot check --config class.toml        another one
   zeitnot check --default > config.toml    make one, with every key explained
 
-Exit code: 0 if it is sound, 2 if not.")]
+Exit code: 0 if it is sound, 1 if the engine that is to play everything cannot, 2 if it is not sound.")]
 pub struct Args {
     /// The configuration
     #[arg(long, short, value_name = "FILE", default_value = "config.toml")]
@@ -42,19 +44,35 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     if has_arena {
         config.arena.check()?;
     }
+    let library = Library::open(&config.bot)?;
+    let tried = Engines::open(&config)?;
     print(|out| {
-        let Config { engine, bot, cache, log, servers, arena } = &config;
+        let Config { engine, engines, bot, cache, log, servers, arena } = &config;
         writeln!(out, "{} is sound.", args.config.display())?;
         writeln!(
             out,
             "engine: {}, {} MiB for its table, search threads: {}",
             engine.kind, engine.hash_mib, engine.threads
         )?;
+        for (name, engine) in engines {
+            writeln!(out, "engines.{name}: {engine}")?;
+        }
+        for (name, engine) in &tried.ready {
+            writeln!(out, "engines.{name}: was tried, and plays as {}", engine.name())?;
+        }
+        for warning in &tried.warnings {
+            writeln!(out, "warning: {warning}")?;
+        }
+        for (at, rule) in bot.choose.iter().enumerate() {
+            let what = if rule.is_for_all() { "whatever comes" } else { "what fits" };
+            writeln!(out, "bot.choose[{at}]: {} plays {what}", rule.engine)?;
+        }
         let (games, overhead) = (bot.max_games, bot.move_overhead);
         writeln!(
             out,
             "bot: games at once: {games}, {overhead:?} a move kept in hand until the lag is measured"
         )?;
+        writeln!(out, "moves from: {library}")?;
         writeln!(out, "cache: {cache}")?;
         writeln!(out, "log: {log}")?;
         for (at, server) in servers.iter().enumerate() {

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::{self, Write},
+    num::NonZeroUsize,
     path::{Path, PathBuf},
 };
 
@@ -20,7 +21,7 @@ use crate::{
 
 /// Look at an account on Lichess before it plays, make it a bot, enter tournaments
 ///
-/// The token comes from `token_file` or `token_env` of the first server of the configuration that speaks
+/// The token comes from `token_file` or `token_env` of the [[server]] table in the configuration that speaks
 /// "lichess", or from the environment's LICHESS_BOT_TOKEN, or from `token` there. Without a configuration the
 /// server is lichess.org.
 #[derive(Debug, clap::Args)]
@@ -39,6 +40,9 @@ pub struct Args {
     /// The configuration
     #[arg(long, short, value_name = "FILE", default_value = DEFAULT, global = true)]
     pub config: PathBuf,
+    /// Which of its accounts, counted from 1 [default: the first; `check` looks at all]
+    #[arg(long, short, value_name = "NUMBER", global = true)]
+    pub account: Option<NonZeroUsize>,
 }
 
 const DEFAULT: &str = "config.toml";
@@ -109,8 +113,15 @@ impl AccountError {
 /// # Errors
 /// [`CliError::Account`], or a wrong configuration.
 pub fn run(args: &Args) -> Result<(), CliError> {
-    let config = configured(&args.config)?;
-    let token = config.find_token().map_err(AccountError::from)?;
+    let configs = configured(&args.config)?;
+    let all = configs.len();
+    if let (What::Check, None) = (&args.what, args.account) {
+        return configs.iter().try_for_each(|config| check(config, &ask(config, &find(config)?, visit)?));
+    }
+    let at = args.account.map_or(0, |number| number.get() - 1);
+    let none = || CliError::Usage(format!("--account {}: the configuration has {all}", at + 1));
+    let config = configs.into_iter().nth(at).ok_or_else(none)?;
+    let token = find(&config)?;
     match &args.what {
         What::Check => check(&config, &ask(&config, &token, visit)?),
         What::Upgrade { yes } => make_bot(&config, &token, &ask(&config, &token, visit)?, *yes),
@@ -124,6 +135,10 @@ pub fn run(args: &Args) -> Result<(), CliError> {
             print(|out| writeln!(out, "Out of tournament {id}."))
         }
     }
+}
+
+fn find(config: &Config) -> Result<Token, AccountError> {
+    Ok(config.find_token()?)
 }
 
 /// The tournament as the configuration has it, and as the arguments will.
@@ -140,10 +155,11 @@ fn entered(
     tournament
 }
 
-/// The first server that speaks "lichess". Who has no configuration yet may still look.
-fn configured(path: &Path) -> Result<Config, CliError> {
+/// The servers that speak "lichess", at least one. Who has no configuration yet may still look.
+fn configured(path: &Path) -> Result<Vec<Config>, CliError> {
+    let usual = || vec![Config::new(Default::default(), None)];
     if path == Path::new(DEFAULT) && !path.exists() {
-        return Ok(Config::new(Default::default(), None));
+        return Ok(usual());
     }
     // All that is wrong with it is told here, with its place.
     config::Config::load(path)?;
@@ -152,11 +168,13 @@ fn configured(path: &Path) -> Result<Config, CliError> {
     let tables = toml::from_str::<Tables>(&text).unwrap_or_default();
     let is_lichess =
         |table: &toml::Table| table.get("protocol").and_then(toml::Value::as_str) == Some("lichess");
-    let Some(mut table) = tables.server.into_iter().find(is_lichess) else {
-        return Ok(Config::new(Default::default(), None));
+    let read = |mut table: toml::Table| {
+        table.remove("protocol");
+        table.try_into().map_err(|error: toml::de::Error| CliError::Usage(error.message().to_owned()))
     };
-    table.remove("protocol");
-    table.try_into().map_err(|error: toml::de::Error| CliError::Usage(error.message().to_owned()))
+    let configs: Vec<Config> =
+        tables.server.into_iter().filter(is_lichess).map(read).collect::<Result<_, _>>()?;
+    Ok(if configs.is_empty() { usual() } else { configs })
 }
 
 /// A configuration, of which only the servers are looked at.

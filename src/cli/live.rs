@@ -17,7 +17,7 @@ use tokio::{
 
 use super::CliError;
 use crate::{
-    bot::News,
+    bot::{How, News},
     engine::Score,
     game::{BySide, Side},
     priority,
@@ -140,6 +140,8 @@ struct Shown {
     last_move: Option<String>,
     /// What each side that we play thinks, for itself.
     evals: BySide<Option<(Score, u16)>>,
+    /// Who knew its last move, if no search of ours.
+    sources: BySide<Option<&'static str>>,
 }
 
 impl Shown {
@@ -152,6 +154,7 @@ impl Shown {
             ply: 0,
             last_move: None,
             evals: BySide::default(),
+            sources: BySide::default(),
         };
         shown.hear(news);
         shown
@@ -160,6 +163,7 @@ impl Shown {
     /// News of one seat; those of the other may have told more already.
     fn hear(&mut self, news: &News) {
         self.evals[news.side] = news.eval.or(self.evals[news.side]);
+        self.sources[news.side] = news.how.and_then(How::source);
         if news.clocks.map(|clocks| clocks.read_at) >= self.clocks.map(|clocks| clocks.read_at) {
             self.clocks = news.clocks;
         }
@@ -182,8 +186,12 @@ impl Shown {
             line.push_str(&format!(" {}{mv} ", number(self.ply)));
         }
         for side in Side::BOTH {
-            if let Some((score, depth)) = self.evals[side] {
-                line.push_str(&format!(" {} {score}/{depth}", self.names[side]));
+            match (self.sources[side], self.evals[side]) {
+                (Some(source), _) => line.push_str(&format!(" {} {source}", self.names[side])),
+                (None, Some((score, depth))) => {
+                    line.push_str(&format!(" {} {score}/{depth}", self.names[side]));
+                }
+                (None, None) => {}
             }
         }
         line
@@ -239,6 +247,7 @@ mod tests {
             ply,
             last_move: (ply > 0).then(|| "Nf3".into()),
             eval: Some((Score::cp(31), 14)),
+            how: Some(How::Searched),
             result: None,
         }
     }
@@ -251,6 +260,9 @@ mod tests {
         shown.hear(&News { eval: Some((Score::mated_in(4), 9)), ..news(Side::Second, 23, start) });
         let line = shown.line(start + Duration::from_secs(1));
         assert_eq!(line, "alice  1:01    bob[2J *0:08.9   12. Nf3  alice +0.31/14 bob[2J #-2/9");
+        shown.hear(&News { how: Some(How::Book), ..news(Side::First, 24, start) });
+        let line = shown.line(start);
+        assert!(line.ends_with("  alice book bob[2J #-2/9"), "{line}");
     }
 
     #[test]

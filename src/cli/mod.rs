@@ -8,7 +8,10 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{arena::ArenaError, engine::OutOfMemory, game::GameError, protocol::ProtocolError};
+use crate::{
+    arena::ArenaError, bot::sources::SourceError, engine::OutOfMemory, game::GameError,
+    protocol::ProtocolError,
+};
 use clap::{Parser, Subcommand};
 
 pub mod arena;
@@ -16,6 +19,7 @@ pub mod bench;
 pub mod check;
 pub mod config;
 pub mod demo;
+mod engines;
 pub mod gui;
 pub mod lichess;
 pub mod live;
@@ -91,9 +95,15 @@ pub enum CliError {
     /// A position that is none.
     #[error(transparent)]
     Position(#[from] GameError),
+    /// Moves cannot be looked up as the configuration wants it.
+    #[error(transparent)]
+    Source(#[from] SourceError),
     /// A table larger than the memory.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
+    /// An engine that was to play cannot.
+    #[error("{0}")]
+    Engine(String),
     /// The arena cannot start.
     #[error(transparent)]
     Arena(#[from] ArenaError),
@@ -137,9 +147,9 @@ impl CliError {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::Account(error) if error.is_configuration() => 2,
-            CliError::OutOfMemory(_) => 2,
+            CliError::OutOfMemory(_) | CliError::Source(_) => 2,
             CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) | CliError::Account(_) => 1,
-            CliError::Crashed(_) | CliError::Late(_) => 1,
+            CliError::Engine(_) | CliError::Crashed(_) | CliError::Late(_) => 1,
             CliError::Io { .. } | CliError::Unwritten { .. } => 1,
         }
     }

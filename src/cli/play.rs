@@ -1,14 +1,14 @@
 //! `zeitnot play`: servers, players, and the live lines, from start to the last game.
 
-use std::{num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::task::TaskTracker;
 use tracing::{error, info, warn};
 
-use super::{CliError, config::Config, live::Live, log, network, signals};
+use super::{CliError, config::Config, engines::Engines, live::Live, log, network, signals};
 use crate::{
-    bot::{Bot, Equipment, cache::Cache},
+    bot::{Bot, Equipment, cache::Cache, sources::Library},
     engine::Workshop,
     priority::Granted,
     protocol::{ProtocolError, Shutdown},
@@ -59,9 +59,16 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         count(&mut config, games)?;
     }
     let workshop = Workshop::new(&config.engine)?;
+    let library = Library::open(&config.bot)?;
+    let engines = Engines::open(&config)?;
     let live = Live::new();
     let _log = log::start(&config.log, live.lines());
-    network::run(move |granted| play(config, workshop, live, granted))?
+    engines.warnings.iter().for_each(|warning| warn!("{warning}"));
+    let hands = engines.ready.clone();
+    let played = network::run(move |granted| play(config, workshop, library, hands, live, granted));
+    // Whatever still runs of them has nobody to play for.
+    engines.close();
+    played?
 }
 
 /// Each server is left after so many games.
@@ -73,11 +80,19 @@ fn count(config: &mut Config, games: NonZeroU32) -> Result<(), CliError> {
     Ok(())
 }
 
-async fn play(config: Config, workshop: Workshop, live: Live, granted: Granted) -> Result<(), CliError> {
+async fn play(
+    config: Config,
+    workshop: Workshop,
+    library: Library,
+    mut engines: BTreeMap<String, Workshop>,
+    live: Live,
+    granted: Granted,
+) -> Result<(), CliError> {
     if granted == Granted::Usual {
         info!("{NOT_RAISED}");
     }
     let workshop = workshop.behind(granted);
+    engines = engines.into_iter().map(|(name, engine)| (name, engine.behind(granted))).collect();
     let shutdown = Shutdown::default();
     let signals = signals::watch(shutdown.clone(), signals::FINISHING)
         .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
@@ -86,7 +101,8 @@ async fn play(config: Config, workshop: Workshop, live: Live, granted: Granted) 
     let cache = Cache::open(&config.cache, workshop.fingerprint());
     let mut equipment = Equipment::new(config.bot, workshop, news);
     equipment.lags.recall_all(cache.lags());
-    equipment.cache = cache.clone();
+    (equipment.cache, equipment.library) = (cache.clone(), library);
+    equipment.engage(&engines);
     let lobby = players(equipment, &tasks, &shutdown);
     tasks.spawn(live.show(to_screen)?);
     tasks.spawn(signals);

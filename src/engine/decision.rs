@@ -22,10 +22,17 @@ pub struct Best {
     pub depth: u16,
 }
 
+impl Best {
+    /// A move that nobody has thought about.
+    pub const fn unsearched(mv: Packed) -> Best {
+        Best { mv, score: Score::ZERO, depth: 0 }
+    }
+}
+
 impl Decision {
     /// A slot with the first legal move, or the cached one.
     pub fn new(first: Packed) -> Self {
-        Decision(AtomicU64::new(word(Best { mv: first, score: Score::ZERO, depth: 0 })))
+        Decision(AtomicU64::new(word(Best::unsearched(first))))
     }
 
     /// A better move is known.

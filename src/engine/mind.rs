@@ -88,6 +88,14 @@ impl<G: Judged> Mind<G> {
         Mind::with_maker(maker, staff)
     }
 
+    /// The same, but the thinker is made now, and not with the first order: it may take its time to begin.
+    pub fn ready(workshop: Workshop) -> Self {
+        let mut mind = Mind::new(workshop);
+        // Where there is no thread now, there may be one with the first order.
+        let _ = mind.desk();
+        mind
+    }
+
     fn with_maker(maker: impl Fn() -> Box<dyn Thinker<G>> + Send + Sync + 'static, staff: Staff) -> Self {
         Mind { maker: Arc::new(maker), desk: None, staff }
     }

@@ -15,13 +15,16 @@ use std::{
 use serde::{Deserialize, Deserializer, de};
 
 use crate::{
-    game::{Game, GameId, Line, Packed, for_each_game},
+    game::{BySide, Game, GameId, Line, Packed, for_each_game},
     priority::{self, Granted},
 };
 
+pub mod book;
 pub mod decision;
 pub mod eval;
+pub mod external;
 pub mod faulty;
+mod huge_pages;
 pub mod mcts;
 pub mod mind;
 pub mod random;
@@ -53,12 +56,27 @@ pub struct Limits {
     pub mate: Option<u16>,
     /// Give up at this. The player sends the decision then, stopped or not.
     pub hard: Option<Instant>,
+    /// For those who share out their time by themselves, as engines of others do. Ours go by their watcher.
+    pub clocks: Option<Clocks>,
     /// At most so many threads, of those that the thinker has.
     pub threads: Option<NonZeroUsize>,
     /// Only these moves at the root; empty: all that are legal.
     pub root_moves: Vec<Packed>,
     /// Look at this move first, where nothing better is known.
     pub hint: Option<Packed>,
+}
+
+/// Clocks as they stood at a moment, less what the way to the server takes of them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Clocks {
+    /// The time left on each clock.
+    pub left: BySide<Duration>,
+    /// What is added after each move.
+    pub increment: Duration,
+    /// Moves until more time is added; `None`: there is no such rule.
+    pub moves_to_go: Option<u32>,
+    /// When they stood so: from here on the clock of the side to move runs.
+    pub read_at: Instant,
 }
 
 /// Told to stop; carried up by `?`.
@@ -244,10 +262,20 @@ impl Default for Config {
     }
 }
 
+/// The table of our own engine while a program plays.
+const SUBSTITUTE_MIB: usize = 4;
+
+/// Who works in a workshop.
+#[derive(Clone)]
+enum Staffed {
+    Ours(Kind),
+    Theirs(Arc<external::Program>),
+}
+
 /// Makes thinkers by one configuration; those of all games share one table.
 #[derive(Clone)]
 pub struct Workshop {
-    kind: Kind,
+    who: Staffed,
     threads: NonZeroUsize,
     depth: NonZeroU16,
     hash_mib: NonZeroUsize,
@@ -267,8 +295,22 @@ impl Workshop {
             Kind::Search => Table::new(config.hash_mib.get())?,
             Kind::Mcts | Kind::Uct | Kind::Random | Kind::Textbook(_) | Kind::Faulty(_) => Table::new(1)?,
         };
-        Ok(Workshop {
-            kind: config.kind,
+        Ok(Workshop::with(Staffed::Ours(config.kind), config, table))
+    }
+
+    /// Thinkers that ask a program. What of it is ours is small: it knows a move at once, and plays games on
+    /// that the program cannot.
+    ///
+    /// # Errors
+    /// As [`Workshop::new`].
+    pub fn external(program: Arc<external::Program>) -> Result<Self, OutOfMemory> {
+        let table = Table::new(SUBSTITUTE_MIB)?;
+        Ok(Workshop::with(Staffed::Theirs(program), &Config::default(), table))
+    }
+
+    fn with(who: Staffed, config: &Config, table: Table) -> Self {
+        Workshop {
+            who,
             threads: config.threads,
             depth: config.depth,
             hash_mib: config.hash_mib,
@@ -276,7 +318,30 @@ impl Workshop {
             background: false,
             staff: Staff::new(),
             turns: Arc::new(Turns::new(cores())),
-        })
+        }
+    }
+
+    /// What its thinkers are called: ours by their kind, programs as they call themselves.
+    pub fn name(&self) -> String {
+        match &self.who {
+            Staffed::Ours(kind) => kind.to_string(),
+            Staffed::Theirs(program) => program.title().to_owned(),
+        }
+    }
+
+    /// Can its thinkers play this game? Ours play them all.
+    pub fn plays<G: Game>(&self, start: &G) -> bool {
+        match &self.who {
+            Staffed::Ours(_) => true,
+            Staffed::Theirs(program) => program.plays::<G>(start.is_chess960()),
+        }
+    }
+
+    /// Ends the programs that play for it, for ever: we are leaving.
+    pub fn close(&self) {
+        if let Staffed::Theirs(program) = &self.who {
+            program.close();
+        }
     }
 
     /// Its thinkers go behind a network side to which the system has granted this. Before a real-time
@@ -285,9 +350,13 @@ impl Workshop {
         Workshop { background: network != Granted::RealTime, ..self }
     }
 
-    /// Tells engines apart whose findings cannot be compared: an FNV-1a hash of kind and version.
+    /// Tells engines apart whose findings cannot be compared: an FNV-1a hash of kind and version, or of all
+    /// that is known of a program.
     pub fn fingerprint(&self) -> u64 {
-        let name = format!("{} {}", self.kind, env!("CARGO_PKG_VERSION"));
+        let name = match &self.who {
+            Staffed::Ours(kind) => format!("{kind} {}", env!("CARGO_PKG_VERSION")),
+            Staffed::Theirs(program) => program.identity(),
+        };
         name.bytes()
             .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
     }
@@ -308,7 +377,17 @@ impl Workshop {
     /// A thinker for one game.
     pub fn thinker<G: Judged>(&self) -> Box<dyn Thinker<G>> {
         let (mib, threads, turns) = (self.hash_mib.get(), self.threads.get(), self.turns.clone());
-        match self.kind {
+        let kind = match &self.who {
+            Staffed::Ours(kind) => *kind,
+            Staffed::Theirs(program) => {
+                let table = self.table.clone();
+                let ours = move || -> Box<dyn Thinker<G>> {
+                    Box::new(search::Search::<G>::new(table.clone(), threads).taking(turns.clone()))
+                };
+                return Box::new(external::External::new(program.clone(), Box::new(ours)));
+            }
+        };
+        match kind {
             Kind::Search => Box::new(search::Search::<G>::new(self.table.clone(), threads).taking(turns)),
             Kind::Mcts => Box::new(mcts::Puct::<G>::new(mib, threads).taking(turns)),
             Kind::Uct => Box::new(mcts::Uct::<G>::new(mib, threads).taking(turns)),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use bytemuck::Zeroable;
 
-use super::Score;
+use super::{Score, huge_pages};
 use crate::game::{Key, Packed};
 
 /// What a stored score says of the true one.
@@ -100,7 +100,9 @@ impl Table {
     /// [`OutOfMemory`].
     pub fn new(mib: usize) -> Result<Table, OutOfMemory> {
         let clusters = mib.max(1).checked_mul((1 << 20) / size_of::<Cluster>()).ok_or(OutOfMemory(mib))?;
-        let clusters = bytemuck::allocation::try_zeroed_slice_box(clusters).map_err(|()| OutOfMemory(mib))?;
+        let clusters: Box<[Cluster]> =
+            bytemuck::allocation::try_zeroed_slice_box(clusters).map_err(|()| OutOfMemory(mib))?;
+        huge_pages::ask_for(&clusters);
         Ok(Table { clusters, age: AtomicU8::new(0) })
     }
 

@@ -63,6 +63,16 @@ impl<G: Game> Line<G> {
         self.now.play(mv);
     }
 
+    /// Undoes the last moves; the positions before them stay known.
+    pub fn take_back(&mut self, plies: usize) {
+        let mut line = Line::new(self.root.clone());
+        let left = self.moves.len().saturating_sub(plies);
+        for &mv in self.moves.iter().take(left) {
+            line.play(mv);
+        }
+        *self = line;
+    }
+
     /// The server's word on the present position, where chance had a part in the last move.
     pub fn amend(&mut self, now: G) {
         self.now = now;
@@ -73,6 +83,13 @@ impl<G: Game> Line<G> {
         let reversible = self.now.reversible_plies() as usize;
         let key = self.now.key();
         self.keys.iter().rev().take(reversible).filter(|&&k| k == key).count()
+    }
+
+    /// Does this move lead to a position that stood on the board before?
+    pub fn leads_back(&self, mv: G::Move) -> bool {
+        let mut next = self.clone();
+        next.play(mv);
+        next.repetitions() > 0
     }
 
     /// What the rules say of the game, repetition included.

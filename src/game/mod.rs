@@ -20,11 +20,12 @@ pub mod minichess;
 mod perft;
 mod time_control;
 pub mod tuc;
+pub mod variant;
 
 pub use any::AnyLine;
 pub use line::Line;
 pub use perft::perft;
-pub use time_control::{BadTimeControl, TimeControl};
+pub use time_control::{BadTimeControl, Speed, TimeControl};
 
 /// One of the two players. `First` moves first: White in all our games.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -129,10 +130,13 @@ pub enum Reason {
     MoveLimit,
     /// Nothing but the kings is left.
     BareKings,
+    /// What a variant of chess is won by, other than mate, has come about.
+    VariantEnd,
 }
 
-/// No game of ours has more legal moves than this in one position (shakmaty's own bound for chess).
-pub const MAX_MOVES: usize = 270;
+/// No game of ours has more legal moves than this in one position (shakmaty's own bound for the variants of
+/// chess, where men are dropped).
+pub const MAX_MOVES: usize = 450;
 
 /// The moves of one position, on the stack.
 pub type Moves<M> = ArrayVec<M, MAX_MOVES>;
@@ -186,6 +190,11 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
     /// What the position alone says; repetition belongs to [`Line`].
     fn outcome(&self) -> Outcome;
 
+    /// Is its castling that of Chess960, which is written as the king that takes its rook?
+    fn is_chess960(&self) -> bool {
+        false
+    }
+
     /// Men on the board; 0 in a game where nobody asks for them.
     fn men(&self) -> usize {
         0
@@ -198,6 +207,11 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
 
     /// Identifies the position for repetition and for tables.
     fn key(&self) -> Key;
+
+    /// Under which Polyglot's opening books hold the position; `None`: there are no books for this game.
+    fn book_key(&self) -> Option<u64> {
+        None
+    }
 
     /// Plies since the last move that cannot be taken back: positions before it never come again.
     fn reversible_plies(&self) -> u32;
@@ -360,6 +374,13 @@ macro_rules! for_each_game {
             Minichess2023 => $crate::game::minichess::Mini2023,
             Minichess2026 => $crate::game::minichess::Mini2026,
             Tuc => $crate::game::tuc::Tuc,
+            Crazyhouse => $crate::game::variant::Crazyhouse,
+            Atomic => $crate::game::variant::Atomic,
+            Antichess => $crate::game::variant::Antichess,
+            Horde => $crate::game::variant::Horde,
+            KingOfTheHill => $crate::game::variant::KingOfTheHill,
+            RacingKings => $crate::game::variant::RacingKings,
+            ThreeCheck => $crate::game::variant::ThreeCheck,
         }
     };
 }

@@ -24,6 +24,38 @@ pub struct TimeControl {
     pub increment: Duration,
 }
 
+/// How fast a game is, as Lichess has it: by the clock and what forty moves add to it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Speed {
+    /// Below half a minute.
+    UltraBullet,
+    /// Below three minutes.
+    Bullet,
+    /// Below eight minutes.
+    Blitz,
+    /// Below 25 minutes.
+    Rapid,
+    /// With a clock, but longer.
+    Classical,
+    /// Days for a move, or all the time in the world.
+    Correspondence,
+}
+
+impl Speed {
+    /// Of a game with this clock, or without one.
+    pub fn of(clock: Option<TimeControl>) -> Speed {
+        let Some(TimeControl { initial, increment }) = clock else { return Speed::Correspondence };
+        match initial.saturating_add(increment.saturating_mul(40)).as_secs() {
+            0..30 => Speed::UltraBullet,
+            30..180 => Speed::Bullet,
+            180..480 => Speed::Blitz,
+            480..1500 => Speed::Rapid,
+            _ => Speed::Classical,
+        }
+    }
+}
+
 /// Longer than any game we referee, and far from where arithmetic on instants overflows.
 const LONGEST: f64 = 7.0 * 24.0 * 3600.0;
 

@@ -1,6 +1,7 @@
 //! Text and messages, both ways, and nothing else: no sockets, no tokio. Fuzzed and round-tripped.
 
 pub mod contest;
+pub mod engines;
 pub mod imcs;
 pub mod lichess;
 pub mod nthu;

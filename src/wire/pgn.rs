@@ -86,7 +86,8 @@ impl Ply {
 
 /// The number of the first move and whether White plays it, as the position says.
 fn first_move(fen: &str) -> (u32, bool) {
-    let mut fields = fen.split(' ');
+    // The checks of a game of three stand somewhere between.
+    let mut fields = fen.split(' ').filter(|field| !field.contains('+'));
     let white = fields.nth(1) != Some("b");
     let number = fields.nth(3).and_then(|field| field.parse().ok()).unwrap_or(1);
     (number, white)

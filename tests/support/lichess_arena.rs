@@ -22,6 +22,10 @@ pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     timeout(LONG, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
 }
 
+/// What a person's account has.
+const PERSON: &str = "title = ''\nscopes = ['bot:play', 'board:play', 'challenge:read', 'challenge:write', \
+                      'challenge:bulk', 'follow:read', 'follow:write', 'msg:write', 'team:write']\n";
+
 /// An arena with nothing but Lichess, and accounts for alice, bob, carol (bots) and dave (a person).
 pub struct Lichess {
     pub address: String,
@@ -38,7 +42,7 @@ impl Lichess {
             folder.path().display()
         );
         for name in ["alice", "bob", "carol", "dave"] {
-            let title = if name == "dave" { "title = ''\n" } else { "" };
+            let title = if name == "dave" { PERSON } else { "" };
             text +=
                 &format!("[[lichess.account]]\nname = '{}'\ntoken = 'lip_{name}'\n{title}", capital(name));
         }
@@ -95,7 +99,7 @@ impl Bot {
             if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
         // HTTP/1.0 has no chunks: what is read is what was written.
         let request = format!(
-            "{method} {path} HTTP/1.0\r\n{auth}User-Agent: {agent}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n{body}"
+            "{method} {path} HTTP/1.0\r\n{auth}User-Agent: {agent}\r\nContent-Type: {kind}\r\nAccept: {kind}\r\nContent-Length: {length}\r\n\r\n{body}"
         );
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut line = String::new();

@@ -176,7 +176,7 @@ impl Client {
         let OpenSeat { info, reply } = soon("a game", self.games.recv()).await.unwrap();
         let (events, from_protocol) = mpsc::channel(64);
         let (to_protocol, actions) = mpsc::channel(4);
-        reply.send(Ok(Seat { events, actions })).unwrap();
+        reply.send(Ok(Seat { engine: "mock".into(), events, actions })).unwrap();
         Player { info, events: from_protocol, actions: to_protocol }
     }
 
@@ -263,7 +263,7 @@ impl Player {
                 }
                 Event::Ended { result } => return result,
                 Event::ClocksRead(_) | Event::Sent { .. } | Event::DrawOffered => {}
-                refused @ Event::Refused { .. } => panic!("{refused:?}"),
+                odd @ (Event::Refused { .. } | Event::TakenBack { .. }) => panic!("{odd:?}"),
             }
         }
     }

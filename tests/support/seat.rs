@@ -47,6 +47,7 @@ pub fn info(side: Side, start: Option<&str>) -> GameInfo {
         side,
         names: BySide(["we".into(), "they".into()]),
         time_control: None,
+        occasion: Default::default(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use hyper::StatusCode;
+use serde::Serialize;
 use tokio::sync::broadcast;
 
 use crate::wire::{
@@ -59,6 +60,11 @@ pub(super) type Outcome = Result<Answer, Answer>;
 impl Answer {
     pub(super) fn json(message: &impl Message) -> Answer {
         Answer::of(Body::Json(message.to_line()))
+    }
+
+    /// JSON that no protocol file knows.
+    pub(super) fn value(value: &impl Serialize) -> Answer {
+        Answer::of(Body::Json(serde_json::to_string(value).unwrap_or_default()))
     }
 
     pub(super) fn done() -> Answer {

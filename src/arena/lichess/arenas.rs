@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     game::{BySide, Side},
-    wire::lichess::{JoinTournament, TimeControl, TournamentId, UserId, Variant, VariantKey},
+    wire::lichess::{GameRule, JoinTournament, Source, TimeControl, TournamentId, UserId, Variant, VariantKey},
 };
 
 /// Tournaments, those that are over included; then the oldest are forgotten.
@@ -97,7 +97,7 @@ impl DeskActor {
         let now = OffsetDateTime::now_utc();
         let running = self.arenas.values().filter(|arena| arena.stage(now) == Stage::Running);
         for id in running.map(|arena| arena.id).collect::<Vec<_>>() {
-            let busy: Vec<UserId> = self
+            let busy: BTreeSet<UserId> = self
                 .running()
                 .filter(|game| game.arena.is_some())
                 .flat_map(|game| game.players.0.iter().map(|player| player.id.clone()))
@@ -117,7 +117,7 @@ impl DeskActor {
     }
 
     fn begin_in_arena(&mut self, id: TournamentId, players: &BySide<UserId>, at: Instant) {
-        let Some(arena) = self.arenas.get(&id) else { return };
+        let Some(arena) = self.arenas.get(&id).filter(|_| self.check_room().is_ok()) else { return };
         let (terms, berserk) = (terms(&arena.terms), arena.terms.berserk);
         let [white, black] = &players.0;
         let (Ok(line), Ok(white), Ok(black)) =
@@ -194,6 +194,20 @@ impl DeskActor {
     }
 }
 
+impl Game {
+    /// Half of the time, and no increment, for a point more.
+    pub(super) fn berserk(&mut self, side: Side, now: Instant) -> Result<(), String> {
+        let is_possible = self.arena.is_some_and(|(_, is_possible)| is_possible);
+        let has_moved = self.line.moves().len() > side as usize;
+        let can = is_possible && !has_moved && !self.brave[side];
+        let clock = self.clock.as_mut().filter(|_| can).ok_or("This game is not berserkable")?;
+        clock.halve(side);
+        self.brave[side] = true;
+        self.tell_state(now);
+        Ok(())
+    }
+}
+
 /// A game of a tournament that is over, as its table needs it.
 #[derive(Debug)]
 pub(super) struct ArenaGame {
@@ -209,6 +223,8 @@ fn terms(config: &TournamentConfig) -> Terms {
         rated: config.rated,
         time: TimeControl::Clock(config.time),
         fen: (config.variant == VariantKey::Chess960).then(chess960::start),
+        source: Source::Arena,
+        rules: vec![GameRule::NoGiveTime, GameRule::NoRematch, GameRule::NoAbort],
     }
 }
 

@@ -1,40 +1,49 @@
 //! Challenges at the desk: made, shown, accepted, declined, taken back, and forgotten.
 
-use hyper::StatusCode;
+use std::time::Duration;
+
 use tokio::time::Instant;
 
 use super::{
     answer::{Answer, Body, Feed, Outcome, StreamKind, feed},
     chess960,
     desk::{COMPAT, DeskActor},
-    game::{Game, Player, Terms},
+    game::Terms,
     limit::Ration,
     messages::{perf, perf_name},
     people::Person,
-    route::{Call, Deed},
+    route::Call,
 };
 use crate::{
-    game::{AnyLine, BySide},
+    game::AnyLine,
     wire::{
         Message,
         lichess::{
             Challenge, ChallengeEnd, ChallengeId, ChallengeStatus, ChallengeUser, Challenges, Color,
-            ColorWish, DeclineReason, Direction, Event, GameId, Keepalive, NewChallenge, Speed, TimeControl,
-            UserId, Variant, VariantKey,
+            ColorWish, DeclineReason, Direction, Event, GameId, Keepalive, NewChallenge, Source, Speed,
+            Status, TimeControl, Token, UserId, Variant, VariantKey,
         },
     },
 };
 
 /// Challenges that one account can have open.
 const MOST: usize = 100;
-/// Games at once, those included that are over and can still be asked for.
-const MOST_GAMES: usize = 20_000;
 /// Challenges that are no longer open, and can still be shown.
 const MOST_ANSWERED: usize = 500;
+/// How long a rematch can be agreed to.
+const REMATCH_LIFE: Duration = Duration::from_secs(30 * 60);
 /// What to challenge a person costs.
 const PERSON: usize = 5;
 
-/// A challenge that is open.
+/// What somebody would play.
+#[derive(Debug)]
+pub(super) struct Offer {
+    pub(super) challenge: Challenge,
+    pub(super) terms: Terms,
+    pub(super) line: AnyLine,
+}
+
+/// A challenge that somebody is to answer.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) challenge: Challenge,
@@ -54,9 +63,11 @@ impl DeskActor {
             Call::Challenges => Ok(self.list(who)),
             Call::Challenge(whom, form) => self.challenge(who, &whom, form, at),
             Call::Show(id) => self.show(who, id),
-            Call::Accept(id) => self.accept(who, id, at),
+            Call::Accept(id, color) => self.accept(who, id, color, at),
+            Call::Rematch(id) => self.rematch(who, id, at),
+            Call::Computer(form) => self.play_computer(who, form, at),
             Call::Decline(id, reason) => self.decline(who, id, reason),
-            Call::Cancel(id) => self.cancel(who, id, at),
+            Call::Cancel(id, token) => self.cancel(who, id, token, at),
             _ => Err(Answer::missing("Not found")),
         }
     }
@@ -83,61 +94,51 @@ impl DeskActor {
 
     fn challenge(&mut self, who: &UserId, whom: &UserId, form: NewChallenge, at: Instant) -> Outcome {
         let person =
-            |id: &UserId| self.people.find(id).ok_or_else(|| Answer::missing(&format!("No such user: {id}")));
+            |id: &UserId| self.people.find(id).ok_or_else(|| Answer::bad(&format!("No such user: {id}")));
         let (us, them) = (person(who)?, person(whom)?);
         if who == whom {
-            return Err(Answer::bad("You cannot challenge yourself"));
+            return Err(Answer::missing("Resource not found"));
         }
         let (terms, line) = terms(&form)?;
         let bots = us.user.is_bot() || them.user.is_bot();
-        if bots && !form.rules.is_empty() {
-            return Err(Answer::field("rules", "Rules are not supported in games with bots"));
+        if them.user.is_bot() && !form.rules.is_empty() {
+            return Err(Answer::bad("Rules not applicable for bots"));
+        } else if self.society.blocks(whom, who) {
+            return Err(Answer::bad(&format!("You cannot challenge {}.", them.user.username)));
         } else if bots && terms.time.speed() == Speed::UltraBullet {
             return Err(Answer::bad("Game incompatible with a BOT account"));
         } else if self.pending.values().filter(|pending| pending.from == *who).count() >= MOST {
             return Err(Answer::too_many("Too many open challenges"));
         }
-        let cost = if them.user.is_bot() { 1 } else { PERSON };
+        let cost = match them.user.is_bot() {
+            _ if self.society.follows(whom, who) => 0,
+            true => 1,
+            false => PERSON,
+        };
         for ration in [Ration::ChallengeOfDay, Ration::Challenge] {
             let slowly = |_| Answer::too_many("Too many requests. Try again later.");
             self.rations.take(who, ration, cost, at).map_err(slowly)?;
         }
         self.check_cap(who, whom, at)?;
-        Ok(self.post(who, whom, terms, line, &form, at))
+        let id = self.free_id();
+        let color = drawn(&form.color);
+        let challenge = self.describe(id, [Some(who), Some(whom)], &terms, (form.color.clone(), Some(color)));
+        Ok(self.post([who, whom], Offer { challenge, terms, line }, form.keep_alive_stream, at))
     }
 
-    /// Has either of two bots played enough for today?
-    fn check_cap(&mut self, us: &UserId, them: &UserId, at: Instant) -> Result<(), Answer> {
-        if !self.are_bots(us, them) {
-            return Ok(());
-        }
-        for (who, status) in [(us, StatusCode::TOO_MANY_REQUESTS), (them, StatusCode::BAD_REQUEST)] {
-            if let Some(wait) = self.rations.wait(who, Ration::BotGame, at) {
-                return Err(Answer::capped(status, who, self.config.limits.bot_games_a_day, wait));
-            }
-        }
-        Ok(())
-    }
-
-    fn are_bots(&self, us: &UserId, them: &UserId) -> bool {
-        [us, them].iter().all(|id| self.people.find(id).is_some_and(|person| person.user.is_bot()))
-    }
-
-    fn post(
+    /// A challenge stands: both hear of it, and its challenger may wait for its end.
+    pub(super) fn post(
         &mut self,
-        who: &UserId,
-        whom: &UserId,
-        terms: Terms,
-        line: AnyLine,
-        form: &NewChallenge,
+        [who, whom]: [&UserId; 2],
+        offer: Offer,
+        waits: bool,
         at: Instant,
     ) -> Answer {
-        let id = self.free_id();
-        let challenge = self.describe(id, [who, whom], &terms, form);
+        let Offer { challenge, terms, line } = offer;
         let event = Event::Challenge { challenge: Box::new(challenge.clone()), compat: Some(COMPAT) };
         [who, whom].into_iter().for_each(|id| self.people.tell(id, &event));
         let created = Keepalive::Created(Box::new(challenge.clone()));
-        let (kept, answer) = match form.keep_alive_stream {
+        let (kept, answer) = match waits {
             true => {
                 let (feed, lines) = feed(vec![created.to_line()]);
                 let keep_alive = self.config.event_keep_alive;
@@ -145,10 +146,14 @@ impl DeskActor {
             }
             false => (None, Answer::json(&created)),
         };
+        let life = match challenge.rematch_of {
+            Some(_) => REMATCH_LIFE,
+            None => self.config.challenge_life,
+        };
         let hurries = terms.time.clock().is_some() && kept.is_none();
-        let dies = hurries.then(|| at + self.config.challenge_life);
+        let dies = hurries.then(|| at + life);
         let (from, to) = (who.clone(), whom.clone());
-        self.pending.insert(id, Pending { challenge, from, to, terms, line, dies, kept });
+        self.pending.insert(challenge.id, Pending { challenge, from, to, terms, line, dies, kept });
         answer
     }
 
@@ -157,6 +162,8 @@ impl DeskActor {
             let text: String = std::iter::repeat_with(fastrand::alphanumeric).take(8).collect();
             if let Ok(id) = text.parse::<ChallengeId>()
                 && !self.pending.contains_key(&id)
+                && !self.open.contains_key(&id)
+                && !self.bulks.has_promised(id.into())
                 && !self.games.contains_key(&GameId::from(id))
             {
                 return id;
@@ -164,15 +171,16 @@ impl DeskActor {
         }
     }
 
-    fn describe(&self, id: ChallengeId, ids: [&UserId; 2], terms: &Terms, form: &NewChallenge) -> Challenge {
+    /// A challenge as it is told: between whom, what about, and the challenger's colour as wished and drawn.
+    pub(super) fn describe(
+        &self,
+        id: ChallengeId,
+        ids: [Option<&UserId>; 2],
+        terms: &Terms,
+        (color, final_color): (ColorWish, Option<Color>),
+    ) -> Challenge {
         let [challenger, dest_user] =
-            ids.map(|id| self.people.find(id).map(|person| self.party(person, terms)));
-        let color = match &form.color {
-            ColorWish::White => Color::White,
-            ColorWish::Black => Color::Black,
-            _ if fastrand::bool() => Color::White,
-            _ => Color::Black,
-        };
+            ids.map(|id| id.and_then(|id| self.people.find(id)).map(|person| self.party(person, terms)));
         Challenge {
             id,
             url: format!("http://{}/{id}", self.config.listen),
@@ -183,15 +191,15 @@ impl DeskActor {
             rated: terms.rated,
             speed: Some(terms.time.speed()),
             time_control: terms.time.clone(),
-            color: Some(form.color.clone()),
-            final_color: Some(color),
+            color: Some(color),
+            final_color,
             perf: Some(perf_name(&terms.variant, &terms.time)),
             direction: None,
             initial_fen: terms.fen.clone(),
             rematch_of: None,
             decline_reason: None,
             decline_reason_key: None,
-            rules: Vec::new(),
+            rules: terms.rules.clone(),
         }
     }
 
@@ -208,43 +216,31 @@ impl DeskActor {
         }
     }
 
-    fn accept(&mut self, who: &UserId, id: ChallengeId, at: Instant) -> Outcome {
+    pub(super) fn accept(
+        &mut self,
+        who: &UserId,
+        id: ChallengeId,
+        color: Option<Color>,
+        at: Instant,
+    ) -> Outcome {
+        if self.open.contains_key(&id) {
+            return self.accept_open(who, id, color, at);
+        }
         let pending = self.pending.get(&id).filter(|pending| pending.to == *who).ok_or_else(gone)?;
         let (from, to) = (pending.from.clone(), pending.to.clone());
-        if self.games.len() >= MOST_GAMES {
-            return Err(Answer::too_many("Too many games are being played"));
+        self.check_start(&to, &from, at)?;
+        let pending = self.close(id, ChallengeStatus::Accepted, &ChallengeEnd::Accepted).ok_or_else(gone)?;
+        if let Some(before) = pending.challenge.rematch_of
+            && let Some(game) = self.games.get_mut(&before)
+        {
+            game.rematch = Some(id.into());
         }
-        self.check_cap(&to, &from, at)?;
-        if self.are_bots(&from, &to) {
-            for bot in [&from, &to] {
-                // It was looked at just now.
-                let _ = self.rations.take(bot, Ration::BotGame, 1, at);
-            }
-        }
-        let Some(pending) = self.close(id, ChallengeStatus::Accepted, &ChallengeEnd::Accepted) else {
-            return Err(gone());
+        let players = match pending.challenge.final_color {
+            Some(Color::Black) => [&to, &from],
+            _ => [&from, &to],
         };
-        let Pending { challenge, terms, line, .. } = pending;
-        let mut players = [self.player(&from, &terms)?, self.player(&to, &terms)?];
-        if challenge.final_color == Some(Color::Black) {
-            players.reverse();
-        }
-        let game = Game::new(id.into(), terms, line, BySide(players), self.patience(), at);
-        self.begin(game, at);
+        self.start(id.into(), pending.terms, pending.line, players, at)?;
         Ok(Answer::done())
-    }
-
-    pub(super) fn player(&self, id: &UserId, terms: &Terms) -> Result<Player, Answer> {
-        let person = self.people.find(id).ok_or_else(gone)?;
-        let perf = person.perf(&perf(&terms.variant, &terms.time));
-        Ok(Player {
-            id: id.clone(),
-            name: person.user.username.clone(),
-            title: person.user.title.clone(),
-            rating: perf.rating,
-            provisional: perf.prov,
-            is_guest: false,
-        })
     }
 
     fn decline(&mut self, who: &UserId, id: ChallengeId, reason: DeclineReason) -> Outcome {
@@ -256,22 +252,36 @@ impl DeskActor {
         Ok(Answer::done())
     }
 
-    /// Also aborts the game that it has just become.
-    fn cancel(&mut self, who: &UserId, id: ChallengeId, at: Instant) -> Outcome {
-        if self.pending.get(&id).is_some_and(|pending| pending.from == *who) {
-            self.close(id, ChallengeStatus::Canceled, &ChallengeEnd::Canceled);
-            return Ok(Answer::done());
+    /// Also aborts the game that it has just become, and with the opponent's consent any.
+    fn cancel(&mut self, who: &UserId, id: ChallengeId, opponent: Option<Token>, at: Instant) -> Outcome {
+        let parties = self.pending.get(&id).map(|pending| (&pending.from == who, &pending.to == who));
+        match parties {
+            Some((true, _)) => {
+                self.close(id, ChallengeStatus::Canceled, &ChallengeEnd::Canceled);
+                return Ok(Answer::done());
+            }
+            Some((_, true)) => return self.decline(who, id, DeclineReason::Generic),
+            _ if self.close_open(who, id) => return Ok(Answer::done()),
+            _ => {}
         }
+        let agreed = opponent.and_then(|token| self.people.by_token(&token).cloned());
         let id = GameId::from(id);
         let game = self.games.get_mut(&id).filter(|game| game.end.is_none()).ok_or_else(gone)?;
         let side = game.side_of(who).ok_or_else(gone)?;
-        game.obey(side, Deed::Abort, at).map_err(|why| Answer::bad(&why))?;
+        match agreed {
+            _ if game.can_abort() => {}
+            Some(agreed) if game.players[!side].id == agreed => {}
+            Some(_) => return Err(Answer::bad("Not the opponent token")),
+            None => return Err(Answer::bad("Missing opponentToken")),
+        }
+        game.finish(Status::Aborted, None, at);
         self.conclude(id, at);
         Ok(Answer::done())
     }
 
     /// Challenges whose time is over, or whose challenger has gone.
     pub(super) fn expire(&mut self, now: Instant) {
+        self.open.retain(|_, open| now < open.dies);
         let is_dead = |pending: &Pending| {
             let is_left = pending.kept.as_ref().is_some_and(|kept| kept.receiver_count() == 0);
             is_left || pending.dies.is_some_and(|dies| now >= dies)
@@ -308,12 +318,22 @@ impl DeskActor {
     }
 }
 
-fn gone() -> Answer {
+pub(super) fn gone() -> Answer {
     Answer::missing("No such challenge")
 }
 
 fn is_party(challenge: &Challenge, who: &UserId) -> bool {
     [&challenge.challenger, &challenge.dest_user].into_iter().flatten().any(|user| user.id == *who)
+}
+
+/// The colour that a wish comes to.
+pub(super) fn drawn(wish: &ColorWish) -> Color {
+    match wish {
+        ColorWish::White => Color::White,
+        ColorWish::Black => Color::Black,
+        _ if fastrand::bool() => Color::White,
+        _ => Color::Black,
+    }
 }
 
 /// As one of the two sees it.
@@ -323,10 +343,9 @@ fn directed(challenge: Challenge, who: &UserId) -> Challenge {
 }
 
 /// What is to be played, if it can be.
-fn terms(form: &NewChallenge) -> Result<(Terms, AnyLine), Answer> {
+pub(super) fn terms(form: &NewChallenge) -> Result<(Terms, AnyLine), Answer> {
     check_time(&form.time)?;
     let (variant, fen) = match (&form.variant, &form.fen) {
-        (VariantKey::Standard, None) => (VariantKey::Standard, None),
         (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
             (VariantKey::FromPosition, Some(fen.clone()))
         }
@@ -335,11 +354,13 @@ fn terms(form: &NewChallenge) -> Result<(Terms, AnyLine), Answer> {
         }
         (VariantKey::FromPosition, None) => return Err(Answer::field("fen", "This field is required")),
         (VariantKey::Other(_), _) => return Err(Answer::field("variant", "Invalid variant")),
-        _ => return Err(Answer::bad("Variant not supported by this server")),
+        (variant, fen) => (variant.clone(), fen.clone()),
     };
-    let terms = Terms { variant, rated: form.rated, time: form.time.clone(), fen };
+    let (time, rules) = (form.time.clone(), form.rules.clone());
+    let terms = Terms { variant, rated: form.rated, time, fen, source: Source::Friend, rules };
     let line = line(&terms)?;
-    let is_plain = terms.variant != VariantKey::FromPosition && form.time != TimeControl::Unlimited;
+    let is_own = terms.variant != VariantKey::Chess960 && terms.fen.is_some();
+    let is_plain = !is_own && form.time != TimeControl::Unlimited;
     if form.rated && !is_plain {
         return Err(Answer::field("rated", "Such a game can only be casual"));
     }
@@ -411,7 +432,11 @@ mod tests {
             ("clock.limit=61&clock.increment=0", false),
             ("clock.limit=0&clock.increment=0", false),
             ("clock.limit=60&clock.increment=61", false),
-            ("variant=atomic", false),
+            ("variant=atomic", true),
+            ("variant=threeCheck&clock.limit=180&clock.increment=0&rated=true", true),
+            ("variant=racingKings&fen=8/4k3/8/8/8/8/8/4K3+w+-+-+0+1", true),
+            ("variant=horde&rated=true&clock.limit=60&fen=4k3/8/8/8/8/8/8/P7+w+-+-+0+1", false),
+            ("variant=horde&fen=4k3/8/8/8/8/8/8/8+w+-+-+0+1", false),
             ("variant=brandNew", false),
             ("variant=fromPosition", false),
             ("fen=nonsense", false),

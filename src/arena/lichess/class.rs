@@ -29,7 +29,7 @@ use crate::{
     game::{BySide, Game as _, Side, TimeControl as Clocks, chess::Chess},
     wire::{
         contest::{FromClient, FromServer, GameResult, State},
-        lichess::{Event, GameId, Status, TimeControl, UserId, VariantKey},
+        lichess::{Event, GameId, GameRule, Source, Status, TimeControl, UserId, VariantKey},
     },
 };
 
@@ -216,6 +216,8 @@ impl DeskActor {
             rated: false,
             time: TimeControl::Clock(entrant.time),
             fen: (!is_usual).then(|| state.fen.clone()),
+            source: Source::Api,
+            rules: vec![GameRule::NoGiveTime, GameRule::NoRematch],
         };
         let Ok(player) = self.player(account, &terms) else { return };
         let known = self.games.values().find(|game| game.is_hosted_as(&state.game)).map(|game| game.id);
@@ -236,7 +238,7 @@ impl DeskActor {
         };
         let Some(game) = self.games.get_mut(&id) else { return };
         game.players[side] = player;
-        let event = Event::GameStart { game: Box::new(game.event(side, None, now)) };
+        let event = Event::GameStart { game: Box::new(game.event(side, now)) };
         self.people.tell(account, &event);
     }
 
@@ -344,6 +346,7 @@ fn guest(name: &str) -> Option<Player> {
         title: None,
         rating: None,
         provisional: false,
+        ai_level: None,
         is_guest: true,
     })
 }

@@ -46,6 +46,12 @@ pub struct Config {
     /// How long the other one must wait then before the game can be claimed.
     #[serde(default = "seconds::<30>", with = "humantime_serde")]
     pub claim_after: Duration,
+    /// The account that plays for the computer in games against it; without it there are none.
+    #[serde(default)]
+    pub ai: Option<UserId>,
+    /// The teams that can be joined.
+    #[serde(default)]
+    pub team: Vec<TeamConfig>,
     /// The accounts at the start.
     #[serde(default)]
     pub account: Vec<AccountConfig>,
@@ -91,6 +97,20 @@ pub struct AccountConfig {
     /// What its token may do.
     #[serde(default = "scopes")]
     pub scopes: Vec<Scope>,
+}
+
+/// One `[[arena.lichess.team]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TeamConfig {
+    /// As it stands in addresses: small letters, digits and `-`.
+    pub id: String,
+    /// As people read it; without one as the `id`.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// What members must know.
+    #[serde(default)]
+    pub password: Option<String>,
 }
 
 fn bot() -> String {
@@ -216,6 +236,8 @@ pub struct Limits {
     pub moves: u32,
     /// Games against bots in a day.
     pub bot_games_a_day: u32,
+    /// Games of a bot against the computer in a day.
+    pub computer_games_a_day: u32,
 }
 
 impl Default for Limits {
@@ -227,6 +249,7 @@ impl Default for Limits {
             challenges_a_day: 200,
             moves: 1000,
             bot_games_a_day: 100,
+            computer_games_a_day: 50,
         }
     }
 }
@@ -324,6 +347,15 @@ impl Config {
             let id: UserId = account.name.parse().map_err(|error| format!("lichess: {error}"))?;
             if !names.insert(id) {
                 return Err(format!("lichess: two accounts have the name '{}'", account.name));
+            }
+        }
+        let mut teams = BTreeSet::new();
+        for TeamConfig { id, .. } in &self.team {
+            let is_clean = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+            if !(1..=50).contains(&id.len()) || !id.bytes().all(is_clean) {
+                return Err(format!("lichess: a team's id is small letters, digits and '-', not '{id}'"));
+            } else if !teams.insert(id) {
+                return Err(format!("lichess: two teams have the id '{id}'"));
             }
         }
         let mut tokens: BTreeSet<&Token> = self.admin_token.iter().collect();

@@ -20,16 +20,21 @@ use super::{
     answer::{Answer, Body, Outcome, StreamKind},
     arena::Arena,
     arenas::ArenaGame,
+    bulk::Bulks,
     challenges::Pending,
     class::{Entrant, Told},
     config::{AccountConfig, Config},
+    export::Style,
     faults::FaultSwitch,
     game::{Game, Patience},
     kept::Kept,
     limit::{Ration, Rations},
-    people::{People, Person},
-    route::{Call, Deed},
+    open::Open,
+    people::People,
+    profile::Seen,
+    route::{Call, Deed, Via},
     saved::{Restored, changes},
+    society::Society,
     state::Changes,
 };
 use crate::{
@@ -39,7 +44,7 @@ use crate::{
         Message,
         lichess::{
             Challenge, ChallengeId, ChatEntry, Compat, Event, GameId, Playing, Scope, Status, Title, Token,
-            TokenTest, User, UserId, UserStatus,
+            TokenTest, UserId,
         },
     },
 };
@@ -102,6 +107,11 @@ pub(super) struct DeskActor {
     /// Challenges that are no longer pending, the latest last.
     pub(super) answered: VecDeque<Challenge>,
     pub(super) games: Kept<GameId, Game>,
+    /// Challenges to anybody.
+    pub(super) open: BTreeMap<ChallengeId, Open>,
+    pub(super) bulks: Bulks,
+    pub(super) society: Society,
+    pub(super) seen: Seen,
     /// Games that are over, the latest last.
     over: VecDeque<GameId>,
     /// Records that are to be written.
@@ -133,8 +143,12 @@ impl DeskActor {
         let mut actor = DeskActor {
             requests,
             rations: Rations::new(config.limits),
+            society: Society::new(&config.team),
             config,
             people,
+            open: BTreeMap::new(),
+            bulks: Bulks::default(),
+            seen: Seen::default(),
             pending: Kept::default(),
             answered: VecDeque::new(),
             games: Kept::default(),
@@ -235,7 +249,7 @@ impl DeskActor {
                 game.close_streams();
                 game.finish(Status::UnknownFinish, None, Instant::now());
                 if game.host.is_none() {
-                    self.records.push(game.pgn());
+                    self.records.push(game.pgn(&Style::default()));
                 }
             }
         }
@@ -254,6 +268,7 @@ impl DeskActor {
 
     fn sweep(&mut self, now: Instant) {
         self.expire(now);
+        self.run_bulks(now);
         self.pair_arenas(now);
         let mut ended = Vec::new();
         for game in self.games.passing().filter(|game| game.end.is_none()) {
@@ -267,14 +282,22 @@ impl DeskActor {
         match call {
             Call::TestTokens(tokens) => Ok(self.test(tokens)),
             Call::OnlineBots { most } => Ok(self.online(most)),
-            Call::Statuses { ids, with_games } => Ok(self.statuses(&ids, with_games)),
-            Call::User(id) => {
-                let person = self.people.find(&id).ok_or_else(|| Answer::missing("Not found"))?;
-                Ok(Answer::json(&self.profile(person)))
-            }
-            Call::Export(id) => {
-                let game = self.games.get(&id).ok_or_else(|| Answer::missing("Not found"))?;
-                Ok(Answer::of(Body::Pgn(game.pgn())))
+            Call::Statuses { ids, flags } => Ok(self.statuses(&ids, flags)),
+            Call::User(id) => self.profile(&id, self.who(&bearer).ok().as_ref()),
+            Call::Users(ids) => Ok(self.users(&ids)),
+            Call::Team(id) => self.team(&id),
+            Call::Members(id) => self.members(&id),
+            Call::TeamsOf(id) => Ok(self.teams_of(&id)),
+            Call::Export(id, style) => self.export(id, &style),
+            Call::GamesOf(id, filter, style) => self.games_of(&id, &filter, &style),
+            Call::GamesById(ids, style) => Ok(self.games_by_id(&ids, &style)),
+            Call::StartClocks(id, form) => self.start_clocks(id, &form, at),
+            Call::Open(form) => {
+                // Nobody needs an account to bring two others together.
+                let who = if let Bearer::Nobody = bearer { None } else { Some(self.who(&bearer)?) };
+                who.iter()
+                    .try_for_each(|who| self.check_scope(who, &[Scope::ChallengeWrite, Scope::BotPlay]))?;
+                self.open(who, form, at)
             }
             Call::NewAccount { name, title, token } => self.new_account(&bearer, name, title, token),
             Call::Arenas => Ok(self.list_arenas()),
@@ -289,7 +312,8 @@ impl DeskActor {
             }
             call => {
                 let who = self.who(&bearer)?;
-                self.check_scope(&who, &call)?;
+                self.seen.note(&who);
+                self.check_scope(&who, call.scopes())?;
                 self.serve(&who, bearer, agent, call, at)
             }
         }
@@ -307,36 +331,6 @@ impl DeskActor {
         }
     }
 
-    fn check_admin(&self, bearer: &Bearer) -> Result<(), Answer> {
-        match bearer {
-            Bearer::Token(token) if self.config.admin_token.as_ref() == Some(token) => Ok(()),
-            _ => Err(Answer::refused(StatusCode::UNAUTHORIZED, "No such token")),
-        }
-    }
-
-    fn check_scope(&self, who: &UserId, call: &Call) -> Result<(), Answer> {
-        let scopes: &[Scope] = match call {
-            Call::Account | Call::Playing { .. } | Call::RevokeToken => return Ok(()),
-            Call::Events => &[Scope::BotPlay, Scope::BoardPlay, Scope::ChallengeRead],
-            Call::Challenges | Call::Show(_) => {
-                &[Scope::BotPlay, Scope::ChallengeRead, Scope::ChallengeWrite]
-            }
-            Call::Challenge(..) | Call::Accept(_) | Call::Decline(..) | Call::Cancel(_) => {
-                &[Scope::BotPlay, Scope::ChallengeWrite]
-            }
-            Call::JoinArena(..) | Call::LeaveArena(_) => &[Scope::TournamentWrite],
-            _ => &[Scope::BotPlay],
-        };
-        let person = self.people.find(who);
-        match person.is_some_and(|person| scopes.iter().any(|scope| person.may(scope))) {
-            true => Ok(()),
-            false => {
-                let why = format!("Missing scope: {}", scopes[0]);
-                Err(Answer::refused(StatusCode::FORBIDDEN, &why))
-            }
-        }
-    }
-
     fn serve(&mut self, who: &UserId, bearer: Bearer, agent: String, call: Call, at: Instant) -> Outcome {
         match call {
             Call::Account => self.account(who, at),
@@ -349,8 +343,8 @@ impl DeskActor {
             Call::Upgrade => self.upgrade(who),
             Call::Playing { most } => Ok(self.playing(who, most, at)),
             Call::Events => self.events(who, at),
-            Call::Watch(id) => {
-                self.check_bot(who)?;
+            Call::Watch(via, id) => {
+                self.check_way(who, via)?;
                 let (game, side) = self.game_of(who, id)?;
                 let lines = game.watch(side, agent, at);
                 Ok(Answer::of(Body::Stream {
@@ -368,22 +362,15 @@ impl DeskActor {
             }
             Call::JoinArena(id, form) => self.join_arena(who, id, &form, at),
             Call::LeaveArena(id) => self.leave_arena(who, id),
-            Call::Play(id, deed) => self.play(who, id, deed, at),
+            Call::Play(via, id, deed) => {
+                self.check_way(who, via)?;
+                self.play(who, id, deed, at)
+            }
+            Call::Bulk(call) => self.bulk_call(who, call, at),
+            Call::GiveTime(id, time) => self.give_time(who, id, time, at),
+            Call::Social(call) => self.social(who, call),
             call => self.challenge_call(who, call, at),
         }
-    }
-
-    fn account(&mut self, who: &UserId, at: Instant) -> Outcome {
-        const SLOWLY: &str = "Too many requests. Try again later.";
-        self.rations.take(who, Ration::Account, 1, at).map_err(|_| Answer::too_many(SLOWLY))?;
-        let person = self.people.find(who).ok_or_else(|| Answer::missing("Not found"))?;
-        Ok(Answer::json(&self.profile(person)))
-    }
-
-    /// An account with all that its page would show.
-    fn profile(&self, person: &Person) -> User {
-        let url = format!("http://{}/@/{}", self.config.listen, person.user.username);
-        person.profile(url, self.is_online(&person.user.id))
     }
 
     fn upgrade(&mut self, who: &UserId) -> Outcome {
@@ -407,31 +394,9 @@ impl DeskActor {
         self.people.find(who).is_some_and(|person| person.is_listening()) || self.running().any(watches)
     }
 
-    fn online(&self, most: usize) -> Answer {
-        let bots = self.people.all().filter(|person| person.user.is_bot() && self.is_online(&person.user.id));
-        Answer::of(Body::Lines(bots.take(most).map(|bot| self.profile(bot).to_line() + "\n").collect()))
-    }
-
-    fn statuses(&self, ids: &[UserId], with_games: bool) -> Answer {
-        let people = ids.iter().filter_map(|id| self.people.find(id));
-        let status = people.map(|person| {
-            let user = &person.user;
-            let game = self.running().find(|game| game.side_of(&user.id).is_some()).map(|game| game.id);
-            UserStatus {
-                id: user.id.clone(),
-                name: user.username.clone(),
-                title: user.title.clone(),
-                online: self.is_online(&user.id),
-                playing: game.is_some(),
-                playing_id: game.filter(|_| with_games),
-            }
-        });
-        Answer::json(&status.collect::<Vec<_>>())
-    }
-
     fn playing(&self, who: &UserId, most: usize, at: Instant) -> Answer {
         let sides = self.running().filter_map(|game| Some((game, game.side_of(who)?)));
-        let mut games: Vec<_> = sides.map(|(game, side)| game.event(side, None, at)).collect();
+        let mut games: Vec<_> = sides.map(|(game, side)| game.event(side, at)).collect();
         games.sort_by_key(|game| (!game.is_my_turn, game.seconds_left.unwrap_or(Duration::MAX)));
         games.truncate(most);
         Answer::json(&Playing { now_playing: games })
@@ -442,7 +407,7 @@ impl DeskActor {
                               See https://lichess.org/api#tag/Board/operation/apiStreamEvent.";
         self.rations.take(who, Ration::EventStream, 1, at).map_err(|_| Answer::too_many(POLLED))?;
         let sides = self.running().filter_map(|game| Some((game, game.side_of(who)?)));
-        let games = sides.map(|(game, side)| Event::GameStart { game: Box::new(game.event(side, None, at)) });
+        let games = sides.map(|(game, side)| Event::GameStart { game: Box::new(game.event(side, at)) });
         let challenges = self.pending_of(who);
         let challenges =
             challenges.map(|challenge| Event::Challenge { challenge: Box::new(challenge), compat: None });
@@ -457,11 +422,16 @@ impl DeskActor {
         }))
     }
 
-    fn check_bot(&self, who: &UserId) -> Result<(), Answer> {
+    /// Bots and people play by ways of their own.
+    fn check_way(&self, who: &UserId, via: Via) -> Result<(), Answer> {
         const BOTS_ONLY: &str = "This endpoint can only be used with a Bot account. \
                                  See https://lichess.org/api#operation/botAccountUpgrade";
         let is_bot = self.people.find(who).is_some_and(|person| person.user.is_bot());
-        if is_bot { Ok(()) } else { Err(Answer::bad(BOTS_ONLY)) }
+        match (via, is_bot) {
+            (Via::Bot, false) => Err(Answer::bad(BOTS_ONLY)),
+            (Via::Board, true) => Err(Answer::bad("This API endpoint is not for Bot accounts.")),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn game_of(&mut self, who: &UserId, id: GameId) -> Result<(&mut Game, Side), Answer> {
@@ -471,7 +441,6 @@ impl DeskActor {
     }
 
     fn play(&mut self, who: &UserId, id: GameId, deed: Deed, at: Instant) -> Outcome {
-        self.check_bot(who)?;
         let is_move = matches!(deed, Deed::Move { .. });
         if is_move {
             let slowly = |_| Answer::too_many("Too many requests. Try again later.");
@@ -504,7 +473,7 @@ impl DeskActor {
         let [white, black] = &game.players.0;
         tracing::info!("Lichess: game {}: {} – {}", game.id, white.name, black.name);
         for side in Side::BOTH {
-            let event = Event::GameStart { game: Box::new(game.event(side, None, at)) };
+            let event = Event::GameStart { game: Box::new(game.event(side, at)) };
             self.people.tell(&game.players[side].id, &event);
         }
         self.games.insert(game.id, game);
@@ -525,21 +494,25 @@ impl DeskActor {
         let ids = BySide([white.id.clone(), black.id.clone()]);
         let counts = end.status != Status::Aborted;
         let rates = game.terms.rated && counts;
-        let diffs = rates.then(|| self.people.rate(&ids, &game.perf(), end.winner));
+        let winner = end.winner;
+        game.diffs = rates.then(|| self.people.rate(&ids, &game.perf(), winner));
+        let took = (game.moved - game.created).unsigned_abs();
         let in_arena = game.arena.filter(|_| counts).map(|(arena, _)| {
-            let (winner, plies) = (end.winner, game.line.moves().len());
+            let plies = game.line.moves().len();
             (arena, ArenaGame { players: ids.clone(), winner, brave: game.brave, plies })
         });
         for side in Side::BOTH {
-            if let Some(person) = self.people.find_mut(&ids[side]) {
+            // A guest may have the name of an account.
+            let person = self.people.find_mut(&ids[side]).filter(|_| !game.players[side].is_guest);
+            if let Some(person) = person {
                 if counts {
-                    person.played(rates, end.winner.map(|winner| winner == side));
+                    person.played(rates, winner.map(|winner| winner == side), took);
                 }
-                person.tell(&Event::GameFinish { game: Box::new(game.event(side, diffs, at)) });
+                person.tell(&Event::GameFinish { game: Box::new(game.event(side, at)) });
             }
         }
         if !game.line.moves().is_empty() && game.host.is_none() {
-            self.records.push(game.pgn());
+            self.records.push(game.pgn(&Style::default()));
         }
         if let Some((arena, game)) = in_arena {
             self.count_in_arena(arena, &game);
@@ -551,32 +524,6 @@ impl DeskActor {
             self.games.remove(&oldest);
         }
     }
-
-    fn new_account(
-        &mut self,
-        bearer: &Bearer,
-        name: String,
-        title: Option<String>,
-        token: Option<Token>,
-    ) -> Outcome {
-        self.check_admin(bearer)?;
-        let token = token.or_else(made_up).ok_or_else(|| {
-            Answer::refused(StatusCode::INTERNAL_SERVER_ERROR, "The system has no random numbers for a token")
-        })?;
-        let mut account = AccountConfig { token: Some(token.clone()), ..AccountConfig::new(name) };
-        account.title = title.unwrap_or(account.title);
-        let id = self.people.make(account).map_err(|why| Answer::bad(&why.to_string()))?;
-        tracing::info!("Lichess: the administrator has made an account for {id}");
-        let text = serde_json::json!({ "id": id, "token": token }).to_string();
-        Ok(Answer::of(Body::Json(text)))
-    }
-}
-
-/// A token that nobody guesses.
-fn made_up() -> Option<Token> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).ok()?;
-    format!("lip_{:032x}", u128::from_ne_bytes(bytes)).parse().ok()
 }
 
 /// Who can play a challenge that is told of.

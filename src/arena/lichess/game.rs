@@ -17,8 +17,8 @@ use crate::{
     wire::{
         Message,
         lichess::{
-            Chat, ChatLine, Color, GameId, GameMessage, OpponentGone, Room, Status, TimeControl, Title,
-            TournamentId, UserId, VariantKey,
+            Chat, ChatLine, Color, GameId, GameMessage, GameRule, OpponentGone, Room, Source, Status,
+            TimeControl, Title, TournamentId, UserId, VariantKey,
         },
         pgn::Ply,
     },
@@ -28,6 +28,8 @@ use crate::{
 const LONGEST: usize = 600;
 /// Both have moved: the clocks run, and nothing can be aborted.
 const BEGUN: usize = 2;
+/// Draws come early before move thirty.
+const EARLY: usize = 60;
 /// The longest line of chat.
 const LONGEST_CHAT: usize = 140;
 /// Lines of chat in one game.
@@ -44,6 +46,10 @@ pub(super) struct Terms {
     pub(super) time: TimeControl,
     /// Where it begins, unless at the usual start.
     pub(super) fen: Option<String>,
+    /// How the two came together.
+    pub(super) source: Source,
+    /// What the players may not do.
+    pub(super) rules: Vec<GameRule>,
 }
 
 /// Who plays a side.
@@ -54,6 +60,8 @@ pub(super) struct Player {
     pub(super) title: Option<Title>,
     pub(super) rating: Option<i32>,
     pub(super) provisional: bool,
+    /// It plays as the computer, at this level: nobody is told who it is.
+    pub(super) ai_level: Option<u8>,
     /// Speaks another protocol: the name is no account's, even if there is one of that name.
     #[serde(default)]
     pub(super) is_guest: bool,
@@ -105,7 +113,15 @@ pub(super) struct Game {
     pub(super) takebacks: BySide<bool>,
     pub(super) chat: Vec<ChatLine>,
     pub(super) end: Option<End>,
+    /// The game that follows it.
+    pub(super) rematch: Option<GameId>,
+    /// What it changed in the ratings.
+    pub(super) diffs: Option<BySide<i32>>,
+    /// When the last move was played.
+    pub(super) moved: OffsetDateTime,
     pub(super) patience: Patience,
+    /// The clocks run, though not both have moved.
+    hurried: bool,
     /// After a restart: so long are players waited for who are not back yet.
     pub(super) returning: Option<Instant>,
     /// Where it is refereed, if not here.
@@ -148,7 +164,11 @@ impl Game {
             takebacks: BySide::both(false),
             chat: Vec::new(),
             end: None,
+            rematch: None,
+            diffs: None,
+            moved: OffsetDateTime::now_utc(),
             patience,
+            hurried: false,
             returning: None,
             host: None,
             arena: None,
@@ -176,7 +196,8 @@ impl Game {
 
     /// Until when the first move must be there; only games with clocks hurry so.
     pub(super) fn expires(&self) -> Option<Instant> {
-        let hurries = !self.has_begun() && self.host.is_none() && self.terms.time.clock().is_some();
+        let is_awaited = !self.has_begun() && !self.hurried && self.host.is_none();
+        let hurries = is_awaited && self.terms.time.clock().is_some();
         hurries.then(|| self.awaited + self.patience.first_move)
     }
 
@@ -194,16 +215,12 @@ impl Game {
             Deed::Chat(chat) => self.say(side, chat),
             Deed::Move { text, offers_draw } => return self.play(side, &text, offers_draw, now),
             _ if self.end.is_some() => return refuse("This game is already over"),
-            Deed::Berserk => return self.berserk(side),
+            Deed::Berserk => return self.berserk(side, now),
             Deed::Draw(agrees) => self.draw(side, agrees, now),
             Deed::Takeback(agrees) => self.takeback(side, agrees, now),
-            Deed::Resign if self.has_begun() => self.finish(Status::Resign, Some(!side), now),
-            // In a tournament nobody can do without a game.
-            Deed::Resign | Deed::Abort if self.arena.is_some() => {
-                self.finish(Status::Resign, Some(!side), now);
-            }
+            Deed::Resign if !self.can_abort() => self.finish(Status::Resign, Some(!side), now),
             Deed::Resign => self.finish(Status::Aborted, None, now),
-            Deed::Abort if self.has_begun() => return refuse("This game can no longer be aborted"),
+            Deed::Abort if !self.can_abort() => return refuse("This game can no longer be aborted"),
             Deed::Abort => self.finish(Status::Aborted, None, now),
             Deed::ClaimVictory | Deed::ClaimDraw if !self.can_claim(side, now) => {
                 return refuse("You cannot claim this game: your opponent has not left it for long enough");
@@ -214,18 +231,14 @@ impl Game {
         Ok(())
     }
 
-    /// Half of the time, and no increment, for a point more.
-    fn berserk(&mut self, side: Side) -> Result<(), Refused> {
-        let is_possible = self.arena.is_some_and(|(_, is_possible)| is_possible);
-        let has_moved = self.line.moves().len() > side as usize;
-        match self.clock.as_mut().filter(|_| is_possible && !has_moved && !self.brave[side]) {
-            Some(clock) => {
-                clock.halve(side);
-                self.brave[side] = true;
-                Ok(())
-            }
-            None => refuse("You cannot go berserk here"),
-        }
+    /// In a tournament nobody can do without a game.
+    pub(super) fn can_abort(&self) -> bool {
+        !self.has_begun() && !self.is_ruled(&GameRule::NoAbort) && self.arena.is_none()
+    }
+
+    /// May the players not do that?
+    pub(super) fn is_ruled(&self, rule: &GameRule) -> bool {
+        self.terms.rules.contains(rule)
     }
 
     fn play(&mut self, side: Side, text: &str, offers_draw: bool, now: Instant) -> Result<(), Refused> {
@@ -249,9 +262,9 @@ impl Game {
         let left = self.clock.as_ref().map(|clock| clock.left(side, now));
         self.plies.push(Ply { text, left, eval: None });
         self.draws[!side] = false;
-        self.draws[side] |= offers_draw && self.has_begun();
+        self.draws[side] |= offers_draw && self.can_offer_draw();
         self.takebacks = BySide::both(false);
-        self.awaited = now;
+        (self.awaited, self.moved) = (now, OffsetDateTime::now_utc());
         match self.verdict() {
             Some(End { status, winner }) => self.finish(status, winner, now),
             None => {
@@ -291,6 +304,7 @@ impl Game {
         let (status, winner) = match self.line.outcome() {
             Outcome::Ongoing if self.line.moves().len() >= LONGEST => (Status::Draw, None),
             Outcome::Ongoing => return None,
+            Outcome::Win(winner, Reason::VariantEnd) => (Status::VariantEnd, Some(winner)),
             Outcome::Win(winner, _) => (Status::Mate, Some(winner)),
             Outcome::Draw(Reason::Stalemate) => (Status::Stalemate, None),
             Outcome::Draw(_) => (Status::Draw, None),
@@ -303,7 +317,7 @@ impl Game {
         if let TimeControl::Correspondence { .. } = self.terms.time {
             // Each move has its days to itself.
             self.clock = clock(&self.terms.time);
-        } else if !self.has_begun() || self.is_awaited(side) {
+        } else if (!self.has_begun() && !self.hurried) || self.is_awaited(side) {
             return;
         }
         if let Some(clock) = &mut self.clock {
@@ -316,10 +330,43 @@ impl Game {
         self.returning.is_some() && !self.is_watched_by(side)
     }
 
+    /// The clocks run from now on, whoever has moved by then.
+    pub(super) fn hurry(&mut self, now: Instant) {
+        if self.end.is_none() && self.host.is_none() && !self.has_begun() && !self.hurried {
+            self.hurried = true;
+            self.start_clock(now);
+            self.tell_state(now);
+        }
+    }
+
+    /// A player gives the opponent time.
+    ///
+    /// # Errors
+    /// Where there is no clock, or the players agreed not to.
+    pub(super) fn give_time(&mut self, side: Side, time: Duration, now: Instant) -> Result<(), Refused> {
+        self.keep_time(now);
+        let is_live = self.terms.time.clock().is_some() && self.end.is_none();
+        let clock = self.clock.as_mut().filter(|_| is_live);
+        match clock {
+            Some(clock) if !self.terms.rules.contains(&GameRule::NoGiveTime) => clock.give(!side, time),
+            _ => return refuse("Time cannot be given in this game"),
+        }
+        self.announce(&format!("{} + {} seconds", name(!side), time.as_secs()));
+        self.tell_state(now);
+        Ok(())
+    }
+
+    /// Draws can be offered once both have moved, unless the players agreed on more.
+    fn can_offer_draw(&self) -> bool {
+        let early = if self.is_ruled(&GameRule::NoEarlyDraw) { EARLY } else { BEGUN };
+        self.line.moves().len() >= early
+            && Side::BOTH.iter().all(|side| self.players[*side].ai_level.is_none())
+    }
+
     fn draw(&mut self, side: Side, agrees: bool, now: Instant) {
         match (agrees, self.draws[!side]) {
             (true, true) => return self.finish(Status::Draw, None, now),
-            (true, false) if self.has_begun() && !self.draws[side] => {
+            (true, false) if self.can_offer_draw() && !self.draws[side] => {
                 self.draws[side] = true;
                 self.announce(&format!("{} offers draw", name(side)));
             }
@@ -472,7 +519,8 @@ impl Game {
     }
 
     fn can_claim(&self, side: Side, now: Instant) -> bool {
-        self.claim_in(!side, now).is_some_and(|left| left.is_zero())
+        let is_gone = self.claim_in(!side, now).is_some_and(|left| left.is_zero());
+        is_gone && !self.is_ruled(&GameRule::NoClaimWin)
     }
 
     /// Is the player's program connected?

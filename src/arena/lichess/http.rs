@@ -14,7 +14,7 @@ use http_body_util::{BodyExt, Full, Limited, StreamBody, combinators::UnsyncBoxB
 use hyper::{
     HeaderMap, Response, StatusCode,
     body::{Bytes, Frame, Incoming},
-    header::{AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT},
     server::conn::http1,
     service::service_fn,
 };
@@ -118,9 +118,10 @@ impl Door {
             path: parts.uri.path().to_owned(),
             query: parts.uri.query().unwrap_or_default().to_owned(),
             body,
+            accept: header(&parts.headers, ACCEPT.as_str()).to_owned(),
             is_json: header(&parts.headers, CONTENT_TYPE.as_str()).contains("json"),
         })?;
-        let is_move = matches!(call, Call::Play(_, Deed::Move { .. }));
+        let is_move = matches!(call, Call::Play(_, _, Deed::Move { .. }));
         let at = if is_move { self.moves.fetch_add(1, Ordering::Relaxed) + 1 } else { 0 };
         let strikes = |every: Option<NonZeroU32>| is_move && every.is_some_and(|every| at % every == 0);
         if strikes(faults.refused_moves) {

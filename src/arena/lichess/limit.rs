@@ -25,6 +25,7 @@ pub(super) enum Ration {
     Move,
     BotGame,
     Join,
+    ComputerGame,
 }
 
 /// Remembers when who had what.
@@ -40,8 +41,15 @@ impl Rations {
     }
 
     fn rule(&self, ration: Ration) -> (usize, Duration) {
-        let Limits { event_streams, accounts, challenges, challenges_a_day, moves, bot_games_a_day } =
-            self.limits;
+        let Limits {
+            event_streams,
+            accounts,
+            challenges,
+            challenges_a_day,
+            moves,
+            bot_games_a_day,
+            computer_games_a_day,
+        } = self.limits;
         let (most, window) = match ration {
             Ration::EventStream => (event_streams, 10 * MINUTE),
             Ration::Account => (accounts, 5 * MINUTE),
@@ -50,6 +58,7 @@ impl Rations {
             Ration::Move => (moves, MINUTE),
             Ration::BotGame => (bot_games_a_day, DAY),
             Ration::Join => (JOINS, 10 * MINUTE),
+            Ration::ComputerGame => (computer_games_a_day, DAY),
         };
         (most as usize, window)
     }

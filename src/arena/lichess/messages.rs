@@ -5,15 +5,18 @@ use std::{fmt::Write, time::Duration};
 use time::macros::format_description;
 use tokio::time::Instant;
 
-use super::game::{End, Game, Player};
+use super::{
+    export::Style,
+    game::{End, Game, Player},
+};
 use crate::{
     game::{BySide, MoveText, Side},
     wire::{
         lichess::{
-            Compat, Expiration, FullId, GameEvent, GameFull, GameState, Opponent, PerfKey, PerfName,
-            Player as Told, Source, Speed, Status, TimeControl, Variant, VariantKey,
+            Compat, Expiration, FullId, GameEvent, GameFull, GameId, GameState, Opponent, PerfKey, PerfName,
+            Player as Told, Speed, Status, TimeControl, Variant, VariantKey,
         },
-        pgn::Pgn,
+        pgn::{Pgn, Ply},
     },
 };
 
@@ -25,21 +28,21 @@ const SECRET: usize = 3;
 /// The rating that a game is about.
 pub(super) fn perf(variant: &VariantKey, time: &TimeControl) -> PerfKey {
     match variant {
-        VariantKey::Chess960 => PerfKey::Chess960,
-        _ => time.speed().as_str().into(),
+        VariantKey::Standard | VariantKey::FromPosition => time.speed().as_str().into(),
+        variant => variant.as_str().into(),
     }
 }
 
 /// The same, for people.
 pub(super) fn perf_name(variant: &VariantKey, time: &TimeControl) -> PerfName {
     let name = match perf(variant, time) {
-        PerfKey::Chess960 => "Chess960",
         PerfKey::UltraBullet => "UltraBullet",
         PerfKey::Bullet => "Bullet",
         PerfKey::Blitz => "Blitz",
         PerfKey::Rapid => "Rapid",
         PerfKey::Classical => "Classical",
-        _ => "Correspondence",
+        PerfKey::Correspondence => "Correspondence",
+        _ => return PerfName { icon: None, name: Variant::from(variant.clone()).name },
     };
     PerfName { icon: None, name: name.to_owned() }
 }
@@ -114,25 +117,21 @@ impl Game {
             wtakeback,
             btakeback,
             expiration,
-            rematch: None,
+            rematch: self.rematch,
         }
     }
 
     /// For the event stream of one side, and its list of games.
-    pub(super) fn event(&self, side: Side, diffs: Option<BySide<i32>>, now: Instant) -> GameEvent {
+    pub(super) fn event(&self, side: Side, now: Instant) -> GameEvent {
         let opponent = &self.players[!side];
-        let tail = match side {
-            Side::First => "wh1t",
-            Side::Second => "b1ck",
-        };
         GameEvent {
-            full_id: format!("{}{tail}", self.id).parse::<FullId>().ok(),
+            full_id: full_id(self.id, side),
             game_id: self.id,
             id: Some(self.id),
             fen: self.line.now(),
             color: side.into(),
             last_move: self.line.moves().last().map(MoveText::to_string).unwrap_or_default(),
-            source: Some(if self.arena.is_some() { Source::Arena } else { Source::Friend }),
+            source: Some(self.terms.source.clone()),
             status: self.status(),
             variant: self.terms.variant.clone().into(),
             speed: Some(self.speed()),
@@ -140,29 +139,41 @@ impl Game {
             rating: self.players[side].rating,
             rated: self.terms.rated,
             has_moved: self.line.moves().len() > side as usize,
-            opponent: Opponent {
-                id: Some(opponent.id.clone()),
-                username: opponent.name.clone(),
-                rating: opponent.rating,
-                rating_diff: diffs.map(|diffs| diffs[!side]),
-                ai: None,
-            },
+            opponent: against(opponent, self.diffs.map(|diffs| diffs[!side])),
             is_my_turn: self.end.is_none() && self.side_to_move() == side,
             seconds_left: self.clock.as_ref().map(|clock| clock.left(side, now)),
             winner: self.winner().map(Into::into),
-            rating_diff: diffs.map(|diffs| diffs[side]),
+            rating_diff: self.diffs.map(|diffs| diffs[side]),
             tournament_id: self.arena.map(|(id, _)| id),
             swiss_id: None,
             compat: Some(Compat { bot: true, board: self.speed() >= Speed::Rapid }),
         }
     }
 
-    /// The record of the game; of one that runs, without its last plies.
-    pub(super) fn pgn(&self) -> String {
+    /// What may be known of the moves: of a game that runs, all but the last.
+    pub(super) fn shown(&self) -> &[Ply] {
         let secret = if self.end.is_none() { SECRET } else { 0 };
-        let plies = &self.plies[..self.plies.len().saturating_sub(secret)];
-        let (plies, fen) = (plies.to_vec(), self.terms.fen.clone());
-        Pgn { tags: self.tags(), fen, plies, result: self.result() }.print()
+        &self.plies[..self.plies.len().saturating_sub(secret)]
+    }
+
+    /// The position that it has come to.
+    pub(super) fn fen(&self) -> String {
+        self.line.now()
+    }
+
+    /// Was it called off?
+    pub(super) fn is_void(&self) -> bool {
+        self.status() == Status::Aborted
+    }
+
+    /// The record of the game.
+    pub(super) fn pgn(&self, style: &Style) -> String {
+        let left = |ply: &Ply| ply.left.filter(|_| style.clocks);
+        let plies = self.shown().iter().filter(|_| style.moves);
+        let plies = plies.map(|ply| Ply { left: left(ply), ..ply.clone() }).collect();
+        let tags = if style.tags { self.tags() } else { Vec::new() };
+        let fen = self.terms.variant.set_up(self.terms.fen.as_deref()).filter(|_| style.tags);
+        Pgn { tags, fen, plies, result: self.result() }.print()
     }
 
     fn result(&self) -> &'static str {
@@ -192,8 +203,8 @@ impl Game {
             ("Site", self.id.to_string()),
             ("Date", date.clone()),
             ("Round", "-".to_owned()),
-            ("White", white.name.clone()),
-            ("Black", black.name.clone()),
+            ("White", shown_name(white)),
+            ("Black", shown_name(black)),
             ("Result", self.result().to_owned()),
             ("GameId", self.id.to_string()),
             ("UTCDate", date),
@@ -204,6 +215,12 @@ impl Game {
             ("TimeControl", self.time_control()),
             ("Termination", self.termination().to_owned()),
         ];
+        if let Some(BySide([white, black])) = self.diffs {
+            tags.extend([
+                ("WhiteRatingDiff", format!("{white:+}")),
+                ("BlackRatingDiff", format!("{black:+}")),
+            ]);
+        }
         tags.extend(titles.into_iter().flatten());
         tags
     }
@@ -230,7 +247,38 @@ impl Game {
     }
 }
 
+/// As records have it: the computer has no name of its own.
+fn shown_name(player: &Player) -> String {
+    player.ai_level.map_or_else(|| player.name.clone(), |level| format!("AI level {level}"))
+}
+
+/// The game with a player's side in it.
+pub(super) fn full_id(id: GameId, side: Side) -> Option<FullId> {
+    let tail = match side {
+        Side::First => "wh1t",
+        Side::Second => "b1ck",
+    };
+    format!("{id}{tail}").parse().ok()
+}
+
+/// As the other one sees it. The computer has no name of its own.
+fn against(player: &Player, rating_diff: Option<i32>) -> Opponent {
+    match player.ai_level {
+        Some(level) => Opponent { username: shown_name(player), ai: Some(level), ..Opponent::default() },
+        None => Opponent {
+            id: Some(player.id.clone()),
+            username: player.name.clone(),
+            rating: player.rating,
+            rating_diff,
+            ai: None,
+        },
+    }
+}
+
 fn told(player: &Player) -> Told {
+    if player.ai_level.is_some() {
+        return Told { ai_level: player.ai_level, ..Told::default() };
+    }
     Told {
         id: Some(player.id.clone()),
         name: player.name.clone(),

@@ -31,25 +31,35 @@ use super::{
 use crate::wire::lichess::UserId;
 
 mod answer;
+mod admin;
 mod arena;
 mod arenas;
+mod bulk;
 mod challenges;
 mod chess960;
 mod class;
+mod computer;
 mod config;
 mod desk;
+mod export;
 mod faults;
 mod game;
 mod http;
 mod kept;
 mod limit;
 mod messages;
+mod open;
 mod people;
+mod profile;
+mod rematch;
 mod route;
 mod saved;
+mod scopes;
+mod society;
+mod start;
 mod state;
 
-pub use config::{AccountConfig, Config, Faults, Limits, Silence, TournamentConfig};
+pub use config::{AccountConfig, Config, Faults, Limits, Silence, TeamConfig, TournamentConfig};
 
 use class::Entrant;
 use desk::DeskActor;

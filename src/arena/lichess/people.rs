@@ -1,9 +1,6 @@
 //! Who has an account: names, tokens, ratings, and the one event stream of each.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +8,7 @@ use super::{
     answer::{Feed, Lines, feed},
     config::AccountConfig,
     kept::Kept,
+    open::since_1970,
 };
 use crate::{
     game::{BySide, Side},
@@ -29,11 +27,6 @@ const MOST: usize = 10_000;
 /// Games after which a rating is no longer provisional.
 const SETTLED: u32 = 12;
 
-/// What clients are told the time is.
-fn since_1970() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
-}
-
 /// One account.
 #[derive(Debug)]
 pub(super) struct Person {
@@ -41,6 +34,8 @@ pub(super) struct Person {
     scopes: Vec<Scope>,
     /// Games since the start.
     pub(super) games: u32,
+    /// How long they took.
+    pub(super) took: Duration,
     events: Option<Feed>,
     /// Tokens that the configuration knows nothing of.
     made: Vec<Token>,
@@ -54,6 +49,7 @@ pub(super) struct Account {
     user: User,
     scopes: Vec<Scope>,
     games: u32,
+    took: Duration,
     made: Vec<Token>,
     revoked: Vec<Token>,
 }
@@ -61,11 +57,12 @@ pub(super) struct Account {
 impl Person {
     /// What is to be kept of it.
     pub(super) fn account(&self) -> Account {
-        let Person { user, scopes, games, made, revoked, .. } = self;
+        let Person { user, scopes, games, took, made, revoked, .. } = self;
         Account {
             user: user.clone(),
             scopes: scopes.clone(),
             games: *games,
+            took: *took,
             made: made.clone(),
             revoked: revoked.clone(),
         }
@@ -91,8 +88,9 @@ impl Person {
     }
 
     /// A game of it is over that counts.
-    pub(super) fn played(&mut self, rated: bool, has_won: Option<bool>) {
+    pub(super) fn played(&mut self, rated: bool, has_won: Option<bool>, took: Duration) {
         self.games += 1;
+        self.took += took;
         self.user.seen_at = Some(since_1970());
         let count = self.user.count.get_or_insert_default();
         count.all += 1;
@@ -169,7 +167,8 @@ impl People {
             count: Some(GameCount::default()),
         };
         let (made, revoked) = (Vec::new(), Vec::new());
-        let person = Person { user, scopes: account.scopes, games: 0, events: None, made, revoked };
+        let (scopes, took) = (account.scopes, Duration::ZERO);
+        let person = Person { user, scopes, games: 0, took, events: None, made, revoked };
         self.people.insert(id.clone(), person);
         self.tokens.extend(account.token.map(|token| (token, id.clone())));
         Ok(id)
@@ -188,7 +187,7 @@ impl People {
     /// An account comes back from the file. What it may do and how it is called the configuration says, if it
     /// has it; ratings and title are those that it got here.
     pub(super) fn restore(&mut self, account: Account) {
-        let Account { user, scopes, games, made, revoked } = account;
+        let Account { user, scopes, games, took, made, revoked } = account;
         let id = user.id.clone();
         let made: Vec<Token> = made.into_iter().filter(|token| !self.tokens.contains_key(token)).collect();
         self.tokens.extend(made.iter().map(|token| (token.clone(), id.clone())));
@@ -200,10 +199,11 @@ impl People {
                 let username = std::mem::take(&mut person.user.username);
                 let title = user.title.clone().or_else(|| person.user.title.take());
                 person.user = User { username, title, ..user };
-                (person.games, person.made, person.revoked) = (games, made, revoked);
+                (person.games, person.took) = (games, took);
+                (person.made, person.revoked) = (made, revoked);
             }
             None => {
-                let person = Person { user, scopes, games, events: None, made, revoked };
+                let person = Person { user, scopes, games, took, events: None, made, revoked };
                 self.people.insert(id, person);
             }
         }

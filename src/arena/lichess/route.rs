@@ -1,20 +1,28 @@
 //! From a method and a path to what is asked for.
 
+use std::{str::FromStr, time::Duration};
+
 use hyper::{Method, StatusCode};
 
 use super::{
     answer::Answer,
+    bulk::BulkCall,
     config::{Faults, TournamentConfig},
+    export::{Filter, Style},
+    profile::StatusFlags,
+    society::{Relation, Social},
 };
 use crate::wire::lichess::{
-    Accept, ChallengeId, Chat, Color, Decline, DeclineReason, Form, GameId, JoinTournament, MoveQuery,
-    NewChallenge, Token, TournamentId, UserId,
+    Accept, AiChallenge, Cancel, ChallengeId, Chat, Color, Decline, DeclineReason, Form, GameId,
+    JoinTournament, MoveQuery, NewChallenge, OpenChallenge, StartClocks, Token, TournamentId, UserId,
 };
 
 /// Tokens that can be tested at once.
 const MOST_TOKENS: usize = 1000;
 /// Users whose status can be asked for at once.
 const MOST_USERS: usize = 100;
+/// Users and games that can be asked for at once.
+const MOST_IDS: usize = 300;
 /// Bots in a list, at most; and if nobody says how many.
 const MOST_BOTS: usize = 512;
 const SOME_BOTS: usize = 100;
@@ -29,6 +37,8 @@ pub(super) struct Request {
     pub(super) path: String,
     pub(super) query: String,
     pub(super) body: String,
+    /// What kind of answer is liked.
+    pub(super) accept: String,
     /// Is the body JSON, by its own word or by its looks?
     pub(super) is_json: bool,
 }
@@ -49,19 +59,32 @@ pub(super) enum Call {
     },
     Statuses {
         ids: Vec<UserId>,
-        with_games: bool,
+        flags: StatusFlags,
     },
     User(UserId),
+    Users(Vec<UserId>),
     Challenges,
     Challenge(UserId, NewChallenge),
     Show(ChallengeId),
-    Accept(ChallengeId),
+    Accept(ChallengeId, Option<Color>),
     Decline(ChallengeId, DeclineReason),
-    Cancel(ChallengeId),
-    Export(GameId),
-    Watch(GameId),
+    Cancel(ChallengeId, Option<Token>),
+    Open(OpenChallenge),
+    Computer(AiChallenge),
+    Rematch(GameId),
+    Bulk(BulkCall),
+    StartClocks(GameId, StartClocks),
+    GiveTime(GameId, Duration),
+    Social(Social),
+    Team(String),
+    Members(String),
+    TeamsOf(UserId),
+    Export(GameId, Style),
+    GamesOf(UserId, Filter, Style),
+    GamesById(Vec<GameId>, Style),
+    Watch(Via, GameId),
     ReadChat(GameId),
-    Play(GameId, Deed),
+    Play(Via, GameId, Deed),
     /// An account is made by the administrator: `None` stands for a token that is to be made up.
     NewAccount {
         name: String,
@@ -76,6 +99,13 @@ pub(super) enum Call {
     NewArena(Box<TournamentConfig>),
     /// What is to go wrong from now on.
     Faults(Box<Faults>),
+}
+
+/// Which of the two ways to play: the same games, for programs and for people.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Via {
+    Bot,
+    Board,
 }
 
 /// What a player does in a game.
@@ -99,7 +129,21 @@ impl Call {
             ("GET", ["api", rest @ ..]) => request.get(rest),
             ("POST", ["api", rest @ ..]) => request.post(rest),
             ("DELETE", ["api", "token"]) => Ok(Call::RevokeToken),
-            ("GET", ["game", "export", id]) => Ok(Call::Export(game(id.trim_end_matches(".pgn"))?)),
+            ("DELETE", ["api", "bulk-pairing", id]) => Ok(Call::Bulk(BulkCall::Cancel(bulk(id)?))),
+            ("GET", ["game", "export", id]) => {
+                Ok(Call::Export(game(id.trim_end_matches(".pgn"))?, Style::read(request, true)))
+            }
+            ("POST", ["challenge", "rematch-of", id]) => Ok(Call::Rematch(game(id)?)),
+            ("POST", ["team", id, "join"]) => {
+                Ok(Call::Social(Social::JoinTeam((*id).to_owned(), request.field("password"))))
+            }
+            ("POST", ["team", id, "quit"]) => Ok(Call::Social(Social::QuitTeam((*id).to_owned()))),
+            ("POST", ["inbox", name]) => {
+                let text =
+                    request.field("text").ok_or_else(|| Answer::field("text", "This field is required"))?;
+                Ok(Call::Social(Social::Write(user(name)?, text)))
+            }
+            ("GET", ["inbox", name]) => Ok(Call::Social(Social::Thread(user(name)?))),
             _ => Err(unknown()),
         }
     }
@@ -117,12 +161,23 @@ impl Request {
             ["bot", "online"] => Call::OnlineBots { most: many(SOME_BOTS, MOST_BOTS) },
             ["users", "status"] => self.statuses(),
             ["user", name] => Call::User(user(name)?),
+            ["games", "user", name] => {
+                Call::GamesOf(user(name)?, Filter::read(self), Style::read(self, false))
+            }
+            ["bulk-pairing"] => Call::Bulk(BulkCall::List),
+            ["bulk-pairing", id] => Call::Bulk(BulkCall::Get(bulk(id)?)),
+            ["bulk-pairing", id, "games"] => Call::Bulk(BulkCall::Games(bulk(id)?, Style::read(self, false))),
+            ["rel", "following"] => Call::Social(Social::Following),
+            ["team", "of", name] => Call::TeamsOf(user(name)?),
+            ["team", id] => Call::Team((*id).to_owned()),
+            ["team", id, "users"] => Call::Members((*id).to_owned()),
             ["challenge"] => Call::Challenges,
             ["challenge", id, "show"] => Call::Show(challenge(id)?),
-            ["bot", "game", "stream", id] => Call::Watch(game(id)?),
+            ["bot", "game", "stream", id] => Call::Watch(Via::Bot, game(id)?),
+            ["board", "game", "stream", id] => Call::Watch(Via::Board, game(id)?),
+            ["bot" | "board", "game", id, "chat"] => Call::ReadChat(game(id)?),
             ["tournament"] => Call::Arenas,
             ["tournament", id] => Call::Arena(tournament(id)?),
-            ["bot", "game", id, "chat"] => Call::ReadChat(game(id)?),
             _ => return Err(unknown()),
         })
     }
@@ -131,14 +186,31 @@ impl Request {
         Ok(match path {
             ["token", "test"] => self.tokens(),
             ["bot", "account", "upgrade"] => Call::Upgrade,
-            ["bot", "game", id, deed @ ..] => Call::Play(game(id)?, self.deed(deed)?),
-            ["challenge", id, "accept"] => {
-                // A side can be chosen in open challenges only, and there are none.
-                let _: Option<Color> = self.in_query::<Accept>()?.color;
-                Call::Accept(challenge(id)?)
+            ["bot", "game", id, deed @ ..] => Call::Play(Via::Bot, game(id)?, self.deed(deed)?),
+            ["board", "game", id, deed @ ..] => Call::Play(Via::Board, game(id)?, self.deed(deed)?),
+            ["challenge", "open"] => Call::Open(self.form()?),
+            ["challenge", "ai"] => Call::Computer(self.form()?),
+            ["challenge", id, "accept"] => Call::Accept(challenge(id)?, self.in_query::<Accept>()?.color),
+            ["challenge", id, "start-clocks"] => {
+                let form = if self.query.is_empty() { self.form()? } else { self.in_query()? };
+                Call::StartClocks(game(id)?, form)
             }
+            ["round", id, "add-time", seconds] => {
+                let seconds = seconds.parse().ok().filter(|seconds| (5..=60).contains(seconds));
+                let seconds = seconds.ok_or_else(|| Answer::bad("Between 5 and 60 seconds"))?;
+                Call::GiveTime(game(id)?, Duration::from_secs(seconds))
+            }
+            ["bulk-pairing"] => Call::Bulk(BulkCall::Make(self.form()?)),
+            ["bulk-pairing", id, "start-clocks"] => Call::Bulk(BulkCall::StartClocks(bulk(id)?)),
+            ["users"] => Call::Users(list(&self.body, MOST_IDS)),
+            ["games", "export", "_ids"] => {
+                Call::GamesById(list(&self.body, MOST_IDS), Style::read(self, false))
+            }
+            ["rel", word, name] => Call::Social(Social::Relate(relation(word)?, user(name)?)),
             ["challenge", id, "decline"] => Call::Decline(challenge(id)?, self.form::<Decline>()?.reason),
-            ["challenge", id, "cancel"] => Call::Cancel(challenge(id)?),
+            ["challenge", id, "cancel"] => {
+                Call::Cancel(challenge(id)?, self.in_query::<Cancel>()?.opponent_token)
+            }
             ["challenge", name] => Call::Challenge(user(name)?, self.form()?),
             ["zeitnot", "account"] => self.new_account()?,
             ["tournament", id, "join"] => Call::JoinArena(tournament(id)?, self.form()?),
@@ -182,23 +254,40 @@ impl Request {
     }
 
     fn statuses(&self) -> Call {
-        let ids = self.parameter("ids").unwrap_or_default();
-        let ids = ids.split(',').take(MOST_USERS).filter_map(|id| id.trim().parse().ok()).collect();
-        // Python's clients write their booleans with a capital.
-        let is_true = |word: String| word.eq_ignore_ascii_case("true") || word == "1";
-        Call::Statuses { ids, with_games: self.parameter("withGameIds").is_some_and(is_true) }
+        let flag = |key: &str| self.flag(key).unwrap_or(false);
+        let flags = StatusFlags {
+            signal: flag("withSignal"),
+            game_ids: flag("withGameIds"),
+            game_metas: flag("withGameMetas"),
+        };
+        Call::Statuses { ids: list(&self.parameter("ids").unwrap_or_default(), MOST_USERS), flags }
     }
 
     fn new_account(&self) -> Result<Call, Answer> {
-        let field = |key: &str| find(&self.body, key).filter(|value| !value.is_empty());
+        let field = |key: &str| self.field(key);
         let name = field("name").ok_or_else(|| Answer::field("name", "This field is required"))?;
         let token = field("token").map(|token| token.parse()).transpose();
         let token = token.map_err(|_| Answer::field("token", "Letters, digits and underscores"))?;
         Ok(Call::NewAccount { name, title: find(&self.body, "title"), token })
     }
 
+    /// A field of the form in the body that says something.
+    fn field(&self, key: &str) -> Option<String> {
+        find(&self.body, key).filter(|value| !value.is_empty())
+    }
+
+    /// A field of the query that says yes or no.
+    pub(super) fn flag(&self, key: &str) -> Option<bool> {
+        // Python's clients write their booleans with a capital.
+        match self.parameter(key)?.to_ascii_lowercase().as_str() {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
     /// A field of the query.
-    fn parameter(&self, key: &str) -> Option<String> {
+    pub(super) fn parameter(&self, key: &str) -> Option<String> {
         find(&self.query, key)
     }
 
@@ -223,6 +312,21 @@ fn find(form: &str, key: &str) -> Option<String> {
     pairs.into_iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
+/// Names with commas between them; what is none is passed over.
+fn list<T: FromStr>(text: &str, most: usize) -> Vec<T> {
+    text.split(',').take(most).filter_map(|id| id.trim().parse().ok()).collect()
+}
+
+fn relation(word: &str) -> Result<Relation, Answer> {
+    Ok(match word {
+        "follow" => Relation::Follow,
+        "unfollow" => Relation::Unfollow,
+        "block" => Relation::Block,
+        "unblock" => Relation::Unblock,
+        _ => return Err(unknown()),
+    })
+}
+
 /// What is not there.
 fn unknown() -> Answer {
     Answer::refused(StatusCode::NOT_FOUND, "No such endpoint")
@@ -240,6 +344,10 @@ fn game(id: &str) -> Result<GameId, Answer> {
 
 fn tournament(id: &str) -> Result<TournamentId, Answer> {
     id.parse().map_err(|_| Answer::missing("No such tournament"))
+}
+
+fn bulk(id: &str) -> Result<ChallengeId, Answer> {
+    id.parse().map_err(|_| Answer::missing("Not found"))
 }
 
 fn challenge(id: &str) -> Result<ChallengeId, Answer> {

@@ -150,6 +150,8 @@ impl Lookup {
 pub struct Cache {
     /// `None`: remembers nothing.
     shared: Option<Arc<Shared>>,
+    /// The engine that plays now.
+    engine: u64,
     /// What earlier runs knew of servers.
     lags: Arc<Vec<(String, Vec<u8>)>>,
 }
@@ -157,8 +159,6 @@ pub struct Cache {
 #[derive(Debug)]
 struct Shared {
     effort: Effort,
-    /// The engine that plays now.
-    engine: u64,
     memory: quick_cache::sync::Cache<At, Entry>,
     /// Entries that the memory has room for, about.
     capacity: usize,
@@ -190,7 +190,6 @@ impl Cache {
         let (database, lags) = opened.map_or((None, Vec::new()), |o| (Some(o.database), o.lags));
         let shared = Arc::new(Shared {
             effort: config.effort,
-            engine,
             memory: quick_cache::sync::Cache::new(capacity),
             capacity,
             more_on_disk: AtomicBool::new(false),
@@ -200,7 +199,12 @@ impl Cache {
         if let Some(database) = database {
             shared.start_store(database, config.disk_entries);
         }
-        Cache { shared: Some(shared), lags: Arc::new(lags) }
+        Cache { shared: Some(shared), engine, lags: Arc::new(lags) }
+    }
+
+    /// The same, as another engine sees it.
+    pub fn seen_by(&self, engine: u64) -> Cache {
+        Cache { engine, ..self.clone() }
     }
 
     /// What to make of this position with a budget that buys so many nodes.
@@ -208,7 +212,7 @@ impl Cache {
         let Some(shared) = &self.shared else { return Advice::Nothing };
         let at = (G::NAME, line.now().key().0);
         let Some(entry) = shared.memory.get(&at) else { return shared.clone().miss(at) };
-        let present = Present { engine: shared.engine, effort: shared.effort.of(price) };
+        let present = Present { engine: self.engine, effort: shared.effort.of(price) };
         let verdict = verdict::judge(&entry, line, present);
         shared.counts.count(verdict);
         tracing::debug!(?verdict, depth = entry.found.depth, effort = entry.found.effort, price, "cache");
@@ -216,6 +220,14 @@ impl Cache {
             Verdict::Play => Advice::Play(entry.found),
             Verdict::Seed(_) => Advice::Seed(entry.found),
             Verdict::Ignore(_) => Advice::Nothing,
+        }
+    }
+
+    /// The move to play at once in this position, with a budget that buys so many nodes.
+    pub fn known<G: Judged>(&self, line: &Line<G>, price: u64) -> Option<Best> {
+        match self.consult(line, price) {
+            Advice::Play(found) => Some(found.best()),
+            Advice::Seed(_) | Advice::Later(_) | Advice::Nothing => None,
         }
     }
 
@@ -229,7 +241,7 @@ impl Cache {
         }
         let at = (G::NAME, now.key().0);
         let hours = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() / 3600);
-        let entry = Entry { found, engine: shared.engine, hour: u32::try_from(hours).unwrap_or(u32::MAX) };
+        let entry = Entry { found, engine: self.engine, hour: u32::try_from(hours).unwrap_or(u32::MAX) };
         let known = shared.memory.get(&at);
         if known.is_some_and(|known| known.engine == entry.engine && known.found.effort > found.effort) {
             return;

@@ -99,9 +99,7 @@ pub(super) fn judge<G: Judged>(entry: &Entry, line: &Line<G>, present: Present) 
 ///
 /// The first matters as much as the second: what was played from here led back to here.
 fn repeats<G: Judged>(line: &Line<G>, mv: G::Move) -> bool {
-    let mut next = line.clone();
-    next.play(mv);
-    line.repetitions() > 0 || next.repetitions() > 0
+    line.repetitions() > 0 || line.leads_back(mv)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `zeitnot bench`: fixed positions to a fixed depth. Its node count is the engine's identity.
 //!
-//! `zeitnot bench deadline` measures whether moves are ready in time.
+//! `zeitnot bench deadline` measures whether moves are ready in time, `zeitnot bench overhead` what the Lichess
+//! client adds to them.
 
 use std::{
     io::Write,
@@ -19,6 +20,7 @@ use crate::{
 
 mod busy;
 pub mod deadline;
+pub mod overhead;
 
 /// Openings, middlegames, endings and a mate, from our own games and from the perft sets.
 const POSITIONS: [&str; 16] = [
@@ -68,6 +70,8 @@ pub struct Args {
 pub enum What {
     /// Measure whether every move is ready in time
     Deadline(deadline::Args),
+    /// Measure what the Lichess client adds to the time that it thinks
+    Overhead(overhead::Args),
     /// Keep one core busy until the standard input ends
     #[command(hide = true)]
     Busy,
@@ -80,6 +84,7 @@ pub enum What {
 pub fn run(args: &Args) -> Result<(), CliError> {
     match &args.what {
         Some(What::Deadline(args)) => deadline::run(args),
+        Some(What::Overhead(args)) => overhead::run(args),
         Some(What::Busy) => busy::run(),
         None => search(args),
     }

@@ -2,7 +2,7 @@
 //!
 //! `config.toml` of the source documents every key. A mistake is told in one line with its place.
 
-use std::{fs, io, path::Path};
+use std::{collections::BTreeMap, fs, io, path::Path};
 
 use crate::{
     arena,
@@ -27,6 +27,8 @@ pub const DOCUMENTED: &str = include_str!("../../../config.toml");
 pub struct Config {
     /// `[engine]`: how we think.
     pub engine: engine::Config,
+    /// `[engines.NAME]`: others that may think, if a rule of `[[bot.choose]]` says so.
+    pub engines: BTreeMap<String, engine::external::Named>,
     /// `[bot]`: how we play.
     pub bot: bot::Config,
     /// `[cache]`: what we remember.
@@ -65,8 +67,10 @@ impl Config {
     /// As [`Config::load`].
     pub fn parse(file: &str, text: &str) -> Result<Config, ConfigErrors> {
         let mut reader = Reader::new(file, text)?;
+        reader.rules();
         let config = Config {
             engine: reader.section("engine"),
+            engines: reader.section("engines"),
             bot: reader.section("bot"),
             cache: reader.section("cache"),
             log: reader.section("log"),

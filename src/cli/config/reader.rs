@@ -55,6 +55,28 @@ impl<'t> Reader<'t> {
         .unwrap_or_default()
     }
 
+    /// Rules name engines that there are.
+    pub(super) fn rules(&mut self) {
+        let engines = self.root.get("engines").and_then(|engines| engines.get_ref().as_table());
+        let known = |name: &str| engines.is_some_and(|engines| engines.contains_key(name));
+        let names: Vec<_> = engines.into_iter().flatten().map(|(name, _)| name.get_ref().as_ref()).collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let rules = self.root.get("bot").and_then(|bot| bot.get_ref().get("choose"));
+        let rules = rules.and_then(|rules| rules.get_ref().as_array());
+        let mut unknown = Vec::new();
+        for (at, rule) in rules.into_iter().flatten().enumerate() {
+            let Some(engine) = rule.get_ref().get("engine") else { continue };
+            if let Some(name) = engine.get_ref().as_str().filter(|name| !known(name)) {
+                let what =
+                    format!("no engine is called `{name}`; known: {names}; each has a table [engines.NAME]");
+                unknown.push((engine.span(), format!("bot.choose[{at}].engine"), what));
+            }
+        }
+        for (span, key, what) in unknown {
+            self.error(span, &key, what);
+        }
+    }
+
     /// The servers, each read by its own protocol.
     pub(super) fn servers(&mut self) -> Vec<Server> {
         self.known.push(SERVER);

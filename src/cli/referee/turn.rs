@@ -8,13 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{
-    process::{Child, Command},
-    time::timeout,
-};
+use tokio::{process::Command, time::timeout};
 
 use crate::{
     game::minichess::Mini2023,
+    process::{Group, in_a_group},
     wire::nthu::{Action, print_state},
 };
 
@@ -49,13 +47,14 @@ impl Files {
         fs::write(&self.state, print_state(position))?;
         let began = Instant::now();
         // As `timeout` does in the course's referee: the phrase is a command with its arguments.
-        let mut child = in_a_group(Command::new("/bin/sh"))
+        let mut child = Command::from(in_a_group(std::process::Command::new("/bin/sh")))
+            .kill_on_drop(true)
             .args(["-c", &format!("exec {phrase} \"$1\" \"$2\""), "sh"])
             .args([&self.state, &self.action])
             .stdin(Stdio::null())
             .stdout(io::stderr())
             .spawn()?;
-        let group = Group::of(&child);
+        let group = Group::of(child.id());
         if timeout(limit, child.wait()).await.is_err() {
             group.end();
             if timeout(GRACE, child.wait()).await.is_err() {
@@ -99,66 +98,4 @@ fn remove(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }
-}
-
-/// A command whose children are told of with it.
-#[cfg(unix)]
-fn in_a_group(mut command: Command) -> Command {
-    command.process_group(0);
-    command
-}
-
-#[cfg(not(unix))]
-fn in_a_group(mut command: Command) -> Command {
-    command.kill_on_drop(true);
-    command
-}
-
-/// A program and all that it has started; killed when this is dropped.
-#[cfg(unix)]
-struct Group(Option<rustix::process::Pid>);
-
-#[cfg(unix)]
-impl Group {
-    fn of(child: &Child) -> Group {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Group(id.and_then(rustix::process::Pid::from_raw))
-    }
-
-    fn end(&self) {
-        self.signal(rustix::process::Signal::TERM);
-    }
-
-    fn kill(&self) {
-        self.signal(rustix::process::Signal::KILL);
-    }
-
-    fn signal(&self, signal: rustix::process::Signal) {
-        if let Some(group) = self.0 {
-            // An error: nobody is left in it.
-            let _ = rustix::process::kill_process_group(group, signal);
-        }
-    }
-}
-
-#[cfg(unix)]
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// Where there are no such signals, the program is killed with its handle.
-#[cfg(not(unix))]
-struct Group;
-
-#[cfg(not(unix))]
-impl Group {
-    fn of(_: &Child) -> Group {
-        Group
-    }
-
-    fn end(&self) {}
-
-    fn kill(&self) {}
 }

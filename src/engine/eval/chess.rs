@@ -18,10 +18,10 @@ pub struct Sums {
 }
 
 /// The phase at the start of a game; promotions can lift it above.
-const FULL_PHASE: i32 = 24;
+pub(super) const FULL_PHASE: i32 = 24;
 
 /// What it is worth to be on the move.
-const TEMPO: i32 = 10;
+pub(super) const TEMPO: i32 = 10;
 
 impl Sums {
     fn apply(&mut self, change: Change, square: Square, piece: Piece) {
@@ -34,11 +34,11 @@ impl Sums {
 }
 
 /// The square as the piece's own side sees it, from its first rank.
-fn relative(square: Square, color: Color) -> Square {
+pub(super) fn relative(square: Square, color: Color) -> Square {
     color.fold_wb(square, square.flip_vertical())
 }
 
-fn phase(role: Role) -> i16 {
+pub(super) fn phase(role: Role) -> i16 {
     match role {
         Role::Pawn | Role::King => 0,
         Role::Knight | Role::Bishop => 1,

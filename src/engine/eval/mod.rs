@@ -6,16 +6,19 @@ use crate::game::{
     chess::Chess,
     minichess::{Imcs, Mini2023, Mini2026},
     tuc::Tuc,
+    variant::{Antichess, Atomic, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck},
 };
 
 mod chess;
 mod minichess;
 mod tables;
 mod tuc;
+mod variant;
 
 pub use chess::PieceSquares;
 pub use minichess::MiniJudge;
 pub use tuc::TucJudge;
+pub use variant::VariantJudge;
 
 /// Judges positions of one game.
 ///
@@ -57,4 +60,11 @@ judged! {
     Mini2023 => MiniJudge,
     Mini2026 => MiniJudge,
     Tuc => TucJudge,
+    Crazyhouse => VariantJudge,
+    Atomic => VariantJudge,
+    Antichess => VariantJudge,
+    Horde => VariantJudge,
+    KingOfTheHill => VariantJudge,
+    RacingKings => VariantJudge,
+    ThreeCheck => VariantJudge,
 }

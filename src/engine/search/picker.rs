@@ -74,7 +74,8 @@ impl<G: Tactics> Picker<G> {
             let all = self.scope == Scope::All;
             let moves = if all { position.moves() } else { position.noisy_moves() };
             let killers = history.killers(ply);
-            let others = moves.into_iter().filter(|&mv| Some(mv) != self.table_move);
+            // By reference: the list is long, and taking it apart by value would copy all of it.
+            let others = moves.iter().copied().filter(|&mv| Some(mv) != self.table_move);
             self.rest.extend(others.map(|mv| (rank(position, mv, history, before, killers), mv)));
         }
         loop {

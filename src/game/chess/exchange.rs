@@ -5,7 +5,7 @@
 use shakmaty::{Bitboard, Board, Color, Move, Role, Square, attacks};
 
 /// What a piece counts in an exchange, in centipawns. Kings are never counted: they are not taken.
-pub(super) fn value(role: Role) -> i32 {
+pub(in crate::game) fn value(role: Role) -> i32 {
     const VALUES: [i32; 6] = [100, 320, 330, 500, 900, 0];
     VALUES[role as usize - 1]
 }
@@ -14,7 +14,7 @@ pub(super) fn value(role: Role) -> i32 {
 /// take with their least valuable piece and stop when that is better?
 ///
 /// Pins are not looked at, nor promotions later in the exchange: it is an estimate.
-pub(super) fn wins(board: &Board, mv: Move, us: Color, threshold: i32) -> bool {
+pub(in crate::game) fn wins(board: &Board, mv: Move, us: Color, threshold: i32) -> bool {
     let Some(from) = mv.from().filter(|_| !mv.is_castle()) else { return threshold <= 0 };
     let to = mv.to();
     let arriving = mv.promotion().unwrap_or(mv.role());

@@ -5,8 +5,7 @@
 //! sees [`Game`] and [`Tactics`], an evaluator reads the board by [`Chess::board`].
 
 use shakmaty::{
-    Board, CastlingMode, CastlingSide, Color, EnPassantMode, FromSetup, Move, Piece, Position, PositionError,
-    Role, Square,
+    Board, CastlingMode, CastlingSide, Color, EnPassantMode, Move, Piece, Position, Role, Square,
     fen::Fen,
     san::SanPlus,
     zobrist::{Zobrist64, ZobristValue},
@@ -14,12 +13,14 @@ use shakmaty::{
 
 use super::{Game, GameError, Key, MoveText, Moves, Outcome, Packed, Reason, Side, Tactics};
 
-mod exchange;
+pub(super) mod exchange;
 mod noisy;
-mod notation;
+pub(super) mod notation;
+pub(super) mod packing;
+pub(super) mod setup;
 
 /// Plies without a capture or a pawn move that make a draw.
-const FIFTY_MOVES: u32 = 100;
+pub(super) const FIFTY_MOVES: u32 = 100;
 
 /// A legal position of chess.
 ///
@@ -43,13 +44,7 @@ impl Chess {
     /// # Errors
     /// [`GameError::Position`] with what is wrong with it.
     pub fn parse_as(text: &str, mode: CastlingMode) -> Result<Self, GameError> {
-        let error = |why: &dyn std::fmt::Display| GameError::position(text, Self::NAME, why);
-        let fen: Fen = text.trim().parse().map_err(|e| error(&e))?;
-        let position = shakmaty::Chess::from_setup(fen.into_setup(), mode)
-            .or_else(PositionError::ignore_invalid_castling_rights)
-            .or_else(PositionError::ignore_invalid_ep_square)
-            .or_else(PositionError::ignore_impossible_check)
-            .map_err(|e| error(&e))?;
+        let position: shakmaty::Chess = setup::read_as(text, Self::NAME, mode)?;
         Ok(Chess::from(position))
     }
 
@@ -61,6 +56,11 @@ impl Chess {
     /// Whose turn it is, in shakmaty's terms.
     pub fn turn(&self) -> Color {
         self.position.turn()
+    }
+
+    /// Can a side castle as only in Chess960?
+    pub fn is_chess960(&self) -> bool {
+        self.position.castles().mode() == CastlingMode::Chess960
     }
 
     /// The part of the key that the move's squares do not tell: castling rights and en passant.
@@ -141,11 +141,8 @@ impl Game for Chess {
     }
 
     fn parse(text: &str) -> Result<Self, GameError> {
-        // A FEN does not say which kind of chess it is, but castling rights that only Chess960 can hold do.
-        let standard = Chess::parse_as(text, CastlingMode::Standard)?;
-        let chess960 = Chess::parse_as(text, CastlingMode::Chess960)?;
-        let rights = |chess: &Chess| chess.position.castles().castling_rights().count();
-        Ok(if rights(&chess960) > rights(&standard) { chess960 } else { standard })
+        let position: shakmaty::Chess = setup::read(text, Self::NAME)?;
+        Ok(Chess::from(position))
     }
 
     fn print(&self) -> String {
@@ -168,6 +165,10 @@ impl Game for Chess {
         self.position.play_unchecked(mv);
         self.key ^= self.rights();
         self.key ^= Zobrist64::zobrist_for_white_turn();
+    }
+
+    fn is_chess960(&self) -> bool {
+        self.position.castles().mode() == CastlingMode::Chess960
     }
 
     fn men(&self) -> usize {
@@ -194,6 +195,12 @@ impl Game for Chess {
         Key(self.key.0)
     }
 
+    /// Polyglot hashes as shakmaty does, but for pawns: one beside a pawn that moved two squares counts, whether
+    /// or not it may capture.
+    fn book_key(&self) -> Option<u64> {
+        Some(self.position.zobrist_hash::<Zobrist64>(EnPassantMode::PseudoLegal).0)
+    }
+
     fn reversible_plies(&self) -> u32 {
         self.position.halfmoves()
     }
@@ -211,28 +218,11 @@ impl Game for Chess {
     }
 
     fn pack(&self, mv: Move) -> Packed {
-        let from = mv.from().map_or(0, u16::from);
-        let promotion = mv.promotion().map_or(0, |role| role as u16);
-        Packed(from | u16::from(mv.to()) << 6 | promotion << 12)
+        packing::pack(mv)
     }
 
     fn unpack(&self, packed: Packed) -> Option<Move> {
-        let square = |bits: u16| Square::new(u32::from(bits & 63));
-        let (from, to) = (square(packed.0), square(packed.0 >> 6));
-        let promotion = match packed.0 >> 12 {
-            0 => None,
-            role => Some(Role::try_from(role).ok()?),
-        };
-        let (board, us) = (self.board(), self.turn());
-        let role = board.role_at(from).filter(|_| board.by_color(us).contains(from))?;
-        let mv = if role == Role::King && board.by_piece(Role::Rook.of(us)).contains(to) {
-            Move::Castle { king: from, rook: to }
-        } else if role == Role::Pawn && from.file() != to.file() && !board.occupied().contains(to) {
-            Move::EnPassant { from, to }
-        } else {
-            Move::Normal { role, from, capture: board.role_at(to), to, promotion }
-        };
-        self.position.is_legal(mv).then_some(mv)
+        packing::unpack(&self.position, packed)
     }
 }
 

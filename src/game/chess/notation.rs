@@ -1,11 +1,11 @@
 //! Moves as text: coordinates (UCI), the contest protocol's long algebraic, and SAN.
 
-use shakmaty::{CastlingMode, Chess, Move, san::San, uci::UciMove};
+use shakmaty::{CastlingMode, Move, Position, san::San, uci::UciMove};
 
 use super::MoveText;
 
 /// Reads a legal move in any notation: liberal in what we take.
-pub(super) fn read(position: &Chess, text: &str) -> Option<Move> {
+pub(in crate::game) fn read<P: Position>(position: &P, text: &str) -> Option<Move> {
     let text = text.trim();
     coordinates(text)
         .and_then(|uci| uci.to_move(position).ok())
@@ -32,7 +32,7 @@ fn castling(text: &str) -> String {
 }
 
 /// Writes coordinates; castling as the king's move, or as king takes rook in Chess960.
-pub(super) fn write(mv: Move, mode: CastlingMode) -> MoveText {
+pub(in crate::game) fn write(mv: Move, mode: CastlingMode) -> MoveText {
     let mut text = arrayvec::ArrayString::new();
     // Coordinates have at most five characters, so the write cannot fail.
     let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{}", mv.to_uci(mode)));

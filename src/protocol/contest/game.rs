@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::{
     game::{GameId, MoveText, Side},
-    seat::{Action, Clocks, Event, GameInfo, Seat, Turn},
+    seat::{Action, Clocks, Event, GameInfo, Occasion, Seat, Turn},
     wire::contest::{FromClient, State, long_algebraic},
 };
 
@@ -50,6 +50,7 @@ pub(super) fn info(paired: &Paired, server: String, start: String) -> GameInfo {
         side: paired.side,
         names: paired.names.clone(),
         time_control: Some(paired.time_control),
+        occasion: Occasion::default(),
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     game::{BySide, GameId, MoveText, Side, TimeControl},
-    seat::{Action, Clocks, Event, GameInfo, Lobby, Seat, Turn},
+    seat::{Action, Clocks, Event, GameInfo, Lobby, Occasion, Seat, Turn},
     wire::imcs::{Answer, FromServer, Verdict, dashed, letter},
 };
 
@@ -139,6 +139,7 @@ impl<'a, 't> Game<'a, 't> {
             side,
             names,
             time_control: Some(TimeControl { initial: self.start.yours, increment: Duration::ZERO }),
+            occasion: Occasion::default(),
         }
     }
 

@@ -1,14 +1,18 @@
 //! A `[[server]]` table with `protocol = "lichess"`, checked as it is read; and where its token comes from.
 
-use std::{env, fmt, fs, io, num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{env, fmt, io, num::NonZeroU32, path::PathBuf, time::Duration};
 
-use reqwest::Url;
 use serde::{Deserialize, Deserializer, de::Error};
 
 use super::{challenges, clubs, matchmaking, people};
 use crate::{
+    game::Side,
+    net::{
+        http::Base,
+        private::{self, NotPrivate},
+    },
     protocol::{backoff::Backoff, secret},
-    wire::lichess::Token,
+    wire::lichess::{GameFull, Token},
 };
 
 /// Holds the token, so that it need not stand in a file.
@@ -39,6 +43,12 @@ pub struct Config {
     /// What to claim when the opponent has left.
     #[serde(default)]
     pub claim: Claim,
+    /// How often an opponent may take moves back, in each game.
+    #[serde(default)]
+    pub takebacks: u32,
+    /// When to play tournament games with half the time, for more points.
+    #[serde(default)]
+    pub berserk: Berserk,
     /// Which challenges are accepted.
     #[serde(default)]
     pub challenges: challenges::Config,
@@ -70,6 +80,8 @@ impl Config {
             max_games: max_games(),
             games: None,
             claim: Claim::default(),
+            takebacks: 0,
+            berserk: Berserk::default(),
             challenges: challenges::Config::default(),
             people: people::Config::default(),
             matchmaking: None,
@@ -77,6 +89,11 @@ impl Config {
             tournament: Vec::new(),
             patience: Patience::default(),
         }
+    }
+
+    /// What holds in every game.
+    pub(super) fn rules(&self) -> Rules {
+        Rules { claim: self.claim, takebacks: self.takebacks, berserk: self.berserk }
     }
 
     /// The token: from the table's own file or variable; else from the environment, which goes before what
@@ -106,25 +123,12 @@ impl Config {
             return self.token.clone().ok_or(NoToken::Nowhere);
         };
         let whence = file.display().to_string();
-        let unread = |source| NoToken::Unread { file: whence.clone(), source };
-        if is_open(&fs::metadata(file).map_err(unread)?) {
-            return Err(NoToken::Open { file: whence });
+        match private::read(file) {
+            Ok(text) => text.parse().map_err(|_| NoToken::Odd { whence }),
+            Err(NotPrivate::Open) => Err(NoToken::Open { file: whence }),
+            Err(NotPrivate::Unread(source)) => Err(NoToken::Unread { file: whence, source }),
         }
-        let text = fs::read_to_string(file).map_err(unread)?;
-        text.trim().parse().map_err(|_| NoToken::Odd { whence })
     }
-}
-
-/// Can others read it?
-#[cfg(unix)]
-fn is_open(file: &fs::Metadata) -> bool {
-    std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o077 != 0
-}
-
-/// Elsewhere a file in one's own folder is one's own.
-#[cfg(not(unix))]
-fn is_open(_: &fs::Metadata) -> bool {
-    false
 }
 
 /// Why there is no token.
@@ -174,65 +178,6 @@ impl Config {
     }
 }
 
-/// The address of a server, without a slash at its end.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Base(String);
-
-/// Text that is no [`Base`].
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("expected https://host or http://host:port, without a name, a query or a fragment in it")]
-pub struct BadBase;
-
-impl Base {
-    /// The address of something there.
-    pub(super) fn join(&self, path: &str) -> String {
-        format!("{}/{path}", self.0)
-    }
-
-    /// Is it this very machine? Then no proxy has any business there.
-    pub(super) fn is_here(&self) -> bool {
-        Url::parse(&self.0).is_ok_and(|url| is_here(&url))
-    }
-
-    /// Is what goes there read by nobody on the way?
-    pub(super) fn is_private(&self) -> bool {
-        self.is_here() || self.0.starts_with("https:")
-    }
-}
-
-/// Is it on this very machine?
-pub(super) fn is_here(url: &Url) -> bool {
-    let here = |host: &str| matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
-    url.host_str().is_some_and(here)
-}
-
-impl Default for Base {
-    fn default() -> Base {
-        Base("https://lichess.org".to_owned())
-    }
-}
-
-impl TryFrom<String> for Base {
-    type Error = BadBase;
-
-    fn try_from(text: String) -> Result<Base, BadBase> {
-        let url = Url::parse(text.trim()).map_err(|_| BadBase)?;
-        let plain = url.username().is_empty() && url.password().is_none();
-        let fits = matches!(url.scheme(), "http" | "https") && url.has_host() && plain;
-        if !fits || url.query().is_some() || url.fragment().is_some() {
-            return Err(BadBase);
-        }
-        Ok(Base(url.as_str().trim_end_matches('/').to_owned()))
-    }
-}
-
-impl fmt::Display for Base {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// What to claim when the opponent has left, and the server allows it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -244,6 +189,42 @@ pub enum Claim {
     Draw,
     /// Nothing: wait for the opponent.
     Nothing,
+}
+
+/// When to play a game of a tournament with half the time, for more points.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Berserk {
+    /// Always with all the time there is.
+    #[default]
+    Never,
+    /// Against those who are rated lower than we are.
+    Weaker,
+    /// In every tournament.
+    Always,
+}
+
+impl Berserk {
+    /// Does it apply to this game of ours? Only before our first move the server takes it.
+    pub(super) fn applies(self, full: &GameFull, side: Side) -> bool {
+        let players = full.players();
+        let is_weaker = players[side].rating.zip(players[!side].rating).is_some_and(|(we, they)| they < we);
+        full.tournament_id.is_some()
+            && full.clock.is_some()
+            && match self {
+                Berserk::Never => false,
+                Berserk::Weaker => is_weaker,
+                Berserk::Always => true,
+            }
+    }
+}
+
+/// What holds in every game of an account.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub claim: Claim,
+    pub takebacks: u32,
+    pub berserk: Berserk,
 }
 
 /// How long to wait for what.
@@ -318,21 +299,9 @@ fn max_games() -> NonZeroU32 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::fs;
 
-    #[test]
-    fn addresses_of_servers() {
-        let base = |text: &str| Base::try_from(text.to_owned());
-        for text in ["http://127.0.0.1:8080", "http://127.0.0.1:8080/", "http://127.0.0.1:8080//"] {
-            assert_eq!(base(text).unwrap().join("api/account"), "http://127.0.0.1:8080/api/account");
-        }
-        assert!(base("https://lichess.org").unwrap().is_private());
-        assert!(base("http://localhost:1").unwrap().is_here());
-        assert!(!base("http://example.org").unwrap().is_private());
-        for text in ["", "lichess.org", "ftp://h", "https://me:hush@h", "https://h?q=1", "https://h#f"] {
-            assert_eq!(base(text), Err(BadBase), "{text}");
-        }
-    }
+    use super::*;
 
     #[test]
     fn a_token_is_never_shown() {

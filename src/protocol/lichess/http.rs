@@ -8,27 +8,25 @@ use std::{sync::Arc, time::Duration};
 use reqwest::{
     Client, Method, Response, StatusCode,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
-    redirect::Policy,
 };
 use tokio::time::timeout;
 
 use super::{
-    config::{Base, Patience},
+    config::Patience,
     limits::{Kind, Limits, Pass},
 };
-use crate::wire::{
-    Message, WireError,
-    lichess::{Failure, RateLimit, Token},
+use crate::{
+    net::http::{self, Base, End, told},
+    wire::{
+        Message, WireError,
+        lichess::{Failure, RateLimit, Token},
+    },
 };
 
 /// How forms are sent.
 const FORM: &str = "application/x-www-form-urlencoded";
 /// No answer of use is longer.
 const LONGEST_ANSWER: usize = 1 << 20;
-/// Connections without a request are kept so long: servers close them after a minute or more.
-const IDLE: Duration = Duration::from_secs(300);
-/// How often a connection of many streams is looked at, and how long it may take to answer that.
-const PING: Duration = Duration::from_secs(10);
 
 /// Why a request was not answered as it should be.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +67,11 @@ pub enum HttpError {
 }
 
 impl HttpError {
+    /// Is it nobody's word on what was asked, so that asking again may help?
+    pub(super) fn is_passing(&self) -> bool {
+        matches!(self, HttpError::Limited { .. } | HttpError::Trouble(_) | HttpError::Network(_))
+    }
+
     /// For how long no game against a bot is to be had, and is it us who have played enough of them?
     pub fn bots_rest(&self) -> Option<(Duration, bool)> {
         match self {
@@ -88,15 +91,7 @@ impl HttpError {
 
 impl From<reqwest::Error> for HttpError {
     fn from(error: reqwest::Error) -> HttpError {
-        // The address says nothing new, and the causes say what is wrong.
-        let error = error.without_url();
-        let mut text = error.to_string();
-        let mut cause = std::error::Error::source(&error);
-        while let Some(inner) = cause {
-            text = format!("{text}: {inner}");
-            cause = inner.source();
-        }
-        HttpError::Network(text)
+        HttpError::Network(told(error))
     }
 }
 
@@ -126,26 +121,15 @@ impl Http {
         account: Option<&str>,
         patience: &Patience,
     ) -> Result<Http, HttpError> {
-        // Another part of the program may have chosen already; any choice will do.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let mut show = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
             .map_err(|_| HttpError::Network("the token does not fit into a header".to_owned()))?;
         show.set_sensitive(true);
         let name = format!("zeitnot/{} (user: {})", env!("CARGO_PKG_VERSION"), account.unwrap_or("unknown"));
         let client = || {
-            let builder = Client::builder()
-                .user_agent(&name)
+            http::client(base, &name)
                 .default_headers(HeaderMap::from_iter([(AUTHORIZATION, show.clone())]))
                 .connect_timeout(patience.connect)
-                .redirect(Policy::none())
-                .referer(false)
-                .tcp_nodelay(true)
-                .tcp_keepalive(PING)
-                .pool_idle_timeout(IDLE)
-                .http2_keep_alive_interval(PING)
-                .http2_keep_alive_timeout(PING)
-                .http2_keep_alive_while_idle(true);
-            if base.is_here() { builder.no_proxy().build() } else { builder.build() }
+                .build()
         };
         let (requests, streams, limits) = (client()?, client()?, Limits::default());
         let inner = Inner { requests, streams, base: base.clone(), patience: patience.clone(), limits };
@@ -285,13 +269,6 @@ fn late() -> HttpError {
 }
 
 /// All of an answer, if it is of a length that an answer may have.
-async fn body(mut response: Response) -> Result<String, HttpError> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if bytes.len() + chunk.len() > LONGEST_ANSWER {
-            return Err(HttpError::Network(format!("an answer of more than {LONGEST_ANSWER} bytes")));
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+async fn body(response: Response) -> Result<String, HttpError> {
+    http::body(response, LONGEST_ANSWER, End::Whole).await.map_err(HttpError::Network)
 }

@@ -3,6 +3,9 @@
 //! `config` is its table in the configuration; `http` one client for the account, `limits` when it may ask for
 //! what, `stream` an NDJSON stream that is opened again when it ends. `events` is the account's session, `game`
 //! one game in it, `track` that game's moves, `moves` how one of ours gets to the server.
+//!
+//! The session asks those who know: `challenges` and `terms` what is accepted, `people` and `lists` from whom,
+//! `matchmaking` and `grudges` whom to challenge, `clubs` which tournaments to enter.
 
 use std::{num::NonZeroU32, time::Instant};
 
@@ -32,15 +35,19 @@ mod moves;
 pub mod people;
 pub mod records;
 mod stream;
+mod taken;
 pub mod terms;
 mod track;
 
 pub use account::{Visit, join, leave, upgrade, visit};
-pub use config::{BadBase, Base, Claim, Config, NoToken, Patience};
+pub use config::{Berserk, Claim, Config, NoToken, Patience};
 use events::Account;
 use game::Table;
 pub use http::{Http, HttpError};
 pub use limits::Kind;
+use taken::Taken;
+
+pub use crate::net::http::{BadBase, Base};
 
 /// The protocol of lichess.org, for bots.
 #[derive(Debug)]
@@ -79,13 +86,17 @@ async fn stay(config: &Config, lobby: Lobby, shutdown: &Shutdown) -> Result<(), 
     if !user.is_bot() {
         return Err(refused(format!("{} is no bot account", user.id), "see: zeitnot lichess upgrade"));
     }
+    let Some(_taken) = Taken::take(&config.url, &user.id) else {
+        return Err(refused(format!("{} plays already, by another [[server]] table", user.id), OWN_TOKEN));
+    };
     info!("playing as {}", user.id);
     let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.patience).map_err(failed)?;
-    let table = Table { http, lobby, me: user.id, claim: config.claim };
+    let table = Table { http, lobby, me: user.id, rules: config.rules() };
     let (people, _lists) = lists::keep(&config.people).await;
     Account::new(config, table, people, shutdown).await.run().await.map_err(failed)
 }
 
+const OWN_TOKEN: &str = "give each table its own token, by token_file or token_env";
 const TRY_CHECK: &str = "see: zeitnot lichess check";
 
 /// What to do about an error that ended the session.

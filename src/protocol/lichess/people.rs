@@ -11,8 +11,7 @@ use std::{
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::config::is_here;
-use crate::wire::lichess::UserId;
+use crate::{net::http::is_here, wire::lichess::UserId};
 
 /// The `people` table: who is played.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -11,10 +11,10 @@ use serde::Deserialize;
 use time::{OffsetDateTime, macros::format_description};
 
 use crate::{
-    game::{BySide, Game, Side, chess::Chess},
+    game::{BySide, Side},
     seat::{Eval, Worth},
     wire::{
-        lichess::{GameFull, GameState, Player, Speed, Status, VariantKey},
+        lichess::{GameFull, GameState, Player, Speed, Status, Variant, VariantKey},
         pgn::{Pgn, Ply},
     },
 };
@@ -107,24 +107,25 @@ impl Record {
     pub fn pgn(&self) -> String {
         let plies = self.plies();
         let tags = self.tags(plies.len());
-        let fen = self.full.start().map(str::to_owned);
+        let fen = self.full.variant.key.set_up(self.full.start());
         Pgn { tags, fen, plies, result: self.result() }.print()
     }
 
     /// All moves that fit the rules, with what is known of them.
     fn plies(&self) -> Vec<Ply> {
-        let start = self.full.start().map_or_else(|| Ok(Chess::start()), Chess::parse);
-        let Ok(mut board) = start else { return Vec::new() };
+        let Ok(mut line) = self.full.variant.key.begin(self.full.start()) else { return Vec::new() };
         let mut plies = Vec::new();
         for (at, text) in self.full.state.moves.split_ascii_whitespace().take(LONGEST).enumerate() {
-            let Ok(mv) = board.read(text) else {
+            let read = line.read(text).and_then(|mv| Ok((line.record(&mv)?, mv)));
+            let Ok((text, mv)) = read else {
                 tracing::warn!(game = %self.full.id, at, "a move that does not fit our board: the record ends here");
                 break;
             };
             let note = self.notes.get(at).copied().unwrap_or_default();
-            let eval = note.eval.map(|eval| told(eval, board.side()));
-            plies.push(Ply { text: board.record(mv), left: note.left, eval });
-            board.play(mv);
+            let eval = note.eval.map(|eval| told(eval, line.side()));
+            plies.push(Ply { text, left: note.left, eval });
+            // It was just read here.
+            let _ = line.play(&mv);
         }
         plies
     }
@@ -160,7 +161,7 @@ impl Record {
             tags.extend(player.title.as_ref().map(|word| (title, word.to_string())));
         }
         if full.variant.key != VariantKey::Standard {
-            tags.push(("Variant", full.variant.name.clone()));
+            tags.push(("Variant", Variant::from(full.variant.key.clone()).name));
         }
         tags
     }

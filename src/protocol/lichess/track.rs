@@ -9,14 +9,19 @@ use crate::{
 };
 
 /// What a state says about the board that the one before did not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Change {
-    /// Nothing.
-    None,
-    /// These moves.
-    Moved(Vec<MoveText>),
-    /// Another line: moves were taken back. This stands there now.
-    Board(String),
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    /// So many plies were taken back …
+    pub taken_back: usize,
+    /// … and then these moves were played.
+    pub moves: Vec<MoveText>,
+}
+
+impl Change {
+    /// Is all as it was?
+    pub fn is_none(&self) -> bool {
+        self.taken_back == 0 && self.moves.is_empty()
+    }
 }
 
 /// A game that we cannot follow.
@@ -53,6 +58,11 @@ impl Track {
         self.game
     }
 
+    /// Whose turn it was at the beginning.
+    pub fn first(&self) -> Side {
+        self.line.again().side()
+    }
+
     /// Whose turn it is.
     pub fn side(&self) -> Side {
         self.line.side()
@@ -69,11 +79,10 @@ impl Track {
         for text in state.played() {
             line.play(&text?)?;
         }
-        let change = match line.moves().strip_prefix(self.line.moves()) {
-            Some([]) => return Ok(Change::None),
-            Some(new) => Change::Moved(new.to_vec()),
-            None => Change::Board(line.now()),
-        };
+        let (known, told) = (self.line.moves(), line.moves());
+        let common = known.iter().zip(told).take_while(|(known, told)| known == told).count();
+        let moves = told.get(common..).unwrap_or_default().to_vec();
+        let change = Change { taken_back: known.len() - common, moves };
         self.line = line;
         Ok(change)
     }
@@ -109,22 +118,27 @@ mod tests {
     }
 
     fn moved(moves: &str) -> Change {
-        Change::Moved(moves.split(' ').map(|text| MoveText::new(text).unwrap()).collect())
+        taken_back(0, moves)
+    }
+
+    fn taken_back(plies: usize, moves: &str) -> Change {
+        let moves = moves.split_ascii_whitespace().map(|text| MoveText::new(text).unwrap()).collect();
+        Change { taken_back: plies, moves }
     }
 
     #[test]
-    fn what_is_new_is_told_once_and_what_is_taken_back_is_a_board() {
+    fn what_is_new_is_told_once_and_so_is_what_is_taken_back() {
         let mut track = Track::new(&full("standard", "startpos")).unwrap();
-        assert_eq!(change(&mut track, ""), Change::None);
+        assert!(change(&mut track, "").is_none());
         assert_eq!(change(&mut track, "e2e4 e7e5"), moved("e2e4 e7e5"));
-        assert_eq!(change(&mut track, "e2e4 e7e5"), Change::None);
+        assert!(change(&mut track, "e2e4 e7e5").is_none());
         assert_eq!(change(&mut track, "e2e4 e7e5 g1f3"), moved("g1f3"));
-        let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
-        assert_eq!(change(&mut track, "e2e4"), Change::Board(fen.to_owned()));
+        assert_eq!(change(&mut track, "e2e4"), taken_back(2, ""));
         assert_eq!((track.side(), track.plies()), (Side::Second, 1));
+        assert_eq!(change(&mut track, "d2d4 d7d5"), taken_back(1, "d2d4 d7d5"));
         let odd = GameState { moves: "e2e4 e7e4".into(), ..full("standard", "startpos").state };
         assert!(track.follow(&odd).is_err());
-        assert_eq!(track.plies(), 1);
+        assert_eq!(track.plies(), 2);
     }
 
     #[test]
@@ -135,14 +149,14 @@ mod tests {
                 let mut track = Track::new(&full(variant, fen)).unwrap();
                 assert_eq!(track.write(MoveText::new(told).unwrap()).as_str(), text);
                 assert_eq!(change(&mut track, told), moved(text), "{variant} {told}");
-                assert_eq!(change(&mut track, "e1h1"), Change::None);
+                assert!(change(&mut track, "e1h1").is_none());
             }
         }
     }
 
     #[test]
     fn games_of_others_rules_are_not_followed() {
-        assert!(matches!(Track::new(&full("atomic", "startpos")), Err(Lost::Game(NoGame::Variant(_)))));
+        assert!(matches!(Track::new(&full("brandNew", "startpos")), Err(Lost::Game(NoGame::Variant(_)))));
         assert!(matches!(Track::new(&full("standard", "x")), Err(Lost::Game(NoGame::Position(_)))));
     }
 }

@@ -19,7 +19,7 @@ use crate::{
         BySide, Game, GameId, MoveText, Side,
         tuc::{Move, Square, Tuc},
     },
-    seat::{Action, Clocks, Declined, Event, GameInfo, Lobby, Seat, Turn},
+    seat::{Action, Clocks, Declined, Event, GameInfo, Lobby, Occasion, Seat, Turn},
     wire::{
         Message,
         tuc::{FromClient, FromServer, Points},
@@ -160,6 +160,7 @@ impl<'s> Session<'s> {
             side,
             names,
             time_control: None,
+            occasion: Occasion::default(),
         };
         let seat = self.lobby.open(info).await?;
         let (turn, answer, points) = (Turn::default(), Answer::None, BySide([0; 2]));

@@ -17,7 +17,9 @@ mod codec;
 mod event;
 mod game;
 mod id;
+mod lookup;
 mod names;
+mod organise;
 mod request;
 mod rules;
 #[cfg(test)]
@@ -32,10 +34,12 @@ pub use challenge::{Challenge, ChallengeUser, Challenges, PerfName, TimeControl}
 pub use event::{Compat, Event, GameEvent, Opponent, Unknown};
 pub use game::{ChatEntry, ChatLine, Expiration, GameFull, GameMessage, GameState, OpponentGone, Player};
 pub use id::{BadId, ChallengeId, FullId, GameId, SwissId, TeamId, Token, TournamentId, UserId};
+pub use lookup::{CloudEval, CloudLine, Explored, ExploredMove, Probe, ProbeMove};
 pub use names::{
-    ChallengeEnd, ChallengeStatus, Color, ColorWish, DeclineReason, Direction, GameRule, PerfKey, Room,
-    Scope, Source, Speed, Status, Title, Variant, VariantKey,
+    Category, ChallengeEnd, ChallengeStatus, Color, ColorWish, DeclineReason, Direction, GameRule, PerfKey,
+    Room, Scope, Source, Speed, Status, Title, Variant, VariantKey,
 };
+pub use organise::{BulkPairing, Cancel, OpenChallenge, StartClocks};
 pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
 pub use rules::NoGame;
 pub use tournament::{JoinTeam, TournamentState};
@@ -85,9 +89,12 @@ bodies! {
     AiGame => "game against the computer",
     Challenge => "challenge",
     Challenges => "challenges",
+    CloudEval => "evaluation",
     Done => "answer",
+    Explored => "explorer",
     Keepalive => "challenge kept alive",
     Playing => "games being played",
+    Probe => "tablebase",
     TournamentState => "tournament",
     User => "user",
     Vec<ChatEntry> => "chat",

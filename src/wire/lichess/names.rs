@@ -59,6 +59,14 @@ macro_rules! names {
 }
 
 names! {
+    /// How a position of a tablebase ends for the side to move: for sure, or unless fifty moves without a capture
+    /// end it. A `cursed` win and a `blessed` loss are drawn by that rule; the others with a word before them may be.
+    Category {
+        Win = "win", SyzygyWin = "syzygy-win", MaybeWin = "maybe-win", CursedWin = "cursed-win", Draw = "draw",
+        BlessedLoss = "blessed-loss", MaybeLoss = "maybe-loss", SyzygyLoss = "syzygy-loss", Loss = "loss",
+        Unknown = "unknown",
+    }
+
     /// Where a challenge stands.
     ChallengeStatus {
         Created = "created", Offline = "offline", Canceled = "canceled", Declined = "declined",
@@ -101,7 +109,9 @@ names! {
     /// What a token may do; there are more that are nothing to us.
     Scope {
         BotPlay = "bot:play", BoardPlay = "board:play", ChallengeRead = "challenge:read",
-        ChallengeWrite = "challenge:write", TournamentWrite = "tournament:write", TeamWrite = "team:write",
+        ChallengeWrite = "challenge:write", ChallengeBulk = "challenge:bulk",
+        TournamentWrite = "tournament:write", TeamWrite = "team:write", FollowRead = "follow:read",
+        FollowWrite = "follow:write", MsgWrite = "msg:write",
     }
 
     /// Where a game comes from.

@@ -19,13 +19,16 @@ use crate::game;
 pub trait Form: Serialize + DeserializeOwned {
     /// What errors call it.
     const NAME: &str;
+    /// Are there tokens in it? No error repeats those.
+    const SECRET: bool = false;
 
     /// Reads `key=value&…`.
     ///
     /// # Errors
     /// [`WireError`] with what is wrong.
     fn from_form(text: &str) -> Result<Self, WireError> {
-        serde_urlencoded::from_str(text).map_err(|why| WireError::body(Self::NAME, why, text))
+        let shown = if Self::SECRET { "…" } else { text };
+        serde_urlencoded::from_str(text).map_err(|why| WireError::body(Self::NAME, why, shown))
     }
 
     /// Reads a JSON object with the same keys.
@@ -33,7 +36,8 @@ pub trait Form: Serialize + DeserializeOwned {
     /// # Errors
     /// [`WireError`] with what is wrong.
     fn from_json(text: &str) -> Result<Self, WireError> {
-        super::read(Self::NAME, text)
+        let shown = if Self::SECRET { "…" } else { text };
+        serde_json::from_str(text).map_err(|why| WireError::body(Self::NAME, why, shown))
     }
 
     /// Writes `key=value&…`.
@@ -46,11 +50,11 @@ pub trait Form: Serialize + DeserializeOwned {
 /// The fields of a form: all forms pass through this.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(transparent)]
-struct Fields(BTreeMap<String, Value>);
+pub(super) struct Fields(BTreeMap<String, Value>);
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Value {
+pub(super) enum Value {
     Text(String),
     Flag(bool),
     Number(Number),
@@ -59,7 +63,7 @@ enum Value {
 
 impl Fields {
     /// `None` also for a field that was left empty.
-    fn text(&self, key: &str) -> Option<String> {
+    pub(super) fn text(&self, key: &str) -> Option<String> {
         match self.0.get(key)? {
             Value::Text(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
             Value::Flag(flag) => Some(flag.to_string()),
@@ -68,7 +72,7 @@ impl Fields {
         }
     }
 
-    fn flag(&self, key: &str) -> Result<Option<bool>, WireError> {
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, WireError> {
         let read = |text: String| match text.as_str() {
             "true" | "1" | "on" | "yes" => Ok(true),
             "false" | "0" | "off" | "no" => Ok(false),
@@ -77,7 +81,7 @@ impl Fields {
         self.text(key).map(read).transpose()
     }
 
-    fn number<T: FromStr>(&self, key: &str) -> Result<Option<T>, WireError> {
+    pub(super) fn number<T: FromStr>(&self, key: &str) -> Result<Option<T>, WireError> {
         let read = |text: String| {
             let error =
                 || WireError::Field { message: "form", expected: "a small number", got: shorten(&text) };
@@ -90,7 +94,7 @@ impl Fields {
         Ok(self.number(key)?.map(Duration::from_secs))
     }
 
-    fn time(&self) -> Result<TimeControl, WireError> {
+    pub(super) fn time(&self) -> Result<TimeControl, WireError> {
         let clock = (self.seconds("clock.limit")?, self.seconds("clock.increment")?);
         Ok(match (clock, self.number("days")?) {
             ((None, None), None) => TimeControl::Unlimited,
@@ -102,19 +106,19 @@ impl Fields {
         })
     }
 
-    fn with(mut self, key: &str, value: impl ToString) -> Fields {
+    pub(super) fn with(mut self, key: &str, value: impl ToString) -> Fields {
         self.0.insert(key.to_owned(), Value::Text(value.to_string()));
         self
     }
 
-    fn with_some(self, key: &str, value: Option<impl ToString>) -> Fields {
+    pub(super) fn with_some(self, key: &str, value: Option<impl ToString>) -> Fields {
         match value {
             Some(value) => self.with(key, value),
             None => self,
         }
     }
 
-    fn with_time(self, time: &TimeControl) -> Fields {
+    pub(super) fn with_time(self, time: &TimeControl) -> Fields {
         match time {
             TimeControl::Clock(clock) => self
                 .with("clock.limit", clock.initial.as_secs())
@@ -128,6 +132,9 @@ impl Fields {
 /// Ties a form to its fields.
 macro_rules! form {
     ($ty:ident, $name:literal, |$fields:ident| $read:expr, |$form:ident| $write:expr) => {
+        form!($ty, $name, secret: false, |$fields| $read, |$form| $write);
+    };
+    ($ty:ident, $name:literal, secret: $secret:literal, |$fields:ident| $read:expr, |$form:ident| $write:expr) => {
         impl TryFrom<Fields> for $ty {
             type Error = WireError;
             fn try_from($fields: Fields) -> Result<$ty, WireError> {
@@ -143,9 +150,12 @@ macro_rules! form {
 
         impl Form for $ty {
             const NAME: &str = $name;
+            const SECRET: bool = $secret;
         }
     };
 }
+
+pub(super) use form;
 
 /// `POST /api/challenge/{username}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

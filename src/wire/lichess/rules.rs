@@ -21,7 +21,14 @@ impl VariantKey {
     pub fn game(&self) -> Option<GameId> {
         match self {
             VariantKey::Standard | VariantKey::Chess960 | VariantKey::FromPosition => Some(GameId::Chess),
-            _ => None,
+            VariantKey::Crazyhouse => Some(GameId::Crazyhouse),
+            VariantKey::Antichess => Some(GameId::Antichess),
+            VariantKey::Atomic => Some(GameId::Atomic),
+            VariantKey::Horde => Some(GameId::Horde),
+            VariantKey::KingOfTheHill => Some(GameId::KingOfTheHill),
+            VariantKey::RacingKings => Some(GameId::RacingKings),
+            VariantKey::ThreeCheck => Some(GameId::ThreeCheck),
+            VariantKey::Other(_) => None,
         }
     }
 
@@ -36,5 +43,31 @@ impl VariantKey {
             (VariantKey::Chess960, Some(fen)) => Chess::parse_as(fen, CastlingMode::Chess960)?.into(),
             _ => AnyLine::begin(game, position)?,
         })
+    }
+
+    /// What a record says of the beginning: nothing where it is that of chess.
+    pub fn set_up(&self, position: Option<&str>) -> Option<String> {
+        let own = || match self {
+            VariantKey::Horde | VariantKey::RacingKings => self.begin(None).ok().map(|line| line.root()),
+            _ => None,
+        };
+        position.map(str::to_owned).or_else(own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variant_that_has_a_name_has_rules() {
+        for variant in VariantKey::KNOWN {
+            let line = variant.begin(None).unwrap();
+            assert_eq!(variant.begin(Some(&line.root())).unwrap().root(), line.root());
+            let is_chess_like = line.root().starts_with("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR");
+            assert_eq!(variant.set_up(None).is_none(), is_chess_like, "{variant}");
+        }
+        assert!(matches!(VariantKey::from("brandNew").begin(None), Err(NoGame::Variant(_))));
+        assert!(matches!(VariantKey::Atomic.begin(Some("x")), Err(NoGame::Position(_))));
     }
 }

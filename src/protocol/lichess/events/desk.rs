@@ -86,7 +86,10 @@ impl Account<'_> {
                 self.decline(challenge, DeclineReason::Later);
             }
             None if matches!(error, HttpError::NotFound) => debug!("challenge {id} is no more"),
-            None => warn!("cannot accept challenge {id}: {error}"),
+            None if self.tally.tell("challenges that could not be accepted", Instant::now()) => {
+                warn!("cannot accept challenge {id}: {error}");
+            }
+            None => debug!("cannot accept challenge {id}: {error}"),
         }
         unless_unauthorized(error)
     }
@@ -98,7 +101,7 @@ impl Account<'_> {
 
     fn decline(&mut self, challenge: &Challenge, reason: DeclineReason) {
         let id = challenge.id;
-        if self.tally.tell(reason.as_str(), Instant::now()) {
+        if self.tally.tell(&format!("challenges declined: {reason}"), Instant::now()) {
             info!("declining {}'s challenge {id}: {reason}", who(challenge));
         }
         if self.notes.len() >= MOST_NOTES {
@@ -142,8 +145,8 @@ pub(super) async fn cancel(http: &Http, id: ChallengeId) {
 }
 
 /// What was only counted.
-pub(super) fn report((reason, more): (String, u32)) {
-    info!("declined {more} more challenges: {reason}");
+pub(super) fn report((subject, more): (String, u32)) {
+    info!("{more} more {subject}");
 }
 
 fn who(challenge: &Challenge) -> &str {

@@ -1,0 +1,92 @@
+//! The engines of a configuration: each is started and tried before anything else begins.
+
+use std::{collections::BTreeMap, thread};
+
+use super::{CliError, config::Config};
+use crate::engine::{
+    OutOfMemory, Workshop,
+    external::{Failure, Named, Program},
+};
+
+/// What became of the `[engines.NAME]` tables.
+#[derive(Default)]
+pub(super) struct Engines {
+    /// Those that can play, by name.
+    pub ready: BTreeMap<String, Workshop>,
+    /// What the user should know, each in one line.
+    pub warnings: Vec<String>,
+}
+
+/// Why an engine is none.
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    #[error("engine {0}: {1}")]
+    OutOfMemory(String, OutOfMemory),
+}
+
+impl Engines {
+    /// Tries them all at once: programs are started, and play a quick move.
+    ///
+    /// # Errors
+    /// Where one fails that a rule without conditions names: it was to play whatever comes. Others are left
+    /// out with a warning.
+    pub fn open(config: &Config) -> Result<Engines, CliError> {
+        let tried: Vec<_> = thread::scope(|scope| {
+            let open = |(name, named): (_, _)| (name, scope.spawn(move || open(String::as_str(name), named)));
+            let trials: Vec<_> = config.engines.iter().map(open).collect();
+            trials.into_iter().map(|(name, trial)| (name, trial.join())).collect()
+        });
+        let mut engines = Engines::default();
+        for (name, tried) in tried {
+            match tried {
+                Ok(Ok((workshop, warning))) => {
+                    engines.ready.insert(name.clone(), workshop);
+                    engines.warnings.extend(warning);
+                }
+                Ok(Err(trouble)) => {
+                    if config.bot.choose.iter().any(|rule| rule.engine == *name && rule.is_for_all()) {
+                        return Err(CliError::Engine(trouble.to_string()));
+                    }
+                    engines.warnings.push(format!("{trouble} (until then its rules are passed over)"));
+                }
+                Err(_) => {
+                    return Err(CliError::Engine(format!(
+                        "engine {name}: its trial crashed, please report it"
+                    )));
+                }
+            }
+        }
+        Ok(engines)
+    }
+
+    /// Ends all programs, for ever.
+    pub fn close(&self) {
+        self.ready.values().for_each(Workshop::close);
+    }
+}
+
+impl Drop for Engines {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// An engine, and what is to be said of its options.
+fn open(name: &str, named: &Named) -> Result<(Workshop, Option<String>), Trouble> {
+    let no_memory = |error| Trouble::OutOfMemory(name.to_owned(), error);
+    match named {
+        Named::Own(own) => Ok((Workshop::new(own).map_err(no_memory)?, None)),
+        Named::External(program) => {
+            let tried = Program::open(name, program)?;
+            let warning = (!tried.unknown_options.is_empty()).then(|| {
+                let unknown = tried.unknown_options.join(", ");
+                let known: Vec<_> = tried.program.options().collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                format!("engine {name} has no option {unknown}; it has: {known}")
+            });
+            Ok((Workshop::external(tried.program).map_err(no_memory)?, warning))
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The beginning of a game for us: which one it is, and who plays it.
+
+use std::{mem, time::Instant};
+
+use tokio::{
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+use tracing::{debug, info, warn};
+
+use super::{
+    Game, Left, PLAYER_HANGS, PlayerGone, Table,
+    answer::Request,
+    calls::{self, Call, Wishes},
+    words::{kind, name, result},
+};
+use crate::{
+    game::{BySide, Side},
+    protocol::lichess::{
+        http::HttpError,
+        stream::{Heard, Stream},
+        track::Track,
+    },
+    seat::{Event, GameInfo, Occasion, Seat, Turn},
+    wire::lichess::{GameFull, GameId, GameMessage, Status},
+};
+
+/// So many players may leave a game; then it is not theirs that is at fault.
+const PLAYERS: u32 = 3;
+
+/// Reads what game it is, and finds a player for it.
+pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Result<Game, Left> {
+    let (full, read_at) = first(stream).await?;
+    let id = full.id;
+    let players = full.players();
+    let ours = |side: &Side| players[*side].id.as_ref() == Some(&table.me);
+    let Some(side) = Side::BOTH.into_iter().find(ours) else {
+        warn!("we are not in this game");
+        return Err(Left::Unplayed);
+    };
+    if full.state.status.is_over() {
+        debug!("over already: {}", result(&full.state));
+        return Err(Left::Unplayed);
+    }
+    let track = match Track::new(&full) {
+        Ok(track) => track,
+        Err(lost) => {
+            warn!("leaving: {lost}");
+            table.refuse(id).await;
+            return Err(Left::Unplayed);
+        }
+    };
+    let info = GameInfo {
+        id: id.to_string(),
+        server: table.http.base().to_string(),
+        game: track.game(),
+        start: full.start().map(str::to_owned),
+        side,
+        names: BySide([name(&full.white), name(&full.black)]),
+        time_control: full.clock,
+        occasion: Occasion { rated: Some(full.rated), opponent: Some(kind(players[!side])) },
+    };
+    info!("{} against {}", info.names[Side::First], info.names[Side::Second]);
+    let seat = table.seat(&info).await;
+    let mut game = Game {
+        id,
+        info,
+        seat,
+        track,
+        read_at,
+        turn: Turn::default(),
+        request: Request::None,
+        sending: JoinSet::new(),
+        calls: JoinSet::new(),
+        opened: Instant::now(),
+        abort_at: None,
+        away: None,
+        wishes: Wishes::default(),
+        takebacks: table.rules.takebacks,
+        is_berserk: table.rules.berserk.applies(&full, side),
+        players: 1,
+        state: full.state,
+        table,
+    };
+    if game.is_berserk && !game.has_moved() {
+        game.call(Call::Berserk);
+    }
+    Ok(game)
+}
+
+/// The game in full, which comes first, and when it was read.
+async fn first(stream: &mut Stream<GameMessage>) -> Result<(Box<GameFull>, Instant), Left> {
+    loop {
+        match stream.next().await {
+            Heard::Message(GameMessage::GameFull(full), read_at) => return Ok((full, read_at)),
+            Heard::Over(HttpError::Unauthorized) => return Err(Left::Unauthorized),
+            Heard::Over(error) => {
+                warn!("cannot follow the game: {error}");
+                return Err(Left::Unplayed);
+            }
+            Heard::Opened | Heard::Message(..) => {}
+        }
+    }
+}
+
+impl Table {
+    /// A player for this game. Where there is no room now there may be soon: the game waits for us.
+    async fn seat(&self, info: &GameInfo) -> Seat {
+        let mut asked = false;
+        loop {
+            let why = match timeout(PLAYER_HANGS, self.lobby.open(info.clone())).await {
+                Ok(Ok(seat)) => return seat,
+                Ok(Err(declined)) => declined.to_string(),
+                Err(_) => "nobody came to play".to_owned(),
+            };
+            if !mem::replace(&mut asked, true) {
+                warn!("{why}; asking again until somebody does");
+            }
+            sleep(PLAYER_HANGS).await;
+        }
+    }
+
+    /// Leaves a game that we cannot play: undone if it has not begun, lost if it has.
+    async fn refuse(&self, id: GameId) {
+        for way in [Call::Abort, Call::Resign] {
+            match calls::ask(self.http.clone(), id, way).await {
+                (_, Ok(())) => return,
+                (_, Err(error)) => warn!("cannot {way:?}: {error}"),
+            }
+        }
+    }
+}
+
+impl Game {
+    /// Have we moved yet, when this game was taken up?
+    fn has_moved(&self) -> bool {
+        let ours = usize::from(self.track.first() != self.info.side);
+        self.state.played().count() > ours
+    }
+
+    /// The player is gone: another one takes the seat, and hears the game from its beginning.
+    pub(super) async fn another_player(&mut self) -> Result<(), PlayerGone> {
+        self.players += 1;
+        if self.players > PLAYERS {
+            warn!("no player stays: resigning");
+            self.call(Call::Resign);
+            while self.calls.join_next().await.is_some() {}
+            self.state.status = Status::Resign;
+            return Ok(());
+        }
+        warn!("the player left the game; another one takes over");
+        self.seat = self.table.seat(&self.info).await;
+        for mv in self.track.played().to_vec() {
+            self.tell(Event::Moved(mv)).await?;
+        }
+        if self.wishes.draw {
+            self.tell(Event::DrawOffered).await?;
+        }
+        let is_ours = self.track.side() == self.info.side;
+        match self.request {
+            Request::None | Request::Open if is_ours => self.ask(self.clocks(self.read_at)).await,
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What a state of the game says that the one before did not.
+
+use std::time::Instant;
+
+use tracing::warn;
+
+use super::{Game, PlayerGone, answer::Request};
+use crate::{seat::Event, wire::lichess::GameState};
+
+impl Game {
+    /// Tells the player what is new, and asks for a move where one is due that was not asked for.
+    pub(super) async fn follow(&mut self, state: GameState, read_at: Instant) -> Result<(), PlayerGone> {
+        let change = match self.track.follow(&state) {
+            Ok(change) => change,
+            Err(lost) => {
+                warn!("cannot follow the server's moves: {lost}");
+                if state.status.is_over() {
+                    self.state = state;
+                }
+                return Ok(());
+            }
+        };
+        (self.state, self.read_at) = (state, read_at);
+        if !change.is_none() {
+            // What was asked about the board before is moot.
+            self.request = Request::None;
+        }
+        if change.taken_back > 0 {
+            self.tell(Event::TakenBack { plies: change.taken_back }).await?;
+        }
+        for mv in change.moves {
+            self.tell(Event::Moved(mv)).await?;
+        }
+        if self.state.status.is_over() {
+            return Ok(());
+        }
+        self.hear_wishes().await?;
+        self.await_first_move(read_at);
+        let clocks = self.clocks(read_at);
+        match &self.request {
+            Request::None if self.track.side() == self.info.side => self.ask(clocks).await,
+            _ => match clocks {
+                Some(clocks) => self.tell(Event::ClocksRead(clocks)).await,
+                None => Ok(()),
+            },
+        }
+    }
+}

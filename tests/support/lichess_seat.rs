@@ -1,0 +1,116 @@
+//! A Lichess client whose players are the test.
+
+#![allow(dead_code)] // every test file uses another part of it
+
+use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
+use zeitnot::{
+    game::MoveText,
+    protocol::{
+        Protocol, ProtocolError, Shutdown,
+        lichess::{Config, Lichess},
+    },
+    seat::{Action, Clocks, Eval, Event, Lobby, OpenSeat, Seat, Turn},
+};
+
+use crate::{
+    lichess::{Feed, PATIENCE, Server},
+    lichess_bot::game_event,
+};
+
+/// A client, and the players that it asks for.
+pub struct Table {
+    pub run: JoinHandle<Result<(), ProtocolError>>,
+    pub shutdown: Shutdown,
+    pub seats: mpsc::Receiver<OpenSeat>,
+    pub events: Feed,
+}
+
+/// The player's end of a seat.
+pub struct Player {
+    events: mpsc::Receiver<Event>,
+    pub actions: mpsc::Sender<Action>,
+}
+
+impl Table {
+    pub async fn start(server: &mut Server, settings: &str) -> Table {
+        let text = format!(
+            "url = '{}'\ntoken = 'lip_hush'\n{settings}\n[patience]\nsilence = '1s'\nanswer = '2s'\n\
+             first_pause = '20ms'\nlongest_pause = '100ms'\nlimited = '300ms'",
+            server.url
+        );
+        let config: Config = toml::from_str(&text).unwrap();
+        let (lobby, seats) = Lobby::channel(64);
+        let shutdown = Shutdown::default();
+        let run = tokio::spawn(Lichess::run(config, lobby, shutdown.clone()));
+        Table { run, shutdown, seats, events: server.events().await }
+    }
+
+    /// A game that begins so, with the test as its player.
+    pub async fn game(&mut self, server: &mut Server, full: &str) -> (Feed, Player) {
+        self.events.line(&game_event("gameStart"));
+        let game = server.game().await;
+        game.line(full);
+        (game, self.player().await)
+    }
+
+    /// The next player that is asked for.
+    pub async fn player(&mut self) -> Player {
+        let asked = timeout(PATIENCE, self.seats.recv()).await.expect("a player is asked for").unwrap();
+        let ((to_player, events), (actions, from_player)) = (mpsc::channel(64), mpsc::channel(4));
+        asked
+            .reply
+            .send(Ok(Seat { engine: "test".to_owned(), events: to_player, actions: from_player }))
+            .unwrap();
+        Player { events, actions }
+    }
+
+    pub async fn ends(self) {
+        timeout(PATIENCE, self.run).await.expect("the client ends").unwrap().unwrap();
+    }
+}
+
+impl Player {
+    /// What is told next, but for clocks and what was sent.
+    pub async fn next(&mut self) -> Event {
+        loop {
+            match timeout(PATIENCE, self.events.recv()).await.expect("something is told").expect("a seat") {
+                Event::ClocksRead(_) | Event::Sent { .. } => {}
+                event => return event,
+            }
+        }
+    }
+
+    /// The next event is a request for a move.
+    pub async fn asked(&mut self) -> (Turn, Option<Clocks>) {
+        match self.next().await {
+            Event::YourTurn { turn, clocks } => (turn, clocks),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The next event is this move.
+    pub async fn sees(&mut self, mv: &str) {
+        match self.next().await {
+            Event::Moved(told) => assert_eq!(told.as_str(), mv),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn plays(&self, turn: Turn, mv: &str, offers_draw: bool) {
+        self.thinks(turn, mv, offers_draw, None).await;
+    }
+
+    pub async fn thinks(&self, turn: Turn, mv: &str, offers_draw: bool, eval: Option<Eval>) {
+        let mv = MoveText::new(mv).unwrap();
+        self.actions.send(Action::Play { turn, mv, offers_draw, eval }).await.unwrap();
+    }
+
+    /// How the game ended, whatever is told before.
+    pub async fn ended(&mut self) -> String {
+        loop {
+            if let Event::Ended { result } = self.next().await {
+                return result;
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The engine plays the variants of chess: soundly against random moves, and it sees what wins in each.
+
+#![allow(clippy::unwrap_used)] // helpers outside #[test] functions
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use zeitnot::{
+    engine::{
+        Best, Decision, Judged, Limits, PlayVisitor, StopFlag, Table, Task, Thinker, random::Random,
+        search::Search, with_game,
+    },
+    game::{GameId, Line, Outcome, Reason, Side},
+};
+
+const VARIANTS: [GameId; 7] = [
+    GameId::Crazyhouse,
+    GameId::Atomic,
+    GameId::Antichess,
+    GameId::Horde,
+    GameId::KingOfTheHill,
+    GameId::RacingKings,
+    GameId::ThreeCheck,
+];
+
+/// The move of a thinker, which must be legal.
+fn decide<G: Judged>(thinker: &mut dyn Thinker<G>, line: &Line<G>, nodes: u64) -> (G::Move, Best) {
+    let now = line.now();
+    let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+    let best = Decision::new(now.pack(now.moves()[0]));
+    let stop = StopFlag::default();
+    let watch = |_: &_| ControlFlow::Continue(());
+    thinker.think(&Task { line, limits: &limits, best: &best, stop: &stop, watch: &watch });
+    let best = best.read();
+    let mv = now.unpack(best.mv).filter(|mv| now.moves().contains(mv));
+    (mv.unwrap_or_else(|| panic!("{}: an illegal move in {}", G::NAME, now.print())), best)
+}
+
+/// Plays against random moves, each side in turn; tells wins, draws and losses.
+struct Matches {
+    games: usize,
+    nodes: u64,
+}
+
+impl PlayVisitor for Matches {
+    type Out = [usize; 3];
+
+    fn visit<G: Judged>(self) -> [usize; 3] {
+        let table = Arc::new(Table::new(1).unwrap());
+        let mut search = Search::<G>::new(table, 1);
+        let mut tally = [0; 3];
+        for game in 0..self.games {
+            Thinker::<G>::new_game(&mut search);
+            let ours = if game % 2 == 0 { Side::First } else { Side::Second };
+            let mut line = Line::new(G::start());
+            while line.outcome() == Outcome::Ongoing && line.moves().len() < 600 {
+                let (mv, _) = match line.now().side() == ours {
+                    true => decide(&mut search, &line, self.nodes),
+                    false => decide(&mut Random, &line, 1),
+                };
+                line.play(mv);
+            }
+            let result = match line.outcome() {
+                Outcome::Win(side, _) if side == ours => 0,
+                Outcome::Win(..) => 2,
+                _ => 1,
+            };
+            tally[result] += 1;
+        }
+        tally
+    }
+}
+
+fn play(games: usize, nodes: u64) {
+    for game in VARIANTS {
+        let [won, drawn, lost] = with_game(game, Matches { games, nodes });
+        println!("{}: {won} won, {drawn} drawn, {lost} lost", game.name());
+        assert_eq!(lost, 0, "{}: lost to random moves", game.name());
+        assert!(won > games * 3 / 4, "{}: only {won} of {games} won", game.name());
+    }
+}
+
+#[test]
+fn random_moves_do_not_beat_us() {
+    play(20, 300);
+}
+
+/// What a release is measured by; minutes where nothing is optimised.
+#[test]
+#[ignore = "a hundred games of each variant"]
+fn random_moves_do_not_beat_us_in_a_hundred_games() {
+    play(100, 1000);
+}
+
+/// Finds a win and plays it out against random moves.
+struct Win {
+    fen: &'static str,
+    mv: Option<&'static str>,
+    reason: Reason,
+}
+
+impl PlayVisitor for Win {
+    type Out = ();
+
+    fn visit<G: Judged>(self) {
+        let mut line = Line::new(G::parse(self.fen).unwrap());
+        let us = line.now().side();
+        let mut search = Search::<G>::new(Arc::new(Table::new(1).unwrap()), 1);
+        let (mv, best) = decide(&mut search, &line, 30_000);
+        let text = line.now().write(mv);
+        assert!(self.mv.is_none_or(|mv| mv == text.as_str()), "{} {}: {text}", G::NAME, self.fen);
+        assert!(best.score.mate_moves().is_some_and(|moves| moves > 0), "{} {}: {best:?}", G::NAME, self.fen);
+        line.play(mv);
+        while line.outcome() == Outcome::Ongoing && line.moves().len() < 20 {
+            let (mv, _) = match line.now().side() == us {
+                true => decide(&mut search, &line, 30_000),
+                false => decide(&mut Random, &line, 1),
+            };
+            line.play(mv);
+        }
+        assert_eq!(line.outcome(), Outcome::Win(us, self.reason), "{} {}", G::NAME, self.fen);
+    }
+}
+
+#[test]
+fn what_wins_is_found() {
+    let (mate, end) = (Reason::Checkmate, Reason::VariantEnd);
+    for (game, fen, mv, reason) in [
+        // A drop mates.
+        (GameId::Crazyhouse, "6k1/5ppp/8/8/8/8/8/4K3[Rp] w - - 0 1", None, mate),
+        // The king explodes with a pawn.
+        (GameId::Atomic, "rnbqkbnr/pppp1ppp/8/4N3/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 3", None, end),
+        // The last man is given away.
+        (GameId::Antichess, "8/8/8/8/2p5/8/1P6/8 w - - 0 1", None, end),
+        // Black takes the last pawn.
+        (GameId::Horde, "4k3/8/8/8/8/8/r6P/8 b - - 0 1", Some("a2h2"), end),
+        (GameId::KingOfTheHill, "7k/8/8/8/8/2K5/8/8 w - - 0 1", None, end),
+        (GameId::RacingKings, "8/8/K7/8/8/7k/8/8 w - - 0 1", None, end),
+        // The third check wins, whatever it costs.
+        (GameId::ThreeCheck, "3qk3/3p1p2/8/8/8/8/8/3QK3 w - - 1+3 0 1", None, end),
+    ] {
+        with_game(game, Win { fen, mv, reason });
+    }
+}
