@@ -28,7 +28,7 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot::{
     arena::{Arena, Config, Summary},
-    bot::{self, Equipment},
+    bot::{self, Equipment, policy::Draw},
     engine::{self, Kind, Workshop},
     protocol::{
         Protocol, Shutdown,
@@ -45,13 +45,12 @@ fn free_port() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
-/// The arena's configuration; each answer waits so long.
-fn table(address: SocketAddr, folder: &Path, delay: &str) -> String {
+/// The arena's configuration.
+fn table(address: SocketAddr, folder: &Path) -> String {
     let folder = folder.display();
     format!(
         "games = '{folder}/games'\n[lichess]\nlisten = '{address}'\nstate = '{folder}/state'\nadmin_token = 'admin'\n\
-         account = [{{ name = 'Alice', token = 'lip_alice' }}, {{ name = 'Bob', token = 'lip_bob' }}]\n\
-         [lichess.faults]\ndelay = '{delay}'\n"
+         account = [{{ name = 'Alice', token = 'lip_alice' }}, {{ name = 'Bob', token = 'lip_bob' }}]\n"
     )
 }
 
@@ -62,16 +61,15 @@ enum Server {
 }
 
 impl Server {
-    async fn inside(address: SocketAddr, folder: &Path, delay: &str) -> Server {
-        let config: Config = toml::from_str(&table(address, folder, delay)).unwrap();
+    async fn inside(address: SocketAddr, folder: &Path) -> Server {
+        let config: Config = toml::from_str(&table(address, folder)).unwrap();
         let arena = Arena::bind(config).await.unwrap();
         let stop = CancellationToken::new();
         Server::Inside(stop.clone(), tokio::spawn(arena.run(stop)))
     }
 
-    async fn outside(address: SocketAddr, folder: &Path, delay: &str) -> Server {
-        let text =
-            format!("[arena]\n{}", table(address, folder, delay).replace("[lichess", "[arena.lichess"));
+    async fn outside(address: SocketAddr, folder: &Path) -> Server {
+        let text = format!("[arena]\n{}", table(address, folder).replace("[lichess", "[arena.lichess"));
         fs::write(folder.join("config.toml"), text).unwrap();
         let program = Command::new(env!("CARGO_BIN_EXE_zeitnot"))
             .args(["arena", "--config"])
@@ -105,16 +103,22 @@ impl Server {
     }
 }
 
-/// A bot of ours that accepts what comes, and plays at random, which is quick.
+/// A bot of ours that accepts what comes. It takes its time for each move, so that no game is over too soon, and
+/// agrees on a draw at move thirty, so that none takes too long.
 fn start_bot(address: SocketAddr, name: &str, shutdown: &Shutdown, tasks: &TaskTracker) -> JoinHandle<()> {
     let text = format!(
         "url = 'http://{address}'\ntoken = 'lip_{name}'\nmax_games = 8\n\
          [patience]\nfirst_pause = '50ms'\nlongest_pause = '300ms'"
     );
     let config: lichess::Config = toml::from_str(&text).unwrap();
-    let workshop = Workshop::new(&engine::Config { kind: Kind::Random, ..Default::default() }).unwrap();
+    let workshop = Workshop::new(&engine::Config { kind: Kind::Search, ..Default::default() }).unwrap();
     let (news, _nobody_watches) = mpsc::channel(1);
-    let settings = bot::Config { max_games: 8.try_into().unwrap(), ..Default::default() };
+    let settings = bot::Config {
+        max_games: GAMES,
+        longest_move: Duration::from_millis(80),
+        draw: Draw { score: u16::MAX, moves: 1, from_move: 30, pieces: 32 },
+        ..Default::default()
+    };
     let (lobby, bot) = bot::Bot::channel(Equipment::new(settings, workshop, news));
     tasks.spawn(bot.run(shutdown.now.clone()));
     let run = Lichess::run(config, lobby, shutdown.clone());
@@ -146,12 +150,11 @@ async fn moved(bot: &Bot) -> usize {
 /// Eight games, the server's end amid them, and its return.
 async fn restart_amid_games(is_inside: bool) {
     let (folder, address) = (tempfile::tempdir().unwrap(), free_port());
-    let start = async |delay| match is_inside {
-        true => Server::inside(address, folder.path(), delay).await,
-        false => Server::outside(address, folder.path(), delay).await,
+    let start = async || match is_inside {
+        true => Server::inside(address, folder.path()).await,
+        false => Server::outside(address, folder.path()).await,
     };
-    // At first each answer takes its time, so that no game is over too soon.
-    let server = start("60ms").await;
+    let server = start().await;
     let (shutdown, tasks) = (Shutdown::default(), TaskTracker::new());
     let bots = ["alice", "bob"].map(|name| start_bot(address, name, &shutdown, &tasks));
     // What the test asks for, it asks for under another name than alice's own program.
@@ -174,12 +177,12 @@ async fn restart_amid_games(is_inside: bool) {
         sleep(Duration::from_millis(20)).await;
     }
     let before = join_all(games.iter().map(|game| moves(&alice, game))).await;
-    assert!(running(&alice).await > GAMES / 2, "most games run when the server ends");
     // A kill may cost what was played within the last moments; what was seen before that it may not.
     sleep(Duration::from_millis(200)).await;
+    assert_eq!(running(&alice).await, GAMES, "all games run when the server ends");
     server.end().await;
     sleep(Duration::from_millis(500)).await;
-    let server = start("2ms").await;
+    let server = start().await;
 
     assert_eq!(alice.get("/api/challenge").await.1["out"][0]["id"], waiting["id"]);
     let carol = Bot { token: made["token"].as_str().unwrap().into(), ..alice.clone() };
@@ -234,7 +237,7 @@ async fn clocks_stand_while_nobody_can_play() {
         token: format!("lip_{name}"),
         agent: name.into(),
     });
-    let server = Server::inside(address, folder.path(), "0s").await;
+    let server = Server::inside(address, folder.path()).await;
     let form = "color=white&clock.limit=30&clock.increment=0";
     let game = alice.post("/api/challenge/bob", form).await.1["id"].as_str().unwrap().to_owned();
     bob.ok(&format!("/api/challenge/{game}/accept")).await;
@@ -244,7 +247,7 @@ async fn clocks_stand_while_nobody_can_play() {
     assert_eq!(alice.text("DELETE", "/api/token", "", "").await.0, 204);
     server.end().await;
     sleep(Duration::from_millis(1500)).await;
-    let server = Server::inside(address, folder.path(), "0s").await;
+    let server = Server::inside(address, folder.path()).await;
     assert_eq!(alice.get("/api/account").await.0, 401, "a token that was revoked stays so");
     let mut board = bob.watch(&game).await;
     let full = board.expect("gameFull").await;

@@ -21,7 +21,7 @@ use crate::{
 
 /// Look at an account on Lichess before it plays, make it a bot, enter tournaments
 ///
-/// The token comes from `token_file` or `token_env` of the [[server]] table in the configuration that speaks
+/// The token comes from `token_file` or `token_env` of the `[[server]]` table in the configuration that speaks
 /// "lichess", or from the environment's LICHESS_BOT_TOKEN, or from `token` there. Without a configuration the
 /// server is lichess.org.
 #[derive(Debug, clap::Args)]

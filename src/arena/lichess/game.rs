@@ -121,7 +121,7 @@ pub(super) struct Game {
     pub(super) moved: OffsetDateTime,
     pub(super) patience: Patience,
     /// The clocks run, though not both have moved.
-    hurried: bool,
+    pub(super) hurried: bool,
     /// After a restart: so long are players waited for who are not back yet.
     pub(super) returning: Option<Instant>,
     /// Where it is refereed, if not here.
@@ -294,7 +294,7 @@ impl Game {
     /// The clock runs if it should, and does not yet.
     pub(super) fn go_on(&mut self, now: Instant) {
         let side = self.side_to_move();
-        let is_due = self.has_begun() || self.terms.time.clock().is_none();
+        let is_due = self.has_begun() || self.hurried || self.terms.time.clock().is_none();
         if let Some(clock) = self.clock.as_mut().filter(|clock| is_due && !clock.is_running()) {
             clock.start(side, now);
         }

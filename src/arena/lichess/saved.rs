@@ -161,6 +161,7 @@ pub(super) struct SavedGame {
     players: [Player; 2],
     /// Milliseconds since 1970.
     created: i64,
+    moved: i64,
     moves: Vec<String>,
     /// What the mover's clock showed after each of them, in milliseconds.
     left: Vec<Option<u64>>,
@@ -170,6 +171,18 @@ pub(super) struct SavedGame {
     chat: Vec<ChatLine>,
     status: Option<Status>,
     winner: Option<Color>,
+    rematch: Option<GameId>,
+    diffs: Option<[i32; 2]>,
+    hurried: bool,
+}
+
+/// As a file has it.
+fn since_1970(at: OffsetDateTime) -> i64 {
+    i64::try_from(at.unix_timestamp_nanos() / 1_000_000).unwrap_or_default()
+}
+
+fn at(since_1970: i64) -> Option<OffsetDateTime> {
+    OffsetDateTime::from_unix_timestamp_nanos(i128::from(since_1970) * 1_000_000).ok()
 }
 
 impl Game {
@@ -178,7 +191,8 @@ impl Game {
         SavedGame {
             terms: self.terms.clone(),
             players: self.players.0.clone(),
-            created: i64::try_from(self.created.unix_timestamp_nanos() / 1_000_000).unwrap_or_default(),
+            created: since_1970(self.created),
+            moved: since_1970(self.moved),
             moves: self.line.moves().iter().map(ToString::to_string).collect(),
             left: self.plies.iter().map(|ply| ply.left.map(millis)).collect(),
             clocks: self.clock.as_ref().map(|clock| Side::BOTH.map(|side| clock.left(side, now))),
@@ -187,6 +201,9 @@ impl Game {
             chat: self.chat.clone(),
             status: self.end.as_ref().map(|end| end.status.clone()),
             winner: self.end.as_ref().and_then(|end| end.winner).map(Into::into),
+            rematch: self.rematch,
+            diffs: self.diffs.as_ref().map(|diffs| diffs.0),
+            hurried: self.hurried,
         }
     }
 
@@ -194,17 +211,18 @@ impl Game {
     fn restored(id: GameId, saved: SavedGame, patience: Patience, now: Instant) -> Option<Game> {
         let line = line(&saved.terms).ok()?;
         let mut game = Game::new(id, saved.terms, line, BySide(saved.players), patience, now);
-        for (at, text) in saved.moves.iter().enumerate() {
-            let left = saved.left.get(at).copied().flatten().map(Duration::from_millis);
+        for (ply, text) in saved.moves.iter().enumerate() {
+            let left = saved.left.get(ply).copied().flatten().map(Duration::from_millis);
             game.replay(text, left)?;
         }
-        game.created = OffsetDateTime::from_unix_timestamp_nanos(i128::from(saved.created) * 1_000_000)
-            .unwrap_or(game.created);
+        game.created = at(saved.created).unwrap_or(game.created);
+        game.moved = at(saved.moved).unwrap_or(game.moved);
         if let (Some(clock), Some(left)) = (&mut game.clock, saved.clocks) {
             clock.set(BySide(left));
         }
         (game.draws, game.takebacks) = (BySide(saved.draws), BySide(saved.takebacks));
-        game.chat = saved.chat;
+        (game.rematch, game.diffs) = (saved.rematch, saved.diffs.map(BySide));
+        (game.chat, game.hurried) = (saved.chat, saved.hurried);
         game.end = saved.status.map(|status| End { status, winner: saved.winner.map(Into::into) });
         if game.end.is_none() {
             game.await_players(now);

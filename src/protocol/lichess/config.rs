@@ -4,7 +4,7 @@ use std::{env, fmt, io, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::{challenges, clubs, matchmaking, people};
+use super::{challenges, clubs, matchmaking, people, records};
 use crate::{
     game::Side,
     net::{
@@ -49,6 +49,9 @@ pub struct Config {
     /// When to play tournament games with half the time, for more points.
     #[serde(default)]
     pub berserk: Berserk,
+    /// Where games are written down; without it, nowhere.
+    #[serde(default)]
+    pub records: Option<records::Config>,
     /// Which challenges are accepted.
     #[serde(default)]
     pub challenges: challenges::Config,
@@ -82,6 +85,7 @@ impl Config {
             claim: Claim::default(),
             takebacks: 0,
             berserk: Berserk::default(),
+            records: None,
             challenges: challenges::Config::default(),
             people: people::Config::default(),
             matchmaking: None,

@@ -7,9 +7,12 @@
 //! The session asks those who know: `challenges` and `terms` what is accepted, `people` and `lists` from whom,
 //! `matchmaking` and `grudges` whom to challenge, `clubs` which tournaments to enter.
 
-use std::{num::NonZeroU32, time::Instant};
+use std::{
+    num::NonZeroU32,
+    time::{Duration, Instant},
+};
 
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tracing::{Instrument, info, info_span, warn};
 
 use super::{Protocol, ProtocolError, Shutdown};
@@ -21,6 +24,7 @@ use crate::{
 mod account;
 pub mod challenges;
 pub mod chat;
+mod clerk;
 pub mod clubs;
 mod config;
 mod events;
@@ -40,6 +44,7 @@ pub mod terms;
 mod track;
 
 pub use account::{Visit, join, leave, upgrade, visit};
+use clerk::Clerk;
 pub use config::{Berserk, Claim, Config, NoToken, Patience};
 use events::Account;
 use game::Table;
@@ -65,12 +70,20 @@ impl Protocol for Lichess {
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("lichess", server = %config.url);
         let now = shutdown.now.clone();
-        let stay = stay(&config, lobby, &shutdown).instrument(span);
-        now.run_until_cancelled(stay).await.unwrap_or(Ok(()))
+        let (clerk, written) = Clerk::start(config.records.clone());
+        let stay = stay(&config, lobby, clerk, &shutdown).instrument(span);
+        let left = now.run_until_cancelled(stay).await.unwrap_or(Ok(()));
+        if timeout(WRITTEN, written).await.is_err() {
+            warn!("left before all games were written down");
+        }
+        left
     }
 }
 
-async fn stay(config: &Config, lobby: Lobby, shutdown: &Shutdown) -> Result<(), ProtocolError> {
+/// What the last games may take to be written down.
+const WRITTEN: Duration = Duration::from_secs(2);
+
+async fn stay(config: &Config, lobby: Lobby, clerk: Clerk, shutdown: &Shutdown) -> Result<(), ProtocolError> {
     let refused = |what: String, advice: &'static str| ProtocolError::Refused {
         server: config.url.to_string(),
         what,
@@ -91,7 +104,7 @@ async fn stay(config: &Config, lobby: Lobby, shutdown: &Shutdown) -> Result<(), 
     };
     info!("playing as {}", user.id);
     let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.patience).map_err(failed)?;
-    let table = Table { http, lobby, me: user.id, rules: config.rules() };
+    let table = Table { http, lobby, me: user.id, rules: config.rules(), clerk };
     let (people, _lists) = lists::keep(&config.people).await;
     Account::new(config, table, people, shutdown).await.run().await.map_err(failed)
 }

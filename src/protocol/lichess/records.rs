@@ -77,9 +77,11 @@ impl Record {
     /// The stream was opened again, or told how the game stands. The clocks are those behind the last move.
     pub fn state(&mut self, state: GameState) {
         let plies = state.moves.split_ascii_whitespace().take(LONGEST).count();
-        if plies < self.plies {
+        let both = self.full.state.moves.split_ascii_whitespace().zip(state.moves.split_ascii_whitespace());
+        let common = both.take_while(|(known, told)| known == told).count();
+        if common < self.plies {
             // Where moves were taken back, what was noted of them goes as well.
-            self.notes.truncate(plies);
+            self.notes.truncate(common);
         }
         self.notes.resize(self.notes.len().max(plies), Note::default());
         if plies > self.plies

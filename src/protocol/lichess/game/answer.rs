@@ -70,7 +70,12 @@ impl Game {
     pub(super) fn act(&mut self, action: Option<Action>) -> Result<(), PlayerGone> {
         let is_open = |turn: Turn| turn == self.turn && matches!(self.request, Request::Open);
         match action {
-            Some(Action::Play { turn, mv, offers_draw, .. }) if is_open(turn) => self.send(mv, offers_draw),
+            Some(Action::Play { turn, mv, offers_draw, eval }) if is_open(turn) => {
+                self.send(mv, offers_draw);
+                if let Some((record, eval)) = self.record.as_mut().zip(eval) {
+                    record.thought(self.track.plies(), eval);
+                }
+            }
             Some(Action::Resign { turn }) if is_open(turn) => self.call(Call::Resign),
             Some(late) => debug!("too late: {late:?}"),
             None => return Err(PlayerGone),

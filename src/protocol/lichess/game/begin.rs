@@ -78,6 +78,7 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         wishes: Wishes::default(),
         takebacks: table.rules.takebacks,
         is_berserk: table.rules.berserk.applies(&full, side),
+        record: table.clerk.begin(&full, side),
         players: 1,
         state: full.state,
         table,

@@ -12,10 +12,12 @@ use tokio::{select, sync::mpsc, task::JoinSet, time::sleep_until};
 use tracing::debug;
 
 use super::{
+    clerk::Clerk,
     config::Rules,
     http::{Http, HttpError},
     limits::Kind,
     moves::Fate,
+    records::Record,
     stream::{Heard, Stream},
     track::Track,
 };
@@ -48,6 +50,7 @@ pub(super) struct Table {
     pub lobby: Lobby,
     pub me: UserId,
     pub rules: Rules,
+    pub clerk: Clerk,
 }
 
 impl Table {
@@ -111,6 +114,8 @@ struct Game {
     takebacks: u32,
     /// We play with half the time and no increment.
     is_berserk: bool,
+    /// What is written down in the end, if anything is.
+    record: Option<Record>,
     /// So many have played it so far.
     players: u32,
 }
@@ -183,7 +188,11 @@ impl Game {
         }
     }
 
-    async fn end(self, result: String, left: Left) -> Left {
+    async fn end(mut self, result: String, left: Left) -> Left {
+        self.note();
+        if let Some(record) = self.record.take().filter(|_| left == Left::Over) {
+            self.table.clerk.keep(record);
+        }
         let _ = self.tell(Event::Ended { result }).await;
         left
     }
@@ -194,9 +203,15 @@ impl Game {
                 // Whether the opponent is away, the new stream will tell.
                 self.away = None;
                 self.look_for_answer(&full.state).await?;
-                self.follow(full.state, read_at).await
+                let dealt = self.follow(full.state, read_at).await;
+                self.note();
+                dealt
             }
-            GameMessage::GameState(state) => self.follow(state, read_at).await,
+            GameMessage::GameState(state) => {
+                let dealt = self.follow(state, read_at).await;
+                self.note();
+                dealt
+            }
             GameMessage::OpponentGone(gone) => {
                 self.gone(gone, read_at);
                 Ok(())
@@ -209,6 +224,13 @@ impl Game {
                 debug!("passed over: {:?}", unknown.kind);
                 Ok(())
             }
+        }
+    }
+
+    /// For the record, when the player has heard it.
+    fn note(&mut self) {
+        if let Some(record) = &mut self.record {
+            record.state(self.state.clone());
         }
     }
 
