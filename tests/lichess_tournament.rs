@@ -57,7 +57,8 @@ async fn who_is_free_is_paired() {
     let (status, _) = alice.post("/api/tournament/abcdefgh/join", "password=wrong").await;
     assert_eq!(status, 400);
     assert_eq!(alice.get("/api/tournament/nothere1").await.0, 404);
-    let made = r#"{"name": "Later", "time": "180+2", "lasts": "1h", "starts_in": "1h", "bots_allowed": false}"#;
+    let made =
+        r#"{"name": "Later", "time": "180+2", "lasts": "1h", "starts_in": "1h", "bots_allowed": false}"#;
     assert_eq!(alice.post("/api/zeitnot/tournament", made).await.0, 401);
     let (status, later) = bot("admin").post("/api/zeitnot/tournament", made).await;
     assert_eq!((status, &later["isStarted"]), (200, &json!(false)), "{later}");

@@ -20,7 +20,9 @@ use super::{
 };
 use crate::{
     game::{BySide, Side},
-    wire::lichess::{GameRule, JoinTournament, Source, TimeControl, TournamentId, UserId, Variant, VariantKey},
+    wire::lichess::{
+        GameRule, JoinTournament, Source, TimeControl, TournamentId, UserId, Variant, VariantKey,
+    },
 };
 
 /// Tournaments, those that are over included; then the oldest are forgotten.
@@ -31,6 +33,9 @@ const PAGE: usize = 10;
 impl DeskActor {
     pub(super) fn open_arena(&mut self, terms: TournamentConfig) -> Outcome {
         terms.check().map_err(|why| Answer::bad(&why))?;
+        if let Some(team) = terms.team.as_ref().filter(|team| !self.society.has_team(team)) {
+            return Err(Answer::bad(&format!("There is no team {team}")));
+        }
         let now = OffsetDateTime::now_utc();
         let id = terms.id.unwrap_or_else(|| self.free_id().into());
         if self.arenas.contains_key(&id) {
@@ -80,6 +85,9 @@ impl DeskActor {
         let arena = self.arenas.get_mut(&id).ok_or_else(gone)?;
         if is_bot && !arena.terms.bots_allowed {
             return Err(Answer::bad("This tournament is not open to bots"));
+        }
+        if arena.terms.team.as_ref().is_some_and(|team| !self.society.is_member(team, who)) {
+            return Err(Answer::bad("You must be in the right team"));
         }
         let joined = arena.join(who, form.password.as_deref(), OffsetDateTime::now_utc());
         joined.map_err(|barred| Answer::bad(&barred.to_string()))?;
@@ -179,7 +187,7 @@ impl DeskActor {
             "berserkable": arena.terms.berserk, "private": arena.terms.password.is_some(),
             "startsAt": starts, "isStarted": stage != Stage::Ahead, "isFinished": stage == Stage::Over,
             "pairingsClosed": stage == Stage::Over, "isRecentlyFinished": false,
-            "standing": {"page": 1, "players": players},
+            "teamMember": arena.terms.team, "standing": {"page": 1, "players": players},
         });
         if let (Value::Object(told), Value::Object(more)) = (&mut told, more) {
             told.extend(more);

@@ -184,6 +184,9 @@ pub struct TournamentConfig {
     /// Who joins must know it.
     #[serde(default)]
     pub password: Option<String>,
+    /// The team that is among itself there.
+    #[serde(default)]
+    pub team: Option<String>,
     /// May players give up half of their time for a point more?
     #[serde(default)]
     pub berserk: bool,
@@ -356,6 +359,14 @@ impl Config {
                 return Err(format!("lichess: a team's id is small letters, digits and '-', not '{id}'"));
             } else if !teams.insert(id) {
                 return Err(format!("lichess: two teams have the id '{id}'"));
+            }
+        }
+        let mut ids = BTreeSet::new();
+        for TournamentConfig { name, id, team, .. } in &self.tournament {
+            if let Some(team) = team.as_ref().filter(|team| !teams.contains(team)) {
+                return Err(format!("lichess: tournament '{name}': there is no team '{team}'"));
+            } else if id.is_some_and(|id| !ids.insert(id)) {
+                return Err(format!("lichess: tournament '{name}' has the id of another"));
             }
         }
         let mut tokens: BTreeSet<&Token> = self.admin_token.iter().collect();

@@ -23,7 +23,7 @@ use super::{
     bulk::Bulks,
     challenges::Pending,
     class::{Entrant, Told},
-    config::{AccountConfig, Config},
+    config::Config,
     export::Style,
     faults::FaultSwitch,
     game::{Game, Patience},
@@ -44,7 +44,7 @@ use crate::{
         Message,
         lichess::{
             Challenge, ChallengeId, ChatEntry, Compat, Event, GameId, Playing, Scope, Status, Title, Token,
-            TokenTest, UserId,
+            TokenTest, TournamentId, UserId,
         },
     },
 };
@@ -165,7 +165,7 @@ impl DeskActor {
         for terms in std::mem::take(&mut actor.config.tournament) {
             let name = terms.name.clone();
             if actor.open_arena(terms).is_err() {
-                tracing::warn!("Lichess: tournament {name} is not opened: its id is another's");
+                tracing::warn!("Lichess: there are too many tournaments for {name}");
             }
         }
         restored.into_iter().for_each(|restored| actor.resume(restored, Instant::now()));

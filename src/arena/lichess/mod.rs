@@ -30,8 +30,8 @@ use super::{
 };
 use crate::wire::lichess::UserId;
 
-mod answer;
 mod admin;
+mod answer;
 mod arena;
 mod arenas;
 mod bulk;
