@@ -35,8 +35,8 @@ use crate::{
 
 /// What may wait for an envoy: more than anybody has to say at once.
 const QUEUE: usize = 64;
-/// The longest name that Lichess knows.
-const LONGEST_NAME: usize = 30;
+/// Of a name that may be longer than Lichess knows them.
+const LONGEST_STEM: usize = 28;
 
 /// What an envoy is to do.
 #[derive(Debug)]
@@ -226,7 +226,8 @@ impl DeskActor {
             None => {
                 let Ok(line) = line(&terms) else { return };
                 let id = GameId::from(self.free_id());
-                let [Some(white), Some(black)] = Side::BOTH.map(|side| guest(&state.names[side])) else {
+                let [Some(white), Some(black)] = Side::BOTH.map(|side| guest(&state.names[side], account))
+                else {
                     return;
                 };
                 let mut game = Game::new(id, terms, line, BySide([white, black]), self.patience(), now);
@@ -336,13 +337,17 @@ impl Game {
     }
 }
 
-/// Somebody who speaks another protocol; the name is cut to what Lichess takes for one.
-fn guest(name: &str) -> Option<Player> {
+/// Somebody who speaks another protocol, or has not been heard yet, under a name that Lichess takes for one. Programs
+/// know by the names which side is theirs: nobody has that of the account they meet.
+fn guest(name: &str, opponent: &UserId) -> Option<Player> {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
-    let id: String = name.chars().map(plain).take(LONGEST_NAME).collect();
+    let mut name: String = name.chars().map(plain).take(LONGEST_STEM).collect();
+    if name.eq_ignore_ascii_case(opponent.as_str()) {
+        name += "-2";
+    }
     Some(Player {
-        id: id.parse().ok()?,
-        name: name.to_owned(),
+        id: name.parse().ok()?,
+        name,
         title: None,
         rating: None,
         provisional: false,
