@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use super::people::FIRST_RATING;
 use crate::{
-    arena::Name,
     game::TimeControl,
     wire::lichess::{Scope, Title, Token, TournamentId, UserId, VariantKey},
 };
@@ -91,9 +90,6 @@ pub struct AccountConfig {
     /// From so many games in each kind: lichess-bot challenges nobody who has played none.
     #[serde(default = "some_games")]
     pub games: u32,
-    /// The tournament of the class that it plays in when it is there.
-    #[serde(default)]
-    pub class: Option<Name>,
     /// What its token may do.
     #[serde(default = "scopes")]
     pub scopes: Vec<Scope>,
@@ -139,7 +135,6 @@ impl AccountConfig {
             title: bot(),
             rating: first_rating(),
             games: some_games(),
-            class: None,
             scopes: scopes(),
         }
     }

@@ -22,7 +22,6 @@ use super::{
     arenas::ArenaGame,
     bulk::Bulks,
     challenges::Pending,
-    class::{Entrant, Told},
     config::Config,
     export::Style,
     faults::FaultSwitch,
@@ -116,10 +115,6 @@ pub(super) struct DeskActor {
     over: VecDeque<GameId>,
     /// Records that are to be written.
     records: Vec<String>,
-    /// Accounts that play in tournaments of the class.
-    pub(super) entrants: Vec<Entrant>,
-    /// What they are told there.
-    told: mpsc::Receiver<Told>,
     pub(super) arenas: BTreeMap<TournamentId, Arena>,
     faults: FaultSwitch,
     store: Store,
@@ -134,7 +129,6 @@ impl DeskActor {
         people: People,
         store: Store,
         state: Option<(Changes, Restored)>,
-        (entrants, told): (Vec<Entrant>, mpsc::Receiver<Told>),
         faults: FaultSwitch,
         stop: CancellationToken,
     ) -> (Desk, DeskActor) {
@@ -154,8 +148,6 @@ impl DeskActor {
             games: Kept::default(),
             over: VecDeque::new(),
             records: Vec::new(),
-            entrants,
-            told,
             arenas: BTreeMap::new(),
             faults,
             store,
@@ -189,7 +181,6 @@ impl DeskActor {
                     }
                     None => break,
                 },
-                Some(told) = self.told.recv() => self.hear(told, Instant::now()),
                 _ = sweep.tick() => self.sweep(Instant::now()),
             }
             self.write().await;
@@ -248,9 +239,7 @@ impl DeskActor {
             if let Some(game) = self.games.get_mut(&id) {
                 game.close_streams();
                 game.finish(Status::UnknownFinish, None, Instant::now());
-                if game.host.is_none() {
-                    self.records.push(game.pgn(&Style::default()));
-                }
+                self.records.push(game.pgn(&Style::default()));
             }
         }
         self.write().await;
@@ -414,7 +403,6 @@ impl DeskActor {
         let first = games.chain(challenges).map(|event| event.to_line()).collect();
         let person = self.people.find_mut(who).ok_or_else(|| Answer::missing("Not found"))?;
         let lines = person.listen(first);
-        self.summon(who);
         Ok(Answer::of(Body::Stream {
             kind: StreamKind::Events,
             lines,
@@ -445,9 +433,6 @@ impl DeskActor {
         if is_move {
             let slowly = |_| Answer::too_many("Too many requests. Try again later.");
             self.rations.take(who, Ration::Move, 1, at).map_err(slowly)?;
-        }
-        if self.games.get(&id).is_some_and(|game| game.host.is_some()) {
-            return self.play_hosted(who, id, deed, at);
         }
         let close = self.faults.now().close_streams && is_move;
         let (game, side) = self.game_of(who, id)?;
@@ -502,16 +487,14 @@ impl DeskActor {
             (arena, ArenaGame { players: ids.clone(), winner, brave: game.brave, plies })
         });
         for side in Side::BOTH {
-            // A guest may have the name of an account.
-            let person = self.people.find_mut(&ids[side]).filter(|_| !game.players[side].is_guest);
-            if let Some(person) = person {
+            if let Some(person) = self.people.find_mut(&ids[side]) {
                 if counts {
                     person.played(rates, winner.map(|winner| winner == side), took);
                 }
                 person.tell(&Event::GameFinish { game: Box::new(game.event(side, at)) });
             }
         }
-        if !game.line.moves().is_empty() && game.host.is_none() {
+        if !game.line.moves().is_empty() {
             self.records.push(game.pgn(&Style::default()));
         }
         if let Some((arena, game)) = in_arena {

@@ -94,7 +94,6 @@ impl DeskActor {
             rating: perf.rating,
             provisional: perf.prov,
             ai_level: None,
-            is_guest: false,
         })
     }
 }
