@@ -150,7 +150,7 @@ impl DeskActor {
         } else if self.bulks.0.values().filter(|bulk| bulk.owner == *who).count() >= MOST {
             return Err(Answer::too_many("Too many bulk pairings"));
         }
-        let (mut terms, line) = terms(&form.terms)?;
+        let (mut terms, line) = terms(&form.terms, self.config.clocks)?;
         terms.source = Source::Api;
         let mut pairs = Vec::new();
         for [white, black] in &form.players {

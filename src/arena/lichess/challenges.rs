@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use super::{
     answer::{Answer, Body, Feed, Outcome, StreamKind, feed},
     chess960,
+    clocks::Clocks,
     desk::{COMPAT, DeskActor},
     game::Terms,
     limit::Ration,
@@ -20,8 +21,8 @@ use crate::{
         Message,
         lichess::{
             Challenge, ChallengeEnd, ChallengeId, ChallengeStatus, ChallengeUser, Challenges, Color,
-            ColorWish, DeclineReason, Direction, Event, GameId, Keepalive, NewChallenge, Source, Speed,
-            Status, TimeControl, Token, UserId, Variant, VariantKey,
+            ColorWish, DeclineReason, Direction, Event, GameId, Keepalive, NewChallenge, Source, Status,
+            TimeControl, Token, UserId, Variant, VariantKey,
         },
     },
 };
@@ -99,16 +100,17 @@ impl DeskActor {
         if who == whom {
             return Err(Answer::missing("Resource not found"));
         }
-        let (terms, line) = terms(&form)?;
+        let (terms, line) = terms(&form, self.config.clocks)?;
         let bots = us.user.is_bot() || them.user.is_bot();
         if them.user.is_bot() && !form.rules.is_empty() {
             return Err(Answer::bad("Rules not applicable for bots"));
         } else if self.society.blocks(whom, who) {
             return Err(Answer::bad(&format!("You cannot challenge {}.", them.user.username)));
-        } else if bots && terms.time.speed() == Speed::UltraBullet {
-            return Err(Answer::bad("Game incompatible with a BOT account"));
         } else if self.pending.values().filter(|pending| pending.from == *who).count() >= MOST {
             return Err(Answer::too_many("Too many open challenges"));
+        }
+        if bots {
+            self.config.clocks.check_for_bots(&terms.time)?;
         }
         let cost = match them.user.is_bot() {
             _ if self.society.follows(whom, who) => 0,
@@ -343,8 +345,8 @@ fn directed(challenge: Challenge, who: &UserId) -> Challenge {
 }
 
 /// What is to be played, if it can be.
-pub(super) fn terms(form: &NewChallenge) -> Result<(Terms, AnyLine), Answer> {
-    check_time(&form.time)?;
+pub(super) fn terms(form: &NewChallenge, clocks: Clocks) -> Result<(Terms, AnyLine), Answer> {
+    clocks.check(&form.time)?;
     let (variant, fen) = match (&form.variant, &form.fen) {
         (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
             (VariantKey::FromPosition, Some(fen.clone()))
@@ -372,25 +374,6 @@ pub(super) fn line(terms: &Terms) -> Result<AnyLine, Answer> {
     let invalid = || Answer::field("fen", "Invalid FEN");
     let line = terms.variant.begin(terms.fen.as_deref()).map_err(|_| invalid())?;
     if line.outcome().is_over() { Err(invalid()) } else { Ok(line) }
-}
-
-fn check_time(time: &TimeControl) -> Result<(), Answer> {
-    match time {
-        TimeControl::Clock(clock) => {
-            let (limit, increment) = (clock.initial.as_secs(), clock.increment.as_secs());
-            if !matches!(limit, 0 | 15 | 30 | 45 | 90) && (limit % 60 != 0 || limit > 10_800) {
-                Err(Answer::field("clock.limit", "Invalid clock limit"))
-            } else if increment > 60 || limit + increment == 0 {
-                Err(Answer::field("clock.increment", "Invalid clock increment"))
-            } else {
-                Ok(())
-            }
-        }
-        TimeControl::Correspondence { days: 1 | 2 | 3 | 5 | 7 | 10 | 14 } | TimeControl::Unlimited => Ok(()),
-        TimeControl::Correspondence { .. } | TimeControl::Other(_) => {
-            Err(Answer::field("days", "Invalid number of days"))
-        }
-    }
 }
 
 /// What the challenger reads.
@@ -442,7 +425,8 @@ mod tests {
             ("fen=nonsense", false),
             ("rated=true&fen=4k3/8/8/8/8/8/8/4K2R+w+K+-+0+1&clock.limit=60", false),
         ] {
-            assert_eq!(terms(&NewChallenge::from_form(form).unwrap()).is_ok(), fine, "{form}");
+            let challenge = NewChallenge::from_form(form).unwrap();
+            assert_eq!(terms(&challenge, Clocks::Lichess).is_ok(), fine, "{form}");
         }
     }
 }

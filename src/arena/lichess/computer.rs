@@ -12,9 +12,7 @@ use super::{
 };
 use crate::{
     game::BySide,
-    wire::lichess::{
-        AiChallenge, AiGame, Color, GameId, NewChallenge, Source, Speed, Status, UserId, Variant,
-    },
+    wire::lichess::{AiChallenge, AiGame, Color, GameId, NewChallenge, Source, Status, UserId, Variant},
 };
 
 impl DeskActor {
@@ -25,11 +23,11 @@ impl DeskActor {
         }
         let AiChallenge { level, time, color, variant, fen } = form;
         let form = NewChallenge { color, variant, fen, ..NewChallenge::new(time) };
-        let (mut terms, line) = terms(&form)?;
+        let (mut terms, line) = terms(&form, self.config.clocks)?;
         terms.source = Source::Ai;
         let is_bot = self.people.find(who).is_some_and(|person| person.user.is_bot());
-        if is_bot && terms.time.speed() == Speed::UltraBullet {
-            return Err(Answer::bad("Game incompatible with a BOT account"));
+        if is_bot {
+            self.config.clocks.check_for_bots(&terms.time)?;
         }
         let computer = self.config.ai.clone().filter(|id| id != who && self.is_online(id));
         let computer =

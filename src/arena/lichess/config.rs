@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, fs, net::SocketAddr, num::NonZeroU32, path::Pat
 
 use serde::Deserialize;
 
+use super::clocks::Clocks;
 use super::people::FIRST_RATING;
 use crate::{
     game::TimeControl,
@@ -51,6 +52,9 @@ pub struct Config {
     /// The teams that can be joined.
     #[serde(default)]
     pub team: Vec<TeamConfig>,
+    /// Which clocks may be asked for.
+    #[serde(default)]
+    pub clocks: Clocks,
     /// The accounts at the start.
     #[serde(default)]
     pub account: Vec<AccountConfig>,

@@ -42,6 +42,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 pub(super) struct Terms {
     pub(super) variant: VariantKey,
     pub(super) rated: bool,
+    #[serde(with = "super::saved::exact")]
     pub(super) time: TimeControl,
     /// Where it begins, unless at the usual start.
     pub(super) fen: Option<String>,
@@ -173,9 +174,7 @@ impl Game {
 
     /// Which side somebody plays.
     pub(super) fn side_of(&self, who: &UserId) -> Option<Side> {
-        Side::BOTH.into_iter().find(|side| {
-            self.players[*side].id == *who
-        })
+        Side::BOTH.into_iter().find(|side| self.players[*side].id == *who)
     }
 
     pub(super) fn side_to_move(&self) -> Side {

@@ -30,6 +30,7 @@ mod arenas;
 mod bulk;
 mod challenges;
 mod chess960;
+mod clocks;
 mod computer;
 mod config;
 mod desk;
@@ -51,6 +52,7 @@ mod society;
 mod start;
 mod state;
 
+pub use clocks::Clocks;
 pub use config::{AccountConfig, Config, Faults, Limits, Silence, TeamConfig, TournamentConfig};
 
 use desk::DeskActor;
@@ -111,14 +113,8 @@ impl Lichess {
             None => (None, None),
         };
         let keeper = spawn_blocking(move || keeper.map(StateActor::run));
-        let (desk, actor) = DeskActor::channel(
-            self.config,
-            self.people,
-            store,
-            state,
-            faults.clone(),
-            stop.clone(),
-        );
+        let (desk, actor) =
+            DeskActor::channel(self.config, self.people, store, state, faults.clone(), stop.clone());
         let actor = tokio::spawn(actor.run());
         let door = Arc::new(Door { desk, faults, requests: AtomicU32::new(0), moves: AtomicU32::new(0) });
         let places = Arc::new(Semaphore::new(self.places.min(Semaphore::MAX_PERMITS)));

@@ -11,7 +11,7 @@ use super::{
     challenges::{Offer, drawn, gone, terms},
     desk::DeskActor,
 };
-use crate::wire::lichess::{ChallengeId, Color, ColorWish, OpenChallenge, Source, Speed, UserId};
+use crate::wire::lichess::{ChallengeId, Color, ColorWish, OpenChallenge, Source, UserId};
 
 /// How long one stands, unless it says so itself; and at most.
 const LIFE: Duration = Duration::from_secs(24 * 3600);
@@ -44,7 +44,7 @@ impl DeskActor {
         } else if self.open.len() >= MOST {
             return Err(Answer::too_many("Too many open challenges"));
         }
-        let (mut terms, line) = terms(&form.terms)?;
+        let (mut terms, line) = terms(&form.terms, self.config.clocks)?;
         terms.source = Source::Api;
         let life = match form.expires_at {
             Some(at) => at.saturating_sub(since_1970()).min(LONGEST_LIFE),
@@ -74,8 +74,8 @@ impl DeskActor {
     ) -> Outcome {
         let open = self.open.get_mut(&id).ok_or_else(gone)?;
         let is_bot = self.people.find(who).is_some_and(|person| person.user.is_bot());
-        if is_bot && open.offer.terms.time.speed() == Speed::UltraBullet {
-            return Err(Answer::bad("Game incompatible with a BOT account"));
+        if is_bot {
+            self.config.clocks.check_for_bots(&open.offer.terms.time)?;
         }
         let owned = match &open.users {
             Some([white, _]) if white == who => Some(Color::White),

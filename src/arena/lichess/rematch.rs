@@ -47,7 +47,7 @@ impl DeskActor {
         if self.society.blocks(&whom, who) {
             return Err(gone());
         }
-        let (terms, line) = terms(&form)?;
+        let (terms, line) = terms(&form, self.config.clocks)?;
         let wish = if next == Color::White { ColorWish::White } else { ColorWish::Black };
         let next_id = self.free_id();
         let mut challenge = self.describe(next_id, [Some(who), Some(&whom)], &terms, (wish, Some(next)));

@@ -130,6 +130,23 @@ pub(super) fn changes(
     people.chain(pending).chain(games).collect()
 }
 
+/// Times as they are: what is told of them knows whole seconds only.
+pub(super) mod exact {
+    use serde::{Deserializer, Serializer};
+
+    use super::{Deserialize, Duration, Serialize, TimeControl};
+    use crate::game::TimeControl as Clocks;
+
+    pub fn serialize<S: Serializer>(time: &TimeControl, to: S) -> Result<S::Ok, S::Error> {
+        (time, time.clock().map(|clock| [clock.initial, clock.increment])).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TimeControl, D::Error> {
+        let (time, clock) = <(TimeControl, Option<[Duration; 2]>)>::deserialize(from)?;
+        Ok(clock.map_or(time, |[initial, increment]| TimeControl::Clock(Clocks { initial, increment })))
+    }
+}
+
 /// An open challenge in the file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SavedChallenge {
@@ -233,6 +250,24 @@ impl Game {
         match self.terms.time {
             TimeControl::Clock(_) => self.returning = Some(now + self.patience.first_move),
             _ => self.go_on(now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::lichess::{Source, VariantKey};
+
+    #[test]
+    fn fractions_of_a_second_are_kept() {
+        for time in ["0.5+0.05", "180+2"] {
+            let time = TimeControl::Clock(time.parse().unwrap());
+            let (variant, source) = (VariantKey::Standard, Source::Friend);
+            let terms =
+                Terms { variant, rated: true, time: time.clone(), fen: None, source, rules: Vec::new() };
+            let text = serde_json::to_string(&terms).unwrap();
+            assert_eq!(parse::<Terms>(&text).unwrap().time, time);
         }
     }
 }

@@ -91,7 +91,9 @@ impl Fields {
     }
 
     fn seconds(&self, key: &str) -> Result<Option<Duration>, WireError> {
-        Ok(self.number(key)?.map(Duration::from_secs))
+        let Some(seconds) = self.number::<f64>(key)? else { return Ok(None) };
+        let wrong = |_| WireError::Field { message: "form", expected: "seconds", got: seconds.to_string() };
+        Duration::try_from_secs_f64(seconds).map(Some).map_err(wrong)
     }
 
     pub(super) fn time(&self) -> Result<TimeControl, WireError> {
@@ -121,8 +123,8 @@ impl Fields {
     pub(super) fn with_time(self, time: &TimeControl) -> Fields {
         match time {
             TimeControl::Clock(clock) => self
-                .with("clock.limit", clock.initial.as_secs())
-                .with("clock.increment", clock.increment.as_secs()),
+                .with("clock.limit", clock.initial.as_secs_f64())
+                .with("clock.increment", clock.increment.as_secs_f64()),
             TimeControl::Correspondence { days } => self.with("days", days),
             TimeControl::Unlimited | TimeControl::Other(_) => self,
         }
