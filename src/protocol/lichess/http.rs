@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use super::{
     config::Patience,
     limits::{Kind, Limits, Pass},
+    tally::Tally,
 };
 use crate::{
     net::http::{self, Base, End, told},
@@ -108,6 +109,7 @@ struct Inner {
     base: Base,
     patience: Patience,
     limits: Limits,
+    tally: Tally,
 }
 
 impl Http {
@@ -131,8 +133,14 @@ impl Http {
                 .connect_timeout(patience.connect)
                 .build()
         };
-        let (requests, streams, limits) = (client()?, client()?, Limits::default());
-        let inner = Inner { requests, streams, base: base.clone(), patience: patience.clone(), limits };
+        let inner = Inner {
+            requests: client()?,
+            streams: client()?,
+            base: base.clone(),
+            patience: patience.clone(),
+            limits: Limits::default(),
+            tally: Tally::default(),
+        };
         Ok(Http { inner: Arc::new(inner) })
     }
 
@@ -144,6 +152,11 @@ impl Http {
     /// How long to wait for what.
     pub fn patience(&self) -> &Patience {
         &self.inner.patience
+    }
+
+    /// Tells what goes wrong for many at once.
+    pub(super) fn tally(&self) -> &Tally {
+        &self.inner.tally
     }
 
     /// Asks for something.

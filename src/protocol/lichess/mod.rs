@@ -40,6 +40,7 @@ pub mod people;
 pub mod records;
 mod stream;
 mod taken;
+mod tally;
 pub mod terms;
 mod track;
 
@@ -134,10 +135,9 @@ async fn who(config: &Config, token: &Token) -> Result<User, HttpError> {
             Ok(user) => return Ok(user),
         };
         let pause = backoff.pause(began.elapsed());
-        warn!(
-            "{error}; next try in {:.1} s (is the server there, and its address right?)",
-            pause.as_secs_f64()
-        );
+        let words = "trying again (is the server there, and its address right?)";
+        http.tally().report(Instant::now());
+        http.tally().failed(&error, format_args!("{error}; {words}"));
         sleep(pause).await;
     }
 }

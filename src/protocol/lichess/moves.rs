@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, warn};
+use tracing::debug;
 
 use super::http::{Http, HttpError};
 
@@ -57,7 +57,8 @@ pub(super) async fn send(
             continue;
         }
         let pause = left.map_or(LONGEST_PAUSE, |left| left / (3 * PART)).clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
-        warn!("{path}: {error}; once more in {:.1} s", pause.as_secs_f64());
+        http.tally()
+            .failed(&error, format_args!("{path}: {error}; once more in {:.1} s", pause.as_secs_f64()));
         moot.run_until_cancelled(sleep(pause)).await?;
     }
     None

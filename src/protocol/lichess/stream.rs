@@ -14,11 +14,12 @@ use tokio_util::{
     codec::{Decoder, LinesCodec},
     task::AbortOnDropHandle,
 };
-use tracing::{debug, warn};
+use tracing::debug;
 
 use super::{
     http::{Http, HttpError},
     limits::Kind,
+    tally::FAILURES,
 };
 use crate::{
     protocol::backoff::Backoff,
@@ -29,8 +30,6 @@ use crate::{
 const LONGEST_LINE: usize = 64 << 10;
 /// Messages read ahead of whoever listens; then the socket has to wait.
 const INBOX: usize = 64;
-/// So many odd lines of a stream are reported loudly; who sends more of them shall not fill a disk.
-const LOUD: u32 = 10;
 
 /// What comes from a stream.
 #[derive(Debug)]
@@ -54,7 +53,7 @@ impl<M: Message + Send + 'static> Stream<M> {
     /// Opens what is at this path, again and again.
     pub fn follow(http: Http, kind: Kind, path: String) -> Stream<M> {
         let (outbox, inbox) = mpsc::channel(INBOX);
-        let follower = Follower { backoff: http.patience().backoff(), http, kind, path, outbox, skipped: 0 };
+        let follower = Follower { backoff: http.patience().backoff(), http, kind, path, outbox };
         Stream { inbox, _task: AbortOnDropHandle::new(tokio::spawn(follower.run())) }
     }
 
@@ -72,7 +71,6 @@ struct Follower<M> {
     path: String,
     outbox: mpsc::Sender<Heard<M>>,
     backoff: Backoff,
-    skipped: u32,
 }
 
 /// Why one opening of a stream ended.
@@ -99,12 +97,18 @@ impl<M: Message> Follower<M> {
                 Err(lost) => lost,
             };
             let pause = self.backoff.pause(began.elapsed());
-            match (&lost, self.kind) {
-                // Games' streams close as games do, and a proxy may do so whenever it likes.
-                (Lost::Closed, Kind::Stream) => debug!("{}: {lost}", self.path),
-                _ => warn!("{}: {lost}; next try in {:.1} s", self.path, pause.as_secs_f64()),
-            }
+            self.tell(&lost, pause);
             sleep(pause).await;
+        }
+    }
+
+    fn tell(&self, lost: &Lost, pause: Duration) {
+        let words = format_args!("{}: {lost}; next try in {:.1} s", self.path, pause.as_secs_f64());
+        match (lost, self.kind) {
+            // Games' streams close as games do, and a proxy may do so whenever it likes.
+            (Lost::Closed, Kind::Stream) => debug!("{words}"),
+            (Lost::Http(error), _) => self.http.tally().failed(error, words),
+            _ => self.http.tally().warn(FAILURES, words),
         }
     }
 
@@ -139,20 +143,16 @@ impl<M: Message> Follower<M> {
         }
     }
 
-    fn read(&mut self, text: &str) -> Option<M> {
+    fn read(&self, text: &str) -> Option<M> {
         line(text).unwrap_or_else(|error| {
             self.skip(&error.to_string());
             None
         })
     }
 
-    fn skip(&mut self, why: &str) {
-        self.skipped = self.skipped.saturating_add(1);
-        if self.skipped <= LOUD {
-            warn!("{}: skipped a line: {why:?}", self.path);
-        } else {
-            debug!("{}: skipped a line: {why:?}", self.path);
-        }
+    fn skip(&self, why: &str) {
+        let words = format_args!("{}: skipped a line: {why:?}", self.path);
+        self.http.tally().warn("lines that cannot be read", words);
     }
 }
 

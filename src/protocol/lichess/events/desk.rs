@@ -86,7 +86,7 @@ impl Account<'_> {
                 self.decline(challenge, DeclineReason::Later);
             }
             None if matches!(error, HttpError::NotFound) => debug!("challenge {id} is no more"),
-            None if self.tally.tell("challenges that could not be accepted", Instant::now()) => {
+            None if self.table.http.tally().tell("challenges that could not be accepted", Instant::now()) => {
                 warn!("cannot accept challenge {id}: {error}");
             }
             None => debug!("cannot accept challenge {id}: {error}"),
@@ -101,7 +101,7 @@ impl Account<'_> {
 
     fn decline(&mut self, challenge: &Challenge, reason: DeclineReason) {
         let id = challenge.id;
-        if self.tally.tell(&format!("challenges declined: {reason}"), Instant::now()) {
+        if self.table.http.tally().tell(&format!("challenges declined: {reason}"), Instant::now()) {
             info!("declining {}'s challenge {id}: {reason}", who(challenge));
         }
         if self.notes.len() >= MOST_NOTES {
@@ -142,11 +142,6 @@ pub(super) async fn cancel(http: &Http, id: ChallengeId) {
         Ok(()) => debug!("challenge {id} is taken back"),
         Err(error) => debug!("challenge {id} cannot be taken back: {error}"),
     }
-}
-
-/// What was only counted.
-pub(super) fn report((subject, more): (String, u32)) {
-    info!("{more} more {subject}");
 }
 
 fn who(challenge: &Challenge) -> &str {

@@ -52,7 +52,8 @@ impl Account<'_> {
             Answered::Accepted(challenge, result) => return self.accepted(&challenge, result),
             Answered::Playing(Ok(playing)) => playing.now_playing.iter().for_each(|game| self.start(game)),
             Answered::Playing(Err(error)) => {
-                warn!("cannot look for running games: {error}");
+                let words = format_args!("cannot look for running games: {error}");
+                self.table.http.tally().failed(&error, words);
                 self.look(LOOK_AGAIN);
                 return unless_unauthorized(error);
             }

@@ -34,12 +34,10 @@ mod errands;
 mod halls;
 mod matches;
 mod places;
-mod tally;
 
 use errands::Answered;
 use matches::Matches;
 use places::Places;
-use tally::Tally;
 
 /// So often something is asked for while games run, so that no move pays for a new connection.
 const WARM: Duration = Duration::from_secs(45);
@@ -64,7 +62,6 @@ pub(super) struct Account<'a> {
     desk: Desk,
     matches: Option<Matches>,
     clubs: Clubs,
-    tally: Tally,
     /// Requests whose answers matter.
     errands: JoinSet<Answered>,
     /// Requests of which nothing depends; they are sent to their end, also when all is over.
@@ -103,7 +100,6 @@ impl<'a> Account<'a> {
             desk,
             matches,
             clubs: Clubs::new(&config.team, &config.tournament, now),
-            tally: Tally::default(),
             errands: JoinSet::new(),
             notes: JoinSet::new(),
             left,
@@ -114,7 +110,7 @@ impl<'a> Account<'a> {
     /// Plays until told to stop, or until there were enough games.
     pub async fn run(mut self) -> Result<(), HttpError> {
         let result = self.stay().await;
-        self.tally.rest().into_iter().for_each(desk::report);
+        self.table.http.tally().close();
         let last = async {
             self.save_for_good().await;
             while self.notes.join_next().await.is_some() {}
@@ -155,7 +151,13 @@ impl<'a> Account<'a> {
     /// When something is due, if nothing happens before.
     fn due(&self) -> Instant {
         let matches = self.matches.as_ref().map(Matches::due);
-        let times = [Some(self.check_due()), self.places.due(), self.tally.next(), matches, self.clubs.due()];
+        let times = [
+            Some(self.check_due()),
+            self.places.due(),
+            self.table.http.tally().next(),
+            matches,
+            self.clubs.due(),
+        ];
         times.into_iter().flatten().min().unwrap_or_else(|| Instant::now() + LONG)
     }
 
@@ -177,7 +179,7 @@ impl<'a> Account<'a> {
             self.seen = now;
             self.check();
         }
-        self.tally.due(now).into_iter().for_each(desk::report);
+        self.table.http.tally().report(now);
         if !self.leaving {
             self.serve();
             self.knock();

@@ -1,0 +1,91 @@
+//! The program itself, with everything that it tells its user.
+
+#![allow(dead_code)] // every test file uses another part of it
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::Stdio,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, Command},
+    task::JoinHandle,
+    time::timeout,
+};
+
+/// Beyond all doubt, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// `zeitnot play` on a server with Lichess's API.
+pub struct Program {
+    child: Child,
+    told: Arc<Mutex<Vec<String>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Program {
+    /// Plays at random, which is quick; `settings` are those of its `[[server]]` table.
+    pub fn start(folder: &Path, url: &str, token: &str, settings: &str) -> Program {
+        let file = folder.join(token);
+        fs::write(&file, token).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        let config = folder.join(format!("{token}.toml"));
+        let table = format!(
+            "[engine]\nkind = 'random'\n[cache]\nmemory_mib = 0\n[[server]]\nprotocol = 'lichess'\nurl = '{url}'\n\
+             token_file = '{}'\n{settings}\n",
+            file.display()
+        );
+        fs::write(&config, table).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_zeitnot"))
+            .current_dir(folder)
+            .args(["play", "--config"])
+            .arg(&config)
+            .env_remove("LICHESS_BOT_TOKEN")
+            .env_remove("RUST_LOG")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let all = told.clone();
+        let reader = tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                all.lock().unwrap().push(line);
+            }
+        });
+        Program { child, told, reader }
+    }
+
+    /// Everything so far.
+    pub fn told(&self) -> Vec<String> {
+        self.told.lock().unwrap().clone()
+    }
+
+    /// What it warned of so far. Nothing may have crashed.
+    pub fn warnings(&self) -> Vec<String> {
+        let told = self.told();
+        let is_crash = |line: &&String| line.contains("panicked") || line.contains(" ERROR ");
+        assert_eq!(told.iter().find(is_crash), None, "{told:#?}");
+        told.into_iter().filter(|line| line.contains(" WARN ")).collect()
+    }
+
+    /// With its exit code, and all that it said.
+    pub async fn ends(mut self) -> (Option<i32>, Vec<String>) {
+        let status = timeout(PATIENCE, self.child.wait()).await.expect("the program ends").unwrap();
+        self.reader.await.unwrap();
+        (status.code(), self.told.lock().unwrap().clone())
+    }
+
+    /// `SIGKILL`.
+    pub async fn kill(mut self) {
+        self.child.kill().await.unwrap();
+    }
+}
