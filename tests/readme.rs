@@ -5,7 +5,11 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use clap::CommandFactory;
-use zeitnot::cli::{Cli, config::DOCUMENTED};
+use zeitnot::cli::{
+    Cli,
+    config::{Config, DOCUMENTED},
+    import::{convert, rows::ROWS},
+};
 
 const PAGES: &[&str] = &[
     "README.md",
@@ -14,6 +18,7 @@ const PAGES: &[&str] = &[
     "docs/architecture.md",
     "docs/arena.md",
     "docs/courses.md",
+    "docs/lichess.md",
     "docs/sources.md",
     "docs/engines.md",
     "docs/study.md",
@@ -86,6 +91,67 @@ fn the_table_of_keys_is_the_configuration() {
         }
     }
     assert_eq!(told, documented());
+}
+
+/// The parts of a page that are of the configuration.
+fn shown(page: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(indent) = line.strip_suffix("```toml") else { continue };
+        let inside = lines.by_ref().take_while(|line| line.trim() != "```");
+        blocks.push(inside.map(|line| line.strip_prefix(indent).unwrap_or(line).to_owned() + "\n").collect());
+    }
+    blocks
+}
+
+#[test]
+fn what_is_shown_of_the_configuration_is_read() {
+    let wrong = |name: &str, text: &str| Config::parse(name, text).err().map(|errors| errors.to_string());
+    for name in PAGES {
+        let blocks = shown(&page(name));
+        let alone: Vec<_> = blocks.iter().filter_map(|block| wrong(name, block)).collect();
+        // A page may go on with what it has begun.
+        let is_sound = alone.is_empty() || wrong(name, &blocks.concat()).is_none();
+        assert!(is_sound, "{name}: {alone:?}");
+    }
+    assert!(shown(&page("docs/lichess.md")).len() > 4);
+}
+
+/// What stands between `marks`.
+fn codes(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn each_key_of_lichess_bot_that_is_told_has_ours() {
+    let (page, documented) = (page("docs/lichess.md"), documented());
+    let (_, table) = page.split_once("| lichess-bot | ours |").unwrap();
+    let mut told = BTreeSet::new();
+    for row in table.lines().filter(|line| line.starts_with("| `")) {
+        let [_, theirs, ours, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        told.extend(codes(theirs));
+        let mut table = "";
+        for code in codes(ours) {
+            let is_key = code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+            match code {
+                "[[server]]" => table = "[[server]] lichess",
+                // It has the same keys.
+                "[server.challenges.bot]" => table = "[server.challenges.human]",
+                code if code.starts_with('[') => table = code,
+                _ => {}
+            }
+            let key = (table.to_owned(), code.to_owned());
+            assert!(!is_key || documented.contains(&key), "there is no {key:?}: {row}");
+        }
+    }
+    let untold: Vec<_> = ROWS.iter().map(|row| row.theirs).filter(|key| !told.contains(key)).collect();
+    assert!(untold.is_empty(), "docs/lichess.md says nothing of {untold:?}");
+    let converted = convert(include_str!("data/lichess-bot.yml"), Path::new(""), None).unwrap();
+    for key in told {
+        let is_left = |line: &&String| line.starts_with(&format!("{key} ("));
+        assert!(converted.left.iter().find(is_left).is_none(), "{key} is not converted");
+    }
 }
 
 #[test]

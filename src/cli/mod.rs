@@ -21,6 +21,7 @@ pub mod config;
 pub mod demo;
 mod engines;
 pub mod gui;
+pub mod import;
 pub mod lichess;
 pub mod live;
 pub mod log;
@@ -53,6 +54,7 @@ Examples:
   zeitnot play                             play on the servers it names
   zeitnot arena                            run the tournaments it names
   zeitnot lichess check                    can this account play on Lichess?
+  zeitnot import-lichess-bot config.yml    a configuration made of one of lichess-bot
   zeitnot uci                              be an engine, under any chess GUI
   zeitnot runner state action              answer one position of MiniChess, by files
   zeitnot referee './first' './second'     let two such programs play
@@ -78,6 +80,7 @@ pub enum Command {
     Referee(referee::Args),
     Study(study::Args),
     Lichess(lichess::Args),
+    ImportLichessBot(import::Args),
 }
 
 /// Why a command failed.
@@ -122,6 +125,14 @@ pub enum CliError {
     /// A task of ours panicked.
     #[error("a task crashed, please report it: {0}")]
     Crashed(#[from] tokio::task::JoinError),
+    /// Another program's configuration that cannot be read.
+    #[error("{}: {why}", path.display())]
+    Foreign {
+        /// Where it stands.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A place that takes no file.
     #[error("{}: cannot be written: {source}; is it the right place?", path.display())]
     Unwritten {
@@ -147,7 +158,7 @@ impl CliError {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::Account(error) if error.is_configuration() => 2,
-            CliError::OutOfMemory(_) | CliError::Source(_) => 2,
+            CliError::OutOfMemory(_) | CliError::Source(_) | CliError::Foreign { .. } => 2,
             CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) | CliError::Account(_) => 1,
             CliError::Engine(_) | CliError::Crashed(_) | CliError::Late(_) => 1,
             CliError::Io { .. } | CliError::Unwritten { .. } => 1,
@@ -195,6 +206,7 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Referee(args) => referee::run(&args),
         Command::Study(args) => study::run(&args),
         Command::Lichess(args) => lichess::run(&args),
+        Command::ImportLichessBot(args) => import::run(&args),
     }
 }
 

@@ -1,0 +1,507 @@
+//! From their tree of keys to ours: what is taken over is taken out, what is left is told.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+use serde_saphyr::{DuplicateKeyPolicy, budget};
+use toml::{Table, Value as Toml};
+
+use super::{
+    rows::{ALIKE, REASONS, ROWS, RULES, Row, SWITCHES, WHOLE},
+    values,
+};
+use crate::{game::TimeControl, protocol::lichess, wire::lichess::Token};
+
+/// What has become of a configuration.
+#[derive(Debug)]
+pub struct Converted {
+    /// Ours, with comments on top.
+    pub text: String,
+    /// The token, which stands nowhere else.
+    pub token: Option<Token>,
+    /// What could not be converted, each with the reason.
+    pub left: Vec<String>,
+}
+
+/// The same in our words. Their paths begin at `home`; the token will stand in `token_file`, if there is one.
+///
+/// # Errors
+/// What is wrong with the text. Nothing of it is quoted, as it holds a secret.
+pub fn convert(yaml: &str, home: &Path, token_file: Option<&Path>) -> Result<Converted, String> {
+    let theirs = parse(yaml)?;
+    let mut import = Import { theirs, home, ours: Table::new(), left: Vec::new() };
+    let token = import.token();
+    import.drop_what_is_off();
+    import.server();
+    import.engine();
+    import.draws();
+    ROWS.iter().for_each(|row| import.row(row));
+    import.books();
+    import.challenges();
+    import.matchmaking();
+    import.records();
+    let token_file = token_file.filter(|_| token.is_some());
+    if let Some(file) = token_file {
+        import.keep_token_in(&file.to_string_lossy());
+    }
+    import.leave_the_rest();
+    Ok(Converted { text: import.text(token.is_some(), token_file), token, left: import.left })
+}
+
+/// No configuration is deeper, or needs more words; and it is not to be blown up by aliases.
+fn parse(yaml: &str) -> Result<Value, String> {
+    let options = serde_saphyr::options! {
+        budget: budget! { max_depth: 16, max_nodes: 20_000, max_aliases: 100, max_documents: 1 },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: 10_000,
+            max_replay_stack_depth: 8,
+            max_alias_expansions_per_anchor: 100,
+        },
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
+    };
+    // Errors of the parser quote the text around them, in which the token may stand.
+    let place = |error: serde_saphyr::Error| match error.location() {
+        Some(at) => format!("no YAML that can be read, at line {}", at.line()),
+        None => "no YAML that can be read".to_owned(),
+    };
+    let theirs: Value = serde_saphyr::from_str_with_options(yaml, options).map_err(place)?;
+    if theirs.get("engine").is_some() || theirs.get("challenge").is_some() {
+        Ok(theirs)
+    } else {
+        Err("no configuration of lichess-bot: it has neither `engine` nor `challenge`".to_owned())
+    }
+}
+
+/// A configuration on its way.
+struct Import<'h> {
+    /// What is taken over is taken out.
+    theirs: Value,
+    home: &'h Path,
+    ours: Table,
+    left: Vec<String>,
+}
+
+impl Import<'_> {
+    fn token(&mut self) -> Option<Token> {
+        let token = self.take("token")?.as_str().and_then(|text| text.trim().parse().ok());
+        if token.is_none() {
+            self.leave("token", "expected letters, digits and underscores");
+        }
+        token
+    }
+
+    fn drop_what_is_off(&mut self) {
+        for switch in SWITCHES {
+            let (table, _) = switch.rsplit_once('.').unwrap_or((switch, ""));
+            if self.look(switch) != Some(&Value::Bool(true)) {
+                self.take(table);
+            }
+        }
+    }
+
+    /// Where theirs has other defaults than ours: what the file leaves out.
+    fn server(&mut self) {
+        self.set("server.protocol", Toml::String("lichess".to_owned()));
+        self.set("server.max_games", Toml::Integer(1));
+        self.set("server.challenges.order", Toml::String("best".to_owned()));
+        self.set("server.challenges.bot.accept", Toml::Boolean(false));
+    }
+
+    /// The engine: theirs is a program, and without one it is ours.
+    fn engine(&mut self) {
+        let protocol = self.take("engine.protocol");
+        let protocol = protocol.as_ref().and_then(Value::as_str).unwrap_or("uci").to_owned();
+        let dir = self.take_text("engine.dir").unwrap_or_default();
+        match self.take_text("engine.name") {
+            Some(_) if !matches!(protocol.as_str(), "uci" | "xboard") => {
+                self.leave("engine.name", "an engine is a program that speaks UCI or xboard's protocol");
+            }
+            Some(name) => return self.program(&protocol, &dir, &name),
+            None => {}
+        }
+        for (theirs, ours) in [("Hash", "engine.hash_mib"), ("Threads", "engine.threads")] {
+            self.copy(&format!("engine.uci_options.{theirs}"), &[ours], values::positive);
+        }
+    }
+
+    fn program(&mut self, protocol: &str, dir: &str, name: &str) {
+        let path = self.path(&Path::new(dir).join(name));
+        let called = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+        let called: String =
+            called.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+        let mut args = Vec::new();
+        let mut table = Table::new();
+        let command = match self.take_text("engine.interpreter") {
+            Some(interpreter) => {
+                args.extend(self.take_list("engine.interpreter_options").iter().filter_map(values::text));
+                args.push(Toml::String(path));
+                interpreter
+            }
+            None => path,
+        };
+        if let Some(Value::Object(options)) = self.take("engine.engine_options") {
+            let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            args.extend(options.iter().map(|(key, value)| match value {
+                Value::Null => Toml::String(format!("--{key}")),
+                value => Toml::String(format!("--{key}={}", shown(value))),
+            }));
+        }
+        table.insert("command".to_owned(), Toml::String(command));
+        table.insert("protocol".to_owned(), Toml::String(protocol.to_owned()));
+        if !args.is_empty() {
+            table.insert("args".to_owned(), Toml::Array(args));
+        }
+        if let Some(folder) = self.take_text("engine.working_dir") {
+            table.insert("folder".to_owned(), Toml::String(self.path(Path::new(&folder))));
+        }
+        let other = if protocol == "uci" { "engine.xboard_options" } else { "engine.uci_options" };
+        if self.take(other).is_some_and(|options| has_leaves(&options)) {
+            self.leave(other, "the engine speaks another protocol");
+        }
+        let options = self.options(&format!("engine.{protocol}_options"));
+        if !options.is_empty() {
+            table.insert("options".to_owned(), Toml::Table(options));
+        }
+        // A name may have any sign but the dot that parts ours.
+        self.set(&format!("engines.{called}"), Toml::Table(table));
+        let rule = Table::from_iter([("engine".to_owned(), Toml::String(called))]);
+        self.set("bot.choose", Toml::Array(vec![Toml::Table(rule)]));
+    }
+
+    /// An engine's own options, whatever they are called.
+    fn options(&mut self, table: &str) -> Table {
+        let plain = |value: &Value| match value {
+            Value::Bool(flag) => Some(Toml::Boolean(*flag)),
+            Value::Number(number) => {
+                number.as_i64().map(Toml::Integer).or_else(|| number.as_f64().map(Toml::Float))
+            }
+            Value::String(text) if !text.contains(char::is_control) => Some(Toml::String(text.clone())),
+            _ => None,
+        };
+        let mut options = Table::new();
+        if let Some(theirs) = self.look_mut(table).and_then(Value::as_object_mut) {
+            theirs.retain(|name, value| {
+                let ours = plain(value).filter(|_| !name.contains(char::is_control));
+                let is_left = ours.is_none();
+                options.extend(ours.map(|ours| (name.clone(), ours)));
+                is_left
+            });
+        }
+        options
+    }
+
+    /// When a draw is offered and a game given up. What the file leaves out has their defaults.
+    fn draws(&mut self) {
+        for what in ["resign", "offer_draw"] {
+            let prefix = format!("engine.draw_or_resign.{what}_");
+            let is_on = self.take(&format!("{prefix}enabled")) == Some(Value::Bool(true));
+            for (row, usual) in RULES.iter().filter(|(row, _)| row.theirs.starts_with(&prefix)) {
+                if is_on {
+                    row.ours.iter().for_each(|ours| self.set(ours, Toml::Integer(*usual)));
+                    self.row(row);
+                } else {
+                    self.take(row.theirs);
+                }
+            }
+        }
+        if self.ours_at("bot.draw.moves").is_some() {
+            self.set("bot.draw.from_move", Toml::Integer(1));
+        }
+    }
+
+    /// Ours are for chess and Chess960 alike.
+    fn books(&mut self) {
+        let mut files = Vec::new();
+        for variant in ["standard", "chess960"] {
+            for file in self.take_list(&format!("engine.polyglot.book.{variant}")) {
+                let file = file.as_str().map(|file| Toml::String(self.path(Path::new(file))));
+                files.extend(file.filter(|file| !files.contains(file)));
+            }
+        }
+        if !files.is_empty() {
+            self.set("bot.book.files", Toml::Array(files));
+        }
+    }
+
+    fn challenges(&mut self) {
+        let max_games = self.ours_at("server.max_games").and_then(Toml::as_integer).unwrap_or(1);
+        let usual = crate::bot::Config::default().max_games;
+        if usize::try_from(max_games).is_ok_and(|games| games > usual) {
+            self.set("bot.max_games", Toml::Integer(max_games));
+        }
+        // A core a game, as there each game's engine thinks on.
+        if self.take("engine.ponder").or_else(|| self.take("engine.uci_ponder")) == Some(Value::Bool(true)) {
+            self.set("bot.ponder", Toml::Integer(max_games));
+        }
+        if self.look("challenge.only_bot") == Some(&Value::Bool(true)) {
+            self.take("challenge.only_bot");
+            self.set("server.challenges.human.accept", Toml::Boolean(false));
+        }
+        let (age, most) = ("challenge.recent_bot_challenge_age", "challenge.max_recent_bot_challenges");
+        let both = self.look(age).and_then(values::seconds).zip(self.look(most).and_then(values::positive));
+        if let Some((within, games)) = both {
+            self.take(age);
+            self.take(most);
+            self.set("server.challenges.bot.recent.games", games);
+            self.set("server.challenges.bot.recent.within", within);
+        }
+    }
+
+    fn matchmaking(&mut self) {
+        if self.look("matchmaking").is_none() {
+            return;
+        }
+        // Anybody, where theirs says nothing.
+        if self.ours_at("server.matchmaking.rating_difference").is_none() {
+            self.set("server.matchmaking.rating_difference", Toml::Integer(4000));
+        }
+        let variant = self.take_text("matchmaking.challenge_variant").unwrap_or_else(|| "random".to_owned());
+        let accepted = self.ours_at("server.challenges.human.variants").and_then(Toml::as_array);
+        let words = match variant.as_str() {
+            "random" => accepted.cloned().unwrap_or_default(),
+            one => vec![Toml::String(one.to_owned())],
+        };
+        let played = lichess::terms::played();
+        let is_proposed =
+            |word: &&str| *word != "fromPosition" && played.iter().any(|variant| variant.as_str() == *word);
+        let variants: Table = words
+            .iter()
+            .filter_map(Toml::as_str)
+            .filter(is_proposed)
+            .map(|word| (word.to_owned(), Toml::Integer(1)))
+            .collect();
+        if variants.is_empty() {
+            self.leave("matchmaking.challenge_variant", "it is none that bots are challenged to here");
+        } else {
+            self.set("server.matchmaking.variants", Toml::Table(variants));
+        }
+        self.times();
+    }
+
+    /// Each time with each increment.
+    fn times(&mut self) {
+        let initials = self.take_list("matchmaking.challenge_initial_time");
+        let increments = self.take_list("matchmaking.challenge_increment");
+        let mut times = Table::new();
+        for (initial, increment) in initials.iter().flat_map(|i| increments.iter().map(move |plus| (i, plus)))
+        {
+            let (Some(initial), Some(increment)) = (initial.as_u64(), increment.as_u64()) else { continue };
+            let time = format!("{initial}+{increment}");
+            if time.parse::<TimeControl>().is_ok_and(lichess::matchmaking::offered) {
+                times.insert(time, Toml::Integer(1));
+            } else {
+                self.leave(
+                    &format!("matchmaking.challenge_initial_time: {time}"),
+                    "Lichess has no such clock for bots",
+                );
+            }
+        }
+        if times.is_empty() {
+            self.leave("matchmaking.challenge_initial_time", "no clock is left; ours is the usual one");
+        } else {
+            self.set("server.matchmaking.times", Toml::Table(times));
+        }
+    }
+
+    /// Games as PGN.
+    fn records(&mut self) {
+        if let Some(folder) = self.take_text("pgn_directory") {
+            self.set("server.records.folder", Toml::String(self.path(Path::new(&folder))));
+            self.copy("pgn_file_grouping", &["server.records.file"], values::grouping);
+        }
+    }
+
+    /// The explorer wants a token as well, and any will do.
+    fn keep_token_in(&mut self, file: &str) {
+        self.set("server.token_file", Toml::String(file.to_owned()));
+        if self.ours_at("bot.explorer.enabled").is_some() {
+            self.set("bot.explorer.token_file", Toml::String(file.to_owned()));
+        }
+    }
+
+    /// Takes a row over, if it is there. Where its value has no like here, that is told.
+    fn row(&mut self, row: &Row) {
+        if !row.is_list {
+            return self.copy(row.theirs, row.ours, row.read);
+        }
+        let (mut known, there) = (Vec::new(), self.look(row.theirs).is_some());
+        for entry in self.take_list(row.theirs) {
+            match (row.read)(&entry) {
+                Some(value) => known.push(value),
+                None => self.leave(&format!("{}: {}", row.theirs, word(&entry)), "we have no such thing"),
+            }
+        }
+        if there && !known.is_empty() {
+            row.ours.iter().for_each(|ours| self.set(ours, Toml::Array(known.clone())));
+        }
+    }
+
+    fn copy(&mut self, theirs: &str, ours: &[&str], read: values::Read) {
+        let Some(value) = self.look(theirs) else { return };
+        match read(value) {
+            Some(value) => {
+                self.take(theirs);
+                ours.iter().for_each(|ours| self.set(ours, value.clone()));
+            }
+            None if Self::is_alike(theirs, value) || value.is_null() => _ = self.take(theirs),
+            None => {
+                self.take(theirs);
+                self.leave(theirs, "not with such a value");
+            }
+        }
+    }
+
+    /// A path of theirs, seen from here.
+    fn path(&self, path: &Path) -> String {
+        let seen = self.home.join(path.strip_prefix(".").unwrap_or(path));
+        // A bare name would be looked for as a shell does.
+        let bare = seen.parent() == Some(Path::new(""));
+        if bare { format!("./{}", seen.display()) } else { seen.display().to_string() }
+    }
+
+    fn look(&self, path: &str) -> Option<&Value> {
+        path.split('.').try_fold(&self.theirs, |value, key| value.get(key))
+    }
+
+    fn look_mut(&mut self, path: &str) -> Option<&mut Value> {
+        path.split('.').try_fold(&mut self.theirs, |value, key| value.get_mut(key))
+    }
+
+    fn take(&mut self, path: &str) -> Option<Value> {
+        let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
+        let table = if table.is_empty() { &mut self.theirs } else { self.look_mut(table)? };
+        table.as_object_mut()?.remove(key)
+    }
+
+    fn take_text(&mut self, path: &str) -> Option<String> {
+        self.take(path)?.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
+    }
+
+    /// One value is a list of one.
+    fn take_list(&mut self, path: &str) -> Vec<Value> {
+        match self.take(path) {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(list)) => list,
+            Some(one) => vec![one],
+        }
+    }
+
+    fn ours_at(&self, path: &str) -> Option<&Toml> {
+        let (first, rest) = path.split_once('.')?;
+        rest.split('.').try_fold(self.ours.get(first)?, |value, key| value.get(key))
+    }
+
+    /// Lists grow, everything else is set. Tables on the way are made.
+    fn set(&mut self, path: &str, value: Toml) {
+        let (tables, key) = path.rsplit_once('.').unwrap_or(("", path));
+        let mut table = &mut self.ours;
+        for name in tables.split('.') {
+            let next = table.entry(name).or_insert_with(|| Toml::Table(Table::new()));
+            let Toml::Table(next) = next else { return };
+            table = next;
+        }
+        match (table.get_mut(key), value) {
+            (Some(Toml::Array(there)), Toml::Array(more)) => {
+                for one in more {
+                    if !there.contains(&one) {
+                        there.push(one);
+                    }
+                }
+            }
+            (_, value) => _ = table.insert(key.to_owned(), value),
+        }
+    }
+
+    fn leave(&mut self, key: &str, why: &str) {
+        self.left.push(format!("{key} ({why})"));
+    }
+
+    fn is_alike(path: &str, value: &Value) -> bool {
+        let alike = |&(key, same): &(&str, &str)| key == path && word(value) == same;
+        ALIKE.iter().any(alike)
+    }
+
+    /// What nobody has taken.
+    fn leave_the_rest(&mut self) {
+        let Value::Object(theirs) = std::mem::take(&mut self.theirs) else { return };
+        self.leave_keys("", &theirs);
+    }
+
+    fn leave_keys(&mut self, table: &str, keys: &Map<String, Value>) {
+        for (key, value) in keys {
+            let key = clean(key);
+            let path = if table.is_empty() { key } else { format!("{table}.{key}") };
+            match value {
+                Value::Object(keys) if !WHOLE.contains(&path.as_str()) => self.leave_keys(&path, keys),
+                value if !has_leaves(value) || Self::is_alike(&path, value) => {}
+                _ => {
+                    let is_it = |(known, _): &&(&str, &str)| {
+                        path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                    };
+                    let why = REASONS.iter().find(is_it).map_or("there is no such key here", |(_, why)| why);
+                    self.leave(&path, why);
+                }
+            }
+        }
+    }
+
+    /// The whole file.
+    fn text(&mut self, has_token: bool, token_file: Option<&Path>) -> String {
+        let mut text = String::from(
+            "# Made from a configuration of lichess-bot. `zeitnot check` says whether it is sound.\n",
+        );
+        match (has_token, token_file) {
+            (true, None) => text.push_str(
+                "# The token is not in it: set LICHESS_BOT_TOKEN in the environment, or `token_file` in [[server]].\n",
+            ),
+            (false, _) => text.push_str("# There was no token: make one, and set `token_file` in [[server]].\n"),
+            (true, Some(_)) => {}
+        }
+        if token_file.is_none() && self.ours_at("bot.explorer.enabled").is_some() {
+            text.push_str("# The explorer wants one as well: LICHESS_EXPLORER_TOKEN, or `token_file` in [bot.explorer].\n");
+        }
+        if !self.left.is_empty() {
+            text.push_str("#\n# Could not be converted:\n");
+            self.left.iter().for_each(|line| text.push_str(&format!("#   {line}\n")));
+        }
+        // It is one of many: `[[server]]`.
+        if let Some(server) = self.ours.remove("server") {
+            self.ours.insert("server".to_owned(), Toml::Array(vec![server]));
+        }
+        for (name, comment) in PARTS {
+            if let Some(part) = self.ours.remove(*name) {
+                let table = Table::from_iter([((*name).to_owned(), part)]);
+                text.push_str(&format!("\n# {comment}\n{table}"));
+            }
+        }
+        text
+    }
+}
+
+/// The order of our tables, and what each is about.
+const PARTS: &[(&str, &str)] = &[
+    ("engine", "Our own engine."),
+    ("engines", "The engine. Without [[bot.choose]] below, our own plays."),
+    ("bot", "How to play, and where moves come from."),
+    ("server", "Where to play, and against whom."),
+];
+
+/// Is anything said with it?
+fn has_leaves(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(list) => !list.is_empty(),
+        Value::String(text) => !text.is_empty(),
+        Value::Object(keys) => keys.values().any(has_leaves),
+        Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
+/// A value, short and in one line.
+fn word(value: &Value) -> String {
+    clean(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(60).collect()
+}

@@ -1,0 +1,185 @@
+//! The keys of lichess-bot and ours: what is the same thing under another name, and what has no like here.
+
+use super::values::{self as read, Read};
+
+/// A key of theirs, the same as one or more of ours, and how its value changes on the way.
+#[derive(Debug)]
+pub struct Row {
+    /// With the tables it is in: `challenge.max_base`.
+    pub theirs: &'static str,
+    /// The same way. Servers are many, but theirs is one: `server.max_games`.
+    pub ours: &'static [&'static str],
+    pub(super) read: Read,
+    /// A list, each entry of which is read.
+    pub(super) is_list: bool,
+}
+
+const fn one(theirs: &'static str, ours: &'static [&'static str], read: Read) -> Row {
+    Row { theirs, ours, read, is_list: false }
+}
+
+const fn list(theirs: &'static str, ours: &'static [&'static str], read: Read) -> Row {
+    Row { theirs, ours, read, is_list: true }
+}
+
+/// One key of theirs is one for humans and one for bots.
+macro_rules! terms {
+    ($key:literal) => {
+        &[concat!("server.challenges.human.", $key), concat!("server.challenges.bot.", $key)]
+    };
+}
+
+/// What needs no thought.
+pub const ROWS: &[Row] = &[
+    one("url", &["server.url"], read::address),
+    one("move_overhead", &["bot.move_overhead"], read::millis),
+    one("abort_time", &["server.patience.first_move"], read::seconds),
+    one("max_takebacks_accepted", &["server.takebacks"], read::number),
+    one("engine.polyglot.min_weight", &["bot.book.min_weight"], read::number),
+    one("engine.polyglot.selection", &["bot.book.select"], read::selection),
+    one("engine.polyglot.max_depth", &["bot.book.max_ply"], read::plies),
+    one("engine.online_moves.max_depth", &["bot.cloud.max_ply", "bot.explorer.max_ply"], read::plies),
+    one("engine.online_moves.online_egtb.enabled", &["bot.tablebase.enabled"], read::boolean),
+    one("engine.online_moves.online_egtb.max_pieces", &["bot.tablebase.max_pieces"], read::positive),
+    one("engine.online_moves.online_egtb.min_time", &["bot.tablebase.min_clock"], read::seconds),
+    one("engine.online_moves.lichess_cloud_analysis.enabled", &["bot.cloud.enabled"], read::boolean),
+    one("engine.online_moves.lichess_cloud_analysis.min_depth", &["bot.cloud.min_depth"], read::score),
+    one("engine.online_moves.lichess_cloud_analysis.min_time", &["bot.cloud.min_clock"], read::seconds),
+    one("engine.online_moves.lichess_opening_explorer.enabled", &["bot.explorer.enabled"], read::boolean),
+    one("engine.online_moves.lichess_opening_explorer.source", &["bot.explorer.database"], read::database),
+    one("engine.online_moves.lichess_opening_explorer.player_name", &["bot.explorer.player"], read::text),
+    one("engine.online_moves.lichess_opening_explorer.sort", &["bot.explorer.select"], read::popularity),
+    one("engine.online_moves.lichess_opening_explorer.min_games", &["bot.explorer.min_games"], read::number),
+    one("engine.online_moves.lichess_opening_explorer.min_time", &["bot.explorer.min_clock"], read::seconds),
+    one("challenge.concurrency", &["server.max_games"], read::positive),
+    one("challenge.sort_by", &["server.challenges.order"], read::order),
+    one("challenge.accept_bot", &["server.challenges.bot.accept"], read::boolean),
+    list("challenge.variants", terms!("variants"), read::variant),
+    list("challenge.time_controls", terms!("speeds"), read::speed),
+    list("challenge.modes", terms!("modes"), read::mode),
+    one("challenge.min_base", terms!("shortest"), read::base),
+    one("challenge.max_base", terms!("longest"), read::base),
+    one("challenge.min_increment", terms!("least_increment"), read::seconds),
+    one("challenge.max_increment", terms!("most_increment"), read::seconds),
+    one("challenge.min_days", terms!("fewest_days"), read::number),
+    one("challenge.max_days", terms!("most_days"), read::number),
+    one("challenge.min_rating", terms!("lowest_rating"), read::number),
+    one("challenge.max_rating", terms!("highest_rating"), read::number),
+    one(
+        "challenge.bullet_requires_increment",
+        &["server.challenges.bot.bullet_needs_increment"],
+        read::boolean,
+    ),
+    list("challenge.block_list", &["server.people.never"], read::name),
+    list("challenge.online_block_list", &["server.people.never_urls"], read::list),
+    list("challenge.allow_list", &["server.people.only"], read::name),
+    list("matchmaking.block_list", &["server.people.never"], read::name),
+    list("matchmaking.online_block_list", &["server.people.never_urls"], read::list),
+    one("matchmaking.challenge_timeout", &["server.matchmaking.after"], read::minutes),
+    one("matchmaking.opponent_min_rating", &["server.matchmaking.lowest_rating"], read::number),
+    one("matchmaking.opponent_max_rating", &["server.matchmaking.highest_rating"], read::number),
+    one("matchmaking.opponent_rating_difference", &["server.matchmaking.rating_difference"], read::number),
+    one("matchmaking.challenge_mode", &["server.matchmaking.modes"], read::modes),
+];
+
+/// Rules that are on where theirs has a switch for them, each with what theirs has where the file says nothing.
+pub(super) const RULES: &[(Row, i64)] = &[
+    (one("engine.draw_or_resign.resign_moves", &["bot.resign.moves"], read::positive), 3),
+    (one("engine.draw_or_resign.resign_score", &["bot.resign.score"], read::below_zero), 1000),
+    (one("engine.draw_or_resign.offer_draw_moves", &["bot.draw.moves"], read::positive), 5),
+    (one("engine.draw_or_resign.offer_draw_score", &["bot.draw.score"], read::score), 0),
+    (one("engine.draw_or_resign.offer_draw_pieces", &["bot.draw.pieces"], read::positive), 10),
+];
+
+/// What is dropped with all that stands beside it, unless it says `true`.
+pub(super) const SWITCHES: &[&str] = &[
+    "engine.polyglot.enabled",
+    "engine.online_moves.online_egtb.enabled",
+    "engine.online_moves.chessdb_book.enabled",
+    "engine.online_moves.lichess_cloud_analysis.enabled",
+    "engine.online_moves.lichess_opening_explorer.enabled",
+    "engine.lichess_bot_tbs.syzygy.enabled",
+    "engine.lichess_bot_tbs.gaviota.enabled",
+    "matchmaking.allow_matchmaking",
+];
+
+/// With these values theirs is what happens here in any case.
+pub(super) const ALIKE: &[(&str, &str)] = &[
+    ("engine.silence_stderr", "true"),
+    ("engine.polyglot.enabled", "true"),
+    ("engine.polyglot.normalization", "none"),
+    ("engine.draw_or_resign.resign_for_egtb_minus_two", "true"),
+    ("engine.draw_or_resign.offer_draw_for_egtb_zero", "true"),
+    ("engine.online_moves.online_egtb.source", "lichess"),
+    ("engine.online_moves.online_egtb.move_quality", "best"),
+    ("engine.online_moves.lichess_cloud_analysis.move_quality", "best"),
+    ("engine.online_moves.lichess_cloud_analysis.min_knodes", "0"),
+    ("fake_think_time", "false"),
+    ("rate_limiting_delay", "0"),
+    ("quit_after_all_games_finish", "true"),
+    ("challenge.preference", "none"),
+    ("challenge.only_bot", "false"),
+    ("matchmaking.allow_matchmaking", "true"),
+    ("matchmaking.allow_during_games", "false"),
+    ("matchmaking.rating_preference", "none"),
+    ("matchmaking.challenge_filter", "coarse"),
+    ("matchmaking.challenge_filter", "fine"),
+    ("matchmaking.include_challenge_block_list", "true"),
+];
+
+/// Tables of which there is nothing here, so that one word does for all in it.
+pub(super) const WHOLE: &[&str] = &[
+    "engine.homemade_options",
+    "engine.uci_options.go_commands",
+    "engine.xboard_options.go_commands",
+    "engine.xboard_options.egtpath",
+    "engine.online_moves.chessdb_book",
+    "engine.lichess_bot_tbs",
+    "correspondence",
+    "greeting",
+    "matchmaking.overrides",
+];
+
+/// Why there is nothing like it here; a table stands for all in it.
+pub(super) const REASONS: &[(&str, &str)] = &[
+    ("engine.interpreter", "there is no engine for it"),
+    ("engine.working_dir", "there is no engine for it"),
+    ("engine.homemade_options", "an engine is a program that speaks UCI or xboard's protocol"),
+    ("engine.silence_stderr", "what an engine says on stderr is never shown"),
+    ("engine.uci_options.go_commands", "moves are thought about by the clock alone"),
+    ("engine.xboard_options.go_commands", "moves are thought about by the clock alone"),
+    ("engine.xboard_options.egtpath", "set the engine's own option"),
+    ("engine.polyglot.book", "books are for chess and Chess960"),
+    ("engine.polyglot.normalization", "the weights of all books are added up"),
+    ("engine.draw_or_resign.resign_for_egtb_minus_two", "what a tablebase says counts as a score"),
+    ("engine.draw_or_resign.offer_draw_for_egtb_zero", "what a tablebase says counts as a score"),
+    ("engine.online_moves.max_out_of_book_moves", "each source has its `max_ply` instead"),
+    ("engine.online_moves.max_retries", "nothing is asked twice, as the search goes on meanwhile"),
+    ("engine.online_moves.chessdb_book", "ChessDB is not asked"),
+    ("engine.online_moves.online_egtb.source", "only Lichess's tablebase is asked"),
+    ("engine.online_moves.online_egtb.move_quality", "the best move is played"),
+    ("engine.online_moves.lichess_cloud_analysis.move_quality", "the best move is played"),
+    ("engine.online_moves.lichess_cloud_analysis.max_score_difference", "the best move is played"),
+    ("engine.online_moves.lichess_cloud_analysis.min_knodes", "the depth counts"),
+    (
+        "engine.lichess_bot_tbs",
+        "no tablebase is read from the disk; an engine may do it by an option of its own",
+    ),
+    ("fake_think_time", "nobody waits for the look of it"),
+    ("rate_limiting_delay", "the server's limits are kept in any case"),
+    ("quit_after_all_games_finish", "the first Ctrl-C lets the games end, the second leaves them"),
+    ("correspondence", "such games are played like others; see `longest_move` of [bot]"),
+    ("greeting", "nothing is said in chat so far"),
+    ("challenge.preference", "see `kept_for_humans` of [server.challenges]"),
+    ("challenge.max_simultaneous_games_per_user", "see `recent` of [server.challenges.human]"),
+    ("challenge.recent_bot_challenge_age", "it needs max_recent_bot_challenges"),
+    ("challenge.max_recent_bot_challenges", "it needs recent_bot_challenge_age"),
+    ("matchmaking.allow_during_games", "bots are challenged when no game runs"),
+    ("matchmaking.challenge_days", "bots are challenged with a clock"),
+    ("matchmaking.rating_preference", "whoever fits may be challenged"),
+    ("matchmaking.challenge_filter", "who declined is left alone for a while"),
+    ("matchmaking.delay_after_decline", "who declined is left alone for a while"),
+    ("matchmaking.include_challenge_block_list", "one list holds for both"),
+    ("matchmaking.overrides", "`times` and `variants` of [server.matchmaking] have weights instead"),
+    ("pgn_file_grouping", "it needs pgn_directory"),
+];
