@@ -88,6 +88,14 @@ pub enum ArenaError {
         /// What is wrong with it.
         why: String,
     },
+    /// The file that a restart is survived by cannot be used.
+    #[error("cannot use the state {}: {why}; move it away, or set state = \"…\" in [arena.lichess] to another file", path.display())]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A line of the openings is wrong.
     #[error("{}, line {line}: {why}; each line is to hold one FEN or EPD", path.display())]
     Opening {
@@ -107,7 +115,8 @@ impl ArenaError {
             ArenaError::Config(_)
             | ArenaError::Openings { .. }
             | ArenaError::Opening { .. }
-            | ArenaError::Users { .. } => true,
+            | ArenaError::Users { .. }
+            | ArenaError::State { .. } => true,
             ArenaError::Listen { .. } | ArenaError::Games { .. } => false,
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{
-    answer::{Answer, Body, Feed, Outcome, feed},
+    answer::{Answer, Body, Feed, Outcome, StreamKind, feed},
     chess960,
     clocks::Clocks,
     desk::{COMPAT, DeskActor},
@@ -144,7 +144,7 @@ impl DeskActor {
             true => {
                 let (feed, lines) = feed(vec![created.to_line()]);
                 let keep_alive = self.config.event_keep_alive;
-                (Some(feed), Answer::of(Body::Stream { lines, keep_alive }))
+                (Some(feed), Answer::of(Body::Stream { kind: StreamKind::Challenge, lines, keep_alive }))
             }
             false => (None, Answer::json(&created)),
         };
@@ -347,7 +347,6 @@ fn directed(challenge: Challenge, who: &UserId) -> Challenge {
 /// What is to be played, if it can be.
 pub(super) fn terms(form: &NewChallenge, clocks: Clocks) -> Result<(Terms, AnyLine), Answer> {
     clocks.check(&form.time)?;
-    let invalid = |_| Answer::field("fen", "Invalid FEN");
     let (variant, fen) = match (&form.variant, &form.fen) {
         (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
             (VariantKey::FromPosition, Some(fen.clone()))
@@ -359,17 +358,22 @@ pub(super) fn terms(form: &NewChallenge, clocks: Clocks) -> Result<(Terms, AnyLi
         (VariantKey::Other(_), _) => return Err(Answer::field("variant", "Invalid variant")),
         (variant, fen) => (variant.clone(), fen.clone()),
     };
-    let line = variant.begin(fen.as_deref()).map_err(invalid)?;
-    if line.outcome().is_over() {
-        return Err(Answer::field("fen", "Invalid FEN"));
-    }
-    let is_own = variant != VariantKey::Chess960 && fen.is_some();
+    let (time, rules) = (form.time.clone(), form.rules.clone());
+    let terms = Terms { variant, rated: form.rated, time, fen, source: Source::Friend, rules };
+    let line = line(&terms)?;
+    let is_own = terms.variant != VariantKey::Chess960 && terms.fen.is_some();
     let is_plain = !is_own && form.time != TimeControl::Unlimited;
     if form.rated && !is_plain {
         return Err(Answer::field("rated", "Such a game can only be casual"));
     }
-    let (time, rules) = (form.time.clone(), form.rules.clone());
-    Ok((Terms { variant, rated: form.rated, time, fen, source: Source::Friend, rules }, line))
+    Ok((terms, line))
+}
+
+/// Where a game on such terms begins.
+pub(super) fn line(terms: &Terms) -> Result<AnyLine, Answer> {
+    let invalid = || Answer::field("fen", "Invalid FEN");
+    let line = terms.variant.begin(terms.fen.as_deref()).map_err(|_| invalid())?;
+    if line.outcome().is_over() { Err(invalid()) } else { Ok(line) }
 }
 
 /// What the challenger reads.

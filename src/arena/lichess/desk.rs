@@ -17,18 +17,24 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    answer::{Answer, Body, Outcome},
+    answer::{Answer, Body, Outcome, StreamKind},
+    arena::Arena,
+    arenas::ArenaGame,
     bulk::Bulks,
     challenges::Pending,
-    config::{AccountConfig, Config},
+    config::Config,
     export::Style,
+    faults::FaultSwitch,
     game::{Game, Patience},
+    kept::Kept,
     limit::{Ration, Rations},
     open::Open,
     people::People,
     profile::Seen,
     route::{Call, Deed, Via},
+    saved::{Restored, changes},
     society::Society,
+    state::Changes,
 };
 use crate::{
     arena::store::Store,
@@ -37,7 +43,7 @@ use crate::{
         Message,
         lichess::{
             Challenge, ChallengeId, ChatEntry, Compat, Event, GameId, Playing, Scope, Status, Title, Token,
-            TokenTest, UserId,
+            TokenTest, TournamentId, UserId,
         },
     },
 };
@@ -96,10 +102,10 @@ pub(super) struct DeskActor {
     pub(super) config: Config,
     pub(super) people: People,
     pub(super) rations: Rations,
-    pub(super) pending: BTreeMap<ChallengeId, Pending>,
+    pub(super) pending: Kept<ChallengeId, Pending>,
     /// Challenges that are no longer pending, the latest last.
     pub(super) answered: VecDeque<Challenge>,
-    pub(super) games: BTreeMap<GameId, Game>,
+    pub(super) games: Kept<GameId, Game>,
     /// Challenges to anybody.
     pub(super) open: BTreeMap<ChallengeId, Open>,
     pub(super) bulks: Bulks,
@@ -109,7 +115,11 @@ pub(super) struct DeskActor {
     over: VecDeque<GameId>,
     /// Records that are to be written.
     records: Vec<String>,
+    pub(super) arenas: BTreeMap<TournamentId, Arena>,
+    faults: FaultSwitch,
     store: Store,
+    /// Where the state is kept, if it is.
+    state: Option<Changes>,
     stop: CancellationToken,
 }
 
@@ -118,10 +128,13 @@ impl DeskActor {
         config: Config,
         people: People,
         store: Store,
+        state: Option<(Changes, Restored)>,
+        faults: FaultSwitch,
         stop: CancellationToken,
     ) -> (Desk, DeskActor) {
         let (tx, requests) = mpsc::channel(QUEUE);
-        let actor = DeskActor {
+        let (state, restored) = state.unzip();
+        let mut actor = DeskActor {
             requests,
             rations: Rations::new(config.limits),
             society: Society::new(&config.team),
@@ -130,14 +143,24 @@ impl DeskActor {
             open: BTreeMap::new(),
             bulks: Bulks::default(),
             seen: Seen::default(),
-            pending: BTreeMap::new(),
+            pending: Kept::default(),
             answered: VecDeque::new(),
-            games: BTreeMap::new(),
+            games: Kept::default(),
             over: VecDeque::new(),
             records: Vec::new(),
+            arenas: BTreeMap::new(),
+            faults,
             store,
+            state,
             stop,
         };
+        for terms in std::mem::take(&mut actor.config.tournament) {
+            let name = terms.name.clone();
+            if actor.open_arena(terms).is_err() {
+                tracing::warn!("Lichess: there are too many tournaments for {name}");
+            }
+        }
+        restored.into_iter().for_each(|restored| actor.resume(restored, Instant::now()));
         (Desk { requests: tx }, actor)
     }
 
@@ -161,8 +184,52 @@ impl DeskActor {
                 _ = sweep.tick() => self.sweep(Instant::now()),
             }
             self.write().await;
+            self.keep();
         }
-        self.break_off().await;
+        match self.state.take() {
+            Some(state) => self.lay_aside(state).await,
+            None => self.break_off().await,
+        }
+    }
+
+    /// What a restart has brought back.
+    fn resume(&mut self, mut restored: Restored, now: Instant) {
+        restored.accounts(&mut self.people);
+        self.pending = restored.challenges(self.config.challenge_life, now);
+        self.games = restored.games(self.patience(), now);
+        self.over = self.games.values().filter(|game| game.end.is_some()).map(|game| game.id).collect();
+        let running = self.running().count();
+        if running > 0 {
+            tracing::info!("Lichess: {running} games go on where they were");
+        }
+    }
+
+    /// Hands what was changed to the file's thread, if that has time; otherwise at the next occasion.
+    fn keep(&mut self) {
+        let Some(state) = &self.state else {
+            self.people.people.forget_changes();
+            self.pending.forget_changes();
+            return self.games.forget_changes();
+        };
+        let Ok(permit) = state.try_reserve() else { return };
+        let changes = changes(&mut self.people.people, &mut self.pending, &mut self.games, Instant::now());
+        if !changes.is_empty() {
+            permit.send(changes);
+        }
+    }
+
+    /// Everything is written as it stands, for the next start.
+    async fn lay_aside(mut self, state: Changes) {
+        let running: Vec<GameId> = self.running().map(|game| game.id).collect();
+        // Their clocks stand from now on.
+        for id in running {
+            if let Some(game) = self.games.get_mut(&id) {
+                game.close_streams();
+            }
+        }
+        let changes = changes(&mut self.people.people, &mut self.pending, &mut self.games, Instant::now());
+        // An error means that the file's thread has failed, which it has told.
+        let _ = state.send(changes).await;
     }
 
     /// The games that run are written down as they stand.
@@ -191,8 +258,9 @@ impl DeskActor {
     fn sweep(&mut self, now: Instant) {
         self.expire(now);
         self.run_bulks(now);
+        self.pair_arenas(now);
         let mut ended = Vec::new();
-        for game in self.games.values_mut().filter(|game| game.end.is_none()) {
+        for game in self.games.passing().filter(|game| game.end.is_none()) {
             game.tick(now);
             ended.extend(game.end.is_some().then_some(game.id));
         }
@@ -221,6 +289,16 @@ impl DeskActor {
                 self.open(who, form, at)
             }
             Call::NewAccount { name, title, token } => self.new_account(&bearer, name, title, token),
+            Call::Arenas => Ok(self.list_arenas()),
+            Call::Arena(id) => self.show_arena(id),
+            Call::NewArena(terms) => {
+                self.check_admin(&bearer)?;
+                self.open_arena(*terms)
+            }
+            Call::Faults(faults) => {
+                self.check_admin(&bearer)?;
+                self.faults.set(*faults)
+            }
             call => {
                 let who = self.who(&bearer)?;
                 self.seen.note(&who);
@@ -236,7 +314,8 @@ impl DeskActor {
             Bearer::Nobody => Err(refused("Missing authorization header")),
             Bearer::Stranger => Err(refused("No such token")),
             Bearer::Token(token) => {
-                self.people.by_token(token).cloned().ok_or_else(|| refused("No such token"))
+                let who = self.people.by_token(token).filter(|who| !self.faults.now().revoked.contains(who));
+                who.cloned().ok_or_else(|| refused("No such token"))
             }
         }
     }
@@ -257,7 +336,11 @@ impl DeskActor {
                 self.check_way(who, via)?;
                 let (game, side) = self.game_of(who, id)?;
                 let lines = game.watch(side, agent, at);
-                Ok(Answer::of(Body::Stream { lines, keep_alive: self.config.game_keep_alive }))
+                Ok(Answer::of(Body::Stream {
+                    kind: StreamKind::Game,
+                    lines,
+                    keep_alive: self.config.game_keep_alive,
+                }))
             }
             Call::ReadChat(id) => {
                 let (game, _) = self.game_of(who, id)?;
@@ -266,6 +349,8 @@ impl DeskActor {
                     entries.map(|line| ChatEntry { text: line.text.clone(), user: line.username.clone() });
                 Ok(Answer::json(&entries.collect::<Vec<_>>()))
             }
+            Call::JoinArena(id, form) => self.join_arena(who, id, &form, at),
+            Call::LeaveArena(id) => self.leave_arena(who, id),
             Call::Play(via, id, deed) => {
                 self.check_way(who, via)?;
                 self.play(who, id, deed, at)
@@ -318,7 +403,11 @@ impl DeskActor {
         let first = games.chain(challenges).map(|event| event.to_line()).collect();
         let person = self.people.find_mut(who).ok_or_else(|| Answer::missing("Not found"))?;
         let lines = person.listen(first);
-        Ok(Answer::of(Body::Stream { lines, keep_alive: self.config.event_keep_alive }))
+        Ok(Answer::of(Body::Stream {
+            kind: StreamKind::Events,
+            lines,
+            keep_alive: self.config.event_keep_alive,
+        }))
     }
 
     /// Bots and people play by ways of their own.
@@ -345,7 +434,7 @@ impl DeskActor {
             let slowly = |_| Answer::too_many("Too many requests. Try again later.");
             self.rations.take(who, Ration::Move, 1, at).map_err(slowly)?;
         }
-        let close = self.config.faults.close_streams && is_move;
+        let close = self.faults.now().close_streams && is_move;
         let (game, side) = self.game_of(who, id)?;
         let was_running = game.end.is_none();
         let done = game.obey(side, deed, at);
@@ -393,6 +482,10 @@ impl DeskActor {
         let winner = end.winner;
         game.diffs = rates.then(|| self.people.rate(&ids, &game.perf(), winner));
         let took = (game.moved - game.created).unsigned_abs();
+        let in_arena = game.arena.filter(|_| counts).map(|(arena, _)| {
+            let plies = game.line.moves().len();
+            (arena, ArenaGame { players: ids.clone(), winner, brave: game.brave, plies })
+        });
         for side in Side::BOTH {
             if let Some(person) = self.people.find_mut(&ids[side]) {
                 if counts {
@@ -404,6 +497,9 @@ impl DeskActor {
         if !game.line.moves().is_empty() {
             self.records.push(game.pgn(&Style::default()));
         }
+        if let Some((arena, game)) = in_arena {
+            self.count_in_arena(arena, &game);
+        }
         self.over.push_back(id);
         if self.over.len() > MOST_OVER
             && let Some(oldest) = self.over.pop_front()
@@ -411,38 +507,6 @@ impl DeskActor {
             self.games.remove(&oldest);
         }
     }
-
-    fn new_account(
-        &mut self,
-        bearer: &Bearer,
-        name: String,
-        title: Option<String>,
-        token: Option<Token>,
-    ) -> Outcome {
-        let is_admin = match bearer {
-            Bearer::Token(token) => self.config.admin_token.as_ref() == Some(token),
-            Bearer::Nobody | Bearer::Stranger => false,
-        };
-        if !is_admin {
-            return Err(Answer::refused(StatusCode::UNAUTHORIZED, "No such token"));
-        }
-        let token = token.or_else(made_up).ok_or_else(|| {
-            Answer::refused(StatusCode::INTERNAL_SERVER_ERROR, "The system has no random numbers for a token")
-        })?;
-        let mut account = AccountConfig { token: Some(token.clone()), ..AccountConfig::new(name) };
-        account.title = title.unwrap_or(account.title);
-        let id = self.people.add(account).map_err(|why| Answer::bad(&why.to_string()))?;
-        tracing::info!("Lichess: the administrator has made an account for {id}");
-        let text = serde_json::json!({ "id": id, "token": token }).to_string();
-        Ok(Answer::of(Body::Json(text)))
-    }
-}
-
-/// A token that nobody guesses.
-fn made_up() -> Option<Token> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).ok()?;
-    format!("lip_{:032x}", u128::from_ne_bytes(bytes)).parse().ok()
 }
 
 /// Who can play a challenge that is told of.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use tokio::time::Instant;
 
@@ -16,7 +17,7 @@ use crate::{
         Message,
         lichess::{
             Chat, ChatLine, Color, GameId, GameMessage, GameRule, OpponentGone, Room, Source, Status,
-            TimeControl, Title, UserId, VariantKey,
+            TimeControl, Title, TournamentId, UserId, VariantKey,
         },
         pgn::Ply,
     },
@@ -37,10 +38,11 @@ const MOST_STREAMS: usize = 4;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// What was agreed on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Terms {
     pub(super) variant: VariantKey,
     pub(super) rated: bool,
+    #[serde(with = "super::saved::exact")]
     pub(super) time: TimeControl,
     /// Where it begins, unless at the usual start.
     pub(super) fen: Option<String>,
@@ -51,7 +53,7 @@ pub(super) struct Terms {
 }
 
 /// Who plays a side.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Player {
     pub(super) id: UserId,
     pub(super) name: String,
@@ -114,9 +116,15 @@ pub(super) struct Game {
     pub(super) diffs: Option<BySide<i32>>,
     /// When the last move was played.
     pub(super) moved: OffsetDateTime,
-    patience: Patience,
+    pub(super) patience: Patience,
     /// The clocks run, though not both have moved.
-    hurried: bool,
+    pub(super) hurried: bool,
+    /// After a restart: so long are players waited for who are not back yet.
+    pub(super) returning: Option<Instant>,
+    /// The tournament that it belongs to, and whether berserk is possible there.
+    pub(super) arena: Option<(TournamentId, bool)>,
+    /// Who has given up half of the time.
+    pub(super) brave: BySide<bool>,
     /// Since when a first move is awaited.
     awaited: Instant,
     presence: BySide<Presence>,
@@ -156,6 +164,9 @@ impl Game {
             moved: OffsetDateTime::now_utc(),
             patience,
             hurried: false,
+            returning: None,
+            arena: None,
+            brave: BySide::both(false),
             awaited: now,
             presence: BySide([away(), away()]),
         }
@@ -176,7 +187,8 @@ impl Game {
 
     /// Until when the first move must be there; only games with clocks hurry so.
     pub(super) fn expires(&self) -> Option<Instant> {
-        let hurries = !self.has_begun() && !self.hurried && self.terms.time.clock().is_some();
+        let is_awaited = !self.has_begun() && !self.hurried;
+        let hurries = is_awaited && self.terms.time.clock().is_some();
         hurries.then(|| self.awaited + self.patience.first_move)
     }
 
@@ -194,7 +206,7 @@ impl Game {
             Deed::Chat(chat) => self.say(side, chat),
             Deed::Move { text, offers_draw } => return self.play(side, &text, offers_draw, now),
             _ if self.end.is_some() => return refuse("This game is already over"),
-            Deed::Berserk => return refuse("This game is not berserkable"),
+            Deed::Berserk => return self.berserk(side, now),
             Deed::Draw(agrees) => self.draw(side, agrees, now),
             Deed::Takeback(agrees) => self.takeback(side, agrees, now),
             Deed::Resign if !self.can_abort() => self.finish(Status::Resign, Some(!side), now),
@@ -210,8 +222,9 @@ impl Game {
         Ok(())
     }
 
+    /// In a tournament nobody can do without a game.
     pub(super) fn can_abort(&self) -> bool {
-        !self.has_begun() && !self.is_ruled(&GameRule::NoAbort)
+        !self.has_begun() && !self.is_ruled(&GameRule::NoAbort) && self.arena.is_none()
     }
 
     /// May the players not do that?
@@ -231,6 +244,7 @@ impl Game {
             self.finish(Status::Draw, None, now);
             return Ok(());
         }
+        self.welcome(side, now);
         let text = self.line.record(&mv).map_err(invalid)?;
         self.line.play(&mv).map_err(invalid)?;
         if let Some(clock) = &mut self.clock {
@@ -252,6 +266,31 @@ impl Game {
         Ok(())
     }
 
+    /// A move that was judged elsewhere, or before a restart; `None`: nobody can have played it.
+    pub(super) fn replay(&mut self, text: &str, left: Option<Duration>) -> Option<()> {
+        let mv = self.line.read(text).ok()?;
+        let text = self.line.record(&mv).ok()?;
+        self.line.play(&mv).ok()?;
+        self.plies.push(Ply { text, left, eval: None });
+        Some(())
+    }
+
+    /// A player is there: the clock that waited for that runs.
+    fn welcome(&mut self, side: Side, now: Instant) {
+        if self.returning.is_some() && side == self.side_to_move() && self.end.is_none() {
+            self.go_on(now);
+        }
+    }
+
+    /// The clock runs if it should, and does not yet.
+    pub(super) fn go_on(&mut self, now: Instant) {
+        let side = self.side_to_move();
+        let is_due = self.has_begun() || self.hurried || self.terms.time.clock().is_none();
+        if let Some(clock) = self.clock.as_mut().filter(|clock| is_due && !clock.is_running()) {
+            clock.start(side, now);
+        }
+    }
+
     fn verdict(&self) -> Option<End> {
         let (status, winner) = match self.line.outcome() {
             Outcome::Ongoing if self.line.moves().len() >= LONGEST => (Status::Draw, None),
@@ -269,12 +308,17 @@ impl Game {
         if let TimeControl::Correspondence { .. } = self.terms.time {
             // Each move has its days to itself.
             self.clock = clock(&self.terms.time);
-        } else if !self.has_begun() && !self.hurried {
+        } else if (!self.has_begun() && !self.hurried) || self.is_awaited(side) {
             return;
         }
         if let Some(clock) = &mut self.clock {
             clock.start(side, now);
         }
+    }
+
+    /// Is this player still on the way back after a restart?
+    fn is_awaited(&self, side: Side) -> bool {
+        self.returning.is_some() && !self.is_watched_by(side)
     }
 
     /// The clocks run from now on, whoever has moved by then.
@@ -391,6 +435,7 @@ impl Game {
 
     /// A side opens its stream; the one that the same program had before ends.
     pub(super) fn watch(&mut self, side: Side, agent: String, now: Instant) -> Lines {
+        self.welcome(side, now);
         let first = GameMessage::GameFull(Box::new(self.full(now))).to_line();
         let (feed, lines) = feed(vec![first]);
         if self.end.is_none() {
@@ -412,6 +457,10 @@ impl Game {
 
     /// What time alone does: flags, first moves that never came, players who are gone.
     pub(super) fn tick(&mut self, now: Instant) {
+        if self.returning.is_some_and(|until| now >= until) {
+            self.returning = None;
+            self.go_on(now);
+        }
         self.keep_time(now);
         Side::BOTH.into_iter().for_each(|side| self.look_for(side, now));
     }
@@ -422,7 +471,10 @@ impl Game {
         }
         let side = self.side_to_move();
         if self.expires().is_some_and(|at| now > at) {
-            self.finish(Status::Aborted, None, now);
+            match self.arena {
+                Some(_) => self.finish(Status::NoStart, Some(!side), now),
+                None => self.finish(Status::Aborted, None, now),
+            }
         } else if self.clock.as_ref().is_some_and(|clock| clock.is_late(now)) {
             // Who cannot mate wins nothing by the clock.
             let winner = Some(!side).filter(|winner| self.line.can_win(*winner));
@@ -478,7 +530,7 @@ impl Game {
         self.close_streams();
     }
 
-    fn tell_state(&self, now: Instant) {
+    pub(super) fn tell_state(&self, now: Instant) {
         self.tell(&GameMessage::GameState(self.state(now)));
     }
 

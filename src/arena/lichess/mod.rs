@@ -23,7 +23,10 @@ use super::{
     store::{Kind, Store, StoreActor},
 };
 
+mod admin;
 mod answer;
+mod arena;
+mod arenas;
 mod bulk;
 mod challenges;
 mod chess960;
@@ -32,8 +35,10 @@ mod computer;
 mod config;
 mod desk;
 mod export;
+mod faults;
 mod game;
 mod http;
+mod kept;
 mod limit;
 mod messages;
 mod open;
@@ -41,16 +46,21 @@ mod people;
 mod profile;
 mod rematch;
 mod route;
+mod saved;
 mod scopes;
 mod society;
 mod start;
+mod state;
 
 pub use clocks::Clocks;
-pub use config::{AccountConfig, Config, Faults, Limits, TeamConfig};
+pub use config::{AccountConfig, Config, Faults, Limits, Silence, TeamConfig, TournamentConfig};
 
 use desk::DeskActor;
+use faults::FaultSwitch;
 use http::Door;
 use people::People;
+use saved::Restored;
+use state::{Changes, StateActor};
 
 /// Who comes when there is no room.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
@@ -61,6 +71,7 @@ pub(super) struct Lichess {
     pub(super) port: Port,
     people: People,
     store: (Store, StoreActor),
+    state: Option<(Changes, StateActor, Restored)>,
     places: usize,
     config: Config,
 }
@@ -81,7 +92,14 @@ impl Lichess {
             people.add(account).map_err(|unfit| why(unfit, &name))?;
         }
         let store = Store::open(games, "lichess", Kind::Pgn, OffsetDateTime::now_utc())?;
-        Ok(Lichess { port, people, store, places, config })
+        let state = match &config.state {
+            Some(path) => {
+                let (changes, actor, rows) = state::open(path)?;
+                Some((changes, actor, Restored::read(rows, path)?))
+            }
+            None => None,
+        };
+        Ok(Lichess { port, people, store, state, places, config })
     }
 
     /// Serves until `stop`. When it returns, no task is left.
@@ -89,8 +107,14 @@ impl Lichess {
         let tracker = TaskTracker::new();
         let (store, writer) = self.store;
         let writer = spawn_blocking(move || writer.run());
-        let faults = self.config.faults.clone();
-        let (desk, actor) = DeskActor::channel(self.config, self.people, store, stop.clone());
+        let faults = FaultSwitch::new(self.config.faults.clone());
+        let (state, keeper) = match self.state {
+            Some((changes, keeper, restored)) => (Some((changes, restored)), Some(keeper)),
+            None => (None, None),
+        };
+        let keeper = spawn_blocking(move || keeper.map(StateActor::run));
+        let (desk, actor) =
+            DeskActor::channel(self.config, self.people, store, state, faults.clone(), stop.clone());
         let actor = tokio::spawn(actor.run());
         let door = Arc::new(Door { desk, faults, requests: AtomicU32::new(0), moves: AtomicU32::new(0) });
         let places = Arc::new(Semaphore::new(self.places.min(Semaphore::MAX_PERMITS)));
@@ -109,8 +133,8 @@ impl Lichess {
         drop((self.port, door));
         tracker.close();
         tracker.wait().await;
-        // The writer ends with the desk.
-        for failed in [actor.await.is_err(), writer.await.is_err()] {
+        // Those who write end with the desk.
+        for failed in [actor.await.is_err(), writer.await.is_err(), keeper.await.is_err()] {
             if failed {
                 tracing::error!("a task of the Lichess API has failed; please report it");
             }

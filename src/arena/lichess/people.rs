@@ -2,9 +2,12 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     answer::{Feed, Lines, feed},
     config::AccountConfig,
+    kept::Kept,
     open::since_1970,
 };
 use crate::{
@@ -34,9 +37,37 @@ pub(super) struct Person {
     /// How long they took.
     pub(super) took: Duration,
     events: Option<Feed>,
+    /// Tokens that the configuration knows nothing of.
+    made: Vec<Token>,
+    /// Tokens that are not valid any more, whatever the configuration says.
+    revoked: Vec<Token>,
+}
+
+/// An account as a file keeps it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Account {
+    user: User,
+    scopes: Vec<Scope>,
+    games: u32,
+    took: Duration,
+    made: Vec<Token>,
+    revoked: Vec<Token>,
 }
 
 impl Person {
+    /// What is to be kept of it.
+    pub(super) fn account(&self) -> Account {
+        let Person { user, scopes, games, took, made, revoked, .. } = self;
+        Account {
+            user: user.clone(),
+            scopes: scopes.clone(),
+            games: *games,
+            took: *took,
+            made: made.clone(),
+            revoked: revoked.clone(),
+        }
+    }
+
     pub(super) fn may(&self, scope: &Scope) -> bool {
         self.scopes.contains(scope)
     }
@@ -95,7 +126,7 @@ impl Person {
 /// All accounts.
 #[derive(Debug, Default)]
 pub(super) struct People {
-    people: BTreeMap<UserId, Person>,
+    pub(super) people: Kept<UserId, Person>,
     tokens: BTreeMap<Token, UserId>,
 }
 
@@ -135,12 +166,47 @@ impl People {
             url: None,
             count: Some(GameCount::default()),
         };
-        self.people.insert(
-            id.clone(),
-            Person { user, scopes: account.scopes, games: 0, took: Duration::ZERO, events: None },
-        );
+        let (made, revoked) = (Vec::new(), Vec::new());
+        let (scopes, took) = (account.scopes, Duration::ZERO);
+        let person = Person { user, scopes, games: 0, took, events: None, made, revoked };
+        self.people.insert(id.clone(), person);
         self.tokens.extend(account.token.map(|token| (token, id.clone())));
         Ok(id)
+    }
+
+    /// An account that is made while the server runs; its token is found nowhere else.
+    pub(super) fn make(&mut self, account: AccountConfig) -> Result<UserId, Unfit> {
+        let token = account.token.clone();
+        let id = self.add(account)?;
+        if let Some(person) = self.people.get_mut(&id) {
+            person.made.extend(token);
+        }
+        Ok(id)
+    }
+
+    /// An account comes back from the file. What it may do and how it is called the configuration says, if it
+    /// has it; ratings and title are those that it got here.
+    pub(super) fn restore(&mut self, account: Account) {
+        let Account { user, scopes, games, took, made, revoked } = account;
+        let id = user.id.clone();
+        let made: Vec<Token> = made.into_iter().filter(|token| !self.tokens.contains_key(token)).collect();
+        self.tokens.extend(made.iter().map(|token| (token.clone(), id.clone())));
+        for token in &revoked {
+            self.tokens.remove(token);
+        }
+        match self.people.get_mut(&id) {
+            Some(person) => {
+                let username = std::mem::take(&mut person.user.username);
+                let title = user.title.clone().or_else(|| person.user.title.take());
+                person.user = User { username, title, ..user };
+                (person.games, person.took) = (games, took);
+                (person.made, person.revoked) = (made, revoked);
+            }
+            None => {
+                let person = Person { user, scopes, games, took, events: None, made, revoked };
+                self.people.insert(id, person);
+            }
+        }
     }
 
     pub(super) fn by_token(&self, token: &Token) -> Option<&UserId> {
@@ -155,7 +221,11 @@ impl People {
     }
 
     pub(super) fn revoke(&mut self, token: &Token) {
-        self.tokens.remove(token);
+        let owner = self.tokens.remove(token);
+        if let Some(person) = owner.and_then(|id| self.people.get_mut(&id)) {
+            person.made.retain(|made| made != token);
+            person.revoked.push(token.clone());
+        }
     }
 
     pub(super) fn find(&self, id: &UserId) -> Option<&Person> {

@@ -219,7 +219,7 @@ fn a_challenge_as_clients_write_it() {
     assert_eq!(NewChallenge::from_json(json), Ok(form));
     assert_eq!(NewChallenge::from_form("").unwrap().time, TimeControl::Unlimited);
     let refused = NewChallenge::from_form("clock.limit=-1").unwrap_err().to_string();
-    assert!(refused.contains("expected a small number, got '-1'"), "{refused}");
+    assert!(refused.contains("expected seconds, got '-1'"), "{refused}");
     assert_eq!(MoveQuery::from_form(""), Ok(MoveQuery::default()));
     assert!(MoveQuery::from_form("offeringDraw=true").unwrap().offering_draw);
 }
