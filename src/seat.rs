@@ -63,6 +63,8 @@ pub struct Occasion {
     pub rated: Option<bool>,
     /// Who plays against us?
     pub opponent: Option<Opponent>,
+    /// Is it played by post? Nobody waits days for a move, and so there is nothing to think about meanwhile.
+    pub by_post: bool,
 }
 
 /// What kind of opponent.

@@ -10,7 +10,7 @@ use crate::game::{BySide, Side, TimeControl};
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     left: BySide<Duration>,
-    increment: Duration,
+    increments: BySide<Duration>,
     running: Option<(Side, Instant)>,
 }
 
@@ -18,7 +18,18 @@ impl Clock {
     /// Both clocks full, none running.
     pub fn new(time_control: TimeControl) -> Self {
         let TimeControl { initial, increment } = time_control;
-        Clock { left: BySide::both(initial), increment, running: None }
+        Clock { left: BySide::both(initial), increments: BySide::both(increment), running: None }
+    }
+
+    /// Half of a side's time goes, and all of its increment.
+    pub fn halve(&mut self, side: Side) {
+        self.left[side] /= 2;
+        self.increments[side] = Duration::ZERO;
+    }
+
+    /// What a side gets for a move.
+    pub fn increment(&self, side: Side) -> Duration {
+        self.increments[side]
     }
 
     /// Both clocks show this, none running.
@@ -58,7 +69,7 @@ impl Clock {
     /// A legal move arrived: the running clock stops and gets its increment.
     pub fn press(&mut self, at: Instant) {
         if let Some((side, _)) = self.running {
-            self.left[side] = self.left(side, at) + self.increment;
+            self.left[side] = self.left(side, at) + self.increments[side];
             self.running = None;
         }
     }

@@ -162,7 +162,7 @@ mod tests {
             side: Side::Second,
             names: BySide(["a".into(), "b".into()]),
             time_control: Some("180+2".parse().unwrap()),
-            occasion: Occasion { rated: Some(true), opponent: Some(Opponent::Bot) },
+            occasion: Occasion { rated: Some(true), opponent: Some(Opponent::Bot), by_post: false },
         }
     }
 

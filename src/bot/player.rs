@@ -348,7 +348,7 @@ impl<G: Judged> Player<G> {
     /// Begins to think on the opponent's time.
     fn ponder(&mut self, expected: Option<G::Move>) {
         let budget = self.budget(self.clocks);
-        if self.line.outcome().is_over() {
+        if self.line.outcome().is_over() || self.info.occasion.by_post {
             return;
         }
         self.ponder = Ponder::begin(&mut self.mind, &self.equipment, self.line.clone(), expected, budget);

@@ -121,6 +121,11 @@ impl Feed {
         let _ = self.lines.send(Some(bytes.to_vec()));
     }
 
+    /// Has the client closed it?
+    pub fn is_left(&self) -> bool {
+        self.lines.is_closed()
+    }
+
     /// The connection stays, and nothing comes any more.
     pub fn falls_silent(&self) {
         let _ = self.lines.send(None);
@@ -195,11 +200,17 @@ async fn request(stream: &mut BufReader<TcpStream>) -> Option<(String, String, S
 }
 
 /// Writes what the test says, in chunks, and empty lines between.
-async fn feed(mut stream: TcpStream, mut lines: mpsc::UnboundedReceiver<Option<Vec<u8>>>) {
+async fn feed(stream: TcpStream, mut lines: mpsc::UnboundedReceiver<Option<Vec<u8>>>) {
+    let (mut reader, mut stream) = stream.into_split();
     let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").await;
     let mut in_line = false;
     loop {
-        let bytes = match timeout(KEEP_ALIVE, lines.recv()).await {
+        let heard = tokio::select! {
+            heard = timeout(KEEP_ALIVE, lines.recv()) => heard,
+            // Nothing is sent here but the end.
+            _ = reader.read_u8() => return,
+        };
+        let bytes = match heard {
             Ok(Some(Some(bytes))) => bytes,
             Ok(Some(None)) => return std::future::pending().await,
             Ok(None) => {

@@ -37,13 +37,21 @@ pub(super) struct Answer {
     pub(super) body: Body,
 }
 
+/// What a stream is about.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum StreamKind {
+    Events,
+    Game,
+    Challenge,
+}
+
 #[derive(Debug)]
 pub(super) enum Body {
     Nothing,
     Json(String),
     Lines(String),
     Pgn(String),
-    Stream { lines: Lines, keep_alive: Duration },
+    Stream { kind: StreamKind, lines: Lines, keep_alive: Duration },
 }
 
 /// An answer, or a refusal.

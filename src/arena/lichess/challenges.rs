@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{
-    answer::{Answer, Body, Feed, Outcome, feed},
+    answer::{Answer, Body, Feed, Outcome, StreamKind, feed},
     chess960,
     clocks::Clocks,
     desk::{COMPAT, DeskActor},
@@ -144,7 +144,7 @@ impl DeskActor {
             true => {
                 let (feed, lines) = feed(vec![created.to_line()]);
                 let keep_alive = self.config.event_keep_alive;
-                (Some(feed), Answer::of(Body::Stream { lines, keep_alive }))
+                (Some(feed), Answer::of(Body::Stream { kind: StreamKind::Challenge, lines, keep_alive }))
             }
             false => (None, Answer::json(&created)),
         };

@@ -6,7 +6,10 @@ use serde::Deserialize;
 
 use super::clocks::Clocks;
 use super::people::FIRST_RATING;
-use crate::wire::lichess::{Scope, Title, Token, UserId};
+use crate::{
+    game::TimeControl,
+    wire::lichess::{Scope, Title, Token, TournamentId, UserId, VariantKey},
+};
 
 /// No wait is longer: beyond it nobody is there to wait.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
@@ -55,6 +58,9 @@ pub struct Config {
     /// The accounts at the start.
     #[serde(default)]
     pub account: Vec<AccountConfig>,
+    /// Tournaments that players join by themselves.
+    #[serde(default)]
+    pub tournament: Vec<TournamentConfig>,
     /// What is rationed.
     #[serde(default)]
     pub limits: Limits,
@@ -151,6 +157,71 @@ impl AccountConfig {
     }
 }
 
+/// One `[[arena.lichess.tournament]]`: whoever is free is paired, until the time is over.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TournamentConfig {
+    /// As people call it.
+    pub name: String,
+    /// As programs do: 8 letters and digits; made up without it.
+    #[serde(default)]
+    pub id: Option<TournamentId>,
+    /// Seconds for each player and game, and seconds added after each move.
+    pub time: TimeControl,
+    /// How long after the arena's start it begins.
+    #[serde(default, with = "humantime_serde")]
+    pub starts_in: Duration,
+    /// How long it lasts.
+    #[serde(with = "humantime_serde")]
+    pub lasts: Duration,
+    /// What chess.
+    #[serde(default = "standard")]
+    pub variant: VariantKey,
+    /// Is it about ratings?
+    #[serde(default)]
+    pub rated: bool,
+    /// Who joins must know it.
+    #[serde(default)]
+    pub password: Option<String>,
+    /// The team that is among itself there.
+    #[serde(default)]
+    pub team: Option<String>,
+    /// May players give up half of their time for a point more?
+    #[serde(default)]
+    pub berserk: bool,
+    /// May programs take part?
+    #[serde(default = "yes")]
+    pub bots_allowed: bool,
+}
+
+fn standard() -> VariantKey {
+    VariantKey::Standard
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl TournamentConfig {
+    pub(super) fn check(&self) -> Result<(), String> {
+        let clock = self.time.initial + self.time.increment;
+        if self.lasts.is_zero() || self.lasts > LONGEST || self.starts_in > LONGEST {
+            Err(format!("lichess: tournament '{}' is to last above zero, and a day at most", self.name))
+        } else if clock.is_zero() || clock > LONGEST {
+            Err(format!("lichess: tournament '{}' needs a time", self.name))
+        } else if self.variant == VariantKey::FromPosition || self.variant.begin(None).is_err() {
+            Err(format!("lichess: tournament '{}': such games cannot be played here", self.name))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Reads what is asked for while the server runs.
+    pub(super) fn read(json: &str) -> Result<TournamentConfig, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+}
+
 /// The `[arena.lichess.limits]` table: how much one account may ask for.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -193,8 +264,12 @@ pub struct Faults {
     pub refused_moves: Option<NonZeroU32>,
     /// Every so-manieth move is played, and answered with 504.
     pub lost_answers: Option<NonZeroU32>,
+    /// Every so-manieth move is refused with 429, unplayed.
+    pub limited_moves: Option<NonZeroU32>,
     /// Every so-manieth request of any kind is answered with 429.
     pub too_many: Option<NonZeroU32>,
+    /// Every so-manieth request of any kind is answered with 503.
+    pub failed: Option<NonZeroU32>,
     /// Each answer waits this long.
     #[serde(with = "humantime_serde")]
     pub delay: Duration,
@@ -202,8 +277,53 @@ pub struct Faults {
     pub close_streams: bool,
     /// Before each line of a stream comes one that nobody can read.
     pub garbage: bool,
-    /// Streams say nothing after their first lines, and do not end either.
-    pub silence: bool,
+    /// Every so-manieth line of a stream is cut in the middle, and the stream ends there.
+    pub half_lines: Option<NonZeroU32>,
+    /// Streams of these kinds say nothing after their first lines, and do not end either.
+    pub silence: Silence,
+    /// The silence begins so long after the stream was opened, or these faults were asked for.
+    #[serde(with = "humantime_serde")]
+    pub silence_after: Duration,
+    /// And it lasts so long; then comes what was held back. Zero is for ever.
+    #[serde(with = "humantime_serde")]
+    pub silence_for: Duration,
+    /// The tokens of these accounts are not taken.
+    pub revoked: Vec<UserId>,
+    /// The administrator may change all this while the server runs. For tests only.
+    pub on_demand: bool,
+}
+
+/// Which streams fall silent.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Silence {
+    /// None.
+    #[default]
+    None,
+    /// The event streams.
+    Events,
+    /// The streams of games.
+    Games,
+    /// All.
+    Both,
+}
+
+impl Faults {
+    fn check(&self) -> Result<(), String> {
+        let waits =
+            [("delay", self.delay), ("silence_after", self.silence_after), ("silence_for", self.silence_for)];
+        match waits.iter().find(|(_, wait)| *wait > LONGEST) {
+            Some((key, _)) => Err(format!("lichess: faults.{key} is longer than a day")),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads what is asked for while the server runs.
+    pub(super) fn read(json: &str) -> Result<Faults, String> {
+        let faults: Faults = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        faults.check()?;
+        Ok(faults)
+    }
 }
 
 impl Config {
@@ -219,8 +339,10 @@ impl Config {
         if let Some((key, _)) = waits.iter().find(|(_, wait)| wait.is_zero() || *wait > LONGEST) {
             return Err(format!("lichess: {key} is to be above zero, and a day at most"));
         }
-        if self.faults.delay > LONGEST {
-            return Err("lichess: faults.delay is longer than a day".into());
+        self.faults.check()?;
+        self.tournament.iter().try_for_each(TournamentConfig::check)?;
+        if self.faults.on_demand && self.admin_token.is_none() {
+            return Err("lichess: faults.on_demand is for the administrator: set admin_token".into());
         }
         let mut names = BTreeSet::new();
         for account in &self.account {
@@ -236,6 +358,14 @@ impl Config {
                 return Err(format!("lichess: a team's id is small letters, digits and '-', not '{id}'"));
             } else if !teams.insert(id) {
                 return Err(format!("lichess: two teams have the id '{id}'"));
+            }
+        }
+        let mut ids = BTreeSet::new();
+        for TournamentConfig { name, id, team, .. } in &self.tournament {
+            if let Some(team) = team.as_ref().filter(|team| !teams.contains(team)) {
+                return Err(format!("lichess: tournament '{name}': there is no team '{team}'"));
+            } else if id.is_some_and(|id| !ids.insert(id)) {
+                return Err(format!("lichess: tournament '{name}' has the id of another"));
             }
         }
         let mut tokens: BTreeSet<&Token> = self.admin_token.iter().collect();

@@ -17,11 +17,14 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    answer::{Answer, Body, Outcome},
+    answer::{Answer, Body, Outcome, StreamKind},
+    arena::Arena,
+    arenas::ArenaGame,
     bulk::Bulks,
     challenges::Pending,
-    config::{AccountConfig, Config},
+    config::Config,
     export::Style,
+    faults::FaultSwitch,
     game::{Game, Patience},
     kept::Kept,
     limit::{Ration, Rations},
@@ -40,7 +43,7 @@ use crate::{
         Message,
         lichess::{
             Challenge, ChallengeId, ChatEntry, Compat, Event, GameId, Playing, Scope, Status, Title, Token,
-            TokenTest, UserId,
+            TokenTest, TournamentId, UserId,
         },
     },
 };
@@ -112,6 +115,8 @@ pub(super) struct DeskActor {
     over: VecDeque<GameId>,
     /// Records that are to be written.
     records: Vec<String>,
+    pub(super) arenas: BTreeMap<TournamentId, Arena>,
+    faults: FaultSwitch,
     store: Store,
     /// Where the state is kept, if it is.
     state: Option<Changes>,
@@ -124,6 +129,7 @@ impl DeskActor {
         people: People,
         store: Store,
         state: Option<(Changes, Restored)>,
+        faults: FaultSwitch,
         stop: CancellationToken,
     ) -> (Desk, DeskActor) {
         let (tx, requests) = mpsc::channel(QUEUE);
@@ -142,10 +148,18 @@ impl DeskActor {
             games: Kept::default(),
             over: VecDeque::new(),
             records: Vec::new(),
+            arenas: BTreeMap::new(),
+            faults,
             store,
             state,
             stop,
         };
+        for terms in std::mem::take(&mut actor.config.tournament) {
+            let name = terms.name.clone();
+            if actor.open_arena(terms).is_err() {
+                tracing::warn!("Lichess: there are too many tournaments for {name}");
+            }
+        }
         restored.into_iter().for_each(|restored| actor.resume(restored, Instant::now()));
         (Desk { requests: tx }, actor)
     }
@@ -244,6 +258,7 @@ impl DeskActor {
     fn sweep(&mut self, now: Instant) {
         self.expire(now);
         self.run_bulks(now);
+        self.pair_arenas(now);
         let mut ended = Vec::new();
         for game in self.games.passing().filter(|game| game.end.is_none()) {
             game.tick(now);
@@ -274,6 +289,16 @@ impl DeskActor {
                 self.open(who, form, at)
             }
             Call::NewAccount { name, title, token } => self.new_account(&bearer, name, title, token),
+            Call::Arenas => Ok(self.list_arenas()),
+            Call::Arena(id) => self.show_arena(id),
+            Call::NewArena(terms) => {
+                self.check_admin(&bearer)?;
+                self.open_arena(*terms)
+            }
+            Call::Faults(faults) => {
+                self.check_admin(&bearer)?;
+                self.faults.set(*faults)
+            }
             call => {
                 let who = self.who(&bearer)?;
                 self.seen.note(&who);
@@ -289,7 +314,8 @@ impl DeskActor {
             Bearer::Nobody => Err(refused("Missing authorization header")),
             Bearer::Stranger => Err(refused("No such token")),
             Bearer::Token(token) => {
-                self.people.by_token(token).cloned().ok_or_else(|| refused("No such token"))
+                let who = self.people.by_token(token).filter(|who| !self.faults.now().revoked.contains(who));
+                who.cloned().ok_or_else(|| refused("No such token"))
             }
         }
     }
@@ -310,7 +336,11 @@ impl DeskActor {
                 self.check_way(who, via)?;
                 let (game, side) = self.game_of(who, id)?;
                 let lines = game.watch(side, agent, at);
-                Ok(Answer::of(Body::Stream { lines, keep_alive: self.config.game_keep_alive }))
+                Ok(Answer::of(Body::Stream {
+                    kind: StreamKind::Game,
+                    lines,
+                    keep_alive: self.config.game_keep_alive,
+                }))
             }
             Call::ReadChat(id) => {
                 let (game, _) = self.game_of(who, id)?;
@@ -319,6 +349,8 @@ impl DeskActor {
                     entries.map(|line| ChatEntry { text: line.text.clone(), user: line.username.clone() });
                 Ok(Answer::json(&entries.collect::<Vec<_>>()))
             }
+            Call::JoinArena(id, form) => self.join_arena(who, id, &form, at),
+            Call::LeaveArena(id) => self.leave_arena(who, id),
             Call::Play(via, id, deed) => {
                 self.check_way(who, via)?;
                 self.play(who, id, deed, at)
@@ -371,7 +403,11 @@ impl DeskActor {
         let first = games.chain(challenges).map(|event| event.to_line()).collect();
         let person = self.people.find_mut(who).ok_or_else(|| Answer::missing("Not found"))?;
         let lines = person.listen(first);
-        Ok(Answer::of(Body::Stream { lines, keep_alive: self.config.event_keep_alive }))
+        Ok(Answer::of(Body::Stream {
+            kind: StreamKind::Events,
+            lines,
+            keep_alive: self.config.event_keep_alive,
+        }))
     }
 
     /// Bots and people play by ways of their own.
@@ -398,7 +434,7 @@ impl DeskActor {
             let slowly = |_| Answer::too_many("Too many requests. Try again later.");
             self.rations.take(who, Ration::Move, 1, at).map_err(slowly)?;
         }
-        let close = self.config.faults.close_streams && is_move;
+        let close = self.faults.now().close_streams && is_move;
         let (game, side) = self.game_of(who, id)?;
         let was_running = game.end.is_none();
         let done = game.obey(side, deed, at);
@@ -446,6 +482,10 @@ impl DeskActor {
         let winner = end.winner;
         game.diffs = rates.then(|| self.people.rate(&ids, &game.perf(), winner));
         let took = (game.moved - game.created).unsigned_abs();
+        let in_arena = game.arena.filter(|_| counts).map(|(arena, _)| {
+            let plies = game.line.moves().len();
+            (arena, ArenaGame { players: ids.clone(), winner, brave: game.brave, plies })
+        });
         for side in Side::BOTH {
             if let Some(person) = self.people.find_mut(&ids[side]) {
                 if counts {
@@ -457,6 +497,9 @@ impl DeskActor {
         if !game.line.moves().is_empty() {
             self.records.push(game.pgn(&Style::default()));
         }
+        if let Some((arena, game)) = in_arena {
+            self.count_in_arena(arena, &game);
+        }
         self.over.push_back(id);
         if self.over.len() > MOST_OVER
             && let Some(oldest) = self.over.pop_front()
@@ -464,38 +507,6 @@ impl DeskActor {
             self.games.remove(&oldest);
         }
     }
-
-    fn new_account(
-        &mut self,
-        bearer: &Bearer,
-        name: String,
-        title: Option<String>,
-        token: Option<Token>,
-    ) -> Outcome {
-        let is_admin = match bearer {
-            Bearer::Token(token) => self.config.admin_token.as_ref() == Some(token),
-            Bearer::Nobody | Bearer::Stranger => false,
-        };
-        if !is_admin {
-            return Err(Answer::refused(StatusCode::UNAUTHORIZED, "No such token"));
-        }
-        let token = token.or_else(made_up).ok_or_else(|| {
-            Answer::refused(StatusCode::INTERNAL_SERVER_ERROR, "The system has no random numbers for a token")
-        })?;
-        let mut account = AccountConfig { token: Some(token.clone()), ..AccountConfig::new(name) };
-        account.title = title.unwrap_or(account.title);
-        let id = self.people.make(account).map_err(|why| Answer::bad(&why.to_string()))?;
-        tracing::info!("Lichess: the administrator has made an account for {id}");
-        let text = serde_json::json!({ "id": id, "token": token }).to_string();
-        Ok(Answer::of(Body::Json(text)))
-    }
-}
-
-/// A token that nobody guesses.
-fn made_up() -> Option<Token> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).ok()?;
-    format!("lip_{:032x}", u128::from_ne_bytes(bytes)).parse().ok()
 }
 
 /// Who can play a challenge that is told of.

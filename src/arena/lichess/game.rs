@@ -17,7 +17,7 @@ use crate::{
         Message,
         lichess::{
             Chat, ChatLine, Color, GameId, GameMessage, GameRule, OpponentGone, Room, Source, Status,
-            TimeControl, Title, UserId, VariantKey,
+            TimeControl, Title, TournamentId, UserId, VariantKey,
         },
         pgn::Ply,
     },
@@ -121,6 +121,10 @@ pub(super) struct Game {
     pub(super) hurried: bool,
     /// After a restart: so long are players waited for who are not back yet.
     pub(super) returning: Option<Instant>,
+    /// The tournament that it belongs to, and whether berserk is possible there.
+    pub(super) arena: Option<(TournamentId, bool)>,
+    /// Who has given up half of the time.
+    pub(super) brave: BySide<bool>,
     /// Since when a first move is awaited.
     awaited: Instant,
     presence: BySide<Presence>,
@@ -161,6 +165,8 @@ impl Game {
             patience,
             hurried: false,
             returning: None,
+            arena: None,
+            brave: BySide::both(false),
             awaited: now,
             presence: BySide([away(), away()]),
         }
@@ -181,7 +187,8 @@ impl Game {
 
     /// Until when the first move must be there; only games with clocks hurry so.
     pub(super) fn expires(&self) -> Option<Instant> {
-        let hurries = !self.has_begun() && !self.hurried && self.terms.time.clock().is_some();
+        let is_awaited = !self.has_begun() && !self.hurried;
+        let hurries = is_awaited && self.terms.time.clock().is_some();
         hurries.then(|| self.awaited + self.patience.first_move)
     }
 
@@ -199,7 +206,7 @@ impl Game {
             Deed::Chat(chat) => self.say(side, chat),
             Deed::Move { text, offers_draw } => return self.play(side, &text, offers_draw, now),
             _ if self.end.is_some() => return refuse("This game is already over"),
-            Deed::Berserk => return refuse("This game is not berserkable"),
+            Deed::Berserk => return self.berserk(side, now),
             Deed::Draw(agrees) => self.draw(side, agrees, now),
             Deed::Takeback(agrees) => self.takeback(side, agrees, now),
             Deed::Resign if !self.can_abort() => self.finish(Status::Resign, Some(!side), now),
@@ -215,8 +222,9 @@ impl Game {
         Ok(())
     }
 
+    /// In a tournament nobody can do without a game.
     pub(super) fn can_abort(&self) -> bool {
-        !self.has_begun() && !self.is_ruled(&GameRule::NoAbort)
+        !self.has_begun() && !self.is_ruled(&GameRule::NoAbort) && self.arena.is_none()
     }
 
     /// May the players not do that?
@@ -463,7 +471,10 @@ impl Game {
         }
         let side = self.side_to_move();
         if self.expires().is_some_and(|at| now > at) {
-            self.finish(Status::Aborted, None, now);
+            match self.arena {
+                Some(_) => self.finish(Status::NoStart, Some(!side), now),
+                None => self.finish(Status::Aborted, None, now),
+            }
         } else if self.clock.as_ref().is_some_and(|clock| clock.is_late(now)) {
             // Who cannot mate wins nothing by the clock.
             let winner = Some(!side).filter(|winner| self.line.can_win(*winner));
@@ -519,7 +530,7 @@ impl Game {
         self.close_streams();
     }
 
-    fn tell_state(&self, now: Instant) {
+    pub(super) fn tell_state(&self, now: Instant) {
         self.tell(&GameMessage::GameState(self.state(now)));
     }
 

@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     convert::Infallible,
+    future::pending,
     num::NonZeroU32,
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,
@@ -22,14 +23,14 @@ use tokio::{
     net::TcpStream,
     pin, select,
     sync::broadcast::{self, error::RecvError},
-    time::{Interval, MissedTickBehavior, interval, sleep, timeout},
+    time::{Instant, Interval, MissedTickBehavior, interval, sleep, sleep_until, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{
     answer::{Answer, Body, Lines},
-    config::Faults,
     desk::{Ask, Bearer, Desk},
+    faults::{FaultSwitch, StreamFaults},
     route::{Call, Deed, Request},
 };
 
@@ -45,6 +46,9 @@ const LINGER: Duration = Duration::from_millis(500);
 const HEADERS: usize = 64 * 1024;
 /// The longest `User-Agent` that is told apart from others.
 const LONGEST_AGENT: usize = 200;
+/// Where faults are asked for.
+const SWITCH: &str = "/api/zeitnot/faults";
+const SLOWLY: &str = "Too many requests. Try again later.";
 /// A line that nobody can read.
 const GARBAGE: &[u8] = b"<html>{\"type\": \xff\xfe\n";
 
@@ -54,7 +58,7 @@ type Written = UnsyncBoxBody<Bytes, Infallible>;
 #[derive(Debug)]
 pub(super) struct Door {
     pub(super) desk: Desk,
-    pub(super) faults: Faults,
+    pub(super) faults: FaultSwitch,
     pub(super) requests: AtomicU32,
     pub(super) moves: AtomicU32,
 }
@@ -88,15 +92,23 @@ fn trace(ended: hyper::Result<()>) {
 impl Door {
     async fn respond(&self, request: hyper::Request<Incoming>) -> Response<Written> {
         let answer = self.answer(request).await.unwrap_or_else(|refusal| refusal);
-        if !self.faults.delay.is_zero() {
-            sleep(self.faults.delay).await;
+        let delay = self.faults.now().delay;
+        if !delay.is_zero() {
+            sleep(delay).await;
         }
         write(answer, &self.faults)
     }
 
     async fn answer(&self, request: hyper::Request<Incoming>) -> Result<Answer, Answer> {
-        if strikes(&self.requests, self.faults.too_many) {
-            return Err(Answer::too_many("Too many requests. Try again later."));
+        let faults = self.faults.now();
+        let at = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let strikes = |every: Option<NonZeroU32>| every.is_some_and(|every| at.is_multiple_of(every.get()));
+        // Whoever turns the switch is to reach it.
+        let is_plain = request.uri().path().trim_end_matches('/') != SWITCH;
+        if is_plain && strikes(faults.too_many) {
+            return Err(Answer::too_many(SLOWLY));
+        } else if is_plain && strikes(faults.failed) {
+            return Err(Answer::refused(StatusCode::SERVICE_UNAVAILABLE, "Service unavailable"));
         }
         let (parts, body) = request.into_parts();
         let (bearer, agent) = (bearer(&parts.headers), agent(&parts.headers));
@@ -112,20 +124,17 @@ impl Door {
         let is_move = matches!(call, Call::Play(_, _, Deed::Move { .. }));
         let at = if is_move { self.moves.fetch_add(1, Ordering::Relaxed) + 1 } else { 0 };
         let strikes = |every: Option<NonZeroU32>| is_move && every.is_some_and(|every| at % every == 0);
-        if strikes(self.faults.refused_moves) {
+        if strikes(faults.refused_moves) {
             return Err(Answer::refused(StatusCode::BAD_GATEWAY, "Bad gateway"));
+        } else if strikes(faults.limited_moves) {
+            return Err(Answer::too_many(SLOWLY));
         }
         let answer = self.desk.ask(Ask { bearer, agent, call }).await;
-        match strikes(self.faults.lost_answers) {
+        match strikes(faults.lost_answers) {
             true => Err(Answer::refused(StatusCode::GATEWAY_TIMEOUT, "Gateway timeout")),
             false => Ok(answer),
         }
     }
-}
-
-/// Counts, and says whether it is the so-manieth time.
-fn strikes(counter: &AtomicU32, every: Option<NonZeroU32>) -> bool {
-    every.is_some_and(|every| (counter.fetch_add(1, Ordering::Relaxed) + 1) % every == 0)
 }
 
 async fn read(body: Incoming) -> Result<String, Answer> {
@@ -156,14 +165,16 @@ fn agent(headers: &HeaderMap) -> String {
     header(headers, USER_AGENT.as_str()).chars().take(LONGEST_AGENT).collect()
 }
 
-fn write(answer: Answer, faults: &Faults) -> Response<Written> {
+fn write(answer: Answer, faults: &FaultSwitch) -> Response<Written> {
     let full = |text: String| Full::new(Bytes::from(text)).boxed_unsync();
     let (kind, body) = match answer.body {
         Body::Nothing => ("", full(String::new())),
         Body::Json(text) => ("application/json", full(text)),
         Body::Lines(text) => ("application/x-ndjson", full(text)),
         Body::Pgn(text) => ("application/x-chess-pgn", full(text)),
-        Body::Stream { lines, keep_alive } => ("application/x-ndjson", endless(lines, keep_alive, faults)),
+        Body::Stream { kind, lines, keep_alive } => {
+            ("application/x-ndjson", endless(lines, keep_alive, faults.of_stream(kind)))
+        }
     };
     let mut response = Response::new(body);
     *response.status_mut() = answer.status;
@@ -178,18 +189,18 @@ struct Writing {
     first: VecDeque<String>,
     rest: broadcast::Receiver<std::sync::Arc<str>>,
     alive: Interval,
-    garbage: bool,
-    silence: bool,
+    faults: StreamFaults,
+    /// A line was cut: nothing comes after it.
+    is_cut: bool,
 }
 
-fn endless(lines: Lines, keep_alive: Duration, faults: &Faults) -> Written {
+fn endless(lines: Lines, keep_alive: Duration, faults: StreamFaults) -> Written {
     let mut alive = interval(keep_alive);
     alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The first tick comes at once.
     alive.reset();
     let Lines { first, rest } = lines;
-    let writing =
-        Writing { first: first.into(), rest, alive, garbage: faults.garbage, silence: faults.silence };
+    let writing = Writing { first: first.into(), rest, alive, faults, is_cut: false };
     let frames = stream::unfold(writing, |mut writing| async move {
         let bytes = writing.next().await?;
         Some((Ok::<_, Infallible>(Frame::data(bytes)), writing))
@@ -200,28 +211,41 @@ fn endless(lines: Lines, keep_alive: Duration, faults: &Faults) -> Written {
 impl Writing {
     /// What is written next; `None`: the stream ends.
     async fn next(&mut self) -> Option<Bytes> {
-        if let Some(line) = self.first.pop_front() {
+        if self.is_cut {
+            return None;
+        } else if let Some(line) = self.first.pop_front() {
             return Some(self.line(&line));
         }
         loop {
+            let (is_silent, until) = self.faults.silence(Instant::now());
+            let turn = async {
+                match until {
+                    Some(until) => sleep_until(until).await,
+                    None => pending().await,
+                }
+            };
             select! {
-                line = self.rest.recv() => match line {
-                    Ok(line) if !self.silence => return Some(self.line(&line)),
+                line = self.rest.recv(), if !is_silent => match line {
+                    Ok(line) => return Some(self.line(&line)),
                     // A slow reader loses the oldest lines, as it does there.
-                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return None,
                 },
-                _ = self.alive.tick() => {
-                    if !self.silence {
-                        return Some(Bytes::from_static(b"\n"));
-                    }
-                }
+                _ = self.alive.tick(), if !is_silent => return Some(Bytes::from_static(b"\n")),
+                () = turn => {}
+                () = self.faults.changed() => {}
             }
         }
     }
 
-    fn line(&self, line: &str) -> Bytes {
-        let garbage = if self.garbage { GARBAGE } else { b"" };
-        [garbage, line.as_bytes(), b"\n"].concat().into()
+    fn line(&mut self, line: &str) -> Bytes {
+        let (is_cut, has_garbage) = self.faults.of_line();
+        let garbage = if has_garbage { GARBAGE } else { b"" };
+        let line = line.as_bytes();
+        if is_cut {
+            self.is_cut = true;
+            return [garbage, &line[..line.len() / 2]].concat().into();
+        }
+        [garbage, line, b"\n"].concat().into()
     }
 }

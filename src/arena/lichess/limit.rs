@@ -11,6 +11,8 @@ use super::config::Limits;
 use crate::wire::lichess::UserId;
 
 const MINUTE: Duration = Duration::from_secs(60);
+/// Tournaments that are joined in ten minutes.
+const JOINS: u32 = 30;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// What is rationed.
@@ -22,6 +24,7 @@ pub(super) enum Ration {
     ChallengeOfDay,
     Move,
     BotGame,
+    Join,
     ComputerGame,
 }
 
@@ -54,6 +57,7 @@ impl Rations {
             Ration::ChallengeOfDay => (challenges_a_day, DAY),
             Ration::Move => (moves, MINUTE),
             Ration::BotGame => (bot_games_a_day, DAY),
+            Ration::Join => (JOINS, 10 * MINUTE),
             Ration::ComputerGame => (computer_games_a_day, DAY),
         };
         (most as usize, window)

@@ -88,7 +88,7 @@ impl Game {
             white: told(white),
             black: told(black),
             initial_fen: self.terms.fen.clone().unwrap_or_else(|| "startpos".into()),
-            tournament_id: None,
+            tournament_id: self.arena.map(|(id, _)| id),
             state: self.state(now),
         }
     }
@@ -98,15 +98,18 @@ impl Game {
         let expires = self.expires().filter(|_| self.end.is_none());
         let expiration =
             expires.map(|at| Expiration { idle: self.waited(now), left: at.saturating_duration_since(now) });
-        let increment = self.terms.time.clock().map_or(Duration::ZERO, |clock| clock.increment);
+        let increment = |side| {
+            let clock = self.clock.as_ref().filter(|_| self.terms.time.clock().is_some());
+            clock.map_or(Duration::ZERO, |clock| clock.increment(side))
+        };
         let BySide([wdraw, bdraw]) = self.draws;
         let BySide([wtakeback, btakeback]) = self.takebacks;
         GameState {
             moves: self.line.moves().iter().map(MoveText::as_str).collect::<Vec<_>>().join(" "),
             wtime: Some(self.left(Side::First, now)),
             btime: Some(self.left(Side::Second, now)),
-            winc: increment,
-            binc: increment,
+            winc: increment(Side::First),
+            binc: increment(Side::Second),
             status: self.status(),
             winner: self.winner().map(Into::into),
             wdraw,
@@ -141,7 +144,7 @@ impl Game {
             seconds_left: self.clock.as_ref().map(|clock| clock.left(side, now)),
             winner: self.winner().map(Into::into),
             rating_diff: self.diffs.map(|diffs| diffs[side]),
-            tournament_id: None,
+            tournament_id: self.arena.map(|(id, _)| id),
             swiss_id: None,
             compat: Some(Compat { bot: true, board: self.speed() >= Speed::Rapid }),
         }

@@ -23,7 +23,10 @@ use super::{
     store::{Kind, Store, StoreActor},
 };
 
+mod admin;
 mod answer;
+mod arena;
+mod arenas;
 mod bulk;
 mod challenges;
 mod chess960;
@@ -32,6 +35,7 @@ mod computer;
 mod config;
 mod desk;
 mod export;
+mod faults;
 mod game;
 mod http;
 mod kept;
@@ -49,9 +53,10 @@ mod start;
 mod state;
 
 pub use clocks::Clocks;
-pub use config::{AccountConfig, Config, Faults, Limits, TeamConfig};
+pub use config::{AccountConfig, Config, Faults, Limits, Silence, TeamConfig, TournamentConfig};
 
 use desk::DeskActor;
+use faults::FaultSwitch;
 use http::Door;
 use people::People;
 use saved::Restored;
@@ -102,13 +107,14 @@ impl Lichess {
         let tracker = TaskTracker::new();
         let (store, writer) = self.store;
         let writer = spawn_blocking(move || writer.run());
-        let faults = self.config.faults.clone();
+        let faults = FaultSwitch::new(self.config.faults.clone());
         let (state, keeper) = match self.state {
             Some((changes, keeper, restored)) => (Some((changes, restored)), Some(keeper)),
             None => (None, None),
         };
         let keeper = spawn_blocking(move || keeper.map(StateActor::run));
-        let (desk, actor) = DeskActor::channel(self.config, self.people, store, state, stop.clone());
+        let (desk, actor) =
+            DeskActor::channel(self.config, self.people, store, state, faults.clone(), stop.clone());
         let actor = tokio::spawn(actor.run());
         let door = Arc::new(Door { desk, faults, requests: AtomicU32::new(0), moves: AtomicU32::new(0) });
         let places = Arc::new(Semaphore::new(self.places.min(Semaphore::MAX_PERMITS)));

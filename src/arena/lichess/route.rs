@@ -7,13 +7,14 @@ use hyper::{Method, StatusCode};
 use super::{
     answer::Answer,
     bulk::BulkCall,
+    config::{Faults, TournamentConfig},
     export::{Filter, Style},
     profile::StatusFlags,
     society::{Relation, Social},
 };
 use crate::wire::lichess::{
-    Accept, AiChallenge, Cancel, ChallengeId, Chat, Color, Decline, DeclineReason, Form, GameId, MoveQuery,
-    NewChallenge, OpenChallenge, StartClocks, Token, UserId,
+    Accept, AiChallenge, Cancel, ChallengeId, Chat, Color, Decline, DeclineReason, Form, GameId,
+    JoinTournament, MoveQuery, NewChallenge, OpenChallenge, StartClocks, Token, TournamentId, UserId,
 };
 
 /// Tokens that can be tested at once.
@@ -90,6 +91,14 @@ pub(super) enum Call {
         title: Option<String>,
         token: Option<Token>,
     },
+    Arenas,
+    Arena(TournamentId),
+    JoinArena(TournamentId, JoinTournament),
+    LeaveArena(TournamentId),
+    /// The administrator opens a tournament.
+    NewArena(Box<TournamentConfig>),
+    /// What is to go wrong from now on.
+    Faults(Box<Faults>),
 }
 
 /// Which of the two ways to play: the same games, for programs and for people.
@@ -107,10 +116,10 @@ pub(super) enum Deed {
     Takeback(bool),
     Resign,
     Abort,
-    Berserk,
     Chat(Chat),
     ClaimVictory,
     ClaimDraw,
+    Berserk,
 }
 
 impl Call {
@@ -167,6 +176,8 @@ impl Request {
             ["bot", "game", "stream", id] => Call::Watch(Via::Bot, game(id)?),
             ["board", "game", "stream", id] => Call::Watch(Via::Board, game(id)?),
             ["bot" | "board", "game", id, "chat"] => Call::ReadChat(game(id)?),
+            ["tournament"] => Call::Arenas,
+            ["tournament", id] => Call::Arena(tournament(id)?),
             _ => return Err(unknown()),
         })
     }
@@ -202,6 +213,14 @@ impl Request {
             }
             ["challenge", name] => Call::Challenge(user(name)?, self.form()?),
             ["zeitnot", "account"] => self.new_account()?,
+            ["tournament", id, "join"] => Call::JoinArena(tournament(id)?, self.form()?),
+            ["tournament", id, "withdraw"] => Call::LeaveArena(tournament(id)?),
+            ["zeitnot", "tournament"] => {
+                Call::NewArena(Box::new(TournamentConfig::read(&self.body).map_err(|why| Answer::bad(&why))?))
+            }
+            ["zeitnot", "faults"] => {
+                Call::Faults(Box::new(Faults::read(&self.body).map_err(|why| Answer::bad(&why))?))
+            }
             _ => return Err(unknown()),
         })
     }
@@ -221,10 +240,10 @@ impl Request {
             ["takeback", word] => Deed::Takeback(agrees(word)?),
             ["resign"] => Deed::Resign,
             ["abort"] => Deed::Abort,
-            ["berserk"] => Deed::Berserk,
             ["chat"] => Deed::Chat(self.form()?),
             ["claim-victory"] => Deed::ClaimVictory,
             ["claim-draw"] => Deed::ClaimDraw,
+            ["berserk"] => Deed::Berserk,
             _ => return Err(unknown()),
         })
     }
@@ -321,6 +340,10 @@ fn game(id: &str) -> Result<GameId, Answer> {
     // A player's own id of a game begins with the game's.
     let id = if id.len() == 12 { id.get(..8).unwrap_or(id) } else { id };
     id.parse().map_err(|_| Answer::missing("No such game"))
+}
+
+fn tournament(id: &str) -> Result<TournamentId, Answer> {
+    id.parse().map_err(|_| Answer::missing("No such tournament"))
 }
 
 fn bulk(id: &str) -> Result<ChallengeId, Answer> {

@@ -26,6 +26,7 @@ impl Call {
             | Call::Computer(_)
             | Call::Rematch(_)
             | Call::GiveTime(..) => &[Scope::ChallengeWrite, Scope::BotPlay, Scope::BoardPlay],
+            Call::JoinArena(..) | Call::LeaveArena(_) => &[Scope::TournamentWrite],
             Call::Bulk(_) => &[Scope::ChallengeBulk],
             Call::Social(Social::Relate(..)) => &[Scope::FollowWrite],
             Call::Social(Social::Following) => &[Scope::FollowRead],

@@ -93,6 +93,14 @@ impl Society {
         self.blocks.get(who).is_some_and(|blocks| blocks.contains(whom))
     }
 
+    pub(super) fn has_team(&self, id: &str) -> bool {
+        self.teams.contains_key(id)
+    }
+
+    pub(super) fn is_member(&self, id: &str, who: &UserId) -> bool {
+        self.teams.get(id).is_some_and(|team| team.members.contains(who))
+    }
+
     fn relate(&mut self, who: &UserId, relation: Relation, whom: &UserId) -> Result<(), Answer> {
         let remove = |lists: &mut BTreeMap<UserId, BTreeSet<UserId>>, who: &UserId, whom: &UserId| {
             lists.get_mut(who).is_some_and(|list| list.remove(whom))

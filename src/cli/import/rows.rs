@@ -168,7 +168,7 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("fake_think_time", "nobody waits for the look of it"),
     ("rate_limiting_delay", "the server's limits are kept in any case"),
     ("quit_after_all_games_finish", "the first Ctrl-C lets the games end, the second leaves them"),
-    ("correspondence", "such games are played like others; see `longest_move` of [bot]"),
+    ("correspondence", "see [server.correspondence], which has its own move_time, away and checkin"),
     ("greeting", "nothing is said in chat so far"),
     ("challenge.preference", "see `kept_for_humans` of [server.challenges]"),
     ("challenge.max_simultaneous_games_per_user", "see `recent` of [server.challenges.human]"),

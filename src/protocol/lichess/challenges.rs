@@ -14,7 +14,7 @@ use super::{
 };
 use serde::Deserialize;
 
-use crate::wire::lichess::{Challenge, ChallengeId, DeclineReason, UserId};
+use crate::wire::lichess::{Challenge, ChallengeId, DeclineReason, Speed, UserId};
 
 /// The `challenges` table.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -73,12 +73,51 @@ pub struct Running {
     pub humans: usize,
     /// Against bots, also those that we challenged.
     pub bots: usize,
+    /// Without a clock, against whomever, asleep or not.
+    pub correspondence: usize,
 }
 
 impl Running {
-    /// All of them.
-    pub fn all(self) -> usize {
+    /// Those with clocks.
+    pub fn clocked(self) -> usize {
         self.humans + self.bots
+    }
+}
+
+impl FromIterator<Place> for Running {
+    fn from_iter<I: IntoIterator<Item = Place>>(places: I) -> Running {
+        places.into_iter().fold(Running::default(), |running, place| match place {
+            Place::Human => Running { humans: running.humans + 1, ..running },
+            Place::Bot => Running { bots: running.bots + 1, ..running },
+            Place::Correspondence => Running { correspondence: running.correspondence + 1, ..running },
+        })
+    }
+}
+
+/// Which of our places a game takes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// One for games with clocks, against a human.
+    Human,
+    /// The same against a bot: some of the places are not for them.
+    Bot,
+    /// One for games without clocks.
+    Correspondence,
+}
+
+impl Place {
+    /// That of the game that this challenge would become.
+    pub fn of(challenge: &Challenge) -> Place {
+        if challenge.time_control.speed() == Speed::Correspondence {
+            Place::Correspondence
+        } else {
+            Place::clocked(is_bot(challenge))
+        }
+    }
+
+    /// That of a game with clocks.
+    pub fn clocked(is_bot: bool) -> Place {
+        if is_bot { Place::Bot } else { Place::Human }
     }
 }
 
@@ -87,6 +126,8 @@ impl Running {
 pub struct Desk {
     config: Config,
     max_games: usize,
+    /// Those without a clock, at most.
+    max_correspondence: usize,
     /// Games that may still end, those that run included, if they are counted.
     left: Option<usize>,
     /// No games against bots before then.
@@ -101,11 +142,19 @@ pub struct Desk {
 const REMEMBERED: usize = 4096;
 
 impl Desk {
-    /// With nothing on it, for so many games at once.
-    pub fn new(config: Config, max_games: NonZeroU32, people: People) -> Desk {
-        let max_games = usize::try_from(max_games.get()).unwrap_or(usize::MAX);
-        let (waiting, recent) = (VecDeque::new(), HashMap::new());
-        Desk { config, max_games, left: None, bots_rest: None, people, waiting, recent }
+    /// With nothing on it, for so many games at once with clocks, and so many without.
+    pub fn new(config: Config, [clocked, correspondence]: [NonZeroU32; 2], people: People) -> Desk {
+        let most = |games: NonZeroU32| usize::try_from(games.get()).unwrap_or(usize::MAX);
+        Desk {
+            config,
+            max_games: most(clocked),
+            max_correspondence: most(correspondence),
+            left: None,
+            bots_rest: None,
+            people,
+            waiting: VecDeque::new(),
+            recent: HashMap::new(),
+        }
     }
 
     /// Only so many games may still end.
@@ -118,16 +167,25 @@ impl Desk {
         self.bots_rest = Some(until);
     }
 
-    /// Is there room for one more game, of this kind of opponent?
-    pub fn has_room(&self, running: Running, for_bot: bool) -> bool {
+    /// Is there such a place for one more game?
+    pub fn has_room(&self, running: Running, place: Place) -> bool {
         let for_bots = self.max_games.saturating_sub(self.config.kept_for_humans);
-        let is_free = running.all() < self.max_games && (!for_bot || running.bots < for_bots);
-        is_free && !self.is_enough(running)
+        let is_free = match place {
+            Place::Human => running.clocked() < self.max_games,
+            Place::Bot => running.clocked() < self.max_games && running.bots < for_bots,
+            Place::Correspondence => running.correspondence < self.max_correspondence,
+        };
+        is_free && !self.is_enough(running, place)
     }
 
-    /// Are all games accepted that are still to be played?
-    fn is_enough(&self, running: Running) -> bool {
-        self.left.is_some_and(|left| running.all() >= left)
+    /// Are all games accepted that are still to be played? Days may pass until one without a clock is over: those
+    /// with clocks need not wait for that.
+    fn is_enough(&self, running: Running, place: Place) -> bool {
+        let may_end = match place {
+            Place::Human | Place::Bot => running.clocked(),
+            Place::Correspondence => running.clocked() + running.correspondence,
+        };
+        self.left.is_some_and(|left| may_end >= left)
     }
 
     /// What is to be done with a challenge to us. One that is told again is judged again, and not kept
@@ -141,13 +199,14 @@ impl Desk {
             return Verdict::Queue;
         }
         // Those who wait go first; only those for whom there is no room do not count.
-        let is_next = !self.waiting.iter().any(|other| self.has_room(running, is_bot(other)));
-        if is_next && self.has_room(running, is_bot(challenge)) {
+        let place = Place::of(challenge);
+        let is_next = !self.waiting.iter().any(|other| self.has_room(running, Place::of(other)));
+        if is_next && self.has_room(running, place) {
             self.accepted(challenge, now);
             return Verdict::Accept;
         }
         let twice = |waiting: &Challenge| who(waiting).is_some() && who(waiting) == who(challenge);
-        let is_full = self.waiting.len() >= self.config.queue || self.is_enough(running);
+        let is_full = self.waiting.len() >= self.config.queue || self.is_enough(running, place);
         if is_full || self.waiting.iter().any(twice) {
             return Verdict::Decline(DeclineReason::Later);
         }
@@ -158,7 +217,8 @@ impl Desk {
     /// The next waiting challenge that there is room for; it counts as accepted. To be asked again until
     /// there is none.
     pub fn next(&mut self, running: Running, now: Instant) -> Option<Challenge> {
-        let fits = |(at, waiting): (usize, &Challenge)| self.has_room(running, is_bot(waiting)).then_some(at);
+        let fits =
+            |(at, waiting): (usize, &Challenge)| self.has_room(running, Place::of(waiting)).then_some(at);
         let candidates = self.waiting.iter().enumerate().filter_map(fits);
         let at = match self.config.order {
             Order::First => candidates.min(),
@@ -251,7 +311,11 @@ mod tests {
     use super::{super::people, super::terms::tests::challenge, *};
 
     fn desk(config: &str) -> Desk {
-        Desk::new(toml::from_str(config).unwrap(), NonZeroU32::MIN, People::new(people::Config::default()))
+        Desk::new(
+            toml::from_str(config).unwrap(),
+            [NonZeroU32::MIN; 2],
+            People::new(people::Config::default()),
+        )
     }
 
     /// A challenge of its own number.
@@ -265,9 +329,9 @@ mod tests {
         challenge
     }
 
-    const NONE: Running = Running { humans: 0, bots: 0 };
-    const HUMAN: Running = Running { humans: 1, bots: 0 };
-    const BOT: Running = Running { humans: 0, bots: 1 };
+    const NONE: Running = Running { humans: 0, bots: 0, correspondence: 0 };
+    const HUMAN: Running = Running { humans: 1, ..NONE };
+    const BOT: Running = Running { bots: 1, ..NONE };
 
     #[test]
     fn one_game_at_a_time_the_others_wait() {
@@ -315,7 +379,7 @@ mod tests {
         assert_eq!(desk.judge(&from(2, "y", "BOT", 1500), BOT, now), Verdict::Queue);
         // The bot that waits cannot have this slot.
         assert_eq!(desk.judge(&from(3, "a", "", 1500), BOT, now), Verdict::Accept);
-        assert_eq!(desk.next(Running { humans: 1, bots: 1 }, now), None);
+        assert_eq!(desk.next(Running { humans: 1, ..BOT }, now), None);
         assert!(desk.next(HUMAN, now).is_some());
     }
 
@@ -365,7 +429,7 @@ mod tests {
         desk.count(2);
         assert_eq!(desk.judge(&from(1, "a", "", 1500), HUMAN, now), Verdict::Accept);
         // Both games that are left run: nobody waits for a third.
-        assert_eq!(desk.judge(&from(2, "b", "", 1500), Running { humans: 2, bots: 0 }, now), later);
+        assert_eq!(desk.judge(&from(2, "b", "", 1500), Running { humans: 2, ..NONE }, now), later);
         desk.rest_from_bots(now + hour);
         assert_eq!(desk.judge(&from(3, "x", "BOT", 1500), NONE, now), later);
         assert_eq!(desk.judge(&from(4, "x", "BOT", 1500), NONE, now + hour), Verdict::Accept);
@@ -376,7 +440,7 @@ mod tests {
         let now = Instant::now();
         let mut desk = Desk::new(
             toml::from_str("bot.accept = false").unwrap(),
-            NonZeroU32::MIN,
+            [NonZeroU32::MIN; 2],
             People::new(toml::from_str("never = ['eve']").unwrap()),
         );
         let no = |reason| Verdict::Decline(reason);

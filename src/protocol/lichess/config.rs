@@ -4,7 +4,7 @@ use std::{env, fmt, io, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 
-use super::{challenges, chat, clubs, matchmaking, people, records};
+use super::{challenges, chat, clubs, correspondence, matchmaking, people, records};
 use crate::{
     game::Side,
     net::{
@@ -12,7 +12,7 @@ use crate::{
         private::{self, NotPrivate},
     },
     protocol::{backoff::Backoff, secret},
-    wire::lichess::{GameFull, Token},
+    wire::lichess::{GameFull, Speed, Token},
 };
 
 /// Holds the token, so that it need not stand in a file.
@@ -34,7 +34,7 @@ pub struct Config {
     /// The token itself.
     #[serde(default, deserialize_with = "token")]
     pub token: Option<Token>,
-    /// Games at once here; `[bot]` has the bound for all servers together.
+    /// Games with clocks at once here; `[bot]` has the bound for all servers together.
     #[serde(default = "max_games")]
     pub max_games: NonZeroU32,
     /// Leave after so many games; without it, play on and on.
@@ -49,6 +49,9 @@ pub struct Config {
     /// When to play tournament games with half the time, for more points.
     #[serde(default)]
     pub berserk: Berserk,
+    /// Games without clocks.
+    #[serde(default)]
+    pub correspondence: correspondence::Config,
     /// Where games are written down; without it, nowhere.
     #[serde(default)]
     pub records: Option<records::Config>,
@@ -88,6 +91,7 @@ impl Config {
             claim: Claim::default(),
             takebacks: 0,
             berserk: Berserk::default(),
+            correspondence: correspondence::Config::default(),
             records: None,
             chat: chat::Config::default(),
             challenges: challenges::Config::default(),
@@ -101,7 +105,12 @@ impl Config {
 
     /// What holds in every game.
     pub(super) fn rules(&self) -> Rules {
-        Rules { claim: self.claim, takebacks: self.takebacks, berserk: self.berserk }
+        Rules {
+            claim: self.claim,
+            takebacks: self.takebacks,
+            berserk: self.berserk,
+            correspondence: self.correspondence.clone(),
+        }
     }
 
     /// The token: from the table's own file or variable; else from the environment, which goes before what
@@ -179,6 +188,10 @@ impl Config {
             "at once: {} games, {kept_for_humans} of them for humans only; {queue} more may wait",
             self.max_games
         ));
+        if [human, bot].iter().any(|terms| terms.accept && terms.speeds.contains(&Speed::Correspondence)) {
+            let correspondence::Config { max_games, at_once, .. } = &self.correspondence;
+            lines.push(format!("without a clock: {max_games} more games, {at_once} of them awake at once"));
+        }
         lines.extend(self.matchmaking.as_ref().map(|matchmaking| format!("challenges bots: {matchmaking}")));
         lines.extend(self.tournament.iter().map(|tournament| format!("tournament: {tournament}")));
         lines.extend(self.team.iter().map(|team| format!("team: {}", team.id)));
@@ -233,6 +246,7 @@ pub(super) struct Rules {
     pub claim: Claim,
     pub takebacks: u32,
     pub berserk: Berserk,
+    pub correspondence: correspondence::Config,
 }
 
 /// How long to wait for what.

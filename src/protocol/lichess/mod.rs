@@ -2,7 +2,8 @@
 //!
 //! `config` is its table in the configuration; `http` one client for the account, `limits` when it may ask for
 //! what, `stream` an NDJSON stream that is opened again when it ends. `events` is the account's session, `game`
-//! one game in it, `track` that game's moves, `moves` how one of ours gets to the server.
+//! one game in it (`correspondence`: where it has no clock), `track` that game's moves, `moves` how one of ours
+//! gets to the server.
 //!
 //! The session asks those who know: `challenges` and `terms` what is accepted, `people` and `lists` from whom,
 //! `matchmaking` and `grudges` whom to challenge, `clubs` which tournaments to enter. Beside the games
@@ -28,6 +29,7 @@ pub mod chat;
 mod clerk;
 pub mod clubs;
 mod config;
+pub mod correspondence;
 mod events;
 mod game;
 pub mod grudges;

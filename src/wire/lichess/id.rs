@@ -92,6 +92,12 @@ impl From<ChallengeId> for GameId {
     }
 }
 
+impl From<ChallengeId> for TournamentId {
+    fn from(id: ChallengeId) -> TournamentId {
+        TournamentId(id.0)
+    }
+}
+
 impl From<GameId> for ChallengeId {
     fn from(id: GameId) -> ChallengeId {
         ChallengeId(id.0)

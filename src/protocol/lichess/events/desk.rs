@@ -7,7 +7,7 @@ use tracing::{debug, info, warn};
 
 use super::{
     super::{
-        challenges::{Verdict, is_bot},
+        challenges::{Place, Verdict},
         http::{Http, HttpError},
         limits::Kind,
     },
@@ -24,7 +24,7 @@ const ATTEMPTS: u32 = 3;
 impl Account<'_> {
     /// Somebody wants to play us.
     pub(super) fn challenged(&mut self, challenge: &Challenge, compat: Option<Compat>) {
-        if self.places.knows(challenge.id) {
+        if self.places.knows(challenge.id) || self.sleepers.knows(challenge.id.into()) {
             return;
         }
         if self.leaving {
@@ -33,7 +33,7 @@ impl Account<'_> {
         if compat.is_some_and(|compat| !compat.bot) {
             return self.decline(challenge, DeclineReason::Generic);
         }
-        match self.desk.judge(challenge, self.places.running(), Instant::now()) {
+        match self.desk.judge(challenge, self.running(), Instant::now()) {
             Verdict::Accept => self.accept(challenge),
             Verdict::Queue => debug!("{}'s challenge {} waits", who(challenge), challenge.id),
             Verdict::Decline(reason) => self.decline(challenge, reason),
@@ -42,15 +42,15 @@ impl Account<'_> {
 
     /// Accepts who waits, as far as there are places.
     pub(super) fn serve(&mut self) {
-        while let Some(challenge) = self.desk.next(self.places.running(), Instant::now()) {
+        while let Some(challenge) = self.desk.next(self.running(), Instant::now()) {
             self.accept(&challenge);
         }
     }
 
     fn accept(&mut self, challenge: &Challenge) {
-        let (id, is_bot) = (challenge.id, is_bot(challenge));
+        let id = challenge.id;
         info!("accepting {}'s challenge {id}: {}", who(challenge), challenge.time_control);
-        self.places.accept(id, is_bot, Instant::now());
+        self.places.accept(id, Place::of(challenge), Instant::now());
         // Ours must not be accepted where this one takes the last place.
         let stale = self.stale();
         let http = self.table.http.clone();

@@ -1,6 +1,9 @@
 //! Requests beside the games, each in a task of its own, and what their answers mean.
 
-use std::{io, time::Duration};
+use std::{
+    io,
+    time::{Duration, Instant},
+};
 
 use tokio::time::sleep;
 use tracing::{debug, warn};
@@ -14,7 +17,7 @@ use crate::wire::lichess::{
 };
 
 /// All games that the server lets an account have in its list.
-const MOST_GAMES: u32 = 50;
+const MOST_GAMES: usize = 50;
 /// Before a look-up that failed is tried again.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
@@ -50,7 +53,10 @@ impl Account<'_> {
         };
         match answered {
             Answered::Accepted(challenge, result) => return self.accepted(&challenge, result),
-            Answered::Playing(Ok(playing)) => playing.now_playing.iter().for_each(|game| self.start(game)),
+            Answered::Playing(Ok(Playing { now_playing })) => {
+                now_playing.iter().for_each(|game| self.start(game));
+                self.sleepers.listed(&now_playing, MOST_GAMES, Instant::now());
+            }
             Answered::Playing(Err(error)) => {
                 let words = format_args!("cannot look for running games: {error}");
                 self.table.http.tally().failed(&error, words);
@@ -85,6 +91,7 @@ impl Account<'_> {
 
     /// Which games run? The events alone may have missed some.
     pub(super) fn look(&mut self, pause: Duration) {
+        self.sleepers.look(Instant::now() + pause);
         let http = self.table.http.clone();
         self.errands.spawn(async move {
             sleep(pause).await;

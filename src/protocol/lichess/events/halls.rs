@@ -7,7 +7,7 @@ use std::time::Instant;
 use tracing::{debug, info, warn};
 
 use super::{
-    super::{clubs::Knock, http::HttpError, limits::Kind},
+    super::{challenges::Place, clubs::Knock, http::HttpError, limits::Kind},
     Account,
     errands::Answered,
 };
@@ -16,8 +16,8 @@ use crate::wire::lichess::{TournamentId, TournamentState};
 impl Account<'_> {
     /// Asks for what is to be asked now.
     pub(super) fn knock(&mut self) {
-        let (places, desk) = (&self.places, &self.desk);
-        let has_room = desk.has_room(places.running(), false);
+        let places = &self.places;
+        let has_room = self.desk.has_room(self.running(), Place::Human);
         let is_free = |id: TournamentId| has_room && !places.plays_in(id);
         let Some(knock) = self.clubs.next(Instant::now(), is_free) else { return };
         let http = self.table.http.clone();

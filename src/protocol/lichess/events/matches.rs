@@ -14,6 +14,7 @@ use tracing::{debug, info, warn};
 
 use super::{
     super::{
+        challenges::Place,
         grudges::Grudges,
         http::{Http, HttpError},
         limits::Kind,
@@ -103,12 +104,12 @@ impl Account<'_> {
     }
 
     fn has_room_for_bot(&self) -> bool {
-        !self.leaving && self.desk.has_room(self.places.running(), true)
+        !self.leaving && self.desk.has_room(self.running(), Place::Bot)
     }
 
     /// The matchmaker's next step; a challenge that it wants to be taken back is returned.
     fn step(&mut self) -> Option<ChallengeId> {
-        let (games, has_room) = (self.places.clocked(), self.has_room_for_bot());
+        let (games, has_room) = (self.running().clocked(), self.has_room_for_bot());
         let matches = self.matches.as_mut()?;
         let now = since_1970();
         matches.due = Instant::now() + LONG;
@@ -132,7 +133,7 @@ impl Account<'_> {
 
     /// Who is there: one of them is challenged, if it is still time for that.
     pub(super) fn around(&mut self, result: Result<(User, Vec<User>), HttpError>) {
-        let (games, has_room) = (self.places.clocked(), self.has_room_for_bot());
+        let (games, has_room) = (self.running().clocked(), self.has_room_for_bot());
         let Some(matches) = &mut self.matches else { return };
         matches.is_looking = false;
         let now = since_1970();

@@ -2,7 +2,8 @@
 //!
 //! `places` counts games and accepted challenges; `desk` answers challenges, `matches` sends ours, `halls` joins
 //! teams and tournaments; `errands` does the asking. A place is free again when its game's task has ended, in
-//! whatever way.
+//! whatever way. Correspondence games have a task only while there is something to do in them; else they are
+//! `sleepers`.
 
 use std::time::{Duration, Instant};
 
@@ -15,10 +16,10 @@ use tokio_util::task::JoinMap;
 use tracing::{Instrument, debug, info, info_span, warn};
 
 use super::{
-    challenges::Desk,
+    challenges::{Desk, Running},
     clubs::Clubs,
     config::Config,
-    game::{self, Left, Table},
+    game::{self, Left, News, Table},
     http::HttpError,
     limits::Kind,
     people::People,
@@ -26,7 +27,7 @@ use super::{
 };
 use crate::{
     protocol::Shutdown,
-    wire::lichess::{Challenge, Direction, Event, GameEvent, GameId},
+    wire::lichess::{Challenge, Direction, Event, GameEvent, GameId, Speed},
 };
 
 mod desk;
@@ -34,10 +35,12 @@ mod errands;
 mod halls;
 mod matches;
 mod places;
+mod sleepers;
 
 use errands::Answered;
 use matches::Matches;
 use places::Places;
+use sleepers::Sleepers;
 
 /// So often something is asked for while games run, so that no move pays for a new connection.
 const WARM: Duration = Duration::from_secs(45);
@@ -59,6 +62,7 @@ pub(super) struct Account<'a> {
     seen: Instant,
     games: JoinMap<GameId, Left>,
     places: Places,
+    sleepers: Sleepers,
     desk: Desk,
     matches: Option<Matches>,
     clubs: Clubs,
@@ -80,7 +84,8 @@ impl<'a> Account<'a> {
         shutdown: &'a Shutdown,
     ) -> Account<'a> {
         let now = Instant::now();
-        let mut desk = Desk::new(config.challenges.clone(), config.max_games, people.clone());
+        let most = [config.max_games, config.correspondence.max_games];
+        let mut desk = Desk::new(config.challenges.clone(), most, people.clone());
         let left = config.games.map(u32::from);
         left.into_iter().for_each(|left| desk.count(left));
         let matches = match &config.matchmaking {
@@ -97,6 +102,7 @@ impl<'a> Account<'a> {
             people,
             games: JoinMap::new(),
             places: Places::default(),
+            sleepers: Sleepers::new(config.correspondence.checkin, now),
             desk,
             matches,
             clubs: Clubs::new(&config.team, &config.tournament, now),
@@ -151,12 +157,14 @@ impl<'a> Account<'a> {
     /// When something is due, if nothing happens before.
     fn due(&self) -> Instant {
         let matches = self.matches.as_ref().map(Matches::due);
+        let sleepers = self.sleepers.due().filter(|_| !self.leaving);
         let times = [
             Some(self.check_due()),
             self.places.due(),
             self.table.http.tally().next(),
             matches,
             self.clubs.due(),
+            sleepers,
         ];
         times.into_iter().flatten().min().unwrap_or_else(|| Instant::now() + LONG)
     }
@@ -181,6 +189,7 @@ impl<'a> Account<'a> {
         }
         self.table.http.tally().report(now);
         if !self.leaving {
+            self.wake(now);
             self.serve();
             self.knock();
         }
@@ -195,14 +204,13 @@ impl<'a> Account<'a> {
             self.turn_away(&waiting);
         }
         self.leave_halls();
+        self.places.lull();
     }
 
     fn hear(&mut self, event: Event) {
         match event {
             Event::GameStart { game } => self.start(&game),
-            Event::GameFinish { game } => {
-                self.places.finish(game.game_id, game::ending(&game.status, game.winner));
-            }
+            Event::GameFinish { game } => self.finish(&game),
             Event::Challenge { challenge, compat } if !self.is_ours(&challenge) => {
                 self.challenged(&challenge, compat);
             }
@@ -233,14 +241,55 @@ impl<'a> Account<'a> {
             debug!("nothing to do for game {id}");
             return self.places.vanish(id.into());
         }
+        if event.speed == Some(Speed::Correspondence) {
+            // It sleeps until we have a turn in it.
+            self.places.vanish(id.into());
+            if !self.sleepers.knows(id) {
+                self.met(event);
+            }
+            return self.sleepers.hear(event, Instant::now());
+        }
         let is_from_us = self.met(event);
         if self.leaving && !self.places.was_accepted(id) && !event.has_moved {
             info!("leaving: game {id} is not begun");
             return self.request(format!("api/bot/game/{id}/abort"), Kind::Game, None);
         }
-        let finished = self.places.begin(event, is_from_us);
+        let news = self.places.begin(event, is_from_us);
+        self.play(id, news);
+    }
+
+    fn play(&mut self, id: GameId, news: News) {
         let span = info_span!("game", id = %id);
-        self.games.spawn(id, game::play(self.table.clone(), id, finished).instrument(span));
+        self.games.spawn(id, game::play(self.table.clone(), id, news).instrument(span));
+    }
+
+    /// Wakes the sleeping games in which there is something to do, as far as there is room, and looks for more.
+    fn wake(&mut self, now: Instant) {
+        if self.sleepers.due().is_some_and(|due| due <= now) {
+            self.look(Duration::ZERO);
+        }
+        while self.places.awake() < self.config.correspondence.at_once.get() {
+            let Some(id) = self.sleepers.wake() else { return };
+            let news = self.places.wake(id);
+            self.play(id, news);
+        }
+        if self.sleepers.has_due() {
+            self.places.lull();
+        }
+    }
+
+    /// The places that are taken, by those who sleep as well.
+    fn running(&self) -> Running {
+        let running = self.places.running();
+        Running { correspondence: running.correspondence + self.sleepers.len(), ..running }
+    }
+
+    /// The account's events say that a game is over.
+    fn finish(&mut self, event: &GameEvent) {
+        let id = event.game_id;
+        if !self.sleepers.finish(id, Instant::now()) {
+            self.places.finish(id, game::ending(&event.status, event.winner));
+        }
     }
 
     fn ended(&mut self, id: GameId, left: Option<Left>) -> Result<(), HttpError> {
@@ -250,6 +299,7 @@ impl<'a> Account<'a> {
         match left {
             Some(Left::Over) => self.count(),
             Some(Left::Unplayed) => {}
+            Some(Left::Asleep) => self.sleepers.fall_asleep(id, Instant::now()),
             Some(Left::Unauthorized) => return Err(HttpError::Unauthorized),
             None => {
                 tracing::error!("game {id}: its task crashed, please report it");

@@ -1,6 +1,7 @@
-//! The places of an account: games that run, and accepted challenges that are about to become games.
+//! The places of an account: games that are played, and accepted challenges that are about to become games.
 //!
-//! Counted by their ids, whatever is told twice; and apart for humans and bots, as far as that is known.
+//! Counted by their ids, whatever is told twice; and apart by kind, as far as that is known. Correspondence games that
+//! sleep are counted elsewhere.
 
 use std::{
     collections::HashMap,
@@ -8,45 +9,52 @@ use std::{
 };
 
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
-use super::super::challenges::Running;
-use crate::wire::lichess::{ChallengeId, GameEvent, GameId, Speed, TournamentId};
+use super::super::{
+    challenges::{Place, Running},
+    game::News,
+};
+use crate::wire::lichess::{ChallengeId, GameEvent, GameId, TournamentId};
 
 /// An accepted challenge becomes a game in this time, or never.
 const BECOMES_GAME: Duration = Duration::from_secs(30);
 
-/// A game that runs.
+/// A game that is played.
 #[derive(Debug)]
 struct Seated {
-    is_bot: bool,
-    has_clock: bool,
+    place: Place,
     tournament: Option<TournamentId>,
     /// To tell its task that the account's events say that it is over.
     finished: mpsc::Sender<String>,
+    /// To tell it that others wait for its place.
+    wanted: CancellationToken,
 }
 
 /// See the module's comment.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     games: HashMap<GameId, Seated>,
-    /// Since when, and from a bot or not.
-    accepted: HashMap<ChallengeId, (Instant, bool)>,
+    /// Since when, and which place it will take.
+    accepted: HashMap<ChallengeId, (Instant, Place)>,
 }
 
 impl Places {
     /// All that are taken.
     pub fn running(&self) -> Running {
-        let kinds = self.games.values().map(|game| game.is_bot);
-        let kinds = kinds.chain(self.accepted.values().map(|(_, is_bot)| *is_bot));
-        kinds.fold(Running::default(), |running, is_bot| match is_bot {
-            true => Running { bots: running.bots + 1, ..running },
-            false => Running { humans: running.humans + 1, ..running },
-        })
+        let games = self.games.values().map(|game| game.place);
+        games.chain(self.accepted.values().map(|(_, place)| *place)).collect()
     }
 
-    /// Those that keep us from being idle: days for a move do not.
-    pub fn clocked(&self) -> usize {
-        self.games.values().filter(|game| game.has_clock).count() + self.accepted.len()
+    /// Correspondence games that are awake.
+    pub fn awake(&self) -> usize {
+        self.games.values().filter(|game| game.place == Place::Correspondence).count()
+    }
+
+    /// Correspondence games are asked to sleep as soon as there is nothing to do in them.
+    pub fn lull(&self) {
+        let awake = self.games.values().filter(|game| game.place == Place::Correspondence);
+        awake.for_each(|game| game.wanted.cancel());
     }
 
     pub fn is_empty(&self) -> bool {
@@ -62,8 +70,8 @@ impl Places {
         self.accepted.contains_key(&id) || self.games.contains_key(&id.into())
     }
 
-    pub fn accept(&mut self, id: ChallengeId, is_bot: bool, now: Instant) {
-        self.accepted.insert(id, (now, is_bot));
+    pub fn accept(&mut self, id: ChallengeId, place: Place, now: Instant) {
+        self.accepted.insert(id, (now, place));
     }
 
     /// It is no game, and will be none.
@@ -71,20 +79,24 @@ impl Places {
         self.accepted.remove(&id);
     }
 
-    /// It is a game. Returns where its task hears that it is over.
-    pub fn begin(&mut self, event: &GameEvent, is_from_us: bool) -> mpsc::Receiver<String> {
+    /// It is a game with a clock. Returns what its task is to listen to.
+    pub fn begin(&mut self, event: &GameEvent, is_from_us: bool) -> News {
         let accepted = self.accepted.remove(&event.game_id.into());
-        let (finished, hears) = mpsc::channel(1);
         let opponent = &event.opponent;
         let looks_like_bot = opponent.ai.is_some() || opponent.username.starts_with("BOT ");
-        let seated = Seated {
-            is_bot: accepted.map_or(is_from_us || looks_like_bot, |(_, is_bot)| is_bot),
-            has_clock: event.speed != Some(Speed::Correspondence),
-            tournament: event.tournament_id,
-            finished,
-        };
-        self.games.insert(event.game_id, seated);
-        hears
+        let place = accepted.map_or(Place::clocked(is_from_us || looks_like_bot), |(_, place)| place);
+        self.seat(event.game_id, place, event.tournament_id)
+    }
+
+    /// It is a correspondence game, which sleeps no more.
+    pub fn wake(&mut self, id: GameId) -> News {
+        self.seat(id, Place::Correspondence, None)
+    }
+
+    fn seat(&mut self, id: GameId, place: Place, tournament: Option<TournamentId>) -> News {
+        let ((finished, hears), wanted) = (mpsc::channel(1), CancellationToken::new());
+        self.games.insert(id, Seated { place, tournament, finished, wanted: wanted.clone() });
+        News { finished: hears, wanted }
     }
 
     pub fn was_accepted(&self, id: GameId) -> bool {
@@ -129,6 +141,9 @@ mod tests {
     use super::*;
     use crate::wire::Message;
 
+    const HUMAN: Running = Running { humans: 1, bots: 0, correspondence: 0 };
+    const BOT: Running = Running { humans: 0, bots: 1, correspondence: 0 };
+
     fn game(more: &str) -> GameEvent {
         let line = format!(r#"{{"type":"gameStart","game":{{"gameId":"abcdefgh","color":"white"{more}}}}}"#);
         match crate::wire::lichess::Event::parse(&line).unwrap() {
@@ -141,13 +156,13 @@ mod tests {
     fn a_challenge_becomes_a_game_and_is_counted_once() {
         let (mut places, now) = (Places::default(), Instant::now());
         let id: ChallengeId = "abcdefgh".parse().unwrap();
-        places.accept(id, true, now);
-        places.accept(id, true, now);
-        assert_eq!(places.running(), Running { humans: 0, bots: 1 });
+        places.accept(id, Place::Bot, now);
+        places.accept(id, Place::Bot, now);
+        assert_eq!(places.running(), BOT);
         assert!(places.was_accepted(id.into()));
         places.begin(&game(""), false);
         assert!(!places.was_accepted(id.into()) && places.knows(id));
-        assert_eq!(places.running(), Running { humans: 0, bots: 1 });
+        assert_eq!(places.running(), BOT);
         assert!(places.forget(now + BECOMES_GAME).is_empty() && places.due().is_none());
         places.end(id.into());
         assert!(places.is_empty());
@@ -157,7 +172,7 @@ mod tests {
     fn what_never_begins_holds_no_place() {
         let (mut places, now) = (Places::default(), Instant::now());
         let id: ChallengeId = "abcdefgh".parse().unwrap();
-        places.accept(id, false, now);
+        places.accept(id, Place::Human, now);
         assert_eq!(places.due(), Some(now + BECOMES_GAME));
         assert!(places.forget(now + BECOMES_GAME / 2).is_empty());
         assert_eq!(places.forget(now + BECOMES_GAME), [id]);
@@ -167,20 +182,31 @@ mod tests {
     #[test]
     fn who_plays_in_a_game_that_was_found() {
         for (more, from_us, running) in [
-            ("", false, Running { humans: 1, bots: 0 }),
-            ("", true, Running { humans: 0, bots: 1 }),
-            (r#","opponent":{"id":"x","username":"BOT x"}"#, false, Running { humans: 0, bots: 1 }),
-            (r#","opponent":{"ai":3}"#, false, Running { humans: 0, bots: 1 }),
+            ("", false, HUMAN),
+            ("", true, BOT),
+            (r#","opponent":{"id":"x","username":"BOT x"}"#, false, BOT),
+            (r#","opponent":{"ai":3}"#, false, BOT),
         ] {
             let mut places = Places::default();
             places.begin(&game(more), from_us);
             assert_eq!(places.running(), running, "{more}");
         }
         let mut places = Places::default();
-        places.begin(&game(r#","speed":"correspondence","tournamentId":"ABCDEFGH""#), false);
-        assert_eq!((places.clocked(), places.running().all()), (0, 1));
+        places.begin(&game(r#","tournamentId":"ABCDEFGH""#), false);
         let tournament = "ABCDEFGH".parse().unwrap();
         assert!(places.plays_in(tournament));
         assert_eq!(places.end("abcdefgh".parse().unwrap()), Some(tournament));
+    }
+
+    #[test]
+    fn correspondence_games_have_places_of_their_own() {
+        let (mut places, now) = (Places::default(), Instant::now());
+        places.accept("qwertzui".parse().unwrap(), Place::Correspondence, now);
+        let news = places.wake("ABCDEFGH".parse().unwrap());
+        let clocked = places.begin(&game(""), false);
+        assert_eq!(places.running(), Running { correspondence: 2, ..HUMAN });
+        assert_eq!(places.awake(), 1);
+        places.lull();
+        assert!(news.wanted.is_cancelled() && !clocked.wanted.is_cancelled());
     }
 }

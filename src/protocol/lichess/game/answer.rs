@@ -49,7 +49,7 @@ impl Game {
     }
 
     pub(super) fn clocks(&self, read_at: Instant) -> Option<Clocks> {
-        let control = self.info.time_control?;
+        let Some(control) = self.info.time_control else { return Some(self.clocks_for_a_move()) };
         let BySide([white, black]) = self.state.left();
         let mut left = BySide([white?.min(LONGEST), black?.min(LONGEST)]);
         if let Some(expiration) = self.state.expiration {

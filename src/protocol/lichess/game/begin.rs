@@ -39,8 +39,18 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         return Err(Left::Unplayed);
     };
     if full.state.status.is_over() {
-        debug!("over already: {}", result(&full.state));
-        return Err(Left::Unplayed);
+        let how = result(&full.state);
+        if full.clock.is_some() {
+            debug!("over already: {how}");
+            return Err(Left::Unplayed);
+        }
+        // Nobody was awake to see it.
+        info!("over: {how}");
+        if let Some(mut record) = table.clerk.begin(&full, side) {
+            record.state(full.state);
+            table.clerk.keep(record);
+        }
+        return Err(Left::Over);
     }
     let track = match Track::new(&full) {
         Ok(track) => track,
@@ -58,7 +68,11 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         side,
         names: BySide([name(&full.white), name(&full.black)]),
         time_control: full.clock,
-        occasion: Occasion { rated: Some(full.rated), opponent: Some(kind(players[!side])) },
+        occasion: Occasion {
+            rated: Some(full.rated),
+            opponent: Some(kind(players[!side])),
+            by_post: full.clock.is_none(),
+        },
     };
     info!("{} against {}", info.names[Side::First], info.names[Side::Second]);
     let seat = table.seat(&info).await;
@@ -74,6 +88,7 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         calls: JoinSet::new(),
         opened: Instant::now(),
         abort_at: None,
+        idle_since: None,
         away: None,
         wishes: Wishes::default(),
         takebacks: table.rules.takebacks,

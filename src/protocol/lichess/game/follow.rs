@@ -14,6 +14,7 @@ impl Game {
             Ok(change) => change,
             Err(lost) => {
                 warn!("cannot follow the server's moves: {lost}");
+                self.note_idleness(true);
                 if state.status.is_over() {
                     self.state = state;
                 }
@@ -36,12 +37,14 @@ impl Game {
         }
         self.hear_wishes().await?;
         self.await_first_move(read_at);
+        self.note_idleness(false);
         let clocks = self.clocks(read_at);
         match &self.request {
             Request::None if self.track.side() == self.info.side => self.ask(clocks).await,
             _ => match clocks {
-                Some(clocks) => self.tell(Event::ClocksRead(clocks)).await,
-                None => Ok(()),
+                // No clock runs where each move has its own time.
+                Some(clocks) if !self.is_patient() => self.tell(Event::ClocksRead(clocks)).await,
+                _ => Ok(()),
             },
         }
     }

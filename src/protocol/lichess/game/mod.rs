@@ -1,8 +1,8 @@
 //! One game: its stream becomes events for the player, the player's actions become requests.
 //!
 //! `begin` finds a player for it, `follow` tells that player what is new, `answer` brings its moves to the
-//! server, `calls` does everything that is no move, `talk` brings
-//! chat to and from it, `words` says how it ended.
+//! server, `calls` does everything that is no move, `talk` brings chat to and from it, `rest` says when a game
+//! without a clock may sleep, `words` says how it ended.
 
 use std::{
     future::pending,
@@ -10,6 +10,7 @@ use std::{
 };
 
 use tokio::{select, sync::mpsc, task::JoinSet, time::sleep_until};
+use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
 use super::{
@@ -32,6 +33,7 @@ mod answer;
 mod begin;
 mod calls;
 mod follow;
+mod rest;
 mod talk;
 mod words;
 
@@ -45,6 +47,8 @@ const LONGEST: Duration = Duration::from_secs(30 * 86_400);
 const PLAYER_HANGS: Duration = Duration::from_secs(5);
 /// What a game's stream may take to tell an end that the account's events have told.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+/// What the player hears of a game that goes on without it.
+const ASLEEP: &str = "sleeping until the opponent moves";
 
 /// What all games of an account share.
 #[derive(Clone, Debug)]
@@ -72,17 +76,29 @@ pub(super) enum Left {
     Unplayed,
     /// The token is worth nothing any more.
     Unauthorized,
+    /// It goes on, but there is nothing to do in it for now.
+    Asleep,
 }
 
-/// Plays a game to its end; `finished` brings the account's word that it is over.
-pub(super) async fn play(table: Table, id: GameId, mut finished: mpsc::Receiver<String>) -> Left {
+/// What a game's task hears from the account.
+#[derive(Debug)]
+pub(super) struct News {
+    /// The account's events say that it is over, and how.
+    pub finished: mpsc::Receiver<String>,
+    /// Others wait for its place.
+    pub wanted: CancellationToken,
+}
+
+/// Plays a game to its end, or until there is nothing to do in it for a while.
+pub(super) async fn play(table: Table, id: GameId, mut news: News) -> Left {
     let mut stream = table.follow(id);
     let begun = select! {
         begun = begin::begin(table, &mut stream) => begun,
-        Some(_) = finished.recv() => return Left::Unplayed,
+        Some(_) = news.finished.recv() => return Left::Unplayed,
+        () = rest::in_vain(&news.wanted) => return Left::Asleep,
     };
     match begun {
-        Ok(game) => game.run(stream, finished).await,
+        Ok(game) => game.run(stream, news).await,
         Err(left) => left,
     }
 }
@@ -111,6 +127,8 @@ struct Game {
     /// When the stream was opened that we read.
     opened: Instant,
     abort_at: Option<Instant>,
+    /// Since when there is nothing to do but to wait for the opponent, who has days for a move.
+    idle_since: Option<Instant>,
     /// The opponent has left.
     away: Option<Away>,
     wishes: Wishes,
@@ -127,7 +145,7 @@ struct Game {
 }
 
 impl Game {
-    async fn run(mut self, mut stream: Stream<GameMessage>, mut finished: mpsc::Receiver<String>) -> Left {
+    async fn run(mut self, mut stream: Stream<GameMessage>, mut news: News) -> Left {
         let (state, read_at) = (self.state.clone(), self.read_at);
         let mut dealt = self.follow(state, read_at).await;
         let mut last_words: Option<(Instant, String)> = None;
@@ -140,6 +158,7 @@ impl Game {
                 let result = words::result(&self.state);
                 return self.end(result, Left::Over).await;
             }
+            let rested = self.rested(&news.wanted);
             dealt = select! {
                 biased;
                 action = self.seat.actions.recv() => self.act(action),
@@ -182,9 +201,12 @@ impl Game {
                     }
                     Ok(())
                 }
-                Some(result) = finished.recv(), if last_words.is_none() => {
+                Some(result) = news.finished.recv(), if last_words.is_none() => {
                     last_words = Some((Instant::now() + LAST_WORDS, result));
                     Ok(())
+                }
+                () = rested, if last_words.is_none() => {
+                    return self.end(ASLEEP.to_owned(), Left::Asleep).await;
                 }
                 () = at(last_words.as_ref().map(|(until, _)| *until)) => {
                     let result = last_words.map(|(_, result)| result);

@@ -1,0 +1,119 @@
+//! An arena tournament over the Bot API: three bots of ours join it, meet one another as they become free, and
+//! the table counts what they did.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers are tests, too
+
+#[path = "support/lichess_arena.rs"]
+mod support;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::Bot;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep, timeout},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use zeitnot::{
+    arena::{Arena, Config},
+    bot::{self, Equipment},
+    engine::{self, Kind, Workshop},
+    protocol::{
+        Protocol, Shutdown,
+        lichess::{self, Lichess},
+    },
+};
+
+/// Beyond all doubt, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PLAYERS: [&str; 3] = ["Alice", "Bob", "Carol"];
+
+fn settings(folder: &std::path::Path) -> String {
+    let account = |name: &&str| {
+        let token = format!("lip_{}", name.to_lowercase());
+        format!("{{ name = '{name}', token = '{token}', scopes = ['bot:play', 'tournament:write'] }}")
+    };
+    format!(
+        "games = '{}'\n[lichess]\nlisten = '127.0.0.1:0'\nadmin_token = 'admin'\naccount = [{}]\n\
+         [[lichess.tournament]]\nname = 'Hourly'\nid = 'abcdefgh'\ntime = '20+0.1'\nlasts = '8s'\n\
+         starts_in = '1s'\npassword = 'hush'\nberserk = true\n",
+        folder.display(),
+        PLAYERS.iter().map(account).collect::<Vec<_>>().join(", ")
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_free_is_paired() {
+    let folder = tempfile::tempdir().unwrap();
+    let config: Config = toml::from_str(&settings(folder.path())).unwrap();
+    let arena = Arena::bind(config).await.unwrap();
+    let address = arena.lichess().unwrap();
+    let stop = CancellationToken::new();
+    let running = tokio::spawn(arena.run(stop.clone()));
+    let bot = |token: &str| Bot { address: address.to_string(), token: token.into(), agent: "test".into() };
+    let alice = bot("lip_alice");
+
+    let (status, _) = alice.post("/api/tournament/abcdefgh/join", "password=wrong").await;
+    assert_eq!(status, 400);
+    assert_eq!(alice.get("/api/tournament/nothere1").await.0, 404);
+    let made =
+        r#"{"name": "Later", "time": "180+2", "lasts": "1h", "starts_in": "1h", "bots_allowed": false}"#;
+    assert_eq!(alice.post("/api/zeitnot/tournament", made).await.0, 401);
+    let (status, later) = bot("admin").post("/api/zeitnot/tournament", made).await;
+    assert_eq!((status, &later["isStarted"]), (200, &json!(false)), "{later}");
+    let join = format!("/api/tournament/{}/join", later["id"].as_str().unwrap());
+    assert!(alice.refused(&join, "").await.1.contains("bots"));
+    let (_, all) = alice.get("/api/tournament").await;
+    assert!(all["created"].as_array().unwrap().iter().any(|one| one["fullName"] == "Later"), "{all}");
+
+    let (shutdown, tasks) = (Shutdown::default(), TaskTracker::new());
+    let mut clients = Vec::new();
+    for name in PLAYERS {
+        let text = format!(
+            "url = 'http://{address}'\ntoken = 'lip_{}'\n[[tournament]]\nid = 'abcdefgh'\npassword = 'hush'",
+            name.to_lowercase()
+        );
+        let config: lichess::Config = toml::from_str(&text).unwrap();
+        let workshop = Workshop::new(&engine::Config { kind: Kind::Random, ..Default::default() }).unwrap();
+        let (news, _nobody_watches) = mpsc::channel(1);
+        let (lobby, bot) = bot::Bot::channel(Equipment::new(bot::Config::default(), workshop, news));
+        tasks.spawn(bot.run(shutdown.now.clone()));
+        let run = Lichess::run(config, lobby, shutdown.clone());
+        clients.push(tokio::spawn(async move { run.await.unwrap() }));
+    }
+
+    let until = Instant::now() + PATIENCE;
+    let mut seen: Option<Value> = None;
+    let table = loop {
+        assert!(Instant::now() < until, "the tournament does not end");
+        let (_, playing) = alice.get("/api/account/playing").await;
+        seen = seen.or_else(|| playing["nowPlaying"].as_array().unwrap().first().cloned());
+        let (_, table) = alice.get("/api/tournament/abcdefgh").await;
+        if table["isFinished"] == true {
+            break table;
+        }
+        sleep(Duration::from_millis(50)).await;
+    };
+    let game = seen.expect("alice has played");
+    assert_eq!((&game["source"], &game["tournamentId"]), (&json!("arena"), &json!("abcdefgh")));
+    let players = table["standing"]["players"].as_array().unwrap();
+    assert_eq!((players.len(), &table["nbPlayers"]), (3, &json!(3)), "{table}");
+    let scores: Vec<u64> = players.iter().map(|player| player["score"].as_u64().unwrap()).collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+    for player in players {
+        let sheet = player["sheet"]["scores"].as_str().unwrap();
+        let sum: u64 = sheet.bytes().map(|digit| u64::from(digit - b'0')).sum();
+        assert_eq!(player["score"], sum, "{player}");
+    }
+    assert!(scores.iter().sum::<u64>() >= 2, "at least one game was played to its end: {table}");
+
+    shutdown.now.cancel();
+    for client in clients {
+        timeout(PATIENCE, client).await.expect("a client ends").unwrap();
+    }
+    stop.cancel();
+    timeout(PATIENCE, running).await.expect("the arena ends").unwrap();
+    tasks.close();
+    timeout(PATIENCE, tasks.wait()).await.expect("the players end");
+}
