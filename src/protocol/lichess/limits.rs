@@ -43,9 +43,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Is one at a time enough? A stream that takes long to open must not keep the other games' from opening.
+    /// Is one at a time enough? A stream that takes long to open must not keep the other games' from opening, nor
+    /// a claim that hangs keep another game from being resigned.
     fn takes_turns(self) -> bool {
-        !matches!(self, Kind::Move | Kind::Events | Kind::Stream)
+        !matches!(self, Kind::Move | Kind::Game | Kind::Events | Kind::Stream)
     }
 
     /// Does the server count these over a while?
@@ -158,6 +159,9 @@ mod tests {
         assert!(timeout(MINUTE, limits.enter(Kind::Lookup)).await.is_err());
         drop(first);
         assert!(timeout(MINUTE, limits.enter(Kind::Lookup)).await.is_ok());
+        // But what hangs in one game holds up no other.
+        let _claim = limits.enter(Kind::Game).await;
+        assert!(timeout(MINUTE, limits.enter(Kind::Game)).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
