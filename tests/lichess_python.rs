@@ -34,7 +34,7 @@ async fn profiles_have_what_clients_read() {
     assert_eq!(playing["nowPlaying"][0]["compat"], json!({"bot": true, "board": false}));
     support::play(&alice, &bob, &id, "e2e4 e7e5").await;
     bob.ok(&format!("/api/bot/game/{id}/resign")).await;
-    let count = json!({"all": 1, "rated": 0, "win": 1, "loss": 0, "draw": 0});
+    let count = json!({"all": 1, "playing": 0, "rated": 0, "win": 1, "loss": 0, "draw": 0});
     assert_eq!(alice.get("/api/account").await.1["count"], count);
     let (_, pgn) = bob.text("GET", &format!("/game/export/{id}"), "", "").await;
     assert!(pgn.contains("[WhiteTitle \"BOT\"]") && pgn.contains("[UTCDate \"20"), "{pgn}");
