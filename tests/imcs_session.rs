@@ -20,9 +20,9 @@ use zeitnot::{
     seat::{Action, Declined, Event, GameInfo, Lobby, OpenSeat, Seat, Turn},
 };
 
-async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
-    timeout(Duration::from_secs(10), future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
-}
+#[path = "support/soon.rs"]
+mod soon;
+use soon::soon;
 
 struct Server(TcpListener);
 

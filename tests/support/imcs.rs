@@ -9,17 +9,13 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream},
     net::TcpStream,
     task::JoinHandle,
-    time::timeout,
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot::arena::{Arena, Config, Summary};
 
-/// Nothing here takes this long, unless it never comes.
-const LONG: Duration = Duration::from_secs(10);
-
-pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
-    timeout(LONG, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
-}
+#[path = "soon.rs"]
+mod soon;
+pub use soon::soon;
 
 /// An arena with nothing but IMCS.
 pub struct Imcs {

@@ -2,25 +2,19 @@
 
 #![allow(dead_code)] // every test file uses another part of it
 
-use std::time::Duration;
-
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
     task::JoinHandle,
-    time::timeout,
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot::arena::{Arena, Config, Summary};
 
-/// Nothing here takes this long, unless it never comes.
-const LONG: Duration = Duration::from_secs(10);
-
-pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
-    timeout(LONG, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
-}
+#[path = "soon.rs"]
+mod soon;
+pub use soon::soon;
 
 /// What a person's account has.
 const PERSON: &str = "title = ''\nscopes = ['bot:play', 'board:play', 'challenge:read', 'challenge:write', \

@@ -13,7 +13,6 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::mpsc,
     task::JoinHandle,
-    time::timeout,
 };
 use tokio_tungstenite::{WebSocketStream, tungstenite::Message};
 use zeitnot::{
@@ -27,12 +26,9 @@ use zeitnot::{
 
 pub const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// Nothing here takes this long, unless it never comes.
-const LONG: Duration = Duration::from_secs(10);
-
-pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
-    timeout(LONG, future).await.unwrap_or_else(|_| panic!("waited in vain for {what}"))
-}
+#[path = "soon.rs"]
+mod soon;
+pub use soon::soon;
 
 // ---- the server ----------------------------------------------------------------------------------
 
