@@ -15,6 +15,7 @@ pub mod bot;
 pub mod cli;
 pub mod engine;
 pub mod game;
+pub mod matches;
 pub mod net;
 pub mod online;
 pub mod priority;

@@ -21,11 +21,12 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("bot", &["game", "priority", "engine", "seat", "online"]),
     ("protocol", &["game", "seat", "wire", "net"]),
     ("arena", &["game", "wire", "net"]),
+    ("matches", &["game", "wire", "engine", "bot", "arena"]),
     (
         "cli",
         &[
             "game", "wire", "net", "priority", "process", "seat", "online", "engine", "bot", "protocol",
-            "arena",
+            "arena", "matches",
         ],
     ),
 ];

@@ -6,19 +6,47 @@ use tokio::time::Instant;
 
 use crate::game::{BySide, Side, TimeControl};
 
+/// What a side has to think with.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Allowance {
+    /// A clock for the whole game.
+    Game(TimeControl),
+    /// So long for each move, whatever the last one took.
+    Move(Duration),
+}
+
 /// Two clocks of which at most one runs.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     left: BySide<Duration>,
     increments: BySide<Duration>,
+    /// With each move it shows this again.
+    refills: BySide<Option<Duration>>,
+    /// So late a move still counts.
+    margin: Duration,
     running: Option<(Side, Instant)>,
 }
 
 impl Clock {
     /// Both clocks full, none running.
     pub fn new(time_control: TimeControl) -> Self {
-        let TimeControl { initial, increment } = time_control;
-        Clock { left: BySide::both(initial), increments: BySide::both(increment), running: None }
+        Clock::fair(BySide::both(Allowance::Game(time_control)), Duration::ZERO)
+    }
+
+    /// To each side its own, none running; a move that is late by the margin still counts.
+    pub fn fair(allowances: BySide<Allowance>, margin: Duration) -> Self {
+        let part = |allowance| match allowance {
+            Allowance::Game(TimeControl { initial, increment }) => (initial, increment, None),
+            Allowance::Move(time) => (time, Duration::ZERO, Some(time)),
+        };
+        let [white, black] = allowances.0.map(part);
+        Clock {
+            left: BySide([white.0, black.0]),
+            increments: BySide([white.1, black.1]),
+            refills: BySide([white.2, black.2]),
+            margin,
+            running: None,
+        }
     }
 
     /// Half of a side's time goes, and all of its increment.
@@ -56,9 +84,9 @@ impl Clock {
         self.left[side].saturating_sub(used)
     }
 
-    /// When the running clock has used up its last moment.
+    /// When the running clock has used up its last moment, and the margin.
     pub fn flag(&self) -> Option<Instant> {
-        self.running.map(|(side, since)| since + self.left[side])
+        self.running.map(|(side, since)| since + self.left[side] + self.margin)
     }
 
     /// Would a move that arrived then be too late?
@@ -69,7 +97,7 @@ impl Clock {
     /// A legal move arrived: the running clock stops and gets its increment.
     pub fn press(&mut self, at: Instant) {
         if let Some((side, _)) = self.running {
-            self.left[side] = self.left(side, at) + self.increments[side];
+            self.left[side] = self.refills[side].unwrap_or(self.left(side, at) + self.increments[side]);
             self.running = None;
         }
     }
@@ -127,5 +155,19 @@ mod tests {
         clock.start(Side::First, t0 + 5 * MS);
         clock.press(t0);
         assert_eq!(clock.left(Side::First, t0), 1000 * MS);
+    }
+
+    #[test]
+    fn each_side_has_its_own_and_the_margin_is_given_only_once() {
+        let t0 = Instant::now();
+        let allowances = BySide([Allowance::Move(100 * MS), Allowance::Game("1+0.1".parse().unwrap())]);
+        let mut clock = Clock::fair(allowances, 20 * MS);
+        clock.start(Side::First, t0);
+        assert!(!clock.is_late(t0 + 120 * MS) && clock.is_late(t0 + 121 * MS));
+        clock.press(t0 + 115 * MS);
+        assert_eq!(clock.left(Side::First, t0), 100 * MS);
+        clock.start(Side::Second, t0);
+        clock.press(t0 + 1010 * MS);
+        assert_eq!(clock.left(Side::Second, t0), 100 * MS, "what was beyond the flag is not owed");
     }
 }

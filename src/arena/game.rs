@@ -12,11 +12,24 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{GameTag, Name, client::Client, clock::Clock, name::printable, pgn::Ply};
-use crate::{
-    game::{BySide, Game, Line, Outcome, Reason, Side, TimeControl},
-    wire::contest::{FromServer, GameResult, State, long_algebraic},
+use super::{
+    GameTag, Name,
+    client::Client,
+    clock::{Allowance, Clock},
+    name::printable,
 };
+use crate::{
+    game::{BySide, Game, Line, Outcome, Reason, Side},
+    wire::{
+        contest::{FromServer, GameResult, State, long_algebraic},
+        uci::UciScore,
+    },
+};
+use adjudication::Judge;
+
+mod adjudication;
+
+pub use adjudication::{Adjudication, Drawn, Resigned};
 
 /// How often both players hear of the clocks.
 const CLOCK_UPDATE: Duration = Duration::from_secs(5);
@@ -33,8 +46,40 @@ pub(super) struct Setup<G> {
     pub tag: GameTag,
     pub names: BySide<Name>,
     pub clients: BySide<Client>,
-    pub time_control: TimeControl,
+    pub allowances: BySide<Allowance>,
     pub start: G,
+    pub house: House,
+}
+
+/// How the referee is where it is asked for; by itself it is as people's programs need it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct House {
+    /// A move that is none loses. Otherwise another one is asked for, while the clock runs on.
+    pub is_strict: bool,
+    /// So late a move still counts.
+    pub margin: Duration,
+    /// When a game ends by what the players think of it.
+    pub adjudication: Adjudication,
+}
+
+/// A move as it was played.
+#[derive(Clone, Debug)]
+pub struct Ply {
+    /// The move as game records write it.
+    pub text: String,
+    /// What the mover's clock showed behind it, increment added.
+    pub left: Duration,
+    /// What the mover thought of it, where that was told.
+    pub opinion: Option<Opinion>,
+}
+
+/// What a player thinks of its move.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Opinion {
+    /// For the one who moves.
+    pub score: UciScore,
+    /// Plies that were looked ahead.
+    pub depth: u16,
 }
 
 /// Reaches a game that runs.
@@ -47,7 +92,7 @@ pub(super) struct GameStub {
 #[derive(Debug)]
 pub(super) enum Order {
     /// A player wants this move; its bytes were read then.
-    Move { side: Side, text: String, read_at: Instant },
+    Move { side: Side, text: String, read_at: Instant, opinion: Option<Opinion> },
     /// A player gives up.
     Resign(Side),
     /// A player's connection is gone.
@@ -67,19 +112,31 @@ impl GameStub {
 
 /// How a game ended.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ending {
+pub struct Ending {
     /// `None`: it was broken off.
     pub result: Option<GameResult>,
+    /// Why.
     pub cause: Cause,
 }
 
 /// Why a game ended.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub enum Cause {
+    /// As the rules have it.
     Rules(Reason),
+    /// A flag fell.
     OutOfTime,
+    /// A player gave up.
     Resignation,
+    /// A player is gone.
     Disconnect,
+    /// A player's move is none, in a [strict](House::is_strict) house.
+    IllegalMove,
+    /// Both players have said for long enough how it would end.
+    Adjudicated,
+    /// It lasted longer than games may.
+    TooLong,
+    /// Nobody plays on.
     Shutdown,
 }
 
@@ -89,6 +146,8 @@ impl Cause {
         match self {
             Cause::Rules(_) | Cause::Resignation => "normal",
             Cause::OutOfTime => "time forfeit",
+            Cause::IllegalMove => "rules infraction",
+            Cause::Adjudicated | Cause::TooLong => "adjudication",
             Cause::Disconnect | Cause::Shutdown => "abandoned",
         }
     }
@@ -113,6 +172,9 @@ impl fmt::Display for Cause {
             Cause::OutOfTime => "Out of time",
             Cause::Resignation => "Resignation",
             Cause::Disconnect => "Resignation by disconnect",
+            Cause::IllegalMove => "Illegal move",
+            Cause::Adjudicated => "Adjudication",
+            Cause::TooLong => "Too many moves",
             Cause::Shutdown => "The arena is shutting down",
         })
     }
@@ -120,12 +182,16 @@ impl fmt::Display for Cause {
 
 /// A game that is over.
 #[derive(Debug)]
-pub(super) struct Finished {
+pub struct Finished {
+    /// Its name.
     pub tag: GameTag,
+    /// When.
     pub began: OffsetDateTime,
     /// The position it began from, unless that was the usual one.
     pub fen: Option<String>,
+    /// Its moves.
     pub plies: Vec<Ply>,
+    /// And its end.
     pub ending: Ending,
 }
 
@@ -140,13 +206,15 @@ pub(super) struct GameActor<G: Game> {
     line: Line<G>,
     clock: Clock,
     plies: Vec<Ply>,
+    is_strict: bool,
+    judge: Judge,
 }
 
 impl<G: Game> GameActor<G> {
     /// A game that has not begun, and its stub.
     pub fn channel(setup: Setup<G>) -> (GameStub, GameActor<G>) {
         let (tx, rx) = mpsc::channel(QUEUE);
-        let Setup { tag, names, clients, time_control, start } = setup;
+        let Setup { tag, names, clients, allowances, start, house } = setup;
         let actor = GameActor {
             orders: rx,
             tag,
@@ -154,8 +222,10 @@ impl<G: Game> GameActor<G> {
             clients,
             watchers: Vec::new(),
             line: Line::new(start),
-            clock: Clock::new(time_control),
+            clock: Clock::fair(allowances, house.margin),
             plies: Vec::new(),
+            is_strict: house.is_strict,
+            judge: Judge::new(house.adjudication),
         };
         (GameStub { orders: tx }, actor)
     }
@@ -190,7 +260,7 @@ impl<G: Game> GameActor<G> {
 
     fn obey(&mut self, order: Order) -> Option<Ending> {
         match order {
-            Order::Move { side, text, read_at } => self.judge(side, &text, read_at),
+            Order::Move { side, text, read_at, opinion } => self.judge(side, &text, read_at, opinion),
             Order::Resign(side) => Some(self.lost(side, Cause::Resignation)),
             Order::Gone(side) => Some(self.lost(side, Cause::Disconnect)),
             Order::Watch(client) => {
@@ -208,7 +278,13 @@ impl<G: Game> GameActor<G> {
     }
 
     /// Time first, then the rules.
-    fn judge(&mut self, side: Side, text: &str, read_at: Instant) -> Option<Ending> {
+    fn judge(
+        &mut self,
+        side: Side,
+        text: &str,
+        read_at: Instant,
+        opinion: Option<Opinion>,
+    ) -> Option<Ending> {
         if side != self.line.now().side() {
             self.clients[side].info("It is not your turn");
             return None;
@@ -217,7 +293,8 @@ impl<G: Game> GameActor<G> {
             return Some(self.lost(side, Cause::OutOfTime));
         }
         match self.line.now().read(text) {
-            Ok(mv) => self.play(side, mv, read_at),
+            Ok(mv) => self.play(side, mv, read_at, opinion),
+            Err(_) if self.is_strict => Some(self.lost(side, Cause::IllegalMove)),
             Err(_) => {
                 self.clients[side].info(format!("Move {} is not legal", printable(text, 20)));
                 let again = FromServer::YourMove(self.state());
@@ -227,19 +304,28 @@ impl<G: Game> GameActor<G> {
         }
     }
 
-    fn play(&mut self, side: Side, mv: G::Move, read_at: Instant) -> Option<Ending> {
+    fn play(
+        &mut self,
+        side: Side,
+        mv: G::Move,
+        read_at: Instant,
+        opinion: Option<Opinion>,
+    ) -> Option<Ending> {
         let now = self.line.now();
         let (sent, text) = (long_algebraic(&now.write(mv)), now.record(mv));
         self.clock.press(read_at);
         self.line.play(mv);
-        self.plies.push(Ply { text, left: self.clock.left(side, read_at) });
+        self.plies.push(Ply { text, left: self.clock.left(side, read_at), opinion });
         let mover = self.names[side].to_string();
         let moved = FromServer::PlayerMoved { mover, mv: sent, state: self.state() };
         self.tell_all(&moved);
         match self.line.outcome() {
             Outcome::Ongoing => {
-                self.ask_for_move();
-                None
+                let ending = self.judge.hear(side, opinion);
+                if ending.is_none() {
+                    self.ask_for_move();
+                }
+                ending
             }
             Outcome::Draw(reason) => {
                 Some(Ending { result: Some(GameResult::Draw), cause: Cause::Rules(reason) })

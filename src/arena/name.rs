@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
+use crate::game::Side;
+
 /// The longest name, in characters.
 const LONGEST: usize = 49;
 
@@ -22,6 +24,11 @@ pub struct Name(Arc<str>);
 pub struct BadName(String);
 
 impl Name {
+    /// Of who has no other one.
+    pub(super) fn of(side: Side) -> Name {
+        Name(side.to_string().into())
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

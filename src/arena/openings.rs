@@ -9,7 +9,7 @@ use crate::game::Game;
 ///
 /// # Errors
 /// [`ArenaError::Openings`] if there is no such file, [`ArenaError::Opening`] with the line that is wrong.
-pub(super) fn load<G: Game>(path: &Path) -> Result<Vec<G>, ArenaError> {
+pub fn load<G: Game>(path: &Path) -> Result<Vec<G>, ArenaError> {
     let text =
         fs::read_to_string(path).map_err(|source| ArenaError::Openings { path: path.to_owned(), source })?;
     let wrong = |line, why: String| ArenaError::Opening { path: path.to_owned(), line, why };

@@ -1,10 +1,11 @@
 //! A finished game as PGN text: seven tags and a few more, moves with the clock behind each.
 
-use std::time::Duration;
-
 use time::{OffsetDateTime, macros::format_description};
 
-use super::{Name, game::Ending};
+use super::{
+    Name,
+    game::{Ending, Ply},
+};
 use crate::{
     game::{BySide, Side, TimeControl},
     wire::{
@@ -26,15 +27,6 @@ pub(super) struct Record {
     pub fen: Option<String>,
     pub plies: Vec<Ply>,
     pub ending: Ending,
-}
-
-/// A move as it was played.
-#[derive(Clone, Debug)]
-pub(super) struct Ply {
-    /// The move as game records write it.
-    pub text: String,
-    /// What the mover's clock showed behind it, increment added.
-    pub left: Duration,
 }
 
 impl Record {
@@ -76,7 +68,7 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
-    use std::{io, ops::ControlFlow};
+    use std::{io, ops::ControlFlow, time::Duration};
 
     use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
     use proptest::prelude::*;
@@ -139,6 +131,7 @@ mod tests {
         let ply = |(i, text): (usize, &&str)| Ply {
             text: (*text).to_owned(),
             left: Duration::from_millis(2950 + 3_600_000 * i as u64),
+            opinion: None,
         };
         Record {
             event: Name::try_from("class").unwrap(),

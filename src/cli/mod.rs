@@ -25,7 +25,9 @@ pub mod import;
 pub mod lichess;
 pub mod live;
 pub mod log;
+pub mod matches;
 mod network;
+pub mod openings;
 pub mod perft;
 pub mod play;
 pub mod referee;
@@ -59,6 +61,7 @@ Examples:
   zeitnot runner state action              answer one position of MiniChess, by files
   zeitnot referee './first' './second'     let two such programs play
   zeitnot ubgi                             be an engine of MiniChess, under the NTHU runner of 2026
+  zeitnot match --engine A --engine B      which one is better?
   zeitnot study --quick                    what alpha-beta saves, and other experiments of courses
 
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
@@ -78,6 +81,8 @@ pub enum Command {
     Perft(perft::Args),
     Runner(runner::Args),
     Referee(referee::Args),
+    Match(matches::Args),
+    Openings(openings::Args),
     Study(study::Args),
     Lichess(lichess::Args),
     ImportLichessBot(import::Args),
@@ -204,6 +209,8 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Perft(args) => perft::run(&args),
         Command::Runner(args) => runner::run(&args),
         Command::Referee(args) => referee::run(&args),
+        Command::Match(args) => matches::run(&args),
+        Command::Openings(args) => openings::run(&args),
         Command::Study(args) => study::run(&args),
         Command::Lichess(args) => lichess::run(&args),
         Command::ImportLichessBot(args) => import::run(&args),

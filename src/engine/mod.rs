@@ -58,6 +58,8 @@ pub struct Limits {
     pub hard: Option<Instant>,
     /// For those who share out their time by themselves, as engines of others do. Ours go by their watcher.
     pub clocks: Option<Clocks>,
+    /// Just so long, for those who count it by themselves. Nobody stops them then, unless there is a hard limit too.
+    pub move_time: Option<Duration>,
     /// At most so many threads, of those that the thinker has.
     pub threads: Option<NonZeroUsize>,
     /// Only these moves at the root; empty: all that are legal.

@@ -24,14 +24,19 @@ struct Table {
 
 impl Table {
     fn new(time_control: &str) -> Self {
+        Table::in_house(time_control, House::default())
+    }
+
+    fn in_house(time_control: &str, house: House) -> Self {
         let (white_client, white) = Client::channel(CancellationToken::new(), Delay::default());
         let (black_client, black) = Client::channel(CancellationToken::new(), Delay::default());
         let (game, actor) = GameActor::channel(Setup {
             tag: GameTag(0xabc),
             names: BySide(["alice", "bob"].map(|name| Name::try_from(name).unwrap())),
             clients: BySide([white_client, black_client]),
-            time_control: time_control.parse().unwrap(),
+            allowances: BySide::both(Allowance::Game(time_control.parse().unwrap())),
             start: Chess::start(),
+            house,
         });
         let stop = CancellationToken::new();
         let running = tokio::spawn(actor.run(stop.clone()));
@@ -39,7 +44,7 @@ impl Table {
     }
 
     async fn play(&self, side: Side, text: &str, read_at: Instant) {
-        self.game.tell(Order::Move { side, text: text.to_owned(), read_at }).await;
+        self.game.tell(Order::Move { side, text: text.to_owned(), read_at, opinion: None }).await;
         // Gives the game its turn.
         sleep(MS).await;
     }

@@ -11,7 +11,6 @@ use super::{
     answer::{Answer, Body, Outcome},
     arena::{Arena, Stage},
     challenges::line,
-    chess960,
     config::TournamentConfig,
     desk::DeskActor,
     game::{Game, Terms},
@@ -19,7 +18,7 @@ use super::{
     messages::perf_name,
 };
 use crate::{
-    game::{BySide, Side},
+    game::{BySide, Side, chess::shuffled},
     wire::lichess::{
         GameRule, JoinTournament, Source, TimeControl, TournamentId, UserId, Variant, VariantKey,
     },
@@ -230,7 +229,7 @@ fn terms(config: &TournamentConfig) -> Terms {
         variant: config.variant.clone(),
         rated: config.rated,
         time: TimeControl::Clock(config.time),
-        fen: (config.variant == VariantKey::Chess960).then(chess960::start),
+        fen: (config.variant == VariantKey::Chess960).then(|| shuffled(&mut fastrand::Rng::new())),
         source: Source::Arena,
         rules: vec![GameRule::NoGiveTime, GameRule::NoRematch, GameRule::NoAbort],
     }

@@ -6,7 +6,6 @@ use tokio::time::Instant;
 
 use super::{
     answer::{Answer, Body, Feed, Outcome, StreamKind, feed},
-    chess960,
     clocks::Clocks,
     desk::{COMPAT, DeskActor},
     game::Terms,
@@ -16,7 +15,7 @@ use super::{
     route::Call,
 };
 use crate::{
-    game::AnyLine,
+    game::{AnyLine, chess::shuffled},
     wire::{
         Message,
         lichess::{
@@ -352,7 +351,7 @@ pub(super) fn terms(form: &NewChallenge, clocks: Clocks) -> Result<(Terms, AnyLi
             (VariantKey::FromPosition, Some(fen.clone()))
         }
         (VariantKey::Chess960, fen) => {
-            (VariantKey::Chess960, Some(fen.clone().unwrap_or_else(chess960::start)))
+            (VariantKey::Chess960, Some(fen.clone().unwrap_or_else(|| shuffled(&mut fastrand::Rng::new()))))
         }
         (VariantKey::FromPosition, None) => return Err(Answer::field("fen", "This field is required")),
         (VariantKey::Other(_), _) => return Err(Answer::field("variant", "Invalid variant")),

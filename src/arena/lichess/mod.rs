@@ -29,7 +29,6 @@ mod arena;
 mod arenas;
 mod bulk;
 mod challenges;
-mod chess960;
 mod clocks;
 mod computer;
 mod config;

@@ -14,12 +14,12 @@ use std::{
 
 use indicatif::ProgressBar;
 
-use super::tally::Tally;
 use crate::{
     engine::{
         Config, Decision, Judged, Kind, Limits, OutOfMemory, Report, StopFlag, Task, Thinker, Workshop,
     },
     game::{Line, Outcome, Side},
+    matches::tally::Tally,
 };
 
 /// So many games are played at once, each on one core.

@@ -22,7 +22,6 @@ mod duel;
 mod experiments;
 mod openings;
 mod sheet;
-mod tally;
 
 use sheet::Row;
 

@@ -63,7 +63,9 @@ pub(super) struct Connection {
     /// Killed with all that it has started.
     group: Option<Arc<Group>>,
     to_engine: ChildStdin,
-    lines: Receiver<String>,
+    lines: Receiver<(Instant, String)>,
+    /// When the last line was read that we heard of.
+    read_at: Instant,
     /// Since this moment so many lines were heard.
     heard: (Instant, usize),
     /// It will not hear our goodbye.
@@ -89,6 +91,7 @@ impl Connection {
             group: Some(group.clone()),
             to_engine,
             lines,
+            read_at: Instant::now(),
             heard: (Instant::now(), 0),
             is_broken: false,
         };
@@ -126,7 +129,8 @@ impl Connection {
     pub fn hear(&mut self, until: Instant) -> Result<Option<String>, Fault> {
         let now = Instant::now();
         match self.lines.recv_timeout(until.saturating_duration_since(now)) {
-            Ok(line) => {
+            Ok((read_at, line)) => {
+                self.read_at = read_at;
                 let (since, count) = self.heard;
                 self.heard = if now - since > Duration::from_secs(1) { (now, 1) } else { (since, count + 1) };
                 if self.heard.1 > MOST_LINES {
@@ -138,6 +142,11 @@ impl Connection {
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => self.broken(Fault::Ended),
         }
+    }
+
+    /// When the line that was heard last came out of the pipe: other threads may have run before we did.
+    pub fn read_at(&self) -> Instant {
+        self.read_at
     }
 
     /// Waits for a line of which `find` makes something.
@@ -210,19 +219,20 @@ fn never_wait(_: &ChildStdin) -> std::io::Result<()> {
 }
 
 /// Ends with the process, or when nobody wants its lines any more.
-fn read(engine: ChildStdout, to_us: &SyncSender<String>) {
+fn read(engine: ChildStdout, to_us: &SyncSender<(Instant, String)>) {
     let mut engine = BufReader::new(engine);
     let mut line = Vec::new();
     loop {
         line.clear();
         let size = engine.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
         let is_cut = line.len() as u64 == MAX_LINE && !line.ends_with(b"\n");
+        let read_at = Instant::now();
         match if is_cut { engine.skip_until(b'\n') } else { size } {
             Ok(0) | Err(_) => return,
             Ok(_) if is_cut => {}
             Ok(_) => {
                 let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-                if to_us.send(text).is_err() {
+                if to_us.send((read_at, text)).is_err() {
                     return;
                 }
             }

@@ -8,6 +8,7 @@
 
 mod config;
 mod connection;
+mod contestant;
 mod program;
 mod rules;
 mod thinker;
@@ -24,6 +25,7 @@ use std::{
 
 pub use config::{Config, Named, Protocol, Value};
 use connection::Connection;
+pub use contestant::{Answer, Contestant, Reply};
 pub use program::{Failure, Program, Tried};
 pub(super) use thinker::External;
 
@@ -134,8 +136,10 @@ impl Introduction {
 enum Heard {
     Thinks(Thinking),
     Plays(String),
-    /// It will not play a move here, or knows none.
+    /// It knows no move here.
     NoMove,
+    /// It will not play one.
+    Resigns,
     Nothing,
 }
 
@@ -151,6 +155,9 @@ trait Dialect: Send {
 
     /// Can it think as this wants it?
     fn is_able(&self, pace: &Pace) -> bool;
+
+    /// Another game is about to begin, and it has all the time until then to be ready.
+    fn new_game(&mut self, engine: &mut Connection, until: Instant) -> Result<(), Fault>;
 
     /// Begins to think.
     fn go(&mut self, engine: &mut Connection, position: &Position, pace: &Pace) -> Result<(), Fault>;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Config, Connection, Dialect, External, Fault, Introduction, Protocol, connection::Living, rules,
+    Config, Connection, Dialect, Fault, Introduction, Protocol, connection::Living, rules, thinker::search,
     uci::Uci, xboard::Xboard,
 };
 use crate::{
@@ -93,7 +93,7 @@ impl Program {
         let watch = |_: &_| std::ops::ControlFlow::Continue(());
         let task = Task { line: &line, limits: &limits, best: &best, stop: &stop, watch: &watch };
         if self.plays::<Chess>(false) {
-            External::search(self, &mut session, &task, PATIENCE)?;
+            search(self, &mut session, &task, PATIENCE)?;
             if best.read().mv == Packed::NONE {
                 return Err(Fault::Silent("go"));
             }
@@ -135,6 +135,11 @@ impl Program {
         names.copied().find(|name| self.told.variants.iter().any(|told| told.eq_ignore_ascii_case(name)))
     }
 
+    /// How long a process may take to be ready.
+    pub(super) fn start_within(&self) -> Duration {
+        self.config.start_within
+    }
+
     /// Starts another process, aside: it may take its time.
     pub(super) fn begin(self: &Arc<Self>) -> Receiver<Result<Session, Fault>> {
         let (tell, told) = sync_channel(1);
@@ -146,7 +151,8 @@ impl Program {
         told
     }
 
-    fn started(program: &Program) -> Result<Session, Fault> {
+    /// Starts another process, and waits until it is ready.
+    pub(super) fn started(program: &Program) -> Result<Session, Fault> {
         let (engine, dialect) = (Connection::open(&program.config, &program.living)?, program.dialect());
         let mut session = Session { engine, dialect };
         program.greet(&mut session)?;

@@ -96,59 +96,75 @@ impl<G: Judged> External<G> {
             }
         }
         let State::Ready(session) = &mut self.state else { return Ok(Report::default()) };
-        let report = Self::search(&self.program, session, task, GRACE);
-        match &report {
+        let searched = search(&self.program, session, task, GRACE);
+        match &searched {
             Ok(_) => self.faults = 0,
             Err(_) => session.engine.give_up(),
         }
-        report
+        searched.map(|searched| searched.report)
     }
+}
 
-    /// Asks the engine, and publishes what it says until it has answered.
-    pub(super) fn search(
-        program: &Program,
-        session: &mut Session,
-        task: &Task<'_, G>,
-        grace: Duration,
-    ) -> Result<Report, Fault> {
-        let began = Instant::now();
-        let stop_at = task.limits.hard.map(|hard| {
-            let left = hard.saturating_duration_since(began);
-            hard - WAY.min(left / 8)
-        });
-        let pace = pace(task, began, stop_at);
-        let Session { engine, dialect } = session;
-        let Some(variant) = program.variant::<G>().filter(|_| dialect.is_able(&pace)) else {
-            return Ok(Report::default());
-        };
-        engine.forget();
-        dialect.go(engine, &position(task, variant), &pace)?;
+/// A search that the engine has ended itself.
+pub(super) struct Searched {
+    pub report: Report,
+    pub end: End,
+}
 
-        let mut search =
-            Search { task, began, is_paced: pace.clocks.is_none(), last: None, complained: false };
-        let mut told_to_stop: Option<Instant> = None;
-        loop {
-            let now = Instant::now();
-            let is_time = task.stop.is_raised() || stop_at.is_some_and(|at| at <= now) || search.has_enough();
-            if is_time && told_to_stop.is_none() {
-                dialect.stop(engine)?;
-                told_to_stop = Some(now);
+/// How.
+pub(super) enum End {
+    /// Its move stands in the slot.
+    Move,
+    /// It knows none.
+    NoMove,
+    /// It gives the game up.
+    Resigned,
+}
+
+/// Asks the engine, and publishes what it says until it has answered.
+pub(super) fn search<G: Judged>(
+    program: &Program,
+    session: &mut Session,
+    task: &Task<'_, G>,
+    grace: Duration,
+) -> Result<Searched, Fault> {
+    let began = Instant::now();
+    let stop_at = task.limits.hard.map(|hard| {
+        let left = hard.saturating_duration_since(began);
+        hard - WAY.min(left / 8)
+    });
+    let pace = pace(task, began, stop_at);
+    let Session { engine, dialect } = session;
+    let Some(variant) = program.variant::<G>().filter(|_| dialect.is_able(&pace)) else {
+        return Ok(Searched { report: Report::default(), end: End::NoMove });
+    };
+    engine.forget();
+    dialect.go(engine, &position(task, variant), &pace)?;
+
+    let mut search = Search { task, began, is_paced: pace.clocks.is_none(), last: None, complained: false };
+    let mut told_to_stop: Option<Instant> = None;
+    loop {
+        let now = Instant::now();
+        let is_time = task.stop.is_raised() || stop_at.is_some_and(|at| at <= now) || search.has_enough();
+        if is_time && told_to_stop.is_none() {
+            dialect.stop(engine)?;
+            told_to_stop = Some(now);
+        }
+        if told_to_stop.is_some_and(|since| now - since > grace) {
+            return Err(Fault::Deaf);
+        }
+        let look = now + LOOK;
+        let until = stop_at.filter(|_| told_to_stop.is_none()).map_or(look, |at| at.min(look));
+        let Some(line) = engine.hear(until)? else { continue };
+        match dialect.hear(engine, &line)? {
+            Heard::Thinks(thinking) => search.thinks(&thinking),
+            Heard::Plays(mv) => {
+                search.plays(&mv)?;
+                return Ok(Searched { report: search.report(), end: End::Move });
             }
-            if told_to_stop.is_some_and(|since| now - since > grace) {
-                return Err(Fault::Deaf);
-            }
-            let look = now + LOOK;
-            let until = stop_at.filter(|_| told_to_stop.is_none()).map_or(look, |at| at.min(look));
-            let Some(line) = engine.hear(until)? else { continue };
-            match dialect.hear(engine, &line)? {
-                Heard::Thinks(thinking) => search.thinks(&thinking),
-                Heard::Plays(mv) => {
-                    search.plays(&mv)?;
-                    return Ok(search.report());
-                }
-                Heard::NoMove => return Ok(search.report()),
-                Heard::Nothing => {}
-            }
+            Heard::NoMove => return Ok(Searched { report: search.report(), end: End::NoMove }),
+            Heard::Resigns => return Ok(Searched { report: search.report(), end: End::Resigned }),
+            Heard::Nothing => {}
         }
     }
 }
@@ -198,11 +214,12 @@ fn pace<G: Judged>(task: &Task<'_, G>, now: Instant, stop_at: Option<Instant>) -
         *left = left.saturating_sub(gone).max(Duration::from_millis(1));
         clocks
     });
-    let move_time = stop_at.filter(|_| clocks.is_none());
+    let until = stop_at.filter(|_| clocks.is_none());
+    let until = until.map(|at| at.saturating_duration_since(now).max(Duration::from_millis(1)));
     let text = |&mv: &Packed| Some(position.write(position.unpack(mv)?).to_string());
     Pace {
         clocks,
-        move_time: move_time.map(|at| at.saturating_duration_since(now).max(Duration::from_millis(1))),
+        move_time: limits.move_time.or(until),
         depth: limits.depth,
         nodes: limits.nodes,
         mate: limits.mate,

@@ -56,11 +56,15 @@ impl Dialect for Uci {
                 engine.say(&SetOption { name: &setting.name, value }.to_string())?;
             }
         }
+        self.new_game(engine, until)?;
+        Ok(told)
+    }
+
+    fn new_game(&mut self, engine: &mut Connection, until: Instant) -> Result<(), Fault> {
         engine.say("ucinewgame")?;
         engine.say("isready")?;
         let is_ready = |line: &str| (FromEngine::parse(line) == FromEngine::ReadyOk).then_some(());
-        engine.await_line(until, "isready", is_ready)?;
-        Ok(told)
+        engine.await_line(until, "isready", is_ready)
     }
 
     fn is_able(&self, _: &Pace) -> bool {

@@ -73,6 +73,16 @@ impl Xboard {
         Ok(done)
     }
 
+    /// Waits until it has done all that it was told.
+    fn is_there(&self, engine: &mut Connection, until: Instant) -> Result<(), Fault> {
+        if !self.ping {
+            return Ok(());
+        }
+        engine.say("ping 1")?;
+        let pong = |line: &str| matches!(FromEngine::parse(line), FromEngine::Pong(_)).then_some(());
+        engine.await_line(until, "ping", pong)
+    }
+
     /// Brings its board to where the game stands.
     fn set_up(&mut self, engine: &mut Connection, position: &Position) -> Result<(), Fault> {
         let known = self.board.take().filter(|(variant, root, moves)| {
@@ -153,12 +163,14 @@ impl Dialect for Xboard {
                 name => format!("option {name}={value}"),
             })?;
         }
-        if self.ping {
-            engine.say("ping 1")?;
-            let pong = |line: &str| matches!(FromEngine::parse(line), FromEngine::Pong(_)).then_some(());
-            engine.await_line(until, "ping", pong)?;
-        }
+        self.is_there(engine, until)?;
         Ok(told)
+    }
+
+    /// It is told everything with its first move.
+    fn new_game(&mut self, engine: &mut Connection, until: Instant) -> Result<(), Fault> {
+        self.board = None;
+        self.is_there(engine, until)
     }
 
     /// Without an end it would have to analyse, and that is another thing; nor can it leave moves out.
@@ -188,7 +200,7 @@ impl Dialect for Xboard {
             }
             FromEngine::GivesUp if self.is_at_it => {
                 (self.is_at_it, self.board) = (false, None);
-                Heard::NoMove
+                Heard::Resigns
             }
             FromEngine::Illegal(what) => return Err(Fault::OutOfStep(what)),
             _ => Heard::Nothing,

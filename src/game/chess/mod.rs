@@ -18,6 +18,9 @@ mod noisy;
 pub(super) mod notation;
 pub(super) mod packing;
 pub(super) mod setup;
+mod shuffled;
+
+pub use shuffled::shuffled;
 
 /// Plies without a capture or a pawn move that make a draw.
 pub(super) const FIFTY_MOVES: u32 = 100;

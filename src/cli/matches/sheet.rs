@@ -1,0 +1,277 @@
+//! How a match stands, and its games as PGN.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    io::{self, Write},
+    time::Instant,
+};
+
+use time::macros::format_description;
+
+use super::Args;
+use crate::{
+    arena::{Cause, Ending, Finished, Opinion, Ply},
+    game::{BySide, GameId, Side},
+    matches::{
+        Effort, Entry, Played,
+        sprt::{Model, Sprt, Verdict},
+        tally::Tally,
+    },
+    wire::{contest::GameResult, pgn, uci::UciScore},
+};
+
+/// Keeps the score.
+pub(super) struct Sheet {
+    entries: [Entry; 2],
+    variant: GameId,
+    every: usize,
+    is_verbose: bool,
+    sprt: Option<Sprt>,
+    tally: Tally,
+    failings: [Failings; 2],
+    /// Of the first one with White, and with Black: won, drawn, lost.
+    colours: [[usize; 3]; 2],
+    ends: BTreeMap<String, usize>,
+    plies: usize,
+    began: Instant,
+}
+
+/// What an engine has lost games by that was no chess.
+#[derive(Clone, Debug, Default)]
+struct Failings {
+    time: usize,
+    illegal: usize,
+    crashes: usize,
+    /// Not games: how often its process had to be replaced.
+    restarts: usize,
+}
+
+impl Sheet {
+    pub fn new(args: &Args, entries: &[Entry; 2], sprt: Option<Sprt>) -> Sheet {
+        Sheet {
+            entries: entries.clone(),
+            variant: args.variant,
+            every: args.report as usize,
+            is_verbose: args.verbose,
+            sprt,
+            tally: Tally::default(),
+            failings: Default::default(),
+            colours: [[0; 3]; 2],
+            ends: BTreeMap::new(),
+            plies: 0,
+            began: Instant::now(),
+        }
+    }
+
+    pub fn begin(&self, out: &mut impl Write, openings: &str) -> io::Result<()> {
+        let [first, second] = &self.entries;
+        writeln!(out, "{} – {}: {}, {openings}", first.name, second.name, self.efforts())
+    }
+
+    fn efforts(&self) -> String {
+        let [first, second] = self.entries.each_ref().map(|entry| effort(entry.effort));
+        if first == second { first } else { format!("{first} against {second}") }
+    }
+
+    /// Counts a game; what there is to say of it, in lines.
+    pub fn hear(&mut self, played: &Played) -> String {
+        let Finished { plies, ending, .. } = &played.finished;
+        let white = played.white();
+        let mut said = String::new();
+        let result = ending.result.unwrap_or(GameResult::Draw);
+        let halves = halves(result, white);
+        self.tally.record(played.number, halves);
+        self.colours[white][usize::from(2 - halves)] += 1;
+        self.plies += plies.len();
+        *self.ends.entry(ending.cause.to_string()).or_default() += 1;
+        if let GameResult::Won(winner) = result {
+            let loser = if winner == Side::First { 1 - white } else { white };
+            let failings = &mut self.failings[loser];
+            match ending.cause {
+                Cause::OutOfTime => failings.time += 1,
+                Cause::IllegalMove => failings.illegal += 1,
+                Cause::Disconnect => failings.crashes += 1,
+                _ => {}
+            }
+        }
+        for (entry, fault) in played.faults.iter().enumerate() {
+            if let Some(fault) = fault {
+                self.failings[entry].restarts += 1;
+                let name = &self.entries[entry].name;
+                let _ = writeln!(said, "game {}: {name} {fault}; it is started again", played.number + 1);
+            }
+        }
+        let is_failing = matches!(ending.cause, Cause::OutOfTime | Cause::IllegalMove | Cause::Disconnect);
+        if self.is_verbose || is_failing {
+            let (white, black) = (&self.entries[white].name, &self.entries[1 - white].name);
+            let cause = reason(ending.cause);
+            let (number, result) = (played.number + 1, pgn_result(*ending));
+            let _ =
+                writeln!(said, "game {number}: {white} – {black} {result} {cause}, {} plies", plies.len());
+        }
+        if self.tally.games() % self.every == 0 {
+            let _ = writeln!(said, "{} games: {}", self.tally.games(), self.short());
+        }
+        said
+    }
+
+    /// How it stands, in one line.
+    pub fn short(&self) -> String {
+        let mut text = self.tally.to_string();
+        if let Some(superiority) = self.tally.pairs().superiority() {
+            let _ = write!(text, ", LOS {:.1} %", 100.0 * superiority);
+        }
+        if let Some(sprt) = self.sprt {
+            let _ = write!(text, ", {}", sprt.state(self.tally.pairs()));
+        }
+        text
+    }
+
+    /// Has the test ended?
+    pub fn verdict(&self) -> Verdict {
+        self.sprt.map_or(Verdict::Open, |sprt| sprt.state(self.tally.pairs()).verdict())
+    }
+
+    pub fn end(&self, out: &mut impl Write, is_broken_off: bool) -> io::Result<()> {
+        let [first, second] = &self.entries;
+        let (games, pairs) = (self.tally.games(), self.tally.pairs());
+        writeln!(out)?;
+        if is_broken_off {
+            writeln!(out, "Broken off; games that were not over do not count.")?;
+        }
+        if games == 0 {
+            return writeln!(out, "No game was played to its end.");
+        }
+        writeln!(
+            out,
+            "{} – {}, {games} games of {}, in {}",
+            first.name,
+            second.name,
+            self.efforts(),
+            humantime::format_duration(std::time::Duration::from_secs(self.began.elapsed().as_secs()))
+        )?;
+        let mut row = |head: &str, text: String| writeln!(out, "  {head:<15}{text}");
+        let [won, drawn, lost] = self.tally.results();
+        row("score", format!("+{won} ={drawn} -{lost}, {:.1} %", 100.0 * self.tally.share()))?;
+        let [with_white, with_black] =
+            self.colours.map(|[won, drawn, lost]| format!("+{won} ={drawn} -{lost}"));
+        row("by colour", format!("White {with_white}, Black {with_black}"))?;
+        row("pairs", format!("{pairs} by points 0, ½, 1, 1½, 2"))?;
+        let unknown = || "no bounds: more games are needed".to_owned();
+        row("Elo", pairs.elo().map_or_else(unknown, |elo| format!("{elo} (95 %)")))?;
+        if let Some(normalized) = pairs.normalized_elo() {
+            row("normalized", format!("{normalized} (95 %)"))?;
+        }
+        if let Some(superiority) = pairs.superiority() {
+            row("LOS", format!("{:.2} %", 100.0 * superiority))?;
+        }
+        if let Some(sprt) = self.sprt {
+            row("SPRT", test(sprt, pairs))?;
+        }
+        let ends: Vec<_> = self.ends.iter().map(|(cause, count)| format!("{count} {cause}")).collect();
+        row("ends", ends.join(", "))?;
+        row("plies a game", format!("{:.1}", self.plies as f64 / games as f64))?;
+        let failings = |read: fn(&Failings) -> usize| {
+            let [one, two] = self.failings.each_ref().map(read);
+            format!("{one} of {}, {two} of {}", first.name, second.name)
+        };
+        row("time forfeits", failings(|failings| failings.time))?;
+        row("illegal moves", failings(|failings| failings.illegal))?;
+        row("crashes", failings(|failings| failings.crashes))?;
+        row("restarts", failings(|failings| failings.restarts))
+    }
+
+    /// A game, with scores and, where there is one, the clock.
+    pub fn pgn(&self, played: &Played) -> String {
+        let Finished { began, fen, plies, ending, .. } = &played.finished;
+        let white = played.white();
+        let seats = BySide([&self.entries[white], &self.entries[1 - white]]);
+        let date = began.format(format_description!("[year].[month].[day]"));
+        let time = began.format(format_description!("[hour]:[minute]:[second]"));
+        let unknown = |text: &str| text.to_owned();
+        let mut tags = vec![
+            ("Event", "Zeitnot match".to_owned()),
+            ("Site", "?".to_owned()),
+            ("Date", date.unwrap_or_else(|_| unknown("????.??.??"))),
+            ("Round", format!("{}.{}", played.number / 2 + 1, played.number % 2 + 1)),
+            ("White", seats[Side::First].name.clone()),
+            ("Black", seats[Side::Second].name.clone()),
+            ("Result", pgn_result(*ending).to_owned()),
+            ("UTCTime", time.unwrap_or_else(|_| unknown("??:??:??"))),
+            ("WhiteTimeControl", effort(seats[Side::First].effort)),
+            ("BlackTimeControl", effort(seats[Side::Second].effort)),
+            ("PlyCount", plies.len().to_string()),
+            ("Termination", ending.cause.termination().to_owned()),
+            ("Reason", reason(ending.cause)),
+        ];
+        if self.variant != GameId::Chess {
+            tags.push(("Variant", self.variant.name().to_owned()));
+        }
+        let black_first = fen.as_deref().is_some_and(|fen| fen.split(' ').nth(1) == Some("b"));
+        let plies = plies.iter().enumerate().map(|(at, ply)| {
+            let side = Side::BOTH[(at + usize::from(black_first)) % 2];
+            let has_clock = matches!(seats[side].effort, Effort::Clock(_));
+            let Ply { text, left, opinion } = ply.clone();
+            pgn::Ply { text, left: has_clock.then_some(left), eval: opinion.map(|it| eval(it, side)) }
+        });
+        let plies = plies.collect();
+        pgn::Pgn { tags, fen: fen.clone(), plies, result: pgn_result(*ending) }.print()
+    }
+}
+
+fn test(sprt: Sprt, pairs: crate::matches::pentanomial::Pentanomial) -> String {
+    let state = sprt.state(pairs);
+    let Sprt { elo0, elo1, model, .. } = sprt;
+    let kind = if model == Model::Normalized { "normalized Elo" } else { "Elo" };
+    let verdict = match state.verdict() {
+        Verdict::Open => "open".to_owned(),
+        Verdict::Accepted => format!("{elo1} {kind} it is, or more"),
+        Verdict::Rejected => format!("{elo0} {kind} it is, or less"),
+    };
+    format!("{state} of {elo0} against {elo1} {kind}: {verdict}")
+}
+
+/// The half points of the first entry.
+fn halves(result: GameResult, white: usize) -> u8 {
+    match result {
+        GameResult::Draw => 1,
+        GameResult::Won(side) if (side == Side::First) == (white == 0) => 2,
+        GameResult::Won(_) => 0,
+    }
+}
+
+/// In a match of engines nobody leaves by will.
+fn reason(cause: Cause) -> String {
+    match cause {
+        Cause::Disconnect => "Engine failed".to_owned(),
+        cause => cause.to_string(),
+    }
+}
+
+fn pgn_result(ending: Ending) -> &'static str {
+    match ending.result {
+        Some(GameResult::Won(Side::First)) => "1-0",
+        Some(GameResult::Won(Side::Second)) => "0-1",
+        Some(GameResult::Draw) => "1/2-1/2",
+        None => "*",
+    }
+}
+
+fn effort(effort: Effort) -> String {
+    match effort {
+        Effort::Clock(time_control) => time_control.to_string(),
+        Effort::Time(time) => format!("{} a move", humantime::format_duration(time)),
+        Effort::Nodes(nodes) => format!("{nodes} nodes a move"),
+        Effort::Depth(depth) => format!("{depth} plies a move"),
+    }
+}
+
+/// For White, as PGN has it.
+fn eval(Opinion { score, depth }: Opinion, side: Side) -> String {
+    let sign = if side == Side::First { 1 } else { -1 };
+    match score {
+        UciScore::Cp(cp) => format!("{:.2},{depth}", f64::from(sign * cp) / 100.0),
+        UciScore::Mate(moves) => format!("#{},{depth}", sign * i32::from(moves)),
+    }
+}

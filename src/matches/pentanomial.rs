@@ -1,0 +1,179 @@
+//! What pairs of games say of who is better: the five results that a pair can have, and arithmetic on them.
+//!
+//! Two games from one opening are not independent, since it may favour a side; pairs are. So a pair is what counts:
+//! it scores 0, ½, 1, 1½ or 2, and the variance is that of pairs. Sources: Chess Programming Wiki, "Match
+//! Statistics"; M. Van den Bergh, "Normalized Elo Practical" and "Comments on Normalized Elo".
+
+use std::{f64::consts::LN_10, fmt};
+
+/// Of a normal distribution, 95 % lie within so many standard deviations.
+const SURE: f64 = 1.959_963_984_540_054;
+/// Elo's scale: ten times better odds.
+const SCALE: f64 = 400.0;
+
+/// How many pairs scored 0, ½, 1, 1½ and 2 for the first player.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pentanomial(pub [u32; 5]);
+
+/// A number and how far off it may be, with 95 % confidence.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The number.
+    pub value: f64,
+    /// Half the width of the interval.
+    pub error: f64,
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = f.precision().unwrap_or(1);
+        write!(f, "{:+.places$} ± {:.places$}", self.value, self.error)
+    }
+}
+
+impl Pentanomial {
+    /// Counts a pair by its half points, 0 to 4.
+    pub fn count(&mut self, halves: u8) {
+        self.0[usize::from(halves.min(4))] += 1;
+    }
+
+    /// Pairs.
+    pub fn pairs(&self) -> u32 {
+        self.0.iter().sum()
+    }
+
+    /// The part of the points that the first player has made.
+    pub fn mean(&self) -> f64 {
+        Distribution::of(*self).mean()
+    }
+
+    /// The difference in Elo that the mean stands for; `None` where it has no bounds, as nothing or everything was
+    /// won, or no two pairs were played.
+    pub fn elo(&self) -> Option<Estimate> {
+        let (mean, error) = (self.mean(), SURE * self.standard_error()?);
+        let [least, value, most] = [mean - error, mean, mean + error].map(elo);
+        let error = (most? - least?) / 2.0;
+        Some(Estimate { value: value?, error })
+    }
+
+    /// The difference by the spread of games and not by the mean alone: it says how many games tell the two apart,
+    /// whatever the openings and however many draws.
+    pub fn normalized_elo(&self) -> Option<Estimate> {
+        let error = self.standard_error()?;
+        // The spread of games, were they independent: a pair is the mean of two.
+        let spread = (2.0 * f64::from(self.pairs())).sqrt() * error;
+        let in_elo = 2.0 * SCALE / LN_10 / spread;
+        (spread > 0.0).then(|| Estimate { value: (self.mean() - 0.5) * in_elo, error: SURE * error * in_elo })
+    }
+
+    /// The likelihood of superiority: how likely is the first player the better one?
+    pub fn superiority(&self) -> Option<f64> {
+        let error = self.standard_error()?;
+        (error > 0.0).then(|| normal((self.mean() - 0.5) / error))
+    }
+
+    /// Of the mean.
+    fn standard_error(&self) -> Option<f64> {
+        let pairs = self.pairs();
+        (pairs > 1).then(|| (Distribution::of(*self).variance() / f64::from(pairs)).sqrt())
+    }
+}
+
+impl fmt::Display for Pentanomial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [ll, ld, dd, wd, ww] = self.0;
+        write!(f, "[{ll}, {ld}, {dd}, {wd}, {ww}]")
+    }
+}
+
+/// The difference that a mean of 0 to 1 stands for.
+fn elo(mean: f64) -> Option<f64> {
+    (mean > 0.0 && mean < 1.0).then(|| -SCALE * (1.0 / mean - 1.0).log10())
+}
+
+/// The mean that a difference stands for.
+pub(super) fn expected(elo: f64) -> f64 {
+    1.0 / (1.0 + 10_f64.powf(-elo / SCALE))
+}
+
+/// How likely a normal variable is below this.
+fn normal(x: f64) -> f64 {
+    libm::erfc(-x / std::f64::consts::SQRT_2) / 2.0
+}
+
+/// What a pair can score, and how likely each is.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(super) struct Distribution(pub [(f64, f64); 5]);
+
+impl Distribution {
+    /// As it was counted.
+    pub fn of(counted: Pentanomial) -> Distribution {
+        Distribution::weighed(counted.0.map(f64::from))
+    }
+
+    pub fn weighed(weights: [f64; 5]) -> Distribution {
+        let all: f64 = weights.iter().sum();
+        let mut scores = [(0.0, 0.0); 5];
+        for (at, (place, weight)) in scores.iter_mut().zip(weights).enumerate() {
+            *place = (at as f64 / 4.0, weight / all);
+        }
+        Distribution(scores)
+    }
+
+    pub fn mean(&self) -> f64 {
+        self.0.iter().map(|(score, part)| score * part).sum()
+    }
+
+    pub fn variance(&self) -> f64 {
+        let mean = self.mean();
+        self.0.iter().map(|(score, part)| part * (score - mean).powi(2)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 5e-4 * expected.abs().max(1.0), "{found} is not {expected}");
+    }
+
+    /// Worked out apart from this code, by tests/data/match_statistics.py.
+    #[test]
+    fn figures_of_another_program() {
+        for (counts, mean, elo, normalized, superiority) in [
+            ([10, 40, 120, 70, 20], 0.548077, (33.5108, 19.6435), (51.3159, 29.8621), 0.999621),
+            ([1, 4, 30, 12, 3], 0.560000, (41.8941, 37.4340), (77.2609, 68.0961), 0.986917),
+            ([0, 3, 5, 10, 32], 0.855000, (308.2392, 92.1962), (389.1595, 68.0961), 1.000000),
+            ([250, 2100, 5100, 2200, 280], 0.504028, (2.7991, 2.7470), (4.9241, 4.8321), 0.977103),
+        ] {
+            let counted = Pentanomial(counts);
+            near(counted.mean(), mean);
+            for (found, (value, error)) in [(counted.elo(), elo), (counted.normalized_elo(), normalized)] {
+                let Estimate { value: found, error: found_error } = found.unwrap();
+                near(found, value);
+                near(found_error, error);
+            }
+            near(counted.superiority().unwrap(), superiority);
+        }
+    }
+
+    #[test]
+    fn known_differences() {
+        near(elo(0.75).unwrap(), 190.8485);
+        near(elo(0.64).unwrap(), 99.9512);
+        near(expected(100.0), 0.640_065);
+        near(normal(0.0), 0.5);
+        near(normal(1.644_854), 0.95);
+        near(normal(-3.0), 0.001_349_9);
+    }
+
+    #[test]
+    fn who_has_won_all_is_better_by_nobody_knows_how_much() {
+        for counts in [[0, 0, 0, 0, 9], [9, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0; 5]] {
+            assert_eq!(Pentanomial(counts).elo(), None, "{counts:?}");
+        }
+        assert_eq!(Pentanomial([0, 0, 9, 0, 0]).elo(), Some(Estimate { value: 0.0, error: 0.0 }));
+        assert_eq!(Pentanomial([0, 0, 9, 0, 0]).superiority(), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! One of the two engines at its work: whatever waits here waits on a thread for that.
+
+use std::{
+    ops::ControlFlow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio::task::{JoinError, spawn_blocking};
+
+use super::{Effort, Entry, Who};
+use crate::{
+    arena::Opinion,
+    bot::clock::{Budget, Clock, Pacer, Reserve},
+    engine::{
+        Best, Clocks, Decision, Judged, Limits, OutOfMemory, Progress, StopFlag, Task, Thinker, Workshop,
+        external::{Contestant, Fault, Reply},
+    },
+    game::{BySide, Game, Line, Packed},
+    wire::uci::UciScore,
+};
+
+/// Kept in hand of each move by engines of ours that play within this process.
+const OVERHEAD: Duration = Duration::from_millis(10);
+/// Of a move with its own time, no more than this part.
+const OVERHEAD_PART: u32 = 8;
+
+/// An engine, and what its moves may cost.
+pub(super) struct Player<G: Judged> {
+    hands: Hands<G>,
+    effort: Effort,
+}
+
+enum Hands<G: Judged> {
+    Ours { thinker: Box<dyn Thinker<G>>, workshop: Workshop },
+    Theirs(Contestant),
+}
+
+/// A move, please.
+pub(super) struct Request<G: Game> {
+    pub line: Line<G>,
+    /// What the clocks show …
+    pub left: BySide<Duration>,
+    /// … at this moment.
+    pub asked_at: Instant,
+    pub stop: Arc<StopFlag>,
+}
+
+/// What came of it.
+pub(super) struct Thought {
+    pub reply: Reply,
+    /// The move; of no meaning where there is none.
+    pub text: String,
+    pub opinion: Option<Opinion>,
+    /// When it was known.
+    pub read_at: Instant,
+}
+
+impl<G: Judged> Player<G> {
+    /// For our engines, a table of its own.
+    pub fn new(entry: &Entry) -> Result<Player<G>, OutOfMemory> {
+        let hands = match &entry.who {
+            Who::Ours(config) => {
+                let workshop = Workshop::new(config)?;
+                Hands::Ours { thinker: workshop.thinker(), workshop }
+            }
+            Who::Theirs(program) => Hands::Theirs(Contestant::new(program.clone())),
+        };
+        Ok(Player { hands, effort: entry.effort })
+    }
+
+    /// Is ready for a new game afterwards.
+    pub async fn prepare(mut self) -> Result<Result<Self, Fault>, JoinError> {
+        spawn_blocking(move || {
+            match &mut self.hands {
+                Hands::Ours { thinker, .. } => thinker.new_game(),
+                Hands::Theirs(contestant) => contestant.prepare()?,
+            }
+            Ok(self)
+        })
+        .await
+    }
+
+    /// Thinks on a thread of its own. At a panic the player is gone with it.
+    pub async fn think(mut self, request: Request<G>) -> Result<(Self, Result<Thought, Fault>), JoinError> {
+        spawn_blocking(move || {
+            let thought = self.thought(&request);
+            (self, thought)
+        })
+        .await
+    }
+
+    fn thought(&mut self, request: &Request<G>) -> Result<Thought, Fault> {
+        let Request { line, stop, .. } = request;
+        let now = line.now();
+        let (best, reply, read_at) = match &mut self.hands {
+            Hands::Ours { thinker, workshop } => {
+                let best = Decision::new(workshop.glance(now));
+                let (limits, pacer) = paced(self.effort, request);
+                let watch = |progress: &Progress<G>| pacer.hear(progress);
+                thinker.think(&Task { line, limits: &limits, best: &best, stop, watch: &watch });
+                (best.read(), Reply::Move, Instant::now())
+            }
+            Hands::Theirs(contestant) => {
+                let (best, limits) = (Decision::new(Packed::NONE), limits(self.effort, request));
+                let watch = |_: &Progress<G>| ControlFlow::Continue(());
+                let task = Task { line, limits: &limits, best: &best, stop, watch: &watch };
+                let answer = contestant.think(&task)?;
+                (best.read(), answer.reply, answer.read_at)
+            }
+        };
+        let text = now.unpack(best.mv).map_or_else(|| "(none)".to_owned(), |mv| now.write(mv).to_string());
+        Ok(Thought { reply, text, opinion: opinion(best), read_at })
+    }
+}
+
+/// For those who share out their time by themselves. They are never stopped but by the end of the game.
+fn limits<G: Game>(effort: Effort, request: &Request<G>) -> Limits {
+    let &Request { left, asked_at: read_at, .. } = request;
+    match effort {
+        Effort::Clock(time_control) => {
+            let clocks = Clocks { left, increment: time_control.increment, moves_to_go: None, read_at };
+            Limits { clocks: Some(clocks), ..Limits::default() }
+        }
+        Effort::Time(time) => Limits { move_time: Some(time), ..Limits::default() },
+        Effort::Nodes(nodes) => Limits { nodes: Some(nodes), ..Limits::default() },
+        Effort::Depth(depth) => Limits { depth: Some(depth), ..Limits::default() },
+    }
+}
+
+/// For ours, which go by a budget.
+fn paced<G: Judged>(effort: Effort, request: &Request<G>) -> (Limits, Pacer<G>) {
+    let Request { line, left, asked_at, .. } = request;
+    let budget = match effort {
+        Effort::Clock(time_control) => {
+            let left = left[line.now().side()];
+            let clock = Clock { left, increment: time_control.increment, moves_to_go: None };
+            Some(clock.budget(Reserve { lag: OVERHEAD, measured: true }))
+        }
+        Effort::Time(time) => Some(Budget::exactly(time - OVERHEAD.min(time / OVERHEAD_PART))),
+        Effort::Nodes(_) | Effort::Depth(_) => None,
+    };
+    let hard = budget.map(|budget| *asked_at + budget.hard);
+    let limits = Limits { hard, clocks: None, move_time: None, ..limits(effort, request) };
+    (limits, Pacer::new(line, *asked_at, budget))
+}
+
+fn opinion(best: Best) -> Option<Opinion> {
+    let score = best.score.mate_moves().map_or(UciScore::Cp(best.score.get()), UciScore::Mate);
+    (best.depth > 0).then_some(Opinion { score, depth: best.depth })
+}
