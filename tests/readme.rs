@@ -19,6 +19,7 @@ const PAGES: &[&str] = &[
     "docs/arena.md",
     "docs/courses.md",
     "docs/lichess.md",
+    "docs/matches.md",
     "docs/sources.md",
     "docs/engines.md",
     "docs/study.md",

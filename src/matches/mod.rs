@@ -197,16 +197,15 @@ impl<G: Judged> Match<G> {
     }
 
     /// The player of an entry, ready for a new game.
-    async fn ready(&self, entry: usize, player: Option<Player<G>>) -> Result<Player<G>, MatchError> {
+    async fn ready(&self, entry: usize, mut player: Option<Player<G>>) -> Result<Player<G>, MatchError> {
         let entry = &self.entries[entry];
-        let mut player = player.filter(|_| !entry.restart);
         let mut attempts = 0;
         loop {
             let ready = match player.take() {
                 Some(player) => player,
-                None => Player::new(entry)?,
+                None => Player::new(entry).await??,
             };
-            match ready.prepare().await? {
+            match ready.prepare(entry.restart).await? {
                 Ok(player) => return Ok(player),
                 Err(fault) => {
                     attempts += 1;

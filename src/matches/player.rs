@@ -57,24 +57,33 @@ pub(super) struct Thought {
 }
 
 impl<G: Judged> Player<G> {
-    /// For our engines, a table of its own.
-    pub fn new(entry: &Entry) -> Result<Player<G>, OutOfMemory> {
-        let hands = match &entry.who {
-            Who::Ours(config) => {
-                let workshop = Workshop::new(config)?;
-                Hands::Ours { thinker: workshop.thinker(), workshop }
-            }
-            Who::Theirs(program) => Hands::Theirs(Contestant::new(program.clone())),
-        };
-        Ok(Player { hands, effort: entry.effort })
+    /// Of our engines, each has a table of its own.
+    pub async fn new(entry: &Entry) -> Result<Result<Player<G>, OutOfMemory>, JoinError> {
+        let Entry { who, effort, .. } = entry.clone();
+        spawn_blocking(move || {
+            let hands = match who {
+                Who::Ours(config) => {
+                    let workshop = Workshop::new(&config)?;
+                    Hands::Ours { thinker: workshop.thinker(), workshop }
+                }
+                Who::Theirs(program) => Hands::Theirs(Contestant::new(program)),
+            };
+            Ok(Player { hands, effort })
+        })
+        .await
     }
 
-    /// Is ready for a new game afterwards.
-    pub async fn prepare(mut self) -> Result<Result<Self, Fault>, JoinError> {
+    /// Is ready for a new game afterwards, in a new process if it is to have one.
+    pub async fn prepare(mut self, restart: bool) -> Result<Result<Self, Fault>, JoinError> {
         spawn_blocking(move || {
             match &mut self.hands {
                 Hands::Ours { thinker, .. } => thinker.new_game(),
-                Hands::Theirs(contestant) => contestant.prepare()?,
+                Hands::Theirs(contestant) => {
+                    if restart {
+                        contestant.leave();
+                    }
+                    contestant.prepare()?;
+                }
             }
             Ok(self)
         })

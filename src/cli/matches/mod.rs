@@ -69,7 +69,7 @@ pub struct Args {
     #[arg(long, value_name = "TIME+INCREMENT", conflicts_with_all = ["movetime", "nodes", "depth"])]
     pub tc: Option<TimeControl>,
     /// A fixed time for each move instead, as in 100ms
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with_all = ["nodes", "depth"])]
+    #[arg(long, value_name = "TIME", value_parser = spec::time, conflicts_with_all = ["nodes", "depth"])]
     pub movetime: Option<Duration>,
     /// Fixed nodes for each move instead: fair on a machine that is busy
     #[arg(long, value_name = "N", conflicts_with = "depth", value_parser = clap::value_parser!(u64).range(1..))]
@@ -108,10 +108,10 @@ pub struct Args {
     #[arg(long, value_name = "MOVES", value_parser = clap::value_parser!(u32).range(1..))]
     pub longest: Option<u32>,
     /// So late a move still counts [default: 0ms with a clock, 100ms with a fixed time for each move]
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = spec::time)]
     pub margin: Option<Duration>,
     /// Without a clock, an engine that says nothing for so long has lost
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = spec::time)]
     pub patience: Duration,
     /// Write the games there, behind what it holds already
     #[arg(long, value_name = "FILE")]

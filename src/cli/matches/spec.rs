@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     num::NonZeroUsize,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use super::Args;
@@ -94,8 +95,7 @@ impl Spec {
             "name" => self.name = Some(plain(value)),
             "tc" => self.effort = Some(Effort::Clock(value.parse().map_err(|error| format!("{error}"))?)),
             "movetime" => {
-                let time = humantime::parse_duration(value).map_err(|_| number("a time, as in 100ms"))?;
-                self.effort = Some(Effort::Time(time));
+                self.effort = Some(Effort::Time(time(value).map_err(|why| format!("{key}={value}: {why}"))?));
             }
             "nodes" => match value.parse() {
                 Ok(nodes) if nodes > 0 => self.effort = Some(Effort::Nodes(nodes)),
@@ -233,6 +233,14 @@ pub(super) fn variant(name: &str) -> Result<GameId, String> {
     found.ok_or_else(|| format!("known: {}; chess960 is chess with openings of its own", known()))
 }
 
+/// Nothing in a match takes longer.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    let time = humantime::parse_duration(text).ok().filter(|time| *time <= LONGEST);
+    time.ok_or_else(|| "expected a time of at most a day, as in 100ms".to_owned())
+}
+
 pub(super) fn error_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate| (1e-6..0.5).contains(rate));
     rate.ok_or_else(|| "expected a number between 0 and 0.5".to_owned())
@@ -259,8 +267,6 @@ pub(super) fn resigned(text: &str) -> Result<Resigned, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -308,6 +314,7 @@ mod tests {
         assert_eq!(resigned("4, 600"), Ok(Resigned { moves: 4, behind: 600 }));
         assert!(drawn("40,8").is_err() && resigned("0,600").is_err() && resigned("4,-600").is_err());
         assert_eq!(variant("atomic"), Ok(GameId::Atomic));
+        assert!(time("100").is_err() && time("2 days").is_err());
         assert!(variant("tuc").is_err() && error_rate("0.5").is_err() && error_rate("nan").is_err());
     }
 }

@@ -50,6 +50,11 @@ impl Contestant {
         Contestant { program, session: None }
     }
 
+    /// Ends its process, if there is one, with a goodbye.
+    pub fn leave(&mut self) {
+        self.session = None;
+    }
+
     /// Is ready for a new game when this returns: a process that runs is told of it, else one is started.
     ///
     /// # Errors
