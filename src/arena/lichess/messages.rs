@@ -261,7 +261,7 @@ pub(super) fn full_id(id: GameId, side: Side) -> Option<FullId> {
     format!("{id}{tail}").parse().ok()
 }
 
-/// As the other one sees it, with the title before the name as if it were a part of it. The computer has no name.
+/// As the other one sees it, with the title as a part of the name. The computer has no name of its own.
 fn against(player: &Player, rating_diff: Option<i32>) -> Opponent {
     match player.ai_level {
         Some(level) => Opponent { username: shown_name(player), ai: Some(level), ..Opponent::default() },
