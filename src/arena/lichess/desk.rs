@@ -334,12 +334,7 @@ impl DeskActor {
     fn serve(&mut self, who: &UserId, bearer: Bearer, agent: String, call: Call, at: Instant) -> Outcome {
         match call {
             Call::Account => self.account(who, at),
-            Call::RevokeToken => {
-                if let Bearer::Token(token) = bearer {
-                    self.people.revoke(&token);
-                }
-                Ok(Answer { status: StatusCode::NO_CONTENT, body: Body::Nothing })
-            }
+            Call::RevokeToken => Ok(self.revoke(who, &bearer)),
             Call::Upgrade => self.upgrade(who),
             Call::Playing { most } => Ok(self.playing(who, most, at)),
             Call::Events => self.events(who, at),
@@ -498,8 +493,9 @@ impl DeskActor {
         game.diffs = rates.then(|| self.people.rate(&ids, &game.perf(), winner));
         let took = (game.moved - game.created).unsigned_abs();
         let in_arena = game.arena.filter(|_| counts).map(|(arena, _)| {
-            let plies = game.line.moves().len();
-            (arena, ArenaGame { players: ids.clone(), winner, brave: game.brave, plies })
+            let (plies, players) = (game.line.moves().len(), ids.clone());
+            let has_begun = end.status != Status::NoStart;
+            (arena, ArenaGame { players, winner, brave: game.brave, plies, has_begun })
         });
         for side in Side::BOTH {
             // A guest may have the name of an account.
