@@ -53,7 +53,6 @@ mod open;
 mod people;
 mod profile;
 mod rematch;
-mod revoke;
 mod route;
 mod saved;
 mod scopes;
