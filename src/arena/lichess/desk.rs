@@ -334,12 +334,7 @@ impl DeskActor {
     fn serve(&mut self, who: &UserId, bearer: Bearer, agent: String, call: Call, at: Instant) -> Outcome {
         match call {
             Call::Account => self.account(who, at),
-            Call::RevokeToken => {
-                if let Bearer::Token(token) = bearer {
-                    self.people.revoke(&token);
-                }
-                Ok(Answer { status: StatusCode::NO_CONTENT, body: Body::Nothing })
-            }
+            Call::RevokeToken => Ok(self.revoke(who, &bearer)),
             Call::Upgrade => self.upgrade(who),
             Call::Playing { most } => Ok(self.playing(who, most, at)),
             Call::Events => self.events(who, at),

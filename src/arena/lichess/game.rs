@@ -465,6 +465,11 @@ impl Game {
         self.presence.0.iter_mut().for_each(|presence| presence.readers.clear());
     }
 
+    /// Ends the streams of one side.
+    pub(super) fn part(&mut self, side: Side) {
+        self.presence[side].readers.clear();
+    }
+
     /// What time alone does: flags, first moves that never came, players who are gone.
     pub(super) fn tick(&mut self, now: Instant) {
         if self.returning.is_some_and(|until| now >= until) {

@@ -53,6 +53,7 @@ mod open;
 mod people;
 mod profile;
 mod rematch;
+mod revoke;
 mod route;
 mod saved;
 mod scopes;
