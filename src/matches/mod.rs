@@ -61,9 +61,19 @@ pub struct Entry {
 #[derive(Clone, Debug)]
 pub enum Who {
     /// An engine of ours, within this process.
-    Ours(Config),
+    Ours {
+        /// Which one.
+        config: Config,
+        /// Kept in hand of each move's time.
+        overhead: Duration,
+    },
     /// A program.
     Theirs(Arc<Program>),
+}
+
+impl Who {
+    /// Usually kept in hand by engines of ours, as much as under UCI.
+    pub const OVERHEAD: Duration = Duration::from_millis(50);
 }
 
 /// What a move may cost.

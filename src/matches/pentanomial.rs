@@ -51,9 +51,13 @@ impl Pentanomial {
     /// won, or no two pairs were played.
     pub fn elo(&self) -> Option<Estimate> {
         let (mean, error) = (self.mean(), SURE * self.standard_error()?);
-        let [least, value, most] = [mean - error, mean, mean + error].map(elo);
-        let error = (most? - least?) / 2.0;
-        Some(Estimate { value: value?, error })
+        let value = elo(mean)?;
+        let error = match (elo(mean - error), elo(mean + error)) {
+            (Some(least), Some(most)) => (most - least) / 2.0,
+            // The interval of the mean reaches to where there is no Elo: as far as its slope goes.
+            _ => error * SCALE / LN_10 / (mean * (1.0 - mean)),
+        };
+        Some(Estimate { value, error })
     }
 
     /// The difference by the spread of games and not by the mean alone: it says how many games tell the two apart,
@@ -88,7 +92,7 @@ impl fmt::Display for Pentanomial {
 
 /// The difference that a mean of 0 to 1 stands for.
 fn elo(mean: f64) -> Option<f64> {
-    (mean > 0.0 && mean < 1.0).then(|| -SCALE * (1.0 / mean - 1.0).log10())
+    (mean > 0.0 && mean < 1.0).then(|| SCALE * (mean / (1.0 - mean)).log10())
 }
 
 /// The mean that a difference stands for.
@@ -166,6 +170,13 @@ mod tests {
         near(normal(0.0), 0.5);
         near(normal(1.644_854), 0.95);
         near(normal(-3.0), 0.001_349_9);
+    }
+
+    #[test]
+    fn a_score_near_all_has_an_error_all_the_same() {
+        let Estimate { value, error } = Pentanomial([0, 0, 2, 0, 23]).elo().unwrap();
+        near(value, 552.0845);
+        near(error, SURE * 0.027_129_3 * SCALE / LN_10 / (0.96 * 0.04));
     }
 
     #[test]

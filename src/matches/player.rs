@@ -20,9 +20,7 @@ use crate::{
     wire::uci::UciScore,
 };
 
-/// Kept in hand of each move by engines of ours that play within this process.
-const OVERHEAD: Duration = Duration::from_millis(10);
-/// Of a move with its own time, no more than this part.
+/// Of a move with its own time, no more than this part is kept in hand.
 const OVERHEAD_PART: u32 = 8;
 
 /// An engine, and what its moves may cost.
@@ -32,7 +30,7 @@ pub(super) struct Player<G: Judged> {
 }
 
 enum Hands<G: Judged> {
-    Ours { thinker: Box<dyn Thinker<G>>, workshop: Workshop },
+    Ours { thinker: Box<dyn Thinker<G>>, workshop: Workshop, overhead: Duration },
     Theirs(Contestant),
 }
 
@@ -62,9 +60,9 @@ impl<G: Judged> Player<G> {
         let Entry { who, effort, .. } = entry.clone();
         spawn_blocking(move || {
             let hands = match who {
-                Who::Ours(config) => {
+                Who::Ours { config, overhead } => {
                     let workshop = Workshop::new(&config)?;
-                    Hands::Ours { thinker: workshop.thinker(), workshop }
+                    Hands::Ours { thinker: workshop.thinker(), workshop, overhead }
                 }
                 Who::Theirs(program) => Hands::Theirs(Contestant::new(program)),
             };
@@ -103,9 +101,9 @@ impl<G: Judged> Player<G> {
         let Request { line, stop, .. } = request;
         let now = line.now();
         let (best, reply, read_at) = match &mut self.hands {
-            Hands::Ours { thinker, workshop } => {
+            Hands::Ours { thinker, workshop, overhead } => {
                 let best = Decision::new(workshop.glance(now));
-                let (limits, pacer) = paced(self.effort, request);
+                let (limits, pacer) = paced(self.effort, *overhead, request);
                 let watch = |progress: &Progress<G>| pacer.hear(progress);
                 thinker.think(&Task { line, limits: &limits, best: &best, stop, watch: &watch });
                 (best.read(), Reply::Move, Instant::now())
@@ -138,15 +136,15 @@ fn limits<G: Game>(effort: Effort, request: &Request<G>) -> Limits {
 }
 
 /// For ours, which go by a budget.
-fn paced<G: Judged>(effort: Effort, request: &Request<G>) -> (Limits, Pacer<G>) {
+fn paced<G: Judged>(effort: Effort, overhead: Duration, request: &Request<G>) -> (Limits, Pacer<G>) {
     let Request { line, left, asked_at, .. } = request;
     let budget = match effort {
         Effort::Clock(time_control) => {
             let left = left[line.now().side()];
             let clock = Clock { left, increment: time_control.increment, moves_to_go: None };
-            Some(clock.budget(Reserve { lag: OVERHEAD, measured: true }))
+            Some(clock.budget(Reserve { lag: overhead, measured: true }))
         }
-        Effort::Time(time) => Some(Budget::exactly(time - OVERHEAD.min(time / OVERHEAD_PART))),
+        Effort::Time(time) => Some(Budget::exactly(time - overhead.min(time / OVERHEAD_PART))),
         Effort::Nodes(_) | Effort::Depth(_) => None,
     };
     let hard = budget.map(|budget| *asked_at + budget.hard);

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -142,10 +142,10 @@ impl PlayVisitor for Run<'_> {
 
     fn visit<G: Judged>(self) -> Self::Out {
         let Run(args) = self;
-        let bar = bar(args.games);
-        let lines = indicatif::MultiProgress::new();
-        let bar = lines.add(bar);
-        let _log = log::start(&log::Config::quiet(), &lines);
+        let lines = MultiProgress::new();
+        let bar = lines.add(bar(args.games));
+        // What goes wrong with engines stands in the score.
+        let _log = log::start(&log::Config::silent(), &lines);
         let sprt = args.sprt()?;
         let openings = args.openings::<G>()?;
         let roster = Roster::open::<G>(args, &openings)?;

@@ -126,7 +126,7 @@ impl Spec {
     fn open<G: Judged>(self, args: &Args, usual: Effort, chess960: bool) -> Result<Entry, CliError> {
         let effort = self.effort.unwrap_or(usual);
         let (who, own_name) = match self.engine(args)? {
-            Named::Own(config) => (Who::Ours(config), self.who.clone()),
+            Named::Own(config) => (self.ours(config)?, self.who.clone()),
             Named::External(config) => {
                 let tried = Program::open(&self.who, &config)
                     .map_err(|failure| CliError::Engine(failure.to_string()))?;
@@ -157,19 +157,18 @@ impl Spec {
 
     /// By name or path.
     fn engine(&self, args: &Args) -> Result<Named, CliError> {
+        let ours = |kind| Named::Own(engine::Config { kind, ..engine::Config::default() });
         if self.who == OURSELVES {
-            return self.ours(engine::Config::default()).map(Named::Own);
+            return Ok(ours(Kind::default()));
         }
         if let Some(named) = self.configured(args.config.as_deref())? {
-            return match named {
-                Named::Own(config) => self.ours(config).map(Named::Own),
-                Named::External(config) => Ok(Named::External(self.theirs(config))),
-            };
+            return Ok(match named {
+                Named::External(config) => Named::External(self.theirs(config)),
+                own => own,
+            });
         }
-        if let Ok(kind) = self.who.parse::<Kind>() {
-            return self.ours(engine::Config { kind, ..engine::Config::default() }).map(Named::Own);
-        }
-        Ok(Named::External(self.theirs(external::Config::new(&self.who))))
+        let theirs = || Named::External(self.theirs(external::Config::new(&self.who)));
+        Ok(self.who.parse().map_or_else(|_| theirs(), ours))
     }
 
     /// A table of the configuration, where there is one of that name.
@@ -183,22 +182,31 @@ impl Spec {
     }
 
     /// One of ours has the options that it has under UCI.
-    fn ours(&self, mut config: engine::Config) -> Result<engine::Config, CliError> {
+    fn ours(&self, mut config: engine::Config) -> Result<Who, CliError> {
         let wrong = |why: String| CliError::Usage(format!("--engine '{}': {why}", self.who));
         if !self.args.is_empty() || self.protocol.is_some() || self.folder.is_some() {
             return Err(wrong("it plays within this process, without arguments, protocol or folder".into()));
         }
+        let mut overhead = Who::OVERHEAD;
         for (name, value) in &self.options {
-            let value = value.to_string();
-            let number = value.parse().ok().and_then(NonZeroUsize::new);
-            let number = number.ok_or_else(|| wrong(format!("option.{name}={value}: expected a number")));
-            match name.to_ascii_lowercase().as_str() {
-                "hash" => config.hash_mib = number?,
-                "threads" => config.threads = number?,
-                _ => return Err(wrong(format!("it has no option {name} here, only Hash and Threads"))),
+            let number = value.to_string().parse::<u16>();
+            let number = number.map_err(|_| wrong(format!("option.{name}={value}: expected a number")))?;
+            let positive = NonZeroUsize::new(number.into());
+            match (name.to_ascii_lowercase().as_str(), positive) {
+                ("move overhead", _) => overhead = Duration::from_millis(number.into()),
+                ("hash", Some(mib)) => config.hash_mib = mib,
+                ("threads", Some(threads)) => config.threads = threads,
+                ("hash" | "threads", None) => {
+                    return Err(wrong(format!("option.{name}: expected more than 0")));
+                }
+                _ => {
+                    return Err(wrong(format!(
+                        "it has no option {name} here, but Hash, Threads and Move Overhead"
+                    )));
+                }
             }
         }
-        Ok(config)
+        Ok(Who::Ours { config, overhead })
     }
 
     /// What stands here goes before the configuration.
@@ -304,8 +312,10 @@ mod tests {
         let spec = Spec::parse("zeitnot uci").unwrap();
         assert!(spec.ours(engine::Config::default()).is_err());
         let spec = Spec::parse("zeitnot option.Hash=8 option.threads=2").unwrap();
-        let config = spec.ours(engine::Config::default()).unwrap();
-        assert_eq!((config.hash_mib.get(), config.threads.get()), (8, 2));
+        match spec.ours(engine::Config::default()).unwrap() {
+            Who::Ours { config, .. } => assert_eq!((config.hash_mib.get(), config.threads.get()), (8, 2)),
+            Who::Theirs(_) => panic!("it is ours"),
+        }
     }
 
     #[test]

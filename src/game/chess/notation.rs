@@ -9,7 +9,7 @@ pub(in crate::game) fn read<P: Position>(position: &P, text: &str) -> Option<Mov
     let text = text.trim();
     coordinates(text)
         .and_then(|uci| uci.to_move(position).ok())
-        .or_else(|| San::from_ascii(castling(text).as_bytes()).ok()?.to_move(position).ok())
+        .or_else(|| San::from_ascii(plain(text).as_bytes()).ok()?.to_move(position).ok())
 }
 
 /// `e2e4`, `e2-e4`, `e7e8q`, `e7-e8=Q`: the same move with more or less ink.
@@ -23,11 +23,12 @@ fn coordinates(text: &str) -> Option<UciMove> {
     UciMove::from_ascii(&plain[..length]).ok()
 }
 
-/// Castling with zeros instead of letters is common.
-fn castling(text: &str) -> String {
-    match text.starts_with("0-0") {
-        true => text.replace('0', "O"),
-        false => text.to_owned(),
+/// Castling with zeros instead of letters is common, and so is a stroke between the two squares, as in `Nb8-c6`.
+fn plain(text: &str) -> String {
+    match text.as_bytes().first() {
+        Some(b'0') => text.replace('0', "O"),
+        Some(b'O') => text.to_owned(),
+        _ => text.replace('-', ""),
     }
 }
 
@@ -49,7 +50,7 @@ mod tests {
             (
                 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
                 "g1f3",
-                &["g1f3", "g1-f3", "Nf3", " g1f3 "][..],
+                &["g1f3", "g1-f3", "Nf3", "Ng1-f3", " g1f3 "][..],
             ),
             (
                 "3r3k/4P3/8/8/8/8/8/K7 w - - 0 1",
