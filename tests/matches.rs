@@ -149,7 +149,7 @@ fn who_crashes_loses_and_is_started_again() {
 #[test]
 fn who_plays_what_is_no_move_loses() {
     for mv in ["a1a8", "nonsense", "(none)", "0000"] {
-        let told = failing(&format!("echo bestmove {mv}"), ":", &[]);
+        let told = failing(&format!("echo 'bestmove {mv}'"), ":", &[]);
         let [time, illegal, crashes, _] = failings(&told);
         assert_eq!([time, illegal, crashes], ["0", "2", "0"], "{told}");
     }

@@ -14,8 +14,11 @@ use super::pentanomial::{Distribution, Pentanomial, expected};
 const UNSEEN: f64 = 1e-3;
 /// Rounds in which the roots below are found; each halves what is left of the interval.
 const HALVINGS: usize = 60;
-/// Rounds in which the distribution of a normalized difference settles; it does in three or four.
-const ROUNDS: usize = 10;
+/// A normalized difference is approached in so many steps …
+const STEPS: usize = 20;
+/// … and on each, and longer on the last one, the distribution settles in rounds.
+const ROUNDS: usize = 4;
+const LAST_ROUNDS: usize = 12;
 
 /// What Elo means.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -77,7 +80,8 @@ impl Sprt {
         let weights = counted.0.map(|count| f64::from(count).max(UNSEEN));
         let seen = Distribution::weighed(weights);
         let [first, second] = [self.elo0, self.elo1].map(|elo| match self.model {
-            Model::Logistic => likeliest(&seen, seen, |_, score| score - expected(elo)),
+            // Every mean between 0 and 1 can be had.
+            Model::Logistic => likeliest(&seen, |score| score - expected(elo)).unwrap_or(seen),
             Model::Normalized => with_ratio(&seen, elo),
         });
         let parts = first.0.iter().zip(second.0);
@@ -107,34 +111,33 @@ impl fmt::Display for State {
 }
 
 /// The distribution with this normalized difference under which what was seen is likeliest: its mean is so many
-/// standard deviations from even. The spread depends on the distribution itself, so that is approached in rounds.
+/// standard deviations from even. The spread depends on the distribution itself, so both are approached together: a
+/// distribution near at hand says how the spread changes with each part.
 fn with_ratio(seen: &Distribution, elo: f64) -> Distribution {
     // In standard deviations of pairs; the scale is that of games.
     let ratio = elo * LN_10 / 800.0 * std::f64::consts::SQRT_2;
     let mut found = Distribution::weighed([1.0; 5]);
-    for _ in 0..ROUNDS {
-        found = likeliest(seen, found, |at, score| {
-            let (mean, spread) = (at.mean(), at.variance().sqrt());
-            score - 0.5 - ratio * spread * (1.0 + ((score - mean) / spread).powi(2)) / 2.0
-        });
+    for step in 1..=STEPS {
+        let ratio = ratio * step as f64 / STEPS as f64;
+        for _ in 0..if step == STEPS { LAST_ROUNDS } else { ROUNDS } {
+            let (mean, spread) = (found.mean(), found.variance().sqrt());
+            let offset =
+                |score: f64| score - 0.5 - ratio * spread * (1.0 + ((score - mean) / spread).powi(2)) / 2.0;
+            found = likeliest(seen, offset).unwrap_or(found);
+        }
     }
     found
 }
 
-/// Of the distributions in which the mean of `offset` is zero, the one under which what was seen is likeliest; the
-/// offset may depend on a distribution `at` hand.
+/// Of the distributions in which the mean of `offset` is zero, the one under which what was seen is likeliest; `None`
+/// if there is none.
 ///
 /// By Lagrange, its parts are those seen over 1 + x·offset, with that x for which they have the mean.
-fn likeliest(
-    seen: &Distribution,
-    at: Distribution,
-    offset: impl Fn(&Distribution, f64) -> f64,
-) -> Distribution {
-    let offsets = seen.0.map(|(score, _)| offset(&at, score));
+fn likeliest(seen: &Distribution, offset: impl Fn(f64) -> f64) -> Option<Distribution> {
+    let offsets = seen.0.map(|(score, _)| offset(score));
     let (least, most) = offsets.iter().fold((f64::MAX, f64::MIN), |(a, b), &x| (a.min(x), b.max(x)));
     if least >= 0.0 || most <= 0.0 {
-        // No distribution of these scores has that mean.
-        return *seen;
+        return None;
     }
     // Between these, all parts are positive, and the mean falls.
     let (mut low, mut high) = (-1.0 / most, -1.0 / least);
@@ -148,7 +151,7 @@ fn likeliest(
     let x = f64::midpoint(low, high);
     let mut found = *seen;
     found.0.iter_mut().zip(offsets).for_each(|((_, part), offset)| *part /= 1.0 + x * offset);
-    found
+    Some(found)
 }
 
 #[cfg(test)]
@@ -191,14 +194,19 @@ mod tests {
 
     #[test]
     fn what_was_found_has_the_mean_that_was_asked_for() {
-        let seen = Distribution::of(Pentanomial([10, 40, 120, 70, 20]));
-        for elo in [-300.0, -5.0, 0.0, 5.0, 300.0] {
-            let found = likeliest(&seen, seen, |_, score| score - expected(elo));
-            assert!((found.mean() - expected(elo)).abs() < 1e-9, "{elo}");
-            assert!((found.0.iter().map(|(_, part)| part).sum::<f64>() - 1.0).abs() < 1e-9);
-            let found = with_ratio(&seen, elo);
-            let games = found.variance().sqrt() * std::f64::consts::SQRT_2;
-            assert!(((found.mean() - 0.5) / games * 800.0 / LN_10 - elo).abs() < 1e-3, "{elo}");
+        for counts in
+            [[10, 40, 120, 70, 20], [0, 3, 5, 10, 32], [0, 0, 0, 0, 500], [1, 0, 0, 0, 1], [0, 0, 90, 0, 0]]
+        {
+            let seen = Distribution::weighed(counts.map(|count| f64::from(count).max(UNSEEN)));
+            for elo in [-1000.0, -300.0, -5.0, 0.0, 5.0, 300.0, 1000.0] {
+                let found = likeliest(&seen, |score| score - expected(elo)).unwrap();
+                assert!((found.mean() - expected(elo)).abs() < 1e-6, "{elo}");
+                assert!((found.0.iter().map(|(_, part)| part).sum::<f64>() - 1.0).abs() < 1e-6);
+                let found = with_ratio(&seen, elo);
+                let games = found.variance().sqrt() * std::f64::consts::SQRT_2;
+                let ratio = (found.mean() - 0.5) / games * 800.0 / LN_10;
+                assert!((ratio - elo).abs() < 0.01, "{counts:?}, {elo}: {ratio}");
+            }
         }
     }
 
