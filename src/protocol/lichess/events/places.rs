@@ -102,10 +102,13 @@ impl Places {
         News { finished: hears, wanted, met: None }
     }
 
-    /// The server says who plays against us: what it looked like before does not count.
+    /// The game says who plays against us: a bot is one, whatever it looked like before.
     pub fn met(&mut self, id: GameId, opponent: Opponent) {
-        if let Some(game) = self.games.get_mut(&id).filter(|game| game.place != Place::Correspondence) {
-            game.place = Place::clocked(opponent == Opponent::Bot);
+        if let Some(game) = self.games.get_mut(&id)
+            && opponent == Opponent::Bot
+            && game.place != Place::Correspondence
+        {
+            game.place = Place::Bot;
         }
     }
 
@@ -203,7 +206,7 @@ mod tests {
         }
         let mut places = Places::default();
         places.begin(&game(""), false);
-        for (opponent, running) in [(Opponent::Bot, BOT), (Opponent::Human, HUMAN)] {
+        for (opponent, running) in [(Opponent::Human, HUMAN), (Opponent::Bot, BOT), (Opponent::Human, BOT)] {
             places.met("abcdefgh".parse().unwrap(), opponent);
             assert_eq!(places.running(), running);
         }
