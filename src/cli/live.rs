@@ -191,7 +191,8 @@ impl Shown {
             .unwrap_or_default()
     }
 
-    /// `alice *0:59.9  bob 1:00  12... Nf6  alice +0.31/14`, with names of at most so many letters.
+    /// `alice *0:59.9  bob 1:00  12... Nf6  alice +0.31/14`, with names of at most so many letters. Where these are
+    /// few, the colour says who thinks what.
     fn line(&self, now: Instant, longest: usize) -> String {
         let mut line = String::new();
         let names = BySide(Side::BOTH.map(|side| short(&self.names[side], longest)));
@@ -203,11 +204,13 @@ impl Shown {
         if let Some(mv) = &self.last_move {
             line.push_str(&format!(" {}{mv} ", number(self.ply)));
         }
+        let is_short = longest < LONGEST_TEXT;
+        let thinkers = if is_short { BySide(["w", "b"].map(str::to_owned)) } else { names };
         for side in Side::BOTH {
             match (self.sources[side], self.evals[side]) {
-                (Some(source), _) => line.push_str(&format!(" {} {source}", names[side])),
+                (Some(source), _) => line.push_str(&format!(" {} {source}", thinkers[side])),
                 (None, Some((score, depth))) => {
-                    line.push_str(&format!(" {} {score}/{depth}", names[side]));
+                    line.push_str(&format!(" {} {score}/{depth}", thinkers[side]));
                 }
                 (None, None) => {}
             }
@@ -306,7 +309,7 @@ mod tests {
         let names =
             BySide(["a_name_of_a_bot_that_is_quite_long".into(), "another_one_that_is_no_shorter".into()]);
         let shown = Shown::new(&News { names, ..news(Side::First, 24, start) });
-        assert_eq!(shown.fitting(start, 60), "a_nam… *1:01    anoth…  0:09.9   12... Nf3  a_nam… +0.31/14");
+        assert_eq!(shown.fitting(start, 60), "a_name_… *1:01    another…  0:09.9   12... Nf3  w +0.31/14");
         assert_eq!(shown.fitting(start, 200), shown.line(start, LONGEST_TEXT));
         for width in [60, 80, 100, 120, 160] {
             assert!(shown.fitting(start, width).chars().count() <= width);
