@@ -53,7 +53,8 @@ impl<M: Message + Send + 'static> Stream<M> {
     /// Opens what is at this path, again and again.
     pub fn follow(http: Http, kind: Kind, path: String) -> Stream<M> {
         let (outbox, inbox) = mpsc::channel(INBOX);
-        let follower = Follower { backoff: http.patience().backoff(), http, kind, path, outbox, untold: None };
+        let follower =
+            Follower { backoff: http.patience().backoff(), http, kind, path, outbox, untold: None };
         Stream { inbox, _task: AbortOnDropHandle::new(tokio::spawn(follower.run())) }
     }
 
