@@ -125,13 +125,6 @@ struct Candidate<M> {
     gives_check: bool,
 }
 
-/// A move on the path, as history knows it.
-#[derive(Copy, Clone, Debug)]
-struct Played {
-    piece: usize,
-    target: usize,
-}
-
 /// The stack of a search thread: the deepest line, with room for the largest frames of a debug build.
 pub(super) const STACK: usize = 16 << 20;
 
