@@ -1,7 +1,5 @@
 //! Small boards: their squares, sets of them with one bit a square, and random keys for hashing.
 
-use super::Side;
-
 /// A square of a small board, counted row by row.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Square<const COLUMNS: usize, const SQUARES: usize>(u8);
@@ -31,14 +29,6 @@ impl<const COLUMNS: usize, const SQUARES: usize> Square<COLUMNS, SQUARES> {
     /// The column, from 0.
     pub const fn column(self) -> usize {
         self.index() % COLUMNS
-    }
-
-    /// The same on the board turned round for the second side: both set out from the same squares then.
-    pub(super) fn seen_by(self, side: Side) -> Self {
-        match side {
-            Side::First => self,
-            Side::Second => Square((SQUARES - 1) as u8 - self.0),
-        }
     }
 
     /// The set of it alone.

@@ -242,7 +242,7 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
 ///
 /// Most have defaults, so that a new game searches (plainly) on its first day.
 pub trait Tactics: Game {
-    /// Which piece goes where, as the side to move sees the board.
+    /// Which kind of piece goes where.
     fn piece_to(&self, mv: Self::Move) -> PieceTo;
 
     /// Where the piece goes, below [`SQUARES`].
@@ -300,8 +300,7 @@ pub const KINDS: usize = 6;
 /// Squares of a board, at most.
 pub const SQUARES: usize = 64;
 
-/// A kind of piece and the square it goes to, as its own side sees the board: what move ordering knows of a
-/// move. The knight's first move is the same for both sides.
+/// A kind of piece, of either colour, and the square it goes to: what move ordering knows of a move.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PieceTo(u16);
 

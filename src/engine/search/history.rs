@@ -3,6 +3,11 @@
 //! Sources: Chess Programming Wiki, "History Heuristic", "Killer Heuristic" and "Continuation History";
 //! the update with gravity as in Stockfish.
 
+use std::{
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
 use arrayvec::ArrayVec;
 
 use super::MAX_PLY;
@@ -22,26 +27,59 @@ const CONTEXTS: usize = 2;
 /// The moves before one, the latest first; `None`: a pass, or the game had not begun to be searched.
 pub type Before = [Option<PieceTo>; CONTEXTS];
 
-/// The memory of one search thread. Each game that searches has one, so it is kept small: what follows upon
-/// what is the same for both sides, each as it sees the board.
+/// The memory of one search thread. Each game that searches has one, so it is kept small: the large tables do
+/// not tell colours apart. The sides seldom send the same kind of piece to the same square.
 pub struct History<G: Tactics> {
     /// For each side by the move itself.
     quiet: Box<[ByMove; 2]>,
     /// By the move so many plies earlier, then by the move itself.
-    continuation: Box<[ByMoves; CONTEXTS]>,
+    continuation: Continuation,
     killers: Box<[[Option<G::Move>; 2]]>,
+    spares: Arc<Spares>,
+}
+
+/// Tables for each of the [`CONTEXTS`].
+type Continuation = Box<[ByMoves]>;
+
+/// Large tables that no game needs any more, for the next ones: there are never more than were in use at once.
+/// The allocator would keep them in memory for a second, and take others for the games that begin meanwhile.
+#[derive(Default)]
+pub struct Spares(Mutex<Vec<Continuation>>);
+
+impl Spares {
+    /// Empty tables.
+    fn take(&self) -> Continuation {
+        let spare = self.lock().pop();
+        let emptied = spare.map(|mut tables| {
+            tables.as_flattened_mut().as_flattened_mut().fill(0);
+            tables
+        });
+        emptied.unwrap_or_else(|| bytemuck::zeroed_slice_box(CONTEXTS))
+    }
+
+    /// Held for a few instructions; a holder that panicked has at worst lost a spare.
+    fn lock(&self) -> MutexGuard<'_, Vec<Continuation>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<G: Tactics> Drop for History<G> {
+    fn drop(&mut self) {
+        self.spares.lock().push(mem::take(&mut self.continuation));
+    }
 }
 
 /// The quiet moves tried before the one that cut.
 pub type Tried<M> = ArrayVec<M, 64>;
 
 impl<G: Tactics> History<G> {
-    /// An empty memory.
-    pub fn new() -> Self {
+    /// An empty memory; its tables come from the spares, and go there.
+    pub fn new(spares: Arc<Spares>) -> Self {
         History {
             quiet: bytemuck::zeroed_box(),
-            continuation: bytemuck::zeroed_box(),
+            continuation: spares.take(),
             killers: vec![[None; 2]; MAX_PLY as usize + 1].into_boxed_slice(),
+            spares,
         }
     }
 
@@ -112,6 +150,28 @@ fn pull(entry: &mut i16, bonus: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::{Game, chess::Chess};
+
+    #[test]
+    fn spare_tables_are_used_again_and_empty() {
+        let spares = Arc::new(Spares::default());
+        let position = Chess::start();
+        let moves = position.moves();
+        let before = [Some(position.piece_to(moves[1])); CONTEXTS];
+        let mut history = History::new(spares.clone());
+        let tables = history.continuation.as_ptr();
+        history.cutoff(&position, moves[0], &Tried::new(), &before, (0, 5));
+        assert_eq!(history.score(&position, moves[0], &before), 3 * 720);
+        drop(history);
+        let mut again = History::<Chess>::new(spares.clone());
+        assert_eq!(again.continuation.as_ptr(), tables);
+        assert_eq!(again.score(&position, moves[0], &before), 0);
+        let other = History::<Chess>::new(spares.clone());
+        again.cutoff(&position, moves[0], &Tried::new(), &before, (0, 5));
+        assert_eq!(other.score(&position, moves[0], &before), 0);
+        drop((again, other));
+        assert_eq!(spares.lock().len(), 2);
+    }
 
     #[test]
     fn entries_stay_within_their_limit() {

@@ -53,6 +53,11 @@ impl<M> Pile<M> {
     pub fn clear(&mut self) {
         self.0.clear();
     }
+
+    /// Is no node being searched?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 /// Hands out the moves of one node, the most promising first.

@@ -1,10 +1,14 @@
 //! One thread of a search: its memory, its path, its clock, and the loop that deepens.
 
-use std::{ops::ControlFlow, sync::atomic::Ordering::Relaxed, time::Instant};
+use std::{
+    ops::ControlFlow,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Instant,
+};
 
 use super::{
     MAX_PLY, Node, Progress, Report, Score, Shared,
-    history::{Before, History, Tried},
+    history::{Before, History, Spares, Tried},
     picker::{Pick, Picker, Pile, Scope},
     pv::PvTable,
 };
@@ -42,10 +46,10 @@ struct Step {
 }
 
 impl<G: Tactics> Memory<G> {
-    pub fn new() -> Self {
+    pub fn new(spares: Arc<Spares>) -> Self {
         let path = vec![Step { played: None, eval: None }; MAX_PLY as usize + 1];
         Memory {
-            history: History::new(),
+            history: History::new(spares),
             pile: Pile::new(),
             pv: PvTable::new(),
             path: path.into_boxed_slice(),
@@ -143,6 +147,7 @@ impl<'s, G: Judged> Worker<'s, G> {
                 Ok(found) => score = found,
                 Err(Stopped) => break,
             }
+            debug_assert!(self.memory.pile.is_empty(), "a node has left moves behind");
             depth += 1;
             if self.leads() && (self.tell(depth, score).is_break() || self.has_mate(score)) {
                 break;

@@ -126,10 +126,9 @@ impl From<shakmaty::Chess> for Chess {
     }
 }
 
-/// Which piece of the side to move goes where, as that side sees the board.
-pub(super) fn piece_to(us: Color, mv: Move) -> PieceTo {
-    let target = us.fold_wb(mv.to(), mv.to().flip_vertical());
-    PieceTo::new(mv.role() as usize - Role::Pawn as usize, target as usize)
+/// Which kind of piece goes where.
+pub(super) fn piece_to(mv: Move) -> PieceTo {
+    PieceTo::new(mv.role() as usize - Role::Pawn as usize, mv.to() as usize)
 }
 
 impl From<Color> for Side {
@@ -234,7 +233,7 @@ impl Game for Chess {
 
 impl Tactics for Chess {
     fn piece_to(&self, mv: Move) -> PieceTo {
-        piece_to(self.turn(), mv)
+        piece_to(mv)
     }
 
     fn target(&self, mv: Move) -> usize {

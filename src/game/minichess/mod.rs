@@ -269,7 +269,7 @@ impl<R: Rules> Game for MiniChess<R> {
 impl<R: Rules> Tactics for MiniChess<R> {
     fn piece_to(&self, mv: Move) -> PieceTo {
         let kind = self.board.kind_at(mv.from).map_or(0, |kind| kind as usize);
-        PieceTo::new(kind, mv.to.seen_by(self.side).index())
+        PieceTo::new(kind, mv.to.index())
     }
 
     fn target(&self, mv: Move) -> usize {

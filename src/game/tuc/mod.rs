@@ -380,7 +380,7 @@ impl Tactics for Tuc {
 
     fn piece_to(&self, mv: Move) -> PieceTo {
         let kind = self.board.man_at(mv.from).map_or(0, |(_, kind)| kind as usize);
-        PieceTo::new(kind, mv.to.seen_by(self.side).index())
+        PieceTo::new(kind, mv.to.index())
     }
 
     fn target(&self, mv: Move) -> usize {

@@ -163,7 +163,7 @@ impl<P: Rules> Variant<P> {
 
 impl<P: Rules> Tactics for Variant<P> {
     fn piece_to(&self, mv: Move) -> PieceTo {
-        chess::piece_to(self.position.turn(), mv)
+        chess::piece_to(mv)
     }
 
     fn target(&self, mv: Move) -> usize {
