@@ -206,6 +206,20 @@ async fn what_was_played_although_nobody_said_so_is_not_sent_again() {
 }
 
 #[tokio::test]
+async fn the_stream_knows_what_no_answer_told() {
+    let (mut server, client, _events, game) = in_game("games = 1").await;
+    let (line, post) = our_move(&mut server, "").await;
+    let line = replied(&line);
+    game.line(&state(&line, ""));
+    let (line, next) = our_move(&mut server, &line).await;
+    post.breaks();
+    server.hears_nothing().await;
+    next.ok();
+    game.line(&over(&line));
+    client.ends().await;
+}
+
+#[tokio::test]
 async fn a_move_that_is_refused_is_followed_by_another() {
     let (mut server, client, _events, _game) = in_game("games = 1").await;
     let (first, post) = our_move(&mut server, "").await;

@@ -92,6 +92,11 @@ impl Match {
 
     /// Waits for the end of all games, and looks at each: by the rules, and with no move too many.
     async fn ends(self) {
+        self.ends_after(0).await;
+    }
+
+    /// The same, where the bot could not know so often in each game that its last word had arrived.
+    async fn ends_after(self, unknown: usize) {
         until("the games end", async || self.running().await == 0).await;
         for game in &self.games {
             let full = self.alice.watch(game).await.expect("gameFull").await;
@@ -100,7 +105,11 @@ impl Match {
             assert!(by_rule, "{game} ended with {status}: {moves}");
             let is_black = usize::from(full["black"]["id"] == "alice");
             let played: Vec<_> = moves.split(' ').skip(is_black).step_by(2).collect();
-            once(&played, &self.proxy.sent(game));
+            once(&self.proxy.sent(game));
+            let (good, bad): (Vec<_>, Vec<_>) =
+                self.proxy.verdicts(game).into_iter().partition(|verdict| verdict.status == 200);
+            assert_eq!(good.iter().map(|verdict| verdict.mv.as_str()).collect::<Vec<_>>(), played);
+            assert!(bad.len() <= unknown, "{game}: the server refused {bad:?} of {moves}");
         }
         self.bob.shutdown.now.cancel();
         self.bob.ends().await;
@@ -108,18 +117,12 @@ impl Match {
     }
 }
 
-/// What was sent and not refused is what was played, in this order; and what the bot knew to be played was not sent
-/// again.
-fn once(played: &[&str], sent: &[Sent]) {
-    let mut moves: Vec<&str> = Vec::new();
+/// What the bot knew to be played was not sent again.
+fn once(sent: &[Sent]) {
     for tries in sent.chunk_by(|one, next| one.mv == next.mv) {
         let (_, before) = tries.split_last().unwrap();
         assert!(before.iter().all(|one| one.status != Some(200)), "sent again: {tries:?}");
-        if tries.iter().any(|one| matches!(one.status, None | Some(200))) {
-            moves.push(&tries[0].mv);
-        }
     }
-    assert_eq!(moves, played);
 }
 
 async fn until(what: &str, happens: impl AsyncFn() -> bool) {
@@ -141,7 +144,8 @@ fn warned(program: &Program, most: usize, of: &[&str]) {
 async fn a_server_that_refuses_moves_and_loses_answers() {
     let faults = Faults { refused: vec![(14, 429), (2, 503)], lost: Some(5), ..Faults::default() };
     let (games, program) = Match::with(15, HURRY, faults).await;
-    games.ends().await;
+    // Of about six moves a game whose answer is lost, the stream tells in time; or nearly always, on a busy machine.
+    games.ends_after(2).await;
     let lines = ["on purpose", "trouble", "network", "too many"];
     warned(&program, 2, &lines);
     assert!(!program.warnings().is_empty());
@@ -202,7 +206,8 @@ async fn streams_that_cannot_be_opened_for_a_while() {
         sleep(Duration::from_millis(700)).await;
     }
     games.proxy.set(Faults::default());
-    games.ends().await;
+    // Moves were on their way when the connections broke, and no stream could tell of them: once for each cut.
+    games.ends_after(2).await;
     warned(&program, 2, &["too many requests (on purpose)", "next try in", "once more in"]);
     assert!(!program.warnings().is_empty());
 }
@@ -215,7 +220,7 @@ async fn a_server_that_is_away_for_a_while() {
     games.proxy.cut();
     sleep(Duration::from_secs(2)).await;
     games.proxy.set(Faults::default());
-    games.ends().await;
+    games.ends_after(1).await;
     warned(&program, 1, &["next try in", "once more in"]);
     assert!(!program.warnings().is_empty());
 }
@@ -229,7 +234,7 @@ async fn a_program_that_is_killed_and_started_again() {
     assert_eq!(games.proxy.asked(LOOK), 1);
     let program = Program::start(games.arena.folder.path(), &games.proxy.url, "lip_alice", HURRY);
     until("the running games are looked up", async || games.proxy.asked(LOOK) == 2).await;
-    games.ends().await;
+    games.ends_after(1).await;
     warned(&program, 0, &[]);
 }
 

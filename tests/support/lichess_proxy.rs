@@ -57,6 +57,13 @@ pub struct Sent {
     pub status: Option<u16>,
 }
 
+/// What the server said of a move.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    pub mv: String,
+    pub status: u16,
+}
+
 pub struct Proxy {
     pub url: String,
     shared: Arc<Shared>,
@@ -70,6 +77,8 @@ struct Shared {
     moves: Mutex<usize>,
     /// By game.
     sent: Mutex<HashMap<String, Vec<Sent>>>,
+    /// What the server said of moves, by game, whether the bot heard of it or not.
+    verdicts: Mutex<HashMap<String, Vec<Verdict>>>,
     asked: Mutex<Vec<String>>,
     /// How often all connections were cut, and all streams fell silent.
     cut: watch::Sender<u32>,
@@ -90,6 +99,7 @@ impl Proxy {
             faults: Mutex::default(),
             moves: Mutex::default(),
             sent: Mutex::default(),
+            verdicts: Mutex::default(),
             asked: Mutex::default(),
             cut: watch::Sender::default(),
             silent: watch::Sender::default(),
@@ -125,6 +135,11 @@ impl Proxy {
     /// What was sent to this game.
     pub fn sent(&self, game: &str) -> Vec<Sent> {
         self.shared.sent.lock().unwrap().get(game).cloned().unwrap_or_default()
+    }
+
+    /// What the server said of the moves of this game, in its order.
+    pub fn verdicts(&self, game: &str) -> Vec<Verdict> {
+        self.shared.verdicts.lock().unwrap().get(game).cloned().unwrap_or_default()
     }
 
     /// How often this was asked for.
@@ -163,11 +178,14 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> io::Result<R
         return Ok(refusal(*status));
     }
     // What was sent arrives, also if who has sent it is no more.
-    let passing = async move |shared: Arc<Shared>| {
+    let (house, to, played) = (shared.clone(), game.to_owned(), mv.to_owned());
+    let passing = async move {
         sleep(faults.delay).await;
-        shared.pass(request).await
+        let response = house.pass(request).await?;
+        house.judged(&to, Verdict { mv: played, status: response.status().as_u16() });
+        io::Result::Ok(response)
     };
-    let response = tokio::spawn(passing(shared.clone())).await.unwrap()?;
+    let response = tokio::spawn(passing).await.unwrap()?;
     if faults.lost.is_some_and(strikes) {
         return Err(io::Error::other("the answer is lost, on purpose"));
     }
@@ -196,6 +214,10 @@ impl Shared {
 
     fn told(&self, game: &str, at: usize, status: u16) {
         self.sent.lock().unwrap().get_mut(game).unwrap()[at].status = Some(status);
+    }
+
+    fn judged(&self, game: &str, verdict: Verdict) {
+        self.verdicts.lock().unwrap().entry(game.to_owned()).or_default().push(verdict);
     }
 
     async fn pass(self: &Arc<Shared>, request: Request<Incoming>) -> io::Result<Response<Body>> {

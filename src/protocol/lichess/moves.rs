@@ -15,6 +15,8 @@ const SHORTEST_ATTEMPT: Duration = Duration::from_secs(1);
 /// Between two attempts, at least and at most.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// What was played although no answer came, the game's stream tells within this, if it can be had.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// What became of a move.
 #[derive(Debug)]
@@ -28,7 +30,8 @@ pub(super) enum Fate {
 }
 
 /// Sends a move until the server has an opinion about it; `None`: it is moot. After a network error or trouble
-/// of the server's the second attempt follows at once, later ones spaced within the time that is left.
+/// of the server's the move may have been played: the game's stream, opened anew where it broke as well, has a
+/// moment to say so before the second attempt. Later attempts are spaced within the time that is left.
 pub(super) async fn send(
     http: &Http,
     path: &str,
@@ -50,13 +53,15 @@ pub(super) async fn send(
             }
             Err(error) => error,
         };
-        let at_once = second && !matches!(error, HttpError::Limited { .. });
-        second = false;
-        if at_once {
-            debug!("{path}: {error}; once more");
+        let spaced = left.map_or(LONGEST_PAUSE, |left| left / (3 * PART));
+        if second && !matches!(error, HttpError::Limited { .. }) {
+            second = false;
+            debug!("{path}: {error}; once more, unless the stream has it");
+            moot.run_until_cancelled(sleep(spaced.min(LOOK))).await?;
             continue;
         }
-        let pause = left.map_or(LONGEST_PAUSE, |left| left / (3 * PART)).clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
+        second = false;
+        let pause = spaced.clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
         http.tally()
             .failed(&error, format_args!("{path}: {error}; once more in {:.1} s", pause.as_secs_f64()));
         moot.run_until_cancelled(sleep(pause)).await?;
