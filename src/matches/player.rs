@@ -54,6 +54,9 @@ pub(super) struct Thought {
     pub read_at: Instant,
 }
 
+/// Who comes back from thinking, and with what; nobody, after a panic.
+pub(super) type Returned<G> = Result<(Player<G>, Result<Thought, Fault>), JoinError>;
+
 impl<G: Judged> Player<G> {
     /// Of our engines, each has a table of its own.
     pub async fn new(entry: &Entry) -> Result<Result<Player<G>, OutOfMemory>, JoinError> {
@@ -89,7 +92,7 @@ impl<G: Judged> Player<G> {
     }
 
     /// Thinks on a thread of its own. At a panic the player is gone with it.
-    pub async fn think(mut self, request: Request<G>) -> Result<(Self, Result<Thought, Fault>), JoinError> {
+    pub async fn think(mut self, request: Request<G>) -> Returned<G> {
         spawn_blocking(move || {
             let thought = self.thought(&request);
             (self, thought)

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::{select, task::JoinError, time::timeout};
 
-use super::player::{Player, Request, Thought};
+use super::player::{Player, Request, Returned, Thought};
 use crate::{
     arena::{Chair, Heard},
     engine::{
@@ -93,9 +93,7 @@ async fn fail(chair: &Chair, fault: &Fault) {
 }
 
 /// The game was over while it thought: mostly by its flag.
-fn called_off<G: Judged>(
-    thought: Option<Result<(Player<G>, Result<Thought, Fault>), JoinError>>,
-) -> Risen<G> {
+fn called_off<G: Judged>(thought: Option<Returned<G>>) -> Risen<G> {
     match thought {
         Some(Ok((player, Ok(_)))) => Risen::sound(player),
         Some(Ok((player, Err(fault)))) => Risen { player: Some(player), fault: Some(fault.to_string()) },

@@ -110,7 +110,7 @@ impl Sheet {
             let _ =
                 writeln!(said, "game {number}: {white} – {black} {result} {cause}, {} plies", plies.len());
         }
-        if self.tally.games() % self.every == 0 {
+        if self.tally.games().is_multiple_of(self.every) {
             let _ = writeln!(said, "{} games: {}", self.tally.games(), self.short());
         }
         said
