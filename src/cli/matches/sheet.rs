@@ -84,7 +84,7 @@ impl Sheet {
         self.tally.record(played.number, halves);
         self.colours[white][usize::from(2 - halves)] += 1;
         self.plies += plies.len();
-        *self.ends.entry(ending.cause.to_string()).or_default() += 1;
+        *self.ends.entry(reason(ending.cause)).or_default() += 1;
         if let GameResult::Won(winner) = result {
             let loser = if winner == Side::First { 1 - white } else { white };
             let failings = &mut self.failings[loser];
