@@ -8,7 +8,10 @@ use std::{
 use tokio::runtime::{self, Runtime};
 
 use super::CliError;
-use crate::priority::{self, Granted};
+use crate::{
+    engine::search::STACK,
+    priority::{self, Granted},
+};
 
 /// A thread that runs tasks.
 pub(super) struct Network<T>(JoinHandle<T>);
@@ -52,6 +55,11 @@ impl<T: Send + 'static> Network<T> {
 }
 
 fn runtime() -> std::io::Result<Runtime> {
-    // Threads for what may block, as looking up a name does, are not to go before everything.
-    runtime::Builder::new_current_thread().enable_all().on_thread_start(priority::usual).build()
+    // Threads for what may block, as looking up a name does, are not to go before everything. In a match our own
+    // engine thinks on them, and its lines are deep.
+    runtime::Builder::new_current_thread()
+        .enable_all()
+        .on_thread_start(priority::usual)
+        .thread_stack_size(STACK)
+        .build()
 }
