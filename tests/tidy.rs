@@ -18,14 +18,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("seat", &["game"]),
     ("online", &["game", "wire", "net", "seat"]),
     ("engine", &["game", "wire", "priority", "process"]),
+    ("training", &["game", "engine"]),
     ("bot", &["game", "priority", "engine", "seat", "online"]),
     ("protocol", &["game", "seat", "wire", "net"]),
     ("arena", &["game", "wire", "net"]),
     (
         "cli",
         &[
-            "game", "wire", "net", "priority", "process", "seat", "online", "engine", "bot", "protocol",
-            "arena",
+            "game", "wire", "net", "priority", "process", "seat", "online", "engine", "training", "bot",
+            "protocol", "arena",
         ],
     ),
 ];
@@ -35,6 +36,7 @@ const STRANGERS: &[(&str, &[&str])] = &[
     ("game", &["tokio", "std::net", "std::fs", "std::thread"]),
     ("wire", &["tokio", "std::net", "std::fs", "std::thread"]),
     ("engine", &["tokio", "std::net"]),
+    ("training", &["tokio", "std::net"]),
 ];
 
 /// A longer file is two files.

@@ -133,7 +133,7 @@ struct Played {
 }
 
 /// The stack of a search thread: the deepest line, with room for the largest frames of a debug build.
-pub(super) const STACK: usize = 16 << 20;
+pub const STACK: usize = 16 << 20;
 
 /// The engine of the house.
 pub struct Search<G: Judged> {
