@@ -54,8 +54,9 @@ async fn two_games(file: &Path) -> Vec<Answer> {
     let arena = TestArena::start("time = '2+0.1'\ngames_per_pair = 2\nplayers = 2").await;
     let workshop =
         Workshop::new(&engine::Config { hash_mib: 8.try_into().unwrap(), ..Default::default() }).unwrap();
-    let cache =
-        Cache::open(&cache::Config { file: file.into(), ..Default::default() }, workshop.fingerprint());
+    // The machine may be less busy the second time: what was found counts although more could be found now.
+    let config = cache::Config { file: file.into(), effort: 0.1.try_into().unwrap(), ..Default::default() };
+    let cache = Cache::open(&config, workshop.fingerprint());
     let (news, _nobody) = mpsc::channel(1);
     let (tell, mut told) = mpsc::channel(1024);
     let mut equipment = Equipment::new(Config::default(), workshop, news);
@@ -87,16 +88,23 @@ async fn the_second_time_the_moves_are_known_also_after_a_restart() {
     let file = folder.path().join("cache.redb");
     let first = two_games(&file).await;
     let second = two_games(&file).await;
-    let known = |answers: &[Answer]| {
-        let known = answers.iter().filter(|a| a.how == How::Cached).count();
-        let quick = answers.iter().filter(|a| a.sent_at - a.asked_at < Duration::from_millis(5)).count();
-        println!("{} moves, {known} from the cache, {quick} in less than 5 ms", answers.len());
-        (known, quick)
-    };
-    let (known_at_first, _) = known(&first);
-    let (known_then, quick_then) = known(&second);
+    let known = |answers: &[Answer]| answers.iter().filter(|a| a.how == How::Cached).count();
+    let (known_at_first, known_then) = (known(&first), known(&second));
+    println!("from the cache: {known_at_first} of {}, then {known_then} of {}", first.len(), second.len());
     assert!(second.len() >= 20, "{}", second.len());
     assert!(known_at_first < first.len() / 2);
     assert!(known_then >= second.len() * 4 / 5, "{known_then} of {}", second.len());
-    assert!(quick_then >= second.len() * 7 / 10, "{quick_then} of {}", second.len());
+    // Known moves take next to no time. In figures: a few milliseconds against a tenth of a second.
+    let (thought, knew) =
+        (typical(&first, |how| how != How::Cached), typical(&second, |how| how == How::Cached));
+    println!("{thought:?} for a thought, {knew:?} for what is known");
+    assert!(knew < thought / 2, "{knew:?} and {thought:?}");
+}
+
+/// The median of the times that such answers took.
+fn typical(answers: &[Answer], such: fn(How) -> bool) -> Duration {
+    let such = answers.iter().filter(|answer| such(answer.how));
+    let mut times: Vec<_> = such.map(|answer| answer.sent_at - answer.asked_at).collect();
+    times.sort_unstable();
+    times[times.len() / 2]
 }

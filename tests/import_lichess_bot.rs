@@ -113,6 +113,26 @@ fn what_is_off_there_is_off_here() {
     );
 }
 
+/// As it stands in the file that newcomers copy: nothing of it is a wish.
+#[test]
+fn what_stands_there_by_default_goes_without_a_word() {
+    let sources = "engine:\n  dir: e\n  name: n\n  debug: False\n  online_moves:\n\
+        \u{20}   lichess_cloud_analysis: {enabled: true, max_time: 10800}\n\
+        \u{20}   lichess_opening_explorer: {enabled: true, max_time: 10800, source: masters, player_name: ''}\n\
+        \u{20}   online_egtb: {enabled: true, max_time: 10800}\n";
+    let same = converted(sources);
+    assert_eq!(same.left, [""; 0]);
+    assert_eq!(read(&same).bot.explorer.player, "");
+    // Elsewhere these are wishes; and the bot's own games cannot be meant without its name.
+    let others = converted(&sources.replace("10800", "600").replace("masters", "player"));
+    let wanted =
+        "engine.online_moves.lichess_opening_explorer (say whose games with `player` of [bot.explorer])";
+    assert!(others.left.iter().any(|left| left == wanted), "{:?}", others.left);
+    let told = |left: &String| left.ends_with("max_time (games of any length ask)");
+    assert_eq!(others.left.iter().filter(|left| told(left)).count(), 2, "{:?}", others.left);
+    assert!(!read(&others).bot.explorer.enabled);
+}
+
 #[test]
 fn paths_begin_where_their_file_stands() {
     let yaml = "engine: {dir: ./engines, name: a.b.exe, working_dir: work, interpreter: java, \

@@ -31,12 +31,16 @@ async fn profiles_have_what_clients_read() {
     let (_, status) = alice.get("/api/users/status?ids=bob&withGameIds=True").await;
     assert_eq!((&status[0]["online"], &status[0]["playingId"]), (&json!(true), &json!(id)));
     let (_, playing) = bob.get("/api/account/playing?nb=10").await;
+    // There a title is a part of this name, and of no other.
+    assert_eq!(playing["nowPlaying"][0]["opponent"]["username"], "BOT Alice");
     assert_eq!(playing["nowPlaying"][0]["compat"], json!({"bot": true, "board": false}));
     support::play(&alice, &bob, &id, "e2e4 e7e5").await;
     bob.ok(&format!("/api/bot/game/{id}/resign")).await;
     let count = json!({"all": 1, "playing": 0, "rated": 0, "win": 1, "loss": 0, "draw": 0});
     assert_eq!(alice.get("/api/account").await.1["count"], count);
     let (_, pgn) = bob.text("GET", &format!("/game/export/{id}"), "", "").await;
+    let site = format!("[Site \"http://{}/{id}\"]", lichess.address);
+    assert!(pgn.contains(&site), "{pgn}");
     assert!(pgn.contains("[WhiteTitle \"BOT\"]") && pgn.contains("[UTCDate \"20"), "{pgn}");
     lichess.stop().await;
 }
@@ -54,6 +58,11 @@ async fn bodies_of_json_with_nothing_in_them() {
     assert_eq!(bob.post(&format!("/api/challenge/{id}/decline"), r#"{"reason": "tooFast"}"#).await.0, 200);
     let (_, shown) = alice.get(&format!("/api/challenge/{id}/show")).await;
     assert_eq!(shown["declineReasonKey"], "toofast");
+
+    // lichess-bot and BotLi look for the field's name on top, berserk at the error.
+    let (status, wrong) = alice.post("/api/challenge/bob", "clock.limit=70&clock.increment=1").await;
+    assert_eq!((status, &wrong["clock.limit"]), (400, &wrong["error"]["clock.limit"]));
+    assert!(wrong["clock.limit"][0].is_string(), "{wrong}");
 
     let id = lichess.game("clock.limit=180&clock.increment=2").await;
     let mut board = bob.watch(&id).await;

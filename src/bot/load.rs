@@ -22,7 +22,7 @@ const NEW: f64 = 0.1;
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     shared: Arc<Shared>,
-    /// Nodes a second of one search, as of late.
+    /// Nodes a second of one search, as of late; 0: nothing is measured yet.
     speed: Arc<AtomicU64>,
 }
 
@@ -45,12 +45,12 @@ impl Default for Load {
 impl Load {
     fn with_cores(cores: NonZeroUsize) -> Self {
         let shared = Arc::new(Shared { cores, games: AtomicUsize::new(0) });
-        Load { shared, speed: Arc::new(AtomicU64::new(GUESS)) }
+        Load { shared, speed: Arc::default() }
     }
 
     /// On the same machine, but with an engine that counts its nodes in its own way.
     pub fn of_another_engine(&self) -> Load {
-        Load { shared: self.shared.clone(), speed: Arc::new(AtomicU64::new(GUESS)) }
+        Load { shared: self.shared.clone(), speed: Arc::default() }
     }
 
     /// One more game.
@@ -79,14 +79,20 @@ impl Load {
             return;
         }
         let now = nodes as f64 / time.as_secs_f64();
-        let before = self.speed.load(Relaxed) as f64;
-        let speed = before + NEW * (now - before);
+        let speed = match self.speed.load(Relaxed) {
+            0 => now,
+            before => before as f64 + NEW * (now - before as f64),
+        };
         self.speed.store(speed as u64, Relaxed);
     }
 
     /// The nodes that a search of this time would have, at the speed of late.
     pub fn price(&self, time: Duration) -> u64 {
-        (self.speed.load(Relaxed) as f64 * time.as_secs_f64()) as u64
+        let speed = match self.speed.load(Relaxed) {
+            0 => GUESS,
+            speed => speed,
+        };
+        (speed as f64 * time.as_secs_f64()) as u64
     }
 }
 
@@ -119,9 +125,11 @@ mod tests {
         let load = Load::with_cores(NonZeroUsize::MIN);
         let second = Duration::from_secs(1);
         assert_eq!(load.price(second / 2), GUESS / 2);
+        load.searched(500_000, second);
+        assert_eq!(load.price(second), 500_000, "what was measured first is better than any guess");
         for _ in 0..100 {
-            load.searched(500_000, second);
+            load.searched(200_000, second);
         }
-        assert!((500_000..550_000).contains(&load.price(second)));
+        assert!((200_000..210_000).contains(&load.price(second)));
     }
 }

@@ -135,10 +135,13 @@ impl<G: Judged> Thought<G> {
     pub fn teach(&self, equipment: &Equipment, budget: Budget) {
         let Some(opinion) = self.opinion() else { return };
         equipment.load.searched(opinion.nodes, opinion.time);
-        let elapsed = now().saturating_duration_since(self.began).as_secs_f64().max(1e-6);
-        // A search that was content with less has had all that its time would have bought.
-        let saved = if self.end == Some(End::Content) { budget.soft.as_secs_f64() / elapsed } else { 1.0 };
-        let effort = (opinion.nodes as f64 * saved.max(1.0)) as u64;
+        let elapsed = now().saturating_duration_since(self.began);
+        // A search that was content with less has had all that its time would have bought; and one that was stopped
+        // has had more than its last opinion tells.
+        let had = if self.end == Some(End::Content) { elapsed.max(budget.soft) } else { elapsed };
+        let effort =
+            opinion.nodes as f64 * (had.as_secs_f64() / opinion.time.as_secs_f64().max(1e-3)).max(1.0);
+        let effort = effort as u64;
         let Best { mv, score, depth } = self.best();
         equipment.cache.keep(&self.line, Found { mv, score, depth, effort });
     }

@@ -1,9 +1,10 @@
 //! What a request is answered with: JSON, a refusal, a game's record, or lines without an end.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use hyper::StatusCode;
 use serde::Serialize;
+use serde_json::json;
 use tokio::sync::broadcast;
 
 use crate::wire::{
@@ -98,13 +99,10 @@ impl Answer {
         Answer::refused(StatusCode::TOO_MANY_REQUESTS, why)
     }
 
-    /// A field of a form that cannot be meant.
+    /// A field of a form that cannot be meant. It is said twice, as there: clients look at either place.
     pub(super) fn field(field: &str, why: &str) -> Answer {
-        let fields = BTreeMap::from([(field.to_owned(), vec![why.to_owned()])]);
-        Answer::failed(
-            StatusCode::BAD_REQUEST,
-            &Failure { error: FailureText::Fields(fields), ratelimit: None },
-        )
+        let said = json!({ field: [why], "error": { field: [why] } });
+        Answer { status: StatusCode::BAD_REQUEST, ..Answer::value(&said) }
     }
 
     /// The account has played its games against bots for today: its own fault, or its opponent's.

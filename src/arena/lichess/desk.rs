@@ -239,7 +239,7 @@ impl DeskActor {
             if let Some(game) = self.games.get_mut(&id) {
                 game.close_streams();
                 game.finish(Status::UnknownFinish, None, Instant::now());
-                self.records.push(game.pgn(&Style::default()));
+                self.records.push(game.pgn(&Style::default(), self.config.listen));
             }
         }
         self.write().await;
@@ -495,7 +495,7 @@ impl DeskActor {
             }
         }
         if !game.line.moves().is_empty() {
-            self.records.push(game.pgn(&Style::default()));
+            self.records.push(game.pgn(&Style::default(), self.config.listen));
         }
         if let Some((arena, game)) = in_arena {
             self.count_in_arena(arena, &game);

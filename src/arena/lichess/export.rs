@@ -1,6 +1,6 @@
 //! Games as records: PGN or JSON, one or all of somebody's, as the one who asks likes them.
 
-use std::{cmp::Reverse, time::Duration};
+use std::{cmp::Reverse, net::SocketAddr, time::Duration};
 
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
@@ -106,8 +106,8 @@ impl DeskActor {
     pub(super) fn export(&self, id: GameId, style: &Style) -> Result<Answer, Answer> {
         let game = self.games.get(&id).ok_or_else(|| Answer::missing("Not found"))?;
         Ok(match style.json {
-            true => Answer::of(Body::Json(game.json(style).to_string())),
-            false => Answer::of(Body::Pgn(game.pgn(style))),
+            true => Answer::of(Body::Json(game.json(style, self.config.listen).to_string())),
+            false => Answer::of(Body::Pgn(game.pgn(style, self.config.listen))),
         })
     }
 
@@ -129,8 +129,10 @@ impl DeskActor {
 
     pub(super) fn records<'g>(&self, games: impl Iterator<Item = &'g Game>, style: &Style) -> Answer {
         Answer::of(match style.json {
-            true => Body::Lines(games.map(|game| game.json(style).to_string() + "\n").collect()),
-            false => Body::Pgn(games.map(|game| game.pgn(style)).collect()),
+            true => Body::Lines(
+                games.map(|game| game.json(style, self.config.listen).to_string() + "\n").collect(),
+            ),
+            false => Body::Pgn(games.map(|game| game.pgn(style, self.config.listen)).collect()),
         })
     }
 }
@@ -145,7 +147,7 @@ fn whole(at: OffsetDateTime) -> Value {
 
 impl Game {
     /// As a line of JSON.
-    fn json(&self, style: &Style) -> Value {
+    fn json(&self, style: &Style, site: SocketAddr) -> Value {
         let [white, black] = &self.players.0;
         let diff = |side: Side| self.diffs.map(|diffs| diffs[side]);
         let mut told = json!({
@@ -192,7 +194,7 @@ impl Game {
             add("lastFen", json!(self.fen()));
         }
         if style.pgn_in_json {
-            add("pgn", json!(self.pgn(style)));
+            add("pgn", json!(self.pgn(style, site)));
         }
         told
     }

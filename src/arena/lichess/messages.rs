@@ -1,6 +1,6 @@
 //! A game as it is told: to its streams, to its players' event streams, and as PGN.
 
-use std::{fmt::Write, time::Duration};
+use std::{fmt::Write, net::SocketAddr, time::Duration};
 
 use time::macros::format_description;
 use tokio::time::Instant;
@@ -166,12 +166,12 @@ impl Game {
         self.status() == Status::Aborted
     }
 
-    /// The record of the game.
-    pub(super) fn pgn(&self, style: &Style) -> String {
+    /// The record of the game, which was played on the server there.
+    pub(super) fn pgn(&self, style: &Style, site: SocketAddr) -> String {
         let left = |ply: &Ply| ply.left.filter(|_| style.clocks);
         let plies = self.shown().iter().filter(|_| style.moves);
         let plies = plies.map(|ply| Ply { left: left(ply), ..ply.clone() }).collect();
-        let tags = if style.tags { self.tags() } else { Vec::new() };
+        let tags = if style.tags { self.tags(site) } else { Vec::new() };
         let fen = self.terms.variant.set_up(self.terms.fen.as_deref()).filter(|_| style.tags);
         Pgn { tags, fen, plies, result: self.result() }.print()
     }
@@ -185,7 +185,7 @@ impl Game {
         }
     }
 
-    fn tags(&self) -> Vec<(&'static str, String)> {
+    fn tags(&self, site: SocketAddr) -> Vec<(&'static str, String)> {
         let date = self.created.format(format_description!("[year].[month].[day]")).unwrap_or_default();
         let time = self.created.format(format_description!("[hour]:[minute]:[second]")).unwrap_or_default();
         let rated = if self.terms.rated { "Rated" } else { "Casual" };
@@ -200,7 +200,7 @@ impl Game {
         let titles = [title("WhiteTitle", white), title("BlackTitle", black)];
         let mut tags = vec![
             ("Event", format!("{rated} {name} game")),
-            ("Site", self.id.to_string()),
+            ("Site", format!("http://{site}/{}", self.id)),
             ("Date", date.clone()),
             ("Round", "-".to_owned()),
             ("White", shown_name(white)),
@@ -261,17 +261,24 @@ pub(super) fn full_id(id: GameId, side: Side) -> Option<FullId> {
     format!("{id}{tail}").parse().ok()
 }
 
-/// As the other one sees it. The computer has no name of its own.
+/// As the other one sees it, with the title as a part of the name. The computer has no name of its own.
 fn against(player: &Player, rating_diff: Option<i32>) -> Opponent {
     match player.ai_level {
         Some(level) => Opponent { username: shown_name(player), ai: Some(level), ..Opponent::default() },
         None => Opponent {
             id: Some(player.id.clone()),
-            username: player.name.clone(),
+            username: titled_name(player),
             rating: player.rating,
             rating_diff,
             ai: None,
         },
+    }
+}
+
+fn titled_name(player: &Player) -> String {
+    match &player.title {
+        Some(title) => format!("{} {}", title.as_str(), player.name),
+        None => player.name.clone(),
     }
 }
 

@@ -35,6 +35,7 @@ pub fn convert(yaml: &str, home: &Path, token_file: Option<&Path>) -> Result<Con
     import.server();
     import.engine();
     import.draws();
+    import.explorer();
     ROWS.iter().for_each(|row| import.row(row));
     import.books();
     import.challenges();
@@ -96,6 +97,16 @@ impl Import<'_> {
             if self.look(switch) != Some(&Value::Bool(true)) {
                 self.take(table);
             }
+        }
+    }
+
+    /// Whose games, if no name is given? There the bot's own; here that must be said.
+    fn explorer(&mut self) {
+        let table = "engine.online_moves.lichess_opening_explorer";
+        let text = |key: &str| self.look(&format!("{table}.{key}")).and_then(Value::as_str).unwrap_or("");
+        if text("source") == "player" && text("player_name").is_empty() {
+            self.take(table);
+            self.leave(table, "say whose games with `player` of [bot.explorer]");
         }
     }
 
@@ -325,10 +336,11 @@ impl Import<'_> {
             return self.copy(row.theirs, row.ours, row.read);
         }
         let (mut known, there) = (Vec::new(), self.look(row.theirs).is_some());
+        let why = reason(row.theirs).unwrap_or("we have no such thing");
         for entry in self.take_list(row.theirs) {
             match (row.read)(&entry) {
                 Some(value) => known.push(value),
-                None => self.leave(&format!("{}: {}", row.theirs, word(&entry)), "we have no such thing"),
+                None => self.leave(&format!("{}: {}", row.theirs, word(&entry)), why),
             }
         }
         if there && !known.is_empty() {
@@ -435,11 +447,7 @@ impl Import<'_> {
                 Value::Object(keys) if !WHOLE.contains(&path.as_str()) => self.leave_keys(&path, keys),
                 value if !has_leaves(value) || Self::is_alike(&path, value) => {}
                 _ => {
-                    let is_it = |(known, _): &&(&str, &str)| {
-                        path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-                    };
-                    let why = REASONS.iter().find(is_it).map_or("there is no such key here", |(_, why)| why);
-                    self.leave(&path, why);
+                    self.leave(&path, reason(&path).unwrap_or("there is no such key here"));
                 }
             }
         }
@@ -495,6 +503,14 @@ fn has_leaves(value: &Value) -> bool {
         Value::Object(keys) => keys.values().any(has_leaves),
         Value::Bool(_) | Value::Number(_) => true,
     }
+}
+
+/// Why there is nothing like it here, where we know that.
+fn reason(path: &str) -> Option<&'static str> {
+    let is_it = |(known, _): &&(&str, &str)| {
+        path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    REASONS.iter().find(is_it).map(|(_, why)| *why)
 }
 
 /// A value, short and in one line.

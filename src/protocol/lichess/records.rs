@@ -120,7 +120,7 @@ impl Record {
         for (at, text) in self.full.state.moves.split_ascii_whitespace().take(LONGEST).enumerate() {
             let read = line.read(text).and_then(|mv| Ok((line.record(&mv)?, mv)));
             let Ok((text, mv)) = read else {
-                tracing::warn!(game = %self.full.id, at, "a move that does not fit our board: the record ends here");
+                tracing::debug!(game = %self.full.id, at, "a move that does not fit our board: the record ends here");
                 break;
             };
             let note = self.notes.get(at).copied().unwrap_or_default();

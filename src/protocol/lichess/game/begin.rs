@@ -11,7 +11,8 @@ use tracing::{debug, info, warn};
 use super::{
     Game, Left, PLAYER_HANGS, PlayerGone, Table,
     answer::Request,
-    calls::{self, Call, Wishes},
+    calls::{Call, Wishes},
+    misfit::Looks,
     words::{kind, name, result},
 };
 use crate::{
@@ -22,11 +23,11 @@ use crate::{
         track::Track,
     },
     seat::{Event, GameInfo, Occasion, Seat, Turn},
-    wire::lichess::{GameFull, GameId, GameMessage, Status},
+    wire::lichess::{GameFull, GameMessage},
 };
 
 /// So many players may leave a game; then it is not theirs that is at fault.
-const PLAYERS: u32 = 3;
+pub(super) const PLAYERS: u32 = 3;
 
 /// Reads what game it is, and finds a player for it.
 pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Result<Game, Left> {
@@ -55,8 +56,7 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
     let track = match Track::new(&full) {
         Ok(track) => track,
         Err(lost) => {
-            warn!("leaving: {lost}");
-            table.refuse(id).await;
+            table.leave(id, full.state.played().count(), &lost.to_string()).await;
             return Err(Left::Unplayed);
         }
     };
@@ -92,6 +92,7 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         away: None,
         wishes: Wishes::default(),
         takebacks: table.rules.takebacks,
+        looks: Looks::default(),
         is_berserk: table.rules.berserk.applies(&full, side),
         eval: None,
         record: table.clerk.begin(&full, side),
@@ -137,16 +138,6 @@ impl Table {
             sleep(PLAYER_HANGS).await;
         }
     }
-
-    /// Leaves a game that we cannot play: undone if it has not begun, lost if it has.
-    async fn refuse(&self, id: GameId) {
-        for way in [Call::Abort, Call::Resign] {
-            match calls::ask(self.http.clone(), id, way).await {
-                (_, Ok(())) => return,
-                (_, Err(error)) => warn!("cannot {way:?}: {error}"),
-            }
-        }
-    }
 }
 
 impl Game {
@@ -159,13 +150,6 @@ impl Game {
     /// The player is gone: another one takes the seat, and hears the game from its beginning.
     pub(super) async fn another_player(&mut self) -> Result<(), PlayerGone> {
         self.players += 1;
-        if self.players > PLAYERS {
-            warn!("no player stays: resigning");
-            self.call(Call::Resign);
-            while self.calls.join_next().await.is_some() {}
-            self.state.status = Status::Resign;
-            return Ok(());
-        }
         warn!("the player left the game; another one takes over");
         self.seat = self.table.seat(&self.info).await;
         for mv in self.track.played().to_vec() {

@@ -2,7 +2,7 @@
 //!
 //! `begin` finds a player for it, `follow` tells that player what is new, `answer` brings its moves to the
 //! server, `calls` does everything that is no move, `talk` brings chat to and from it, `rest` says when a game
-//! without a clock may sleep, `words` says how it ended.
+//! without a clock may sleep, `misfit` what becomes of one that does not fit our rules, `words` says how it ended.
 
 use std::{
     future::pending,
@@ -33,12 +33,14 @@ mod answer;
 mod begin;
 mod calls;
 mod follow;
+mod misfit;
 mod rest;
 mod talk;
 mod words;
 
 use answer::{Answer, Request};
 use calls::{Away, Called, Wishes};
+use misfit::{Looks, Snag};
 pub(super) use words::ending;
 
 /// Longer than any clock that counts: no sum of times that a server makes up shall overflow.
@@ -134,6 +136,8 @@ struct Game {
     wishes: Wishes,
     /// So often the opponent may still take moves back.
     takebacks: u32,
+    /// What was done about moves that do not fit.
+    looks: Looks,
     /// We play with half the time and no increment.
     is_berserk: bool,
     /// What our last search came to.
@@ -150,9 +154,21 @@ impl Game {
         let mut dealt = self.follow(state, read_at).await;
         let mut last_words: Option<(Instant, String)> = None;
         loop {
-            if dealt.is_err() {
-                dealt = self.another_player().await;
-                continue;
+            match dealt {
+                Ok(()) => {}
+                Err(Snag::Player(_)) if self.players >= begin::PLAYERS => {
+                    return self.give_up("no player stays in it".to_owned()).await;
+                }
+                Err(Snag::Player(_)) => {
+                    dealt = self.another_player().await.map_err(Snag::from);
+                    continue;
+                }
+                Err(Snag::Misfit(lost)) if self.looks_again(&lost) => {
+                    stream = self.table.follow(self.id);
+                }
+                Err(Snag::Misfit(lost)) => {
+                    return self.give_up(format!("its moves do not fit our rules: {lost}")).await;
+                }
             }
             if self.state.status.is_over() {
                 let result = words::result(&self.state);
@@ -161,7 +177,7 @@ impl Game {
             let rested = self.rested(&news.wanted);
             dealt = select! {
                 biased;
-                action = self.seat.actions.recv() => self.act(action),
+                action = self.seat.actions.recv() => self.act(action).map_err(Snag::from),
                 Some(Ok((answer, fate))) = self.sending.join_next() => match fate {
                     Some(Fate::Unauthorized) => {
                         return self.end("the token is not accepted any more".into(), Left::Unauthorized).await;
@@ -228,20 +244,21 @@ impl Game {
         left
     }
 
-    async fn hear(&mut self, message: GameMessage, read_at: Instant) -> Result<(), PlayerGone> {
+    async fn hear(&mut self, message: GameMessage, read_at: Instant) -> Result<(), Snag> {
         match message {
             GameMessage::GameFull(full) => {
                 // Whether the opponent is away, the new stream will tell.
                 self.away = None;
                 self.look_for_answer(&full.state).await?;
-                let dealt = self.follow(full.state, read_at).await;
+                self.follow(full.state, read_at).await?;
+                self.looks.fits();
                 self.note();
-                dealt
+                Ok(())
             }
             GameMessage::GameState(state) => {
-                let dealt = self.follow(state, read_at).await;
+                self.follow(state, read_at).await?;
                 self.note();
-                dealt
+                Ok(())
             }
             GameMessage::OpponentGone(gone) => {
                 self.gone(gone, read_at);

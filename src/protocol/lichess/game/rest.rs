@@ -48,8 +48,8 @@ impl Game {
     }
 
     /// Notes whether it is the opponent whom we wait for.
-    pub(super) fn note_idleness(&mut self, is_lost: bool) {
-        let waits = is_lost || self.track.side() != self.info.side;
+    pub(super) fn note_idleness(&mut self) {
+        let waits = self.track.side() != self.info.side;
         self.idle_since = (self.is_patient() && waits).then(|| self.idle_since.unwrap_or_else(Instant::now));
     }
 
