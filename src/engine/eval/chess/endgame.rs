@@ -19,10 +19,14 @@ pub fn scale(board: &Board, strong: Color, passed: Bitboard) -> i32 {
     let (ours, theirs) = (officers(board, strong), officers(board, !strong));
     if pawns == 0 && ours - theirs <= OFFICERS[officer(Role::Bishop)] {
         // A minor piece more wins nothing; against a rook, say, a rook and a minor piece win seldom.
-        return match () {
-            () if ours < OFFICERS[officer(Role::Rook)] => 0,
-            () if theirs <= OFFICERS[officer(Role::Bishop)] => 8,
-            () => 16,
+        let a_rook = ours >= OFFICERS[officer(Role::Rook)];
+        let a_minor = theirs <= OFFICERS[officer(Role::Bishop)];
+        return if !a_rook {
+            0
+        } else if a_minor {
+            8
+        } else {
+            16
         };
     }
     if pawns > 0 && is_wrong_corner(board, strong) {
