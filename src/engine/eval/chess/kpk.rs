@@ -23,8 +23,15 @@ type Won = [Box<[Bitboard]>; 2];
 static WON: LazyLock<Won> = LazyLock::new(|| {
     let mut won: Won = [(); 2].map(|()| vec![Bitboard::EMPTY; 24 * 64].into_boxed_slice());
     // Each round finds what is won one move later than what the rounds before found.
-    while Square::ALL.into_iter().fold(false, |found, king| round(&mut won, king) || found) {}
-    won
+    loop {
+        let mut found = false;
+        for king in Square::ALL {
+            found |= round(&mut won, king);
+        }
+        if !found {
+            return won;
+        }
+    }
 });
 
 fn index(king: Square, pawn: Square) -> usize {
