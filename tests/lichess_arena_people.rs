@@ -6,7 +6,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Bot, Lichess, play};
+use support::{Bot, Lichess, play, soon};
 
 const BLITZ: &str = "clock.limit=180&clock.increment=2";
 
@@ -155,5 +155,26 @@ async fn teams() {
     assert!(members.contains("\"dave\""));
     dave.ok("/team/few/quit").await;
     assert_eq!(dave.get("/api/team/of/dave").await.1.as_array().unwrap().len(), 1);
+    lichess.stop().await;
+}
+
+#[tokio::test]
+async fn a_token_that_is_revoked_closes_what_was_opened_with_it() {
+    let lichess = Lichess::start("").await;
+    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let id = lichess.game(BLITZ).await;
+    let (mut events, mut game) = (alice.events().await, alice.watch(&id).await);
+    let form = format!("keepAliveStream=true&{BLITZ}");
+    let mut waiting = alice.open("POST", "/api/challenge/carol", &form).await;
+    let (mut others, mut watched) = (lichess.bot("carol").events().await, bob.watch(&id).await);
+    others.expect("challenge").await;
+    assert_eq!(alice.text("DELETE", "/api/token", "", "").await.0, 204);
+    for stream in [&mut events, &mut game, &mut waiting] {
+        soon("the end of a stream", stream.rest()).await;
+    }
+    others.expect("challengeCanceled").await;
+    // Nobody else notices.
+    bob.post(&format!("/api/bot/game/{id}/chat"), "room=player&text=hello").await;
+    assert_eq!(watched.expect("chatLine").await["text"], "hello");
     lichess.stop().await;
 }

@@ -182,3 +182,30 @@ async fn the_lists_of_who_is_played_change_while_we_play() {
     client.shutdown.now.cancel();
     timeout(PATIENCE, client.ends()).await.unwrap();
 }
+
+/// A game that was found at the start: nothing says who plays, but the game itself.
+#[tokio::test]
+async fn who_plays_in_a_game_that_was_found_is_told_by_the_game() {
+    for (title, answer) in [(r#""title":"BOT","#, None), ("", Some("accept"))] {
+        let mut server = Server::start().await;
+        let found =
+            format!(r#"{{"gameId":"{ID}","color":"white","opponent":{{"id":"them","username":"Them"}}}}"#);
+        server.answer("/api/account/playing", 200, &format!(r#"{{"nowPlaying":[{found}]}}"#));
+        let _client = Client::start(&server, "max_games = 2\nchallenges = { kept_for_humans = 1 }");
+        let events = server.events().await;
+        let game = server.game().await;
+        game.line(&full(true, "").replace(r#""id":"them","#, &format!(r#"{title}"id":"them","#)));
+        let (_, post) = server.hear_move().await;
+        post.ok();
+        // The one place that a bot may have is taken, or not.
+        events.line(&from("bbbbbbbb", "b", "BOT", 1500));
+        match answer {
+            Some(_) => accepts(&mut server, "bbbbbbbb").await.ok(),
+            None => server.hears_nothing().await,
+        }
+        events.line(&from("cccccccc", "c", "", 1500));
+        if answer.is_none() {
+            accepts(&mut server, "cccccccc").await.ok();
+        }
+    }
+}

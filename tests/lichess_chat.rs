@@ -9,9 +9,13 @@ mod lichess_bot;
 #[path = "support/lichess_seat.rs"]
 mod lichess_seat;
 
-use lichess::{Post, Server};
-use lichess_bot::{full, over, state};
+use std::time::Instant;
+
+use lichess::{Feed, PATIENCE, Post, QUIET, Server};
+use lichess_bot::{CLOCK, ID, challenge, full, over, state};
 use lichess_seat::Table;
+use tokio::time::timeout;
+use zeitnot::seat::{Eval, Worth};
 
 const CHAT: &str =
     "games = 1\nchat = { greeting = 'Hi {opponent}, {engine} here', farewell = 'Bye', answers = 2 }";
@@ -62,6 +66,82 @@ async fn who_comes_back_to_a_game_greets_nobody() {
     seat.sees("e7e5").await;
     seat.asked().await;
     server.hears_nothing().await;
+}
+
+/// What is said to this, if it is said so often that it is answered.
+async fn answer(server: &mut Server, game: &Feed, line: &str, wanted: &str) -> String {
+    let patience = Instant::now() + PATIENCE;
+    loop {
+        assert!(Instant::now() < patience, "{line} is not answered with {wanted}");
+        game.line(line);
+        // Where it is not answered, it is asked again.
+        if let Ok(Some(post)) = timeout(QUIET, server.posts.recv()).await {
+            assert!(post.path.ends_with("/chat"), "{post:?}");
+            let said = post.body.clone();
+            post.ok();
+            if said.contains(wanted) {
+                return said;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_question_has_its_answer_in_its_room() {
+    let mut server = Server::start().await;
+    let mut table = Table::start(&mut server, "max_games = 1\nchat = { answers = 1000 }").await;
+    let (game, mut seat) = table.game(&mut server, &full(true, "")).await;
+    let (turn, _) = seat.asked().await;
+    let mut said = Vec::new();
+    for (room, text) in [
+        ("player", "!help"),
+        ("spectator", "!help"),
+        ("spectator", "!name"),
+        ("spectator", "!eval"),
+        ("player", "!eval"),
+    ] {
+        game.line(&line(room, "Eve", text));
+        let post = server.post().await;
+        assert_eq!(post.path, format!("/api/bot/game/{ID}/chat"));
+        said.push(post.body.clone());
+        post.ok();
+    }
+    let name = format!("room=spectator&text=Zeitnot%2C+on+test+{}", env!("CARGO_PKG_VERSION"));
+    let expected = [
+        "room=player&text=I+answer+%21help%2C+%21name%2C+%21eval%2C+%21queue.",
+        "room=spectator&text=I+answer+%21help%2C+%21name%2C+%21eval%2C+%21queue.",
+        &name,
+        "room=spectator&text=I+have+not+thought+yet.",
+        "room=player&text=I+tell+that+only+to+those+who+watch.",
+    ];
+    assert_eq!(said, expected);
+    let eval = Eval { worth: Worth::Centipawns(31), depth: 9 };
+    seat.thinks(turn, "e2e4", false, Some(eval)).await;
+    server.hear_move().await.1.ok();
+    game.line(&state("e2e4", ""));
+    let told = answer(&mut server, &game, &line("spectator", "Eve", "!eval"), "depth").await;
+    assert_eq!(told, "room=spectator&text=%2B0.31+at+depth+9");
+    for (id, name) in [("11112222", "Ann"), ("33334444", "Bob")] {
+        let who = format!(r#"{{"id":"{}","name":"{name}"}}"#, name.to_lowercase());
+        table.events.line(&challenge(id, CLOCK).replace(r#"{"id":"them","name":"Them"}"#, &who));
+    }
+    let told = answer(&mut server, &game, &line("player", "Them", "!queue"), "Bob").await;
+    assert_eq!(told, "room=player&text=Next%3A+Ann%2C+Bob");
+    let told = answer(&mut server, &game, &line("spectator", "Eve", "!queue"), "Next").await;
+    assert_eq!(told, "room=spectator&text=Next%3A+Ann%2C+Bob");
+}
+
+#[tokio::test]
+async fn who_was_told_to_say_less_speaks_again_later() {
+    let mut server = Server::start().await;
+    let mut table = Table::start(&mut server, "chat = { greeting = 'Hi', answers = 1000 }").await;
+    let (game, mut seat) = table.game(&mut server, &full(true, "")).await;
+    seat.asked().await;
+    let post = server.post().await;
+    says(&post, "room=player&text=Hi");
+    post.answer(429, r#"{"error":"Too many requests. Try again later."}"#);
+    let told = answer(&mut server, &game, &line("player", "Them", "!name"), "Zeitnot").await;
+    assert!(told.starts_with("room=player&text=Zeitnot"), "{told}");
 }
 
 /// Plays a move while the chat answers so, or not at all, and thousands talk.

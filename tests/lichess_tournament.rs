@@ -9,7 +9,7 @@ mod support;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::Bot;
+use support::{Bot, Lichess};
 use tokio::{
     sync::mpsc,
     time::{Instant, sleep, timeout},
@@ -21,7 +21,7 @@ use zeitnot::{
     engine::{self, Kind, Workshop},
     protocol::{
         Protocol, Shutdown,
-        lichess::{self, Lichess},
+        lichess::{self, Lichess as Client},
     },
 };
 
@@ -79,7 +79,7 @@ async fn who_is_free_is_paired() {
         let (news, _nobody_watches) = mpsc::channel(1);
         let (lobby, bot) = bot::Bot::channel(Equipment::new(bot::Config::default(), workshop, news));
         tasks.spawn(bot.run(shutdown.now.clone()));
-        let run = Lichess::run(config, lobby, shutdown.clone());
+        let run = Client::run(config, lobby, shutdown.clone());
         clients.push(tokio::spawn(async move { run.await.unwrap() }));
     }
 
@@ -116,4 +116,40 @@ async fn who_is_free_is_paired() {
     timeout(PATIENCE, running).await.expect("the arena ends").unwrap();
     tasks.close();
     timeout(PATIENCE, tasks.wait()).await.expect("the players end");
+}
+
+#[tokio::test]
+async fn who_does_not_move_is_not_paired_again() {
+    let scopes = "scopes = ['bot:play', 'tournament:write']";
+    let lichess = Lichess::start(&format!(
+        "first_move = '1s'\n[[lichess.tournament]]\nname = 'Hourly'\nid = 'abcdefgh'\ntime = '60+1'\nlasts = '1h'\n\
+         starts_in = '0s'\n[[lichess.account]]\nname = 'Erin'\ntoken = 'lip_erin'\n{scopes}\n\
+         [[lichess.account]]\nname = 'Finn'\ntoken = 'lip_finn'\n{scopes}"
+    ))
+    .await;
+    let (erin, finn) = (lichess.bot("erin"), lichess.bot("finn"));
+    for bot in [&erin, &finn] {
+        bot.ok("/api/tournament/abcdefgh/join").await;
+    }
+    let (mut events, mut others) = (erin.events().await, finn.events().await);
+    let start = events.expect("gameStart").await;
+    // Who has White does nothing, and loses; the other one would play.
+    let is_white = start["game"]["color"] == "white";
+    let end = events.expect("gameFinish").await;
+    assert_eq!(
+        (&end["game"]["status"]["name"], &end["game"]["winner"]),
+        (&json!("noStart"), &json!("black"))
+    );
+    others.expect("gameFinish").await;
+    let silent = if is_white { "Erin" } else { "Finn" };
+    let (_, table) = erin.get("/api/tournament/abcdefgh").await;
+    for player in table["standing"]["players"].as_array().unwrap() {
+        assert_eq!(player["withdraw"], player["name"] == silent, "{table}");
+    }
+    assert_eq!(erin.get("/api/account/playing").await.1["nowPlaying"], json!([]));
+    // Back at the door, it is paired.
+    let back = if is_white { &erin } else { &finn };
+    back.ok("/api/tournament/abcdefgh/join").await;
+    assert_ne!(events.expect("gameStart").await["game"]["gameId"], start["game"]["gameId"]);
+    lichess.stop().await;
 }

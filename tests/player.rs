@@ -158,7 +158,7 @@ const DEAD_DRAWN: &str = "8/8/4k3/3p4/3P4/4K3/8/8 w - - 0 1";
 async fn offers_a_draw_with_its_move_and_agrees_to_one() {
     let draw = Draw { score: 60, moves: 2, from_move: 1, pieces: 4 };
     let house =
-        house(Kind::Search, Config { draw, untimed_move: Duration::from_millis(50), ..Config::default() });
+        house(Kind::Search, Config { draw, untimed_move: Duration::from_millis(300), ..Config::default() });
     let mut seat = house.lobby.open(info(Side::First, Some(DEAD_DRAWN))).await.unwrap();
     let mut offers = Vec::new();
     for (turn, reply) in ["e6d6", "d6e6", "e6d6", "d6e6"].into_iter().enumerate() {

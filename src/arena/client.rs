@@ -128,6 +128,15 @@ impl Outbox {
         }
     }
 
+    /// The next message, for those who are no connection; `None`: closed, and nothing is left.
+    pub async fn next(&mut self) -> Option<FromServer> {
+        select! {
+            biased;
+            message = self.queue.recv() => message,
+            () = self.closed.cancelled() => None,
+        }
+    }
+
     /// What was told since the last call.
     #[cfg(test)]
     pub fn drain(&mut self) -> Vec<String> {

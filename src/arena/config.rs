@@ -183,7 +183,13 @@ impl Config {
                 return error(format!("tournament '{}': {why}", tournament.name));
             }
         }
-        Ok(())
+        let accounts = self.lichess.iter().flat_map(|lichess| &lichess.account);
+        match accounts.filter_map(|account| account.class.as_ref()).find(|class| !names.contains(class)) {
+            Some(class) => {
+                error(format!("lichess: there is no tournament '{class}' for an account to play in"))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -224,6 +230,10 @@ mod tests {
             (format!("tcp = '127.0.0.1:0'\n{class}pause = '1000000years'"), "longer than a week"),
             (format!("{class}[imcs]\nlisten = '127.0.0.1:0'"), "nowhere to listen"),
             ("[imcs]\nlisten = '127.0.0.1:0'\ntime = '1s 500ms'".to_owned(), "whole seconds"),
+            (
+                "[lichess]\nlisten = '127.0.0.1:0'\naccount = [{ name = 'a', class = 'x' }]".to_owned(),
+                "no tournament 'x'",
+            ),
         ] {
             let error = read(&text).check().unwrap_err().to_string();
             assert!(error.contains(why), "{error}");

@@ -282,12 +282,13 @@ impl Arena {
         let tracker = TaskTracker::new();
         // Connections end last: a player who loses the connection first would lose the game.
         let (stop, closing) = (shutdown.child_token(), CancellationToken::new());
+        let hall = self.hall.clone();
         let front = Front::new(self.hall, self.max_connections, self.delay, tracker.clone(), closing.clone());
         for door in self.doors {
             tracker.spawn(front.clone().listen(door, stop.clone()));
         }
         let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));
-        let lichess = self.lichess.map(|lichess| tracker.spawn(lichess.run(stop.clone())));
+        let lichess = self.lichess.map(|lichess| tracker.spawn(lichess.run(hall, stop.clone())));
         let mut running = JoinSet::new();
         for (place, (actor, writer)) in self.tournaments.into_iter().enumerate() {
             let run = actor.run(writer, stop.clone());

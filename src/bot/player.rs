@@ -551,7 +551,8 @@ impl<G: Judged> Player<G> {
             game: self.info.id.clone(),
             side: self.info.side,
             names: self.info.names.clone(),
-            clocks: self.clocks,
+            // Who has days for a move has no clock that a player would know.
+            clocks: self.clocks.filter(|_| !self.info.occasion.by_post),
             to_move: line.now().side(),
             ply: line.moves().len(),
             last_move: self.last_move.clone(),

@@ -1,6 +1,6 @@
 //! `zeitnot arena`: the tournament server, from its ports to the final table.
 
-use std::{io::Write, path::PathBuf};
+use std::{collections::HashMap, io::Write, path::PathBuf};
 
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tracing::{info, warn};
@@ -60,17 +60,29 @@ async fn serve(config: arena::Config) -> Result<Summary, CliError> {
     for address in arena.tables() {
         info!("a table for TUC-Chess at udp://{address}");
     }
-    tokio::spawn(tell(arena.news()));
+    let stays = arena.imcs().is_some() || arena.lichess().is_some();
+    tokio::spawn(tell(arena.news(), stays));
     Ok(arena.run(shutdown.soon).await)
 }
 
-/// Logs what happens, until the arena is gone.
-async fn tell(mut news: Receiver<News>) {
+/// Logs what happens, until the arena is gone. One that stays when its tournaments are over shows their tables then,
+/// and not only when it is stopped.
+async fn tell(mut news: Receiver<News>, stays: bool) {
+    let mut tables = HashMap::new();
     loop {
         match news.recv().await {
+            Ok(News { tournament, event: Event::Standings(standings) }) => {
+                tables.insert(tournament, standings);
+            }
             Ok(News { tournament, event }) => {
                 if let Some(line) = line(&event) {
                     info!("{tournament}: {line}");
+                }
+                if stays
+                    && matches!(event, Event::Over)
+                    && let Some(standings) = tables.remove(&tournament)
+                {
+                    info!("{tournament}, final standings:\n\n{standings}");
                 }
             }
             Err(RecvError::Lagged(missed)) => warn!("{missed} news were too many to tell"),

@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use console::Term;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tokio::{
     runtime::Builder,
@@ -30,14 +31,18 @@ const MOST_LINES: usize = 16;
 const TICK: Duration = Duration::from_millis(200);
 /// A name from outside may be longer; the line should not.
 const LONGEST_TEXT: usize = 40;
+/// Where the terminal is narrow, names have no more letters than this, the first of them that fits.
+const SHORTER: [usize; 8] = [24, 20, 16, 12, 10, 8, 6, 5];
+/// The other seat's last news are here by then. Later ones are of a game that goes on, as those do that slept.
+const LAST_NEWS: Duration = Duration::from_secs(1);
 
 /// Shows the running games.
 #[derive(Debug, Default)]
 pub struct Live {
     lines: MultiProgress,
     games: HashMap<Id, (ProgressBar, Shown)>,
-    /// The latest to end: the other seat's last news may still be on their way.
-    ended: VecDeque<Id>,
+    /// The latest to end, and when: the other seat's last news may still be on their way.
+    ended: VecDeque<(Id, Instant)>,
 }
 
 /// Two servers can use the same name for a game, and two seats of one game bring news of the same.
@@ -87,7 +92,7 @@ impl Live {
         loop {
             tokio::select! {
                 news = news.recv() => match news {
-                    Some(news) if visible => self.hear(news),
+                    Some(news) if visible => self.hear(news, Instant::now()),
                     Some(_) => {}
                     None => break,
                 },
@@ -98,24 +103,25 @@ impl Live {
         let _ = self.lines.clear();
     }
 
-    fn hear(&mut self, news: News) {
+    fn hear(&mut self, news: News, now: Instant) {
         let id = (news.game.clone(), news.names.clone());
         if news.result.is_some() {
             if let Some((bar, _)) = self.games.remove(&id) {
                 bar.finish_and_clear();
             }
             self.ended.truncate(MOST_LINES);
-            self.ended.push_front(id);
+            self.ended.push_front((id, now));
             return;
         }
-        if self.ended.contains(&id) {
+        let is_late = |at: Instant| now.saturating_duration_since(at) < LAST_NEWS;
+        if self.ended.iter().any(|(ended, at)| *ended == id && is_late(*at)) {
             return;
         }
         if let Some((_, shown)) = self.games.get_mut(&id) {
             shown.hear(&news);
         } else if self.games.len() < MOST_LINES {
             let bar = self.lines.add(ProgressBar::no_length());
-            if let Ok(style) = ProgressStyle::with_template("{msg}") {
+            if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
                 bar.set_style(style);
             }
             self.games.insert(id, (bar, Shown::new(&news)));
@@ -123,9 +129,9 @@ impl Live {
     }
 
     fn draw(&self) {
-        let now = Instant::now();
+        let (now, width) = (Instant::now(), usize::from(Term::stderr().size().1));
         for (bar, shown) in self.games.values() {
-            bar.set_message(shown.line(now));
+            bar.set_message(shown.fitting(now, width));
         }
     }
 }
@@ -174,22 +180,37 @@ impl Shown {
         }
     }
 
-    /// `alice *0:59.9  bob 1:00  12... Nf6  alice +0.31/14`
-    fn line(&self, now: Instant) -> String {
+    /// The line, with names that are short enough for it to fit, if there are such.
+    fn fitting(&self, now: Instant, width: usize) -> String {
+        let fits = |line: &String| line.chars().count() <= width;
+        let shorter = || SHORTER.iter().map(|&longest| self.line(now, longest));
+        Some(self.line(now, LONGEST_TEXT))
+            .filter(fits)
+            .or_else(|| shorter().find(fits))
+            .or_else(|| shorter().next_back())
+            .unwrap_or_default()
+    }
+
+    /// `alice *0:59.9  bob 1:00  12... Nf6  alice +0.31/14`, with names of at most so many letters. Where these are
+    /// few, the colour says who thinks what.
+    fn line(&self, now: Instant, longest: usize) -> String {
         let mut line = String::new();
+        let names = BySide(Side::BOTH.map(|side| short(&self.names[side], longest)));
         for side in Side::BOTH {
             let mark = if side == self.to_move { "*" } else { " " };
             let clock = self.left(side, now).map(clock).unwrap_or_default();
-            line.push_str(&format!("{} {mark}{clock:<7} ", self.names[side]));
+            line.push_str(&format!("{} {mark}{clock:<7} ", names[side]));
         }
         if let Some(mv) = &self.last_move {
             line.push_str(&format!(" {}{mv} ", number(self.ply)));
         }
+        let is_short = longest < LONGEST_TEXT;
+        let thinkers = if is_short { BySide(["w", "b"].map(str::to_owned)) } else { names };
         for side in Side::BOTH {
             match (self.sources[side], self.evals[side]) {
-                (Some(source), _) => line.push_str(&format!(" {} {source}", self.names[side])),
+                (Some(source), _) => line.push_str(&format!(" {} {source}", thinkers[side])),
                 (None, Some((score, depth))) => {
-                    line.push_str(&format!(" {} {score}/{depth}", self.names[side]));
+                    line.push_str(&format!(" {} {score}/{depth}", thinkers[side]));
                 }
                 (None, None) => {}
             }
@@ -220,6 +241,14 @@ fn clock(left: Duration) -> String {
 /// `12.` for a move of White, `12...` for one of Black, after so many plies.
 fn number(ply: usize) -> String {
     format!("{}{}", ply.div_ceil(2), if ply % 2 == 1 { ". " } else { "... " })
+}
+
+/// The name, or its first letters.
+fn short(name: &str, longest: usize) -> String {
+    if name.chars().count() <= longest {
+        return name.to_owned();
+    }
+    name.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// The terminal is not for others to write to.
@@ -256,12 +285,12 @@ mod tests {
     fn two_seats_make_one_line_and_the_clock_of_the_side_to_move_ticks() {
         let start = Instant::now();
         let mut shown = Shown::new(&news(Side::First, 0, start));
-        assert_eq!(shown.line(start), "alice *1:01    bob[2J  0:09.9   alice +0.31/14");
+        assert_eq!(shown.line(start, LONGEST_TEXT), "alice *1:01    bob[2J  0:09.9   alice +0.31/14");
         shown.hear(&News { eval: Some((Score::mated_in(4), 9)), ..news(Side::Second, 23, start) });
-        let line = shown.line(start + Duration::from_secs(1));
+        let line = shown.line(start + Duration::from_secs(1), LONGEST_TEXT);
         assert_eq!(line, "alice  1:01    bob[2J *0:08.9   12. Nf3  alice +0.31/14 bob[2J #-2/9");
         shown.hear(&News { how: Some(How::Book), ..news(Side::First, 24, start) });
-        let line = shown.line(start);
+        let line = shown.line(start, LONGEST_TEXT);
         assert!(line.ends_with("  alice book bob[2J #-2/9"), "{line}");
     }
 
@@ -269,9 +298,35 @@ mod tests {
     fn older_news_change_nothing() {
         let start = Instant::now();
         let mut shown = Shown::new(&news(Side::First, 8, start + Duration::from_secs(1)));
-        let before = shown.line(start);
+        let before = shown.line(start, LONGEST_TEXT);
         shown.hear(&News { eval: None, last_move: None, ..news(Side::First, 7, start) });
-        assert_eq!(shown.line(start), before);
+        assert_eq!(shown.line(start, LONGEST_TEXT), before);
+    }
+
+    #[test]
+    fn a_line_fits_a_narrow_terminal() {
+        let start = Instant::now();
+        let names =
+            BySide(["a_name_of_a_bot_that_is_quite_long".into(), "another_one_that_is_no_shorter".into()]);
+        let shown = Shown::new(&News { names, ..news(Side::First, 24, start) });
+        assert_eq!(shown.fitting(start, 60), "a_name_… *1:01    another…  0:09.9   12... Nf3  w +0.31/14");
+        assert_eq!(shown.fitting(start, 200), shown.line(start, LONGEST_TEXT));
+        for width in [60, 80, 100, 120, 160] {
+            assert!(shown.fitting(start, width).chars().count() <= width);
+        }
+    }
+
+    #[test]
+    fn a_game_that_slept_is_shown_again_and_last_news_of_one_that_ended_are_not() {
+        let (mut live, start) = (Live::new(), Instant::now());
+        let late = start + LAST_NEWS / 2;
+        live.hear(news(Side::First, 4, start), start);
+        assert_eq!(live.games.len(), 1);
+        live.hear(News { result: Some("asleep".into()), ..news(Side::First, 5, start) }, start);
+        live.hear(news(Side::Second, 5, late), late);
+        assert!(live.games.is_empty());
+        live.hear(news(Side::First, 6, start), start + LAST_NEWS);
+        assert_eq!(live.games.len(), 1);
     }
 
     #[test]

@@ -283,6 +283,7 @@ pub struct Workshop {
     background: bool,
     staff: Staff,
     turns: Arc<Turns>,
+    spares: Arc<search::Spares>,
 }
 
 impl Workshop {
@@ -318,6 +319,7 @@ impl Workshop {
             background: false,
             staff: Staff::new(),
             turns: Arc::new(Turns::new(cores())),
+            spares: Arc::default(),
         }
     }
 
@@ -377,18 +379,19 @@ impl Workshop {
     /// A thinker for one game.
     pub fn thinker<G: Judged>(&self) -> Box<dyn Thinker<G>> {
         let (mib, threads, turns) = (self.hash_mib.get(), self.threads.get(), self.turns.clone());
+        let search = {
+            let (table, turns, spares) = (self.table.clone(), turns.clone(), self.spares.clone());
+            move || search::Search::<G>::among(table.clone(), threads, Some(turns.clone()), &spares)
+        };
         let kind = match &self.who {
             Staffed::Ours(kind) => *kind,
             Staffed::Theirs(program) => {
-                let table = self.table.clone();
-                let ours = move || -> Box<dyn Thinker<G>> {
-                    Box::new(search::Search::<G>::new(table.clone(), threads).taking(turns.clone()))
-                };
+                let ours = move || -> Box<dyn Thinker<G>> { Box::new(search()) };
                 return Box::new(external::External::new(program.clone(), Box::new(ours)));
             }
         };
         match kind {
-            Kind::Search => Box::new(search::Search::<G>::new(self.table.clone(), threads).taking(turns)),
+            Kind::Search => Box::new(search()),
             Kind::Mcts => Box::new(mcts::Puct::<G>::new(mib, threads).taking(turns)),
             Kind::Uct => Box::new(mcts::Uct::<G>::new(mib, threads).taking(turns)),
             Kind::Random => Box::new(random::Random),

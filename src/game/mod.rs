@@ -142,7 +142,8 @@ pub const MAX_MOVES: usize = 450;
 pub type Moves<M> = ArrayVec<M, MAX_MOVES>;
 
 /// A move in 16 bits, for tables and the decision slot; only [`Game::unpack`] gives it meaning again.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, bytemuck::Zeroable)]
+#[repr(transparent)]
 pub struct Packed(pub u16);
 
 impl Packed {
@@ -241,10 +242,10 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
 ///
 /// Most have defaults, so that a new game searches (plainly) on its first day.
 pub trait Tactics: Game {
-    /// Kind and colour of the piece that moves, below [`PIECES`].
-    fn piece(&self, mv: Self::Move) -> usize;
+    /// Which kind of piece goes where.
+    fn piece_to(&self, mv: Self::Move) -> PieceTo;
 
-    /// Where it goes, below [`SQUARES`].
+    /// Where the piece goes, below [`SQUARES`].
     fn target(&self, mv: Self::Move) -> usize;
 
     /// Material won at once by the plain values of the pieces, in centipawns; 0 for a quiet move.
@@ -294,10 +295,30 @@ pub trait Tactics: Game {
     }
 }
 
-/// Kinds of pieces times colours, at most: move-ordering tables have fixed sizes.
-pub const PIECES: usize = 16;
+/// Kinds of pieces, at most: move-ordering tables have fixed sizes.
+pub const KINDS: usize = 6;
 /// Squares of a board, at most.
 pub const SQUARES: usize = 64;
+
+/// A kind of piece, of either colour, and the square it goes to: what move ordering knows of a move.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PieceTo(u16);
+
+impl PieceTo {
+    /// How many there are.
+    pub const COUNT: usize = KINDS * SQUARES;
+
+    /// A kind below [`KINDS`], a square below [`SQUARES`].
+    pub const fn new(kind: usize, square: usize) -> PieceTo {
+        debug_assert!(kind < KINDS && square < SQUARES);
+        PieceTo((kind * SQUARES + square) as u16)
+    }
+
+    /// Below [`PieceTo::COUNT`].
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A move in coordinates, short enough to live on the stack.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]

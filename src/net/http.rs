@@ -75,8 +75,9 @@ impl fmt::Display for Base {
     }
 }
 
-/// How to ask this server for something, under this name; connections stay open for the next request.
-pub fn client(base: &Base, name: &str) -> ClientBuilder {
+/// How to ask servers for something, under this name; connections stay open for the next request. Where all of them
+/// are on this very machine, no proxy is asked.
+pub fn client(is_here: bool, name: &str) -> ClientBuilder {
     // Another part of the program may have chosen already; any choice will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
@@ -89,7 +90,7 @@ pub fn client(base: &Base, name: &str) -> ClientBuilder {
         .http2_keep_alive_interval(PING)
         .http2_keep_alive_timeout(PING)
         .http2_keep_alive_while_idle(true);
-    if base.is_here() { builder.no_proxy() } else { builder }
+    if is_here { builder.no_proxy() } else { builder }
 }
 
 /// What went wrong, in one line. The last cause says it, and those before it only where they stood.

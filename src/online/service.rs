@@ -85,7 +85,8 @@ impl Service {
             headers.insert(AUTHORIZATION, show);
         }
         let name = concat!("zeitnot/", env!("CARGO_PKG_VERSION"));
-        let client = http::client(kind.url(), name).default_headers(headers).connect_timeout(kind.limit());
+        let client =
+            http::client(kind.url().is_here(), name).default_headers(headers).connect_timeout(kind.limit());
         let client = client.build().map_err(|error| OnlineError::NoClient(kind.source(), told(error)))?;
         Ok(Service { kind, client, turn: Semaphore::new(1), trouble: Mutex::default() })
     }

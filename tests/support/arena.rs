@@ -26,6 +26,8 @@ pub enum By {
 pub struct TestArena {
     tcp: String,
     websocket: String,
+    /// Host and port, if it speaks the Lichess Bot API.
+    pub lichess: Option<String>,
     pub news: tokio::sync::broadcast::Receiver<News>,
     pub folder: TempDir,
     shutdown: CancellationToken,
@@ -65,11 +67,13 @@ impl TestArena {
         let config: Config = toml::from_str(&(text + settings)).unwrap();
         let arena = Arena::bind(config).await.unwrap();
         let (tcp, websocket) = (arena.tcp().unwrap(), arena.websocket().unwrap());
+        let lichess = arena.lichess().map(|address| address.to_string());
         let (news, shutdown) = (arena.news(), CancellationToken::new());
         let running = tokio::spawn(arena.run(shutdown.clone()));
         TestArena {
             tcp: format!("tcp://{tcp}"),
             websocket: format!("ws://{websocket}"),
+            lichess,
             news,
             folder,
             shutdown,

@@ -142,8 +142,13 @@ impl DeskActor {
     /// A game of a tournament is over.
     pub(super) fn count_in_arena(&mut self, id: TournamentId, game: &ArenaGame) {
         if let Some(arena) = self.arenas.get_mut(&id) {
-            let ArenaGame { players, winner, brave, plies } = game;
-            arena.record(players, *winner, *brave, *plies, OffsetDateTime::now_utc());
+            let ArenaGame { players, winner, brave, plies, has_begun } = game;
+            let now = OffsetDateTime::now_utc();
+            arena.record(players, *winner, *brave, *plies, now);
+            if let Some(winner) = winner.filter(|_| !has_begun) {
+                // Who did not move gets no more opponents before joining again.
+                arena.withdraw(&players[!winner], now);
+            }
         }
     }
 
@@ -223,6 +228,8 @@ pub(super) struct ArenaGame {
     pub(super) winner: Option<Side>,
     pub(super) brave: BySide<bool>,
     pub(super) plies: usize,
+    /// A first move that did not come has lost it.
+    pub(super) has_begun: bool,
 }
 
 fn terms(config: &TournamentConfig) -> Terms {

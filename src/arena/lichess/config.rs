@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::clocks::Clocks;
 use super::people::FIRST_RATING;
 use crate::{
+    arena::Name,
     game::TimeControl,
     wire::lichess::{Scope, Title, Token, TournamentId, UserId, VariantKey},
 };
@@ -94,6 +95,9 @@ pub struct AccountConfig {
     /// From so many games in each kind: lichess-bot challenges nobody who has played none.
     #[serde(default = "some_games")]
     pub games: u32,
+    /// The tournament of the class that it plays in when it is there.
+    #[serde(default)]
+    pub class: Option<Name>,
     /// What its token may do.
     #[serde(default = "scopes")]
     pub scopes: Vec<Scope>,
@@ -139,6 +143,7 @@ impl AccountConfig {
             title: bot(),
             rating: first_rating(),
             games: some_games(),
+            class: None,
             scopes: scopes(),
         }
     }

@@ -22,6 +22,7 @@ use super::{
     arenas::ArenaGame,
     bulk::Bulks,
     challenges::Pending,
+    class::{Entrant, Told},
     config::Config,
     export::Style,
     faults::FaultSwitch,
@@ -115,6 +116,10 @@ pub(super) struct DeskActor {
     over: VecDeque<GameId>,
     /// Records that are to be written.
     records: Vec<String>,
+    /// Accounts that play in tournaments of the class.
+    pub(super) entrants: Vec<Entrant>,
+    /// What they are told there.
+    told: mpsc::Receiver<Told>,
     pub(super) arenas: BTreeMap<TournamentId, Arena>,
     faults: FaultSwitch,
     store: Store,
@@ -129,6 +134,7 @@ impl DeskActor {
         people: People,
         store: Store,
         state: Option<(Changes, Restored)>,
+        (entrants, told): (Vec<Entrant>, mpsc::Receiver<Told>),
         faults: FaultSwitch,
         stop: CancellationToken,
     ) -> (Desk, DeskActor) {
@@ -148,6 +154,8 @@ impl DeskActor {
             games: Kept::default(),
             over: VecDeque::new(),
             records: Vec::new(),
+            entrants,
+            told,
             arenas: BTreeMap::new(),
             faults,
             store,
@@ -181,6 +189,7 @@ impl DeskActor {
                     }
                     None => break,
                 },
+                Some(told) = self.told.recv() => self.hear(told, Instant::now()),
                 _ = sweep.tick() => self.sweep(Instant::now()),
             }
             self.write().await;
@@ -239,7 +248,9 @@ impl DeskActor {
             if let Some(game) = self.games.get_mut(&id) {
                 game.close_streams();
                 game.finish(Status::UnknownFinish, None, Instant::now());
-                self.records.push(game.pgn(&Style::default(), self.config.listen));
+                if game.host.is_none() {
+                    self.records.push(game.pgn(&Style::default(), self.config.listen));
+                }
             }
         }
         self.write().await;
@@ -323,12 +334,7 @@ impl DeskActor {
     fn serve(&mut self, who: &UserId, bearer: Bearer, agent: String, call: Call, at: Instant) -> Outcome {
         match call {
             Call::Account => self.account(who, at),
-            Call::RevokeToken => {
-                if let Bearer::Token(token) = bearer {
-                    self.people.revoke(&token);
-                }
-                Ok(Answer { status: StatusCode::NO_CONTENT, body: Body::Nothing })
-            }
+            Call::RevokeToken => Ok(self.revoke(who, &bearer)),
             Call::Upgrade => self.upgrade(who),
             Call::Playing { most } => Ok(self.playing(who, most, at)),
             Call::Events => self.events(who, at),
@@ -403,6 +409,7 @@ impl DeskActor {
         let first = games.chain(challenges).map(|event| event.to_line()).collect();
         let person = self.people.find_mut(who).ok_or_else(|| Answer::missing("Not found"))?;
         let lines = person.listen(first);
+        self.summon(who, at);
         Ok(Answer::of(Body::Stream {
             kind: StreamKind::Events,
             lines,
@@ -429,6 +436,9 @@ impl DeskActor {
     }
 
     fn play(&mut self, who: &UserId, id: GameId, deed: Deed, at: Instant) -> Outcome {
+        if self.games.get(&id).is_some_and(|game| game.host.is_some()) {
+            return self.play_hosted(who, id, deed, at);
+        }
         let is_move = matches!(deed, Deed::Move { .. });
         if is_move {
             let slowly = |_| Answer::too_many("Too many requests. Try again later.");
@@ -483,18 +493,21 @@ impl DeskActor {
         game.diffs = rates.then(|| self.people.rate(&ids, &game.perf(), winner));
         let took = (game.moved - game.created).unsigned_abs();
         let in_arena = game.arena.filter(|_| counts).map(|(arena, _)| {
-            let plies = game.line.moves().len();
-            (arena, ArenaGame { players: ids.clone(), winner, brave: game.brave, plies })
+            let (plies, players) = (game.line.moves().len(), ids.clone());
+            let has_begun = end.status != Status::NoStart;
+            (arena, ArenaGame { players, winner, brave: game.brave, plies, has_begun })
         });
         for side in Side::BOTH {
-            if let Some(person) = self.people.find_mut(&ids[side]) {
+            // A guest may have the name of an account.
+            let person = self.people.find_mut(&ids[side]).filter(|_| !game.players[side].is_guest);
+            if let Some(person) = person {
                 if counts {
                     person.played(rates, winner.map(|winner| winner == side), took);
                 }
                 person.tell(&Event::GameFinish { game: Box::new(game.event(side, at)) });
             }
         }
-        if !game.line.moves().is_empty() {
+        if !game.line.moves().is_empty() && game.host.is_none() {
             self.records.push(game.pgn(&Style::default(), self.config.listen));
         }
         if let Some((arena, game)) = in_arena {

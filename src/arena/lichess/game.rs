@@ -8,6 +8,7 @@ use tokio::time::Instant;
 
 use super::{
     answer::{Feed, Lines, feed},
+    class::Host,
     route::Deed,
 };
 use crate::{
@@ -62,6 +63,9 @@ pub(super) struct Player {
     pub(super) provisional: bool,
     /// It plays as the computer, at this level: nobody is told who it is.
     pub(super) ai_level: Option<u8>,
+    /// Speaks another protocol: the name is no account's, even if there is one of that name.
+    #[serde(default)]
+    pub(super) is_guest: bool,
 }
 
 /// What is waited for, and how long.
@@ -121,6 +125,8 @@ pub(super) struct Game {
     pub(super) hurried: bool,
     /// After a restart: so long are players waited for who are not back yet.
     pub(super) returning: Option<Instant>,
+    /// Where it is refereed, if not here.
+    pub(super) host: Option<Host>,
     /// The tournament that it belongs to, and whether berserk is possible there.
     pub(super) arena: Option<(TournamentId, bool)>,
     /// Who has given up half of the time.
@@ -165,6 +171,7 @@ impl Game {
             patience,
             hurried: false,
             returning: None,
+            host: None,
             arena: None,
             brave: BySide::both(false),
             awaited: now,
@@ -174,7 +181,10 @@ impl Game {
 
     /// Which side somebody plays.
     pub(super) fn side_of(&self, who: &UserId) -> Option<Side> {
-        Side::BOTH.into_iter().find(|side| self.players[*side].id == *who)
+        Side::BOTH.into_iter().find(|side| {
+            let player = &self.players[*side];
+            !player.is_guest && player.id == *who
+        })
     }
 
     pub(super) fn side_to_move(&self) -> Side {
@@ -187,7 +197,7 @@ impl Game {
 
     /// Until when the first move must be there; only games with clocks hurry so.
     pub(super) fn expires(&self) -> Option<Instant> {
-        let is_awaited = !self.has_begun() && !self.hurried;
+        let is_awaited = !self.has_begun() && !self.hurried && self.host.is_none();
         let hurries = is_awaited && self.terms.time.clock().is_some();
         hurries.then(|| self.awaited + self.patience.first_move)
     }
@@ -323,7 +333,7 @@ impl Game {
 
     /// The clocks run from now on, whoever has moved by then.
     pub(super) fn hurry(&mut self, now: Instant) {
-        if self.end.is_none() && !self.has_begun() && !self.hurried {
+        if self.end.is_none() && self.host.is_none() && !self.has_begun() && !self.hurried {
             self.hurried = true;
             self.start_clock(now);
             self.tell_state(now);
@@ -455,6 +465,11 @@ impl Game {
         self.presence.0.iter_mut().for_each(|presence| presence.readers.clear());
     }
 
+    /// Ends the streams of one side.
+    pub(super) fn part(&mut self, side: Side) {
+        self.presence[side].readers.clear();
+    }
+
     /// What time alone does: flags, first moves that never came, players who are gone.
     pub(super) fn tick(&mut self, now: Instant) {
         if self.returning.is_some_and(|until| now >= until) {
@@ -466,7 +481,7 @@ impl Game {
     }
 
     fn keep_time(&mut self, now: Instant) {
-        if self.end.is_some() {
+        if self.end.is_some() || self.host.is_some() {
             return;
         }
         let side = self.side_to_move();
@@ -503,7 +518,7 @@ impl Game {
 
     /// Whole seconds until the game can be claimed from this side; `None`: it is not gone.
     fn claim_in(&self, side: Side, now: Instant) -> Option<Duration> {
-        let is_live = self.has_begun() && self.terms.time.clock().is_some();
+        let is_live = self.has_begun() && self.host.is_none() && self.terms.time.clock().is_some();
         let gone_at = self.presence[side].away_since? + self.patience.gone_after;
         let left = (gone_at + self.patience.claim_after).saturating_duration_since(now);
         (is_live && now >= gone_at).then(|| Duration::from_secs(left.as_millis().div_ceil(1000) as u64))

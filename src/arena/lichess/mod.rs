@@ -5,6 +5,8 @@
 //!  socket ◀─ http (answers, streams) ◀─ answer, feeds ◀──────────┘
 //! ```
 //!
+//! Accounts that play in tournaments of the class are refereed there, see `class`.
+//!
 //! The desk is one task that owns the state; each connection is a task. A stream is a bounded queue: its reader
 //! loses the oldest lines if it is slow, and ends when the desk drops the other end.
 
@@ -14,14 +16,19 @@ use std::{
 };
 
 use time::OffsetDateTime;
-use tokio::{sync::Semaphore, task::spawn_blocking};
+use tokio::{
+    sync::{Semaphore, mpsc},
+    task::spawn_blocking,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    ArenaError,
+    ArenaError, Name,
     port::Port,
     store::{Kind, Store, StoreActor},
+    tournament::Hall,
 };
+use crate::wire::lichess::UserId;
 
 mod admin;
 mod answer;
@@ -30,6 +37,7 @@ mod arenas;
 mod bulk;
 mod challenges;
 mod chess960;
+mod class;
 mod clocks;
 mod computer;
 mod config;
@@ -45,6 +53,7 @@ mod open;
 mod people;
 mod profile;
 mod rematch;
+mod revoke;
 mod route;
 mod saved;
 mod scopes;
@@ -55,6 +64,7 @@ mod state;
 pub use clocks::Clocks;
 pub use config::{AccountConfig, Config, Faults, Limits, Silence, TeamConfig, TournamentConfig};
 
+use class::Entrant;
 use desk::DeskActor;
 use faults::FaultSwitch;
 use http::Door;
@@ -62,6 +72,8 @@ use people::People;
 use saved::Restored;
 use state::{Changes, StateActor};
 
+/// What tournaments of the class have told, and nobody has heard yet.
+const QUEUE: usize = 256;
 /// Who comes when there is no room.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
@@ -74,6 +86,8 @@ pub(super) struct Lichess {
     state: Option<(Changes, StateActor, Restored)>,
     places: usize,
     config: Config,
+    /// Accounts, with their names, in tournaments of the class.
+    classes: Vec<(UserId, Name, Name)>,
 }
 
 impl Lichess {
@@ -85,11 +99,15 @@ impl Lichess {
         let port = Port::open(config.listen).await?;
         config.load_tokens().map_err(ArenaError::Config)?;
         config.listen = port.address;
-        let mut people = People::default();
+        let (mut people, mut classes) = (People::default(), Vec::new());
         for account in std::mem::take(&mut config.account) {
             let why = |why, name: &str| ArenaError::Config(format!("lichess: account '{name}': {why}"));
             let name = account.name.clone();
-            people.add(account).map_err(|unfit| why(unfit, &name))?;
+            let class = account.class.clone();
+            let id = people.add(account).map_err(|unfit| why(unfit, &name))?;
+            if let (Some(class), Ok(name)) = (class, Name::try_from(name)) {
+                classes.push((id, name, class));
+            }
         }
         let store = Store::open(games, "lichess", Kind::Pgn, OffsetDateTime::now_utc())?;
         let state = match &config.state {
@@ -99,12 +117,19 @@ impl Lichess {
             }
             None => None,
         };
-        Ok(Lichess { port, people, store, state, places, config })
+        Ok(Lichess { port, people, store, state, places, config, classes })
     }
 
     /// Serves until `stop`. When it returns, no task is left.
-    pub(super) async fn run(self, stop: CancellationToken) {
+    pub(super) async fn run(self, hall: Hall, stop: CancellationToken) {
         let tracker = TaskTracker::new();
+        let (ear, told) = mpsc::channel(QUEUE);
+        let mut entrants = Vec::new();
+        for (account, name, class) in self.classes {
+            let (entrant, envoy) = Entrant::new(account, name, class, hall.clone(), ear.clone());
+            entrants.push(entrant);
+            tracker.spawn(envoy.run(stop.clone()));
+        }
         let (store, writer) = self.store;
         let writer = spawn_blocking(move || writer.run());
         let faults = FaultSwitch::new(self.config.faults.clone());
@@ -113,8 +138,15 @@ impl Lichess {
             None => (None, None),
         };
         let keeper = spawn_blocking(move || keeper.map(StateActor::run));
-        let (desk, actor) =
-            DeskActor::channel(self.config, self.people, store, state, faults.clone(), stop.clone());
+        let (desk, actor) = DeskActor::channel(
+            self.config,
+            self.people,
+            store,
+            state,
+            (entrants, told),
+            faults.clone(),
+            stop.clone(),
+        );
         let actor = tokio::spawn(actor.run());
         let door = Arc::new(Door { desk, faults, requests: AtomicU32::new(0), moves: AtomicU32::new(0) });
         let places = Arc::new(Semaphore::new(self.places.min(Semaphore::MAX_PERMITS)));

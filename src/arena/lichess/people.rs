@@ -114,6 +114,11 @@ impl Person {
         self.events.as_ref().is_some_and(|events| events.receiver_count() > 0)
     }
 
+    /// Closes the event stream.
+    pub(super) fn stop_listening(&mut self) {
+        self.events = None;
+    }
+
     /// Opens the event stream; the one before ends with this.
     pub(super) fn listen(&mut self, first: Vec<String>) -> Lines {
         let (events, lines) = feed(first);

@@ -126,7 +126,9 @@ pub(super) fn changes(
 ) -> Vec<Change> {
     let people = people.take_changes().map(|(id, p)| row(ACCOUNT, id, p.map(|p| p.account()).as_ref()));
     let pending = pending.take_changes().map(|(id, p)| row(CHALLENGE, id, p.map(Pending::saved).as_ref()));
-    let games = games.take_changes().map(|(id, game)| row(GAME, id, game.map(|g| g.saved(now)).as_ref()));
+    // A game that is refereed elsewhere ends with this server.
+    let games = games.take_changes().filter(|(_, game)| game.is_none_or(|game| game.host.is_none()));
+    let games = games.map(|(id, game)| row(GAME, id, game.map(|g| g.saved(now)).as_ref()));
     people.chain(pending).chain(games).collect()
 }
 

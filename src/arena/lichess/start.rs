@@ -94,6 +94,7 @@ impl DeskActor {
             rating: perf.rating,
             provisional: perf.prov,
             ai_level: None,
+            is_guest: false,
         })
     }
 }

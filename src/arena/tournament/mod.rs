@@ -35,7 +35,7 @@ mod players;
 mod stub;
 mod talk;
 
-pub(super) use stub::{Hall, Seat, Tournament};
+pub(super) use stub::{Hall, Refusal, Seat, Tournament};
 
 /// Owns one tournament.
 #[derive(Debug)]

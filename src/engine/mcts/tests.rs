@@ -127,7 +127,7 @@ fn ends_at_the_hard_limit_and_at_the_flag() {
     for thinker in [&mut Puct::<Chess>::new(16, 1) as &mut dyn Thinker<Chess>, &mut Uct::<Chess>::new(16, 2)]
     {
         let began = Instant::now();
-        let limits = Limits { hard: Some(began + Duration::from_millis(50)), ..Limits::default() };
+        let limits = Limits { hard: Some(began + Duration::from_millis(200)), ..Limits::default() };
         let (best, report) = think(thinker, &start, &limits);
         assert!(report.nodes > 0 && best.depth > 0 && start.now().unpack(best.mv).is_some());
         assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());

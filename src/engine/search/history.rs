@@ -3,44 +3,91 @@
 //! Sources: Chess Programming Wiki, "History Heuristic", "Killer Heuristic" and "Continuation History";
 //! the update with gravity as in Stockfish.
 
+use std::{
+    mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
 use arrayvec::ArrayVec;
 
-use super::{MAX_PLY, Played};
-use crate::game::{PIECES, SQUARES, Tactics};
+use super::MAX_PLY;
+use crate::game::{PieceTo, Tactics};
 
 /// No entry grows beyond this.
 const LIMIT: i32 = 16_384;
 
-/// Scores by piece and target square.
-type ByMove = [[i16; SQUARES]; PIECES];
+/// Scores by what piece goes where.
+type ByMove = [i16; PieceTo::COUNT];
+/// The same for each move before.
+type ByMoves = [ByMove; PieceTo::COUNT];
 
 /// How many plies back a move is looked at as the context of the next.
 const CONTEXTS: usize = 2;
 
-/// The memory of one search thread.
+/// The moves before one, the latest first; `None`: a pass, or the game had not begun to be searched.
+pub type Before = [Option<PieceTo>; CONTEXTS];
+
+/// The memory of one search thread. Each game that searches has one, so it is kept small: the large tables do
+/// not tell colours apart. The sides seldom send the same kind of piece to the same square.
 pub struct History<G: Tactics> {
-    quiet: Box<ByMove>,
-    /// By the move one or two plies earlier, then by the move itself.
-    continuation: Box<[ByMove]>,
+    /// For each side by the move itself.
+    quiet: Box<[ByMove; 2]>,
+    /// By the move so many plies earlier, then by the move itself.
+    continuation: Continuation,
     killers: Box<[[Option<G::Move>; 2]]>,
+    spares: Arc<Spares>,
+}
+
+/// Tables for each of the [`CONTEXTS`].
+type Continuation = Box<[ByMoves]>;
+
+/// Large tables that no game needs any more, for the next ones: there are never more than were in use at once.
+/// The allocator would keep them in memory for a second, and take others for the games that begin meanwhile.
+#[derive(Default)]
+pub struct Spares(Mutex<Vec<Continuation>>);
+
+impl Spares {
+    /// Empty tables.
+    fn take(&self) -> Continuation {
+        let spare = self.lock().pop();
+        let emptied = spare.map(|mut tables| {
+            tables.as_flattened_mut().as_flattened_mut().fill(0);
+            tables
+        });
+        emptied.unwrap_or_else(|| bytemuck::zeroed_slice_box(CONTEXTS))
+    }
+
+    /// Held for a few instructions; a holder that panicked has at worst lost a spare.
+    fn lock(&self) -> MutexGuard<'_, Vec<Continuation>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<G: Tactics> Drop for History<G> {
+    fn drop(&mut self) {
+        self.spares.lock().push(mem::take(&mut self.continuation));
+    }
 }
 
 /// The quiet moves tried before the one that cut.
 pub type Tried<M> = ArrayVec<M, 64>;
 
 impl<G: Tactics> History<G> {
-    /// An empty memory.
-    pub fn new() -> Self {
+    /// An empty memory; its tables come from the spares, and go there.
+    pub fn new(spares: Arc<Spares>) -> Self {
         History {
-            quiet: Box::new([[0; SQUARES]; PIECES]),
-            continuation: vec![[[0; SQUARES]; PIECES]; PIECES * SQUARES].into_boxed_slice(),
+            quiet: bytemuck::zeroed_box(),
+            continuation: spares.take(),
             killers: vec![[None; 2]; MAX_PLY as usize + 1].into_boxed_slice(),
+            spares,
         }
     }
 
     /// Forgets everything.
     pub fn clear(&mut self) {
-        *self = History::new();
+        self.quiet.as_flattened_mut().fill(0);
+        self.continuation.as_flattened_mut().as_flattened_mut().fill(0);
+        self.new_search();
     }
 
     /// A new search begins at another position: killers belong to plies of the old one.
@@ -54,14 +101,13 @@ impl<G: Tactics> History<G> {
     }
 
     /// How good a quiet move was elsewhere, after the moves played before it (the latest first).
-    pub fn score(&self, position: &G, mv: G::Move, before: &[Option<Played>; CONTEXTS]) -> i32 {
-        let (piece, target) = (position.piece(mv), position.target(mv));
-        let continued: i32 = before.iter().flatten().map(|p| i32::from(self.after(p)[piece][target])).sum();
-        i32::from(self.quiet[piece][target]) + continued
-    }
-
-    fn after(&self, played: &Played) -> &ByMove {
-        &self.continuation[played.piece * SQUARES + played.target]
+    pub fn score(&self, position: &G, mv: G::Move, before: &Before) -> i32 {
+        let index = position.piece_to(mv).index();
+        let continued = |(after, before): (&ByMoves, &Option<PieceTo>)| {
+            before.map_or(0, |before| i32::from(after[before.index()][index]))
+        };
+        let quiet = self.quiet[position.side() as usize][index];
+        i32::from(quiet) + self.continuation.iter().zip(before).map(continued).sum::<i32>()
     }
 
     /// A quiet move cut; the ones tried before it did not.
@@ -70,7 +116,7 @@ impl<G: Tactics> History<G> {
         position: &G,
         mv: G::Move,
         tried: &Tried<G::Move>,
-        before: &[Option<Played>; CONTEXTS],
+        before: &Before,
         (ply, depth): (u16, i32),
     ) {
         let killers = &mut self.killers[ply as usize];
@@ -84,11 +130,13 @@ impl<G: Tactics> History<G> {
         }
     }
 
-    fn add(&mut self, position: &G, mv: G::Move, before: &[Option<Played>; CONTEXTS], bonus: i32) {
-        let (piece, target) = (position.piece(mv), position.target(mv));
-        pull(&mut self.quiet[piece][target], bonus);
-        for played in before.iter().flatten() {
-            pull(&mut self.continuation[played.piece * SQUARES + played.target][piece][target], bonus);
+    fn add(&mut self, position: &G, mv: G::Move, before: &Before, bonus: i32) {
+        let index = position.piece_to(mv).index();
+        pull(&mut self.quiet[position.side() as usize][index], bonus);
+        for (after, before) in self.continuation.iter_mut().zip(before) {
+            if let Some(before) = before {
+                pull(&mut after[before.index()][index], bonus);
+            }
         }
     }
 }
@@ -102,6 +150,28 @@ fn pull(entry: &mut i16, bonus: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::game::{Game, chess::Chess};
+
+    #[test]
+    fn spare_tables_are_used_again_and_empty() {
+        let spares = Arc::new(Spares::default());
+        let position = Chess::start();
+        let moves = position.moves();
+        let before = [Some(position.piece_to(moves[1])); CONTEXTS];
+        let mut history = History::new(spares.clone());
+        let tables = history.continuation.as_ptr();
+        history.cutoff(&position, moves[0], &Tried::new(), &before, (0, 5));
+        assert_eq!(history.score(&position, moves[0], &before), 3 * 720);
+        drop(history);
+        let mut again = History::<Chess>::new(spares.clone());
+        assert_eq!(again.continuation.as_ptr(), tables);
+        assert_eq!(again.score(&position, moves[0], &before), 0);
+        let other = History::<Chess>::new(spares.clone());
+        again.cutoff(&position, moves[0], &Tried::new(), &before, (0, 5));
+        assert_eq!(other.score(&position, moves[0], &before), 0);
+        drop((again, other));
+        assert_eq!(spares.lock().len(), 2);
+    }
 
     #[test]
     fn entries_stay_within_their_limit() {

@@ -32,6 +32,7 @@ mod quiescence;
 mod reduce;
 mod worker;
 
+pub(super) use history::Spares;
 use worker::{Memory, Role, Worker};
 
 /// What kind of node is searched, known when the code is compiled.
@@ -125,13 +126,6 @@ struct Candidate<M> {
     gives_check: bool,
 }
 
-/// A move on the path, as history knows it.
-#[derive(Copy, Clone, Debug)]
-struct Played {
-    piece: usize,
-    target: usize,
-}
-
 /// The stack of a search thread: the deepest line, with room for the largest frames of a debug build.
 pub const STACK: usize = 16 << 20;
 
@@ -159,13 +153,18 @@ struct Shared<'s, G: Judged> {
 impl<G: Judged> Search<G> {
     /// A search with this many threads.
     pub fn new(table: Arc<Table>, threads: usize) -> Self {
-        let memories = (0..threads.max(1)).map(|_| Memory::new()).collect();
-        Search { judge: G::Judge::default(), table, memories, turns: None }
+        Search::among(table, threads, None, &Arc::default())
     }
 
-    /// The same, one of many that take turns.
-    pub(super) fn taking(self, turns: Arc<Turns>) -> Self {
-        Search { turns: Some(turns), ..self }
+    /// The same, one of many that take turns and hand down what memory they need.
+    pub(super) fn among(
+        table: Arc<Table>,
+        threads: usize,
+        turns: Option<Arc<Turns>>,
+        spares: &Arc<Spares>,
+    ) -> Self {
+        let memories = (0..threads.max(1)).map(|_| Memory::new(spares.clone())).collect();
+        Search { judge: G::Judge::default(), table, memories, turns }
     }
 }
 

@@ -1,9 +1,7 @@
 //! A node of the search: what may settle it, then its moves, the most promising first.
 
 use super::{
-    Candidate, Kind, MAX_PLY, Node, OffPv, Score, Window, Worker, extend,
-    history::Tried,
-    picker::{Picker, Scope},
+    Candidate, Kind, MAX_PLY, Node, OffPv, Score, Window, Worker, extend, history::Tried, picker::Scope,
     prune, reduce,
 };
 use crate::{
@@ -106,10 +104,10 @@ impl<G: Judged> Worker<'_, G> {
         let (position, ply, alpha) = (node.position, node.ply, node.window.alpha);
         let (mut best, mut best_move) = (Score::LOSS, None);
         let before = self.before(ply);
-        let mut picker = Picker::new(Scope::All, table_move);
+        let mut picker = self.picker(Scope::All, table_move);
         let mut tried = Tried::new();
         let mut count = 0;
-        while let Some(pick) = picker.next(position, self.history(), &before, ply) {
+        while let Some(pick) = self.pick(&mut picker, position, &before, ply) {
             if K::ROOT && !self.is_wanted(position.pack(pick.mv)) {
                 continue;
             }
@@ -137,7 +135,7 @@ impl<G: Judged> Worker<'_, G> {
                 node.window.alpha = score;
                 best_move = Some(mv);
                 if K::PV {
-                    self.pv().raise(ply, mv);
+                    self.pv().raise(ply, position.pack(mv));
                 }
                 if K::ROOT {
                     self.publish(position, mv, score, before_move);
@@ -153,6 +151,7 @@ impl<G: Judged> Worker<'_, G> {
                 let _ = tried.try_push(mv);
             }
         }
+        self.leave_moves(picker);
         if count == 0 {
             return Ok(Score::of(position.stuck(), position.side(), ply));
         }

@@ -3,10 +3,7 @@
 //!
 //! Source: Chess Programming Wiki, "Quiescence Search" and "Delta Pruning".
 
-use super::{
-    Kind, MAX_PLY, Score, Window, Worker,
-    picker::{Picker, Scope},
-};
+use super::{Kind, MAX_PLY, Score, Window, Worker, picker::Scope};
 use crate::{
     engine::{
         Stopped,
@@ -55,10 +52,10 @@ impl<G: Judged> Worker<'_, G> {
         let scope = if check { Scope::All } else { Scope::Noisy };
         let table_move = entry.and_then(|e| position.unpack(e.mv));
         let table_move = table_move.filter(|&mv| check || position.gain(mv) > 0);
-        let mut picker = Picker::new(scope, table_move);
+        let mut picker = self.picker(scope, table_move);
         let before = self.before(ply);
         let (mut best_move, mut count) = (None, 0);
-        while let Some(pick) = picker.next(position, self.history(), &before, ply) {
+        while let Some(pick) = self.pick(&mut picker, position, &before, ply) {
             count += 1;
             let hope = eval.map(|eval| eval.offset(DELTA + position.gain(pick.mv)));
             if let Some(hope) = hope.filter(|&hope| hope <= window.alpha) {
@@ -80,13 +77,14 @@ impl<G: Judged> Worker<'_, G> {
                 window.alpha = score;
                 best_move = Some(pick.mv);
                 if K::PV {
-                    self.pv().raise(ply, pick.mv);
+                    self.pv().raise(ply, position.pack(pick.mv));
                 }
                 if score >= window.beta {
                     break;
                 }
             }
         }
+        self.leave_moves(picker);
         if check && count == 0 {
             return Ok(Score::of(position.stuck(), position.side(), ply));
         }

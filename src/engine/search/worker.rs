@@ -1,10 +1,15 @@
 //! One thread of a search: its memory, its path, its clock, and the loop that deepens.
 
-use std::{ops::ControlFlow, sync::atomic::Ordering::Relaxed, time::Instant};
+use std::{
+    ops::ControlFlow,
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Instant,
+};
 
 use super::{
-    MAX_PLY, Node, Played, Progress, Report, Score, Shared,
-    history::{History, Tried},
+    MAX_PLY, Node, Progress, Report, Score, Shared,
+    history::{Before, History, Spares, Tried},
+    picker::{Pick, Picker, Pile, Scope},
     pv::PvTable,
 };
 use crate::{
@@ -13,7 +18,7 @@ use crate::{
         eval::{Evaluator, Judged, State},
         turns::Turn,
     },
-    game::{Key, Outcome, Packed, Tactics},
+    game::{Key, Outcome, Packed, PieceTo, Tactics},
 };
 
 /// No iteration goes deeper: tables keep depths in a byte, and lines end at [`MAX_PLY`].
@@ -25,7 +30,8 @@ const NODES_BETWEEN_LOOKS: u64 = 1024;
 /// What a thread keeps from search to search, so that searching allocates nothing.
 pub(super) struct Memory<G: Tactics> {
     history: History<G>,
-    pv: PvTable<G::Move>,
+    pile: Pile<G::Move>,
+    pv: PvTable,
     path: Box<[Step]>,
     keys: Vec<Key>,
 }
@@ -34,16 +40,17 @@ pub(super) struct Memory<G: Tactics> {
 #[derive(Copy, Clone)]
 struct Step {
     /// `None`: a pass.
-    played: Option<Played>,
+    played: Option<PieceTo>,
     /// `None`: in check, or not known yet.
     eval: Option<Score>,
 }
 
 impl<G: Tactics> Memory<G> {
-    pub fn new() -> Self {
+    pub fn new(spares: Arc<Spares>) -> Self {
         let path = vec![Step { played: None, eval: None }; MAX_PLY as usize + 1];
         Memory {
-            history: History::new(),
+            history: History::new(spares),
+            pile: Pile::new(),
             pv: PvTable::new(),
             path: path.into_boxed_slice(),
             keys: Vec::new(),
@@ -105,6 +112,7 @@ impl RootEffort {
 impl<'s, G: Judged> Worker<'s, G> {
     pub fn new(shared: &'s Shared<'s, G>, memory: &'s mut Memory<G>, role: Role<'s>) -> Self {
         memory.history.new_search();
+        memory.pile.clear();
         memory.keys.clear();
         memory.keys.extend_from_slice(shared.task.line.keys());
         memory.keys.reserve(MAX_PLY as usize + 1);
@@ -139,6 +147,7 @@ impl<'s, G: Judged> Worker<'s, G> {
                 Ok(found) => score = found,
                 Err(Stopped) => break,
             }
+            debug_assert!(self.memory.pile.is_empty(), "a node has left moves behind");
             depth += 1;
             if self.leads() && (self.tell(depth, score).is_break() || self.has_mate(score)) {
                 break;
@@ -181,7 +190,7 @@ impl<'s, G: Judged> Worker<'s, G> {
             nodes: self.all_nodes(),
             time: self.shared.began.elapsed(),
             hashfull: self.shared.table.hashfull(),
-            pv: self.memory.pv.root().to_vec(),
+            pv: self.memory.pv.root(self.shared.task.line.now()),
         })
     }
 
@@ -262,8 +271,7 @@ impl<'s, G: Judged> Worker<'s, G> {
     /// Plays a move on the path. What is not taken back because of a stop is forgotten with the search.
     pub fn enter(&mut self, position: &G, mv: G::Move, ply: u16) {
         self.memory.keys.push(position.key());
-        let played = Played { piece: position.piece(mv), target: position.target(mv) };
-        self.memory.path[ply as usize].played = Some(played);
+        self.memory.path[ply as usize].played = Some(position.piece_to(mv));
     }
 
     /// Takes the last move of the path back.
@@ -285,12 +293,12 @@ impl<'s, G: Judged> Worker<'s, G> {
     }
 
     /// The move on the path at this ply; `None`: a pass.
-    pub fn played(&self, ply: u16) -> Option<Played> {
+    pub fn played(&self, ply: u16) -> Option<PieceTo> {
         self.memory.path[ply as usize].played
     }
 
     /// The last two moves before this ply, the latest first.
-    pub fn before(&self, ply: u16) -> [Option<Played>; 2] {
+    pub fn before(&self, ply: u16) -> Before {
         [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.played(ply)))
     }
 
@@ -301,8 +309,26 @@ impl<'s, G: Judged> Worker<'s, G> {
         eval.zip(back(2).or_else(|| back(4))).is_some_and(|(now, then)| now > then)
     }
 
-    pub fn history(&self) -> &History<G> {
-        &self.memory.history
+    /// Hands out the moves of a node, after this one.
+    pub fn picker(&self, scope: Scope, table_move: Option<G::Move>) -> Picker<G> {
+        Picker::new(scope, table_move, &self.memory.pile)
+    }
+
+    /// The next move of a node.
+    pub fn pick(
+        &mut self,
+        picker: &mut Picker<G>,
+        position: &G,
+        before: &Before,
+        ply: u16,
+    ) -> Option<Pick<G::Move>> {
+        let Memory { history, pile, .. } = &mut *self.memory;
+        picker.next(position, history, pile, before, ply)
+    }
+
+    /// The others need not be looked at.
+    pub fn leave_moves(&mut self, picker: Picker<G>) {
+        picker.leave(&mut self.memory.pile);
     }
 
     /// A quiet move cut: remembers it, and the ones tried before it.
@@ -311,7 +337,7 @@ impl<'s, G: Judged> Worker<'s, G> {
         self.memory.history.cutoff(node.position, mv, tried, &before, (node.ply, node.depth));
     }
 
-    pub fn pv(&mut self) -> &mut PvTable<G::Move> {
+    pub fn pv(&mut self) -> &mut PvTable {
         &mut self.memory.pv
     }
 

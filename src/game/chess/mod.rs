@@ -11,7 +11,7 @@ use shakmaty::{
     zobrist::{Zobrist64, ZobristValue},
 };
 
-use super::{Game, GameError, Key, MoveText, Moves, Outcome, Packed, Reason, Side, Tactics};
+use super::{Game, GameError, Key, MoveText, Moves, Outcome, Packed, PieceTo, Reason, Side, Tactics};
 
 pub(super) mod exchange;
 mod noisy;
@@ -131,6 +131,11 @@ impl From<shakmaty::Chess> for Chess {
     }
 }
 
+/// Which kind of piece goes where.
+pub(super) fn piece_to(mv: Move) -> PieceTo {
+    PieceTo::new(mv.role() as usize - Role::Pawn as usize, mv.to() as usize)
+}
+
 impl From<Color> for Side {
     fn from(color: Color) -> Side {
         color.fold_wb(Side::First, Side::Second)
@@ -232,8 +237,8 @@ impl Game for Chess {
 }
 
 impl Tactics for Chess {
-    fn piece(&self, mv: Move) -> usize {
-        (mv.role() as usize) << 1 | self.turn() as usize
+    fn piece_to(&self, mv: Move) -> PieceTo {
+        piece_to(mv)
     }
 
     fn target(&self, mv: Move) -> usize {

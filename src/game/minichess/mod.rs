@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use super::{
-    Game, GameError, Key, MoveText, Moves, Outcome, Packed, Reason, Side, Tactics,
+    Game, GameError, Key, MoveText, Moves, Outcome, Packed, PieceTo, Reason, Side, Tactics,
     bits::{Bits, mixed, steps},
 };
 
@@ -267,8 +267,9 @@ impl<R: Rules> Game for MiniChess<R> {
 }
 
 impl<R: Rules> Tactics for MiniChess<R> {
-    fn piece(&self, mv: Move) -> usize {
-        self.board.kind_at(mv.from).map_or(0, |kind| kind as usize) << 1 | self.side as usize
+    fn piece_to(&self, mv: Move) -> PieceTo {
+        let kind = self.board.kind_at(mv.from).map_or(0, |kind| kind as usize);
+        PieceTo::new(kind, mv.to.index())
     }
 
     fn target(&self, mv: Move) -> usize {

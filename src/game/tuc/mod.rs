@@ -9,7 +9,7 @@
 use arrayvec::ArrayVec;
 
 use super::{
-    BySide, Game, GameError, Key, MoveText, Moves, Outcome, Packed, Reason, Side, Tactics,
+    BySide, Game, GameError, Key, MoveText, Moves, Outcome, Packed, PieceTo, Reason, Side, Tactics,
     bits::{Bits, mixed, nth, steps},
 };
 
@@ -378,8 +378,9 @@ impl Tactics for Tuc {
         None
     }
 
-    fn piece(&self, mv: Move) -> usize {
-        self.board.man_at(mv.from).map_or(0, |(_, kind)| kind as usize) << 1 | self.side as usize
+    fn piece_to(&self, mv: Move) -> PieceTo {
+        let kind = self.board.man_at(mv.from).map_or(0, |(_, kind)| kind as usize);
+        PieceTo::new(kind, mv.to.index())
     }
 
     fn target(&self, mv: Move) -> usize {

@@ -6,8 +6,8 @@ use std::fmt::Debug;
 use shakmaty::{EnPassantMode, Move, fen::Fen, san::SanPlus, variant, zobrist::Zobrist64};
 
 use super::{
-    Game, GameError, Key, MoveText, Moves, Outcome, Packed, Reason, Side, Tactics,
-    chess::{FIFTY_MOVES, exchange, notation, packing, setup},
+    Game, GameError, Key, MoveText, Moves, Outcome, Packed, PieceTo, Reason, Side, Tactics,
+    chess::{self, FIFTY_MOVES, exchange, notation, packing, setup},
 };
 
 mod rules;
@@ -162,8 +162,8 @@ impl<P: Rules> Variant<P> {
 }
 
 impl<P: Rules> Tactics for Variant<P> {
-    fn piece(&self, mv: Move) -> usize {
-        (mv.role() as usize) << 1 | self.position.turn() as usize
+    fn piece_to(&self, mv: Move) -> PieceTo {
+        chess::piece_to(mv)
     }
 
     fn target(&self, mv: Move) -> usize {

@@ -167,7 +167,7 @@ fn comes_back<P: Rules>(choices: &[prop::sample::Index], bits: u16) {
         assert_eq!(now.read(now.write(mv).as_str()), Ok(mv));
         assert_eq!(now.read(&now.record(mv)), Ok(mv), "{} {}", now.print(), now.record(mv));
         assert_ne!(now.pack(mv), Packed::NONE);
-        assert!(now.piece(mv) < crate::game::PIECES && now.target(mv) < crate::game::SQUARES);
+        assert!(now.piece_to(mv).index() < PieceTo::COUNT && now.target(mv) < crate::game::SQUARES);
     }
     if let Some(mv) = now.unpack(Packed(bits)) {
         assert!(moves.contains(&mv));

@@ -1,6 +1,12 @@
-//! Who did not want to play us, and until when we do not ask again; kept in a small file between runs.
+//! Who did not want to play us, until when we do not ask again, and whom we asked today; kept in a small file between
+//! runs.
 
-use std::{collections::BTreeMap, fs, io, path::Path, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fs, io,
+    path::Path,
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +15,7 @@ use crate::wire::lichess::{DeclineReason, Speed, UserId, VariantKey};
 
 /// Nobody is left alone for longer than this.
 const LONGEST: Duration = Duration::from_secs(30 * 86_400);
+const DAY: Duration = Duration::from_secs(86_400);
 /// Opponents that are kept in mind; beyond that, those go first who would be asked again first.
 const REMEMBERED: usize = 4096;
 
@@ -17,7 +24,13 @@ const REMEMBERED: usize = 4096;
 #[serde(default)]
 pub struct Grudges {
     opponents: BTreeMap<UserId, Vec<Grudge>>,
+    /// When the challenges of the last day were sent, the oldest first.
+    sent: VecDeque<Moment>,
 }
+
+#[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+struct Moment(#[serde(with = "seconds")] Duration);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Grudge {
@@ -112,6 +125,24 @@ impl Grudges {
     /// A game came about: what was said before is forgotten.
     pub fn forgive(&mut self, who: &UserId) {
         self.opponents.remove(who);
+    }
+
+    /// A challenge is sent.
+    pub fn asked(&mut self, now: Duration) {
+        self.sent.push_back(Moment(now));
+        while self.sent.len() > REMEMBERED {
+            self.sent.pop_front();
+        }
+    }
+
+    /// When another challenge may be sent, if there are so many a day.
+    pub fn free(&mut self, per_day: usize, now: Duration) -> Duration {
+        // A clock that was put back makes no day longer.
+        self.sent.retain(|Moment(sent)| *sent <= now && *sent + DAY > now);
+        let is_full = self.sent.len() >= per_day;
+        // With none allowed there is none tomorrow either; but a day is as good as any other time to ask.
+        let free = is_full.then(|| self.sent.front().map_or(now, |Moment(sent)| *sent) + DAY);
+        free.unwrap_or_default()
     }
 
     fn grudge(&mut self, who: &UserId, about: About) -> &mut Grudge {
@@ -250,6 +281,7 @@ mod tests {
         }
         assert_eq!(grudges.opponents.len(), REMEMBERED);
         assert!(grudges.opponents.contains_key(&id("b4999")));
+        grudges.asked(NOW);
         grudges.save(&file).unwrap();
         grudges.save(&file).unwrap();
         assert_eq!(Grudges::load(&file).unwrap(), grudges);

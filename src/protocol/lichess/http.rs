@@ -128,7 +128,7 @@ impl Http {
         show.set_sensitive(true);
         let name = format!("zeitnot/{} (user: {})", env!("CARGO_PKG_VERSION"), account.unwrap_or("unknown"));
         let client = || {
-            http::client(base, &name)
+            http::client(base.is_here(), &name)
                 .default_headers(HeaderMap::from_iter([(AUTHORIZATION, show.clone())]))
                 .connect_timeout(patience.connect)
                 .build()

@@ -15,7 +15,10 @@ use super::{
     http::HttpError,
     people::{Config, LONGEST_FILE, ListUrl, People, names},
 };
-use crate::wire::lichess::UserId;
+use crate::{
+    net::http::{self, End},
+    wire::lichess::UserId,
+};
 
 /// All of a list is here in this time, or it is none.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -97,8 +100,8 @@ impl Online {
             return;
         }
         // None of the account's own: its token is nobody else's business.
-        let client = Client::builder()
-            .user_agent(concat!("zeitnot/", env!("CARGO_PKG_VERSION")))
+        let is_here = self.lists.iter().all(|list| list.url.is_here());
+        let client = http::client(is_here, concat!("zeitnot/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::limited(3))
             .connect_timeout(LONGEST)
             .https_only(self.lists.iter().all(|list| list.url.as_str().starts_with("https:")))
@@ -151,13 +154,6 @@ fn crashed(error: tokio::task::JoinError) -> HttpError {
 
 /// What stands there, if it is a list of a length that a list may have.
 async fn text(client: &Client, url: &str) -> Result<String, HttpError> {
-    let mut response = client.get(url).send().await?.error_for_status()?;
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if bytes.len() + chunk.len() > LONGEST_FILE as usize {
-            return Err(HttpError::Network("it is too large for a list of names".to_owned()));
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let response = client.get(url).send().await?.error_for_status()?;
+    http::body(response, LONGEST_FILE as usize, End::Whole).await.map_err(HttpError::Network)
 }

@@ -3,12 +3,7 @@
 //! [`Matchmaker::step`] says what is to be done now; what became of it is told back. Times are counted from
 //! 1970, as some of them outlive the program.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    fmt,
-    path::PathBuf,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 
@@ -26,7 +21,6 @@ use crate::{
     },
 };
 
-const DAY: Duration = Duration::from_secs(86_400);
 /// Before it is asked again who is there, at least.
 const AGAIN: Duration = Duration::from_secs(5);
 /// No limit of the server's is for longer than a week.
@@ -59,9 +53,9 @@ pub struct Config {
     /// Who has declined is left alone for this long; next time for twice as long, and so on.
     #[serde(with = "humantime_serde")]
     pub pause: Duration,
-    /// Challenges a day, at most.
+    /// Challenges a day, at most; those of earlier runs count where there is a `file`.
     pub per_day: usize,
-    /// Who has declined what is kept here between runs.
+    /// Who has declined what is kept here between runs, and when the challenges of the last day were sent.
     pub file: Option<PathBuf>,
 }
 
@@ -152,8 +146,6 @@ pub struct Matchmaker {
     open: Open,
     /// No challenge before then.
     not_before: Duration,
-    /// When the challenges of the last day were sent.
-    sent: VecDeque<Duration>,
 }
 
 /// Our challenge, of which there is one at a time.
@@ -181,7 +173,6 @@ impl Matchmaker {
             random: fastrand::Rng::with_seed(seed),
             is_dirty: false,
             open: Open::None,
-            sent: VecDeque::new(),
             config,
             grudges,
         }
@@ -215,13 +206,7 @@ impl Matchmaker {
 
     /// When the next challenge may be sent.
     fn due(&mut self, now: Duration) -> Duration {
-        while self.sent.front().is_some_and(|sent| *sent + DAY <= now) {
-            self.sent.pop_front();
-        }
-        let is_full = self.sent.len() >= self.config.per_day;
-        // With none allowed there is none tomorrow either; but a day is as good as any other time to ask.
-        let free = is_full.then(|| self.sent.front().map_or(now, |sent| *sent) + DAY);
-        self.not_before.max(free.unwrap_or_default())
+        self.not_before.max(self.grudges.free(self.config.per_day, now))
     }
 
     /// Whom to challenge, and to what. The caller sends it, and tells what became of it.
@@ -243,7 +228,8 @@ impl Matchmaker {
                 variant: kind.variant,
                 ..NewChallenge::new(TimeControl::Clock(time))
             };
-            self.sent.push_back(now);
+            self.grudges.asked(now);
+            self.is_dirty = true;
             self.open = Open::Sent { opponent: opponent.id.clone(), since: now };
             return Some(Proposal { opponent: opponent.id.clone(), challenge });
         }
@@ -425,6 +411,7 @@ mod tests {
     use crate::wire::{Message, lichess::RateLimit};
 
     const NOW: Duration = Duration::from_secs(1_800_000_000);
+    const DAY: Duration = Duration::from_secs(86_400);
     const MINUTE: Duration = Duration::from_secs(60);
 
     fn user(name: &str, blitz: i32) -> User {
@@ -558,6 +545,12 @@ mod tests {
             idle.refused(Refusal::Other, NOW + minutes * MINUTE);
         }
         assert_eq!(idle.step(0, true, NOW + 5 * MINUTE), Step::Wait { until: NOW + DAY });
+        // Nor if we start again.
+        let kept = serde_json::to_string(&idle.unsaved().unwrap()).unwrap();
+        let config = toml::from_str("after = '0s'\nper_day = 3").unwrap();
+        let kept = serde_json::from_str(&kept).unwrap();
+        let mut idle = Matchmaker::new(config, kept, 7, NOW + 6 * MINUTE);
+        assert_eq!(idle.step(0, true, NOW + 6 * MINUTE), Step::Wait { until: NOW + DAY });
         assert!(propose(&mut idle, &bots, NOW + DAY).is_some());
         let mut never = matchmaker("after = '0s'\nper_day = 0");
         assert!(matches!(never.step(0, true, NOW), Step::Wait { .. }));

@@ -64,6 +64,11 @@ impl ListUrl {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Is it on this very machine?
+    pub fn is_here(&self) -> bool {
+        Url::parse(&self.0).is_ok_and(|url| is_here(&url))
+    }
 }
 
 impl TryFrom<String> for ListUrl {

@@ -14,10 +14,12 @@ use crate::{
     game::{BySide, Side},
     seat::{Eval, Worth},
     wire::{
-        lichess::{GameFull, GameState, Player, Speed, Status, Variant, VariantKey},
+        lichess::{GameFull, GameId, GameState, Player, Speed, Status, Variant, VariantKey},
         pgn::{Pgn, Ply},
     },
 };
+
+mod shelf;
 
 /// The `records` table; without it no game is written down.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -105,6 +107,11 @@ impl Record {
         }
     }
 
+    /// Is there anything that the server could not tell us again?
+    pub fn has_thoughts(&self) -> bool {
+        self.notes.iter().any(|note| note.eval.is_some())
+    }
+
     /// The text of the game as it stands.
     pub fn pgn(&self) -> String {
         let plies = self.plies();
@@ -189,25 +196,64 @@ impl Record {
         }
     }
 
-    /// Writes the game down. Blocks: not for the network's thread.
+    /// Writes the game down, with what is on the shelf about it. Blocks: not for the network's thread.
     ///
     /// # Errors
     /// What the system says.
-    pub fn write(&self, config: &Config) -> io::Result<PathBuf> {
+    pub fn write(&mut self, config: &Config) -> io::Result<PathBuf> {
         fs::create_dir_all(&config.folder)?;
+        let shelf = shelf::place(config, self.full.id);
+        self.recall(&shelf);
         let path = config.folder.join(self.file_name(config.file));
         match config.file {
             // A game that is written again, as after a crash, takes its own place.
             Grouping::Game => replace(&path, &self.pgn())?,
             Grouping::Opponent | Grouping::All => append(&path, &self.pgn())?,
         }
+        shelf::clear(&shelf)?;
         Ok(path)
     }
 
+    /// Puts what is known of a game that goes on later on the shelf, with what was there before. Blocks.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn put_by(&mut self, config: &Config) -> io::Result<PathBuf> {
+        let shelf = shelf::place(config, self.full.id);
+        self.recall(&shelf);
+        fs::create_dir_all(shelf.parent().unwrap_or(Path::new(".")))?;
+        let played = self.full.state.moves.split_ascii_whitespace();
+        replace(&shelf, &shelf::print(played.zip(&self.notes)))?;
+        Ok(shelf)
+    }
+
+    /// Fills in what was noted before a sleep or a restart, as far as the moves are still the same.
+    fn recall(&mut self, shelf: &Path) {
+        let kept = shelf::read(shelf);
+        let played = self.full.state.moves.split_ascii_whitespace().zip(&mut self.notes);
+        let same = played.zip(kept).take_while(|((played, _), kept)| *played == kept.mv);
+        for ((_, note), kept) in same {
+            note.left = note.left.or(kept.left());
+            note.eval = note.eval.or(kept.eval());
+        }
+    }
+
     /// Writes the game down on a thread for such things, and reports what goes wrong.
-    pub async fn keep(self, config: Config) {
-        let (id, folder) = (self.full.id, config.folder.clone());
-        let written = tokio::task::spawn_blocking(move || self.write(&config)).await;
+    pub async fn keep(mut self, config: Config) {
+        Record::on_disk(self.full.id, config.folder.clone(), move || self.write(&config)).await;
+    }
+
+    /// [Puts it by](Record::put_by) on a thread for such things, and reports what goes wrong.
+    pub async fn shelve(mut self, config: Config) {
+        Record::on_disk(self.full.id, config.folder.clone(), move || self.put_by(&config)).await;
+    }
+
+    async fn on_disk(
+        id: GameId,
+        folder: PathBuf,
+        work: impl FnOnce() -> io::Result<PathBuf> + Send + 'static,
+    ) {
+        let written = tokio::task::spawn_blocking(work).await;
         match written.unwrap_or_else(|crashed| Err(io::Error::other(crashed))) {
             Ok(path) => tracing::debug!(game = %id, path = %path.display(), "written down"),
             Err(error) => {
@@ -347,7 +393,7 @@ mod tests {
     fn names_of_users_are_no_paths() {
         let folder = tempfile::tempdir().unwrap();
         let games = folder.path().join("games");
-        let record = Record::new(full("../../con <x>", "e2e4"), Side::Second);
+        let mut record = Record::new(full("../../con <x>", "e2e4"), Side::Second);
         for (file, name, games_in_it) in [
             (Grouping::Game, "______con__x__vs_Zeitnot_abcdefgh.pgn", 1),
             (Grouping::Opponent, "against_______con__x_.pgn", 2),
@@ -360,6 +406,49 @@ mod tests {
             assert_eq!(text, record.pgn().repeat(games_in_it));
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_was_thought_before_a_sleep_is_in_the_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { folder: folder.path().join("games"), file: Grouping::Game };
+        let eval = |cp, depth| Eval { worth: Worth::Centipawns(cp), depth };
+        let full = full("Bob", "");
+        let mut moves = String::new();
+        // Each time we wake, we know nothing of before.
+        for (ply, mv, thought) in [
+            (1, "e7e5", eval(-25, 12)),
+            (3, "b8c6", Eval { worth: Worth::Mate(2), depth: 7 }),
+            (5, "g8f6", eval(0, 3)),
+        ] {
+            let theirs = ["", "e2e4", "", "g1f3", "", "f1c4"][ply];
+            let woken = state(&full, format!("{moves} {theirs}").trim(), [180, 179]);
+            let mut record = Record::new(GameFull { state: woken, ..full.clone() }, Side::Second);
+            record.thought(ply, thought);
+            moves = format!("{moves} {theirs} {mv}").trim().to_owned();
+            record.state(state(&full, &moves, [180, 150]));
+            record.put_by(&config).unwrap();
+        }
+        // The last of ours was taken back, and another played.
+        moves = moves.replace("g8f6", "g8h6");
+        let mut record = Record::new(GameFull { state: state(&full, &moves, [9, 9]), ..full }, Side::Second);
+        let text = fs::read_to_string(record.write(&config).unwrap()).unwrap();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("1... e5 {[%eval 0.25,12] [%clk 0:02:30.00]}"), "{text}");
+        assert!(text.contains("2... Nc6 {[%eval #-2,7] [%clk 0:02:30.00]}"), "{text}");
+        assert!(text.contains("Nh6") && !text.contains(",3]"), "{text}");
+        assert_eq!(fs::read_dir(&config.folder).unwrap().count(), 2, "the game, and a shelf");
+        assert_eq!(fs::read_dir(config.folder.join("unfinished")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_shelf_that_cannot_be_read_is_no_matter() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config { folder: folder.path().to_owned(), file: Grouping::All };
+        let mut record = Record::new(full("Bob", "e2e4 e7e5"), Side::First);
+        let shelf = record.put_by(&config).unwrap();
+        fs::write(shelf, "e2e4 {}\nno JSON").unwrap();
+        record.write(&config).unwrap();
     }
 
     #[tokio::test]

@@ -53,7 +53,8 @@ impl<M: Message + Send + 'static> Stream<M> {
     /// Opens what is at this path, again and again.
     pub fn follow(http: Http, kind: Kind, path: String) -> Stream<M> {
         let (outbox, inbox) = mpsc::channel(INBOX);
-        let follower = Follower { backoff: http.patience().backoff(), http, kind, path, outbox };
+        let follower =
+            Follower { backoff: http.patience().backoff(), http, kind, path, outbox, untold: None };
         Stream { inbox, _task: AbortOnDropHandle::new(tokio::spawn(follower.run())) }
     }
 
@@ -71,6 +72,8 @@ struct Follower<M> {
     path: String,
     outbox: mpsc::Sender<Heard<M>>,
     backoff: Backoff,
+    /// Said when the stream is open again: where that fails, the failure says more.
+    untold: Option<String>,
 }
 
 /// Why one opening of a stream ended.
@@ -102,11 +105,13 @@ impl<M: Message> Follower<M> {
         }
     }
 
-    fn tell(&self, lost: &Lost, pause: Duration) {
+    fn tell(&mut self, lost: &Lost, pause: Duration) {
         let words = format_args!("{}: {lost}; next try in {:.1} s", self.path, pause.as_secs_f64());
+        self.untold = None;
         match (lost, self.kind) {
             // Games' streams close as games do, and a proxy may do so whenever it likes.
             (Lost::Closed, Kind::Stream) => debug!("{words}"),
+            (Lost::Closed, _) => self.untold = Some(format!("{}: {lost}; opened again", self.path)),
             (Lost::Http(error), _) => self.http.tally().failed(error, words),
             _ => self.http.tally().warn(FAILURES, words),
         }
@@ -115,6 +120,9 @@ impl<M: Message> Follower<M> {
     /// One opening, to its end. `Ok`: nobody listens any more.
     async fn visit(&mut self) -> Result<(), Lost> {
         let mut response = self.http.open(self.kind, &self.path).await?;
+        if let Some(words) = self.untold.take() {
+            self.http.tally().warn(FAILURES, format_args!("{words}"));
+        }
         if self.outbox.send(Heard::Opened).await.is_err() {
             return Ok(());
         }

@@ -25,8 +25,10 @@ use server::{Seen, Server};
 ///
 /// A small server that speaks the Bot API plays games against this program, which runs as a process of its
 /// own, and takes the time from when it asks for a move to when the move arrives. What the program was told
-/// to think is taken off. Without a time to think it plays any move at once; with one, every game searches
-/// for that long at each move, all of them at the same time.
+/// to think is taken off; an answer that is there before that counts as one that took nothing beyond it, and
+/// is counted as early as well. Without a time to think it plays any move at once; with one, every game
+/// searches for that long at each move, all of them at the same time. Memory is that of the program without a
+/// game, what the first game adds, and what each further one does.
 ///
 /// With --listen another client can be measured in the same way: point it to the address, with any token.
 #[derive(Debug, clap::Args)]
@@ -68,10 +70,12 @@ const USUAL: [Row; 4] = [
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Memory is looked at when the client has had this long to settle.
 const SETTLE: Duration = Duration::from_secs(1);
+/// So many moves are played in the first game alone, and not counted: by then it has what memory it needs.
+const FIRST: usize = 40;
 
 const HEADER: &str = "\
-games  think     moves | over p50 ms     p90     p99     max | early refused | ready ms  idle MiB  a game MiB
------------------------+-------------------------------------+---------------+------------------------------";
+games  think     moves | over p50 ms     p90     p99     max | early refused | ready ms  idle MiB  first  further
+-----------------------+-------------------------------------+---------------+-----------------------------------";
 
 /// Runs the command.
 ///
@@ -93,15 +97,16 @@ pub fn run(args: &Args) -> Result<(), CliError> {
 /// What came of a line.
 #[derive(Clone, Debug, Default)]
 struct Measured {
-    /// Beyond the time to think, in order.
+    /// Beyond the time to think, in order; nothing for an answer before its time.
     over: Vec<Duration>,
-    /// Answers before their time: a mate was seen, or there was only one move.
+    /// So many were before it: the search was sure of its move, or the alarm for it is set a little early.
     early: usize,
     refused: usize,
     /// From the start of the program to its event stream.
     ready: Option<Duration>,
-    /// In bytes: before the first game, and with all of them.
+    /// In bytes: before the first game, with one, and with all of them.
     idle: Option<u64>,
+    one: Option<u64>,
     full: Option<u64>,
 }
 
@@ -124,21 +129,30 @@ fn measure(row: Row, args: &Args) -> Result<Measured, CliError> {
     };
     sleep(SETTLE);
     let idle = client.as_ref().and_then(Client::memory);
-    let mut measured = Measured { ready, idle, ..Measured::default() };
-    for _ in 0..row.games {
+    server.begin_game();
+    play(&sees, row, FIRST)?;
+    let one = client.as_ref().and_then(Client::memory);
+    for _ in 1..row.games {
         server.begin_game();
     }
-    while measured.over.len() < args.moves as usize {
-        match wait(&sees, false)? {
-            Seen::Answered(took) => match took.checked_sub(row.think) {
-                Some(over) => measured.over.push(over),
-                None => measured.early += 1,
-            },
+    let measured = play(&sees, row, args.moves as usize)?;
+    let full = client.as_ref().and_then(Client::memory);
+    Ok(Measured { ready, idle, one, full, ..measured })
+}
+
+/// Takes the time of so many answers.
+fn play(sees: &Receiver<Seen>, row: Row, moves: usize) -> Result<Measured, CliError> {
+    let mut measured = Measured::default();
+    while measured.over.len() < moves {
+        match wait(sees, false)? {
+            Seen::Answered(took) => {
+                measured.early += usize::from(took < row.think);
+                measured.over.push(took.saturating_sub(row.think));
+            }
             Seen::Refused => measured.refused += 1,
             Seen::Ready(_) => {}
         }
     }
-    measured.full = client.as_ref().and_then(Client::memory);
     measured.over.sort_unstable();
     Ok(measured)
 }
@@ -163,10 +177,11 @@ impl Measured {
             bytes.map_or_else(|| "–".to_owned(), |bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)))
         };
         let ready = self.ready.map_or_else(|| "–".to_owned(), |ready| ready.as_millis().to_string());
-        let a_game =
-            self.full.zip(self.idle).map(|(full, idle)| full.saturating_sub(idle) / u64::from(games));
+        let first = self.one.zip(self.idle).map(|(one, idle)| one.saturating_sub(idle));
+        let others = self.full.zip(self.one).map(|(full, one)| full.saturating_sub(one));
+        let further = others.and_then(|others| others.checked_div(u64::from(games) - 1));
         format!(
-            "{games:>5}  {:<8} {:>6} | {:>11.2} {:>7.2} {:>7.2} {:>7.2} | {:>5} {:>7} | {ready:>8}  {:>8}  {:>10}",
+            "{games:>5}  {:<8} {:>6} | {:>11.2} {:>7.2} {:>7.2} {:>7.2} | {:>5} {:>7} | {ready:>8}  {:>8}  {:>5}  {:>7}",
             humantime::format_duration(think).to_string(),
             self.over.len(),
             at(0.5),
@@ -176,7 +191,8 @@ impl Measured {
             self.early,
             self.refused,
             mib(self.idle),
-            mib(a_game),
+            mib(first),
+            mib(further),
         )
     }
 }

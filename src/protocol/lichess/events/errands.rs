@@ -12,8 +12,12 @@ use super::{
     super::{http::HttpError, limits::Kind, lines::Lines},
     Account,
 };
-use crate::wire::lichess::{
-    Challenge, ChallengeEnd, ChallengeId, Playing, TournamentId, TournamentState, User, UserStatus,
+use crate::{
+    seat::Opponent,
+    wire::lichess::{
+        Challenge, ChallengeEnd, ChallengeId, GameId, Playing, TournamentId, TournamentState, User,
+        UserStatus,
+    },
 };
 
 /// All games that the server lets an account have in its list.
@@ -25,6 +29,8 @@ pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(5);
 pub(super) enum Answered {
     /// A challenge that we have accepted.
     Accepted(Box<Challenge>, Result<(), HttpError>),
+    /// Who plays against us in a game, if it came so far.
+    Met(GameId, Option<Opponent>),
     /// Which games run?
     Playing(Result<Playing, HttpError>),
     /// Does the server see us?
@@ -53,6 +59,8 @@ impl Account<'_> {
         };
         match answered {
             Answered::Accepted(challenge, result) => return self.accepted(&challenge, result),
+            Answered::Met(id, Some(opponent)) => self.places.met(id, opponent),
+            Answered::Met(_, None) => {}
             Answered::Playing(Ok(Playing { now_playing })) => {
                 now_playing.iter().for_each(|game| self.start(game));
                 self.sleepers.listed(&now_playing, MOST_GAMES, Instant::now());

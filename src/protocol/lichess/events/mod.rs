@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::{
     select,
+    sync::oneshot,
     task::JoinSet,
     time::{sleep_until, timeout},
 };
@@ -259,6 +260,9 @@ impl<'a> Account<'a> {
     }
 
     fn play(&mut self, id: GameId, news: News) {
+        let (met, hears) = oneshot::channel();
+        let news = News { met: Some(met), ..news };
+        self.errands.spawn(async move { Answered::Met(id, hears.await.ok()) });
         let span = info_span!("game", id = %id);
         self.games.spawn(id, game::play(self.table.clone(), id, news).instrument(span));
     }

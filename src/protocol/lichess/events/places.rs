@@ -15,7 +15,10 @@ use super::super::{
     challenges::{Place, Running},
     game::News,
 };
-use crate::wire::lichess::{ChallengeId, GameEvent, GameId, TournamentId};
+use crate::{
+    seat::Opponent,
+    wire::lichess::{ChallengeId, GameEvent, GameId, TournamentId},
+};
 
 /// An accepted challenge becomes a game in this time, or never.
 const BECOMES_GAME: Duration = Duration::from_secs(30);
@@ -96,7 +99,17 @@ impl Places {
     fn seat(&mut self, id: GameId, place: Place, tournament: Option<TournamentId>) -> News {
         let ((finished, hears), wanted) = (mpsc::channel(1), CancellationToken::new());
         self.games.insert(id, Seated { place, tournament, finished, wanted: wanted.clone() });
-        News { finished: hears, wanted }
+        News { finished: hears, wanted, met: None }
+    }
+
+    /// The game says who plays against us: a bot is one, whatever it looked like before.
+    pub fn met(&mut self, id: GameId, opponent: Opponent) {
+        if let Some(game) = self.games.get_mut(&id)
+            && opponent == Opponent::Bot
+            && game.place != Place::Correspondence
+        {
+            game.place = Place::Bot;
+        }
     }
 
     pub fn was_accepted(&self, id: GameId) -> bool {
@@ -190,6 +203,12 @@ mod tests {
             let mut places = Places::default();
             places.begin(&game(more), from_us);
             assert_eq!(places.running(), running, "{more}");
+        }
+        let mut places = Places::default();
+        places.begin(&game(""), false);
+        for (opponent, running) in [(Opponent::Human, HUMAN), (Opponent::Bot, BOT), (Opponent::Human, BOT)] {
+            places.met("abcdefgh".parse().unwrap(), opponent);
+            assert_eq!(places.running(), running);
         }
         let mut places = Places::default();
         places.begin(&game(r#","tournamentId":"ABCDEFGH""#), false);

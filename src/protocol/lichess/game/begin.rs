@@ -3,6 +3,7 @@
 use std::{mem, time::Instant};
 
 use tokio::{
+    sync::oneshot,
     task::JoinSet,
     time::{sleep, timeout},
 };
@@ -22,15 +23,19 @@ use crate::{
         stream::{Heard, Stream},
         track::Track,
     },
-    seat::{Event, GameInfo, Occasion, Seat, Turn},
+    seat::{Event, GameInfo, Occasion, Opponent, Seat, Turn},
     wire::lichess::{GameFull, GameMessage},
 };
 
 /// So many players may leave a game; then it is not theirs that is at fault.
 pub(super) const PLAYERS: u32 = 3;
 
-/// Reads what game it is, and finds a player for it.
-pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Result<Game, Left> {
+/// Reads what game it is, says who the opponent is, and finds a player for it.
+pub(super) async fn begin(
+    table: Table,
+    stream: &mut Stream<GameMessage>,
+    met: &mut Option<oneshot::Sender<Opponent>>,
+) -> Result<Game, Left> {
     let (full, read_at) = first(stream).await?;
     let id = full.id;
     let players = full.players();
@@ -53,6 +58,11 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         }
         return Err(Left::Over);
     }
+    let opponent = kind(players[!side]);
+    if let Some(met) = met.take() {
+        // Nobody need be there to hear it.
+        let _ = met.send(opponent);
+    }
     let track = match Track::new(&full) {
         Ok(track) => track,
         Err(lost) => {
@@ -70,7 +80,7 @@ pub(super) async fn begin(table: Table, stream: &mut Stream<GameMessage>) -> Res
         time_control: full.clock,
         occasion: Occasion {
             rated: Some(full.rated),
-            opponent: Some(kind(players[!side])),
+            opponent: Some(opponent),
             by_post: full.clock.is_none(),
         },
     };

@@ -9,7 +9,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{select, sync::mpsc, task::JoinSet, time::sleep_until};
+use tokio::{
+    select,
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+    time::sleep_until,
+};
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
@@ -25,7 +30,7 @@ use super::{
     voice::Voice,
 };
 use crate::{
-    seat::{Eval, Event, GameInfo, Lobby, Seat, Turn},
+    seat::{Eval, Event, GameInfo, Lobby, Opponent, Seat, Turn},
     wire::lichess::{GameId, GameMessage, GameState, UserId},
 };
 
@@ -89,13 +94,15 @@ pub(super) struct News {
     pub finished: mpsc::Receiver<String>,
     /// Others wait for its place.
     pub wanted: CancellationToken,
+    /// Where it says who the opponent is, when it knows.
+    pub met: Option<oneshot::Sender<Opponent>>,
 }
 
 /// Plays a game to its end, or until there is nothing to do in it for a while.
 pub(super) async fn play(table: Table, id: GameId, mut news: News) -> Left {
     let mut stream = table.follow(id);
     let begun = select! {
-        begun = begin::begin(table, &mut stream) => begun,
+        begun = begin::begin(table, &mut stream, &mut news.met) => begun,
         Some(_) = news.finished.recv() => return Left::Unplayed,
         () = rest::in_vain(&news.wanted) => return Left::Asleep,
     };
@@ -236,8 +243,11 @@ impl Game {
         self.note();
         if left == Left::Over {
             self.farewell();
-            if let Some(record) = self.record.take() {
-                self.table.clerk.keep(record);
+        }
+        if let Some(record) = self.record.take() {
+            match left {
+                Left::Over => self.table.clerk.keep(record),
+                _ => self.table.clerk.shelve(record),
             }
         }
         let _ = self.tell(Event::Ended { result }).await;
