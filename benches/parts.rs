@@ -9,7 +9,7 @@ use shakmaty::Move;
 use zeitnot::{
     engine::{
         Score, Table,
-        eval::{Evaluator, PieceSquares},
+        eval::{ChessJudge, Evaluator},
         table::{Bound, Entry},
     },
     game::{Game, Key, Packed, Tactics, chess::Chess},
@@ -82,14 +82,15 @@ fn unpack(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn evaluation_step(bencher: Bencher<'_, '_>) {
-    let sums = PieceSquares.root(&Chess::start());
-    each_move(bencher, |position, mv| PieceSquares.step(&sums, position, mv));
+    let judge = ChessJudge::default();
+    let sums = judge.root(&Chess::start());
+    each_move(bencher, |position, mv| judge.step(&sums, position, mv));
 }
 
 #[divan::bench]
 fn evaluation_score(bencher: Bencher<'_, '_>) {
-    let sums = PieceSquares.root(&Chess::start());
-    each_position(bencher, |position| PieceSquares.score(&sums, position));
+    let judge = ChessJudge::default();
+    each_position(bencher, |position| judge.score(&judge.root(position), position));
 }
 
 /// Most probes of a full table of 64 MiB miss the processor's caches.

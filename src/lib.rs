@@ -22,4 +22,5 @@ pub mod priority;
 pub mod process;
 pub mod protocol;
 pub mod seat;
+pub mod training;
 pub mod wire;

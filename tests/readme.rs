@@ -23,6 +23,8 @@ const PAGES: &[&str] = &[
     "docs/sources.md",
     "docs/engines.md",
     "docs/study.md",
+    "docs/data.md",
+    "docs/engine-log.md",
 ];
 
 fn home() -> &'static Path {

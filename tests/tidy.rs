@@ -18,6 +18,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("seat", &["game"]),
     ("online", &["game", "wire", "net", "seat"]),
     ("engine", &["game", "wire", "priority", "process"]),
+    ("training", &["game", "engine"]),
     ("bot", &["game", "priority", "engine", "seat", "online"]),
     ("protocol", &["game", "seat", "wire", "net"]),
     ("arena", &["game", "wire", "net"]),
@@ -25,8 +26,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "game", "wire", "net", "priority", "process", "seat", "online", "engine", "bot", "protocol",
-            "arena", "matches",
+            "game", "wire", "net", "priority", "process", "seat", "online", "engine", "training", "bot",
+            "protocol", "arena", "matches",
         ],
     ),
 ];
@@ -36,6 +37,7 @@ const STRANGERS: &[(&str, &[&str])] = &[
     ("game", &["tokio", "std::net", "std::fs", "std::thread"]),
     ("wire", &["tokio", "std::net", "std::fs", "std::thread"]),
     ("engine", &["tokio", "std::net"]),
+    ("training", &["tokio", "std::net"]),
 ];
 
 /// A longer file is two files.

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     arena::ArenaError, bot::sources::SourceError, engine::OutOfMemory, game::GameError,
-    protocol::ProtocolError,
+    protocol::ProtocolError, training::StoreError,
 };
 use clap::{Parser, Subcommand};
 
@@ -18,6 +18,7 @@ pub mod arena;
 pub mod bench;
 pub mod check;
 pub mod config;
+pub mod datagen;
 pub mod demo;
 mod engines;
 pub mod gui;
@@ -34,6 +35,7 @@ pub mod referee;
 pub mod runner;
 pub mod signals;
 pub mod study;
+pub mod tune;
 pub mod ubgi;
 pub mod uci;
 
@@ -63,6 +65,8 @@ Examples:
   zeitnot ubgi                             be an engine of MiniChess, under the NTHU runner of 2026
   zeitnot match --engine A --engine B      which one is better?
   zeitnot study --quick                    what alpha-beta saves, and other experiments of courses
+  zeitnot datagen quiet.bin                positions of games against itself, to learn from
+  zeitnot tune quiet.bin                   the weights of the evaluation that explain them best
 
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
 RUST_LOG=debug shows more. `zeitnot help COMMAND` says more.";
@@ -84,6 +88,8 @@ pub enum Command {
     Match(matches::Args),
     Openings(openings::Args),
     Study(study::Args),
+    Datagen(datagen::Args),
+    Tune(tune::Args),
     Lichess(lichess::Args),
     ImportLichessBot(import::Args),
 }
@@ -146,6 +152,9 @@ pub enum CliError {
         /// What the system says.
         source: io::Error,
     },
+    /// A file of positions that cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The operating system says no.
     #[error("{doing}: {source}")]
     Io {
@@ -165,7 +174,7 @@ impl CliError {
             CliError::Account(error) if error.is_configuration() => 2,
             CliError::OutOfMemory(_) | CliError::Source(_) | CliError::Foreign { .. } => 2,
             CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) | CliError::Account(_) => 1,
-            CliError::Engine(_) | CliError::Crashed(_) | CliError::Late(_) => 1,
+            CliError::Engine(_) | CliError::Crashed(_) | CliError::Late(_) | CliError::Store(_) => 1,
             CliError::Io { .. } | CliError::Unwritten { .. } => 1,
         }
     }
@@ -212,6 +221,8 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Match(args) => matches::run(&args),
         Command::Openings(args) => openings::run(&args),
         Command::Study(args) => study::run(&args),
+        Command::Datagen(args) => datagen::run(&args),
+        Command::Tune(args) => tune::run(&args),
         Command::Lichess(args) => lichess::run(&args),
         Command::ImportLichessBot(args) => import::run(&args),
     }

@@ -9,13 +9,13 @@ use crate::game::{
     variant::{Antichess, Atomic, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck},
 };
 
-mod chess;
+pub mod chess;
 mod minichess;
 mod tables;
 mod tuc;
 mod variant;
 
-pub use chess::PieceSquares;
+pub use chess::ChessJudge;
 pub use minichess::MiniJudge;
 pub use tuc::TucJudge;
 pub use variant::VariantJudge;
@@ -55,7 +55,7 @@ macro_rules! judged {
     ($($game:ty => $judge:ty),* $(,)?) => { $(impl Judged for $game { type Judge = $judge; })* };
 }
 judged! {
-    Chess => PieceSquares,
+    Chess => ChessJudge,
     Imcs => MiniJudge,
     Mini2023 => MiniJudge,
     Mini2026 => MiniJudge,

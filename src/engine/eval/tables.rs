@@ -1,4 +1,4 @@
-//! Piece-square tables for chess, as data.
+//! Piece-square tables for the variants of chess, as data.
 //!
 //! Source of the numbers: PeSTO's evaluation function by Ronald Friederich (Chess Programming Wiki,
 //! "PeSTO's Evaluation Function"), tuned on the Texel set. They include no material.

@@ -7,13 +7,16 @@ use shakmaty::{
 
 use super::{
     Evaluator,
-    chess::{FULL_PHASE, TEMPO, phase, relative},
+    chess::{FULL_PHASE, phase, relative},
     tables,
 };
 use crate::{
     engine::Score,
     game::variant::{Rules, Variant},
 };
+
+/// What it is worth to be on the move.
+const TEMPO: i32 = 10;
 
 /// Judges every variant.
 #[derive(Copy, Clone, Debug, Default)]

@@ -5,7 +5,7 @@
 //! sees [`Game`] and [`Tactics`], an evaluator reads the board by [`Chess::board`].
 
 use shakmaty::{
-    Board, CastlingMode, CastlingSide, Color, EnPassantMode, Move, Piece, Position, Role, Square,
+    Board, CastlingMode, CastlingSide, Color, EnPassantMode, Move, Piece, Position, Role, Setup, Square,
     fen::Fen,
     san::SanPlus,
     zobrist::{Zobrist64, ZobristValue},
@@ -59,6 +59,11 @@ impl Chess {
     /// Whose turn it is, in shakmaty's terms.
     pub fn turn(&self) -> Color {
         self.position.turn()
+    }
+
+    /// All that a FEN says of the position.
+    pub fn setup(&self) -> Setup {
+        self.position.to_setup(EnPassantMode::Legal)
     }
 
     /// Can a side castle as only in Chess960?

@@ -1,0 +1,111 @@
+//! `zeitnot datagen`: positions of games that the engine plays against itself, to tune its evaluation by.
+
+use std::{
+    num::{NonZeroU64, NonZeroUsize},
+    path::PathBuf,
+    sync::mpsc::{SyncSender, sync_channel},
+    thread,
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::CliError;
+use crate::{
+    engine::{self, StopFlag, search::STACK},
+    training::{Effort, Record, SelfPlay, Store, StoreError},
+};
+
+/// Play games against itself and keep their quiet positions, with score and result
+///
+/// Games begin with random moves. Each position takes 32 bytes: docs/data.md says how they are read. The command
+/// may be killed at any time, and goes on where it was when it is run again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zeitnot datagen quiet.bin                        two million positions, on all cores
+  zeitnot datagen --positions 10000 --threads 1 --seed 7 small.bin")]
+pub struct Args {
+    /// The file that they are appended to
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// So many are to stand in the file
+    #[arg(long, value_name = "N", default_value_t = POSITIONS)]
+    pub positions: NonZeroU64,
+    /// For each move; an iteration that is begun may take eight times as many
+    #[arg(long, value_name = "N", default_value_t = NODES)]
+    pub nodes: NonZeroU64,
+    /// Games at once [default: the cores of this machine]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// One seed and one thread give the same file again
+    #[arg(long)]
+    pub seed: Option<u64>,
+}
+
+const POSITIONS: NonZeroU64 = NonZeroU64::new(2_000_000).unwrap();
+const NODES: NonZeroU64 = NonZeroU64::new(5_000).unwrap();
+/// The hard limit, in soft ones.
+const HARD: u64 = 8;
+/// Games that wait to be written.
+const WAITING: usize = 64;
+
+/// Runs the command.
+///
+/// # Errors
+/// [`CliError`] for a file that cannot be written, and for tables larger than the memory.
+pub fn run(args: &Args) -> Result<(), CliError> {
+    let mut store = Store::open(&args.file)?;
+    let threads = args.threads.unwrap_or_else(engine::cores).get();
+    // Who goes on plays other games than who began.
+    let seed = args.seed.unwrap_or_else(|| fastrand::u64(..)).wrapping_add(store.positions());
+    let nodes = args.nodes.get();
+    let effort = Effort { soft: nodes, hard: nodes.saturating_mul(HARD) };
+    let mut seeds = fastrand::Rng::with_seed(seed);
+    let players =
+        (0..threads).map(|_| SelfPlay::new(effort, seeds.u64(..))).collect::<Result<Vec<_>, _>>()?;
+
+    let bar = bar(args.positions.get(), store.positions());
+    let stop = StopFlag::default();
+    let (games, written) = sync_channel(WAITING);
+    thread::scope(|scope| {
+        for player in players {
+            let (games, stop) = (games.clone(), &stop);
+            let thread = thread::Builder::new().name("selfplay".into()).stack_size(STACK);
+            thread
+                .spawn_scoped(scope, move || play(player, &games, stop))
+                .map_err(|source| CliError::Io { doing: "cannot start a thread", source })?;
+        }
+        drop(games);
+        while store.positions() < args.positions.get() {
+            let Ok(game) = written.recv() else { break };
+            let left = args.positions.get() - store.positions();
+            let fits = game.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            store
+                .append(&game[..fits])
+                .map_err(|source| StoreError::Io { path: args.file.clone(), source })?;
+            bar.set_position(store.positions());
+        }
+        // Players that wait to hand over a game are told by the closed channel.
+        drop(written);
+        stop.stop();
+        bar.finish_and_clear();
+        Ok(())
+    })
+}
+
+/// Plays until nobody wants more games.
+fn play(mut player: SelfPlay, games: &SyncSender<Vec<Record>>, stop: &StopFlag) {
+    while !stop.is_raised() && games.send(player.game(stop)).is_ok() {}
+}
+
+/// On a terminal, on stderr: how far it is, and how long it will still take.
+fn bar(wanted: u64, there: u64) -> ProgressBar {
+    let bar = ProgressBar::new(wanted).with_position(there).with_elapsed(Duration::ZERO);
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} {per_sec} {eta}") {
+        bar.set_style(style);
+    }
+    bar.reset_eta();
+    bar.enable_steady_tick(Duration::from_secs(1));
+    bar
+}

@@ -1,0 +1,94 @@
+//! Two numbers in one word: what a term is worth in the middlegame, and in the endgame.
+
+use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+
+/// Centipawns in the middlegame and in the endgame, each of 16 bits; adding both is one addition.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pair(i32);
+
+/// A pair, short enough for long tables.
+pub const fn s(middlegame: i16, endgame: i16) -> Pair {
+    Pair((endgame as i32) << 16).plus(Pair(middlegame as i32))
+}
+
+impl Pair {
+    /// Nothing.
+    pub const ZERO: Pair = Pair(0);
+
+    /// The middlegame's number.
+    pub const fn middlegame(self) -> i32 {
+        self.0 as i16 as i32
+    }
+
+    /// The endgame's. A negative middlegame has borrowed one from it.
+    pub const fn endgame(self) -> i32 {
+        (self.0.wrapping_add(0x8000) >> 16) as i16 as i32
+    }
+
+    /// The sum, where `+` cannot stand: in constants.
+    pub const fn plus(self, other: Pair) -> Pair {
+        Pair(self.0.wrapping_add(other.0))
+    }
+
+    /// As it is kept in a word of a cache.
+    pub const fn to_bits(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// What [`Pair::to_bits`] gave.
+    pub const fn from_bits(bits: u32) -> Pair {
+        Pair(bits as i32)
+    }
+}
+
+impl Add for Pair {
+    type Output = Pair;
+    fn add(self, other: Pair) -> Pair {
+        self.plus(other)
+    }
+}
+
+impl Sub for Pair {
+    type Output = Pair;
+    fn sub(self, other: Pair) -> Pair {
+        Pair(self.0.wrapping_sub(other.0))
+    }
+}
+
+impl Mul<i32> for Pair {
+    type Output = Pair;
+    fn mul(self, times: i32) -> Pair {
+        Pair(self.0.wrapping_mul(times))
+    }
+}
+
+impl AddAssign for Pair {
+    fn add_assign(&mut self, other: Pair) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Pair {
+    fn sub_assign(&mut self, other: Pair) {
+        *self = *self - other;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn both_numbers_are_added_and_multiplied_apart(a in -900i16..900, b in -900i16..900, c in -900i16..900, d in -900i16..900, times in -16i32..16) {
+            let sum = (s(a, b) + s(c, d)) * times;
+            prop_assert_eq!(sum.middlegame(), i32::from(a + c) * times);
+            prop_assert_eq!(sum.endgame(), i32::from(b + d) * times);
+            let difference = s(a, b) - s(c, d);
+            prop_assert_eq!((difference.middlegame(), difference.endgame()), (i32::from(a - c), i32::from(b - d)));
+            prop_assert_eq!(Pair::from_bits(difference.to_bits()), difference);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Endgames whose end is known: the engine plays both sides, with few nodes for a move, and comes to that end.
+
+#![allow(clippy::unwrap_used)] // helpers outside #[test] functions
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use zeitnot::{
+    engine::{Decision, Limits, StopFlag, Table, Task, Thinker, search::Search},
+    game::{Game, Line, Outcome, Side, chess::Chess},
+};
+
+/// For a move: some hundredths of a second.
+const NODES: u64 = 30_000;
+
+/// Plays to the end.
+fn play(fen: &str) -> Outcome {
+    let mut search = Search::<Chess>::new(Arc::new(Table::new(16).unwrap()), 1);
+    let limits = Limits { nodes: Some(NODES), ..Limits::default() };
+    let mut line = Line::new(Chess::parse(fen).unwrap());
+    while line.outcome() == Outcome::Ongoing {
+        let best = Decision::new(line.now().pack(line.now().moves()[0]));
+        let stop = StopFlag::default();
+        search.think(&Task {
+            line: &line,
+            limits: &limits,
+            best: &best,
+            stop: &stop,
+            watch: &|_| ControlFlow::Continue(()),
+        });
+        line.play(line.now().unpack(best.read().mv).unwrap());
+    }
+    line.outcome()
+}
+
+fn won(fen: &str) {
+    let outcome = play(fen);
+    assert!(matches!(outcome, Outcome::Win(Side::First, _)), "{fen}: {outcome:?}");
+}
+
+fn drawn(fen: &str) {
+    let outcome = play(fen);
+    assert!(matches!(outcome, Outcome::Draw(_)), "{fen}: {outcome:?}");
+}
+
+#[test]
+fn bare_kings_are_mated() {
+    won("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1");
+    won("8/8/8/3k4/8/8/8/R3K3 w - - 0 1");
+    won("8/8/8/3k4/8/8/8/2B1KB2 w - - 0 1");
+}
+
+#[test]
+fn bishop_and_knight_mate() {
+    won("8/8/8/3k4/8/8/8/2B1K1N1 w - - 0 1");
+    // In the wrong corner already, from where it must be driven along the edge.
+    won("7k/8/5K2/8/8/8/8/2B3N1 w - - 0 1");
+}
+
+#[test]
+fn king_and_pawn() {
+    // The king before its pawn, and the opposition.
+    won("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1");
+    won("8/4k3/8/4K3/4P3/8/8/8 b - - 0 1");
+    won("8/8/8/1P4k1/8/8/8/K7 w - - 0 1");
+    drawn("8/4k3/8/4K3/4P3/8/8/8 w - - 0 1");
+    drawn("4k3/4P3/3K4/8/8/8/8/8 w - - 0 1");
+    drawn("k7/8/1K6/P7/8/8/8/8 w - - 0 1");
+    drawn("8/8/8/8/8/4k3/4p3/4K3 b - - 0 1");
+}
+
+#[test]
+fn rook_and_pawn_against_rook() {
+    // Lucena's bridge wins, Philidor's sixth rank holds.
+    won("1K1k4/1P6/8/8/8/8/r7/2R5 w - - 0 1");
+    drawn("4k3/8/r7/4P3/4K3/8/8/7R w - - 0 1");
+    // From behind, with the king on the short side.
+    drawn("6k1/R7/8/4KP2/8/8/8/5r2 w - - 0 1");
+}
+
+#[test]
+fn what_cannot_be_won_is_drawn() {
+    // Opposite bishops, the wrong corner, a rook against a bishop, two knights.
+    drawn("8/8/3k4/3b4/3P4/3KB3/8/8 w - - 0 1");
+    drawn("k7/8/8/P7/8/2B5/8/2K5 w - - 0 1");
+    drawn("7k/8/8/8/5K2/7b/8/R7 w - - 0 1");
+    drawn("8/8/3k4/8/2K5/8/8/1N3N2 w - - 0 1");
+}
+
+#[test]
+fn a_rook_pawn_one_step_away_holds_against_a_queen() {
+    drawn("8/8/8/Q6K/8/8/p7/1k6 b - - 0 1");
+}
+
+#[test]
+fn zugzwang_is_seen() {
+    // Whoever is to move loses the pawn, and the game.
+    let black = play("8/8/8/3pK3/2kP4/8/8/8 w - - 0 1");
+    assert!(matches!(black, Outcome::Win(Side::Second, _)), "{black:?}");
+    won("8/8/8/3pK3/2kP4/8/8/8 b - - 0 1");
+}
