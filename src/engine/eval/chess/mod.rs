@@ -128,11 +128,14 @@ impl Evaluator<Chess> for ChessJudge {
     fn score(&self, state: &Sums, position: &Chess) -> Score {
         let (board, us) = (position.board(), position.turn());
         let white = match endgame::bare_king(board, us) {
+            // It does not fade: what the table remembers of earlier moves would look better than any progress.
             Some(known) => known,
-            None => self.tapered(state, board, us),
+            None => {
+                let quiet = (position.reversible_plies() as i32).min(HALF_LIFE);
+                self.tapered(state, board, us) * (2 * HALF_LIFE - quiet) / (2 * HALF_LIFE)
+            }
         };
-        let quiet = (position.reversible_plies() as i32).min(HALF_LIFE);
-        Score::cp(terms::sign(us) * white * (2 * HALF_LIFE - quiet) / (2 * HALF_LIFE))
+        Score::cp(terms::sign(us) * white)
     }
 }
 
