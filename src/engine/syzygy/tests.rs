@@ -103,7 +103,10 @@ fn the_files_know_the_ends_and_distances_of_three_men() {
         // Some tables know the distance to a ply or two.
         let plies = |distance: Option<i32>| distance.map(|plies| [plies, plies + plies.signum()]);
         assert_eq!(files.end(&position), end, "{fen}");
-        assert!(found == distance || plies(distance).is_some_and(|two| found == Some(two[1])), "{fen}: {found:?}");
+        assert!(
+            found == distance || plies(distance).is_some_and(|two| found == Some(two[1])),
+            "{fen}: {found:?}"
+        );
     }
 }
 
@@ -143,10 +146,7 @@ fn at_the_root_all_moves_that_win_in_time_are_left_to_the_search() {
     assert!(!moves.contains(&"f2f7".to_owned()), "{moves:?}");
     // Only one way to keep the win, and one that draws.
     assert_eq!(root(&*files, &line("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")).0, Wdl::Draw);
-    assert_eq!(
-        root(&*files, &line("k7/2K5/8/1P6/8/8/8/8 w - - 0 1")).2,
-        ["c7b6", "c7c6", "c7c8"]
-    );
+    assert_eq!(root(&*files, &line("k7/2K5/8/1P6/8/8/8/8 w - - 0 1")).2, ["c7b6", "c7c6", "c7c8"]);
     // A mate goes before all.
     assert_eq!(root(&*files, &line("7k/8/6K1/8/8/8/8/R7 w - - 0 1")).2, ["a1a8"]);
     // Of lost moves none is better than others, where no draw is near.
