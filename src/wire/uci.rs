@@ -297,7 +297,9 @@ mod tests {
 
     #[test]
     fn absurd_numbers_are_the_nearest_that_make_sense() {
-        let go = parse_go("go depth -3 nodes 99999999999999999999999 movetime -99999999999999999999999 mate 70000");
+        let go = parse_go(
+            "go depth -3 nodes 99999999999999999999999 movetime -99999999999999999999999 mate 70000",
+        );
         assert_eq!((go.depth, go.nodes, go.move_time), (Some(0), Some(u64::MAX), Some(Duration::ZERO)));
         assert_eq!(go.mate, Some(u16::MAX));
         assert_eq!(parse_go("go nodes - depth +5 movetime 1e3 mate"), Go::default());

@@ -67,11 +67,7 @@ impl<W: Write + Send + 'static> Console<W> {
     ///
     /// # Errors
     /// [`GuiError`].
-    pub fn open(
-        options: Options,
-        input: impl BufRead + Send + 'static,
-        output: W,
-    ) -> Result<Self, GuiError> {
+    pub fn open(options: Options, input: impl BufRead + Send + 'static, output: W) -> Result<Self, GuiError> {
         let (to_inbox, inbox) = sync_channel(INBOX);
         let reader = to_inbox.clone();
         thread::Builder::new().name("input".into()).spawn(move || read(input, &reader))?;

@@ -76,7 +76,16 @@ impl Options {
             }
             Kind::Check { set, .. } => {
                 let is = |word: &str| value.eq_ignore_ascii_case(word);
-                set(self, if is("true") { true } else if is("false") { false } else { return Err(bad()) });
+                set(
+                    self,
+                    if is("true") {
+                        true
+                    } else if is("false") {
+                        false
+                    } else {
+                        return Err(bad());
+                    },
+                );
             }
             Kind::Combo { choices, set, .. } => {
                 let chosen = choices().into_iter().find(|choice| choice.eq_ignore_ascii_case(value));
@@ -142,11 +151,24 @@ pub struct Offer {
 
 /// What kind of thing it is, and where it stands.
 enum Kind {
-    Spin { range: fn() -> RangeInclusive<u64>, get: fn(&Options) -> u64, set: fn(&mut Options, u64) },
-    Check { get: fn(&Options) -> bool, set: fn(&mut Options, bool) },
-    Combo { choices: fn() -> Vec<&'static str>, get: fn(&Options) -> &'static str, set: fn(&mut Options, &str) },
+    Spin {
+        range: fn() -> RangeInclusive<u64>,
+        get: fn(&Options) -> u64,
+        set: fn(&mut Options, u64),
+    },
+    Check {
+        get: fn(&Options) -> bool,
+        set: fn(&mut Options, bool),
+    },
+    Combo {
+        choices: fn() -> Vec<&'static str>,
+        get: fn(&Options) -> &'static str,
+        set: fn(&mut Options, &str),
+    },
     /// A path, or none.
-    File { set: fn(&mut Options, Option<&str>) -> Result<(), BadOption> },
+    File {
+        set: fn(&mut Options, Option<&str>) -> Result<(), BadOption>,
+    },
     Button(Pressed),
     /// What GUIs tell or ask and we need not know: its type and default.
     Taken(&'static str),
@@ -229,10 +251,7 @@ pub const CHESS: &[Offer] = &[
             set: |options, lines| options.lines = lines as u16,
         },
     },
-    Offer {
-        name: "BookFile",
-        kind: Kind::File { set: |options, path| Ok(options.open_book(path)?) },
-    },
+    Offer { name: "BookFile", kind: Kind::File { set: |options, path| Ok(options.open_book(path)?) } },
     Offer {
         name: "BookDepth",
         kind: Kind::Spin {

@@ -70,12 +70,7 @@ impl<G: Judged> Worker<'_, G> {
 
     /// Searches the root to the depth of this iteration, line by line. The score is that of the first, which was
     /// expected near this.
-    pub(super) fn iterate(
-        &mut self,
-        root: &G,
-        state: &State<G>,
-        expected: Score,
-    ) -> Result<Score, Stopped> {
+    pub(super) fn iterate(&mut self, root: &G, state: &State<G>, expected: Score) -> Result<Score, Stopped> {
         self.lines.before = mem::take(&mut self.lines.found);
         let mut first = expected;
         for index in 0..self.lines.wanted {
