@@ -22,6 +22,7 @@ const PAGES: &[&str] = &[
     "docs/matches.md",
     "docs/sources.md",
     "docs/tables.md",
+    "docs/variants.md",
     "docs/engines.md",
     "docs/study.md",
     "docs/data.md",
