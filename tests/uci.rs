@@ -16,7 +16,7 @@ mod engine;
 use book::Builder;
 use engine::Engine;
 
-const OPTIONS: [&str; 14] = [
+const OPTIONS: [&str; 17] = [
     "Hash",
     "Threads",
     "Move Overhead",
@@ -26,6 +26,9 @@ const OPTIONS: [&str; 14] = [
     "BookFile",
     "BookDepth",
     "BookSelect",
+    "SyzygyPath",
+    "SyzygyProbeDepth",
+    "SyzygyProbeLimit",
     "UCI_Variant",
     "UCI_Chess960",
     "UCI_ShowWDL",
@@ -320,6 +323,35 @@ fn castles_as_chess960_does_when_told() {
 }
 
 #[test]
+fn endgame_tables_say_who_wins() {
+    let mut engine = Engine::start(&["uci"]);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/syzygy");
+    engine.say(&format!("setoption name SyzygyPath value {folder}"));
+    assert_eq!(
+        engine.hear(),
+        "info string endgame tables of chess: 5 of ends and 5 of distances, up to 3 men"
+    );
+    for position in ["8/8/8/8/1P5k/8/8/K7 w - - 0 1", "8/8/8/8/3k4/8/1R1p1K2/8 w - - 0 1"] {
+        engine.say("setoption name SyzygyProbeLimit value 7");
+        engine.say(&format!("position fen {position}"));
+        engine.say("go depth 6");
+        let lines = engine.until("bestmove");
+        let asked = lines.iter().rev().find_map(|line| after(line, "tbhits"));
+        assert!(asked.is_some_and(|hits| hits.parse::<u64>().unwrap() > 0), "{lines:?}");
+        engine.say("setoption name SyzygyProbeLimit value 0");
+        engine.say("go depth 6");
+        let lines = engine.until("bestmove");
+        assert!(lines.iter().all(|line| after(line, "tbhits").is_none()), "{lines:?}");
+    }
+    engine.say("setoption name SyzygyProbeLimit value 7");
+    engine.say("position fen 8/8/8/8/1P5k/8/8/K7 w - - 0 1");
+    engine.say("go depth 1");
+    let line = engine.hear();
+    assert!(after(&line, "cp").is_some_and(|score| score.parse::<i32>().unwrap() > 30_000), "{line}");
+    engine.until("bestmove");
+}
+
+#[test]
 fn survives_nonsense_and_says_what_is_wrong() {
     let mut engine = Engine::start(&["uci"]);
     for (nonsense, complaint) in [
@@ -337,6 +369,7 @@ fn survives_nonsense_and_says_what_is_wrong() {
         ("setoption name MultiPV value -1", "'-1' is no value for MultiPV (1 to 256)"),
         ("setoption name UCI_ShowWDL value", "'' is no value for UCI_ShowWDL (true or false)"),
         ("setoption name BookFile value /nowhere.bin", "book /nowhere.bin: cannot be read"),
+        ("setoption name SyzygyPath value /nowhere", "endgame tables: /nowhere: cannot be read"),
         ("position startpos moves e2e4 e7e5 e4e5 g8f6", "'e4e5' is no legal move here"),
         ("position startpos moves e2e4 \u{1b}[2J e7e5", "is no legal move here"),
     ] {

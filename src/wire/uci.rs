@@ -235,6 +235,8 @@ pub struct Info {
     pub nodes: u64,
     pub time: Duration,
     pub hashfull: u16,
+    /// Told where there are any.
+    pub tbhits: u64,
     pub pv: Vec<String>,
 }
 
@@ -249,7 +251,11 @@ impl fmt::Display for Info {
         self.wdl.map_or(Ok(()), |[wins, draws, losses]| write!(f, " wdl {wins} {draws} {losses}"))?;
         let nps = nodes_per_second(self.nodes, self.time);
         let millis = self.time.as_millis();
-        write!(f, " nodes {} nps {nps} hashfull {} time {millis} pv", self.nodes, self.hashfull)?;
+        write!(f, " nodes {} nps {nps} hashfull {}", self.nodes, self.hashfull)?;
+        if self.tbhits > 0 {
+            write!(f, " tbhits {}", self.tbhits)?;
+        }
+        write!(f, " time {millis} pv")?;
         self.pv.iter().try_for_each(|mv| write!(f, " {mv}"))
     }
 }
@@ -338,6 +344,7 @@ mod tests {
             nodes: 1000,
             time: Duration::from_millis(10),
             hashfull: 4,
+            tbhits: 0,
             pv: vec!["e2e4".into(), "e7e5".into()],
         };
         let rest = "nodes 1000 nps 100000 hashfull 4 time 10 pv e2e4 e7e5";
@@ -345,6 +352,8 @@ mod tests {
         (info.multipv, info.wdl, info.score) = (Some(2), Some([0, 1, 999]), UciScore::Mate(-4));
         let score = "multipv 2 score mate -4 wdl 0 1 999";
         assert_eq!(info.to_string(), format!("info depth 9 seldepth 12 {score} {rest}"));
+        info.tbhits = 7;
+        assert!(info.to_string().contains(" hashfull 4 tbhits 7 time 10 pv "), "{info}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::{
 };
 
 use crate::{
-    engine::{self, OutOfMemory, Workshop, mind::Mind},
+    engine::{OutOfMemory, Workshop, mind::Mind},
     game::{Game, GameError, GameId, Line},
     wire::uci::FromGui,
 };
@@ -181,7 +181,7 @@ impl<D: Dialect, W: Write + Send + 'static> Engine<'_, D, W> {
             FromGui::IsReady => self.console.output.say("readyok")?,
             FromGui::NewGame => {
                 self.answer()?;
-                self.refit(&self.console.options.engine.clone())?;
+                self.refit(&self.console.options.clone())?;
                 self.set_up(None, &[])?;
             }
             FromGui::Position { root, moves } => {
@@ -220,17 +220,22 @@ impl<D: Dialect, W: Write + Send + 'static> Engine<'_, D, W> {
             Err(error) => return Ok(self.console.output.complain(&error)?),
         };
         let is_other = options.engine != self.console.options.engine;
-        if (is_other || pressed == Some(Pressed::ClearHash)) && !self.refit(&options.engine)? {
+        if (is_other || pressed == Some(Pressed::ClearHash)) && !self.refit(&options)? {
             return Ok(());
+        }
+        let has_others = options.engine.syzygy.folders != self.console.options.engine.syzygy.folders;
+        if let Some(endgames) = options.endgames.as_ref().filter(|_| has_others) {
+            self.console.output.say(&format!("info string endgame tables of {endgames}"))?;
         }
         self.console.options = options;
         Ok(())
     }
 
     /// A new mind with an empty table; where there is no memory for it the old one stays.
-    fn refit(&mut self, config: &engine::Config) -> Result<bool, GuiError> {
-        match Workshop::new(config) {
+    fn refit(&mut self, options: &Options) -> Result<bool, GuiError> {
+        match Workshop::new(&options.engine) {
             Ok(workshop) => {
+                let workshop = workshop.asking(options.endgames.clone(), &options.engine.syzygy);
                 self.mind = Mind::new(workshop.clone());
                 self.console.workshop = workshop;
                 Ok(true)

@@ -1,12 +1,13 @@
 //! What can be set in the engine: one list of offers, each with its name, its kind and what it changes.
 
-use std::{num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, time::Duration};
+use std::{env, num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, time::Duration};
 
 use crate::{
     engine::{
         self,
         book::{self, Book, BookError, Select},
         external,
+        syzygy::{self, Endgames, MOST_MEN, TablesError},
     },
     game::GameId,
 };
@@ -35,6 +36,8 @@ pub struct Options {
     pub book: Option<Book>,
     select: Select,
     book_plies: usize,
+    /// Endgame tables that are open.
+    pub endgames: Option<Endgames>,
 }
 
 impl Options {
@@ -52,6 +55,7 @@ impl Options {
             book: None,
             select,
             book_plies: max_ply,
+            endgames: None,
         }
     }
 
@@ -105,6 +109,15 @@ impl Options {
         Ok(())
     }
 
+    /// Several folders stand as the system writes them in `PATH`.
+    fn open_tables(&mut self, path: Option<&str>) -> Result<(), TablesError> {
+        let folders = path.into_iter().flat_map(env::split_paths).collect();
+        let config = syzygy::Config { folders, ..self.engine.syzygy.clone() };
+        self.endgames = Endgames::open(&config)?;
+        self.engine.syzygy = config;
+        Ok(())
+    }
+
     fn using(&self, book: &Book) -> Book {
         book.used(self.select, self.book_plies)
     }
@@ -134,6 +147,9 @@ pub enum BadOption {
     /// A file that is no book.
     #[error("{0}; it stays as it is")]
     Book(#[from] BookError),
+    /// Files that are no tables.
+    #[error("{0}; it stays as it is")]
+    Tables(#[from] TablesError),
 }
 
 /// A button.
@@ -271,6 +287,23 @@ pub const CHESS: &[Offer] = &[
             },
         },
     },
+    Offer { name: "SyzygyPath", kind: Kind::File { set: |options, path| Ok(options.open_tables(path)?) } },
+    Offer {
+        name: "SyzygyProbeDepth",
+        kind: Kind::Spin {
+            range: || 1..=100,
+            get: |options| options.engine.syzygy.min_depth.into(),
+            set: |options, depth| options.engine.syzygy.min_depth = depth as u16,
+        },
+    },
+    Offer {
+        name: "SyzygyProbeLimit",
+        kind: Kind::Spin {
+            range: || 0..=MOST_MEN as u64,
+            get: |options| options.engine.syzygy.max_pieces as u64,
+            set: |options, men| options.engine.syzygy.max_pieces = men as usize,
+        },
+    },
     Offer {
         name: "UCI_Variant",
         kind: Kind::Combo {
@@ -387,6 +420,8 @@ mod tests {
             ("UCI_ShowWDL", "yes", "'yes' is no value for UCI_ShowWDL"),
             ("UCI_Variant", "shogi", "'shogi' is no value for UCI_Variant"),
             ("BookFile", "/nowhere/at all.bin", "book /nowhere/at all.bin: cannot be read"),
+            ("SyzygyPath", "/nowhere/at all", "endgame tables: /nowhere/at all: cannot be read"),
+            ("SyzygyProbeLimit", "8", "'8' is no value for SyzygyProbeLimit (0 to 7)"),
             ("Wings", "2", "no option 'Wings'"),
         ] {
             let error = options.set(ALL, name, value).unwrap_err().to_string();

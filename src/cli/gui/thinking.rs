@@ -252,6 +252,7 @@ impl<D: Dialect, W: Write + Send + 'static> Engine<'_, D, W> {
                 nodes: last.as_ref().map_or(1, |info| info.nodes),
                 time: last.as_ref().map_or(Duration::ZERO, |info| info.time),
                 hashfull: last.as_ref().map_or(0, |info| info.hashfull),
+                tbhits: last.as_ref().map_or(0, |info| info.tbhits),
                 pv: vec![mv.clone()],
             };
             told.tell(output, info, D::MOST_SAID);
@@ -281,6 +282,7 @@ fn info<D: Dialect>(root: &D::Game, progress: &Progress<D::Game>, shows_odds: bo
         nodes: progress.nodes,
         time: progress.time,
         hashfull: progress.hashfull,
+        tbhits: progress.table_hits,
     }
 }
 

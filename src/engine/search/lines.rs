@@ -2,7 +2,7 @@
 //!
 //! Source: as Stockfish does it for UCI's option `MultiPV`.
 
-use std::{cmp::Reverse, mem, num::NonZeroU16, ops::ControlFlow};
+use std::{cmp::Reverse, mem, num::NonZeroU16, ops::ControlFlow, sync::atomic::Ordering::Relaxed};
 
 use super::{Progress, Score, Worker};
 use crate::{
@@ -112,14 +112,16 @@ impl<G: Judged> Worker<'_, G> {
     pub(super) fn tell(&self, depth: u16) -> ControlFlow<()> {
         let (nodes, time) = (self.all_nodes(), self.shared.began.elapsed());
         let hashfull = self.shared.table.hashfull();
+        let table_hits = self.shared.hits.load(Relaxed);
         let tell = |(line, found): (u16, &Found<G::Move>)| {
             (self.shared.task.watch)(&Progress {
                 line,
                 depth,
                 seldepth: found.seldepth.max(depth),
                 share: found.share,
-                score: found.score,
+                score: self.shared.told(found.score),
                 nodes,
+                table_hits,
                 time,
                 hashfull,
                 pv: found.pv.clone(),

@@ -2,7 +2,7 @@
 
 use super::{
     Candidate, Kind, MAX_PLY, Node, OffPv, Score, Window, Worker, extend, history::Tried, picker::Scope,
-    prune, reduce,
+    prune, reduce, tables::Known,
 };
 use crate::{
     engine::{
@@ -33,7 +33,7 @@ impl Entry {
             Bound::Lower => score > eval,
             Bound::Upper => score < eval,
         };
-        if says_more && !score.is_mate() { score } else { eval }
+        if says_more && !score.is_certain() { score } else { eval }
     }
 }
 
@@ -72,6 +72,11 @@ impl<G: Judged> Worker<'_, G> {
         {
             return Ok(score);
         }
+        let floor = match self.ask_tables::<K>(position, state, depth, window, ply) {
+            Known::Nothing => Score::LOSS,
+            Known::AtLeast(score) => score,
+            Known::All(score) => return Ok(score),
+        };
         let hint = self.shared.task.limits.hint.filter(|_| K::ROOT);
         let line = if K::ROOT { self.lines.hint() } else { None };
         let line = line.and_then(|mv| position.unpack(mv));
@@ -83,7 +88,7 @@ impl<G: Judged> Worker<'_, G> {
         let improving = self.improves(ply, static_eval);
         let static_eval = static_eval.unwrap_or(Score::LOSS);
         let eval = entry.filter(|_| !check).map_or(static_eval, |e| e.better_eval(static_eval, ply));
-        let node = Node { position, ply, depth, window, check, eval, improving };
+        let node = Node { position, ply, depth, window, check, eval, improving, floor };
 
         // Before the moves: each line may settle the node.
         if let Some(score) = prune::reverse_futility::cut::<G, K>(&node) {
@@ -104,7 +109,8 @@ impl<G: Judged> Worker<'_, G> {
         table_move: Option<G::Move>,
     ) -> Result<Score, Stopped> {
         let (position, ply, alpha) = (node.position, node.ply, node.window.alpha);
-        let (mut best, mut best_move) = (Score::LOSS, None);
+        let (mut best, mut best_move) = (node.floor, None);
+        node.window.alpha = alpha.max(best);
         let before = self.before(ply);
         let mut picker = self.picker(Scope::All, table_move);
         let mut tried = Tried::new();

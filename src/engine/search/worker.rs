@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// No iteration goes deeper: tables keep depths in a byte, and lines end at [`MAX_PLY`].
-const MAX_DEPTH: u16 = 120;
+pub(super) const MAX_DEPTH: u16 = 120;
 
 /// The clock is looked at once in so many nodes.
 const NODES_BETWEEN_LOOKS: u64 = 1024;
@@ -184,7 +184,7 @@ impl<'s, G: Judged> Worker<'s, G> {
     pub fn decide(&self, mv: Packed, score: Score) {
         if self.leads() {
             let depth = self.iteration as u16;
-            self.shared.task.best.publish(Best { mv, score, depth });
+            self.shared.task.best.publish(Best { mv, score: self.shared.told(score), depth });
         }
     }
 
@@ -211,7 +211,7 @@ impl<'s, G: Judged> Worker<'s, G> {
 
     /// Is the move among those asked for at the root, and in no line yet?
     pub fn is_wanted(&self, mv: Packed) -> bool {
-        let wanted = &self.shared.task.limits.root_moves;
+        let wanted = self.shared.wanted;
         (wanted.is_empty() || wanted.contains(&mv)) && !self.lines.has(mv)
     }
 
@@ -225,6 +225,11 @@ impl<'s, G: Judged> Worker<'s, G> {
         self.nodes += 1;
         self.seldepth = self.seldepth.max(ply);
         if self.nodes < self.next_look { Ok(()) } else { self.look_at_limits() }
+    }
+
+    /// The next node looks at the limits: something took its time.
+    pub fn look_soon(&mut self) {
+        self.next_look = self.nodes;
     }
 
     pub fn leads(&self) -> bool {

@@ -15,7 +15,7 @@ const MARGIN: i32 = 75;
 
 /// The score with which the node may be left.
 pub fn cut<G: Tactics, K: Kind>(node: &Node<'_, G>) -> Option<Score> {
-    if K::PV || node.check || node.depth > MAX_DEPTH || node.window.beta.is_mate() {
+    if K::PV || node.check || node.depth > MAX_DEPTH || node.window.beta.is_certain() {
         return None;
     }
     let margin = MARGIN * (node.depth - i32::from(node.improving));
@@ -32,7 +32,16 @@ mod tests {
 
     fn node(position: &Chess, eval: i32, depth: i32) -> Node<'_, Chess> {
         let window = Window { alpha: Score::ZERO, beta: Score::cp(1) };
-        Node { position, ply: 3, depth, window, check: false, eval: Score::cp(eval), improving: false }
+        Node {
+            position,
+            ply: 3,
+            depth,
+            window,
+            check: false,
+            eval: Score::cp(eval),
+            improving: false,
+            floor: Score::LOSS,
+        }
     }
 
     #[test]
