@@ -266,7 +266,7 @@ fn plays_each_variant_by_its_rules() {
     let told = engine.until("bestmove");
     assert!(told.iter().any(|line| line.contains("multipv 2 score mate 1")), "both squares win: {told:?}");
     engine.say("setoption name UCI_Variant value crazyhouse");
-    engine.say("position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR[Q] w KQkq - 0 1");
+    engine.say("position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR[Q] w KQkq - 0 1");
     engine.say("go depth 2 searchmoves Q@e4");
     assert_eq!(engine.best_move(), "Q@e4");
     engine.say("setoption name UCI_Variant value bughouse");

@@ -356,7 +356,7 @@ fn at_least_one(number: u64) -> NonZeroUsize {
 #[cfg(target_os = "linux")]
 fn memory_mib() -> u64 {
     let info = rustix::system::sysinfo();
-    (u128::from(info.totalram) * u128::from(info.mem_unit) >> 20).try_into().unwrap_or(MOST_HASH_MIB)
+    ((u128::from(info.totalram) * u128::from(info.mem_unit)) >> 20).try_into().unwrap_or(MOST_HASH_MIB)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -100,7 +100,7 @@ impl Drop for Bell {
 
 impl<D: Dialect, W: Write + Send + 'static> Engine<'_, D, W> {
     pub(super) fn go(&mut self, go: Go) -> Result<(), GuiError> {
-        if let Some(mv) = self.from_book(&go) {
+        if let Some(mv) = self.book_move(&go) {
             let mv = self.line.now().write(mv).to_string();
             self.console.output.say(&format!("info string {mv} is from the book"))?;
             return Ok(self.console.output.say(&D::best_move(&mv, None))?);
@@ -124,7 +124,7 @@ impl<D: Dialect, W: Write + Send + 'static> Engine<'_, D, W> {
     }
 
     /// Does a book know the move? It plays games; whoever looks at positions wants to see what is thought.
-    fn from_book(&self, go: &Go) -> Option<<D::Game as Game>::Move> {
+    fn book_move(&self, go: &Go) -> Option<<D::Game as Game>::Move> {
         let options = &self.console.options;
         let plays = go.has_end() && go.mate.is_none() && go.search_moves.is_empty();
         let book = options.book.as_ref().filter(|_| plays && !options.analyses && options.lines == 1)?;
