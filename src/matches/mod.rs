@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     arena::{Allowance, Duel, Finished, House},
-    engine::{Config, Judged, OutOfMemory, external::Program},
+    engine::{Config, Judged, OutOfMemory, external::Program, syzygy::TablesError},
     game::{BySide, Line, TimeControl},
 };
 
@@ -157,6 +157,9 @@ pub enum MatchError {
     /// No room for the table of an engine of ours.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
+    /// The endgame tables of an engine of ours are none.
+    #[error(transparent)]
+    Tables(#[from] TablesError),
     /// A mistake of ours.
     #[error("a game crashed, please report it: {0}")]
     Crashed(#[from] JoinError),
@@ -215,7 +218,7 @@ impl<G: Judged> Match<G> {
         loop {
             let ready = match player.take() {
                 Some(player) => player,
-                None => Player::new(entry).await??,
+                None => Player::new(entry).await?,
             };
             match ready.prepare(entry.restart).await? {
                 Ok(player) => return Ok(player),

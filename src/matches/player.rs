@@ -8,13 +8,14 @@ use std::{
 
 use tokio::task::{JoinError, spawn_blocking};
 
-use super::{Effort, Entry, Who};
+use super::{Effort, Entry, MatchError, Who};
 use crate::{
     arena::Opinion,
     bot::clock::{Budget, Clock, Pacer, Reserve},
     engine::{
-        Best, Clocks, Decision, Judged, Limits, OutOfMemory, Progress, StopFlag, Task, Thinker, Workshop,
+        Best, Clocks, Decision, Judged, Limits, Progress, StopFlag, Task, Thinker, Workshop,
         external::{Contestant, Fault, Reply},
+        syzygy::Endgames,
     },
     game::{BySide, Game, Line, Packed},
     wire::uci::UciScore,
@@ -59,19 +60,20 @@ pub(super) type Returned<G> = Result<(Player<G>, Result<Thought, Fault>), JoinEr
 
 impl<G: Judged> Player<G> {
     /// Of our engines, each has a table of its own.
-    pub async fn new(entry: &Entry) -> Result<Result<Player<G>, OutOfMemory>, JoinError> {
+    pub async fn new(entry: &Entry) -> Result<Player<G>, MatchError> {
         let Entry { who, effort, .. } = entry.clone();
         spawn_blocking(move || {
             let hands = match who {
                 Who::Ours { config, overhead } => {
-                    let workshop = Workshop::new(&config)?;
+                    let endgames = Endgames::open(&config.syzygy)?;
+                    let workshop = Workshop::new(&config)?.asking(endgames, &config.syzygy);
                     Hands::Ours { thinker: workshop.thinker(), workshop, overhead }
                 }
                 Who::Theirs(program) => Hands::Theirs(Contestant::new(program)),
             };
             Ok(Player { hands, effort })
         })
-        .await
+        .await?
     }
 
     /// Is ready for a new game afterwards, in a new process if it is to have one.

@@ -3,7 +3,8 @@
 //! A search reads from top to bottom: [`Search`] leads on the thread that it is called on and starts others
 //! to help it, each deepens in
 //! [`worker`], an iteration goes through its [`lines`] and opens a window for each in [`aspiration`], a node is
-//! searched in [`node`] and played out in [`quiescence`]. Each heuristic has a file of its own under [`prune`], [`reduce`] and
+//! searched in [`node`] and played out in [`quiescence`]. Right after a capture or a pawn's move endgame
+//! tables are asked in [`tables`]. Each heuristic has a file of its own under [`prune`], [`reduce`] and
 //! [`extend`], and is called by name in one place.
 //!
 //! Sources: Chess Programming Wiki, "Principal Variation Search", "Iterative Deepening" and "Lazy SMP".
