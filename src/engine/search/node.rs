@@ -183,6 +183,7 @@ impl<G: Judged> Worker<'_, G> {
         state: &State<G>,
     ) -> Result<Score, Stopped> {
         let Node { position, ply, depth, window, .. } = *node;
+        self.shared.table.prefetch(child.key());
         let next = self.shared.judge.step(state, position, candidate.mv);
         self.enter(position, candidate.mv, ply);
         let depth = depth - 1;

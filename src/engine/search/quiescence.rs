@@ -68,6 +68,7 @@ impl<G: Judged> Worker<'_, G> {
             }
             let mut child = position.clone();
             child.play(pick.mv);
+            self.shared.table.prefetch(child.key());
             let next = self.shared.judge.step(state, position, pick.mv);
             self.enter(position, pick.mv, ply);
             let score = -self.quiesce::<K::Child>(&child, &next, -window, ply + 1)?;
