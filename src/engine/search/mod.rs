@@ -22,6 +22,7 @@ use super::{
 use crate::game::Tactics;
 
 mod aspiration;
+mod correction;
 mod extend;
 mod history;
 mod node;
@@ -32,6 +33,7 @@ mod quiescence;
 mod reduce;
 mod worker;
 
+use correction::Likeness;
 pub(super) use history::Spares;
 use worker::{Memory, Role, Worker};
 
@@ -102,8 +104,13 @@ struct Node<'p, G: Tactics> {
     depth: i32,
     window: Window,
     check: bool,
-    /// The static evaluation, bettered by the table; meaningless in check.
+    /// What the judge says of it.
+    judged: Score,
+    /// The same, corrected by what is known of positions alike: the static evaluation.
+    static_eval: Score,
+    /// That, bettered by the table. None of the three means anything in check.
     eval: Score,
+    like: Likeness,
     /// Is the evaluation better than at our last move?
     improving: bool,
 }

@@ -10,7 +10,7 @@ use crate::{
         eval::{Evaluator, Judged, State},
         table::{Bound, Entry},
     },
-    game::Packed,
+    game::{Packed, Tactics},
 };
 
 impl Entry {
@@ -35,6 +35,18 @@ impl Entry {
         };
         if says_more && !score.is_mate() { score } else { eval }
     }
+}
+
+/// Does the score of a node say by how much its static evaluation was wrong? Not where something was won at once,
+/// and not where it is a bound on the side of the evaluation.
+fn is_telling<G: Tactics>(node: &Node<'_, G>, bound: Bound, score: Score, mv: Option<G::Move>) -> bool {
+    let quiet = mv.is_none_or(|mv| node.position.gain(mv) == 0);
+    let beyond = match bound {
+        Bound::Exact => true,
+        Bound::Lower => score > node.static_eval,
+        Bound::Upper => score < node.static_eval,
+    };
+    !node.check && quiet && beyond && !score.is_mate()
 }
 
 impl<G: Judged> Worker<'_, G> {
@@ -77,11 +89,14 @@ impl<G: Judged> Worker<'_, G> {
         let table_move = table_move.or_else(|| position.unpack(hint?));
         let depth = depth - reduce::internal_iterative::plies(depth, table_move.is_some());
 
-        let static_eval = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
+        let judged = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
+        let like = self.likeness(state, position, ply);
+        let static_eval = judged.map(|judged| self.corrected(judged, &like));
         let improving = self.improves(ply, static_eval);
+        let judged = judged.unwrap_or(Score::LOSS);
         let static_eval = static_eval.unwrap_or(Score::LOSS);
         let eval = entry.filter(|_| !check).map_or(static_eval, |e| e.better_eval(static_eval, ply));
-        let node = Node { position, ply, depth, window, check, eval, improving };
+        let node = Node { position, ply, depth, window, check, judged, static_eval, eval, like, improving };
 
         // Before the moves: each line may settle the node.
         if let Some(score) = prune::reverse_futility::cut::<G, K>(&node) {
@@ -91,14 +106,13 @@ impl<G: Judged> Worker<'_, G> {
             return Ok(score);
         }
 
-        self.moves::<K>(node, state, static_eval, table_move)
+        self.moves::<K>(node, state, table_move)
     }
 
     fn moves<K: Kind>(
         &mut self,
         mut node: Node<'_, G>,
         state: &State<G>,
-        static_eval: Score,
         table_move: Option<G::Move>,
     ) -> Result<Score, Stopped> {
         let (position, ply, alpha) = (node.position, node.ply, node.window.alpha);
@@ -165,11 +179,12 @@ impl<G: Judged> Worker<'_, G> {
             _ if best > alpha => Bound::Exact,
             _ => Bound::Upper,
         };
+        if is_telling(&node, bound, best, best_move) {
+            self.learn(&node, best);
+        }
         let mv = best_move.map_or(Packed::NONE, |mv| position.pack(mv));
-        let depth = node.depth as u8;
-        self.shared
-            .table
-            .store(position.key(), Entry { mv, score: best.from_root(ply), eval: static_eval, depth, bound });
+        let (score, eval, depth) = (best.from_root(ply), node.judged, node.depth as u8);
+        self.shared.table.store(position.key(), Entry { mv, score, eval, depth, bound });
         Ok(best)
     }
 

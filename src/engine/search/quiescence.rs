@@ -42,7 +42,9 @@ impl<G: Judged> Worker<'_, G> {
         }
 
         let alpha = window.alpha;
-        let eval = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
+        let judged = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
+        let like = self.likeness(state, position, ply);
+        let eval = judged.map(|judged| self.corrected(judged, &like));
         let mut best = eval.unwrap_or(Score::LOSS);
         if best >= window.beta {
             return Ok(best);
@@ -96,7 +98,7 @@ impl<G: Judged> Worker<'_, G> {
             _ => Bound::Upper,
         };
         let mv = best_move.map_or(Packed::NONE, |mv| position.pack(mv));
-        let (score, eval) = (best.from_root(ply), eval.unwrap_or(Score::LOSS));
+        let (score, eval) = (best.from_root(ply), judged.unwrap_or(Score::LOSS));
         self.shared.table.store(position.key(), Entry { mv, score, eval, depth: 0, bound });
         Ok(best)
     }
