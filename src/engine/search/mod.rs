@@ -17,7 +17,8 @@ use std::{
 };
 
 use super::{
-    Progress, Report, Score, StopFlag, Table, Task, Thinker, eval::Judged, score::MAX_PLY, turns::Turns,
+    Progress, Report, Score, StopFlag, Table, Task, Thinker, eval::Judged, score::MAX_PLY, table::Entry,
+    turns::Turns,
 };
 use crate::game::Tactics;
 
@@ -111,6 +112,9 @@ struct Node<'p, G: Tactics> {
     /// That, bettered by the table. None of the three means anything in check.
     eval: Score,
     like: Likeness,
+    /// What the table knows, and the move that it would play.
+    entry: Option<Entry>,
+    table_move: Option<G::Move>,
     /// Is the evaluation better than at our last move?
     improving: bool,
 }

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     engine::{
         Stopped,
-        eval::{Evaluator, Judged, State},
+        eval::{Judged, State},
         table::{Bound, Entry},
     },
     game::{Packed, Tactics},
@@ -96,7 +96,20 @@ impl<G: Judged> Worker<'_, G> {
         let judged = judged.unwrap_or(Score::LOSS);
         let static_eval = static_eval.unwrap_or(Score::LOSS);
         let eval = entry.filter(|_| !check).map_or(static_eval, |e| e.better_eval(static_eval, ply));
-        let node = Node { position, ply, depth, window, check, judged, static_eval, eval, like, improving };
+        let node = Node {
+            position,
+            ply,
+            depth,
+            window,
+            check,
+            judged,
+            static_eval,
+            eval,
+            like,
+            entry,
+            table_move,
+            improving,
+        };
 
         // Before the moves: each line may settle the node.
         if let Some(score) = prune::reverse_futility::cut::<G, K>(&node) {
@@ -105,20 +118,18 @@ impl<G: Judged> Worker<'_, G> {
         if let Some(score) = prune::null_move::cut::<G, K>(self, &node, state)? {
             return Ok(score);
         }
+        if let Some(score) = prune::probcut::cut::<G, K>(self, &node, state)? {
+            return Ok(score);
+        }
 
-        self.moves::<K>(node, state, table_move)
+        self.moves::<K>(node, state)
     }
 
-    fn moves<K: Kind>(
-        &mut self,
-        mut node: Node<'_, G>,
-        state: &State<G>,
-        table_move: Option<G::Move>,
-    ) -> Result<Score, Stopped> {
+    fn moves<K: Kind>(&mut self, mut node: Node<'_, G>, state: &State<G>) -> Result<Score, Stopped> {
         let (position, ply, alpha) = (node.position, node.ply, node.window.alpha);
         let (mut best, mut best_move) = (Score::LOSS, None);
         let before = self.before(ply);
-        let mut picker = self.picker(Scope::All, table_move);
+        let mut picker = self.picker(Scope::All, node.table_move);
         let mut tried = Tried::new();
         let mut count = 0;
         while let Some(pick) = self.pick(&mut picker, position, &before, ply) {
@@ -141,7 +152,9 @@ impl<G: Judged> Worker<'_, G> {
             }
 
             let before_move = self.nodes();
-            let score = self.descend::<K>(&node, &candidate, &child, state)?;
+            let score = self.follow((position, state, ply), mv, &child, |worker, next| {
+                worker.descend::<K>(&node, &candidate, &child, next)
+            })?;
             if score > best {
                 best = score;
             }
@@ -195,26 +208,22 @@ impl<G: Judged> Worker<'_, G> {
         node: &Node<'_, G>,
         candidate: &Candidate<G::Move>,
         child: &G,
-        state: &State<G>,
+        next: &State<G>,
     ) -> Result<Score, Stopped> {
-        let Node { position, ply, depth, window, .. } = *node;
-        self.shared.table.prefetch(child.key());
-        let next = self.shared.judge.step(state, position, candidate.mv);
-        self.enter(position, candidate.mv, ply);
-        let depth = depth - 1;
+        let Node { ply, window, .. } = *node;
+        let depth = node.depth - 1;
         let closed = -window.at_alpha();
         let mut score = Score::INFINITE;
         if !K::PV || candidate.index > 0 {
             let reduction = reduce::late_move::plies::<G, K>(node, candidate);
-            score = -self.node::<OffPv>(child, &next, depth - reduction, closed, ply + 1)?;
+            score = -self.node::<OffPv>(child, next, depth - reduction, closed, ply + 1)?;
             if score > window.alpha && reduction > 0 {
-                score = -self.node::<OffPv>(child, &next, depth, closed, ply + 1)?;
+                score = -self.node::<OffPv>(child, next, depth, closed, ply + 1)?;
             }
         }
         if K::PV && (candidate.index == 0 || score > window.alpha) {
-            score = -self.node::<K::Child>(child, &next, depth, -window, ply + 1)?;
+            score = -self.node::<K::Child>(child, next, depth, -window, ply + 1)?;
         }
-        self.leave();
         Ok(score)
     }
 }

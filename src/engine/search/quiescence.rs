@@ -7,7 +7,7 @@ use super::{Kind, MAX_PLY, Score, Window, Worker, picker::Scope};
 use crate::{
     engine::{
         Stopped,
-        eval::{Evaluator, Judged, State},
+        eval::{Judged, State},
         table::{Bound, Entry},
     },
     game::Packed,
@@ -70,11 +70,9 @@ impl<G: Judged> Worker<'_, G> {
             }
             let mut child = position.clone();
             child.play(pick.mv);
-            self.shared.table.prefetch(child.key());
-            let next = self.shared.judge.step(state, position, pick.mv);
-            self.enter(position, pick.mv, ply);
-            let score = -self.quiesce::<K::Child>(&child, &next, -window, ply + 1)?;
-            self.leave();
+            let score = -self.follow((position, state, ply), pick.mv, &child, |worker, next| {
+                worker.quiesce::<K::Child>(&child, next, -window, ply + 1)
+            })?;
             best = best.max(score);
             if score > window.alpha {
                 window.alpha = score;

@@ -273,14 +273,31 @@ impl<'s, G: Judged> Worker<'s, G> {
     }
 
     /// Plays a move on the path. What is not taken back because of a stop is forgotten with the search.
-    pub fn enter(&mut self, position: &G, mv: G::Move, ply: u16) {
+    fn enter(&mut self, position: &G, mv: G::Move, ply: u16) {
         self.memory.keys.push(position.key());
         self.memory.path[ply as usize].played = Some(position.piece_to(mv));
     }
 
     /// Takes the last move of the path back.
-    pub fn leave(&mut self) {
+    fn leave(&mut self) {
         self.memory.keys.pop();
+    }
+
+    /// Runs a search behind a move, which led to this child.
+    pub fn follow(
+        &mut self,
+        node: (&G, &State<G>, u16),
+        mv: G::Move,
+        child: &G,
+        search: impl FnOnce(&mut Self, &State<G>) -> Result<Score, Stopped>,
+    ) -> Result<Score, Stopped> {
+        let (position, state, ply) = node;
+        self.shared.table.prefetch(child.key());
+        let next = self.shared.judge.step(state, position, mv);
+        self.enter(position, mv, ply);
+        let score = search(self, &next)?;
+        self.leave();
+        Ok(score)
     }
 
     /// Runs a search behind a pass.

@@ -44,6 +44,8 @@ mod tests {
             static_eval,
             eval,
             like,
+            entry: None,
+            table_move: None,
             improving: false,
         }
     }
