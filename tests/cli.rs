@@ -39,6 +39,27 @@ fn the_default_configuration_is_sound() {
 }
 
 #[test]
+fn endgame_tables_are_looked_at_in_the_beginning() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("config.toml");
+    let with = |folder: &str| {
+        std::fs::write(&file, format!("{SERVER}[engine.syzygy]\nfolders = ['{folder}']\n")).unwrap();
+    };
+    with(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/syzygy"));
+    let check = zeitnot(dir.path(), &["check"]);
+    assert_eq!(check.status.code(), Some(0), "{check:?}");
+    let told = "engine.syzygy: endgame tables of chess: 5 of ends and 5 of distances, up to 3 men\n";
+    assert!(out(&check).contains(told), "{}", out(&check));
+    with("nowhere");
+    for command in ["play", "check"] {
+        let output = zeitnot(dir.path(), &[command]);
+        assert_eq!(output.status.code(), Some(2));
+        let told = "error: engine.syzygy: endgame tables: nowhere: cannot be read: ";
+        assert!(err(&output).starts_with(told) && err(&output).lines().count() == 1, "{}", err(&output));
+    }
+}
+
+#[test]
 fn a_missing_file_is_one_line_and_the_users_to_mend() {
     let dir = tempfile::tempdir().unwrap();
     for command in ["play", "check"] {

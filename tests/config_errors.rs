@@ -73,6 +73,23 @@ fn protocols() -> String {
 }
 
 #[test]
+fn endgame_tables_have_a_table_of_their_own() {
+    let text = "[engine.syzygy]\nfolders = ['a', 'b']\nmin_depth = 4\n[engines.second]\nkind = 'search'\n\
+        syzygy = { folders = ['c'], max_pieces = 5 }";
+    let config = Config::parse("c.toml", text).unwrap();
+    assert_eq!((config.engine.syzygy.folders.len(), config.engine.syzygy.min_depth), (2, 4));
+    assert_eq!(config.engine.syzygy.max_pieces, 7);
+    tells(
+        "[engine.syzygy]\nfolders = 'a'",
+        "c.toml:2: engine.syzygy.folders: expected a list in [brackets], got string \"a\"",
+    );
+    tells(
+        "[engine]\nsyzygy = { path = 'a' }",
+        "c.toml:2: engine.syzygy.path: unknown key `path`; known here: `folders`, `max_pieces`, `min_depth`",
+    );
+}
+
+#[test]
 fn what_stands_there_is_what_holds() {
     let text =
         format!("{SERVER}[engine]\nhash_mib = 7\n[bot]\nmove_overhead = '1s 5ms'\n[log]\nformat = 'json'");
@@ -93,7 +110,7 @@ fn what_stands_there_is_what_holds() {
 fn unknown_keys() {
     tells(
         "\n[engine]\nhash = 5",
-        "c.toml:3: engine.hash: unknown key `hash`; known here: `kind`, `hash_mib`, `threads`, `depth`",
+        "c.toml:3: engine.hash: unknown key `hash`; known here: `kind`, `hash_mib`, `threads`, `depth`, `syzygy`",
     );
     tells(
         "[engin]\n",
@@ -317,7 +334,7 @@ fn engines_and_the_rules_that_name_them() {
     );
     tells(
         "[engines.a]\ncommand = 'a'\nthreads = 2\n",
-        "c.toml:1: engines.a: a program has no `kind`, `hash_mib`, `threads` or `depth`: set its options in \
+        "c.toml:1: engines.a: a program has no `kind`, `hash_mib`, `threads`, `depth` or `syzygy`: set its options in \
          [engines.NAME.options]",
     );
     let wrong = mistakes("[engines.a]\ncommand = 'a'\nprotocol = 'cecp'\n");

@@ -2,10 +2,16 @@
 
 #![allow(clippy::unwrap_used)] // helpers outside #[test] functions
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::{
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
 
 use zeitnot::{
-    engine::{Decision, Limits, StopFlag, Table, Task, Thinker, search::Search},
+    engine::{Decision, Limits, Progress, StopFlag, Table, Task, Thinker, search::Search},
     game::{Game, Line, Outcome, Side, chess::Chess},
 };
 
@@ -89,6 +95,54 @@ fn what_cannot_be_won_is_drawn() {
 #[test]
 fn a_rook_pawn_one_step_away_holds_against_a_queen() {
     drawn("8/8/8/Q6K/8/8/p7/1k6 b - - 0 1");
+}
+
+#[test]
+fn the_last_moves_before_fifty_are_not_wasted() {
+    // A quiet move, and the answer to it is the hundredth ply: only the pawn may move.
+    won("8/8/8/3k4/8/8/P7/R3K3 w - - 98 120");
+    // Mate comes before the draw, …
+    won("7k/8/6K1/8/8/8/8/R7 w - - 99 120");
+    // … and who stands worse waits for it.
+    drawn("8/8/8/3k4/8/8/P7/R3K3 b - - 99 120");
+}
+
+#[test]
+fn a_perpetual_check_saves_who_is_lost() {
+    drawn("6k1/6p1/8/7Q/8/7K/1q6/1r6 w - - 0 1");
+}
+
+/// Looks until this move is found with a score within these bounds; who believes that passing is never better than
+/// moving does not find it.
+fn found(fen: &str, wanted: &str, least: i32, most: i32) {
+    const MOST_NODES: u64 = 4_000_000;
+    let line = Line::new(Chess::parse(fen).unwrap());
+    let wanted = line.now().read(wanted).unwrap();
+    let seen = AtomicBool::new(false);
+    let watch = |progress: &Progress<Chess>| {
+        let fits = progress.pv.first() == Some(&wanted) && (least..=most).contains(&progress.score.get());
+        seen.fetch_or(fits, Relaxed);
+        if fits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let best = Decision::new(line.now().pack(line.now().moves()[0]));
+    let limits = Limits { nodes: Some(MOST_NODES), ..Limits::default() };
+    let mut search = Search::<Chess>::new(Arc::new(Table::new(16).unwrap()), 1);
+    search.think(&Task {
+        line: &line,
+        limits: &limits,
+        best: &best,
+        stop: &StopFlag::default(),
+        watch: &watch,
+    });
+    assert!(seen.into_inner(), "{fen}: {:?}", best.read());
+}
+
+#[test]
+fn zugzwang_is_seen_where_rooks_and_queens_are_on_the_board() {
+    // The rook is given away for nothing, and Black, who may not move his own, has pawns' moves left only.
+    found("8/8/p1p5/1p5p/1P5p/8/PPP2K1p/4R1rk w - - 0 1", "e1f1", -50, 50);
+    // A quiet move of the king, after which every move of Black loses something.
+    found("1q1k4/2Rr4/8/2Q3K1/8/8/8/8 w - - 0 1", "g5h6", 200, 40_000);
 }
 
 #[test]

@@ -21,6 +21,7 @@ const PAGES: &[&str] = &[
     "docs/lichess.md",
     "docs/matches.md",
     "docs/sources.md",
+    "docs/tables.md",
     "docs/engines.md",
     "docs/study.md",
     "docs/data.md",

@@ -1,4 +1,4 @@
-//! The engine plays the variants of chess: soundly against random moves, and it sees what wins in each.
+//! The engine plays the variants of chess, and Chess960: soundly against random moves, and it sees what wins in each.
 
 #![allow(clippy::unwrap_used)] // helpers outside #[test] functions
 
@@ -9,7 +9,7 @@ use zeitnot::{
         Best, Decision, Judged, Limits, PlayVisitor, StopFlag, Table, Task, Thinker, random::Random,
         search::Search, with_game,
     },
-    game::{GameId, Line, Outcome, Reason, Side},
+    game::{GameId, Line, Outcome, Reason, Side, chess::shuffled},
 };
 
 const VARIANTS: [GameId; 7] = [
@@ -39,6 +39,8 @@ fn decide<G: Judged>(thinker: &mut dyn Thinker<G>, line: &Line<G>, nodes: u64) -
 struct Matches {
     games: usize,
     nodes: u64,
+    /// From the shuffled positions of Chess960.
+    shuffled: bool,
 }
 
 impl PlayVisitor for Matches {
@@ -51,7 +53,8 @@ impl PlayVisitor for Matches {
         for game in 0..self.games {
             Thinker::<G>::new_game(&mut search);
             let ours = if game % 2 == 0 { Side::First } else { Side::Second };
-            let mut line = Line::new(G::start());
+            let fen = self.shuffled.then(|| shuffled(&mut fastrand::Rng::with_seed(game as u64)));
+            let mut line = Line::new(fen.map_or_else(G::start, |fen| G::parse(&fen).unwrap()));
             while line.outcome() == Outcome::Ongoing && line.moves().len() < 600 {
                 let (mv, _) = match line.now().side() == ours {
                     true => decide(&mut search, &line, self.nodes),
@@ -64,6 +67,9 @@ impl PlayVisitor for Matches {
                 Outcome::Win(..) => 2,
                 _ => 1,
             };
+            if result > 0 {
+                println!("{}: {} after {}", G::NAME, line.now().print(), line.moves().len());
+            }
             tally[result] += 1;
         }
         tally
@@ -73,13 +79,15 @@ impl PlayVisitor for Matches {
 const SEED: u64 = 8;
 
 fn play(games: usize, nodes: u64) {
-    for game in VARIANTS {
+    let shuffled = |game| (game, game == GameId::Chess);
+    for (game, shuffled) in VARIANTS.into_iter().chain([GameId::Chess]).map(shuffled) {
         // The same random moves each time: chance decides when a release is measured, not whether the tests pass.
         fastrand::seed(SEED);
-        let [won, drawn, lost] = with_game(game, Matches { games, nodes });
-        println!("{}: {won} won, {drawn} drawn, {lost} lost", game.name());
-        assert_eq!(lost, 0, "{}: lost to random moves", game.name());
-        assert!(won > games * 3 / 4, "{}: only {won} of {games} won", game.name());
+        let [won, drawn, lost] = with_game(game, Matches { games, nodes, shuffled });
+        let name = if shuffled { "chess960" } else { game.name() };
+        println!("{name}: {won} won, {drawn} drawn, {lost} lost");
+        assert_eq!(lost, 0, "{name}: lost to random moves");
+        assert!(won > games * 3 / 4, "{name}: only {won} of {games} won");
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     engines::Engines,
     print,
 };
-use crate::{arena, bot::sources::Library};
+use crate::{arena, bot::sources::Library, engine::syzygy::Endgames};
 
 /// Say what is wrong with a configuration, or what it would do
 ///
@@ -45,6 +45,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         config.arena.check()?;
     }
     let library = Library::open(&config.bot)?;
+    let endgames = Endgames::open(&config.engine.syzygy)?;
     let tried = Engines::open(&config)?;
     print(|out| {
         let Config { engine, engines, bot, cache, log, servers, arena } = &config;
@@ -54,6 +55,9 @@ pub fn run(args: &Args) -> Result<(), CliError> {
             "engine: {}, {} MiB for its table, search threads: {}",
             engine.kind, engine.hash_mib, engine.threads
         )?;
+        if let Some(endgames) = &endgames {
+            writeln!(out, "engine.syzygy: endgame tables of {endgames}")?;
+        }
         for (name, engine) in engines {
             writeln!(out, "engines.{name}: {engine}")?;
         }

@@ -6,6 +6,7 @@ use super::{CliError, config::Config};
 use crate::engine::{
     OutOfMemory, Workshop,
     external::{Failure, Named, Program},
+    syzygy::{Endgames, TablesError},
 };
 
 /// What became of the `[engines.NAME]` tables.
@@ -24,6 +25,8 @@ enum Trouble {
     Failure(#[from] Failure),
     #[error("engine {0}: {1}")]
     OutOfMemory(String, OutOfMemory),
+    #[error("engine {0}: {1}")]
+    Tables(String, TablesError),
 }
 
 impl Engines {
@@ -77,7 +80,11 @@ impl Drop for Engines {
 fn open(name: &str, named: &Named) -> Result<(Workshop, Option<String>), Trouble> {
     let no_memory = |error| Trouble::OutOfMemory(name.to_owned(), error);
     match named {
-        Named::Own(own) => Ok((Workshop::new(own).map_err(no_memory)?, None)),
+        Named::Own(own) => {
+            let bad_tables = |error| Trouble::Tables(name.to_owned(), error);
+            let endgames = Endgames::open(&own.syzygy).map_err(bad_tables)?;
+            Ok((Workshop::new(own).map_err(no_memory)?.asking(endgames, &own.syzygy), None))
+        }
         Named::External(program) => {
             let tried = Program::open(name, program)?;
             let warning = (!tried.unknown_options.is_empty()).then(|| {

@@ -9,8 +9,12 @@ use std::{
 };
 
 use crate::{
-    arena::ArenaError, bot::sources::SourceError, engine::OutOfMemory, game::GameError,
-    protocol::ProtocolError, training::StoreError,
+    arena::ArenaError,
+    bot::sources::SourceError,
+    engine::{OutOfMemory, syzygy::TablesError},
+    game::GameError,
+    protocol::ProtocolError,
+    training::StoreError,
 };
 use clap::{Parser, Subcommand};
 
@@ -112,6 +116,9 @@ pub enum CliError {
     /// Moves cannot be looked up as the configuration wants it.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// Endgame tables that are none.
+    #[error("engine.syzygy: {0}")]
+    Tables(#[from] TablesError),
     /// A table larger than the memory.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
@@ -172,7 +179,8 @@ impl CliError {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::Account(error) if error.is_configuration() => 2,
-            CliError::OutOfMemory(_) | CliError::Source(_) | CliError::Foreign { .. } => 2,
+            CliError::OutOfMemory(_) | CliError::Tables(_) => 2,
+            CliError::Source(_) | CliError::Foreign { .. } => 2,
             CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) | CliError::Account(_) => 1,
             CliError::Engine(_) | CliError::Crashed(_) | CliError::Late(_) | CliError::Store(_) => 1,
             CliError::Io { .. } | CliError::Unwritten { .. } => 1,

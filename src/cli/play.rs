@@ -9,7 +9,7 @@ use tracing::{error, info, warn};
 use super::{CliError, config::Config, engines::Engines, live::Live, log, network, signals};
 use crate::{
     bot::{Bot, Equipment, cache::Cache, sources::Library},
-    engine::Workshop,
+    engine::{Workshop, syzygy::Endgames},
     priority::Granted,
     protocol::{ProtocolError, Shutdown},
     seat::Lobby,
@@ -58,7 +58,8 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     if let Some(games) = args.once {
         count(&mut config, games)?;
     }
-    let workshop = Workshop::new(&config.engine)?;
+    let endgames = Endgames::open(&config.engine.syzygy)?;
+    let workshop = Workshop::new(&config.engine)?.asking(endgames, &config.engine.syzygy);
     let library = Library::open(&config.bot)?;
     let engines = Engines::open(&config)?;
     let live = Live::new();

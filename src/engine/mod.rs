@@ -31,12 +31,14 @@ pub mod random;
 pub mod score;
 pub mod search;
 mod staff;
+pub mod syzygy;
 pub mod table;
 pub mod textbook;
 mod turns;
 
 pub use faulty::Fault;
 use staff::Staff;
+use syzygy::{Consulted, Endgames};
 use turns::Turns;
 
 pub use decision::{Best, Decision};
@@ -148,6 +150,8 @@ pub struct Progress<G: Game> {
     pub score: Score,
     /// Of all threads.
     pub nodes: u64,
+    /// How often endgame tables knew a position.
+    pub table_hits: u64,
     /// Since the search began.
     pub time: Duration,
     /// How full the table is, in thousandths.
@@ -190,6 +194,8 @@ pub struct Config {
     pub threads: NonZeroUsize,
     /// The textbook players search no deeper than this.
     pub depth: NonZeroU16,
+    /// Endgame tables for [`Kind::Search`]: opened by [`Endgames::open`], handed over by [`Workshop::asking`].
+    pub syzygy: syzygy::Config,
 }
 
 /// Who thinks: one row a thinker, here and in [`Workshop::thinker`].
@@ -260,7 +266,13 @@ impl Default for Config {
     fn default() -> Self {
         const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
         const DEPTH: NonZeroU16 = NonZeroU16::new(textbook::DEEPEST).unwrap();
-        Config { kind: Kind::default(), hash_mib: HASH_MIB, threads: NonZeroUsize::MIN, depth: DEPTH }
+        Config {
+            kind: Kind::default(),
+            hash_mib: HASH_MIB,
+            threads: NonZeroUsize::MIN,
+            depth: DEPTH,
+            syzygy: syzygy::Config::default(),
+        }
     }
 }
 
@@ -286,6 +298,8 @@ pub struct Workshop {
     staff: Staff,
     turns: Arc<Turns>,
     spares: Arc<search::Spares>,
+    /// Endgame tables, and when they are asked.
+    endgames: Option<(Endgames, syzygy::Config)>,
 }
 
 impl Workshop {
@@ -322,7 +336,14 @@ impl Workshop {
             staff: Staff::new(),
             turns: Arc::new(Turns::new(cores())),
             spares: Arc::default(),
+            endgames: None,
         }
+    }
+
+    /// Its own engine asks these endgame tables, as the configuration says.
+    #[must_use]
+    pub fn asking(self, endgames: Option<Endgames>, config: &syzygy::Config) -> Self {
+        Workshop { endgames: endgames.map(|endgames| (endgames, config.clone())), ..self }
     }
 
     /// What its thinkers are called: ours by their kind, programs as they call themselves.
@@ -383,7 +404,12 @@ impl Workshop {
         let (mib, threads, turns) = (self.hash_mib.get(), self.threads.get(), self.turns.clone());
         let search = {
             let (table, turns, spares) = (self.table.clone(), turns.clone(), self.spares.clone());
-            move || search::Search::<G>::among(table.clone(), threads, Some(turns.clone()), &spares)
+            let endgames = self.endgames.as_ref();
+            let tables = endgames.and_then(|(all, config)| Some(Consulted::new(G::oracle(all)?, config)));
+            move || {
+                let search = search::Search::<G>::among(table.clone(), threads, Some(turns.clone()), &spares);
+                search.asking(tables.clone())
+            }
         };
         let kind = match &self.who {
             Staffed::Ours(kind) => *kind,

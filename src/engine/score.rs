@@ -4,12 +4,13 @@ use std::{fmt, ops::Neg};
 
 use crate::game::{Outcome, Side};
 
-/// Centipawns, or a mate at a distance from the root. Arithmetic saturates below the mates.
+/// Centipawns, or a mate or a won endgame at a distance from the root. Arithmetic saturates below those two.
 ///
 /// ```
 /// use zeitnot::engine::Score;
 /// assert!(Score::mate_in(3) > Score::mate_in(5));
 /// assert_eq!(-Score::mate_in(3), Score::mated_in(3));
+/// assert!(Score::mate_in(90) > Score::won_in_tables(1) && Score::won_in_tables(90) > Score::cp(20_000));
 /// assert_eq!(Score::cp(12).to_string(), "+0.12");
 /// assert_eq!(Score::mate_in(3).to_string(), "#2");
 /// ```
@@ -30,8 +31,12 @@ impl Score {
     const MATE: Score = Score(31_000);
     /// Where the mates begin.
     const LEAST_MATE: i16 = Score::MATE.0 - MAX_PLY as i16;
-    /// The best that is no mate.
-    const MOST_CP: i32 = Score::LEAST_MATE as i32 - 1;
+    /// A win by endgame tables on the board: below every mate.
+    const TABLE_WIN: Score = Score(Score::LEAST_MATE - 1);
+    /// Where the wins begin that are certain.
+    const LEAST_WIN: i16 = Score::TABLE_WIN.0 - MAX_PLY as i16;
+    /// The best evaluation.
+    const MOST_CP: i32 = Score::LEAST_WIN as i32 - 1;
 
     /// An evaluation in centipawns.
     pub const fn cp(cp: i32) -> Score {
@@ -54,6 +59,16 @@ impl Score {
         Score(-Score::MATE.0 + plies as i16)
     }
 
+    /// By endgame tables, who is to move `plies` from the root wins.
+    pub const fn won_in_tables(plies: u16) -> Score {
+        Score(Score::TABLE_WIN.0 - plies as i16)
+    }
+
+    /// By endgame tables, who is to move `plies` from the root loses.
+    pub const fn lost_in_tables(plies: u16) -> Score {
+        Score(-Score::TABLE_WIN.0 + plies as i16)
+    }
+
     /// What an ended game is worth to the side to move, `plies` from the root.
     pub fn of(outcome: Outcome, to_move: Side, plies: u16) -> Score {
         match outcome {
@@ -68,9 +83,14 @@ impl Score {
         self.0.unsigned_abs() >= Score::LEAST_MATE as u16
     }
 
-    /// Is it a mate to be suffered, or not even known yet?
+    /// Is it certain who wins: is it a mate, or do endgame tables say so?
+    pub const fn is_certain(self) -> bool {
+        self.0.unsigned_abs() >= Score::LEAST_WIN as u16
+    }
+
+    /// Is it a certain loss, or not even known yet?
     pub const fn is_lost(self) -> bool {
-        self.0 <= -Score::LEAST_MATE
+        self.0 <= -Score::LEAST_WIN
     }
 
     /// The next score up.
@@ -101,13 +121,13 @@ impl Score {
         self.0 as i32
     }
 
-    /// This much better or worse; never becomes a mate by it, and a mate stays as it is.
+    /// This much better or worse; nothing becomes certain by it, and what is certain stays as it is.
     #[must_use]
     pub const fn offset(self, by: i32) -> Score {
-        if self.is_mate() { self } else { Score::cp(self.0 as i32 + by) }
+        if self.is_certain() { self } else { Score::cp(self.0 as i32 + by) }
     }
 
-    /// A mate seen from the root becomes a mate seen from a node `ply` plies below it, as a table keeps it.
+    /// A mate or a win seen from the root becomes one seen from a node `ply` plies below it, as a table keeps it.
     #[must_use]
     pub const fn from_root(self, ply: u16) -> Score {
         self.farther(-(ply as i16))
@@ -119,9 +139,9 @@ impl Score {
         self.farther(ply as i16)
     }
 
-    /// A mate moved away from here by some plies; other scores do not depend on the distance.
+    /// What is certain, moved away from here by some plies; other scores do not depend on the distance.
     const fn farther(self, plies: i16) -> Score {
-        match self.is_mate() {
+        match self.is_certain() {
             false => self,
             true => Score(self.0 - plies * self.0.signum()),
         }
@@ -179,6 +199,14 @@ mod tests {
         assert!(!Score::cp(1_000_000).is_mate());
         assert!(!Score::cp(-1_000_000).is_mate());
         assert!(Score::mate_in(MAX_PLY).is_mate());
+        for (won, lost) in [0, 1, MAX_PLY].map(|ply| (Score::won_in_tables(ply), Score::lost_in_tables(ply)))
+        {
+            assert!(won.is_certain() && !won.is_mate() && won < Score::mate_in(MAX_PLY));
+            assert!(won > Score::cp(1_000_000) && won.mate_moves().is_none());
+            assert_eq!((-won, won.from_root(5).to_root(5), won.offset(-900)), (lost, won, won));
+            assert!(lost.is_lost() && !won.is_lost());
+        }
+        assert!(!Score::cp(1_000_000).is_certain() && !Score::cp(-1_000_000).is_lost());
         assert_eq!(Score::cp(30_700).offset(10_000), Score::cp(1_000_000));
     }
 }

@@ -85,6 +85,14 @@ impl<G: Game> Line<G> {
         self.keys.iter().rev().take(reversible).filter(|&&k| k == key).count()
     }
 
+    /// Did a position stand on the board twice since the last move that cannot be taken back?
+    pub fn has_repeated(&self) -> bool {
+        let reversible = self.now.reversible_plies() as usize;
+        let first = self.keys.len().saturating_sub(reversible);
+        let late = self.keys.get(first..).unwrap_or_default();
+        self.repetitions() > 0 || (1..late.len()).any(|at| late[..at].contains(&late[at]))
+    }
+
     /// Does this move lead to a position that stood on the board before?
     pub fn leads_back(&self, mv: G::Move) -> bool {
         let mut next = self.clone();

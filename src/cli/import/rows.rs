@@ -177,7 +177,7 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("engine.online_moves.lichess_cloud_analysis.min_knodes", "the depth counts"),
     (
         "engine.lichess_bot_tbs",
-        "no tablebase is read from the disk; an engine may do it by an option of its own",
+        "our own engine reads tables, see [engine.syzygy]; others have options of their own",
     ),
     ("fake_think_time", "nobody waits for the look of it"),
     ("rate_limiting_delay", "the server's limits are kept in any case"),

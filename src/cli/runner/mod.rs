@@ -118,6 +118,7 @@ fn engine(args: &Args) -> engine::Config {
         hash_mib: NonZeroUsize::from(args.hash),
         threads: NonZeroUsize::from(args.threads),
         depth: args.depth.unwrap_or(usual.depth),
+        ..usual
     }
 }
 

@@ -1,6 +1,11 @@
 //! Opinions on positions, kept up to date with the move where that pays.
 
-use super::Score;
+use std::sync::Arc;
+
+use super::{
+    Score,
+    syzygy::{Endgames, Oracle},
+};
 use crate::game::{
     Tactics,
     chess::Chess,
@@ -61,23 +66,35 @@ impl Families {
 pub trait Judged: Tactics {
     /// Who judges it.
     type Judge: Evaluator<Self>;
+
+    /// Who knows how its endgames end, of those whose tables were opened; for most games there are none.
+    fn oracle(_: &Endgames) -> Option<Arc<dyn Oracle<Self>>> {
+        None
+    }
 }
 
 /// What the judge of a game carries along the search.
 pub type State<G> = <<G as Judged>::Judge as Evaluator<G>>::State;
 
 macro_rules! judged {
-    ($($game:ty => $judge:ty),* $(,)?) => { $(impl Judged for $game { type Judge = $judge; })* };
+    ($($game:ty => $judge:ty $([tables: $tables:ident])?),* $(,)?) => { $(
+        impl Judged for $game {
+            type Judge = $judge;
+            $(fn oracle(endgames: &Endgames) -> Option<Arc<dyn Oracle<Self>>> {
+                endgames.$tables.clone().map(|tables| tables as _)
+            })?
+        }
+    )* };
 }
 judged! {
-    Chess => ChessJudge,
+    Chess => ChessJudge [tables: chess],
     Imcs => MiniJudge,
     Mini2023 => MiniJudge,
     Mini2026 => MiniJudge,
     Tuc => TucJudge,
     Crazyhouse => VariantJudge,
-    Atomic => VariantJudge,
-    Antichess => VariantJudge,
+    Atomic => VariantJudge [tables: atomic],
+    Antichess => VariantJudge [tables: antichess],
     Horde => VariantJudge,
     KingOfTheHill => VariantJudge,
     RacingKings => VariantJudge,

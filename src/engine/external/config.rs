@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::super::{self as engine, Kind};
+use super::super::{self as engine, Kind, syzygy};
 
 /// A program that plays.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,6 +146,7 @@ struct Table {
     hash_mib: Option<NonZeroUsize>,
     threads: Option<NonZeroUsize>,
     depth: Option<NonZeroU16>,
+    syzygy: Option<syzygy::Config>,
     command: Option<PathBuf>,
     args: Option<Vec<String>>,
     folder: Option<PathBuf>,
@@ -161,7 +162,7 @@ enum BadTable {
     #[error("expected `command` for a program, or `kind` for an engine of ours")]
     Neither,
     #[error(
-        "a program has no `kind`, `hash_mib`, `threads` or `depth`: set its options in [engines.NAME.options]"
+        "a program has no `kind`, `hash_mib`, `threads`, `depth` or `syzygy`: set its options in [engines.NAME.options]"
     )]
     OursInTheirs,
     #[error(
@@ -174,9 +175,10 @@ impl TryFrom<Table> for Named {
     type Error = BadTable;
 
     fn try_from(table: Table) -> Result<Named, BadTable> {
-        let Table { kind, hash_mib, threads, depth, command, args, folder, protocol, start_within, options } =
-            table;
-        let ours = kind.is_some() || hash_mib.is_some() || threads.is_some() || depth.is_some();
+        let Table { kind, hash_mib, threads, depth, syzygy, .. } = table;
+        let Table { command, args, folder, protocol, start_within, options, .. } = table;
+        let ours =
+            kind.is_some() || hash_mib.is_some() || threads.is_some() || depth.is_some() || syzygy.is_some();
         let theirs = args.is_some()
             || folder.is_some()
             || protocol.is_some()
@@ -201,6 +203,7 @@ impl TryFrom<Table> for Named {
                     hash_mib: hash_mib.unwrap_or(usual.hash_mib),
                     threads: threads.unwrap_or(usual.threads),
                     depth: depth.unwrap_or(usual.depth),
+                    syzygy: syzygy.unwrap_or(usual.syzygy),
                 }))
             }
         }

@@ -260,6 +260,7 @@ impl<G: Judged> Search<'_, '_, G> {
             score: score(told_score),
             nodes: told.nodes,
             time: self.began.elapsed(),
+            table_hits: 0,
             hashfull: told.hashfull,
             pv,
         };

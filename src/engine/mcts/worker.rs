@@ -274,6 +274,7 @@ impl<'s, G: Judged, F: Form<G>> Worker<'s, G, F> {
             score: score_of(best),
             nodes: iterations.load(Relaxed),
             time: began.elapsed(),
+            table_hits: 0,
             hashfull: tree.fill(),
             pv: self.pv(),
         })

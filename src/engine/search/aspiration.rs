@@ -28,7 +28,7 @@ impl<G: Judged> Worker<'_, G> {
             return Ok(score);
         }
         let mut margin = FIRST_MARGIN;
-        let mut window = match depth < MIN_DEPTH || last.is_mate() {
+        let mut window = match depth < MIN_DEPTH || last.is_certain() {
             true => Window::FULL,
             false => Window { alpha: last.offset(-margin), beta: last.offset(margin) },
         };

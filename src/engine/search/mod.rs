@@ -17,10 +17,14 @@ use std::{
 };
 
 use super::{
-    Progress, Report, Score, StopFlag, Table, Task, Thinker, eval::Judged, score::MAX_PLY, table::Entry,
+    Progress, Report, Score, StopFlag, Table, Task, Thinker,
+    eval::Judged,
+    score::MAX_PLY,
+    syzygy::{Consulted, Root as TablesRoot, Wdl},
+    table::Entry,
     turns::Turns,
 };
-use crate::game::Tactics;
+use crate::game::{Packed, Tactics};
 
 mod aspiration;
 mod correction;
@@ -32,6 +36,7 @@ mod prune;
 mod pv;
 mod quiescence;
 mod reduce;
+mod tables;
 mod worker;
 
 use correction::Likeness;
@@ -117,13 +122,15 @@ struct Node<'p, G: Tactics> {
     table_move: Option<G::Move>,
     /// Is the evaluation better than at our last move?
     improving: bool,
+    /// What endgame tables say that it is worth at least.
+    floor: Score,
 }
 
 impl<G: Tactics> Node<'_, G> {
     /// May moves be passed over here? Near the leaves, but not where every move counts: on the principal
     /// variation, in check, or while a mate is at stake.
     fn is_prunable<K: Kind>(&self, max_depth: i32) -> bool {
-        !K::PV && !self.check && self.depth <= max_depth && !self.window.alpha.is_mate()
+        !K::PV && !self.check && self.depth <= max_depth && !self.window.alpha.is_certain()
     }
 }
 
@@ -148,6 +155,8 @@ pub struct Search<G: Judged> {
     memories: Vec<Memory<G>>,
     /// Shared with other searches; `None`: the machine is ours.
     turns: Option<Arc<Turns>>,
+    /// Who knows how its endgames end.
+    tables: Option<Consulted<G>>,
 }
 
 /// What the threads of one search share.
@@ -159,6 +168,21 @@ struct Shared<'s, G: Judged> {
     done: StopFlag,
     nodes: AtomicU64,
     began: Instant,
+    /// Only these moves at the root; empty: all that are legal.
+    wanted: &'s [Packed],
+    /// What endgame tables say of the root.
+    root: Option<&'s TablesRoot>,
+    /// Asked below the root.
+    tables: Option<&'s Consulted<G>>,
+    /// How often they knew.
+    hits: AtomicU64,
+}
+
+impl<G: Judged> Shared<'_, G> {
+    /// A score of the root, as it is told.
+    fn told(&self, score: Score) -> Score {
+        self.root.map_or(score, |root| root.told(score))
+    }
 }
 
 impl<G: Judged> Search<G> {
@@ -175,20 +199,36 @@ impl<G: Judged> Search<G> {
         spares: &Arc<Spares>,
     ) -> Self {
         let memories = (0..threads.max(1)).map(|_| Memory::new(spares.clone())).collect();
-        Search { judge: G::Judge::default(), table, memories, turns }
+        Search { judge: G::Judge::default(), table, memories, turns, tables: None }
+    }
+
+    /// The same, with endgame tables to ask.
+    pub fn asking(self, tables: Option<Consulted<G>>) -> Self {
+        Search { tables, ..self }
     }
 }
 
 impl<G: Judged> Thinker<G> for Search<G> {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
         self.table.new_search();
+        let began = Instant::now();
+        let limits = task.limits;
+        let late = || task.stop.is_raised() || limits.hard.is_some_and(|hard| Instant::now() >= hard);
+        let asked = self.tables.as_ref();
+        let root = asked.and_then(|tables| tables.root(task.line, &limits.root_moves, late));
+        // Where the moves lead to the end by themselves, or there is nothing to win, the search is about the rest.
+        let tables = asked.filter(|_| root.as_ref().is_none_or(|root| root.end == Wdl::Win && !root.certain));
         let shared = Shared {
             task,
             judge: &self.judge,
             table: &self.table,
             done: StopFlag::default(),
             nodes: AtomicU64::new(0),
-            began: Instant::now(),
+            began,
+            wanted: root.as_ref().map_or(&limits.root_moves, |root| &root.moves),
+            root: root.as_ref(),
+            tables,
+            hits: AtomicU64::new(root.as_ref().map_or(0, |root| root.asked)),
         };
         let shared = &shared;
         thread::scope(|scope| {

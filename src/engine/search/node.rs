@@ -2,7 +2,7 @@
 
 use super::{
     Candidate, Kind, MAX_PLY, Node, OffPv, Score, Window, Worker, extend, history::Tried, picker::Scope,
-    prune, reduce,
+    prune, reduce, tables::Known,
 };
 use crate::{
     engine::{
@@ -33,7 +33,7 @@ impl Entry {
             Bound::Lower => score > eval,
             Bound::Upper => score < eval,
         };
-        if says_more && !score.is_mate() { score } else { eval }
+        if says_more && !score.is_certain() { score } else { eval }
     }
 }
 
@@ -46,7 +46,7 @@ fn is_telling<G: Tactics>(node: &Node<'_, G>, bound: Bound, score: Score, mv: Op
         Bound::Lower => score > node.static_eval,
         Bound::Upper => score < node.static_eval,
     };
-    !node.check && quiet && beyond && !score.is_mate()
+    !node.check && quiet && beyond && !score.is_certain()
 }
 
 impl<G: Judged> Worker<'_, G> {
@@ -84,6 +84,11 @@ impl<G: Judged> Worker<'_, G> {
         {
             return Ok(score);
         }
+        let floor = match self.ask_tables::<K>(position, state, depth, window, ply) {
+            Known::Nothing => Score::LOSS,
+            Known::AtLeast(score) => score,
+            Known::All(score) => return Ok(score),
+        };
         let hint = self.shared.task.limits.hint.filter(|_| K::ROOT);
         let table_move = entry.and_then(|e| position.unpack(e.mv));
         let table_move = table_move.or_else(|| position.unpack(hint?));
@@ -109,6 +114,7 @@ impl<G: Judged> Worker<'_, G> {
             entry,
             table_move,
             improving,
+            floor,
         };
 
         // Before the moves: each line may settle the node.
@@ -127,7 +133,8 @@ impl<G: Judged> Worker<'_, G> {
 
     fn moves<K: Kind>(&mut self, mut node: Node<'_, G>, state: &State<G>) -> Result<Score, Stopped> {
         let (position, ply, alpha) = (node.position, node.ply, node.window.alpha);
-        let (mut best, mut best_move) = (Score::LOSS, None);
+        let (mut best, mut best_move) = (node.floor, None);
+        node.window.alpha = alpha.max(best);
         let before = self.before(ply);
         let mut picker = self.picker(Scope::All, node.table_move);
         let mut tried = Tried::new();

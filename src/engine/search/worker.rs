@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// No iteration goes deeper: tables keep depths in a byte, and lines end at [`MAX_PLY`].
-const MAX_DEPTH: u16 = 120;
+pub(super) const MAX_DEPTH: u16 = 120;
 
 /// The clock is looked at once in so many nodes.
 const NODES_BETWEEN_LOOKS: u64 = 1024;
@@ -176,7 +176,7 @@ impl<'s, G: Judged> Worker<'s, G> {
         self.root.found(mv, self.nodes - since);
         if self.leads() {
             let depth = self.iteration as u16;
-            self.shared.task.best.publish(Best { mv, score, depth });
+            self.shared.task.best.publish(Best { mv, score: self.shared.told(score), depth });
         }
     }
 
@@ -190,8 +190,9 @@ impl<'s, G: Judged> Worker<'s, G> {
             depth,
             seldepth: self.seldepth.max(depth),
             share: self.root.share(self.nodes),
-            score,
+            score: self.shared.told(score),
             nodes: self.all_nodes(),
+            table_hits: self.shared.hits.load(Relaxed),
             time: self.shared.began.elapsed(),
             hashfull: self.shared.table.hashfull(),
             pv: self.memory.pv.root(self.shared.task.line.now()),
@@ -211,7 +212,7 @@ impl<'s, G: Judged> Worker<'s, G> {
 
     /// Is the move among those asked for at the root?
     pub fn is_wanted(&self, mv: Packed) -> bool {
-        let wanted = &self.shared.task.limits.root_moves;
+        let wanted = self.shared.wanted;
         wanted.is_empty() || wanted.contains(&mv)
     }
 
@@ -225,6 +226,11 @@ impl<'s, G: Judged> Worker<'s, G> {
         self.nodes += 1;
         self.seldepth = self.seldepth.max(ply);
         if self.nodes < self.next_look { Ok(()) } else { self.look_at_limits() }
+    }
+
+    /// The next node looks at the limits: something took its time.
+    pub fn look_soon(&mut self) {
+        self.next_look = self.nodes;
     }
 
     fn leads(&self) -> bool {

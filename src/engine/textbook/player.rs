@@ -91,6 +91,7 @@ fn tell<G: Judged>(
         score,
         nodes: walk.nodes,
         time: began.elapsed(),
+        table_hits: 0,
         hashfull: walk.memory.as_ref().map_or(0, |memory| memory.fullness()),
         pv: vec![mv],
     })?;

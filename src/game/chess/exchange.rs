@@ -13,9 +13,12 @@ pub(in crate::game) fn value(role: Role) -> i32 {
 /// Does the exchange that `mv` begins on its target square win at least `threshold`, if both sides
 /// take with their least valuable piece and stop when that is better?
 ///
-/// Pins are not looked at, nor promotions later in the exchange: it is an estimate.
+/// Pins are not looked at, nor promotions later in the exchange: it is an estimate. A man that is dropped comes from
+/// nowhere.
 pub(in crate::game) fn wins(board: &Board, mv: Move, us: Color, threshold: i32) -> bool {
-    let Some(from) = mv.from().filter(|_| !mv.is_castle()) else { return threshold <= 0 };
+    if mv.is_castle() {
+        return threshold <= 0;
+    }
     let to = mv.to();
     let arriving = mv.promotion().unwrap_or(mv.role());
     let promoted = value(arriving) - value(mv.role());
@@ -31,9 +34,12 @@ pub(in crate::game) fn wins(board: &Board, mv: Move, us: Color, threshold: i32) 
         return true;
     }
 
-    let mut occupied = board.occupied().without(from);
-    if mv.is_en_passant() {
-        occupied.discard(Square::from_coords(to.file(), from.rank()));
+    let mut occupied = board.occupied();
+    if let Some(from) = mv.from() {
+        occupied.discard(from);
+        if mv.is_en_passant() {
+            occupied.discard(Square::from_coords(to.file(), from.rank()));
+        }
     }
     occupied.add(to);
     let diagonal = board.bishops_and_queens();

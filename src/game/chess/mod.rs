@@ -53,6 +53,11 @@ impl Chess {
         Ok(Chess::from(position))
     }
 
+    /// As shakmaty has it.
+    pub fn position(&self) -> &shakmaty::Chess {
+        &self.position
+    }
+
     /// The pieces.
     pub fn board(&self) -> &Board {
         self.position.board()

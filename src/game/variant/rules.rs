@@ -64,10 +64,14 @@ pub trait Rules:
 
     /// Does it prove something to let the other side move twice? Not where zugzwang is near.
     fn may_pass(&self) -> bool {
-        let board = self.board();
-        let officers = self.us() & !board.pawns() & !board.kings();
-        officers.count() >= 2 || (officers & board.rooks_and_queens()).any()
+        has_officers(self, 2) || (self.us() & self.board().rooks_and_queens()).any()
     }
+}
+
+/// Has the side to move so many men besides king and pawns?
+fn has_officers<P: Rules>(position: &P, least: usize) -> bool {
+    let board = position.board();
+    (position.us() & !board.pawns() & !board.kings()).count() >= least
 }
 
 fn won(winner: Color) -> Outcome {
@@ -87,6 +91,27 @@ impl Rules for Crazyhouse {
     fn reversible_plies(&self) -> u32 {
         // What was captured may be dropped again, and so may what was promoted.
         u32::MAX
+    }
+
+    fn gain(&self, mv: Move) -> i32 {
+        // What is taken changes sides, and is lost twice; what was promoted comes as a pawn.
+        let taken = mv.capture().map_or(0, |role| match self.promoted().contains(mv.to()) {
+            true => exchange::value(Role::Pawn),
+            false => exchange::value(role),
+        });
+        plain_gain(mv) + taken
+    }
+
+    fn exchange(&self, mv: Move, threshold: i32) -> bool {
+        // Everything counts twice; and a man that is dropped with check may well be lost, as others follow.
+        exchange::wins(self.board(), mv, self.turn(), threshold / 2)
+            || mv.from().is_none() && threshold <= 0 && gives_check(self, mv)
+    }
+
+    fn may_pass(&self) -> bool {
+        // Who has a man in hand has a move that spoils nothing.
+        let hand = self.pockets().map(|pockets| pockets[self.turn()]).unwrap_or_default();
+        Role::ALL.iter().any(|&role| *hand.get(role) > 0) || has_officers(self, 2)
     }
 }
 
@@ -109,6 +134,11 @@ impl Rules for Atomic {
     fn exchange(&self, mv: Move, threshold: i32) -> bool {
         // Nothing is left on the square that could be taken back.
         self.gain(mv) >= threshold
+    }
+
+    fn may_pass(&self) -> bool {
+        // Kings side by side can neither be checked nor left alone: even a queen gets into zugzwang.
+        has_officers(self, 2)
     }
 }
 
@@ -187,7 +217,7 @@ impl Rules for ThreeCheck {
 /// What a check is worth that does not win yet, in centipawns.
 const CHECK: i32 = 250;
 
-fn gives_check(position: &ThreeCheck, mv: Move) -> bool {
+fn gives_check<P: Rules>(position: &P, mv: Move) -> bool {
     let mut after = position.clone();
     after.play_unchecked(mv);
     after.is_check()

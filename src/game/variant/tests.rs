@@ -5,15 +5,18 @@ use proptest::prelude::*;
 use super::*;
 use crate::game::{GameId, Line, perft};
 
-/// Counts as published by Fairy-Stockfish and lichess, and in shakmaty's own suite.
+fn counts<P: Rules>(fen: &str, counts: &[u64]) {
+    let position = if fen.is_empty() { Variant::<P>::start() } else { Variant::<P>::parse(fen).unwrap() };
+    for (depth, &count) in (1..).zip(counts) {
+        // Of long rows only those depths that are named.
+        assert!(count == 0 || perft(&position, depth) == count, "{} {fen}, depth {depth}", P::NAME);
+    }
+}
+
+/// Counts as published in the tests of Fairy-Stockfish, python-chess and shakmaty.
 #[test]
 fn perft_agrees_with_the_published_counts() {
-    fn check<P: Rules>(fen: &str, counts: &[u64]) {
-        let position = if fen.is_empty() { Variant::<P>::start() } else { Variant::<P>::parse(fen).unwrap() };
-        for (depth, &count) in (1..).zip(counts) {
-            assert_eq!(perft(&position, depth), count, "{} {fen}, depth {depth}", P::NAME);
-        }
-    }
+    use counts as check;
     check::<variant::Crazyhouse>("", &[20, 400, 8902, 197_281]);
     check::<variant::Crazyhouse>("2k5/8/8/8/8/8/8/4K3[QRBNPqrbnp] w - - 0 1", &[301, 75_353]);
     check::<variant::Crazyhouse>("4k3/1Q~6/8/8/4b3/8/Kpp5/8/ b - - 0 1", &[20, 360, 5445]);
@@ -32,6 +35,40 @@ fn perft_agrees_with_the_published_counts() {
     check::<variant::ThreeCheck>("", &[20, 400, 8902, 197_281]);
     let checks = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 1+1 0 1";
     check::<variant::ThreeCheck>(checks, &[48, 2039, 97_848]);
+    check::<variant::ThreeCheck>("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 1+1 0 1", &[26, 562, 13_410]);
+    check::<variant::ThreeCheck>("7r/1p4p1/pk3p2/RN6/8/P5Pp/3p1P1P/4R1K1 w - - 1+3 1 39", &[0, 0, 12_407]);
+    let near = "rnb2b1r/ppp2ppp/3k4/8/1PKp1pn1/3Pq3/PBP1P2P/RN1Q1B1R w - - 4 12";
+    check::<variant::KingOfTheHill>(near, &[0, 0, 19_003]);
+    check::<variant::Crazyhouse>("2k5/8/8/8/8/8/8/4K3[Qn] w - - 0 1", &[67, 3083, 88_634]);
+    check::<variant::Atomic>("rn1qkb1r/p5pp/2p5/3p4/N3P3/5P2/PPP4P/R1BQK3 w Qkq - 0 1", &[28, 833, 23_353]);
+    check::<variant::Atomic>("r4b1r/2kb1N2/p2Bpnp1/8/2Pp3p/1P1PPP2/P5PP/R3K2R b KQ - 0 1", &[0, 148]);
+    // Castling with shuffled rooks, beside a king that nothing can check.
+    check::<variant::Atomic>("8/8/8/8/8/8/2k5/rR4KR w KQ - 0 1", &[18, 180, 4364, 61_401]);
+    let passant = "k7/5p2/4p2P/3p2P1/2p2P2/1p2P2P/p2P2P1/2P2P2 w - - 0 1";
+    check::<variant::Horde>(passant, &[13, 172, 2205, 33_781]);
+    let knight = "4k3/7r/8/P7/2p1n2P/3p2P1/1P3P2/PPP1PPP1 w - - 0 1";
+    check::<variant::Horde>(knight, &[0, 0, 0, 128_809]);
+    check::<variant::RacingKings>("6r1/2K5/5k2/8/3R4/8/8/8 w - - 0 1", &[0, 0, 0, 86_041]);
+    check::<variant::RacingKings>("6R1/2k5/5K2/8/3r4/8/8/8 b - - 0 1", &[0, 0, 0, 86_009]);
+}
+
+/// The same, some plies deeper.
+#[test]
+#[ignore = "tens of millions of positions: seconds in a release build"]
+fn perft_agrees_with_the_published_counts_of_more_plies() {
+    counts::<variant::Crazyhouse>("", &[0, 0, 0, 0, 4_888_832]);
+    counts::<variant::Crazyhouse>("2k5/8/8/8/8/8/8/4K3[Qn] w - - 0 1", &[0, 0, 0, 932_554]);
+    counts::<variant::Crazyhouse>(
+        "r1bqk2r/pppp1ppp/2n1p3/4P3/1b1Pn3/2NB1N2/PPP2PPP/R1BQK2R[] b KQkq - 0 1",
+        &[42, 1347, 58_057, 2_083_382],
+    );
+    counts::<variant::Atomic>("", &[0, 0, 0, 0, 4_864_979]);
+    counts::<variant::Antichess>("", &[0, 0, 0, 0, 2_732_672]);
+    counts::<variant::Antichess>("8/2p5/8/8/8/8/P7/8 w - - 0 1", &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2557]);
+    counts::<variant::Horde>("", &[0, 0, 0, 0, 265_223, 5_396_554]);
+    counts::<variant::KingOfTheHill>("", &[0, 0, 0, 0, 4_865_609]);
+    counts::<variant::RacingKings>("", &[0, 0, 0, 296_242, 9_472_927]);
+    counts::<variant::RacingKings>("4brn1/2K2k2/8/8/8/8/8/8 w - - 0 1", &[0, 0, 0, 0, 0, 265_932]);
 }
 
 fn outcome<P: Rules>(fen: &str) -> Outcome {
@@ -140,6 +177,62 @@ fn what_wins_at_once_is_no_quiet_move() {
     // What explodes with it counts.
     let atomic = Atomic::parse("4k3/8/8/2r5/3p4/2N5/8/3QK3 w - - 0 1").unwrap();
     assert_eq!(atomic.gain(atomic.read("d1d4").unwrap()), 100 + 500 - 900 - 320);
+}
+
+#[test]
+fn exchanges_are_those_of_each_game() {
+    fn check<P: Rules>(fen: &str, rows: &[(&str, i32, i32)]) {
+        let position = Variant::<P>::parse(fen).unwrap();
+        for &(text, gain, worth) in rows {
+            let mv = position.read(text).unwrap();
+            assert_eq!(position.gain(mv), gain, "{} {fen} {text}", P::NAME);
+            assert!(position.exchange(mv, worth), "{} {fen} {text} wins {worth}", P::NAME);
+            assert!(!position.exchange(mv, worth + 2), "{} {fen} {text} wins no more than {worth}", P::NAME);
+        }
+    }
+    // A knight is lost on one side and won on the other; a promoted queen comes as a pawn.
+    check::<variant::Crazyhouse>(
+        "4k3/3p4/2n1q~3/8/8/8/8/2R1R1K1[] w - - 0 1",
+        &[("c1c6", 640, 640 - 1000), ("e1e6", 1000, 1800 - 1000)],
+    );
+    // A man that is dropped where it is taken is lost; but not every check is a mistake.
+    let drops = Crazyhouse::parse("7k/6pp/8/8/8/8/6PP/6K1[Nq] w - - 0 1").unwrap();
+    let drop = |text: &str, worth| drops.exchange(drops.read(text).unwrap(), worth);
+    assert!(drop("N@f7", 0) && drop("N@d4", 0) && !drop("N@h6", 0) && drop("N@h6", -640));
+    // Of two rooks that stand side by side both explode, and whoever takes them.
+    check::<variant::Atomic>("6k1/8/2rr4/8/8/8/8/2R3K1 w - - 0 1", &[("c1c6", 500, 500)]);
+    // An exchange that would lose a queen in chess wins one: nobody is there to take back.
+    check::<variant::Atomic>("3qk3/8/1p6/2p5/8/8/8/2Q3K1 w - - 0 1", &[("c1c5", -800, -800)]);
+    // There is nothing to be won by taking, and nothing to be decided.
+    check::<variant::Antichess>("8/8/2q5/8/8/8/8/2R5 w - - 0 1", &[("c1c6", 1, 1)]);
+    // Usual ones: the horde's pawns, and guards of the racing kings.
+    check::<variant::Horde>("4k3/8/2p5/1p6/P7/8/8/8 w - - 0 1", &[("a4b5", 100, 0)]);
+    check::<variant::RacingKings>("8/8/8/3r4/8/5N2/k1K5/3R4 w - - 0 1", &[("d1d5", 500, 500)]);
+    check::<variant::KingOfTheHill>("7k/8/4p3/3p4/8/8/8/3R2K1 w - - 0 1", &[("d1d5", 100, -400)]);
+    check::<variant::ThreeCheck>("7k/8/4p3/3p4/8/8/8/3R2K1 w - - 3+3 0 1", &[("d1d5", 100, -400)]);
+}
+
+#[test]
+fn passing_is_left_where_it_proves_nothing() {
+    fn passes<P: Rules>(fen: &str) -> bool {
+        Variant::<P>::parse(fen).unwrap().pass().is_some()
+    }
+    // To have to move is what antichess is about; and who can take must.
+    assert!(!passes::<variant::Antichess>("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1"));
+    // A queen gets into zugzwang where kings cannot be checked.
+    assert!(!passes::<variant::Atomic>("8/8/8/8/8/2k5/3K4/Q7 w - - 0 1"));
+    assert!(passes::<variant::Atomic>("7k/8/8/8/8/8/3K4/QN6 w - - 0 1"));
+    // What is in hand can always be dropped.
+    assert!(passes::<variant::Crazyhouse>("7k/8/8/8/8/8/PP6/K7[P] w - - 0 1"));
+    assert!(!passes::<variant::Crazyhouse>("7k/8/8/8/8/8/PP6/K7[p] w - - 0 1"));
+    // Pawns that stand before each other.
+    assert!(!passes::<variant::Horde>("4k3/8/p1p5/P1P5/8/8/8/8 w - - 0 1"));
+    assert!(passes::<variant::Horde>("rnbqkbnr/8/8/8/8/8/PPPPPPPP/PPPPPPPP b - - 0 1"));
+    // The other king has one move left to follow.
+    assert!(!passes::<variant::RacingKings>("1K6/7k/7r/8/8/8/R7/8 b - - 0 1"));
+    assert!(passes::<variant::RacingKings>("8/K6k/7r/8/8/8/R7/8 w - - 0 1"));
+    assert!(passes::<variant::KingOfTheHill>("7k/8/8/8/8/8/R7/K7 w - - 0 1"));
+    assert!(!passes::<variant::ThreeCheck>("R6k/8/8/8/8/8/8/K7 b - - 2+3 0 1"), "in check");
 }
 
 /// The line of a random game.

@@ -19,7 +19,7 @@ pub fn cut<G: Judged, K: Kind>(
 ) -> Result<Option<Score>, Stopped> {
     let beta = node.window.beta;
     let twice = node.ply > 0 && worker.played(node.ply - 1).is_none();
-    if K::PV || node.check || twice || node.depth < MIN_DEPTH || node.eval < beta || beta.is_mate() {
+    if K::PV || node.check || twice || node.depth < MIN_DEPTH || node.eval < beta || beta.is_certain() {
         return Ok(None);
     }
     let Some(passed) = node.position.pass() else { return Ok(None) };
@@ -31,5 +31,5 @@ pub fn cut<G: Judged, K: Kind>(
     })?;
     let score = -score;
     // A mate found after a pass is none.
-    Ok((score >= beta).then_some(if score.is_mate() { beta } else { score }))
+    Ok((score >= beta).then_some(if score.is_certain() { beta } else { score }))
 }

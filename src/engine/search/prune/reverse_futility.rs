@@ -15,7 +15,7 @@ const MARGIN: i32 = 75;
 
 /// The score with which the node may be left.
 pub fn cut<G: Tactics, K: Kind>(node: &Node<'_, G>) -> Option<Score> {
-    if K::PV || node.check || node.depth > MAX_DEPTH || node.window.beta.is_mate() {
+    if K::PV || node.check || node.depth > MAX_DEPTH || node.window.beta.is_certain() {
         return None;
     }
     let margin = MARGIN * (node.depth - i32::from(node.improving));
@@ -47,6 +47,7 @@ mod tests {
             entry: None,
             table_move: None,
             improving: false,
+            floor: Score::LOSS,
         }
     }
 
