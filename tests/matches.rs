@@ -275,6 +275,8 @@ fn openings_come_out_the_same_and_variants_are_played_from_them() {
         let arguments = [
             "--games",
             "4",
+            "--nodes",
+            "100",
             "--variant",
             rules,
             "--openings",
@@ -284,7 +286,8 @@ fn openings_come_out_the_same_and_variants_are_played_from_them() {
             "--pgn",
             variant,
         ];
-        let output = play(folder.path(), ["random name=a", "random name=b"], &arguments);
+        let ours = format!("{} name=a", process());
+        let output = play(folder.path(), [&ours, "random name=b"], &arguments);
         let told = told(&output);
         assert_eq!(row(told, "illegal moves"), "0 of a, 0 of b", "{told}");
         assert!(told.contains("a – b, 4 games"), "{told}");

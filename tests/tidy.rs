@@ -53,6 +53,7 @@ const TOP: &[&str] = &[
     "Cargo.toml",
     "Dockerfile",
     "LICENSE",
+    "Makefile",
     "README.md",
     "benches",
     "clippy.toml",

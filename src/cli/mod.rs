@@ -3,6 +3,7 @@
 //! A new subcommand is a file with `Args` and `run`, a variant of [`Command`] and a line in [`run`].
 
 use std::{
+    fs,
     io::{self, Write},
     path::PathBuf,
     process::ExitCode,
@@ -49,7 +50,7 @@ use config::ConfigErrors;
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
 pub struct Cli {
-    /// What to do; `demo` if nothing is said.
+    /// What to do; if nothing is said `uci` where the input is a pipe, as GUIs have it, else `demo`.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -215,7 +216,7 @@ pub fn main() -> ExitCode {
 /// # Errors
 /// [`CliError`], which knows its exit code.
 pub fn run(cli: Cli) -> Result<(), CliError> {
-    match cli.command.unwrap_or(Command::Demo(demo::Args {})) {
+    match cli.command.unwrap_or_else(unsaid) {
         Command::Demo(args) => demo::run(&args),
         Command::Arena(args) => arena::run(&args),
         Command::Uci(args) => uci::run(&args),
@@ -234,6 +235,25 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
         Command::Lichess(args) => lichess::run(&args),
         Command::ImportLichessBot(args) => import::run(&args),
     }
+}
+
+/// Many GUIs, and OpenBench, start an engine without arguments and speak to it through a pipe. Who sits at a
+/// terminal wants to see something.
+fn unsaid() -> Command {
+    if is_spoken_to() { Command::Uci(uci::Args {}) } else { Command::Demo(demo::Args {}) }
+}
+
+#[cfg(unix)]
+fn is_spoken_to() -> bool {
+    use std::os::{fd::AsFd, unix::fs::FileTypeExt};
+    let input = io::stdin().as_fd().try_clone_to_owned().map(fs::File::from);
+    let kind = input.and_then(|input| input.metadata()).map(|about| about.file_type());
+    kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket())
+}
+
+#[cfg(not(unix))]
+fn is_spoken_to() -> bool {
+    !io::IsTerminal::is_terminal(&io::stdin())
 }
 
 /// Writes a result to stdout. A reader that has seen enough, as `head` does, is no error.

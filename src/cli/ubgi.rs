@@ -12,7 +12,10 @@ use std::{
 
 use super::{
     CliError,
-    gui::{self, Dialect, Margin, Setting},
+    gui::{
+        Console, Dialect, Margin,
+        options::{self, Offer, Options},
+    },
 };
 use crate::{
     engine::{self, Kind, Score},
@@ -64,7 +67,9 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         hash_mib: HASH_MIB,
         ..engine::Config::default()
     };
-    Ok(gui::serve(Ubgi { engine: args.engine }, config, BufReader::new(io::stdin()), io::stdout())?)
+    let options = Options::new(config, Ubgi::MARGIN.most);
+    Console::open(options, BufReader::new(io::stdin()), io::stdout())?.play(Ubgi { engine: args.engine })?;
+    Ok(())
 }
 
 /// The Universal Board Game Interface, for MiniChess.
@@ -81,8 +86,11 @@ impl Dialect for Ubgi {
     const MOST_SAID: usize = 48 << 10;
     /// As UBGI has it. The runner ends such a game by itself, and to the GUI it is no move.
     const NO_MOVE: &str = "0000";
+    const OFFERS: &[&[Offer]] = &[options::COMMON];
+    /// The runner sets what its own engines know.
+    const IS_LENIENT: bool = true;
 
-    fn options(&self) -> Vec<String> {
+    fn more_options(&self) -> Vec<String> {
         // The runner sets `Algorithm` without being asked, to what its own copy knows: it must not make us
         // weaker, and so offers no choice. `--engine` does.
         vec![
@@ -93,11 +101,7 @@ impl Dialect for Ubgi {
         ]
     }
 
-    fn set_option(&mut self, _: &str, _: &str) -> Setting {
-        Setting::Taken
-    }
-
-    fn root(&self, board: Option<&str>) -> Result<Mini2026, GameError> {
+    fn root(board: Option<&str>, _: &Options) -> Result<Mini2026, GameError> {
         board.map_or_else(|| Ok(Mini2026::start()), Mini2026::parse)
     }
 

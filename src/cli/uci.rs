@@ -2,79 +2,87 @@
 
 use std::{
     io::{self, BufReader},
+    marker::PhantomData,
     time::Duration,
 };
 
-use shakmaty::CastlingMode;
-
 use super::{
     CliError,
-    gui::{self, Dialect, Margin, Setting},
+    gui::{
+        Console, Dialect, GuiError, Margin,
+        options::{self, Offer, Options},
+    },
 };
 use crate::{
-    engine::{self, Score},
-    game::{Game, GameError, chess::Chess},
+    engine::{self, Judged, PlayVisitor, Score, odds::Odds, with_game},
+    game::{Game, GameError, GameId, chess::Chess},
     wire::uci::{UciScore, Words},
 };
 
 /// Be a chess engine: speak UCI on standard input and output
 ///
-/// For chess GUIs and match runners: give them the command `zeitnot uci`.
+/// For chess GUIs and match runners: give them the command `zeitnot uci`. For those that want a program without
+/// arguments, `zeitnot` alone does the same where its input is a pipe.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   printf 'position startpos moves e2e4\\ngo movetime 1000\\n' | zeitnot uci")]
 pub struct Args {}
 
+/// GUIs and match runners are near, a pipe away; but the machine may be busy, and wake either side late.
+const MARGIN: Margin = Margin { most: Duration::from_millis(50), part: 8 };
+
 /// Runs the command.
 ///
 /// # Errors
 /// [`CliError::Gui`].
 pub fn run(_: &Args) -> Result<(), CliError> {
-    let input = BufReader::new(io::stdin());
-    Ok(gui::serve(Uci::default(), engine::Config::default(), input, io::stdout())?)
+    let options = Options::new(engine::Config::default(), MARGIN.most);
+    let mut console = Console::open(options, BufReader::new(io::stdin()), io::stdout())?;
+    let mut game = Some(GameId::Chess);
+    while let Some(next) = game {
+        game = with_game(next, Playing(&mut console))?;
+    }
+    Ok(())
 }
 
-/// UCI itself.
-#[derive(Debug, Default)]
-struct Uci {
-    /// `None`: standard chess, unless the position says otherwise.
-    mode: Option<CastlingMode>,
+/// One game after the other, as `UCI_Variant` names them.
+struct Playing<'c>(&'c mut Console<io::Stdout>);
+
+impl PlayVisitor for Playing<'_> {
+    type Out = Result<Option<GameId>, GuiError>;
+
+    fn visit<G: Judged>(self) -> Self::Out {
+        self.0.play(Uci::<G>(PhantomData))
+    }
 }
 
-impl Dialect for Uci {
-    type Game = Chess;
+/// UCI itself, for one of the games that it has a name for.
+struct Uci<G>(PhantomData<G>);
+
+impl<G: Judged> Dialect for Uci<G> {
+    type Game = G;
     const WORDS: Words = Words::Uci;
-    /// GUIs and match runners are near, a pipe away; but the machine may be busy, and wake either side late.
-    const MARGIN: Margin = Margin { most: Duration::from_millis(50), part: 8 };
+    const MARGIN: Margin = MARGIN;
     const MOST_SAID: usize = usize::MAX;
     const NO_MOVE: &str = "(none)";
+    const OFFERS: &[&[Offer]] = &[options::COMMON, options::CHESS];
 
-    fn options(&self) -> Vec<String> {
-        ["Ponder", "UCI_Chess960"].map(|name| format!("option name {name} type check default false")).into()
-    }
-
-    fn set_option(&mut self, name: &str, value: &str) -> Setting {
-        match name {
-            "uci_chess960" => self.mode = (value == "true").then_some(CastlingMode::Chess960),
-            // The GUI says by it whether it will ponder; we need not know.
-            "ponder" => {}
-            _ => return Setting::Unknown,
-        }
-        Setting::Taken
-    }
-
-    fn root(&self, fen: Option<&str>) -> Result<Chess, GameError> {
-        match (fen, self.mode) {
-            (None, None) => Ok(Chess::start()),
-            (None, Some(mode)) => Chess::parse_as(&Chess::start().print(), mode),
-            (Some(fen), None) => Chess::parse(fen),
-            (Some(fen), Some(mode)) => Chess::parse_as(fen, mode),
+    fn root(text: Option<&str>, options: &Options) -> Result<G, GameError> {
+        match (text, options.chess960) {
+            (None, false) => Ok(G::start()),
+            (None, true) => G::parse_chess960(&G::start().print()),
+            (Some(text), false) => G::parse(text),
+            (Some(text), true) => G::parse_chess960(text),
         }
     }
 
     fn score(score: Score) -> UciScore {
         score.mate_moves().map_or(UciScore::Cp(score.get()), UciScore::Mate)
+    }
+
+    fn odds(position: &G, score: Score) -> Option<Odds> {
+        (G::NAME == Chess::NAME).then(|| Odds::of(score, position.men()))
     }
 
     fn best_move(mv: &str, reply: Option<&str>) -> String {

@@ -61,7 +61,18 @@ struct Desk<G: Judged> {
     changed: Condvar,
 }
 
+/// The thread's end of a desk; dropped, it is left for ever.
+struct Place<G: Judged>(Arc<Desk<G>>);
+
+impl<G: Judged> Drop for Place<G> {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
 struct Tray<G: Judged> {
+    /// Is there a thread, or will there be one?
+    manned: bool,
     waiting: Option<Order<G>>,
     /// Stops the order that is worked at.
     current: Option<Arc<StopFlag>>,
@@ -92,7 +103,7 @@ impl<G: Judged> Mind<G> {
     pub fn ready(workshop: Workshop) -> Self {
         let mut mind = Mind::new(workshop);
         // Where there is no thread now, there may be one with the first order.
-        let _ = mind.desk();
+        let _ = mind.new_desk();
         mind
     }
 
@@ -102,14 +113,20 @@ impl<G: Judged> Mind<G> {
 
     /// Begins to think. An order that still runs is stopped, one that waits is dropped.
     ///
-    /// If no thread can be had, `done` is dropped without a call, and the decision stands. The same order
-    /// waits where too many threads hang already: it is begun should one of them come back.
+    /// If no thread can be had, now or a moment later, `done` is dropped without a call, and the decision
+    /// stands. An order waits where too many threads hang already: it is begun should one of them come back.
     pub fn order(&mut self, order: Order<G>) {
         if self.desk.as_ref().is_some_and(|desk| desk.is_hung()) {
             self.abandon();
         }
-        match self.desk() {
-            Ok(desk) => desk.put(order),
+        let refused = match &self.desk {
+            Some(desk) => desk.put(order),
+            None => Some(order),
+        };
+        let Some(order) = refused else { return };
+        match self.new_desk() {
+            // Whoever leaves even this one takes the order along.
+            Ok(desk) => drop(desk.put(order)),
             Err(error) => tracing::error!(%error, "no thread for the search; playing without"),
         }
     }
@@ -128,11 +145,8 @@ impl<G: Judged> Mind<G> {
         }
     }
 
-    fn desk(&mut self) -> io::Result<&Desk<G>> {
-        let desk = match self.desk.take() {
-            Some(desk) => desk,
-            None => Desk::open(self.maker.clone(), &self.staff)?,
-        };
+    fn new_desk(&mut self) -> io::Result<&Desk<G>> {
+        let desk = Desk::open(self.maker.clone(), &self.staff)?;
         Ok(self.desk.insert(desk))
     }
 }
@@ -147,18 +161,19 @@ impl<G: Judged> Drop for Mind<G> {
 
 impl<G: Judged> Desk<G> {
     fn open(maker: Maker<G>, staff: &Staff) -> io::Result<Arc<Self>> {
-        let tray = Tray { waiting: None, current: None, owner: Owner::Waits };
+        let tray = Tray { manned: true, waiting: None, current: None, owner: Owner::Waits };
         let desk = Arc::new(Desk { tray: Mutex::new(tray), changed: Condvar::new() });
-        let worker = desk.clone();
+        // Also left by a thread that never comes to be: then the closure is dropped without a call.
+        let place = Place(desk.clone());
         let home = staff.clone();
         staff.start(move || {
             let mut thinker = maker();
-            while let Some(order) = worker.take() {
+            while let Some(order) = place.0.take() {
                 let report = work(&mut thinker, &order);
                 if report.is_err() {
                     thinker = maker();
                 }
-                match worker.finish() {
+                match place.0.finish() {
                     Owner::Waits => (order.done)(report),
                     Owner::IsGone => {}
                     Owner::LeftUsBehind => home.one_came_back(),
@@ -173,13 +188,30 @@ impl<G: Judged> Desk<G> {
         self.tray.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, order: Order<G>) {
+    /// Gives the order back where nobody is there to take it.
+    fn put(&self, order: Order<G>) -> Option<Order<G>> {
         let mut tray = self.lock();
+        if !tray.manned {
+            return Some(order);
+        }
         if let Some(current) = &tray.current {
             current.stop();
         }
-        tray.waiting = Some(order);
+        let dropped = tray.waiting.replace(order);
         self.changed.notify_one();
+        drop(tray);
+        drop(dropped);
+        None
+    }
+
+    /// Nobody works here any more: who waits for an order need not.
+    fn leave(&self) {
+        let mut tray = self.lock();
+        tray.manned = false;
+        tray.current = None;
+        let dropped = tray.waiting.take();
+        drop(tray);
+        drop(dropped);
     }
 
     /// The next order; `None` when there will be none.
@@ -207,11 +239,13 @@ impl<G: Judged> Desk<G> {
     fn close(&self, owner: Owner) {
         let mut tray = self.lock();
         tray.owner = owner;
-        tray.waiting = None;
+        let dropped = tray.waiting.take();
         if let Some(current) = &tray.current {
             current.stop();
         }
         self.changed.notify_one();
+        drop(tray);
+        drop(dropped);
     }
 
     /// Is it still at an order that was stopped long ago?
@@ -368,6 +402,25 @@ mod tests {
         let (mut mind, made) = mind(Fault::Hangs, 100);
         assert!(!order_until_done(&mut mind, GRACE * (MOST_ABANDONED as u32 + 4)));
         assert_eq!(made.load(Relaxed), MOST_ABANDONED + 1);
+    }
+
+    #[test]
+    fn an_order_that_nobody_can_take_is_dropped_and_the_next_finds_somebody() {
+        let made = Arc::new(AtomicUsize::new(0));
+        let count = made.clone();
+        // The first thread ends before it begins, as one that the system refuses after all.
+        let maker = move || -> Box<dyn Thinker<Chess>> {
+            if count.fetch_add(1, Relaxed) == 0 { panic!("no thinker today") } else { Box::new(LastMove) }
+        };
+        let mut mind = Mind::with_maker(maker, Staff::default());
+        let (first, slot, told) = order();
+        mind.order(first);
+        assert_eq!(told.recv_timeout(LONG), Err(mpsc::RecvTimeoutError::Disconnected));
+        assert_eq!(slot.read().mv, Packed(1), "what stood there stands");
+        let (second, slot, told) = order();
+        mind.order(second);
+        assert!(told.recv_timeout(LONG).unwrap().is_ok());
+        assert_eq!((slot.read().mv, made.load(Relaxed)), (last_move(), 2));
     }
 
     #[test]

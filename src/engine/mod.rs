@@ -27,6 +27,7 @@ pub mod faulty;
 mod huge_pages;
 pub mod mcts;
 pub mod mind;
+pub mod odds;
 pub mod random;
 pub mod score;
 pub mod search;
@@ -68,6 +69,8 @@ pub struct Limits {
     pub root_moves: Vec<Packed>,
     /// Look at this move first, where nothing better is known.
     pub hint: Option<Packed>,
+    /// Tell of so many best moves, each with its line; `None`: of one. Only our [search] can tell of more.
+    pub lines: Option<NonZeroU16>,
 }
 
 /// Clocks as they stood at a moment, less what the way to the server takes of them.
@@ -133,13 +136,16 @@ pub struct Task<'t, G: Game> {
     pub best: &'t Decision,
     /// Stops the search from outside.
     pub stop: &'t StopFlag,
-    /// Hears of each finished iteration, and says whether to begin another: the soft limit is there.
+    /// Hears of each finished iteration, line by line, and says of the first whether to begin another: the
+    /// soft limit is there.
     pub watch: &'t (dyn Fn(&Progress<G>) -> ControlFlow<()> + Sync),
 }
 
 /// What a search has found out so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress<G: Game> {
+    /// The first is the best one; the others follow it, where more were asked for.
+    pub line: u16,
     /// Plies of the iteration.
     pub depth: u16,
     /// The longest line looked at, in plies.

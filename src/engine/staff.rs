@@ -3,11 +3,12 @@
 use std::{
     io,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering::Relaxed},
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     },
     thread,
+    time::Duration,
 };
 
 use super::search::STACK;
@@ -18,6 +19,10 @@ type Work = Box<dyn FnOnce() + Send>;
 
 /// More are left behind by nobody: who hangs this often would have the whole machine in the end.
 pub(super) const MOST_ABANDONED: usize = 4;
+/// So often the system is asked for a thread, …
+const TRIES: u32 = 6;
+/// … with so long between.
+const PAUSE: Duration = Duration::from_millis(5);
 /// Threads that may wait to be started.
 const WAITING: usize = 1024;
 
@@ -73,5 +78,46 @@ fn start_all(works: Receiver<Work>) {
 }
 
 fn start(work: Work) -> io::Result<()> {
-    thread::Builder::new().name("mind".into()).stack_size(STACK).spawn(work).map(drop)
+    // A thread that does not come to be takes what it was given with it.
+    let work = Arc::new(Mutex::new(Some(work)));
+    insist(|| {
+        let work = work.clone();
+        let run = move || {
+            let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+            work.into_iter().for_each(|work| work());
+        };
+        thread::Builder::new().name("mind".into()).stack_size(STACK).spawn(run).map(drop)
+    })
+}
+
+/// On a machine with very many threads the system may refuse one, and have it a moment later.
+fn insist(mut attempt: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    for _ in 1..TRIES {
+        match attempt() {
+            Ok(()) => return Ok(()),
+            Err(error) => tracing::warn!(%error, "no thread for the search yet"),
+        }
+        thread::sleep(PAUSE);
+    }
+    attempt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_is_refused_is_asked_for_again_but_not_for_ever() {
+        let tries = |refused: u32| {
+            let mut tries = 0;
+            let started = insist(|| {
+                tries += 1;
+                if tries > refused { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) }
+            });
+            (tries, started.is_ok())
+        };
+        assert_eq!(tries(0), (1, true));
+        assert_eq!(tries(3), (4, true));
+        assert_eq!(tries(1000), (TRIES, false));
+    }
 }

@@ -176,6 +176,14 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
     /// [`GameError::Position`] with what is wrong with it.
     fn parse(position: &str) -> Result<Self, GameError>;
 
+    /// The same, with castling as Chess960 writes it even where the position could be one of standard chess.
+    ///
+    /// # Errors
+    /// As [`Game::parse`].
+    fn parse_chess960(position: &str) -> Result<Self, GameError> {
+        Self::parse(position)
+    }
+
     /// Writes the position; [`Game::parse`] reads it back.
     fn print(&self) -> String;
 

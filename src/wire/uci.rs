@@ -91,6 +91,15 @@ pub struct Go {
     pub search_moves: Vec<String>,
 }
 
+impl Go {
+    /// Does such a search end by itself?
+    pub fn has_end(&self) -> bool {
+        let clock = self.time.iter().chain(&self.increment).any(Option::is_some);
+        let limit = self.depth.is_some() || self.nodes.is_some() || self.move_time.is_some();
+        (clock || limit) && !self.infinite && !self.ponder
+    }
+}
+
 impl FromGui {
     /// Reads one line.
     ///
@@ -151,11 +160,10 @@ fn go<'l>(words: impl Iterator<Item = &'l str>) -> Go {
     let mut go = Go::default();
     let mut words = words.peekable();
     while let Some(field) = words.next() {
-        // Numbers below zero happen on clocks that have run out.
         let mut number = || {
-            let number = words.peek()?.parse::<i64>().ok()?;
+            let number = number(words.peek()?)?;
             words.next();
-            u64::try_from(number.max(0)).ok()
+            Some(number)
         };
         let small = |number: u64| u16::try_from(number).unwrap_or(u16::MAX);
         match field {
@@ -181,11 +189,27 @@ fn go<'l>(words: impl Iterator<Item = &'l str>) -> Go {
     go
 }
 
-/// Four or five characters that begin and go on with a square: enough to tell a move from a field.
+/// Numbers below zero happen on clocks that have run out: they are zero; and what is too large is as large as can be.
+fn number(word: &str) -> Option<u64> {
+    let (below_zero, digits) = match word.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, word),
+    };
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| if below_zero { 0 } else { digits.parse().unwrap_or(u64::MAX) })
+}
+
+/// Four or five characters that begin and go on with a square, or a man that is dropped onto one: enough to tell a
+/// move from a field.
 fn is_move(word: &str) -> bool {
-    let bytes = word.as_bytes();
-    let square = |at: usize| matches!(bytes[at], b'a'..=b'h') && matches!(bytes[at + 1], b'1'..=b'8');
-    matches!(bytes.len(), 4 | 5) && square(0) && square(2)
+    let square = |file: u8, rank: u8| matches!(file, b'a'..=b'h') && matches!(rank, b'1'..=b'8');
+    match *word.as_bytes() {
+        [_, b'@', file, rank] => square(file, rank),
+        [from_file, from_rank, to_file, to_rank] | [from_file, from_rank, to_file, to_rank, _] => {
+            square(from_file, from_rank) && square(to_file, to_rank)
+        }
+        _ => false,
+    }
 }
 
 /// A score in UCI's terms.
@@ -203,23 +227,35 @@ pub enum UciScore {
 pub struct Info {
     pub depth: u16,
     pub seldepth: u16,
+    /// Which of several lines; `None`: there is one.
+    pub multipv: Option<u16>,
     pub score: UciScore,
+    /// Of a thousand games won, drawn and lost.
+    pub wdl: Option<[u16; 3]>,
     pub nodes: u64,
     pub time: Duration,
     pub hashfull: u16,
+    /// Told where there are any.
+    pub tbhits: u64,
     pub pv: Vec<String>,
 }
 
 impl fmt::Display for Info {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "info depth {} seldepth {} score ", self.depth, self.seldepth)?;
+        write!(f, "info depth {} seldepth {}", self.depth, self.seldepth)?;
+        self.multipv.map_or(Ok(()), |line| write!(f, " multipv {line}"))?;
         match self.score {
-            UciScore::Cp(cp) => write!(f, "cp {cp}")?,
-            UciScore::Mate(moves) => write!(f, "mate {moves}")?,
+            UciScore::Cp(cp) => write!(f, " score cp {cp}")?,
+            UciScore::Mate(moves) => write!(f, " score mate {moves}")?,
         }
+        self.wdl.map_or(Ok(()), |[wins, draws, losses]| write!(f, " wdl {wins} {draws} {losses}"))?;
         let nps = nodes_per_second(self.nodes, self.time);
         let millis = self.time.as_millis();
-        write!(f, " nodes {} nps {nps} hashfull {} time {millis} pv", self.nodes, self.hashfull)?;
+        write!(f, " nodes {} nps {nps} hashfull {}", self.nodes, self.hashfull)?;
+        if self.tbhits > 0 {
+            write!(f, " tbhits {}", self.tbhits)?;
+        }
+        write!(f, " time {millis} pv")?;
         self.pv.iter().try_for_each(|mv| write!(f, " {mv}"))
     }
 }
@@ -263,6 +299,61 @@ mod tests {
                 ..Go::default()
             }
         );
+    }
+
+    #[test]
+    fn absurd_numbers_are_the_nearest_that_make_sense() {
+        let go = parse_go(
+            "go depth -3 nodes 99999999999999999999999 movetime -99999999999999999999999 mate 70000",
+        );
+        assert_eq!((go.depth, go.nodes, go.move_time), (Some(0), Some(u64::MAX), Some(Duration::ZERO)));
+        assert_eq!(go.mate, Some(u16::MAX));
+        assert_eq!(parse_go("go nodes - depth +5 movetime 1e3 mate"), Go::default());
+    }
+
+    #[test]
+    fn men_are_dropped_in_search_moves_too() {
+        let go = parse_go("go searchmoves P@e4 e2e4 p@ depth 2");
+        assert_eq!((go.search_moves, go.depth), (vec!["P@e4".to_owned(), "e2e4".into()], Some(2)));
+    }
+
+    #[test]
+    fn only_some_searches_end_by_themselves() {
+        for (line, ends) in [
+            ("go", false),
+            ("go infinite depth 3", false),
+            ("go ponder wtime 100", false),
+            ("go mate 3", false),
+            ("go searchmoves e2e4", false),
+            ("go nodes 3", true),
+            ("go binc 3", true),
+            ("go movetime 0", true),
+        ] {
+            assert_eq!(parse_go(line).has_end(), ends, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_a_line() {
+        let mut info = Info {
+            depth: 9,
+            seldepth: 12,
+            multipv: None,
+            score: UciScore::Cp(-3),
+            wdl: None,
+            nodes: 1000,
+            time: Duration::from_millis(10),
+            hashfull: 4,
+            tbhits: 0,
+            pv: vec!["e2e4".into(), "e7e5".into()],
+        };
+        let rest = "nodes 1000 nps 100000 hashfull 4 time 10 pv e2e4 e7e5";
+        assert_eq!(info.to_string(), format!("info depth 9 seldepth 12 score cp -3 {rest}"));
+        (info.multipv, info.wdl, info.score) = (Some(2), Some([0, 1, 999]), UciScore::Mate(-4));
+        let score = "multipv 2 score mate -4 wdl 0 1 999";
+        assert_eq!(info.to_string(), format!("info depth 9 seldepth 12 {score} {rest}"));
+        info.tbhits = 7;
+        assert!(info.to_string().contains(" hashfull 4 tbhits 7 time 10 pv "), "{info}");
     }
 
     #[test]

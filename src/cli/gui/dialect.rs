@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use super::options::{Offer, Options};
 use crate::{
-    engine::{Judged, Score},
+    engine::{Judged, Score, odds::Odds},
     game::{Game, GameError, Line},
     wire::uci::{Go, UciScore, Words},
 };
 
-/// A dialect of UCI, with what it remembers of its own options.
+/// A dialect of UCI.
 pub trait Dialect: Send + 'static {
     /// What is played.
     type Game: Judged;
@@ -20,18 +21,21 @@ pub trait Dialect: Send + 'static {
     const MOST_SAID: usize;
     /// Said instead of a move where there is none.
     const NO_MOVE: &str;
+    /// What can be set.
+    const OFFERS: &[&[Offer]];
+    /// Is an option that nobody knows taken without a word?
+    const IS_LENIENT: bool = false;
 
-    /// The lines that tell of its own options.
-    fn options(&self) -> Vec<String>;
-
-    /// Sets one of its own options, named in lower case.
-    fn set_option(&mut self, name: &str, value: &str) -> Setting;
+    /// The lines that tell of options which it has by name only.
+    fn more_options(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The position that a game begins with; `None`: the usual one.
     ///
     /// # Errors
     /// [`GameError::Position`] if the text is none.
-    fn root(&self, text: Option<&str>) -> Result<Self::Game, GameError>;
+    fn root(text: Option<&str>, options: &Options) -> Result<Self::Game, GameError>;
 
     /// What `go` means where it leaves something open.
     fn complete(go: Go) -> Go {
@@ -40,6 +44,11 @@ pub trait Dialect: Send + 'static {
 
     /// The value of a search, as it is told.
     fn score(score: Score) -> UciScore;
+
+    /// What the value says of the result; `None`: nobody knows that.
+    fn odds(_position: &Self::Game, _score: Score) -> Option<Odds> {
+        None
+    }
 
     /// The answer, with the reply that the search expects.
     fn best_move(mv: &str, reply: Option<&str>) -> String;
@@ -57,13 +66,4 @@ pub struct Margin {
     pub most: Duration,
     /// … but of a short time at most one part in so many.
     pub part: u32,
-}
-
-/// What became of an option.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Setting {
-    /// It is set, or rightly of no interest.
-    Taken,
-    /// There is none of that name.
-    Unknown,
 }

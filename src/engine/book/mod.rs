@@ -3,7 +3,7 @@
 //! A book is asked with the [key](crate::game::Game::book_key) of a position and knows moves as text; whoever
 //! asks says which of them are moves there.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use serde::Deserialize;
 
@@ -47,10 +47,10 @@ pub enum Select {
     Uniform,
 }
 
-/// Files that are open, and how to use them.
-#[derive(Debug)]
+/// Files that are open, and how to use them. Cheap to clone.
+#[derive(Clone, Debug)]
 pub struct Book {
-    files: Vec<File>,
+    files: Arc<[File]>,
     config: Config,
 }
 
@@ -67,7 +67,13 @@ impl Book {
             room -= file.bytes();
             files.push(file);
         }
-        Ok((!files.is_empty()).then(|| Book { files, config: config.clone() }))
+        Ok((!files.is_empty()).then(|| Book { files: files.into(), config: config.clone() }))
+    }
+
+    /// The same files, used otherwise.
+    #[must_use]
+    pub fn used(&self, select: Select, max_ply: usize) -> Book {
+        Book { files: self.files.clone(), config: Config { select, max_ply, ..self.config.clone() } }
     }
 
     /// How many moves it knows, each in one position.

@@ -27,6 +27,7 @@ pub use config::{Config, Named, Protocol, Value};
 use connection::Connection;
 pub use contestant::{Answer, Contestant, Reply};
 pub use program::{Failure, Program, Tried};
+pub use rules::uci_variants;
 pub(super) use thinker::External;
 
 use super::Clocks;

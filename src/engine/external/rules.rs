@@ -1,7 +1,7 @@
 //! What the games are called in the two protocols.
 
 use super::Protocol;
-use crate::game::Game;
+use crate::game::{Game, GameId};
 
 /// A game by the name that it has in our configurations, in UCI (by its option `UCI_Variant`), and by the feature
 /// `variants` of xboard's protocol, where some go by several.
@@ -18,11 +18,19 @@ const ROWS: &[Row] = &[
     Row("threecheck", "3check", &["3check"]),
 ];
 
+fn row(name: &str) -> Option<&'static Row> {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    ROWS.iter().find(|Row(name, ..)| name.eq_ignore_ascii_case(&plain))
+}
+
+/// The games that UCI has a name for in its option `UCI_Variant`, chess first.
+pub fn uci_variants() -> impl Iterator<Item = (GameId, &'static str)> {
+    GameId::ALL.iter().filter_map(|&game| Some((game, row(game.name())?.1)))
+}
+
 /// What an engine may call this game; nothing where it cannot even be told of it.
 pub(super) fn names<G: Game>(protocol: Protocol) -> &'static [&'static str] {
-    let plain: String = G::NAME.chars().filter(char::is_ascii_alphanumeric).collect();
-    let row = ROWS.iter().find(|Row(name, ..)| name.eq_ignore_ascii_case(&plain));
-    match (row, protocol) {
+    match (row(G::NAME), protocol) {
         (None, _) => &[],
         (Some(Row(_, uci, _)), Protocol::Uci) => std::slice::from_ref(uci),
         (Some(Row(.., xboard)), Protocol::Xboard) => xboard,
@@ -39,5 +47,7 @@ mod tests {
         assert_eq!(names::<Chess>(Protocol::Uci), ["chess"]);
         assert_eq!(names::<Chess>(Protocol::Xboard), ["normal"]);
         assert!(names::<Mini2023>(Protocol::Uci).is_empty());
+        let variants: Vec<_> = uci_variants().collect();
+        assert_eq!((variants.len(), variants[0]), (ROWS.len(), (GameId::Chess, "chess")));
     }
 }

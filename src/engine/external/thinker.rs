@@ -254,6 +254,7 @@ impl<G: Judged> Search<'_, '_, G> {
         let mv = now.pack(mv);
         let depth = told.depth.max(1);
         let progress = Progress {
+            line: 1,
             depth,
             seldepth: told.seldepth.max(depth),
             share: USUAL_SHARE,

@@ -268,6 +268,7 @@ impl<'s, G: Judged, F: Form<G>> Worker<'s, G, F> {
         let Some(best) = tree.best(tree.root()) else { return ControlFlow::Continue(()) };
         let share = u64::from(best.visits()) * 1000 / u64::from(tree.root().visits().max(1));
         (task.watch)(&Progress {
+            line: 1,
             depth: self.depth(),
             seldepth: self.longest.max(1),
             share: share.min(1000) as u16,

@@ -2,8 +2,8 @@
 //!
 //! A search reads from top to bottom: [`Search`] leads on the thread that it is called on and starts others
 //! to help it, each deepens in
-//! [`worker`], an iteration opens its window in [`aspiration`], a node is searched in [`node`] and
-//! played out in [`quiescence`]. Each heuristic has a file of its own under [`prune`], [`reduce`] and
+//! [`worker`], an iteration goes through its [`lines`] and opens a window for each in [`aspiration`], a node is
+//! searched in [`node`] and played out in [`quiescence`]. Each heuristic has a file of its own under [`prune`], [`reduce`] and
 //! [`extend`], and is called by name in one place.
 //!
 //! Sources: Chess Programming Wiki, "Principal Variation Search", "Iterative Deepening" and "Lazy SMP".
@@ -30,6 +30,7 @@ mod aspiration;
 mod correction;
 mod extend;
 mod history;
+mod lines;
 mod node;
 mod picker;
 mod prune;

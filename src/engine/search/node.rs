@@ -90,7 +90,9 @@ impl<G: Judged> Worker<'_, G> {
             Known::All(score) => return Ok(score),
         };
         let hint = self.shared.task.limits.hint.filter(|_| K::ROOT);
-        let table_move = entry.and_then(|e| position.unpack(e.mv));
+        let line = if K::ROOT { self.lines.hint() } else { None };
+        let line = line.and_then(|mv| position.unpack(mv));
+        let table_move = line.or_else(|| entry.and_then(|e| position.unpack(e.mv)));
         let table_move = table_move.or_else(|| position.unpack(hint?));
         let depth = depth - reduce::internal_iterative::plies(depth, table_move.is_some());
 

@@ -1,15 +1,15 @@
 //! One thread of a search: its memory, its path, its clock, and the loop that deepens.
 
 use std::{
-    ops::ControlFlow,
     sync::{Arc, atomic::Ordering::Relaxed},
     time::Instant,
 };
 
 use super::{
-    MAX_PLY, Node, Progress, Report, Score, Shared,
+    MAX_PLY, Node, Report, Score, Shared,
     correction::{Correction, Likeness},
     history::{Before, History, Spares, Tried},
+    lines::Lines,
     picker::{Pick, Picker, Pile, Scope},
     pv::PvTable,
 };
@@ -87,8 +87,9 @@ pub(super) struct Worker<'s, G: Judged> {
     /// How many of them the others have been told of.
     told: u64,
     next_look: u64,
-    seldepth: u16,
+    pub seldepth: u16,
     root: RootEffort,
+    pub lines: Lines<G::Move>,
 }
 
 /// Where the nodes of an iteration went.
@@ -121,7 +122,7 @@ impl<'s, G: Judged> Worker<'s, G> {
         memory.keys.extend_from_slice(shared.task.line.keys());
         memory.keys.reserve(MAX_PLY as usize + 1);
         let played_keys = memory.keys.len();
-        Worker {
+        let mut worker = Worker {
             shared,
             memory,
             role,
@@ -132,7 +133,10 @@ impl<'s, G: Judged> Worker<'s, G> {
             next_look: 0,
             seldepth: 0,
             root: RootEffort { before: 0, best: Packed::NONE, on_best: 0 },
-        }
+            lines: Lines::new(1),
+        };
+        worker.lines = Lines::new(worker.most_lines(shared.task.line.now()));
+        worker
     }
 
     /// Searches deeper and deeper until a limit is reached.
@@ -147,13 +151,13 @@ impl<'s, G: Judged> Worker<'s, G> {
             self.iteration = i32::from(depth) + 1;
             self.seldepth = 0;
             self.root = RootEffort { before: self.nodes, best: Packed::NONE, on_best: 0 };
-            match self.aspire(root, &state, self.iteration, score) {
+            match self.iterate(root, &state, score) {
                 Ok(found) => score = found,
                 Err(Stopped) => break,
             }
             debug_assert!(self.memory.pile.is_empty(), "a node has left moves behind");
             depth += 1;
-            if self.leads() && (self.tell(depth, score).is_break() || self.has_mate(score)) {
+            if self.leads() && (self.tell(depth).is_break() || self.has_mate(score)) {
                 break;
             }
         }
@@ -172,8 +176,16 @@ impl<'s, G: Judged> Worker<'s, G> {
 
     /// A better move at the root, found since this count of nodes.
     pub fn publish(&mut self, root: &G, mv: G::Move, score: Score, since: u64) {
+        if self.lines.is_behind_first() {
+            return;
+        }
         let mv = root.pack(mv);
         self.root.found(mv, self.nodes - since);
+        self.decide(mv, score);
+    }
+
+    /// This is the move to play.
+    pub fn decide(&self, mv: Packed, score: Score) {
         if self.leads() {
             let depth = self.iteration as u16;
             self.shared.task.best.publish(Best { mv, score: self.shared.told(score), depth });
@@ -185,18 +197,9 @@ impl<'s, G: Judged> Worker<'s, G> {
         self.nodes
     }
 
-    fn tell(&self, depth: u16, score: Score) -> ControlFlow<()> {
-        (self.shared.task.watch)(&Progress {
-            depth,
-            seldepth: self.seldepth.max(depth),
-            share: self.root.share(self.nodes),
-            score: self.shared.told(score),
-            nodes: self.all_nodes(),
-            table_hits: self.shared.hits.load(Relaxed),
-            time: self.shared.began.elapsed(),
-            hashfull: self.shared.table.hashfull(),
-            pv: self.memory.pv.root(self.shared.task.line.now()),
-        })
+    /// The part of this iteration's nodes that was spent on the best move, in thousandths.
+    pub fn share(&self) -> u16 {
+        self.root.share(self.nodes)
     }
 
     /// Is the mate found that was asked for?
@@ -207,16 +210,16 @@ impl<'s, G: Judged> Worker<'s, G> {
 
     /// Are only some moves asked for at the root?
     pub fn is_restricted(&self) -> bool {
-        !self.shared.task.limits.root_moves.is_empty()
+        !self.shared.task.limits.root_moves.is_empty() || self.lines.is_behind_first()
     }
 
-    /// Is the move among those asked for at the root?
+    /// Is the move among those asked for at the root, and in no line yet?
     pub fn is_wanted(&self, mv: Packed) -> bool {
         let wanted = self.shared.wanted;
-        wanted.is_empty() || wanted.contains(&mv)
+        (wanted.is_empty() || wanted.contains(&mv)) && !self.lines.has(mv)
     }
 
-    fn all_nodes(&self) -> u64 {
+    pub fn all_nodes(&self) -> u64 {
         self.shared.nodes.load(Relaxed) + self.nodes - self.told
     }
 
@@ -233,7 +236,7 @@ impl<'s, G: Judged> Worker<'s, G> {
         self.next_look = self.nodes;
     }
 
-    fn leads(&self) -> bool {
+    pub fn leads(&self) -> bool {
         matches!(self.role, Role::Leads(_))
     }
 

@@ -85,6 +85,7 @@ fn tell<G: Judged>(
     let Some(mv) = mv else { return ControlFlow::Break(()) };
     task.best.publish(Best { mv: task.line.now().pack(mv), score, depth });
     (task.watch)(&Progress {
+        line: 1,
         depth,
         seldepth: walk.seldepth,
         share: USUAL_SHARE,

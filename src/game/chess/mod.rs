@@ -165,6 +165,10 @@ impl Game for Chess {
         Ok(Chess::from(position))
     }
 
+    fn parse_chess960(text: &str) -> Result<Self, GameError> {
+        Chess::parse_as(text, CastlingMode::Chess960)
+    }
+
     fn print(&self) -> String {
         Fen::from_position(&self.position, EnPassantMode::Legal).to_string()
     }

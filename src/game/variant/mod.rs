@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use shakmaty::{EnPassantMode, Move, fen::Fen, san::SanPlus, variant, zobrist::Zobrist64};
+use shakmaty::{CastlingMode, EnPassantMode, Move, fen::Fen, san::SanPlus, variant, zobrist::Zobrist64};
 
 use super::{
     Game, GameError, Key, MoveText, Moves, Outcome, Packed, PieceTo, Reason, Side, Tactics,
@@ -79,6 +79,10 @@ impl<P: Rules> Game for Variant<P> {
         setup::read(text, P::NAME).map(Variant::new)
     }
 
+    fn parse_chess960(text: &str) -> Result<Self, GameError> {
+        setup::read_as(text, P::NAME, CastlingMode::Chess960).map(Variant::new)
+    }
+
     fn print(&self) -> String {
         Fen::from_position(&self.position, EnPassantMode::Legal).to_string()
     }
@@ -98,7 +102,7 @@ impl<P: Rules> Game for Variant<P> {
     }
 
     fn is_chess960(&self) -> bool {
-        self.position.castles().mode() == shakmaty::CastlingMode::Chess960
+        self.position.castles().mode() == CastlingMode::Chess960
     }
 
     fn men(&self) -> usize {

@@ -1,0 +1,435 @@
+//! What can be set in the engine: one list of offers, each with its name, its kind and what it changes.
+
+use std::{env, num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, time::Duration};
+
+use crate::{
+    engine::{
+        self,
+        book::{self, Book, BookError, Select},
+        external,
+        syzygy::{self, Endgames, MOST_MEN, TablesError},
+    },
+    game::GameId,
+};
+
+/// Never more than this, whatever the machine: 32 TiB.
+const MOST_HASH_MIB: u64 = 1 << 25;
+
+/// How the engine is set.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What its thinkers are made by.
+    pub engine: engine::Config,
+    /// Kept in hand of each move's time.
+    pub overhead: Duration,
+    /// Told of in each iteration; not zero.
+    pub lines: u16,
+    /// Are the odds told with a score?
+    pub shows_odds: bool,
+    /// Does somebody look at positions, and plays no game?
+    pub analyses: bool,
+    /// Is castling written as in Chess960, whatever the position?
+    pub chess960: bool,
+    /// What is played.
+    pub game: GameId,
+    /// Whose moves are played without a search.
+    pub book: Option<Book>,
+    select: Select,
+    book_plies: usize,
+    /// Endgame tables that are open.
+    pub endgames: Option<Endgames>,
+}
+
+impl Options {
+    /// As they are before anything is set.
+    pub fn new(engine: engine::Config, overhead: Duration) -> Options {
+        let book::Config { select, max_ply, .. } = book::Config::default();
+        Options {
+            engine,
+            overhead,
+            lines: 1,
+            shows_odds: false,
+            analyses: false,
+            chess960: false,
+            game: GameId::Chess,
+            book: None,
+            select,
+            book_plies: max_ply,
+            endgames: None,
+        }
+    }
+
+    /// Sets what is offered under this name, in any case of letters.
+    ///
+    /// # Errors
+    /// [`BadOption`]; all is as it was then.
+    pub fn set(
+        &mut self,
+        offers: &[&[Offer]],
+        name: &str,
+        value: &str,
+    ) -> Result<Option<Pressed>, BadOption> {
+        let mut all = offers.iter().copied().flatten();
+        let offer = all.find(|offer| offer.name.eq_ignore_ascii_case(name));
+        let offer = offer.ok_or_else(|| BadOption::Unknown(name.to_owned()))?;
+        let bad =
+            || BadOption::Value { name: offer.name, value: value.to_owned(), range: offer.kind.range() };
+        match &offer.kind {
+            Kind::Spin { range, set, .. } => {
+                set(self, value.parse().ok().filter(|n| range().contains(n)).ok_or_else(bad)?);
+            }
+            Kind::Check { set, .. } => {
+                let is = |word: &str| value.eq_ignore_ascii_case(word);
+                set(
+                    self,
+                    if is("true") {
+                        true
+                    } else if is("false") {
+                        false
+                    } else {
+                        return Err(bad());
+                    },
+                );
+            }
+            Kind::Combo { choices, set, .. } => {
+                let chosen = choices().into_iter().find(|choice| choice.eq_ignore_ascii_case(value));
+                set(self, chosen.ok_or_else(bad)?);
+            }
+            Kind::File { set } => set(self, Some(value).filter(|path| !matches!(*path, "" | EMPTY)))?,
+            Kind::Button(pressed) => return Ok(Some(*pressed)),
+            Kind::Taken(_) => {}
+        }
+        Ok(None)
+    }
+
+    fn open_book(&mut self, path: Option<&str>) -> Result<(), BookError> {
+        let files = path.map(PathBuf::from).into_iter().collect();
+        self.book =
+            Book::open(&book::Config { files, ..book::Config::default() })?.map(|book| self.using(&book));
+        Ok(())
+    }
+
+    /// Several folders stand as the system writes them in `PATH`.
+    fn open_tables(&mut self, path: Option<&str>) -> Result<(), TablesError> {
+        let folders = path.into_iter().flat_map(env::split_paths).collect();
+        let config = syzygy::Config { folders, ..self.engine.syzygy.clone() };
+        self.endgames = Endgames::open(&config)?;
+        self.engine.syzygy = config;
+        Ok(())
+    }
+
+    fn using(&self, book: &Book) -> Book {
+        book.used(self.select, self.book_plies)
+    }
+
+    fn use_book(&mut self, select: Select, plies: usize) {
+        (self.select, self.book_plies) = (select, plies);
+        self.book = self.book.as_ref().map(|book| self.using(book));
+    }
+}
+
+/// Why an option is not set.
+#[derive(Debug, thiserror::Error)]
+pub enum BadOption {
+    /// There is none of that name.
+    #[error("no option '{0}'")]
+    Unknown(String),
+    /// What it cannot be.
+    #[error("'{value}' is no value for {name} ({range}); it stays as it is")]
+    Value {
+        /// As we write it.
+        name: &'static str,
+        /// As it was given.
+        value: String,
+        /// What it could have been.
+        range: String,
+    },
+    /// A file that is no book.
+    #[error("{0}; it stays as it is")]
+    Book(#[from] BookError),
+    /// Files that are no tables.
+    #[error("{0}; it stays as it is")]
+    Tables(#[from] TablesError),
+}
+
+/// A button.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Pressed {
+    /// Nothing that was thought counts any more.
+    ClearHash,
+}
+
+/// Something that can be set.
+pub struct Offer {
+    name: &'static str,
+    kind: Kind,
+}
+
+/// What kind of thing it is, and where it stands.
+enum Kind {
+    Spin {
+        range: fn() -> RangeInclusive<u64>,
+        get: fn(&Options) -> u64,
+        set: fn(&mut Options, u64),
+    },
+    Check {
+        get: fn(&Options) -> bool,
+        set: fn(&mut Options, bool),
+    },
+    Combo {
+        choices: fn() -> Vec<&'static str>,
+        get: fn(&Options) -> &'static str,
+        set: fn(&mut Options, &str),
+    },
+    /// A path, or none.
+    File {
+        set: fn(&mut Options, Option<&str>) -> Result<(), BadOption>,
+    },
+    Button(Pressed),
+    /// What GUIs tell or ask and we need not know: its type and default.
+    Taken(&'static str),
+}
+
+impl Kind {
+    /// What it can be set to.
+    fn range(&self) -> String {
+        match self {
+            Kind::Spin { range, .. } => format!("{} to {}", range().start(), range().end()),
+            Kind::Combo { choices, .. } => choices().join(", "),
+            Kind::Check { .. } => "true or false".to_owned(),
+            Kind::File { .. } | Kind::Button(_) | Kind::Taken(_) => String::new(),
+        }
+    }
+}
+
+/// As UCI writes a text that is none.
+const EMPTY: &str = "<empty>";
+
+impl Offer {
+    /// The line that tells of it.
+    pub fn line(&self, options: &Options) -> String {
+        let name = self.name;
+        let kind = match &self.kind {
+            Kind::Spin { range, get, .. } => {
+                format!("spin default {} min {} max {}", get(options), range().start(), range().end())
+            }
+            Kind::Check { get, .. } => format!("check default {}", get(options)),
+            Kind::Combo { choices, get, .. } => {
+                let choices: String = choices().iter().flat_map(|choice| [" var ", choice]).collect();
+                format!("combo default {}{choices}", get(options))
+            }
+            Kind::File { .. } => format!("string default {EMPTY}"),
+            Kind::Button(_) => "button".to_owned(),
+            Kind::Taken(kind) => (*kind).to_owned(),
+        };
+        format!("option name {name} type {kind}")
+    }
+}
+
+/// What engines of all dialects have.
+pub const COMMON: &[Offer] = &[
+    Offer {
+        name: "Hash",
+        kind: Kind::Spin {
+            range: || 1..=memory_mib().clamp(1, MOST_HASH_MIB),
+            get: |options| options.engine.hash_mib.get() as u64,
+            set: |options, mib| options.engine.hash_mib = at_least_one(mib),
+        },
+    },
+    Offer {
+        name: "Threads",
+        kind: Kind::Spin {
+            range: || 1..=256,
+            get: |options| options.engine.threads.get() as u64,
+            set: |options, threads| options.engine.threads = at_least_one(threads),
+        },
+    },
+    Offer {
+        name: "Move Overhead",
+        kind: Kind::Spin {
+            range: || 0..=10_000,
+            get: |options| options.overhead.as_millis() as u64,
+            set: |options, millis| options.overhead = Duration::from_millis(millis),
+        },
+    },
+];
+
+/// What else an engine of chess has.
+pub const CHESS: &[Offer] = &[
+    Offer { name: "Clear Hash", kind: Kind::Button(Pressed::ClearHash) },
+    // The GUI says by it whether it will ponder.
+    Offer { name: "Ponder", kind: Kind::Taken("check default false") },
+    Offer {
+        name: "MultiPV",
+        kind: Kind::Spin {
+            range: || 1..=256,
+            get: |options| options.lines.into(),
+            set: |options, lines| options.lines = lines as u16,
+        },
+    },
+    Offer { name: "BookFile", kind: Kind::File { set: |options, path| Ok(options.open_book(path)?) } },
+    Offer {
+        name: "BookDepth",
+        kind: Kind::Spin {
+            range: || 0..=1000,
+            get: |options| options.book_plies as u64,
+            set: |options, plies| options.use_book(options.select, plies as usize),
+        },
+    },
+    Offer {
+        name: "BookSelect",
+        kind: Kind::Combo {
+            choices: || SELECTS.map(|(name, _)| name).into(),
+            get: |options| SELECTS.iter().find(|row| row.1 == options.select).map_or("", |row| row.0),
+            set: |options, chosen| {
+                let row = SELECTS.iter().find(|row| row.0 == chosen);
+                options.use_book(row.map_or(options.select, |row| row.1), options.book_plies);
+            },
+        },
+    },
+    Offer { name: "SyzygyPath", kind: Kind::File { set: |options, path| Ok(options.open_tables(path)?) } },
+    Offer {
+        name: "SyzygyProbeDepth",
+        kind: Kind::Spin {
+            range: || 1..=100,
+            get: |options| options.engine.syzygy.min_depth.into(),
+            set: |options, depth| options.engine.syzygy.min_depth = depth as u16,
+        },
+    },
+    Offer {
+        name: "SyzygyProbeLimit",
+        kind: Kind::Spin {
+            range: || 0..=MOST_MEN as u64,
+            get: |options| options.engine.syzygy.max_pieces as u64,
+            set: |options, men| options.engine.syzygy.max_pieces = men as usize,
+        },
+    },
+    Offer {
+        name: "UCI_Variant",
+        kind: Kind::Combo {
+            choices: || external::uci_variants().map(|row| row.1).collect(),
+            get: |options| external::uci_variants().find(|row| row.0 == options.game).map_or("", |row| row.1),
+            set: |options, chosen| {
+                let row = external::uci_variants().find(|row| row.1 == chosen);
+                options.game = row.map_or(options.game, |row| row.0);
+            },
+        },
+    },
+    Offer {
+        name: "UCI_Chess960",
+        kind: Kind::Check {
+            get: |options| options.chess960,
+            set: |options, chess960| options.chess960 = chess960,
+        },
+    },
+    Offer {
+        name: "UCI_ShowWDL",
+        kind: Kind::Check {
+            get: |options| options.shows_odds,
+            set: |options, shows| options.shows_odds = shows,
+        },
+    },
+    Offer {
+        name: "UCI_AnalyseMode",
+        kind: Kind::Check {
+            get: |options| options.analyses,
+            set: |options, analyses| options.analyses = analyses,
+        },
+    },
+    Offer { name: "UCI_EngineAbout", kind: Kind::Taken(ABOUT) },
+];
+
+const ABOUT: &str = concat!(
+    "string default Zeitnot ",
+    env!("CARGO_PKG_VERSION"),
+    ", free software under the GPL 3.0 or later; see docs/uci.md"
+);
+
+const SELECTS: [(&str, Select); 3] =
+    [("best", Select::Best), ("weighted", Select::Weighted), ("uniform", Select::Uniform)];
+
+fn at_least_one(number: u64) -> NonZeroUsize {
+    usize::try_from(number).ok().and_then(NonZeroUsize::new).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// All that the machine has; where it cannot be asked, there is no limit but the one that we set.
+#[cfg(target_os = "linux")]
+fn memory_mib() -> u64 {
+    let info = rustix::system::sysinfo();
+    ((u128::from(info.totalram) * u128::from(info.mem_unit)) >> 20).try_into().unwrap_or(MOST_HASH_MIB)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory_mib() -> u64 {
+    MOST_HASH_MIB
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &[&[Offer]] = &[COMMON, CHESS];
+
+    fn options() -> Options {
+        Options::new(engine::Config::default(), Duration::from_millis(50))
+    }
+
+    fn line(name: &str, options: &Options) -> String {
+        let mut all = ALL.iter().copied().flatten();
+        all.find(|offer| offer.name == name).unwrap().line(options)
+    }
+
+    #[test]
+    fn what_is_set_is_what_is_told() {
+        let mut options = options();
+        for (name, before, value, after) in [
+            ("Threads", "spin default 1 min 1 max 256", "256", "spin default 256 min 1 max 256"),
+            ("MultiPV", "spin default 1 min 1 max 256", "4", "spin default 4 min 1 max 256"),
+            ("Move Overhead", "spin default 50 min 0 max 10000", "0", "spin default 0 min 0 max 10000"),
+            ("UCI_ShowWDL", "check default false", "TRUE", "check default true"),
+            ("UCI_Chess960", "check default false", "true", "check default true"),
+            ("BookDepth", "spin default 40 min 0 max 1000", "12", "spin default 12 min 0 max 1000"),
+            (
+                "BookSelect",
+                "combo default weighted var best var weighted var uniform",
+                "Best",
+                "combo default best var best var weighted var uniform",
+            ),
+        ] {
+            assert_eq!(line(name, &options), format!("option name {name} type {before}"));
+            assert_eq!(options.set(ALL, &name.to_uppercase(), value).unwrap(), None);
+            assert_eq!(line(name, &options), format!("option name {name} type {after}"));
+        }
+        let variants = line("UCI_Variant", &options);
+        assert!(variants.contains(" combo default chess var chess var crazyhouse var atomic "), "{variants}");
+        options.set(ALL, "UCI_Variant", "3check").unwrap();
+        assert_eq!(options.game, GameId::ThreeCheck);
+        assert_eq!(options.set(ALL, "clear hash", "").unwrap(), Some(Pressed::ClearHash));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_and_changes_nothing() {
+        let mut options = options();
+        let memory = (memory_mib() + 1).to_string();
+        for (name, value, complaint) in [
+            ("Hash", "0", "'0' is no value for Hash (1 to "),
+            ("hash", &memory, "is no value for Hash"),
+            ("Hash", "", "'' is no value for Hash"),
+            ("Threads", "-1", "'-1' is no value for Threads"),
+            ("MultiPV", "257", "'257' is no value for MultiPV"),
+            ("UCI_ShowWDL", "yes", "'yes' is no value for UCI_ShowWDL"),
+            ("UCI_Variant", "shogi", "'shogi' is no value for UCI_Variant"),
+            ("BookFile", "/nowhere/at all.bin", "book /nowhere/at all.bin: cannot be read"),
+            ("SyzygyPath", "/nowhere/at all", "endgame tables: /nowhere/at all: cannot be read"),
+            ("SyzygyProbeLimit", "8", "'8' is no value for SyzygyProbeLimit (0 to 7)"),
+            ("Wings", "2", "no option 'Wings'"),
+        ] {
+            let error = options.set(ALL, name, value).unwrap_err().to_string();
+            assert!(error.contains(complaint), "{error}");
+        }
+        let lines = |options: &Options| -> Vec<_> {
+            ALL.iter().copied().flatten().map(|offer| offer.line(options)).collect()
+        };
+        assert_eq!(lines(&options), lines(&super::tests::options()));
+    }
+}
