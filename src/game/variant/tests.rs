@@ -221,7 +221,7 @@ fn passing_is_left_where_it_proves_nothing() {
     assert!(!passes::<variant::Antichess>("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1"));
     // A queen gets into zugzwang where kings cannot be checked.
     assert!(!passes::<variant::Atomic>("8/8/8/8/8/2k5/3K4/Q7 w - - 0 1"));
-    assert!(passes::<variant::Atomic>("7k/8/8/8/8/8/3K4/QN6 w - - 0 1"));
+    assert!(passes::<variant::Atomic>("6k1/8/8/8/8/8/3K4/QN6 w - - 0 1"));
     // What is in hand can always be dropped.
     assert!(passes::<variant::Crazyhouse>("7k/8/8/8/8/8/PP6/K7[P] w - - 0 1"));
     assert!(!passes::<variant::Crazyhouse>("7k/8/8/8/8/8/PP6/K7[p] w - - 0 1"));
