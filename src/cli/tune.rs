@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub epochs: u32,
     /// What the score of the search counts beside the result of the game, from 0 to 1
-    #[arg(long, default_value_t = 0.5, value_name = "PART", value_parser = part)]
+    #[arg(long, default_value_t = 0.7, value_name = "PART", value_parser = part)]
     pub by_score: f64,
     /// The first step, in centipawns; steps become smaller
     #[arg(long, default_value_t = 1.0, value_name = "CP", value_parser = length)]

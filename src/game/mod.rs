@@ -269,10 +269,16 @@ pub trait Tactics: Game {
         if moves.is_empty() { None } else { moves.get(choose(moves.len())).copied() }
     }
 
-    /// The legal moves with a [`Tactics::gain`] worth trying at the leaves.
+    /// Is this one of the [`Tactics::noisy_moves`]?
+    fn is_noisy(&self, mv: Self::Move) -> bool {
+        self.gain(mv) > 0
+    }
+
+    /// The legal moves with a [`Tactics::gain`] worth trying at the leaves: those that are
+    /// [noisy](Tactics::is_noisy).
     fn noisy_moves(&self) -> Moves<Self::Move> {
         let mut moves = self.moves();
-        moves.retain(|mv| self.gain(*mv) > 0);
+        moves.retain(|mv| self.is_noisy(*mv));
         moves
     }
 

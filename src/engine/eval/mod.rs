@@ -39,8 +39,23 @@ pub trait Evaluator<G: Tactics>: Default + Send + Sync + 'static {
     /// The state after `mv` is played on `before`.
     fn step(&self, state: &Self::State, before: &G, mv: G::Move) -> Self::State;
 
+    /// The families a position belongs to; `None`: this judge knows of none.
+    fn families(&self, _: &Self::State) -> Option<Families> {
+        None
+    }
+
     /// What the position is worth to the side to move.
     fn score(&self, state: &Self::State, position: &G) -> Score;
+}
+
+/// Positions that a judge is likely to misjudge alike have a key in common: in chess that of their pawns, of White's
+/// officers, or of Black's.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Families(pub [u64; Families::COUNT]);
+
+impl Families {
+    /// To how many each position belongs.
+    pub const COUNT: usize = 3;
 }
 
 /// A game our engine can play: its rules, and who judges its positions.

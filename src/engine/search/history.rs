@@ -132,17 +132,17 @@ impl<G: Tactics> History<G> {
 
     fn add(&mut self, position: &G, mv: G::Move, before: &Before, bonus: i32) {
         let index = position.piece_to(mv).index();
-        pull(&mut self.quiet[position.side() as usize][index], bonus);
+        pull::<LIMIT>(&mut self.quiet[position.side() as usize][index], bonus);
         for (after, before) in self.continuation.iter_mut().zip(before) {
             if let Some(before) = before {
-                pull(&mut after[before.index()][index], bonus);
+                pull::<LIMIT>(&mut after[before.index()][index], bonus);
             }
         }
     }
 }
 
 /// Adds a bonus that weighs less the nearer the entry is to its limit.
-fn pull(entry: &mut i16, bonus: i32) {
+pub fn pull<const LIMIT: i32>(entry: &mut i16, bonus: i32) {
     let old = i32::from(*entry);
     *entry = (old + bonus - old * bonus.abs() / LIMIT) as i16;
 }
@@ -177,7 +177,7 @@ mod tests {
     fn entries_stay_within_their_limit() {
         let mut entry = 0;
         for bonus in [1600; 100].into_iter().chain([-1600; 300]) {
-            pull(&mut entry, bonus);
+            pull::<LIMIT>(&mut entry, bonus);
             assert!(i32::from(entry).abs() <= LIMIT);
         }
         assert!(entry < -10_000);

@@ -22,11 +22,13 @@ use super::{
     eval::Judged,
     score::MAX_PLY,
     syzygy::{Consulted, Root as TablesRoot, Wdl},
+    table::Entry,
     turns::Turns,
 };
 use crate::game::{Packed, Tactics};
 
 mod aspiration;
+mod correction;
 mod extend;
 mod history;
 mod lines;
@@ -39,6 +41,7 @@ mod reduce;
 mod tables;
 mod worker;
 
+use correction::Likeness;
 pub(super) use history::Spares;
 use worker::{Memory, Role, Worker};
 
@@ -109,8 +112,16 @@ struct Node<'p, G: Tactics> {
     depth: i32,
     window: Window,
     check: bool,
-    /// The static evaluation, bettered by the table; meaningless in check.
+    /// What the judge says of it.
+    judged: Score,
+    /// The same, corrected by what is known of positions alike: the static evaluation.
+    static_eval: Score,
+    /// That, bettered by the table. None of the three means anything in check.
     eval: Score,
+    like: Likeness,
+    /// What the table knows, and the move that it would play.
+    entry: Option<Entry>,
+    table_move: Option<G::Move>,
     /// Is the evaluation better than at our last move?
     improving: bool,
     /// What endgame tables say that it is worth at least.

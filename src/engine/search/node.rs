@@ -7,10 +7,10 @@ use super::{
 use crate::{
     engine::{
         Stopped,
-        eval::{Evaluator, Judged, State},
+        eval::{Judged, State},
         table::{Bound, Entry},
     },
-    game::Packed,
+    game::{Packed, Tactics},
 };
 
 impl Entry {
@@ -35,6 +35,18 @@ impl Entry {
         };
         if says_more && !score.is_certain() { score } else { eval }
     }
+}
+
+/// Does the score of a node say by how much its static evaluation was wrong? Not where something was won at once,
+/// and not where it is a bound on the side of the evaluation.
+fn is_telling<G: Tactics>(node: &Node<'_, G>, bound: Bound, score: Score, mv: Option<G::Move>) -> bool {
+    let quiet = mv.is_none_or(|mv| node.position.gain(mv) == 0);
+    let beyond = match bound {
+        Bound::Exact => true,
+        Bound::Lower => score > node.static_eval,
+        Bound::Upper => score < node.static_eval,
+    };
+    !node.check && quiet && beyond && !score.is_certain()
 }
 
 impl<G: Judged> Worker<'_, G> {
@@ -84,11 +96,28 @@ impl<G: Judged> Worker<'_, G> {
         let table_move = table_move.or_else(|| position.unpack(hint?));
         let depth = depth - reduce::internal_iterative::plies(depth, table_move.is_some());
 
-        let static_eval = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
+        let judged = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
+        let like = self.likeness(state, position, ply);
+        let static_eval = judged.map(|judged| self.corrected(judged, &like));
         let improving = self.improves(ply, static_eval);
+        let judged = judged.unwrap_or(Score::LOSS);
         let static_eval = static_eval.unwrap_or(Score::LOSS);
         let eval = entry.filter(|_| !check).map_or(static_eval, |e| e.better_eval(static_eval, ply));
-        let node = Node { position, ply, depth, window, check, eval, improving, floor };
+        let node = Node {
+            position,
+            ply,
+            depth,
+            window,
+            check,
+            judged,
+            static_eval,
+            eval,
+            like,
+            entry,
+            table_move,
+            improving,
+            floor,
+        };
 
         // Before the moves: each line may settle the node.
         if let Some(score) = prune::reverse_futility::cut::<G, K>(&node) {
@@ -97,22 +126,19 @@ impl<G: Judged> Worker<'_, G> {
         if let Some(score) = prune::null_move::cut::<G, K>(self, &node, state)? {
             return Ok(score);
         }
+        if let Some(score) = prune::probcut::cut::<G, K>(self, &node, state)? {
+            return Ok(score);
+        }
 
-        self.moves::<K>(node, state, static_eval, table_move)
+        self.moves::<K>(node, state)
     }
 
-    fn moves<K: Kind>(
-        &mut self,
-        mut node: Node<'_, G>,
-        state: &State<G>,
-        static_eval: Score,
-        table_move: Option<G::Move>,
-    ) -> Result<Score, Stopped> {
+    fn moves<K: Kind>(&mut self, mut node: Node<'_, G>, state: &State<G>) -> Result<Score, Stopped> {
         let (position, ply, alpha) = (node.position, node.ply, node.window.alpha);
         let (mut best, mut best_move) = (node.floor, None);
         node.window.alpha = alpha.max(best);
         let before = self.before(ply);
-        let mut picker = self.picker(Scope::All, table_move);
+        let mut picker = self.picker(Scope::All, node.table_move);
         let mut tried = Tried::new();
         let mut count = 0;
         while let Some(pick) = self.pick(&mut picker, position, &before, ply) {
@@ -135,7 +161,9 @@ impl<G: Judged> Worker<'_, G> {
             }
 
             let before_move = self.nodes();
-            let score = self.descend::<K>(&node, &candidate, &child, state)?;
+            let score = self.follow((position, state, ply), mv, &child, |worker, next| {
+                worker.descend::<K>(&node, &candidate, &child, next)
+            })?;
             if score > best {
                 best = score;
             }
@@ -173,11 +201,12 @@ impl<G: Judged> Worker<'_, G> {
             _ if best > alpha => Bound::Exact,
             _ => Bound::Upper,
         };
+        if is_telling(&node, bound, best, best_move) {
+            self.learn(&node, best);
+        }
         let mv = best_move.map_or(Packed::NONE, |mv| position.pack(mv));
-        let depth = node.depth as u8;
-        self.shared
-            .table
-            .store(position.key(), Entry { mv, score: best.from_root(ply), eval: static_eval, depth, bound });
+        let (score, eval, depth) = (best.from_root(ply), node.judged, node.depth as u8);
+        self.shared.table.store(position.key(), Entry { mv, score, eval, depth, bound });
         Ok(best)
     }
 
@@ -188,25 +217,22 @@ impl<G: Judged> Worker<'_, G> {
         node: &Node<'_, G>,
         candidate: &Candidate<G::Move>,
         child: &G,
-        state: &State<G>,
+        next: &State<G>,
     ) -> Result<Score, Stopped> {
-        let Node { position, ply, depth, window, .. } = *node;
-        let next = self.shared.judge.step(state, position, candidate.mv);
-        self.enter(position, candidate.mv, ply);
-        let depth = depth - 1;
+        let Node { ply, window, .. } = *node;
+        let depth = node.depth - 1;
         let closed = -window.at_alpha();
         let mut score = Score::INFINITE;
         if !K::PV || candidate.index > 0 {
             let reduction = reduce::late_move::plies::<G, K>(node, candidate);
-            score = -self.node::<OffPv>(child, &next, depth - reduction, closed, ply + 1)?;
+            score = -self.node::<OffPv>(child, next, depth - reduction, closed, ply + 1)?;
             if score > window.alpha && reduction > 0 {
-                score = -self.node::<OffPv>(child, &next, depth, closed, ply + 1)?;
+                score = -self.node::<OffPv>(child, next, depth, closed, ply + 1)?;
             }
         }
         if K::PV && (candidate.index == 0 || score > window.alpha) {
-            score = -self.node::<K::Child>(child, &next, depth, -window, ply + 1)?;
+            score = -self.node::<K::Child>(child, next, depth, -window, ply + 1)?;
         }
-        self.leave();
         Ok(score)
     }
 }

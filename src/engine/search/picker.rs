@@ -1,5 +1,6 @@
 //! The order in which moves are tried: the table's move before any other is even generated, then
-//! captures that win, killers, quiet moves by their history, and captures that lose.
+//! captures that win, and only then are the others generated: killers, quiet moves by their history, and
+//! captures that lose.
 
 use super::{
     MAX_PLY,
@@ -35,7 +36,11 @@ pub struct Pick<M> {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Stage {
     TableMove,
-    Generate,
+    /// The noisy moves are to be generated.
+    Start,
+    /// They are here, the others are not.
+    Noisy,
+    /// All are here.
     Rest,
 }
 
@@ -85,19 +90,28 @@ impl<G: Tactics> Picker<G> {
         ply: u16,
     ) -> Option<Pick<G::Move>> {
         if self.stage == Stage::TableMove {
-            self.stage = Stage::Generate;
+            self.stage = Stage::Start;
             if let Some(mv) = self.table_move {
                 let quiet = position.gain(mv) == 0;
                 let history = if quiet { history.score(position, mv, before) } else { 0 };
                 return Some(Pick { mv, quiet, history });
             }
         }
-        if self.stage == Stage::Generate {
-            self.stage = Stage::Rest;
-            self.generate(position, history, pile, before, ply);
+        if self.stage == Stage::Start {
+            self.generate_noisy(position, pile);
+            self.stage = Stage::Noisy;
         }
         loop {
-            let best = (self.bottom..pile.0.len()).max_by_key(|&i| pile.0[i].0)?;
+            let best = (self.bottom..pile.0.len()).max_by_key(|&i| pile.0[i].0);
+            let best = best.filter(|&i| self.stage == Stage::Rest || pile.0[i].0 >= WINNING);
+            let Some(best) = best else {
+                if self.stage == Stage::Rest || self.scope == Scope::Noisy {
+                    return None;
+                }
+                self.generate_rest(position, history, pile, before, ply);
+                self.stage = Stage::Rest;
+                continue;
+            };
             let (rank, mv) = pile.0.swap_remove(best);
             if rank >= WINNING && !position.exchange(mv, 0) {
                 if self.scope == Scope::All {
@@ -113,7 +127,16 @@ impl<G: Tactics> Picker<G> {
 
     /// Not inlined: the list is long, and shall not stay on the stack while the nodes below are searched.
     #[inline(never)]
-    fn generate(
+    fn generate_noisy(&self, position: &G, pile: &mut Pile<G::Move>) {
+        let moves = position.noisy_moves();
+        // By reference: taking it apart by value would copy all of it.
+        let others = moves.iter().copied().filter(|&mv| Some(mv) != self.table_move);
+        pile.0.extend(others.map(|mv| (promise(position, mv), mv)));
+    }
+
+    /// As above.
+    #[inline(never)]
+    fn generate_rest(
         &self,
         position: &G,
         history: &History<G>,
@@ -121,11 +144,10 @@ impl<G: Tactics> Picker<G> {
         before: &Before,
         ply: u16,
     ) {
-        let all = self.scope == Scope::All;
-        let moves = if all { position.moves() } else { position.noisy_moves() };
+        let moves = position.moves();
         let killers = history.killers(ply);
-        // By reference: taking it apart by value would copy all of it.
-        let others = moves.iter().copied().filter(|&mv| Some(mv) != self.table_move);
+        let is_new = |&mv: &G::Move| Some(mv) != self.table_move && !position.is_noisy(mv);
+        let others = moves.iter().copied().filter(is_new);
         pile.0.extend(others.map(|mv| (rank(position, mv, history, before, killers), mv)));
     }
 
@@ -135,6 +157,11 @@ impl<G: Tactics> Picker<G> {
     }
 }
 
+/// The place of a capture or a promotion: the most valuable victim, then the least valuable attacker.
+fn promise<G: Tactics>(position: &G, mv: G::Move) -> i32 {
+    WINNING + 16 * position.gain(mv) - position.worth(mv)
+}
+
 fn rank<G: Tactics>(
     position: &G,
     mv: G::Move,
@@ -142,10 +169,8 @@ fn rank<G: Tactics>(
     before: &Before,
     killers: [Option<G::Move>; 2],
 ) -> i32 {
-    let gain = position.gain(mv);
-    if gain > 0 {
-        // The most valuable victim, then the least valuable attacker.
-        WINNING + 16 * gain - position.worth(mv)
+    if position.gain(mv) > 0 {
+        promise(position, mv)
     } else if killers[0] == Some(mv) {
         KILLER
     } else if killers[1] == Some(mv) {

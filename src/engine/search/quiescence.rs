@@ -7,7 +7,7 @@ use super::{Kind, MAX_PLY, Score, Window, Worker, picker::Scope};
 use crate::{
     engine::{
         Stopped,
-        eval::{Evaluator, Judged, State},
+        eval::{Judged, State},
         table::{Bound, Entry},
     },
     game::Packed,
@@ -42,7 +42,9 @@ impl<G: Judged> Worker<'_, G> {
         }
 
         let alpha = window.alpha;
-        let eval = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
+        let judged = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
+        let like = self.likeness(state, position, ply);
+        let eval = judged.map(|judged| self.corrected(judged, &like));
         let mut best = eval.unwrap_or(Score::LOSS);
         if best >= window.beta {
             return Ok(best);
@@ -68,10 +70,9 @@ impl<G: Judged> Worker<'_, G> {
             }
             let mut child = position.clone();
             child.play(pick.mv);
-            let next = self.shared.judge.step(state, position, pick.mv);
-            self.enter(position, pick.mv, ply);
-            let score = -self.quiesce::<K::Child>(&child, &next, -window, ply + 1)?;
-            self.leave();
+            let score = -self.follow((position, state, ply), pick.mv, &child, |worker, next| {
+                worker.quiesce::<K::Child>(&child, next, -window, ply + 1)
+            })?;
             best = best.max(score);
             if score > window.alpha {
                 window.alpha = score;
@@ -95,7 +96,7 @@ impl<G: Judged> Worker<'_, G> {
             _ => Bound::Upper,
         };
         let mv = best_move.map_or(Packed::NONE, |mv| position.pack(mv));
-        let (score, eval) = (best.from_root(ply), eval.unwrap_or(Score::LOSS));
+        let (score, eval) = (best.from_root(ply), judged.unwrap_or(Score::LOSS));
         self.shared.table.store(position.key(), Entry { mv, score, eval, depth: 0, bound });
         Ok(best)
     }

@@ -7,6 +7,7 @@ use std::{
 
 use super::{
     MAX_PLY, Node, Report, Score, Shared,
+    correction::{Correction, Likeness},
     history::{Before, History, Spares, Tried},
     lines::Lines,
     picker::{Pick, Picker, Pile, Scope},
@@ -30,6 +31,7 @@ const NODES_BETWEEN_LOOKS: u64 = 1024;
 /// What a thread keeps from search to search, so that searching allocates nothing.
 pub(super) struct Memory<G: Tactics> {
     history: History<G>,
+    correction: Correction,
     pile: Pile<G::Move>,
     pv: PvTable,
     path: Box<[Step]>,
@@ -50,6 +52,7 @@ impl<G: Tactics> Memory<G> {
         let path = vec![Step { played: None, eval: None }; MAX_PLY as usize + 1];
         Memory {
             history: History::new(spares),
+            correction: Correction::new(),
             pile: Pile::new(),
             pv: PvTable::new(),
             path: path.into_boxed_slice(),
@@ -59,6 +62,7 @@ impl<G: Tactics> Memory<G> {
 
     pub fn clear(&mut self) {
         self.history.clear();
+        self.correction.clear();
     }
 }
 
@@ -278,14 +282,31 @@ impl<'s, G: Judged> Worker<'s, G> {
     }
 
     /// Plays a move on the path. What is not taken back because of a stop is forgotten with the search.
-    pub fn enter(&mut self, position: &G, mv: G::Move, ply: u16) {
+    fn enter(&mut self, position: &G, mv: G::Move, ply: u16) {
         self.memory.keys.push(position.key());
         self.memory.path[ply as usize].played = Some(position.piece_to(mv));
     }
 
     /// Takes the last move of the path back.
-    pub fn leave(&mut self) {
+    fn leave(&mut self) {
         self.memory.keys.pop();
+    }
+
+    /// Runs a search behind a move, which led to this child.
+    pub fn follow(
+        &mut self,
+        node: (&G, &State<G>, u16),
+        mv: G::Move,
+        child: &G,
+        search: impl FnOnce(&mut Self, &State<G>) -> Result<Score, Stopped>,
+    ) -> Result<Score, Stopped> {
+        let (position, state, ply) = node;
+        self.shared.table.prefetch(child.key());
+        let next = self.shared.judge.step(state, position, mv);
+        self.enter(position, mv, ply);
+        let score = search(self, &next)?;
+        self.leave();
+        Ok(score)
     }
 
     /// Runs a search behind a pass.
@@ -350,8 +371,25 @@ impl<'s, G: Judged> Worker<'s, G> {
         &mut self.memory.pv
     }
 
-    /// The static evaluation.
+    /// What the judge says of a position.
     pub fn judge(&self, state: &State<G>, position: &G) -> Score {
         self.shared.judge.score(state, position)
+    }
+
+    /// By what the position at this ply is known again.
+    pub fn likeness(&self, state: &State<G>, position: &G, ply: u16) -> Likeness {
+        let last = ply.checked_sub(1).and_then(|ply| self.played(ply));
+        Likeness::new(position, self.shared.judge.families(state), last)
+    }
+
+    /// The static evaluation: what the judge says, and what it was wrong by in positions alike.
+    pub fn corrected(&self, judged: Score, like: &Likeness) -> Score {
+        judged.offset(self.memory.correction.of(like))
+    }
+
+    /// A search of the node came to this score.
+    pub fn learn(&mut self, node: &Node<'_, G>, score: Score) {
+        let error = score.get() - node.static_eval.get();
+        self.memory.correction.learn(&node.like, error, node.depth);
     }
 }

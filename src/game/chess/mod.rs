@@ -39,6 +39,8 @@ pub struct Chess {
     position: shakmaty::Chess,
     /// `position.zobrist_hash(EnPassantMode::Legal)`, kept with the move.
     key: Zobrist64,
+    /// Is the side to move in check? A search asks it several times.
+    check: bool,
 }
 
 impl Chess {
@@ -135,7 +137,7 @@ pub enum Change {
 
 impl From<shakmaty::Chess> for Chess {
     fn from(position: shakmaty::Chess) -> Self {
-        Chess { key: position.zobrist_hash(EnPassantMode::Legal), position }
+        Chess { key: position.zobrist_hash(EnPassantMode::Legal), check: position.is_check(), position }
     }
 }
 
@@ -187,6 +189,7 @@ impl Game for Chess {
         self.position.play_unchecked(mv);
         self.key ^= self.rights();
         self.key ^= Zobrist64::zobrist_for_white_turn();
+        self.check = self.position.is_check();
     }
 
     fn is_chess960(&self) -> bool {
@@ -286,12 +289,16 @@ impl Tactics for Chess {
         }
     }
 
+    fn is_noisy(&self, mv: Move) -> bool {
+        noisy::is_noisy(mv)
+    }
+
     fn noisy_moves(&self) -> Moves<Move> {
         noisy::moves(&self.position)
     }
 
     fn is_check(&self) -> bool {
-        self.position.is_check()
+        self.check
     }
 
     fn exchange(&self, mv: Move, threshold: i32) -> bool {
@@ -312,7 +319,7 @@ impl Tactics for Chess {
         }
         key ^= Zobrist64::zobrist_for_white_turn();
         let position = self.position.clone().swap_turn().ok()?;
-        Some(Chess { position, key })
+        Some(Chess { position, key, check: false })
     }
 }
 
@@ -383,7 +390,7 @@ mod tests {
             let now = line.now();
             if !now.is_check() {
                 let mut all = now.moves();
-                all.retain(|m| m.is_capture() && m.promotion().is_none() || m.promotion() == Some(Role::Queen));
+                all.retain(|m| now.is_noisy(*m));
                 let mut noisy = now.noisy_moves();
                 let order = |m: &Move| now.pack(*m).0;
                 all.sort_by_key(order);

@@ -5,6 +5,11 @@ use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Rank, Role, Square
 
 use super::Moves;
 
+/// A capture or a promotion, but no promotion to less than a queen.
+pub(super) fn is_noisy(mv: Move) -> bool {
+    mv.promotion().map_or(mv.is_capture(), |role| role == Role::Queen)
+}
+
 /// All legal captures (promotions by capture only to a queen) and queen promotions.
 pub(super) fn moves(position: &Chess) -> Moves<Move> {
     let board = position.board();
@@ -13,7 +18,7 @@ pub(super) fn moves(position: &Chess) -> Moves<Move> {
     let Some(king) = board.king_of(us) else { return moves };
     if position.is_check() {
         moves = position.legal_moves();
-        moves.retain(|m| m.promotion().map_or(m.is_capture(), |role| role == Role::Queen));
+        moves.retain(|mv| is_noisy(*mv));
         return moves;
     }
 

@@ -11,7 +11,7 @@ use shakmaty::{
     zobrist::{Zobrist64, ZobristValue},
 };
 
-use super::Evaluator;
+use super::{Evaluator, Families};
 use crate::{
     engine::Score,
     game::{
@@ -43,6 +43,8 @@ pub struct Sums {
     phase: i16,
     /// Of pawns and kings.
     key: u64,
+    /// Of all but pawns, each side's.
+    officers: [u64; 2],
 }
 
 /// The phase at the start of a game; promotions can lift it above.
@@ -57,7 +59,7 @@ static PLACED: [[Pair; 64]; 6] = {
     let mut at = 0;
     while at < 6 * 64 {
         let [role, square] = [at / 64, at % 64];
-        worth[role][square] = WEIGHTS[terms::MATERIAL.at(role)].plus(WEIGHTS[terms::SQUARES.at(at)]);
+        worth[role][square] = WEIGHTS[terms::MATERIAL.at(role)].plus(WEIGHTS[terms::on_square(role, square)]);
         at += 1;
     }
     worth
@@ -69,8 +71,12 @@ impl Sums {
         let sign = if change == Taken { -1 } else { 1 };
         self.placed += worth * (sign * terms::sign(piece.color));
         self.phase += phase(piece.role) * sign as i16;
+        let key = Zobrist64::zobrist_for_piece(square, piece).0;
         if matches!(piece.role, Role::Pawn | Role::King) {
-            self.key ^= Zobrist64::zobrist_for_piece(square, piece).0;
+            self.key ^= key;
+        }
+        if piece.role != Role::Pawn {
+            self.officers[piece.color as usize] ^= key;
         }
     }
 
@@ -123,6 +129,11 @@ impl Evaluator<Chess> for ChessJudge {
         let mut sums = *state;
         before.changes(mv, |change, square, piece| sums.apply(change, square, piece));
         sums
+    }
+
+    fn families(&self, state: &Sums) -> Option<Families> {
+        let [black, white] = state.officers;
+        Some(Families([state.key, white, black]))
     }
 
     fn score(&self, state: &Sums, position: &Chess) -> Score {

@@ -49,8 +49,9 @@ macro_rules! terms {
 terms! {
     /// By role, the pawn's first; kings count nothing.
     MATERIAL: 6;
-    /// By role and square, as the piece's own side sees it, from its first rank.
-    SQUARES: 6 * 64;
+    /// By role and square, as the piece's own side sees it, from its first rank; a file counts as its mirror image:
+    /// what games tell of one they tell of both.
+    SQUARES: 6 * 32;
     /// To be on the move.
     TEMPO: 1;
     /// Squares that a knight can go to.
@@ -129,7 +130,13 @@ pub const DANGER: Group = Group { first: DANGER_ATTACKERS.first, len: COUNT - DA
 /// The terms of a piece on a square: material and place.
 pub const fn placed(piece: Piece, square: Square) -> [usize; 2] {
     let role = piece.role as usize - 1;
-    [MATERIAL.at(role), SQUARES.at(role * 64 + relative(square, piece.color) as usize)]
+    [MATERIAL.at(role), on_square(role, relative(square, piece.color) as usize)]
+}
+
+/// The term of a role on a square of the board.
+pub const fn on_square(role: usize, square: usize) -> usize {
+    let (rank, file) = (square / 8, square % 8);
+    SQUARES.at(role * 32 + rank * 4 + if file < 4 { file } else { 7 - file })
 }
 
 /// The number of a role among knight, bishop, rook and queen.

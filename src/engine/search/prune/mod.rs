@@ -5,4 +5,5 @@ pub mod futility;
 pub mod late_move;
 pub mod mate_distance;
 pub mod null_move;
+pub mod probcut;
 pub mod reverse_futility;

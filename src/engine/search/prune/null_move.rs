@@ -25,6 +25,7 @@ pub fn cut<G: Judged, K: Kind>(
     let Some(passed) = node.position.pass() else { return Ok(None) };
     let surplus = (node.eval.get() - beta.get()) / 200;
     let reduction = 3 + node.depth / 3 + surplus.min(3);
+    worker.shared.table.prefetch(passed.key());
     let score = worker.pass(node, |worker| {
         worker.node::<OffPv>(&passed, state, node.depth - reduction, -node.window.at_beta(), node.ply + 1)
     })?;

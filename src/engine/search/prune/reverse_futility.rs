@@ -26,19 +26,26 @@ pub fn cut<G: Tactics, K: Kind>(node: &Node<'_, G>) -> Option<Score> {
 mod tests {
     use super::*;
     use crate::{
-        engine::search::{OffPv, OnPv, Window},
+        engine::search::{OffPv, OnPv, Window, correction::Likeness},
         game::{Game, chess::Chess},
     };
 
     fn node(position: &Chess, eval: i32, depth: i32) -> Node<'_, Chess> {
         let window = Window { alpha: Score::ZERO, beta: Score::cp(1) };
+        let (eval, like) = (Score::cp(eval), Likeness::new(position, None, None));
+        let (judged, static_eval) = (eval, eval);
         Node {
             position,
             ply: 3,
             depth,
             window,
             check: false,
-            eval: Score::cp(eval),
+            judged,
+            static_eval,
+            eval,
+            like,
+            entry: None,
+            table_move: None,
             improving: false,
             floor: Score::LOSS,
         }
