@@ -119,6 +119,18 @@ pub struct Ending {
     pub cause: Cause,
 }
 
+impl Ending {
+    /// The result as PGN writes it.
+    pub fn result_text(self) -> &'static str {
+        match self.result {
+            Some(GameResult::Won(Side::First)) => "1-0",
+            Some(GameResult::Won(Side::Second)) => "0-1",
+            Some(GameResult::Draw) => "1/2-1/2",
+            None => "*",
+        }
+    }
+}
+
 /// Why a game ended.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Cause {

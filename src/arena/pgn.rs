@@ -1,17 +1,14 @@
 //! A finished game as PGN text: seven tags and a few more, moves with the clock behind each.
 
-use time::{OffsetDateTime, macros::format_description};
+use time::OffsetDateTime;
 
 use super::{
     Name,
     game::{Ending, Ply},
 };
 use crate::{
-    game::{BySide, Side, TimeControl},
-    wire::{
-        contest::GameResult,
-        pgn::{self, Pgn},
-    },
+    game::{BySide, TimeControl},
+    wire::pgn::{self, Pgn},
 };
 
 /// All that is told of a game.
@@ -34,31 +31,20 @@ impl Record {
     pub fn pgn(&self) -> String {
         let ply = |ply: &Ply| pgn::Ply { text: ply.text.clone(), left: Some(ply.left), eval: None };
         let plies = self.plies.iter().map(ply).collect();
-        Pgn { tags: self.tags(), fen: self.fen.clone(), plies, result: self.result() }.print()
-    }
-
-    fn result(&self) -> &'static str {
-        match self.ending.result {
-            Some(GameResult::Won(Side::First)) => "1-0",
-            Some(GameResult::Won(Side::Second)) => "0-1",
-            Some(GameResult::Draw) => "1/2-1/2",
-            None => "*",
-        }
+        Pgn { tags: self.tags(), fen: self.fen.clone(), plies, result: self.ending.result_text() }.print()
     }
 
     fn tags(&self) -> Vec<(&'static str, String)> {
-        let date = self.began.format(format_description!("[year].[month].[day]"));
-        let time = self.began.format(format_description!("[hour]:[minute]:[second]"));
         let [white, black] = &self.names.0;
         vec![
             ("Event", self.event.to_string()),
             ("Site", "Zeitnot arena".to_owned()),
-            ("Date", date.unwrap_or_else(|_| "????.??.??".to_owned())),
+            ("Date", pgn::date(self.began)),
             ("Round", self.round.to_string()),
             ("White", white.to_string()),
             ("Black", black.to_string()),
-            ("Result", self.result().to_owned()),
-            ("UTCTime", time.unwrap_or_else(|_| "??:??:??".to_owned())),
+            ("Result", self.ending.result_text().to_owned()),
+            ("UTCTime", pgn::time(self.began)),
             ("TimeControl", self.time_control.to_string()),
             ("PlyCount", self.plies.len().to_string()),
             ("Termination", self.ending.cause.termination().to_owned()),
@@ -74,7 +60,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{arena::game::Cause, game::Reason, wire::pgn::WIDTH};
+    use crate::{
+        arena::game::Cause,
+        game::{Reason, Side},
+        wire::{contest::GameResult, pgn::WIDTH},
+    };
 
     /// What a reader finds in a game.
     #[derive(Debug, Default, PartialEq)]

@@ -7,7 +7,7 @@ use shakmaty::CastlingMode;
 use super::{CliError, print};
 use crate::{
     engine::{Judged, PlayVisitor, with_game},
-    game::{Game, GameId, chess},
+    game::{Game, GameId, UnknownGame, chess},
     matches::openings::{Openings, Recipe},
 };
 
@@ -58,7 +58,7 @@ pub enum Variant {
 fn variant(name: &str) -> Result<Variant, String> {
     match name {
         "chess960" => Ok(Variant::Chess960),
-        name => name.parse().map(Variant::Usual).map_err(|error: crate::game::UnknownGame| error.to_string()),
+        name => name.parse().map(Variant::Usual).map_err(|error: UnknownGame| format!("{error}, chess960")),
     }
 }
 

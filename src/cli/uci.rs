@@ -78,7 +78,7 @@ impl<G: Judged> Dialect for Uci<G> {
     }
 
     fn score(score: Score) -> UciScore {
-        score.mate_moves().map_or(UciScore::Cp(score.get()), UciScore::Mate)
+        score.into()
     }
 
     fn odds(position: &G, score: Score) -> Option<Odds> {

@@ -2,7 +2,10 @@
 
 use std::{fmt, ops::Neg};
 
-use crate::game::{Outcome, Side};
+use crate::{
+    game::{Outcome, Side},
+    wire::uci::UciScore,
+};
 
 /// Centipawns, or a mate or a won endgame at a distance from the root. Arithmetic saturates below those two.
 ///
@@ -160,6 +163,12 @@ impl Score {
         } else {
             Score(bits)
         }
+    }
+}
+
+impl From<Score> for UciScore {
+    fn from(score: Score) -> UciScore {
+        score.mate_moves().map_or(UciScore::Cp(score.get()), UciScore::Mate)
     }
 }
 

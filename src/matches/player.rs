@@ -18,7 +18,6 @@ use crate::{
         syzygy::Endgames,
     },
     game::{BySide, Game, Line, Packed},
-    wire::uci::UciScore,
 };
 
 /// Of a move with its own time, no more than this part is kept in hand.
@@ -158,6 +157,5 @@ fn paced<G: Judged>(effort: Effort, overhead: Duration, request: &Request<G>) ->
 }
 
 fn opinion(best: Best) -> Option<Opinion> {
-    let score = best.score.mate_moves().map_or(UciScore::Cp(best.score.get()), UciScore::Mate);
-    (best.depth > 0).then_some(Opinion { score, depth: best.depth })
+    (best.depth > 0).then_some(Opinion { score: best.score.into(), depth: best.depth })
 }

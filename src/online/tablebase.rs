@@ -7,7 +7,10 @@ use std::cmp::Reverse;
 
 use super::{Question, Suggestion, Tablebase};
 use crate::{
-    game::{Game, chess::Chess},
+    game::{
+        Game,
+        chess::{Chess, FIFTY_MOVES},
+    },
     seat::{Eval, Worth},
     wire::{
         Message, WireError,
@@ -19,8 +22,6 @@ use crate::{
 const WON: i32 = 20_000;
 /// A win or a loss that fifty moves may make a draw: nothing to give up or to agree to a draw for.
 const DOUBTFUL: i32 = 150;
-/// Plies without a capture or a move of a pawn that make a draw.
-const FIFTY_MOVES: u32 = 100;
 
 pub(super) fn query(
     config: &Tablebase,

@@ -34,7 +34,7 @@ pub enum StoreError {
     #[error("{}: another program writes there; choose another file", .0.display())]
     InUse(PathBuf),
     /// The operating system says no.
-    #[error("{}: {source}", path.display())]
+    #[error("cannot use {}: {source}; is its folder there, and is it yours?", path.display())]
     Io {
         /// Which file.
         path: PathBuf,

@@ -2,8 +2,25 @@
 
 use std::{fmt::Write, time::Duration};
 
+use time::{OffsetDateTime, macros::format_description};
+
 /// Lines are not longer than this, as the standard's export format asks.
 pub const WIDTH: usize = 80;
+
+/// The value of the tag `Date` where it is not known.
+pub const UNKNOWN_DATE: &str = "????.??.??";
+/// The value of the tag `UTCTime` where it is not known.
+pub const UNKNOWN_TIME: &str = "??:??:??";
+
+/// The value of the tags `Date` and `UTCDate`.
+pub fn date(at: OffsetDateTime) -> String {
+    at.format(format_description!("[year].[month].[day]")).unwrap_or_else(|_| UNKNOWN_DATE.to_owned())
+}
+
+/// The value of the tag `UTCTime`.
+pub fn time(at: OffsetDateTime) -> String {
+    at.format(format_description!("[hour]:[minute]:[second]")).unwrap_or_else(|_| UNKNOWN_TIME.to_owned())
+}
 
 /// A game to be printed.
 #[derive(Clone, Debug, Default)]

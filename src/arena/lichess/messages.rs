@@ -2,7 +2,6 @@
 
 use std::{fmt::Write, net::SocketAddr, time::Duration};
 
-use time::macros::format_description;
 use tokio::time::Instant;
 
 use super::{
@@ -16,7 +15,7 @@ use crate::{
             Compat, Expiration, FullId, GameEvent, GameFull, GameId, GameState, Opponent, PerfKey, PerfName,
             Player as Told, Speed, Status, TimeControl, Variant, VariantKey,
         },
-        pgn::{Pgn, Ply},
+        pgn::{self, Pgn, Ply},
     },
 };
 
@@ -186,8 +185,7 @@ impl Game {
     }
 
     fn tags(&self, site: SocketAddr) -> Vec<(&'static str, String)> {
-        let date = self.created.format(format_description!("[year].[month].[day]")).unwrap_or_default();
-        let time = self.created.format(format_description!("[hour]:[minute]:[second]")).unwrap_or_default();
+        let (date, time) = (pgn::date(self.created), pgn::time(self.created));
         let rated = if self.terms.rated { "Rated" } else { "Casual" };
         let variant = self.terms.variant.clone();
         let name = perf_name(&variant, &self.terms.time).name;

@@ -78,19 +78,7 @@ impl Options {
             Kind::Spin { range, set, .. } => {
                 set(self, value.parse().ok().filter(|n| range().contains(n)).ok_or_else(bad)?);
             }
-            Kind::Check { set, .. } => {
-                let is = |word: &str| value.eq_ignore_ascii_case(word);
-                set(
-                    self,
-                    if is("true") {
-                        true
-                    } else if is("false") {
-                        false
-                    } else {
-                        return Err(bad());
-                    },
-                );
-            }
+            Kind::Check { set, .. } => set(self, value.to_ascii_lowercase().parse().map_err(|_| bad())?),
             Kind::Combo { choices, set, .. } => {
                 let chosen = choices().into_iter().find(|choice| choice.eq_ignore_ascii_case(value));
                 set(self, chosen.ok_or_else(bad)?);

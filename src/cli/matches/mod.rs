@@ -143,7 +143,6 @@ impl PlayVisitor for Run<'_> {
     fn visit<G: Judged>(self) -> Self::Out {
         let Run(args) = self;
         let lines = MultiProgress::new();
-        let bar = lines.add(bar(args.games));
         // What goes wrong with engines stands in the score.
         let _log = log::start(&log::Config::silent(), &lines);
         let sprt = args.sprt()?;
@@ -156,6 +155,8 @@ impl PlayVisitor for Run<'_> {
         let mut sheet = Sheet::new(args, &roster.entries, sprt);
         let mut pgn = args.pgn.as_ref().map(|path| Pgn::open(path.clone())).transpose()?;
         print(|out| sheet.begin(out, &format!("{book} ({})", openings.len())))?;
+        // Not before: what is printed above a bar that is drawn already leaves pieces of it behind.
+        let bar = lines.add(bar(args.games));
 
         let has_move_time = roster.entries.iter().any(|entry| matches!(entry.effort, Effort::Time(_)));
         let usual_margin = if has_move_time { MARGIN_OF_MOVE_TIME } else { Duration::ZERO };

@@ -7,11 +7,9 @@ use std::{
     time::Instant,
 };
 
-use time::macros::format_description;
-
 use super::Args;
 use crate::{
-    arena::{Cause, Ending, Finished, Opinion, Ply},
+    arena::{Cause, Finished, Opinion, Ply},
     game::{BySide, GameId, Side},
     matches::{
         Effort, Entry, Played,
@@ -106,7 +104,7 @@ impl Sheet {
         if self.is_verbose || is_failing {
             let (white, black) = (&self.entries[white].name, &self.entries[1 - white].name);
             let cause = reason(ending.cause);
-            let (number, result) = (played.number + 1, pgn_result(*ending));
+            let (number, result) = (played.number + 1, ending.result_text());
             let _ =
                 writeln!(said, "game {number}: {white} – {black} {result} {cause}, {} plies", plies.len());
         }
@@ -187,18 +185,15 @@ impl Sheet {
         let Finished { began, fen, plies, ending, .. } = &played.finished;
         let white = played.white();
         let seats = BySide([&self.entries[white], &self.entries[1 - white]]);
-        let date = began.format(format_description!("[year].[month].[day]"));
-        let time = began.format(format_description!("[hour]:[minute]:[second]"));
-        let unknown = |text: &str| text.to_owned();
         let mut tags = vec![
             ("Event", "Zeitnot match".to_owned()),
             ("Site", "?".to_owned()),
-            ("Date", date.unwrap_or_else(|_| unknown("????.??.??"))),
+            ("Date", pgn::date(*began)),
             ("Round", format!("{}.{}", played.number / 2 + 1, played.number % 2 + 1)),
             ("White", seats[Side::First].name.clone()),
             ("Black", seats[Side::Second].name.clone()),
-            ("Result", pgn_result(*ending).to_owned()),
-            ("UTCTime", time.unwrap_or_else(|_| unknown("??:??:??"))),
+            ("Result", ending.result_text().to_owned()),
+            ("UTCTime", pgn::time(*began)),
             ("WhiteTimeControl", effort(seats[Side::First].effort)),
             ("BlackTimeControl", effort(seats[Side::Second].effort)),
             ("PlyCount", plies.len().to_string()),
@@ -216,7 +211,7 @@ impl Sheet {
             pgn::Ply { text, left: has_clock.then_some(left), eval: opinion.map(|it| eval(it, side)) }
         });
         let plies = plies.collect();
-        pgn::Pgn { tags, fen: fen.clone(), plies, result: pgn_result(*ending) }.print()
+        pgn::Pgn { tags, fen: fen.clone(), plies, result: ending.result_text() }.print()
     }
 }
 
@@ -246,15 +241,6 @@ fn reason(cause: Cause) -> String {
     match cause {
         Cause::Disconnect => "Engine failed".to_owned(),
         cause => cause.to_string(),
-    }
-}
-
-fn pgn_result(ending: Ending) -> &'static str {
-    match ending.result {
-        Some(GameResult::Won(Side::First)) => "1-0",
-        Some(GameResult::Won(Side::Second)) => "0-1",
-        Some(GameResult::Draw) => "1/2-1/2",
-        None => "*",
     }
 }
 

@@ -224,20 +224,11 @@ fn plain(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(LONGEST_NAME).collect()
 }
 
-/// A game that can be refereed here.
+/// A game that engines can be told of.
 pub(super) fn variant(name: &str) -> Result<GameId, String> {
-    const GAMES: [GameId; 8] = [
-        GameId::Chess,
-        GameId::Crazyhouse,
-        GameId::Atomic,
-        GameId::Antichess,
-        GameId::Horde,
-        GameId::KingOfTheHill,
-        GameId::RacingKings,
-        GameId::ThreeCheck,
-    ];
-    let known = || GAMES.map(GameId::name).join(", ");
-    let found = name.parse().ok().filter(|game| GAMES.contains(game));
+    let games = || external::uci_variants().map(|(game, _)| game);
+    let known = || games().map(GameId::name).collect::<Vec<_>>().join(", ");
+    let found = name.parse().ok().filter(|game| games().any(|it| it == *game));
     found.ok_or_else(|| format!("known: {}; chess960 is chess with openings of its own", known()))
 }
 

@@ -89,13 +89,26 @@ impl<G: Judged> Worker<'_, G> {
             Known::AtLeast(score) => score,
             Known::All(score) => return Ok(score),
         };
-        let hint = self.shared.task.limits.hint.filter(|_| K::ROOT);
-        let line = if K::ROOT { self.lines.hint() } else { None };
-        let line = line.and_then(|mv| position.unpack(mv));
-        let table_move = line.or_else(|| entry.and_then(|e| position.unpack(e.mv)));
-        let table_move = table_move.or_else(|| position.unpack(hint?));
-        let depth = depth - reduce::internal_iterative::plies(depth, table_move.is_some());
+        let node = Node { floor, ..self.survey::<K>(position, state, depth, window, ply, entry) };
+        match self.cut::<K>(&node, state)? {
+            Some(score) => Ok(score),
+            None => self.moves::<K>(node, state),
+        }
+    }
 
+    /// Looks at a position as far as that takes no search.
+    fn survey<'p, K: Kind>(
+        &mut self,
+        position: &'p G,
+        state: &State<G>,
+        depth: i32,
+        window: Window,
+        ply: u16,
+        entry: Option<Entry>,
+    ) -> Node<'p, G> {
+        let check = position.is_check();
+        let table_move = self.table_move::<K>(position, entry);
+        let depth = depth - reduce::internal_iterative::plies(depth, table_move.is_some());
         let judged = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
         let like = self.likeness(state, position, ply);
         let static_eval = judged.map(|judged| self.corrected(judged, &like));
@@ -103,7 +116,7 @@ impl<G: Judged> Worker<'_, G> {
         let judged = judged.unwrap_or(Score::LOSS);
         let static_eval = static_eval.unwrap_or(Score::LOSS);
         let eval = entry.filter(|_| !check).map_or(static_eval, |e| e.better_eval(static_eval, ply));
-        let node = Node {
+        Node {
             position,
             ply,
             depth,
@@ -116,21 +129,28 @@ impl<G: Judged> Worker<'_, G> {
             entry,
             table_move,
             improving,
-            floor,
-        };
+            floor: Score::LOSS,
+        }
+    }
 
-        // Before the moves: each line may settle the node.
-        if let Some(score) = prune::reverse_futility::cut::<G, K>(&node) {
-            return Ok(score);
-        }
-        if let Some(score) = prune::null_move::cut::<G, K>(self, &node, state)? {
-            return Ok(score);
-        }
-        if let Some(score) = prune::probcut::cut::<G, K>(self, &node, state)? {
-            return Ok(score);
-        }
+    /// The move to look at first: the table's, but at the root that of the line that is searched, and where
+    /// nobody knows one, that which we were told of.
+    fn table_move<K: Kind>(&self, position: &G, entry: Option<Entry>) -> Option<G::Move> {
+        let line = if K::ROOT { self.lines.hint() } else { None };
+        let hint = self.shared.task.limits.hint.filter(|_| K::ROOT);
+        let known = [line, entry.map(|e| e.mv), hint];
+        known.into_iter().flatten().find_map(|mv| position.unpack(mv))
+    }
 
-        self.moves::<K>(node, state)
+    /// Before the moves: each line may settle the node.
+    fn cut<K: Kind>(&mut self, node: &Node<'_, G>, state: &State<G>) -> Result<Option<Score>, Stopped> {
+        if let Some(score) = prune::reverse_futility::cut::<G, K>(node) {
+            return Ok(Some(score));
+        }
+        if let Some(score) = prune::null_move::cut::<G, K>(self, node, state)? {
+            return Ok(Some(score));
+        }
+        prune::probcut::cut::<G, K>(self, node, state)
     }
 
     fn moves<K: Kind>(&mut self, mut node: Node<'_, G>, state: &State<G>) -> Result<Score, Stopped> {
@@ -192,22 +212,27 @@ impl<G: Judged> Worker<'_, G> {
             return Ok(Score::of(position.stuck(), position.side(), ply));
         }
 
-        if K::ROOT && self.is_restricted() {
-            // The best of some moves says nothing of the position.
-            return Ok(best);
+        // The best of some moves says nothing of the position.
+        if !(K::ROOT && self.is_restricted()) {
+            self.keep(&node, alpha, best, best_move);
         }
+        Ok(best)
+    }
+
+    /// Keeps what came of a node whose window began at this alpha.
+    fn keep(&mut self, node: &Node<'_, G>, alpha: Score, best: Score, best_move: Option<G::Move>) {
+        let Node { position, ply, .. } = *node;
         let bound = match best {
             _ if best >= node.window.beta => Bound::Lower,
             _ if best > alpha => Bound::Exact,
             _ => Bound::Upper,
         };
-        if is_telling(&node, bound, best, best_move) {
-            self.learn(&node, best);
+        if is_telling(node, bound, best, best_move) {
+            self.learn(node, best);
         }
         let mv = best_move.map_or(Packed::NONE, |mv| position.pack(mv));
         let (score, eval, depth) = (best.from_root(ply), node.judged, node.depth as u8);
         self.shared.table.store(position.key(), Entry { mv, score, eval, depth, bound });
-        Ok(best)
     }
 
     /// Searches a child: the first on the principal variation with the open window, the others with a

@@ -68,7 +68,7 @@ impl Endgames {
             let before = files.len();
             for entry in fs::read_dir(folder).map_err(|error| wrong(error.into()))? {
                 let path = entry.map_err(|error| wrong(error.into()))?.path();
-                if kind(&path).is_some() {
+                if is_table(&path) {
                     files.push(path);
                 }
             }
@@ -134,10 +134,11 @@ fn kind_of<P: Syzygy>(path: &Path) -> Option<(usize, TableType)> {
     all.find_map(|(at, kind)| Some((at, kind.filter(|kind| is_table && kind.ext == extension)?)))
 }
 
-/// Is it a table of any game?
-fn kind(path: &Path) -> Option<usize> {
-    let of_chess = kind_of::<ChessRules>(path).or_else(|| kind_of::<variant::Atomic>(path));
-    of_chess.or_else(|| kind_of::<variant::Antichess>(path)).map(|(at, _)| at)
+/// Is it a table of any game, by its name?
+fn is_table(path: &Path) -> bool {
+    kind_of::<ChessRules>(path).is_some()
+        || kind_of::<variant::Atomic>(path).is_some()
+        || kind_of::<variant::Antichess>(path).is_some()
 }
 
 impl<P: Position + Clone + Syzygy> Tables<P> {

@@ -5,11 +5,11 @@ use shakmaty_syzygy::Wdl;
 use super::Oracle;
 use crate::{
     engine::Score,
-    game::{Line, Outcome, Packed, Tactics},
+    game::{Line, Outcome, Packed, Tactics, chess},
 };
 
-/// Plies without a capture or a pawn's move that make a draw.
-const FIFTY_MOVES: i32 = 100;
+/// As distances are counted.
+const FIFTY_MOVES: i32 = chess::FIFTY_MOVES as i32;
 /// Less than any count of plies.
 const LAST: i32 = i32::MIN;
 

@@ -23,7 +23,7 @@ mod shuffled;
 pub use shuffled::shuffled;
 
 /// Plies without a capture or a pawn move that make a draw.
-pub(super) const FIFTY_MOVES: u32 = 100;
+pub const FIFTY_MOVES: u32 = 100;
 
 /// A legal position of chess.
 ///

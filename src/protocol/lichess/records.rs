@@ -8,14 +8,14 @@ use std::{
 };
 
 use serde::Deserialize;
-use time::{OffsetDateTime, macros::format_description};
+use time::OffsetDateTime;
 
 use crate::{
     game::{BySide, Side},
     seat::{Eval, Worth},
     wire::{
         lichess::{GameFull, GameId, GameState, Player, Speed, Status, Variant, VariantKey},
-        pgn::{Pgn, Ply},
+        pgn::{self, Pgn, Ply},
     },
 };
 
@@ -143,9 +143,8 @@ impl Record {
         let full = &self.full;
         let began = full.created_at.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
         let began = began.map(OffsetDateTime::from);
-        let date = began.and_then(|at| at.format(format_description!("[year].[month].[day]")).ok());
-        let time = began.and_then(|at| at.format(format_description!("[hour]:[minute]:[second]")).ok());
-        let date = date.unwrap_or_else(|| "????.??.??".to_owned());
+        let date = began.map_or_else(|| pgn::UNKNOWN_DATE.to_owned(), pgn::date);
+        let time = began.map_or_else(|| pgn::UNKNOWN_TIME.to_owned(), pgn::time);
         let mode = if full.rated { "rated" } else { "casual" };
         let speed = full.speed.as_ref().map_or("", Speed::as_str);
         let [white, black] = full.players().0;
@@ -160,7 +159,7 @@ impl Record {
             ("Black", name(black)),
             ("Result", self.result().to_owned()),
             ("UTCDate", date),
-            ("UTCTime", time.unwrap_or_else(|| "??:??:??".to_owned())),
+            ("UTCTime", time),
             ("TimeControl", clock.unwrap_or_else(|| "-".to_owned())),
             ("PlyCount", plies.to_string()),
             ("Termination", self.termination().to_owned()),
