@@ -67,7 +67,8 @@ fn enter(
     news
 }
 
-/// Stockfish plays a random mover; after so many moves it is killed, and again. Who won, and why?
+/// Stockfish plays a random mover; it is killed so often, from its first moves on, as it may mate in ten. Who won,
+/// and why?
 async fn game(kills: usize) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let tournament = TournamentConfig {
@@ -99,7 +100,7 @@ async fn game(kills: usize) -> (String, String) {
             told = news.recv() => if let Event::GameEnded { result, reason, .. } = told.unwrap().event {
                 break (format!("{result:?}"), reason);
             },
-            Some(now) = moves.recv() => if killed < kills && now.ply > 6 * (killed + 1) {
+            Some(now) = moves.recv() => if killed < kills && now.ply > 2 * (killed + 1) {
                 for id in children("stockfish") {
                     assert!(Command::new("kill").args(["-9", &id]).status().unwrap().success());
                     killed += 1;

@@ -297,6 +297,19 @@ pub trait Tactics: Game {
         false
     }
 
+    /// Does a move give check?
+    fn gives_check(&self, mv: Self::Move) -> bool {
+        let mut after = self.clone();
+        after.play(mv);
+        after.is_check()
+    }
+
+    /// The key of the position behind a move, if it can be said without playing it; a guess, good enough to bring
+    /// memory near.
+    fn key_ahead(&self, _: Self::Move) -> Option<Key> {
+        None
+    }
+
     /// Does the exchange that `mv` begins on its target square win at least `threshold` centipawns?
     fn exchange(&self, mv: Self::Move, threshold: i32) -> bool {
         self.gain(mv) >= threshold

@@ -11,7 +11,7 @@ use std::{
 use arrayvec::ArrayVec;
 
 use super::MAX_PLY;
-use crate::game::{PieceTo, Tactics};
+use crate::game::{PieceTo, Side, Tactics};
 
 /// No entry grows beyond this.
 const LIMIT: i32 = 16_384;
@@ -26,6 +26,24 @@ const CONTEXTS: usize = 2;
 
 /// The moves before one, the latest first; `None`: a pass, or the game had not begun to be searched.
 pub type Before = [Option<PieceTo>; CONTEXTS];
+
+/// How good each quiet move of a position was elsewhere.
+pub struct After<'h> {
+    quiet: &'h ByMove,
+    /// After the moves played before it, the latest first.
+    continued: [&'h ByMove; CONTEXTS],
+}
+
+/// After a pass, or before the game had begun to be searched.
+static UNKNOWN: ByMove = [0; PieceTo::COUNT];
+
+impl After<'_> {
+    /// Of one of them.
+    pub fn score(&self, mv: PieceTo) -> i32 {
+        let continued = self.continued.iter().map(|after| i32::from(after[mv.index()]));
+        i32::from(self.quiet[mv.index()]) + continued.sum::<i32>()
+    }
+}
 
 /// The memory of one search thread. Each game that searches has one, so it is kept small: the large tables do
 /// not tell colours apart. The sides seldom send the same kind of piece to the same square.
@@ -100,14 +118,17 @@ impl<G: Tactics> History<G> {
         self.killers[ply as usize]
     }
 
-    /// How good a quiet move was elsewhere, after the moves played before it (the latest first).
-    pub fn score(&self, position: &G, mv: G::Move, before: &Before) -> i32 {
-        let index = position.piece_to(mv).index();
-        let continued = |(after, before): (&ByMoves, &Option<PieceTo>)| {
-            before.map_or(0, |before| i32::from(after[before.index()][index]))
+    /// How good a quiet move was elsewhere.
+    pub fn of(&self, position: &G, mv: G::Move, before: &Before) -> i32 {
+        self.after(before, position.side()).score(position.piece_to(mv))
+    }
+
+    /// What is known of the quiet moves of this side after these.
+    pub fn after(&self, before: &Before, side: Side) -> After<'_> {
+        let continued = |back: usize| {
+            before[back].map_or(&UNKNOWN, |before| &self.continuation[back][before.index()])
         };
-        let quiet = self.quiet[position.side() as usize][index];
-        i32::from(quiet) + self.continuation.iter().zip(before).map(continued).sum::<i32>()
+        After { quiet: &self.quiet[side as usize], continued: std::array::from_fn(continued) }
     }
 
     /// A quiet move cut; the ones tried before it did not.
@@ -158,17 +179,18 @@ mod tests {
         let position = Chess::start();
         let moves = position.moves();
         let before = [Some(position.piece_to(moves[1])); CONTEXTS];
+        let score = |history: &History<Chess>| history.of(&position, moves[0], &before);
         let mut history = History::new(spares.clone());
         let tables = history.continuation.as_ptr();
         history.cutoff(&position, moves[0], &Tried::new(), &before, (0, 5));
-        assert_eq!(history.score(&position, moves[0], &before), 3 * 720);
+        assert_eq!(score(&history), 3 * 720);
         drop(history);
         let mut again = History::<Chess>::new(spares.clone());
         assert_eq!(again.continuation.as_ptr(), tables);
-        assert_eq!(again.score(&position, moves[0], &before), 0);
+        assert_eq!(score(&again), 0);
         let other = History::<Chess>::new(spares.clone());
         again.cutoff(&position, moves[0], &Tried::new(), &before, (0, 5));
-        assert_eq!(other.score(&position, moves[0], &before), 0);
+        assert_eq!(score(&other), 0);
         drop((again, other));
         assert_eq!(spares.lock().len(), 2);
     }

@@ -143,7 +143,6 @@ struct Candidate<M> {
     index: usize,
     quiet: bool,
     history: i32,
-    gives_check: bool,
 }
 
 /// The stack of a search thread: the deepest line, with room for the largest frames of a debug build.

@@ -166,10 +166,7 @@ impl<G: Judged> Worker<'_, G> {
                 continue;
             }
             let (mv, quiet, history) = (pick.mv, pick.quiet, pick.history);
-            let mut child = position.clone();
-            child.play(mv);
-            let gives_check = child.is_check();
-            let candidate = Candidate { mv, index: count, quiet, history, gives_check };
+            let candidate = Candidate { mv, index: count, quiet, history };
             count += 1;
             // For each move, once one is known that does not lose: each line may pass it over.
             if !best.is_lost()
@@ -180,6 +177,7 @@ impl<G: Judged> Worker<'_, G> {
                 continue;
             }
 
+            let child = self.child(position, mv);
             let before_move = self.nodes();
             let score = self.follow((position, state, ply), mv, &child, |worker, next| {
                 worker.descend::<K>(&node, &candidate, &child, next)
@@ -249,7 +247,7 @@ impl<G: Judged> Worker<'_, G> {
         let closed = -window.at_alpha();
         let mut score = Score::INFINITE;
         if !K::PV || candidate.index > 0 {
-            let reduction = reduce::late_move::plies::<G, K>(node, candidate);
+            let reduction = reduce::late_move::plies::<G, K>(node, candidate, child);
             score = -self.node::<OffPv>(child, next, depth - reduction, closed, ply + 1)?;
             if score > window.alpha && reduction > 0 {
                 score = -self.node::<OffPv>(child, next, depth, closed, ply + 1)?;

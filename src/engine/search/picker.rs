@@ -4,12 +4,13 @@
 
 use super::{
     MAX_PLY,
-    history::{Before, History},
+    history::{After, Before, History},
 };
 use crate::game::{MAX_MOVES, Tactics};
 
 const WINNING: i32 = 1_000_000;
 const KILLER: i32 = 900_000;
+const SECOND_KILLER: i32 = KILLER - 1;
 const LOSING: i32 = -1_000_000;
 
 /// What is to be looked at: every move, or only what may win something at once.
@@ -42,7 +43,12 @@ enum Stage {
     Noisy,
     /// All are here.
     Rest,
+    /// So many were looked at that the others are in order by now, the best on top.
+    Sorted,
 }
+
+/// So many of the last stage's moves are found by looking for the best; one of them often cuts.
+const SEARCHED: u8 = 3;
 
 /// The moves that are left of all nodes on the path, each with its place in the order; those of the deepest
 /// node are on top. A list for each node would make the frames of the search as large as the longest.
@@ -72,12 +78,14 @@ pub struct Picker<G: Tactics> {
     /// Where the moves of this node begin in the pile.
     bottom: usize,
     stage: Stage,
+    /// How many of the last stage were handed out.
+    handed: u8,
 }
 
 impl<G: Tactics> Picker<G> {
     /// The table's move must be legal.
     pub fn new(scope: Scope, table_move: Option<G::Move>, pile: &Pile<G::Move>) -> Self {
-        Picker { scope, table_move, bottom: pile.0.len(), stage: Stage::TableMove }
+        Picker { scope, table_move, bottom: pile.0.len(), stage: Stage::TableMove, handed: 0 }
     }
 
     /// The next move. What the nodes below put on the pile is gone again.
@@ -93,7 +101,7 @@ impl<G: Tactics> Picker<G> {
             self.stage = Stage::Start;
             if let Some(mv) = self.table_move {
                 let quiet = position.gain(mv) == 0;
-                let history = if quiet { history.score(position, mv, before) } else { 0 };
+                let history = if quiet { history.of(position, mv, before) } else { 0 };
                 return Some(Pick { mv, quiet, history });
             }
         }
@@ -102,17 +110,14 @@ impl<G: Tactics> Picker<G> {
             self.stage = Stage::Noisy;
         }
         loop {
-            let best = (self.bottom..pile.0.len()).max_by_key(|&i| pile.0[i].0);
-            let best = best.filter(|&i| self.stage == Stage::Rest || pile.0[i].0 >= WINNING);
-            let Some(best) = best else {
-                if self.stage == Stage::Rest || self.scope == Scope::Noisy {
+            let Some((rank, mv)) = self.take_best(pile) else {
+                if self.stage != Stage::Noisy || self.scope == Scope::Noisy {
                     return None;
                 }
                 self.generate_rest(position, history, pile, before, ply);
                 self.stage = Stage::Rest;
                 continue;
             };
-            let (rank, mv) = pile.0.swap_remove(best);
             if rank >= WINNING && !position.exchange(mv, 0) {
                 if self.scope == Scope::All {
                     pile.0.push((rank - WINNING + LOSING, mv));
@@ -120,9 +125,34 @@ impl<G: Tactics> Picker<G> {
                 continue;
             }
             let quiet = position.gain(mv) == 0;
-            let history = if quiet { history.score(position, mv, before) } else { 0 };
+            let history = match rank {
+                _ if !quiet => 0,
+                KILLER | SECOND_KILLER => history.of(position, mv, before),
+                rank => rank,
+            };
             return Some(Pick { mv, quiet, history });
         }
+    }
+
+    /// Takes the move with the highest rank off the pile, of those whose turn has come.
+    fn take_best(&mut self, pile: &mut Pile<G::Move>) -> Option<(i32, G::Move)> {
+        let left = &mut pile.0[self.bottom..];
+        if self.stage == Stage::Sorted {
+            return if left.is_empty() { None } else { pile.0.pop() };
+        }
+        if self.handed == SEARCHED {
+            left.sort_unstable_by_key(|(rank, _)| *rank);
+            self.stage = Stage::Sorted;
+            return self.take_best(pile);
+        }
+        let (best, &(rank, _)) = left.iter().enumerate().max_by_key(|(_, (rank, _))| *rank)?;
+        if rank < WINNING {
+            if self.stage == Stage::Noisy {
+                return None;
+            }
+            self.handed += 1;
+        }
+        Some(pile.0.swap_remove(self.bottom + best))
     }
 
     /// Not inlined: the list is long, and shall not stay on the stack while the nodes below are searched.
@@ -145,10 +175,10 @@ impl<G: Tactics> Picker<G> {
         ply: u16,
     ) {
         let moves = position.moves();
-        let killers = history.killers(ply);
+        let (killers, history) = (history.killers(ply), history.after(before, position.side()));
         let is_new = |&mv: &G::Move| Some(mv) != self.table_move && !position.is_noisy(mv);
         let others = moves.iter().copied().filter(is_new);
-        pile.0.extend(others.map(|mv| (rank(position, mv, history, before, killers), mv)));
+        pile.0.extend(others.map(|mv| (rank(position, mv, &history, killers), mv)));
     }
 
     /// The node is done with: takes the moves that are left off the pile.
@@ -165,8 +195,7 @@ fn promise<G: Tactics>(position: &G, mv: G::Move) -> i32 {
 fn rank<G: Tactics>(
     position: &G,
     mv: G::Move,
-    history: &History<G>,
-    before: &Before,
+    history: &After<'_>,
     killers: [Option<G::Move>; 2],
 ) -> i32 {
     if position.gain(mv) > 0 {
@@ -174,8 +203,8 @@ fn rank<G: Tactics>(
     } else if killers[0] == Some(mv) {
         KILLER
     } else if killers[1] == Some(mv) {
-        KILLER - 1
+        SECOND_KILLER
     } else {
-        history.score(position, mv, before)
+        history.score(position.piece_to(mv))
     }
 }

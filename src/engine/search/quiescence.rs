@@ -68,8 +68,7 @@ impl<G: Judged> Worker<'_, G> {
             if check && pick.quiet && !best.is_lost() {
                 continue;
             }
-            let mut child = position.clone();
-            child.play(pick.mv);
+            let child = self.child(position, pick.mv);
             let score = -self.follow((position, state, ply), pick.mv, &child, |worker, next| {
                 worker.quiesce::<K::Child>(&child, next, -window, ply + 1)
             })?;

@@ -292,6 +292,16 @@ impl<'s, G: Judged> Worker<'s, G> {
         self.memory.keys.pop();
     }
 
+    /// The position behind a move. Its place in the table is on its way while the move is played.
+    pub fn child(&self, position: &G, mv: G::Move) -> G {
+        if let Some(key) = position.key_ahead(mv) {
+            self.shared.table.prefetch(key);
+        }
+        let mut child = position.clone();
+        child.play(mv);
+        child
+    }
+
     /// Runs a search behind a move, which led to this child.
     pub fn follow(
         &mut self,

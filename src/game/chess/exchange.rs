@@ -71,8 +71,15 @@ pub(in crate::game) fn wins(board: &Board, mv: Move, us: Color, threshold: i32) 
     side != us
 }
 
+/// Of both colours: asking for each by itself would look along every line twice.
 fn attackers(board: &Board, to: Square, occupied: Bitboard) -> Bitboard {
-    board.attacks_to(to, Color::White, occupied) | board.attacks_to(to, Color::Black, occupied)
+    let pawns = |color: Color| attacks::pawn_attacks(!color, to) & board.by_piece(Role::Pawn.of(color));
+    attacks::rook_attacks(to, occupied) & board.rooks_and_queens()
+        | attacks::bishop_attacks(to, occupied) & board.bishops_and_queens()
+        | attacks::knight_attacks(to) & board.knights()
+        | attacks::king_attacks(to) & board.kings()
+        | pawns(Color::White)
+        | pawns(Color::Black)
 }
 
 fn least_valuable(board: &Board, own: Bitboard) -> Option<(Square, Role)> {

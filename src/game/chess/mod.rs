@@ -13,6 +13,7 @@ use shakmaty::{
 
 use super::{Game, GameError, Key, MoveText, Moves, Outcome, Packed, PieceTo, Reason, Side, Tactics};
 
+pub(super) mod checks;
 pub(super) mod exchange;
 mod noisy;
 pub(super) mod notation;
@@ -301,6 +302,17 @@ impl Tactics for Chess {
         self.check
     }
 
+    fn gives_check(&self, mv: Move) -> bool {
+        checks::gives_check(&self.position, mv)
+    }
+
+    /// Castling rights that the move ends, and captures en passant, are not looked at.
+    fn key_ahead(&self, mv: Move) -> Option<Key> {
+        let mut key = self.key ^ Zobrist64::zobrist_for_white_turn();
+        self.changes(mv, |_, square, piece| key ^= Zobrist64::zobrist_for_piece(square, piece));
+        Some(Key(key.0))
+    }
+
     fn exchange(&self, mv: Move, threshold: i32) -> bool {
         exchange::wins(self.board(), mv, self.turn(), threshold)
     }
@@ -396,6 +408,16 @@ mod tests {
                 all.sort_by_key(order);
                 noisy.sort_by_key(order);
                 prop_assert_eq!(all, noisy);
+            }
+        }
+
+        #[test]
+        fn checks_are_seen_before_the_move_is_played(line in random_game()) {
+            let now = line.now();
+            for mv in now.moves() {
+                let mut after = now.clone();
+                after.play(mv);
+                prop_assert_eq!(now.gives_check(mv), after.is_check(), "{} {:?}", now.print(), mv);
             }
         }
 

@@ -12,24 +12,27 @@ pub(super) fn is_noisy(mv: Move) -> bool {
 
 /// All legal captures (promotions by capture only to a queen) and queen promotions.
 pub(super) fn moves(position: &Chess) -> Moves<Move> {
+    let mut moves = Moves::new();
+    generate(position, &mut moves);
+    moves
+}
+
+/// Into a list that lies where it is wanted: copying one costs as much as filling it.
+fn generate(position: &Chess, moves: &mut Moves<Move>) {
+    if position.is_check() {
+        moves.extend(position.legal_moves().iter().copied().filter(|mv| is_noisy(*mv)));
+        return;
+    }
     let board = position.board();
     let us = position.turn();
-    let mut moves = Moves::new();
-    let Some(king) = board.king_of(us) else { return moves };
-    if position.is_check() {
-        moves = position.legal_moves();
-        moves.retain(|mv| is_noisy(*mv));
-        return moves;
-    }
-
+    let Some(king) = board.king_of(us) else { return };
     let captures = Captures { board, us, king, pinned: pinned(board, us, king) };
-    captures.pawns(&mut moves);
-    captures.officers(&mut moves);
-    captures.kings(&mut moves);
+    captures.pawns(moves);
+    captures.officers(moves);
+    captures.kings(moves);
     if position.maybe_ep_square().is_some() {
         moves.extend(position.en_passant_moves());
     }
-    moves
 }
 
 /// Our pieces that shield our king from a slider.

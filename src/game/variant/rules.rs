@@ -7,7 +7,10 @@ use shakmaty::{
     variant::{Antichess, Atomic, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck},
 };
 
-use crate::game::{Outcome, Reason, chess::exchange};
+use crate::game::{
+    Outcome, Reason,
+    chess::{checks::is_check_behind, exchange},
+};
 
 /// More than all the men on the board, in centipawns: what a move brings that wins at once.
 const WINS: i32 = 10_000;
@@ -105,7 +108,7 @@ impl Rules for Crazyhouse {
     fn exchange(&self, mv: Move, threshold: i32) -> bool {
         // Everything counts twice; and a man that is dropped with check may well be lost, as others follow.
         exchange::wins(self.board(), mv, self.turn(), threshold / 2)
-            || mv.from().is_none() && threshold <= 0 && gives_check(self, mv)
+            || mv.from().is_none() && threshold <= 0 && is_check_behind(self, mv)
     }
 
     fn may_pass(&self) -> bool {
@@ -203,22 +206,16 @@ impl Rules for ThreeCheck {
     const NAME: &'static str = "three-check";
 
     fn wins_at_once(&self, mv: Move) -> bool {
-        self.remaining_checks().is_some_and(|left| u32::from(left[self.turn()]) == 1) && gives_check(self, mv)
+        self.remaining_checks().is_some_and(|left| u32::from(left[self.turn()]) == 1) && is_check_behind(self, mv)
     }
 
     fn exchange(&self, mv: Move, threshold: i32) -> bool {
         // A check may cost something, the last one everything.
         exchange::wins(self.board(), mv, self.turn(), threshold)
-            || gives_check(self, mv)
+            || is_check_behind(self, mv)
                 && (self.wins_at_once(mv) || exchange::wins(self.board(), mv, self.turn(), threshold - CHECK))
     }
 }
 
 /// What a check is worth that does not win yet, in centipawns.
 const CHECK: i32 = 250;
-
-fn gives_check<P: Rules>(position: &P, mv: Move) -> bool {
-    let mut after = position.clone();
-    after.play_unchecked(mv);
-    after.is_check()
-}

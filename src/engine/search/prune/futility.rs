@@ -13,8 +13,9 @@ const MARGIN: i32 = 80;
 
 /// Is this move not worth a look?
 pub fn skips<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
-    if !node.is_prunable::<K>(MAX_DEPTH) || candidate.gives_check || !candidate.quiet {
+    if !node.is_prunable::<K>(MAX_DEPTH) || !candidate.quiet {
         return false;
     }
     node.eval.offset(BASE + MARGIN * node.depth) <= node.window.alpha
+        && !node.position.gives_check(candidate.mv)
 }

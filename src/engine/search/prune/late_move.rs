@@ -11,9 +11,9 @@ const MAX_DEPTH: i32 = 6;
 
 /// Is this move not worth a look?
 pub fn skips<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
-    if !node.is_prunable::<K>(MAX_DEPTH) || candidate.gives_check || !candidate.quiet {
+    if !node.is_prunable::<K>(MAX_DEPTH) || !candidate.quiet {
         return false;
     }
     let enough = (4 + node.depth * node.depth) / if node.improving { 1 } else { 2 };
-    candidate.index as i32 > enough
+    candidate.index as i32 > enough && !node.position.gives_check(candidate.mv)
 }

@@ -42,8 +42,7 @@ pub fn cut<G: Judged, K: Kind>(
         if !position.exchange(pick.mv, missing) {
             continue;
         }
-        let mut child = position.clone();
-        child.play(pick.mv);
+        let child = worker.child(position, pick.mv);
         let score = -worker.follow((position, state, ply), pick.mv, &child, |worker, next| {
             // What does not even stand up to quiescence need not be searched.
             match worker.quiesce::<OffPv>(&child, next, -window, ply + 1)? {

@@ -23,14 +23,14 @@ static PLIES: LazyLock<[[i8; 64]; 64]> = LazyLock::new(|| {
     std::array::from_fn(|depth| std::array::from_fn(|number| (BASE + ln(depth) * ln(number) / SLOPE) as i8))
 });
 
-/// Plies taken off.
-pub fn plies<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> i32 {
+/// Plies taken off the search of the position behind a move.
+pub fn plies<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>, child: &G) -> i32 {
     if node.depth < MIN_DEPTH || candidate.index < FIRST || !candidate.quiet {
         return 0;
     }
     let mut plies = i32::from(PLIES[(node.depth as usize).min(63)][candidate.index.min(63)]);
     plies -= i32::from(K::PV);
-    plies -= i32::from(node.check || candidate.gives_check);
+    plies -= i32::from(node.check || child.is_check());
     plies += i32::from(!node.improving);
     plies -= (candidate.history / HISTORY).clamp(-2, 2);
     plies.clamp(0, node.depth - 2)
