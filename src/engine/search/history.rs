@@ -125,9 +125,8 @@ impl<G: Tactics> History<G> {
 
     /// What is known of the quiet moves of this side after these.
     pub fn after(&self, before: &Before, side: Side) -> After<'_> {
-        let continued = |back: usize| {
-            before[back].map_or(&UNKNOWN, |before| &self.continuation[back][before.index()])
-        };
+        let continued =
+            |back: usize| before[back].map_or(&UNKNOWN, |before| &self.continuation[back][before.index()]);
         After { quiet: &self.quiet[side as usize], continued: std::array::from_fn(continued) }
     }
 

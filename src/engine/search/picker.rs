@@ -192,12 +192,7 @@ fn promise<G: Tactics>(position: &G, mv: G::Move) -> i32 {
     WINNING + 16 * position.gain(mv) - position.worth(mv)
 }
 
-fn rank<G: Tactics>(
-    position: &G,
-    mv: G::Move,
-    history: &After<'_>,
-    killers: [Option<G::Move>; 2],
-) -> i32 {
+fn rank<G: Tactics>(position: &G, mv: G::Move, history: &After<'_>, killers: [Option<G::Move>; 2]) -> i32 {
     if position.gain(mv) > 0 {
         promise(position, mv)
     } else if killers[0] == Some(mv) {

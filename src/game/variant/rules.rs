@@ -206,7 +206,8 @@ impl Rules for ThreeCheck {
     const NAME: &'static str = "three-check";
 
     fn wins_at_once(&self, mv: Move) -> bool {
-        self.remaining_checks().is_some_and(|left| u32::from(left[self.turn()]) == 1) && is_check_behind(self, mv)
+        self.remaining_checks().is_some_and(|left| u32::from(left[self.turn()]) == 1)
+            && is_check_behind(self, mv)
     }
 
     fn exchange(&self, mv: Move, threshold: i32) -> bool {
