@@ -203,3 +203,62 @@ fn rank<G: Tactics>(position: &G, mv: G::Move, history: &After<'_>, killers: [Op
         history.score(position.piece_to(mv))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        engine::search::history::Tried,
+        game::{Game, Packed, chess::Chess},
+    };
+
+    /// All that is handed out in a position, by a history in which moves have cut at many depths.
+    fn picked(
+        position: &Chess,
+        table_move: Option<<Chess as Game>::Move>,
+    ) -> Vec<Pick<<Chess as Game>::Move>> {
+        let mut history = History::new(Arc::default());
+        let before = [None; 2];
+        for (depth, mv) in position.moves().into_iter().filter(|&mv| position.gain(mv) == 0).enumerate() {
+            history.cutoff(position, mv, &Tried::new(), &before, (0, depth as i32 * 7 % 10));
+        }
+        let mut pile = Pile::new();
+        let mut picker = Picker::new(Scope::All, table_move, &pile);
+        let mut all = Vec::new();
+        while let Some(pick) = picker.next(position, &history, &mut pile, &before, 0) {
+            assert!(!pick.quiet || pick.history == history.of(position, pick.mv, &before));
+            all.push(pick);
+        }
+        picker.leave(&mut pile);
+        assert!(pile.is_empty());
+        all
+    }
+
+    #[test]
+    fn every_move_comes_once_and_in_order() {
+        for fen in [
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+            "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 b kq - 0 1",
+            "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+            "4k3/8/8/8/7b/8/8/4K2R w K - 0 1",
+        ] {
+            let position = Chess::parse(fen).unwrap();
+            let packed = |moves: Vec<_>| {
+                let mut packed: Vec<Packed> = moves.into_iter().map(|mv| position.pack(mv)).collect();
+                packed.sort_by_key(|mv| mv.0);
+                packed
+            };
+            let moves = position.moves();
+            for table_move in [None, moves.first().copied(), moves.last().copied()] {
+                let all = picked(&position, table_move);
+                assert!(table_move.is_none_or(|mv| all[0].mv == mv));
+                assert_eq!(packed(all.iter().map(|pick| pick.mv).collect()), packed(moves.to_vec()), "{fen}");
+                // The two killers come before the others, wherever their history would put them.
+                let others = all.iter().skip(usize::from(table_move.is_some())).filter(|pick| pick.quiet);
+                assert!(others.skip(2).is_sorted_by(|one, next| one.history >= next.history), "{fen}");
+            }
+        }
+    }
+}
