@@ -7,7 +7,11 @@
 
 use std::{future::pending, ops::ControlFlow, time::Instant};
 
-use tokio::{select, sync::mpsc, time::sleep_until};
+use tokio::{
+    select,
+    sync::mpsc::{self, error::TrySendError},
+    time::sleep_until,
+};
 
 use super::{
     Answer, Equipment, How, News,
@@ -483,8 +487,13 @@ impl<G: Judged> Player<G> {
         self.answered = Some(mv);
         let action = self.decide(request.turn, text, best);
         self.departure = Some(Departure::new(request, how, self.line.moves().len(), thought::now()));
-        if self.actions.try_send(action).is_err() {
-            tracing::error!(game = %self.info.id, "the connection does not take our move");
+        match self.actions.try_send(action) {
+            Ok(()) => {}
+            // Whoever ended it says why.
+            Err(TrySendError::Closed(_)) => tracing::debug!(game = %self.info.id, "the connection has ended"),
+            Err(TrySendError::Full(_)) => {
+                tracing::error!(game = %self.info.id, "the connection does not take our move");
+            }
         }
         tracing::debug!(game = %self.info.id, mv = record, score = %best.score, depth = best.depth, ?how, "answered");
     }
