@@ -319,7 +319,7 @@ fn engines_of_others_play_where_they_are_installed() {
             eprintln!("skipped: {engine} is not installed");
             continue;
         }
-        let arguments = ["--games", "2", "--tc", "20+1", "--longest", "8"];
+        let arguments = ["--games", "2", "--tc", "20+1", "--longest", "4"];
         let output = play(folder.path(), [engine, "zeitnot depth=1"], &arguments);
         let told = told(&output);
         assert!(row(told, "illegal moves").starts_with("0 of"), "{told}");
