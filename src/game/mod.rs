@@ -304,8 +304,8 @@ pub trait Tactics: Game {
         after.is_check()
     }
 
-    /// The key of the position behind a move, if it can be said without playing it; a guess, good enough to bring
-    /// memory near.
+    /// A guess at the key of the position behind a move, without playing it: right for most moves, which is enough to
+    /// bring memory near. `None`: the game has no quick one.
     fn key_ahead(&self, _: Self::Move) -> Option<Key> {
         None
     }

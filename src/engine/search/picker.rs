@@ -128,6 +128,7 @@ impl<G: Tactics> Picker<G> {
             let history = match rank {
                 _ if !quiet => 0,
                 KILLER | SECOND_KILLER => history.of(position, mv, before),
+                // It was ranked by its history, and there is no need to look that up again.
                 rank => rank,
             };
             return Some(Pick { mv, quiet, history });
@@ -137,13 +138,12 @@ impl<G: Tactics> Picker<G> {
     /// Takes the move with the highest rank off the pile, of those whose turn has come.
     fn take_best(&mut self, pile: &mut Pile<G::Move>) -> Option<(i32, G::Move)> {
         let left = &mut pile.0[self.bottom..];
-        if self.stage == Stage::Sorted {
-            return if left.is_empty() { None } else { pile.0.pop() };
-        }
-        if self.handed == SEARCHED {
+        if self.stage == Stage::Rest && self.handed == SEARCHED {
             left.sort_unstable_by_key(|(rank, _)| *rank);
             self.stage = Stage::Sorted;
-            return self.take_best(pile);
+        }
+        if self.stage == Stage::Sorted {
+            return if left.is_empty() { None } else { pile.0.pop() };
         }
         let (best, &(rank, _)) = left.iter().enumerate().max_by_key(|(_, (rank, _))| *rank)?;
         if rank < WINNING {
@@ -220,7 +220,7 @@ mod tests {
         table_move: Option<<Chess as Game>::Move>,
     ) -> Vec<Pick<<Chess as Game>::Move>> {
         let mut history = History::new(Arc::default());
-        let before = [None; 2];
+        let before = Before::default();
         for (depth, mv) in position.moves().into_iter().filter(|&mv| position.gain(mv) == 0).enumerate() {
             history.cutoff(position, mv, &Tried::new(), &before, (0, depth as i32 * 7 % 10));
         }
