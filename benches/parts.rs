@@ -6,14 +6,12 @@ use std::hint::black_box;
 
 use divan::{Bencher, counter::ItemsCount};
 use shakmaty::Move;
-use zeitnot::{
-    engine::{
-        Score, Table,
-        eval::{ChessJudge, Evaluator},
-        table::{Bound, Entry},
-    },
-    game::{Game, Key, Packed, Tactics, chess::Chess},
+use zeitnot_engine::{
+    Score, Table,
+    eval::{ChessJudge, Evaluator},
+    table::{Bound, Entry},
 };
+use zeitnot_rules::{Game, Key, Packed, Tactics, chess::Chess};
 
 fn main() {
     divan::main();

@@ -10,10 +10,8 @@ use std::{io, ops::ControlFlow};
 use pgn_reader::{RawTag, Reader, SanPlus, Visitor};
 use shakmaty::{Chess, Position};
 use support::{By, Player, TestArena, word};
-use zeitnot::{
-    arena::{Event, Name},
-    game::{Game, chess},
-};
+use zeitnot_arena::{Event, Name};
+use zeitnot_rules::{Game, chess};
 
 /// Plays random legal moves, whatever comes, until the arena closes.
 async fn play_randomly(mut player: Player) {

@@ -11,11 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot::{
-    bot::cache::{Advice, Cache, Config, Found},
-    engine::Score,
-    game::{Game, Line, chess::Chess},
-};
+use zeitnot_bot::cache::{Advice, Cache, Config, Found};
+use zeitnot_engine::Score;
+use zeitnot_rules::{Game, GameHistory, chess::Chess};
 
 const ENGINE: u64 = 7;
 
@@ -43,11 +41,14 @@ fn position(number: u64) -> Chess {
 fn keep(cache: &Cache, number: u64) {
     let position = position(number);
     let mv = position.pack(position.moves()[0]);
-    cache.keep(&Line::new(position), Found { mv, score: Score::cp(12), depth: 9, effort: 1000 + number });
+    cache.keep(
+        &GameHistory::new(position),
+        Found { mv, score: Score::cp(12), depth: 9, effort: 1000 + number },
+    );
 }
 
 async fn knows(cache: &Cache, number: u64) -> bool {
-    let line = Line::new(position(number));
+    let line = GameHistory::new(position(number));
     loop {
         match cache.consult(&line, 0) {
             Advice::Play(_) | Advice::Seed(_) => return true,

@@ -4,14 +4,12 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use zeitnot::{
-    bot::{
-        Config, How,
-        cache::{self, Cache, Found},
-    },
-    engine::{Kind, Score},
-    game::{Game, Key, Line, Outcome, Reason, Side, chess::Chess},
+use zeitnot_bot::{
+    Config, How,
+    cache::{self, Cache, Found},
 };
+use zeitnot_engine::{Kind, Score};
+use zeitnot_rules::{Color, Game, GameHistory, Key, Outcome, Reason, chess::Chess};
 
 #[path = "support/seat.rs"]
 mod seat;
@@ -22,7 +20,7 @@ const WON: &str = "7k/8/8/8/8/8/QR6/K7 w - - 0 1";
 
 /// What some other time seemed good, in two positions: there and back again.
 fn shuffle() -> [(Chess, &'static str); 2] {
-    let (mut line, mut known) = (Line::new(Chess::parse(WON).unwrap()), Vec::new());
+    let (mut line, mut known) = (GameHistory::new(Chess::parse(WON).unwrap()), Vec::new());
     for (ours, theirs) in [("b2b3", "h8g8"), ("b3b2", "g8h8")] {
         known.push((line.now().clone(), ours));
         for text in [ours, theirs] {
@@ -42,11 +40,11 @@ fn black(position: &Chess) -> String {
 #[test]
 fn a_naive_cache_draws() {
     let known: HashMap<Key, &str> = shuffle().map(|(position, mv)| (position.key(), mv)).into();
-    let mut line = Line::new(Chess::parse(WON).unwrap());
+    let mut line = GameHistory::new(Chess::parse(WON).unwrap());
     while !line.outcome().is_over() {
         let text = match line.now().side() {
-            Side::First => known[&line.now().key()].to_owned(),
-            Side::Second => black(line.now()),
+            Color::White => known[&line.now().key()].to_owned(),
+            Color::Black => black(line.now()),
         };
         line.play(line.now().read(&text).unwrap());
     }
@@ -59,7 +57,7 @@ fn planted() -> Cache {
     for (position, text) in shuffle() {
         let mv = position.pack(position.read(text).unwrap());
         cache.keep(
-            &Line::new(position),
+            &GameHistory::new(position),
             Found { mv, score: Score::cp(1500), depth: 30, effort: u64::MAX / 2 },
         );
     }
@@ -67,15 +65,15 @@ fn planted() -> Cache {
 }
 
 fn fingerprint() -> u64 {
-    zeitnot::engine::Workshop::new(&zeitnot::engine::Config::default()).unwrap().fingerprint()
+    zeitnot_engine::Workshop::new(&zeitnot_engine::Config::default()).unwrap().fingerprint()
 }
 
 #[tokio::test]
 async fn ours_plays_what_it_knows_once_and_then_wins() {
     let cache = planted();
     let mut house = house_with(Kind::Search, Config::default(), |equipment| equipment.cache = cache);
-    let mut seat = house.lobby.open(info(Side::First, Some(WON))).await.unwrap();
-    let mut line = Line::new(Chess::parse(WON).unwrap());
+    let mut seat = house.lobby.open(info(Color::White, Some(WON))).await.unwrap();
+    let mut line = GameHistory::new(Chess::parse(WON).unwrap());
     let mut hows = Vec::new();
     for turn in 1.. {
         let ours = ask(&mut seat, turn, Some(clocks(Duration::from_secs(2)))).await;
@@ -91,7 +89,7 @@ async fn ours_plays_what_it_knows_once_and_then_wins() {
             moved(&seat, &text).await;
         }
     }
-    assert_eq!(line.outcome(), Outcome::Win(Side::First, Reason::Checkmate));
+    assert_eq!(line.outcome(), Outcome::Win(Color::White, Reason::Checkmate));
     assert_eq!(hows[0], How::Cached, "there is nothing wrong with it the first time");
 }
 

@@ -5,15 +5,14 @@
 use std::{path::Path, time::Duration};
 
 use tokio::sync::mpsc;
-use zeitnot::{
-    bot::{
-        Answer, Bot, Config, Equipment, How,
-        cache::{self, Cache},
-    },
-    engine::{self, Workshop},
-    game::{Game, Tactics, chess::Chess},
-    protocol::{Protocol, Shutdown, contest},
+use zeitnot_bot::{
+    Answer, Bot, Config, Equipment, How,
+    cache::{self, Cache},
 };
+use zeitnot_clients::{Protocol, Shutdown, contest};
+use zeitnot_engine as engine;
+use zeitnot_engine::Workshop;
+use zeitnot_rules::{Game, Tactics, chess::Chess};
 
 #[path = "support/arena.rs"]
 mod arena;

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use zeitnot::{
-    cli::config::{Config, DOCUMENTED},
-    engine::Kind,
-};
+use zeitnot::cli::config::{Config, DOCUMENTED};
+use zeitnot_engine::Kind;
 
 const SERVER: &str = r#"[[server]]
 protocol = "contest"
@@ -56,11 +54,11 @@ fn the_documented_defaults_are_the_defaults() {
     let empty = Config::parse("c.toml", "").unwrap();
     // Engines and the rules that choose them have names, which nobody has by default.
     assert_eq!((config.engines.len(), config.bot.choose.len()), (2, 1));
-    let bot = zeitnot::bot::Config { choose: Vec::new(), ..config.bot };
+    let bot = zeitnot_bot::Config { choose: Vec::new(), ..config.bot };
     assert_eq!((bot, config.engine, config.log), (empty.bot, empty.engine, empty.log));
     // Every protocol has its table in it.
     let names: Vec<_> = config.servers.iter().map(|server| server.to_string()).collect();
-    for row in zeitnot::protocol::ALL {
+    for row in zeitnot_clients::ALL {
         assert!(names.iter().any(|name| name.starts_with(row.name)), "no table for {}", row.name);
     }
     assert_eq!(config.arena.tuc.len(), 1);
@@ -69,7 +67,7 @@ fn the_documented_defaults_are_the_defaults() {
 
 /// The protocols as errors list them.
 fn protocols() -> String {
-    zeitnot::protocol::ALL.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
+    zeitnot_clients::ALL.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
 }
 
 #[test]

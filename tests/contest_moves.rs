@@ -4,7 +4,7 @@
 mod mock;
 
 use mock::{Client, Connection, Player, Server, Transport};
-use zeitnot::seat::{Event, Turn};
+use zeitnot_seat::{Event, Turn};
 
 const AFTER_E4: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
 

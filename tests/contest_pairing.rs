@@ -4,7 +4,8 @@
 mod mock;
 
 use mock::{Client, Server, Transport};
-use zeitnot::{game::Side, seat::Event};
+use zeitnot_rules::Color;
+use zeitnot_seat::Event;
 
 #[tokio::test]
 async fn an_opponent_who_does_not_ack_costs_only_the_game() {
@@ -44,7 +45,7 @@ async fn black_waits_for_white() {
     wire.expect("ACK g1").await;
     wire.say(&format!("GAME_STARTED g1 bob alice 10.00 10.00 {}", mock::START)).await;
     let mut player = client.game().await;
-    assert_eq!(player.info.side, Side::Second);
+    assert_eq!(player.info.side, Color::Black);
     let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
     wire.say(&format!("PLAYER_MOVED g1 bob e2-e4 bob alice 10.00 10.00 {fen}")).await;
     wire.say(&format!("YOUR_MOVE g1 bob alice 10.00 10.00 {fen}")).await;

@@ -12,7 +12,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
 };
-use zeitnot::protocol::{
+use zeitnot_clients::{
     ProtocolError,
     contest::{Config, Patience},
     secret::Secret,

@@ -8,14 +8,12 @@ mod mock;
 use std::time::Duration;
 
 use mock::{Client, Connection, Server, Transport};
-use zeitnot::{
-    game::{Game, GameId, Line, Outcome, Side, chess::Chess},
-    seat::Event,
-};
+use zeitnot_rules::{Color, Game, GameHistory, GameKind, Outcome, chess::Chess};
+use zeitnot_seat::Event;
 
 const GAME: &str = "d779c3aae51c11f186c902fc00000001";
 
-/// Line by line as in the protocol's document.
+/// GameHistory by line as in the protocol's document.
 async fn recorded(transport: Transport) {
     let server = Server::start(transport).await;
     let mut client = Client::start(mock::config(&server.address()));
@@ -30,8 +28,8 @@ async fn recorded(transport: Transport) {
     wire.say(&format!("GAME_STARTED {GAME} alice bob 10.00 10.00 {}", mock::START)).await;
     let mut player = client.game().await;
     assert_eq!(player.info.id, GAME);
-    assert_eq!(player.info.game, GameId::Chess);
-    assert_eq!(player.info.side, Side::First);
+    assert_eq!(player.info.game, GameKind::Chess);
+    assert_eq!(player.info.side, Color::White);
     assert_eq!(player.info.start.as_deref(), Some(mock::START));
     assert_eq!(player.info.names.0, ["alice", "bob"]);
     assert_eq!(player.info.time_control.unwrap().to_string(), "10+0.1");
@@ -78,18 +76,18 @@ async fn the_recorded_session_over_websocket() {
 
 /// The server's part of a game: bob answers with his last legal move, up to a number of plies.
 async fn referee(wire: &mut Connection, game: &str, plies: usize) {
-    let mut line = Line::new(Chess::start());
+    let mut line = GameHistory::new(Chess::start());
     wire.begin(game).await;
     while line.outcome() == Outcome::Ongoing && line.moves().len() < plies {
         let fen = line.now().print();
         let (name, mv) = match line.now().side() {
-            Side::First => {
+            Color::White => {
                 wire.your_move(game, &fen).await;
                 let told = wire.hear().await.unwrap();
                 let text = told.strip_prefix(&format!("MOVE {game} ")).unwrap().to_owned();
                 ("alice", line.now().read(&text).unwrap())
             }
-            Side::Second => ("bob", *line.now().moves().last().unwrap()),
+            Color::Black => ("bob", *line.now().moves().last().unwrap()),
         };
         let text = line.now().write(mv);
         line.play(mv);

@@ -9,10 +9,8 @@ use std::{
     time::Duration,
 };
 
-use zeitnot::{
-    game::{Game, Tactics},
-    training::Record,
-};
+use zeitnot_engine::training::Record;
+use zeitnot_rules::{Game, Tactics};
 
 #[path = "support/soon.rs"]
 mod soon;

@@ -10,10 +10,8 @@ use std::{
     },
 };
 
-use zeitnot::{
-    engine::{Decision, Limits, Progress, StopFlag, Table, Task, Thinker, search::Search},
-    game::{Game, Line, Outcome, Side, chess::Chess},
-};
+use zeitnot_engine::{Decision, Limits, Progress, StopFlag, Table, Task, Thinker, search::Search};
+use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
 
 /// For a move: some hundredths of a second.
 const NODES: u64 = 30_000;
@@ -22,7 +20,7 @@ const NODES: u64 = 30_000;
 fn play(fen: &str) -> Outcome {
     let mut search = Search::<Chess>::new(Arc::new(Table::new(16).unwrap()), 1);
     let limits = Limits { nodes: Some(NODES), ..Limits::default() };
-    let mut line = Line::new(Chess::parse(fen).unwrap());
+    let mut line = GameHistory::new(Chess::parse(fen).unwrap());
     while line.outcome() == Outcome::Ongoing {
         let best = Decision::new(line.now().pack(line.now().moves()[0]));
         let stop = StopFlag::default();
@@ -40,7 +38,7 @@ fn play(fen: &str) -> Outcome {
 
 fn won(fen: &str) {
     let outcome = play(fen);
-    assert!(matches!(outcome, Outcome::Win(Side::First, _)), "{fen}: {outcome:?}");
+    assert!(matches!(outcome, Outcome::Win(Color::White, _)), "{fen}: {outcome:?}");
 }
 
 fn drawn(fen: &str) {
@@ -116,7 +114,7 @@ fn a_perpetual_check_saves_who_is_lost() {
 /// moving does not find it.
 fn found(fen: &str, wanted: &str, least: i32, most: i32) {
     const MOST_NODES: u64 = 4_000_000;
-    let line = Line::new(Chess::parse(fen).unwrap());
+    let line = GameHistory::new(Chess::parse(fen).unwrap());
     let wanted = line.now().read(wanted).unwrap();
     let seen = AtomicBool::new(false);
     let watch = |progress: &Progress<Chess>| {
@@ -149,6 +147,6 @@ fn zugzwang_is_seen_where_rooks_and_queens_are_on_the_board() {
 fn zugzwang_is_seen() {
     // Whoever is to move loses the pawn, and the game.
     let black = play("8/8/8/3pK3/2kP4/8/8/8 w - - 0 1");
-    assert!(matches!(black, Outcome::Win(Side::Second, _)), "{black:?}");
+    assert!(matches!(black, Outcome::Win(Color::Black, _)), "{black:?}");
     won("8/8/8/3pK3/2kP4/8/8/8 b - - 0 1");
 }

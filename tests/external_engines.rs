@@ -7,12 +7,13 @@ use std::{collections::BTreeMap, fs, path::Path, process::Command, time::Duratio
 
 use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot::{
-    arena::{self, Arena, Event, Name, TournamentConfig},
-    bot::{self, Bot, Equipment},
-    engine::{self, Kind, Workshop, external},
-    protocol::{Protocol, Shutdown, contest},
-};
+use zeitnot_arena as arena;
+use zeitnot_arena::{Arena, Event, Name, TournamentConfig};
+use zeitnot_bot as bot;
+use zeitnot_bot::{Bot, Equipment};
+use zeitnot_clients::{Protocol, Shutdown, contest};
+use zeitnot_engine as engine;
+use zeitnot_engine::{Kind, Workshop, external};
 
 const STOCKFISH: &str = "/usr/games/stockfish";
 
@@ -50,7 +51,7 @@ fn enter(
     workshop: Workshop,
     tasks: &TaskTracker,
     shutdown: &Shutdown,
-    servers: &mut JoinSet<Result<(), zeitnot::protocol::ProtocolError>>,
+    servers: &mut JoinSet<Result<(), zeitnot_clients::ProtocolError>>,
 ) -> mpsc::Receiver<bot::News> {
     let random = engine::Config { kind: Kind::Random, ..Default::default() };
     let rule = "[[choose]]\nengine = 'it'\ngames = ['chess']\n";

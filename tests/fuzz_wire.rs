@@ -2,7 +2,7 @@
 //! the same when it is said again.
 
 use proptest::prelude::*;
-use zeitnot::wire::{
+use zeitnot_wire::{
     Message,
     contest::{FromClient, FromServer},
     imcs,

@@ -10,11 +10,10 @@ mod seat;
 use imcs::{Imcs, soon};
 use seat::{House, house};
 use tokio::task::JoinHandle;
-use zeitnot::{
-    bot,
-    engine::Kind,
-    protocol::{self, Protocol, ProtocolError, Shutdown},
-};
+use zeitnot_bot as bot;
+use zeitnot_clients as protocol;
+use zeitnot_clients::{Protocol, ProtocolError, Shutdown};
+use zeitnot_engine::Kind;
 
 const GAMES: usize = 3;
 

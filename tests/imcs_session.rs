@@ -11,14 +11,12 @@ use tokio::{
     task::JoinHandle,
     time::timeout,
 };
-use zeitnot::{
-    game::{GameId, MoveText, Side},
-    protocol::{
-        Protocol, ProtocolError, Shutdown,
-        imcs::{Config, Imcs, Patience},
-    },
-    seat::{Action, Declined, Event, GameInfo, Lobby, OpenSeat, Seat, Turn},
+use zeitnot_clients::{
+    Protocol, ProtocolError, Shutdown,
+    imcs::{Config, Imcs, Patience},
 };
+use zeitnot_rules::{Color, GameKind, MoveText};
+use zeitnot_seat::{Action, Declined, Event, GameInfo, Lobby, OpenSeat, Seat, Turn};
 
 #[path = "support/soon.rs"]
 mod soon;
@@ -177,7 +175,7 @@ async fn a_game_from_its_list_to_its_end() {
     let mut client = Client::start(config(&server, "games = 1"));
     let mut wire = server.playing().await;
     let mut player = client.game().await;
-    assert_eq!((player.info.game, player.info.side), (GameId::MinichessImcs, Side::First));
+    assert_eq!((player.info.game, player.info.side), (GameKind::MinichessImcs, Color::White));
     assert_eq!(player.info.names.0, ["alice", "bob"]);
 
     wire.ask("", 1, "01:00.000 01:00.500").await;
@@ -234,7 +232,7 @@ async fn an_offer_that_is_taken_and_one_that_is_not() {
     wire.expect("offer B 1:00 1:30", "103 5 game waiting for offer acceptance").await;
     wire.say("106 B 1:00 1:30 game starts").await;
     let mut player = client.game().await;
-    assert_eq!(player.info.side, Side::Second);
+    assert_eq!(player.info.side, Color::Black);
     // At the end it finishes the game first.
     client.shutdown.soon.cancel();
     wire.say("! a2-a3\r\n\r\n1 B\nkqbnr\nppppp\n.....\nP....\n.PPPP\nRNBQK\n\r\n? 01:00.000 01:30.000").await;

@@ -18,7 +18,7 @@ use arena::{Bot, Lichess};
 use lichess::Server;
 use lichess_bot::{ID, full, over, state};
 use lichess_seat::Table;
-use zeitnot::seat::Clocks;
+use zeitnot_seat::Clocks;
 
 /// Two tournaments: in the first berserk is possible. The increments are longer than any machine is slow.
 fn tournaments() -> String {
@@ -113,7 +113,7 @@ async fn we_berserk_before_our_first_move_and_think_without_increment() {
         seat.sees("e7e5").await;
         let (_, clocks) = seat.asked().await;
         let Clocks { increment, left: told, .. } = clocks.unwrap();
-        assert_eq!(told[zeitnot::game::Side::First], Duration::from_millis(left));
+        assert_eq!(told[zeitnot_rules::Color::White], Duration::from_millis(left));
         assert_eq!(increment, Duration::from_secs(if is_granted { 0 } else { 2 }));
         // Nothing of it a second time.
         server.hears_nothing().await;

@@ -15,7 +15,7 @@ use lichess::{Feed, PATIENCE, Post, QUIET, Server};
 use lichess_bot::{CLOCK, ID, challenge, full, over, state};
 use lichess_seat::Table;
 use tokio::time::timeout;
-use zeitnot::seat::{Eval, Worth};
+use zeitnot_seat::{Eval, Worth};
 
 const CHAT: &str =
     "games = 1\nchat = { greeting = 'Hi {opponent}, {engine} here', farewell = 'Bye', answers = 2 }";

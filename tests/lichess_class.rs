@@ -17,16 +17,16 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot::{
-    arena::{Arena, Config, Event},
-    bot::{self, Bot, Equipment},
-    engine::{self, Kind, Workshop},
-    protocol::{
-        Protocol, Shutdown, contest,
-        lichess::{self, Lichess},
-    },
-    seat::Lobby,
+use zeitnot_arena::{Arena, Config, Event};
+use zeitnot_bot as bot;
+use zeitnot_bot::{Bot, Equipment};
+use zeitnot_clients::{
+    Protocol, Shutdown, contest,
+    lichess::{self, Lichess},
 };
+use zeitnot_engine as engine;
+use zeitnot_engine::{Kind, Workshop};
+use zeitnot_seat::Lobby;
 
 /// Beyond all doubt, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);

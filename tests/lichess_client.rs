@@ -6,10 +6,8 @@
 use std::sync::atomic::Ordering;
 
 use tokio::{io::AsyncWriteExt, time::timeout};
-use zeitnot::{
-    engine::Kind,
-    game::{Game, chess::Chess},
-};
+use zeitnot_engine::Kind;
+use zeitnot_rules::{Game, chess::Chess};
 
 #[path = "support/lichess.rs"]
 mod lichess;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use tokio::time::{sleep, timeout};
-use zeitnot::game::{Game, chess::Chess};
+use zeitnot_rules::{Game, chess::Chess};
 
 #[path = "support/lichess.rs"]
 mod lichess;

@@ -12,7 +12,7 @@ mod lichess_seat;
 use lichess::Server;
 use lichess_bot::{full, over, state};
 use lichess_seat::Table;
-use zeitnot::seat::{Action, Event};
+use zeitnot_seat::{Action, Event};
 
 const OFFER: &str = r#","bdraw":true"#;
 

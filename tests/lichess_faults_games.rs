@@ -21,7 +21,7 @@ use arena::Bot;
 use lichess_bot::Client;
 use program::Program;
 use proxy::{Faults, Proxy, Sent};
-use zeitnot::engine::Kind;
+use zeitnot_engine::Kind;
 
 const GAMES: usize = 8;
 /// Beyond all doubt, on a busy machine.

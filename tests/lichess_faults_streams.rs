@@ -6,10 +6,8 @@
 use std::collections::BTreeSet;
 
 use tokio::time::sleep;
-use zeitnot::{
-    engine::{Fault, Kind},
-    game::{Game, chess::Chess},
-};
+use zeitnot_engine::{Fault, Kind};
+use zeitnot_rules::{Game, chess::Chess};
 
 #[path = "support/lichess.rs"]
 mod lichess;

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use tokio::time::sleep;
-use zeitnot::engine::Kind;
+use zeitnot_engine::Kind;
 
 #[path = "support/lichess_arena.rs"]
 mod arena;

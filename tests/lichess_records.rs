@@ -12,7 +12,7 @@ mod lichess_seat;
 use lichess::Server;
 use lichess_bot::{full, over, state};
 use lichess_seat::Table;
-use zeitnot::seat::{Eval, Worth};
+use zeitnot_seat::{Eval, Worth};
 
 /// Plays a game that we come back to after two plies, and leaves.
 async fn play(settings: &str) {

@@ -26,15 +26,15 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot::{
-    arena::{Arena, Config, Summary},
-    bot::{self, Equipment, policy::Draw},
-    engine::{self, Kind, Workshop},
-    protocol::{
-        Protocol, Shutdown,
-        lichess::{self, Lichess},
-    },
+use zeitnot_arena::{Arena, Config, Summary};
+use zeitnot_bot as bot;
+use zeitnot_bot::{Equipment, policy::Draw};
+use zeitnot_clients::{
+    Protocol, Shutdown,
+    lichess::{self, Lichess},
 };
+use zeitnot_engine as engine;
+use zeitnot_engine::{Kind, Workshop};
 
 const GAMES: usize = 8;
 /// Beyond all doubt, on a busy machine.

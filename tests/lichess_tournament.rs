@@ -15,15 +15,15 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot::{
-    arena::{Arena, Config},
-    bot::{self, Equipment},
-    engine::{self, Kind, Workshop},
-    protocol::{
-        Protocol, Shutdown,
-        lichess::{self, Lichess as Client},
-    },
+use zeitnot_arena::{Arena, Config};
+use zeitnot_bot as bot;
+use zeitnot_bot::Equipment;
+use zeitnot_clients::{
+    Protocol, Shutdown,
+    lichess::{self, Lichess as Client},
 };
+use zeitnot_engine as engine;
+use zeitnot_engine::{Kind, Workshop};
 
 /// Beyond all doubt, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);

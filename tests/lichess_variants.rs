@@ -3,11 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers are tests, too
 
 use serde_json::json;
-use zeitnot::{
-    engine::Kind,
-    game::MoveText,
-    wire::lichess::{Variant, VariantKey},
-};
+use zeitnot_engine::Kind;
+use zeitnot_rules::MoveText;
+use zeitnot_wire::lichess::{Variant, VariantKey};
 
 #[path = "support/lichess.rs"]
 mod lichess;

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use tokio::{runtime::Handle, sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot::{
-    arena::{self, Arena, Event, Name, TournamentConfig},
-    bot::{self, Bot, Equipment},
-    engine::{self, Workshop},
-    game::TimeControl,
-    protocol::{Protocol, Shutdown, contest},
-};
+use zeitnot_arena as arena;
+use zeitnot_arena::{Arena, Event, Name, TournamentConfig};
+use zeitnot_bot as bot;
+use zeitnot_bot::{Bot, Equipment};
+use zeitnot_clients::{Protocol, Shutdown, contest};
+use zeitnot_engine as engine;
+use zeitnot_engine::Workshop;
+use zeitnot_rules::TimeControl;
 
 const BOTS: usize = 16;
 

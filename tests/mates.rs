@@ -5,10 +5,8 @@
 
 use std::{cell::Cell, fs, ops::ControlFlow, path::Path, sync::Arc};
 
-use zeitnot::{
-    engine::{Decision, Limits, StopFlag, Table, Task, Thinker, search::Search},
-    game::{Game, Line, chess::Chess},
-};
+use zeitnot_engine::{Decision, Limits, StopFlag, Table, Task, Thinker, search::Search};
+use zeitnot_rules::{Game, GameHistory, chess::Chess};
 
 /// Two seconds at 1.5 million nodes a second, the least we promise.
 const NODES: u64 = 3_000_000;
@@ -18,7 +16,7 @@ fn solve(search: &mut Search<Chess>, fen: &str, moves: u16) -> Option<u64> {
     let position = Chess::parse(fen).unwrap();
     let best = Decision::new(position.pack(position.moves()[0]));
     let limits = Limits { mate: Some(moves), nodes: Some(NODES), ..Limits::default() };
-    let line = Line::new(position);
+    let line = GameHistory::new(position);
     let task = Task {
         line: &line,
         limits: &limits,

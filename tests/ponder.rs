@@ -4,12 +4,10 @@
 
 use std::time::Duration;
 
-use zeitnot::{
-    bot::{Config, How},
-    engine::Kind,
-    game::Side,
-    seat::Seat,
-};
+use zeitnot_bot::{Config, How};
+use zeitnot_engine::Kind;
+use zeitnot_rules::Color;
+use zeitnot_seat::Seat;
 
 #[path = "support/seat.rs"]
 mod seat;
@@ -21,7 +19,7 @@ const SMOTHERED: &str = "r6k/6pp/7N/8/2Q5/8/8/6K1 w - - 0 1";
 /// Our sacrifice is taken after a while; how did our next answer come about?
 async fn after_the_sacrifice(ponder: usize) -> (String, How) {
     let mut house = house(Kind::Search, Config { ponder, ..Config::default() });
-    let mut seat = house.lobby.open(info(Side::First, Some(SMOTHERED))).await.unwrap();
+    let mut seat = house.lobby.open(info(Color::White, Some(SMOTHERED))).await.unwrap();
     assert_eq!(next(&mut house, &mut seat, 1).await.0, "c4g8");
     moved(&seat, "c4g8").await;
     tokio::time::sleep(Duration::from_millis(500)).await;

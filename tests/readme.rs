@@ -173,13 +173,14 @@ fn links_lead_somewhere() {
     }
 }
 
-/// Paths in the text, such as `src/engine/mind.rs`, also with a line: `src/game/mod.rs:313`.
+/// Paths in the text, such as `crates/engine/src/mind.rs`, also with a line: `crates/rules/src/lib.rs:313`.
 #[test]
 fn files_that_are_named_exist() {
     for name in PAGES {
         for word in page(name).split('`').skip(1).step_by(2) {
             let path = word.split(':').next().unwrap_or_default();
-            let is_path = ["src/", "tests/", "scripts/", ".ci/"].iter().any(|top| path.starts_with(top));
+            let is_path =
+                ["crates/", "src/", "tests/", "scripts/", ".ci/"].iter().any(|top| path.starts_with(top));
             let plain = !path.contains([' ', '*', '<', '{', '…']);
             assert!(!is_path || !plain || home().join(path).exists(), "{name}: `{word}`");
         }

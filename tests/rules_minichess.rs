@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use zeitnot::game::{
-    Game, Line, Outcome, Side,
+use zeitnot_rules::{
+    Color, Game, GameHistory, Outcome,
     minichess::{Imcs2009, MiniChess, Nthu2023, Nthu2026, Rules},
 };
 
@@ -163,8 +163,8 @@ impl Plain {
     }
 
     /// `None`: it goes on; `Some(None)`: a draw.
-    fn result(&self, seen: usize, d: Differences) -> Option<Option<Side>> {
-        let (us, them) = if self.white { (Side::First, Side::Second) } else { (Side::Second, Side::First) };
+    fn result(&self, seen: usize, d: Differences) -> Option<Option<Color>> {
+        let (us, them) = if self.white { (Color::White, Color::Black) } else { (Color::Black, Color::White) };
         if !self.has('K') || !self.has('k') {
             return Some(Some(them));
         }
@@ -182,7 +182,7 @@ impl Plain {
         lost.then_some(Some(them))
     }
 
-    fn ahead(&self) -> Option<Side> {
+    fn ahead(&self) -> Option<Color> {
         let worth = |c: char| match c.to_ascii_uppercase() {
             'P' => 2,
             'R' => 6,
@@ -194,8 +194,8 @@ impl Plain {
         let sign = |c: char| if c.is_uppercase() { 1 } else { -1 };
         match self.grid.iter().flatten().map(|&c| sign(c) * worth(c)).sum::<i32>() {
             0 => None,
-            1.. => Some(Side::First),
-            _ => Some(Side::Second),
+            1.. => Some(Color::White),
+            _ => Some(Color::Black),
         }
     }
 
@@ -213,7 +213,7 @@ fn name((from, to): (At, At)) -> String {
 /// Random games by both sets of rules, side by side. How many ended?
 fn agree<R: Rules>(d: Differences, plies: usize) -> usize {
     let mut dice = fastrand::Rng::with_seed(11);
-    let (mut plain, mut line) = (Plain::start(), Line::new(MiniChess::<R>::start()));
+    let (mut plain, mut line) = (Plain::start(), GameHistory::new(MiniChess::<R>::start()));
     let mut seen = HashMap::from([((plain.text(), true), 1)]);
     let mut ended = 0;
     for _ in 0..plies {
@@ -234,7 +234,7 @@ fn agree<R: Rules>(d: Differences, plies: usize) -> usize {
         assert_eq!(outcome, plain.result(*times, d), "{}", line.now().print());
         if outcome.is_some() {
             ended += 1;
-            (plain, line) = (Plain::start(), Line::new(MiniChess::<R>::start()));
+            (plain, line) = (Plain::start(), GameHistory::new(MiniChess::<R>::start()));
             seen = HashMap::from([((plain.text(), true), 1)]);
         }
     }

@@ -4,16 +4,16 @@
 
 use std::{collections::BTreeSet, fs};
 
-use zeitnot::game::{
-    BySide, Game, Outcome, Side,
+use zeitnot_rules::{
+    ByColor, Color, Game, Outcome,
     tuc::{Edition, Move, Rules, Square, Tuc},
 };
 
 /// One `T` message: the move, the new prize, the points after it.
-fn told(message: &str) -> (Move, Option<Square>, BySide<u16>) {
+fn told(message: &str) -> (Move, Option<Square>, ByColor<u16>) {
     let mv = Move::parse(&message[2..6]).unwrap();
     let prize: [u8; 2] = message.as_bytes()[6..8].try_into().unwrap();
-    let points = BySide([message[8..10].parse().unwrap(), message[10..12].parse().unwrap()]);
+    let points = ByColor([message[8..10].parse().unwrap(), message[10..12].parse().unwrap()]);
     (mv, Square::parse(prize), points)
 }
 
@@ -26,7 +26,7 @@ fn replay<'m>(messages: impl Iterator<Item = &'m str>, rules: Rules) -> usize {
     for message in messages {
         if let Some(points) = message.strip_prefix("GE") {
             // The last move is not told: some legal one must lead to these points.
-            let wanted = BySide([points[..2].parse().unwrap(), points[2..].parse().unwrap()]);
+            let wanted = ByColor([points[..2].parse().unwrap(), points[2..].parse().unwrap()]);
             let fits = game.moves().into_iter().any(|mv| {
                 let mut end = game.clone();
                 end.play_for(mv, 0);
@@ -47,16 +47,16 @@ fn replay<'m>(messages: impl Iterator<Item = &'m str>, rules: Rules) -> usize {
         assert!(prize.is_none_or(|p| expected.board().free() >> p.index() & 1 == 1), "{message}");
         assert!(game.hear(mv, !game.side(), prize, points));
         assert!(!game.outcome().is_over(), "{message} goes on");
-        assert_eq!(game.side() == Side::First, &message[1..2] == "0");
+        assert_eq!(game.side() == Color::White, &message[1..2] == "0");
         plies += 1;
     }
     plies
 }
 
 /// Are these the points after the move, but for what a prize was worth?
-fn follows(before: &Tuc, mv: Move, counted: BySide<i32>, told: BySide<u16>) -> bool {
+fn follows(before: &Tuc, mv: Move, counted: ByColor<i32>, told: ByColor<u16>) -> bool {
     let side = before.side();
-    let missing = BySide(Side::BOTH.map(|s| i32::from(told[s]) * 100 - counted[s]));
+    let missing = ByColor(Color::BOTH.map(|s| i32::from(told[s]) * 100 - counted[s]));
     let prize = missing[side];
     missing[!side] == 0 && (prize == 0 || prize == 100 && before.takes_prize(mv))
 }
@@ -190,11 +190,11 @@ impl Plain {
         !has('k') || !has('K') || self.men == 2
     }
 
-    fn winner(&self) -> Option<Side> {
+    fn winner(&self) -> Option<Color> {
         match self.points[0] - self.points[1] {
             0 => None,
-            1.. => Some(Side::First),
-            _ => Some(Side::Second),
+            1.. => Some(Color::White),
+            _ => Some(Color::Black),
         }
     }
 

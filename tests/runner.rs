@@ -12,13 +12,11 @@ use std::{
 };
 
 use tempfile::TempDir;
-use zeitnot::{
-    game::{
-        Game,
-        minichess::{Mini2023, Move},
-    },
-    wire::nthu::{Action, print_state},
+use zeitnot_rules::{
+    Game,
+    minichess::{Mini2023, Move},
 };
+use zeitnot_wire::nthu::{Action, print_state};
 
 /// However busy the machine is.
 const LONG: Duration = Duration::from_secs(60);

@@ -4,10 +4,8 @@
 
 use std::{fs, ops::ControlFlow, path::Path, sync::Arc};
 
-use zeitnot::{
-    engine::{Decision, Limits, StopFlag, Table, Task, Thinker, search::Search},
-    game::{Game, Line, Outcome, Reason, chess::Chess},
-};
+use zeitnot_engine::{Decision, Limits, StopFlag, Table, Task, Thinker, search::Search};
+use zeitnot_rules::{Game, GameHistory, Outcome, Reason, chess::Chess};
 
 /// The positions of a file in `tests/data`, one at the beginning of each line.
 fn positions(file: &str) -> Vec<Chess> {
@@ -39,7 +37,7 @@ impl Tally {
 
     fn play_one(&mut self, start: Chess, search: &mut Search<Chess>, nodes: u64) {
         let limits = Limits { nodes: Some(nodes), ..Limits::default() };
-        let mut line = Line::new(start);
+        let mut line = GameHistory::new(start);
         while line.outcome() == Outcome::Ongoing {
             let now = line.now();
             let moves = now.moves();

@@ -9,14 +9,16 @@ use std::{
 };
 
 use tokio::time::timeout;
-use zeitnot::{
-    bot::{Config, How, policy::Resign, sources::Library},
-    engine::{Kind, book},
-    game::{Game, Line, Side, chess::Chess},
-    net::http::Base,
+use zeitnot_bot::{
+    Config, How,
     online::{Cloud, Database, Explorer, Source, Tablebase},
-    seat::{Action, Event, Turn, Worth},
+    policy::Resign,
+    sources::Library,
 };
+use zeitnot_engine::{Kind, book};
+use zeitnot_net::http::Base;
+use zeitnot_rules::{Color, Game, GameHistory, chess::Chess};
+use zeitnot_seat::{Action, Event, Turn, Worth};
 
 #[path = "support/book.rs"]
 mod builder;
@@ -133,7 +135,7 @@ async fn on_the_clocks_edge_nobody_is_asked() {
     let mut house = bot(config);
     // With 25 s the share of a move is shorter than the limit; with less than 20 s the clock is.
     for left in [25_000, 19_999, 5_000, 300, 1].map(Duration::from_millis) {
-        let mut seat = house.lobby.open(info(Side::First, Some(&START.replace("KQkq", "-")))).await.unwrap();
+        let mut seat = house.lobby.open(info(Color::White, Some(&START.replace("KQkq", "-")))).await.unwrap();
         let began = Instant::now();
         ask(&mut seat, 1, Some(clocks(left))).await;
         assert!(began.elapsed() < limit, "{left:?}: {:?}", began.elapsed());
@@ -142,7 +144,7 @@ async fn on_the_clocks_edge_nobody_is_asked() {
     }
     assert_eq!(server.asked().len(), 0);
     // With ten minutes there is time to ask.
-    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     ask(&mut seat, 1, Some(clocks(Duration::from_secs(600)))).await;
     assert_eq!(server.asked().len(), 1);
 }
@@ -152,8 +154,8 @@ async fn on_the_clocks_edge_nobody_is_asked() {
 async fn a_bullet_game_goes_on_while_all_servers_hang() {
     let server = StandIn::start(Manner::Hangs).await;
     let house = bot(cloud(&server.url, SHORT));
-    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
-    let (mut line, mut left) = (Line::new(Chess::start()), Duration::from_secs(15));
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
+    let (mut line, mut left) = (GameHistory::new(Chess::start()), Duration::from_secs(15));
     for turn in 0..30 {
         let began = Instant::now();
         let text = ask(&mut seat, turn, Some(clocks(left))).await;
@@ -201,7 +203,7 @@ async fn a_table_that_wins_is_no_reason_to_give_up_and_one_that_loses_is() {
         let server = StandIn::start(says(&answer)).await;
         let house = bot(Config { resign, ..tablebase(&server.url) });
         let mut seat =
-            house.lobby.open(info(Side::First, Some("7k/8/8/8/8/8/R7/K7 w - - 0 1"))).await.unwrap();
+            house.lobby.open(info(Color::White, Some("7k/8/8/8/8/8/R7/K7 w - - 0 1"))).await.unwrap();
         tell(&seat, Event::YourTurn { turn: Turn(1), clocks: None }).await;
         let action = seat.actions.recv().await.unwrap();
         assert_eq!(matches!(action, Action::Resign { .. }), gives_up, "{category}: {action:?}");
@@ -263,7 +265,7 @@ async fn an_opening_is_played_from_a_book() {
     const OPENING: [&str; 9] = ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6", "b5a4", "g8f6", "e1g1"];
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("spanish.bin");
-    let mut line = Line::new(Chess::start());
+    let mut line = GameHistory::new(Chess::start());
     let mut entries = Builder::default();
     for text in OPENING {
         let in_book = if text == "e1g1" { "e1h1" } else { text };
@@ -273,7 +275,7 @@ async fn an_opening_is_played_from_a_book() {
     fs::write(&file, entries.bytes()).unwrap();
     let book = book::Config { files: vec![file], ..book::Config::default() };
     let mut house = bot(Config { book, ..Config::default() });
-    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     for (turn, pair) in OPENING.chunks(2).enumerate() {
         // Also with a millisecond on the clock: to look into a book takes no time.
         let left = Duration::from_millis(if turn == 3 { 1 } else { 60_000 });

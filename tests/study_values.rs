@@ -3,10 +3,8 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
-use zeitnot::{
-    engine::textbook::{Algorithm, Options, analyse, analyse_with},
-    game::{Game, chess::Chess},
-};
+use zeitnot_engine::textbook::{Algorithm, Options, analyse, analyse_with};
+use zeitnot_rules::{Game, chess::Chess};
 
 const EXACT: [Algorithm; 5] = [
     Algorithm::Minimax,

@@ -8,36 +8,11 @@ use std::{
     process::Command,
 };
 
-/// A room and the rooms it may import. Arrows point one way; there is no circle.
-const ROOMS: &[(&str, &[&str])] = &[
-    ("game", &[]),
-    ("wire", &["game"]),
-    ("net", &[]),
-    ("priority", &[]),
-    ("process", &[]),
-    ("seat", &["game"]),
-    ("online", &["game", "wire", "net", "seat"]),
-    ("engine", &["game", "wire", "priority", "process"]),
-    ("training", &["game", "engine"]),
-    ("bot", &["game", "priority", "engine", "seat", "online"]),
-    ("protocol", &["game", "seat", "wire", "net"]),
-    ("arena", &["game", "wire", "net"]),
-    ("matches", &["game", "wire", "engine", "bot", "arena"]),
-    (
-        "cli",
-        &[
-            "game", "wire", "net", "priority", "process", "seat", "online", "engine", "training", "bot",
-            "protocol", "arena", "matches",
-        ],
-    ),
-];
-
-/// What a room does not name: it is of another world.
-const STRANGERS: &[(&str, &[&str])] = &[
-    ("game", &["tokio", "std::net", "std::fs", "std::thread"]),
-    ("wire", &["tokio", "std::net", "std::fs", "std::thread"]),
-    ("engine", &["tokio", "std::net"]),
-    ("training", &["tokio", "std::net"]),
+/// What a crate does not use, whatever its dependencies bring along.
+const FORBIDDEN: &[(&str, &[&str])] = &[
+    ("crates/rules", &["tokio", "std::net", "std::fs", "std::thread"]),
+    ("crates/wire", &["tokio", "std::net", "std::fs", "std::thread"]),
+    ("crates/engine", &["tokio", "std::net"]),
 ];
 
 /// A longer file is two files.
@@ -58,6 +33,7 @@ const TOP: &[&str] = &[
     "benches",
     "clippy.toml",
     "config.toml",
+    "crates",
     "docs",
     "rustfmt.toml",
     "scripts",
@@ -89,52 +65,14 @@ fn code(text: &str) -> String {
         .fold(String::new(), |code, line| code + line + "\n")
 }
 
-/// The rooms named after `crate::`, also in `crate::{a, b::{c, d}}`.
-fn imports(code: &str) -> Vec<&str> {
-    let first_word = |text: &str| text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-    let mut rooms = Vec::new();
-    for (at, found) in code.match_indices("crate::") {
-        let rest = &code[at + found.len()..];
-        let Some(group) = rest.strip_prefix('{') else {
-            rooms.push(&rest[..first_word(rest)]);
-            continue;
-        };
-        let (mut depth, mut begins) = (0, true);
-        for (at, c) in group.char_indices() {
-            match c {
-                '{' => depth += 1,
-                '}' if depth == 0 => break,
-                '}' => depth -= 1,
-                ',' if depth == 0 => begins = true,
-                c if begins && !c.is_whitespace() => {
-                    rooms.push(&group[at..at + first_word(&group[at..])]);
-                    begins = false;
-                }
-                _ => {}
-            }
-        }
-    }
-    rooms
-}
-
 #[test]
-fn imports_are_found_in_every_form() {
-    let code = "use crate::game;\nuse crate::{\n    engine::{Score, wire},\n    seat::Seat,\n    bot,\n};\nfn f(x: crate::net::X) {}";
-    assert_eq!(imports(code), ["game", "engine", "seat", "bot", "net"]);
-    assert_eq!(
-        self::code("use a;\n// crate::b\nuse c;\n\n#[cfg(test)]\nmod tests {\n    use crate::d;\n}\n"),
-        "use a;\nuse c;\n\n".replace("\n\n", "\n")
-    );
-}
-
-#[test]
-fn every_room_keeps_to_its_own() {
-    let src = home().join("src");
+fn every_file_keeps_to_its_subject() {
     let mut files = Vec::new();
-    sources(&src, &mut files);
+    sources(&home().join("src"), &mut files);
+    sources(&home().join("crates"), &mut files);
     let mut faults = Vec::new();
     for file in files {
-        let name = file.strip_prefix(&src).unwrap().display().to_string();
+        let name = file.strip_prefix(home()).unwrap().display().to_string();
         let text = fs::read_to_string(&file).unwrap();
         if !text.starts_with("//!") {
             faults.push(format!("{name}: say on top what this file is for (`//!`)"));
@@ -143,38 +81,16 @@ fn every_room_keeps_to_its_own() {
         if lines > LONGEST {
             faults.push(format!("{name}: {lines} lines; more than {LONGEST} are two subjects"));
         }
-        let room = name.split(['/', '\\', '.']).next().unwrap_or_default();
-        if room == "lib" || room == "main" {
-            continue;
-        }
-        let Some((_, allowed)) = ROOMS.iter().find(|(known, _)| *known == room) else {
-            faults.push(format!("{name}: no such room; a new one has a row in tests/tidy.rs"));
-            continue;
-        };
         let code = code(&text);
-        for import in imports(&code) {
-            let is_room = ROOMS.iter().any(|(known, _)| *known == import);
-            if is_room && import != room && !allowed.contains(&import) {
-                faults.push(format!("{name}: `{room}` may not import `{import}`"));
-            }
-        }
-        for stranger in STRANGERS.iter().filter(|(known, _)| *known == room).flat_map(|(_, names)| *names) {
-            if code.contains(stranger) {
-                faults.push(format!("{name}: `{room}` may not name `{stranger}`"));
+        for word in
+            FORBIDDEN.iter().filter(|(folder, _)| name.starts_with(folder)).flat_map(|(_, words)| *words)
+        {
+            if code.contains(word) {
+                faults.push(format!("{name}: may not use `{word}`"));
             }
         }
     }
     assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
-}
-
-#[test]
-fn the_table_of_rooms_has_no_circle() {
-    for (at, (room, allowed)) in ROOMS.iter().enumerate() {
-        for import in *allowed {
-            let below = ROOMS[..at].iter().any(|(known, _)| known == import);
-            assert!(below, "{room} may import {import}, which does not stand above it in the table");
-        }
-    }
 }
 
 /// Looks at what is committed: what else lies about is nobody's business.

@@ -7,17 +7,17 @@ use std::{net::SocketAddr, time::Duration};
 
 use tokio::{net::UdpSocket, sync::mpsc, task::JoinHandle, time::timeout};
 use tokio_util::task::TaskTracker;
-use zeitnot::{
-    bot::{self, Bot, Equipment},
-    engine::{self, Kind, Workshop},
-    game::{
-        Game, Side,
-        tuc::{Move, Tuc},
-    },
-    protocol::{
-        Protocol, ProtocolError, Shutdown,
-        tuc::{Config, TucChess},
-    },
+use zeitnot_bot as bot;
+use zeitnot_bot::{Bot, Equipment};
+use zeitnot_clients::{
+    Protocol, ProtocolError, Shutdown,
+    tuc::{Config, TucChess},
+};
+use zeitnot_engine as engine;
+use zeitnot_engine::{Kind, Workshop};
+use zeitnot_rules::{
+    Color, Game,
+    tuc::{Move, Tuc},
 };
 
 /// Generous: nothing here is about speed.
@@ -107,7 +107,7 @@ impl Server {
 fn told(board: &mut Tuc, mv: Move) -> String {
     board.play_for(mv, 0);
     let [white, black] = board.points().0.map(|points| points / 100);
-    format!("T{}{mv}99{white:02}{black:02}", u8::from(board.side() == Side::Second))
+    format!("T{}{mv}99{white:02}{black:02}", u8::from(board.side() == Color::Black))
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn a_move_that_does_not_fit_is_made_the_best_of() {
     // The datagrams before were lost: a rook in the middle of the board, and it is our turn.
     server.say("T16133990000").await;
     let mut board = Tuc::start();
-    board.hear(Move::parse("6133").unwrap(), Side::Second, None, zeitnot::game::BySide([0, 0]));
+    board.hear(Move::parse("6133").unwrap(), Color::Black, None, zeitnot_rules::ByColor([0, 0]));
     server.hear_move(&board).await;
     server.say("GE0000").await;
     client.ends().await;

@@ -7,12 +7,12 @@ use std::{fs, net::SocketAddr, path::PathBuf, time::Duration};
 use tempfile::TempDir;
 use tokio::{net::UdpSocket, sync::mpsc, task::JoinHandle, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot::{
-    arena::{Arena, Config, Summary},
-    bot::{self, Bot, Equipment},
-    engine::{self, Kind, Workshop},
-    protocol::{Protocol, Shutdown, tuc::TucChess},
-};
+use zeitnot_arena::{Arena, Config, Summary};
+use zeitnot_bot as bot;
+use zeitnot_bot::{Bot, Equipment};
+use zeitnot_clients::{Protocol, Shutdown, tuc::TucChess};
+use zeitnot_engine as engine;
+use zeitnot_engine::{Kind, Workshop};
 
 /// Generous: nothing here is about speed.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot::game::{BySide, Game, Line, Outcome, Side, minichess::Mini2026};
+use zeitnot_rules::{ByColor, Color, Game, GameHistory, Outcome, minichess::Mini2026};
 
 #[path = "support/engine.rs"]
 mod engine;
@@ -92,13 +92,13 @@ fn is_ready(line: &str) -> bool {
 }
 
 struct Played {
-    line: Line<Mini2026>,
+    line: GameHistory<Mini2026>,
     fault: Option<Fault>,
 }
 
 impl Played {
     /// Who has won; `None`: nobody yet, or ever.
-    fn winner(&self) -> Option<Side> {
+    fn winner(&self) -> Option<Color> {
         match (self.fault, self.line.outcome()) {
             (Some(_), _) => Some(!self.line.now().side()),
             (None, Outcome::Win(side, _)) => Some(side),
@@ -115,8 +115,8 @@ impl fmt::Display for Played {
 }
 
 /// A game from these moves on, of so many plies at most.
-fn play(players: BySide<Player>, opening: &[String], plies: usize) -> Played {
-    let (mut line, mut moves) = (Line::new(Mini2026::start()), String::new());
+fn play(players: ByColor<Player>, opening: &[String], plies: usize) -> Played {
+    let (mut line, mut moves) = (GameHistory::new(Mini2026::start()), String::new());
     let mut opening = opening.iter().cloned();
     while line.moves().len() < plies && !line.outcome().is_over() {
         let text = opening.next().or_else(|| ask(players[line.now().side()], &moves));
@@ -131,20 +131,20 @@ fn play(players: BySide<Player>, opening: &[String], plies: usize) -> Played {
 
 #[test]
 fn a_process_for_every_move_plays_a_game() {
-    let played = play(BySide([OURS, TEXTBOOK]), &[], 12);
+    let played = play(ByColor([OURS, TEXTBOOK]), &[], 12);
     assert_eq!(played.fault, None, "{played}");
 }
 
 #[test]
 fn and_another_against_itself() {
-    let played = play(BySide::both(OURS), &[], 12);
+    let played = play(ByColor::both(OURS), &[], 12);
     assert_eq!(played.fault, None, "{played}");
 }
 
 /// Four plies by chance, so that no two games are the same.
 fn opening(game: usize) -> Vec<String> {
     let mut random = fastrand::Rng::with_seed(game as u64);
-    let mut line = Line::new(Mini2026::start());
+    let mut line = GameHistory::new(Mini2026::start());
     let mut texts = Vec::new();
     for _ in 0..4 {
         let mv = random.choice(line.now().moves()).unwrap();
@@ -167,8 +167,8 @@ fn two_hundred_games_without_a_late_or_illegal_move() {
                 return;
             }
             // Each opening twice, with the colours changed.
-            let ours = Side::BOTH[game % 2];
-            let mut players = BySide::both(TEXTBOOK);
+            let ours = Color::BOTH[game % 2];
+            let mut players = ByColor::both(TEXTBOOK);
             players[ours] = OURS;
             let played = play(players, &opening(game / 2), usize::MAX);
             println!("{game}: we are {ours}, {played}");
@@ -178,7 +178,7 @@ fn two_hundred_games_without_a_late_or_illegal_move() {
     thread::scope(|scope| [(); 2].map(|()| scope.spawn(worker)).map(|games| games.join().unwrap()));
     let all = all.into_inner().unwrap();
     let count =
-        |of: &dyn Fn(Side, &Played) -> bool| all.iter().filter(|(ours, played)| of(*ours, played)).count();
+        |of: &dyn Fn(Color, &Played) -> bool| all.iter().filter(|(ours, played)| of(*ours, played)).count();
     let won = count(&|ours, played| played.winner() == Some(ours));
     let lost = count(&|ours, played| played.winner() == Some(!ours));
     let plies: usize = all.iter().map(|(_, played)| played.line.moves().len()).sum();

@@ -4,10 +4,8 @@
 
 use std::{fs, io::Write, thread, time::Duration};
 
-use zeitnot::{
-    game::{AnyLine, Game, GameId, chess::Chess},
-    wire::uci::{FromGui, Words},
-};
+use zeitnot_rules::{DynGame, Game, GameKind, chess::Chess};
+use zeitnot_wire::uci::{FromGui, Words};
 
 #[path = "support/book.rs"]
 mod book;
@@ -235,18 +233,18 @@ fn plays_from_a_book_but_looks_at_positions_without_one() {
 fn plays_each_variant_by_its_rules() {
     let mut engine = Engine::start(&["uci"]);
     for (variant, game) in [
-        ("crazyhouse", GameId::Crazyhouse),
-        ("atomic", GameId::Atomic),
-        ("antichess", GameId::Antichess),
-        ("horde", GameId::Horde),
-        ("kingofthehill", GameId::KingOfTheHill),
-        ("racingkings", GameId::RacingKings),
-        ("3check", GameId::ThreeCheck),
-        ("chess", GameId::Chess),
+        ("crazyhouse", GameKind::Crazyhouse),
+        ("atomic", GameKind::Atomic),
+        ("antichess", GameKind::Antichess),
+        ("horde", GameKind::Horde),
+        ("kingofthehill", GameKind::KingOfTheHill),
+        ("racingkings", GameKind::RacingKings),
+        ("3check", GameKind::ThreeCheck),
+        ("chess", GameKind::Chess),
     ] {
         engine.say(&format!("setoption name UCI_Variant value {variant}"));
         engine.say("ucinewgame");
-        let mut line = AnyLine::begin(game, None).unwrap();
+        let mut line = DynGame::begin(game, None).unwrap();
         for _ in 0..24 {
             let moves: String = line.moves().iter().map(|mv| format!(" {mv}")).collect();
             engine.say(&format!("position startpos moves{moves}"));

@@ -4,26 +4,24 @@
 
 use std::{ops::ControlFlow, sync::Arc};
 
-use zeitnot::{
-    engine::{
-        Best, Decision, Judged, Limits, PlayVisitor, StopFlag, Table, Task, Thinker, random::Random,
-        search::Search, with_game,
-    },
-    game::{GameId, Line, Outcome, Reason, Side, chess::shuffled},
+use zeitnot_engine::{
+    Best, Decision, Judged, Limits, PlayVisitor, StopFlag, Table, Task, Thinker, random::Random,
+    search::Search, with_game,
 };
+use zeitnot_rules::{Color, GameHistory, GameKind, Outcome, Reason, chess::shuffled};
 
-const VARIANTS: [GameId; 7] = [
-    GameId::Crazyhouse,
-    GameId::Atomic,
-    GameId::Antichess,
-    GameId::Horde,
-    GameId::KingOfTheHill,
-    GameId::RacingKings,
-    GameId::ThreeCheck,
+const VARIANTS: [GameKind; 7] = [
+    GameKind::Crazyhouse,
+    GameKind::Atomic,
+    GameKind::Antichess,
+    GameKind::Horde,
+    GameKind::KingOfTheHill,
+    GameKind::RacingKings,
+    GameKind::ThreeCheck,
 ];
 
 /// The move of a thinker, which must be legal.
-fn decide<G: Judged>(thinker: &mut dyn Thinker<G>, line: &Line<G>, nodes: u64) -> (G::Move, Best) {
+fn decide<G: Judged>(thinker: &mut dyn Thinker<G>, line: &GameHistory<G>, nodes: u64) -> (G::Move, Best) {
     let now = line.now();
     let limits = Limits { nodes: Some(nodes), ..Limits::default() };
     let best = Decision::new(now.pack(now.moves()[0]));
@@ -52,9 +50,9 @@ impl PlayVisitor for Matches {
         let mut tally = [0; 3];
         for game in 0..self.games {
             Thinker::<G>::new_game(&mut search);
-            let ours = if game % 2 == 0 { Side::First } else { Side::Second };
+            let ours = if game % 2 == 0 { Color::White } else { Color::Black };
             let fen = self.shuffled.then(|| shuffled(&mut fastrand::Rng::with_seed(game as u64)));
-            let mut line = Line::new(fen.map_or_else(G::start, |fen| G::parse(&fen).unwrap()));
+            let mut line = GameHistory::new(fen.map_or_else(G::start, |fen| G::parse(&fen).unwrap()));
             while line.outcome() == Outcome::Ongoing && line.moves().len() < 600 {
                 let (mv, _) = match line.now().side() == ours {
                     true => decide(&mut search, &line, self.nodes),
@@ -79,8 +77,8 @@ impl PlayVisitor for Matches {
 const SEED: u64 = 8;
 
 fn play(games: usize, nodes: u64) {
-    let shuffled = |game| (game, game == GameId::Chess);
-    for (game, shuffled) in VARIANTS.into_iter().chain([GameId::Chess]).map(shuffled) {
+    let shuffled = |game| (game, game == GameKind::Chess);
+    for (game, shuffled) in VARIANTS.into_iter().chain([GameKind::Chess]).map(shuffled) {
         // The same random moves each time: chance decides when a release is measured, not whether the tests pass.
         fastrand::seed(SEED);
         let [won, drawn, lost] = with_game(game, Matches { games, nodes, shuffled });
@@ -114,7 +112,7 @@ impl PlayVisitor for Win {
     type Out = ();
 
     fn visit<G: Judged>(self) {
-        let mut line = Line::new(G::parse(self.fen).unwrap());
+        let mut line = GameHistory::new(G::parse(self.fen).unwrap());
         let us = line.now().side();
         let mut search = Search::<G>::new(Arc::new(Table::new(1).unwrap()), 1);
         let (mv, best) = decide(&mut search, &line, 30_000);
@@ -138,17 +136,17 @@ fn what_wins_is_found() {
     let (mate, end) = (Reason::Checkmate, Reason::VariantEnd);
     for (game, fen, mv, reason) in [
         // A drop mates.
-        (GameId::Crazyhouse, "6k1/5ppp/8/8/8/8/8/4K3[Rp] w - - 0 1", None, mate),
+        (GameKind::Crazyhouse, "6k1/5ppp/8/8/8/8/8/4K3[Rp] w - - 0 1", None, mate),
         // The king explodes with a pawn.
-        (GameId::Atomic, "rnbqkbnr/pppp1ppp/8/4N3/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 3", None, end),
+        (GameKind::Atomic, "rnbqkbnr/pppp1ppp/8/4N3/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 3", None, end),
         // The last man is given away.
-        (GameId::Antichess, "8/8/8/8/2p5/8/1P6/8 w - - 0 1", None, end),
+        (GameKind::Antichess, "8/8/8/8/2p5/8/1P6/8 w - - 0 1", None, end),
         // Black takes the last pawn.
-        (GameId::Horde, "4k3/8/8/8/8/8/r6P/8 b - - 0 1", Some("a2h2"), end),
-        (GameId::KingOfTheHill, "7k/8/8/8/8/2K5/8/8 w - - 0 1", None, end),
-        (GameId::RacingKings, "8/8/K7/8/8/7k/8/8 w - - 0 1", None, end),
+        (GameKind::Horde, "4k3/8/8/8/8/8/r6P/8 b - - 0 1", Some("a2h2"), end),
+        (GameKind::KingOfTheHill, "7k/8/8/8/8/2K5/8/8 w - - 0 1", None, end),
+        (GameKind::RacingKings, "8/8/K7/8/8/7k/8/8 w - - 0 1", None, end),
         // The third check wins, whatever it costs.
-        (GameId::ThreeCheck, "3qk3/3p1p2/8/8/8/8/8/3QK3 w - - 1+3 0 1", None, end),
+        (GameKind::ThreeCheck, "3qk3/3p1p2/8/8/8/8/8/3QK3 w - - 1+3 0 1", None, end),
     ] {
         with_game(game, Win { fen, mv, reason });
     }

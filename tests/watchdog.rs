@@ -5,12 +5,10 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
-use zeitnot::{
-    bot::{Config, How},
-    engine::{Fault, Kind},
-    game::{Game, Side, chess::Chess},
-    seat::{Clocks, Event, Seat, Turn},
-};
+use zeitnot_bot::{Config, How};
+use zeitnot_engine::{Fault, Kind};
+use zeitnot_rules::{Color, Game, chess::Chess};
+use zeitnot_seat::{Clocks, Event, Seat, Turn};
 
 #[path = "support/seat.rs"]
 mod seat;
@@ -31,7 +29,7 @@ async fn timed(house: &mut House, seat: &mut Seat, turn: u32, clocks: Option<Clo
 async fn a_search_with_any_fault_costs_neither_this_answer_nor_the_next_ones() {
     for fault in Fault::ALL {
         let mut house = house(Kind::Faulty(fault), Config::default());
-        let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+        let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
         for turn in 1..=8 {
             let left = 10_000 * MS;
             let (took, how) = timed(&mut house, &mut seat, turn, Some(clocks(left))).await;
@@ -49,7 +47,7 @@ async fn a_thinker_that_says_nothing_leaves_a_sensible_move_in_the_slot() {
     let house = house(Kind::Faulty(Fault::Silent), Config::default());
     // The queen hangs, and a pawn can take it.
     let start = Some("rnb1kbnr/pppp1ppp/8/4q3/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 3");
-    let mut seat = house.lobby.open(info(Side::First, start)).await.unwrap();
+    let mut seat = house.lobby.open(info(Color::White, start)).await.unwrap();
     assert_eq!(ask(&mut seat, 1, Some(clocks(1000 * MS))).await, "d4e5");
 }
 
@@ -58,7 +56,7 @@ async fn the_only_legal_move_is_played_at_once() {
     let mut house = house(Kind::Faulty(Fault::Silent), Config::default());
     let start = "7k/8/5K2/8/8/8/8/6Q1 b - - 0 1";
     assert_eq!(Chess::parse(start).unwrap().moves().len(), 1);
-    let mut seat = house.lobby.open(info(Side::Second, Some(start))).await.unwrap();
+    let mut seat = house.lobby.open(info(Color::Black, Some(start))).await.unwrap();
     let (took, how) = timed(&mut house, &mut seat, 1, Some(clocks(60_000 * MS))).await;
     assert_eq!((took, how), (Duration::ZERO, How::Forced));
 }
@@ -66,7 +64,7 @@ async fn the_only_legal_move_is_played_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_talks_without_end_does_not_hold_up_the_answer() {
     let house = house(Kind::Faulty(Fault::Silent), Config::default());
-    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     let now = clocks(8000 * MS);
     tell(&seat, Event::YourTurn { turn: Turn(1), clocks: Some(now) }).await;
     let began = Instant::now();
@@ -78,7 +76,7 @@ async fn a_server_that_talks_without_end_does_not_hold_up_the_answer() {
         }
     });
     answer(&mut seat, 1).await;
-    assert!(began.elapsed() <= now.left[Side::First] / LAST_RESERVE + MS);
+    assert!(began.elapsed() <= now.left[Color::White] / LAST_RESERVE + MS);
     storm.abort();
 }
 
@@ -86,7 +84,7 @@ async fn a_server_that_talks_without_end_does_not_hold_up_the_answer() {
 async fn a_move_of_days_takes_no_longer_than_the_configuration_says() {
     let config = Config { longest_move: 90_000 * MS, ..Config::default() };
     let mut house = house(Kind::Faulty(Fault::Silent), config);
-    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     let days = Clocks { moves_to_go: Some(1), ..clocks(3 * 86_400_000 * MS) };
     let (took, how) = timed(&mut house, &mut seat, 1, Some(days)).await;
     assert!((89_999 * MS..=90_001 * MS).contains(&took), "{took:?}");
@@ -114,7 +112,7 @@ async fn charged_move(
 #[tokio::test(start_paused = true)]
 async fn what_a_server_charges_beyond_our_time_is_kept_in_hand() {
     let mut house = house(Kind::Faulty(Fault::Silent), Config::default());
-    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     let (left, lag) = (1000 * MS, 700 * MS);
     for turn in (2..40).step_by(2) {
         charged_move(&mut house, &mut seat, turn, left, lag).await;
@@ -129,7 +127,7 @@ async fn what_a_server_charges_beyond_our_time_is_kept_in_hand() {
 #[tokio::test(start_paused = true)]
 async fn when_the_lag_is_known_to_be_small_the_clock_is_used() {
     let mut house = house(Kind::Faulty(Fault::Silent), Config::default());
-    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     let (left, lag) = (1000 * MS, 2 * MS);
     let first = charged_move(&mut house, &mut seat, 2, left, lag).await;
     for turn in 3..40 {
@@ -143,7 +141,7 @@ async fn when_the_lag_is_known_to_be_small_the_clock_is_used() {
 async fn a_clock_that_is_told_in_steps_is_not_believed_to_the_last_step() {
     let mut house =
         house(Kind::Faulty(Fault::Silent), Config { move_overhead: Duration::ZERO, ..Config::default() });
-    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     let coarse = Clocks { resolution: 1000 * MS, moves_to_go: Some(1), ..clocks(1000 * MS) };
     let (took, _) = timed(&mut house, &mut seat, 1, Some(coarse)).await;
     assert!(took <= 501 * MS, "{took:?}");
@@ -152,7 +150,7 @@ async fn a_clock_that_is_told_in_steps_is_not_believed_to_the_last_step() {
 #[tokio::test(start_paused = true)]
 async fn an_old_request_is_never_answered() {
     let house = house(Kind::Faulty(Fault::Silent), Config::default());
-    let mut seat = house.lobby.open(info(Side::First, None)).await.unwrap();
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     tell(&seat, Event::YourTurn { turn: Turn(1), clocks: Some(clocks(60_000 * MS)) }).await;
     moved(&seat, "e2e4").await;
     assert!(timeout(120_000 * MS, seat.actions.recv()).await.is_err());

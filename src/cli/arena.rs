@@ -5,12 +5,12 @@ use std::{collections::HashMap, io::Write, path::PathBuf};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tracing::{info, warn};
 
+use zeitnot_arena as arena;
+use zeitnot_arena::{Arena, Event, News, Summary};
+use zeitnot_clients::Shutdown;
+use zeitnot_rules::Color;
+
 use super::{CliError, config::Config, live::Live, log, network, print, signals};
-use crate::{
-    arena::{self, Arena, Event, News, Summary},
-    game::Side,
-    protocol::Shutdown,
-};
 
 /// Run the tournaments of the configuration
 ///
@@ -98,11 +98,11 @@ pub(super) fn line(event: &Event) -> Option<String> {
         Event::Left { player } => format!("{player} left"),
         Event::Withdrawn { player } => format!("{player} stayed away for too long and forfeits the rest"),
         Event::GameStarted { game, names } => {
-            format!("game {game}: {} – {}", names[Side::First], names[Side::Second])
+            format!("game {game}: {} – {}", names[Color::White], names[Color::Black])
         }
         Event::GameEnded { names, result, reason, plies, .. } => {
             let result = result.map_or_else(|| "broken off:".to_owned(), |result| result.to_string());
-            format!("{} – {}: {result} {reason} ({plies} plies)", names[Side::First], names[Side::Second])
+            format!("{} – {}: {result} {reason} ({plies} plies)", names[Color::White], names[Color::Black])
         }
         Event::Over => "everybody has met everybody".to_owned(),
         Event::Standings(_) => return None,

@@ -2,13 +2,16 @@
 
 use std::{io::Write, path::PathBuf};
 
+use zeitnot_arena as arena;
+use zeitnot_bot::sources::Library;
+use zeitnot_engine::syzygy::Endgames;
+
 use super::{
     CliError,
     config::{Config, DOCUMENTED},
     engines::Engines,
     print,
 };
-use crate::{arena, bot::sources::Library, engine::syzygy::Endgames};
 
 /// Say what is wrong with a configuration, or what it would do
 ///

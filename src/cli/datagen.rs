@@ -10,11 +10,14 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::CliError;
-use crate::{
-    engine::{self, StopFlag, search::STACK},
+use zeitnot_engine as engine;
+use zeitnot_engine::{
+    StopFlag,
+    search::STACK,
     training::{Effort, Record, SelfPlay, Store, StoreError},
 };
+
+use super::CliError;
 
 /// Play games against itself and keep their quiet positions, with score and result
 ///

@@ -7,20 +7,20 @@ use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::task::TaskTracker;
 use tracing::{error, info};
 
+use zeitnot_arena::{Arena, Config, Event, Name, Summary, TournamentConfig};
+use zeitnot_bot as bot;
+use zeitnot_bot::Equipment;
+use zeitnot_clients::{Protocol, Shutdown, contest};
+use zeitnot_engine as engine;
+use zeitnot_engine::{Kind, Workshop, priority::Granted};
+use zeitnot_rules::TimeControl;
+
 use super::{
     CliError, arena,
     live::Live,
     log, network,
     play::{NEWS, leave, players},
     print, signals,
-};
-use crate::{
-    arena::{Arena, Config, Event, Name, Summary, TournamentConfig},
-    bot::{self, Equipment},
-    engine::{self, Kind, Workshop},
-    game::TimeControl,
-    priority::Granted,
-    protocol::{Protocol, Shutdown, contest},
 };
 
 /// Show a small tournament on this machine

@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeMap, thread};
 
-use super::{CliError, config::Config};
-use crate::engine::{
+use zeitnot_engine::{
     OutOfMemory, Workshop,
     external::{Failure, Named, Program},
     syzygy::{Endgames, TablesError},
 };
+
+use super::{CliError, config::Config};
 
 /// What became of the `[engines.NAME]` tables.
 #[derive(Default)]

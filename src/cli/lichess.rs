@@ -9,15 +9,14 @@ use std::{
 
 use clap::Subcommand;
 
-use super::{CliError, config, network, print};
-use crate::{
-    protocol::lichess::{
-        Config, HttpError, NoToken, Visit,
-        clubs::{Password, Tournament},
-        join, leave, upgrade, visit,
-    },
-    wire::lichess::{Scope, TeamId, Token, TournamentId},
+use zeitnot_clients::lichess::{
+    Config, HttpError, NoToken, Visit,
+    clubs::{Password, Tournament},
+    join, leave, upgrade, visit,
 };
+use zeitnot_wire::lichess::{Scope, TeamId, Token, TournamentId};
+
+use super::{CliError, config, network, print};
 
 /// Look at an account on Lichess before it plays, make it a bot, enter tournaments
 ///

@@ -16,14 +16,12 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
+use zeitnot_bot::{How, News};
+use zeitnot_engine::{Score, priority};
+use zeitnot_rules::{ByColor, Color};
+use zeitnot_seat::Clocks;
+
 use super::CliError;
-use crate::{
-    bot::{How, News},
-    engine::Score,
-    game::{BySide, Side},
-    priority,
-    seat::Clocks,
-};
 
 /// More games than this are played, but not shown.
 const MOST_LINES: usize = 16;
@@ -46,7 +44,7 @@ pub struct Live {
 }
 
 /// Two servers can use the same name for a game, and two seats of one game bring news of the same.
-type Id = (String, BySide<String>);
+type Id = (String, ByColor<String>);
 
 impl Live {
     /// Nothing to show yet.
@@ -139,28 +137,28 @@ impl Live {
 /// A game as all its news together tell it.
 #[derive(Debug)]
 struct Shown {
-    names: BySide<String>,
+    names: ByColor<String>,
     clocks: Option<Clocks>,
-    to_move: Side,
+    to_move: Color,
     ply: usize,
     last_move: Option<String>,
     /// What each side that we play thinks, for itself.
-    evals: BySide<Option<(Score, u16)>>,
+    evals: ByColor<Option<(Score, u16)>>,
     /// Who knew its last move, if no search of ours.
-    sources: BySide<Option<&'static str>>,
+    sources: ByColor<Option<&'static str>>,
 }
 
 impl Shown {
     fn new(news: &News) -> Shown {
-        let names = BySide([clean(&news.names[Side::First]), clean(&news.names[Side::Second])]);
+        let names = ByColor([clean(&news.names[Color::White]), clean(&news.names[Color::Black])]);
         let mut shown = Shown {
             names,
             clocks: None,
             to_move: news.to_move,
             ply: 0,
             last_move: None,
-            evals: BySide::default(),
-            sources: BySide::default(),
+            evals: ByColor::default(),
+            sources: ByColor::default(),
         };
         shown.hear(news);
         shown
@@ -195,8 +193,8 @@ impl Shown {
     /// few, the colour says who thinks what.
     fn line(&self, now: Instant, longest: usize) -> String {
         let mut line = String::new();
-        let names = BySide(Side::BOTH.map(|side| short(&self.names[side], longest)));
-        for side in Side::BOTH {
+        let names = ByColor(Color::BOTH.map(|side| short(&self.names[side], longest)));
+        for side in Color::BOTH {
             let mark = if side == self.to_move { "*" } else { " " };
             let clock = self.left(side, now).map(clock).unwrap_or_default();
             line.push_str(&format!("{} {mark}{clock:<7} ", names[side]));
@@ -205,8 +203,8 @@ impl Shown {
             line.push_str(&format!(" {}{mv} ", number(self.ply)));
         }
         let is_short = longest < LONGEST_TEXT;
-        let thinkers = if is_short { BySide(["w", "b"].map(str::to_owned)) } else { names };
-        for side in Side::BOTH {
+        let thinkers = if is_short { ByColor(["w", "b"].map(str::to_owned)) } else { names };
+        for side in Color::BOTH {
             match (self.sources[side], self.evals[side]) {
                 (Some(source), _) => line.push_str(&format!(" {} {source}", thinkers[side])),
                 (None, Some((score, depth))) => {
@@ -219,7 +217,7 @@ impl Shown {
     }
 
     /// The clock of the side to move runs on since it was read.
-    fn left(&self, side: Side, now: Instant) -> Option<Duration> {
+    fn left(&self, side: Color, now: Instant) -> Option<Duration> {
         let clocks = self.clocks?;
         let gone = now.saturating_duration_since(clocks.read_at);
         let running = if side == self.to_move { gone } else { Duration::ZERO };
@@ -260,19 +258,19 @@ fn clean(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn news(side: Side, ply: usize, read_at: Instant) -> News {
+    fn news(side: Color, ply: usize, read_at: Instant) -> News {
         News {
             game: "g".into(),
             side,
-            names: BySide(["alice".into(), "bob\u{1b}[2J".into()]),
+            names: ByColor(["alice".into(), "bob\u{1b}[2J".into()]),
             clocks: Some(Clocks {
-                left: BySide([Duration::from_millis(61_500), Duration::from_millis(9_990)]),
+                left: ByColor([Duration::from_millis(61_500), Duration::from_millis(9_990)]),
                 increment: Duration::ZERO,
                 moves_to_go: None,
                 resolution: Duration::ZERO,
                 read_at,
             }),
-            to_move: if ply.is_multiple_of(2) { Side::First } else { Side::Second },
+            to_move: if ply.is_multiple_of(2) { Color::White } else { Color::Black },
             ply,
             last_move: (ply > 0).then(|| "Nf3".into()),
             eval: Some((Score::cp(31), 14)),
@@ -284,12 +282,12 @@ mod tests {
     #[test]
     fn two_seats_make_one_line_and_the_clock_of_the_side_to_move_ticks() {
         let start = Instant::now();
-        let mut shown = Shown::new(&news(Side::First, 0, start));
+        let mut shown = Shown::new(&news(Color::White, 0, start));
         assert_eq!(shown.line(start, LONGEST_TEXT), "alice *1:01    bob[2J  0:09.9   alice +0.31/14");
-        shown.hear(&News { eval: Some((Score::mated_in(4), 9)), ..news(Side::Second, 23, start) });
+        shown.hear(&News { eval: Some((Score::mated_in(4), 9)), ..news(Color::Black, 23, start) });
         let line = shown.line(start + Duration::from_secs(1), LONGEST_TEXT);
         assert_eq!(line, "alice  1:01    bob[2J *0:08.9   12. Nf3  alice +0.31/14 bob[2J #-2/9");
-        shown.hear(&News { how: Some(How::Book), ..news(Side::First, 24, start) });
+        shown.hear(&News { how: Some(How::Book), ..news(Color::White, 24, start) });
         let line = shown.line(start, LONGEST_TEXT);
         assert!(line.ends_with("  alice book bob[2J #-2/9"), "{line}");
     }
@@ -297,9 +295,9 @@ mod tests {
     #[test]
     fn older_news_change_nothing() {
         let start = Instant::now();
-        let mut shown = Shown::new(&news(Side::First, 8, start + Duration::from_secs(1)));
+        let mut shown = Shown::new(&news(Color::White, 8, start + Duration::from_secs(1)));
         let before = shown.line(start, LONGEST_TEXT);
-        shown.hear(&News { eval: None, last_move: None, ..news(Side::First, 7, start) });
+        shown.hear(&News { eval: None, last_move: None, ..news(Color::White, 7, start) });
         assert_eq!(shown.line(start, LONGEST_TEXT), before);
     }
 
@@ -307,8 +305,8 @@ mod tests {
     fn a_line_fits_a_narrow_terminal() {
         let start = Instant::now();
         let names =
-            BySide(["a_name_of_a_bot_that_is_quite_long".into(), "another_one_that_is_no_shorter".into()]);
-        let shown = Shown::new(&News { names, ..news(Side::First, 24, start) });
+            ByColor(["a_name_of_a_bot_that_is_quite_long".into(), "another_one_that_is_no_shorter".into()]);
+        let shown = Shown::new(&News { names, ..news(Color::White, 24, start) });
         assert_eq!(shown.fitting(start, 60), "a_name_… *1:01    another…  0:09.9   12... Nf3  w +0.31/14");
         assert_eq!(shown.fitting(start, 200), shown.line(start, LONGEST_TEXT));
         for width in [60, 80, 100, 120, 160] {
@@ -320,12 +318,12 @@ mod tests {
     fn a_game_that_slept_is_shown_again_and_last_news_of_one_that_ended_are_not() {
         let (mut live, start) = (Live::new(), Instant::now());
         let late = start + LAST_NEWS / 2;
-        live.hear(news(Side::First, 4, start), start);
+        live.hear(news(Color::White, 4, start), start);
         assert_eq!(live.games.len(), 1);
-        live.hear(News { result: Some("asleep".into()), ..news(Side::First, 5, start) }, start);
-        live.hear(news(Side::Second, 5, late), late);
+        live.hear(News { result: Some("asleep".into()), ..news(Color::White, 5, start) }, start);
+        live.hear(news(Color::Black, 5, late), late);
         assert!(live.games.is_empty());
-        live.hear(news(Side::First, 6, start), start + LAST_NEWS);
+        live.hear(news(Color::White, 6, start), start + LAST_NEWS);
         assert_eq!(live.games.len(), 1);
     }
 

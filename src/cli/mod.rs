@@ -9,14 +9,12 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{
-    arena::ArenaError,
-    bot::sources::SourceError,
-    engine::{OutOfMemory, syzygy::TablesError},
-    game::GameError,
-    protocol::ProtocolError,
-    training::StoreError,
-};
+use zeitnot_arena::ArenaError;
+use zeitnot_bot::sources::SourceError;
+use zeitnot_clients::ProtocolError;
+use zeitnot_engine::{OutOfMemory, syzygy::TablesError, training::StoreError};
+use zeitnot_rules::GameError;
+
 use clap::{Parser, Subcommand};
 
 pub mod arena;

@@ -7,11 +7,12 @@ use std::{
 
 use tokio::runtime::{self, Runtime};
 
-use super::CliError;
-use crate::{
-    engine::search::STACK,
+use zeitnot_engine::{
     priority::{self, Granted},
+    search::STACK,
 };
+
+use super::CliError;
 
 /// A thread that runs tasks.
 pub(super) struct Network<T>(JoinHandle<T>);

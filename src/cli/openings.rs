@@ -4,12 +4,11 @@ use std::{fs, io::Write, path::PathBuf};
 
 use shakmaty::CastlingMode;
 
+use zeitnot_arena::matches::openings::{Openings, Recipe};
+use zeitnot_engine::{Judged, PlayVisitor, with_game};
+use zeitnot_rules::{Game, GameKind, UnknownGame, chess};
+
 use super::{CliError, print};
-use crate::{
-    engine::{Judged, PlayVisitor, with_game},
-    game::{Game, GameId, UnknownGame, chess},
-    matches::openings::{Openings, Recipe},
-};
 
 /// Make balanced openings for matches
 ///
@@ -50,7 +49,7 @@ pub struct Args {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Variant {
     /// As it begins.
-    Usual(GameId),
+    Usual(GameKind),
     /// From one of 960 positions.
     Chess960,
 }

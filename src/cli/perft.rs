@@ -5,8 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use zeitnot_rules::{Game, GameKind, Tactics, Visitor, perft};
+
 use super::{CliError, print};
-use crate::game::{Game, GameId, Tactics, Visitor, perft};
 
 /// Count the positions some moves deep, which proves the rules
 ///
@@ -24,8 +25,8 @@ pub struct Args {
     #[arg(value_name = "FEN", trailing_var_arg = true)]
     pub position: Vec<String>,
     /// By which rules
-    #[arg(long, default_value = "chess", value_parser = str::parse::<GameId>)]
-    pub game: GameId,
+    #[arg(long, default_value = "chess", value_parser = str::parse::<GameKind>)]
+    pub game: GameKind,
 }
 
 /// Runs the command.

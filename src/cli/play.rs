@@ -6,14 +6,12 @@ use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::task::TaskTracker;
 use tracing::{error, info, warn};
 
+use zeitnot_bot::{Bot, Equipment, cache::Cache, sources::Library};
+use zeitnot_clients::{ProtocolError, Shutdown};
+use zeitnot_engine::{Workshop, priority::Granted, syzygy::Endgames};
+use zeitnot_seat::Lobby;
+
 use super::{CliError, config::Config, engines::Engines, live::Live, log, network, signals};
-use crate::{
-    bot::{Bot, Equipment, cache::Cache, sources::Library},
-    engine::{Workshop, syzygy::Endgames},
-    priority::Granted,
-    protocol::{ProtocolError, Shutdown},
-    seat::Lobby,
-};
 
 /// Play on the servers of the configuration
 ///

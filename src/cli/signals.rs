@@ -4,7 +4,7 @@ use std::io;
 
 use tracing::info;
 
-use crate::protocol::Shutdown;
+use zeitnot_clients::Shutdown;
 
 /// Where a command finishes what it has begun.
 pub const FINISHING: &str = "leaving when the running games are over; once more to leave at once";

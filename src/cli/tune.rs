@@ -2,21 +2,20 @@
 
 use std::{fs, io::Write, num::NonZeroUsize, path::PathBuf};
 
+use zeitnot_engine as engine;
+use zeitnot_engine::training::{self, Dataset, Goal, Settings};
+
 use super::{CliError, print};
-use crate::{
-    engine,
-    training::{self, Dataset, Goal, Settings},
-};
 
 /// Find the weights of the evaluation that explain positions and results best
 ///
 /// Begins with the plain values of the pieces alone. The file that it writes is to replace
-/// src/engine/eval/chess/weights.rs; whether that is better is for matches to say.
+/// crates/engine/src/eval/chess/weights.rs; whether that is better is for matches to say.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   zeitnot tune quiet.bin
-  zeitnot tune --out src/engine/eval/chess/weights.rs first.bin second.bin")]
+  zeitnot tune --out crates/engine/src/eval/chess/weights.rs first.bin second.bin")]
 pub struct Args {
     /// Positions that `zeitnot datagen` has written
     #[arg(value_name = "FILE", required = true)]

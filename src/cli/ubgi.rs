@@ -10,20 +10,20 @@ use std::{
     time::Duration,
 };
 
+use zeitnot_engine as engine;
+use zeitnot_engine::{Kind, Score};
+use zeitnot_rules::{
+    Game, GameError, GameHistory,
+    minichess::{COLUMNS, Mini2026, ROWS},
+};
+use zeitnot_wire::uci::{Go, UciScore, Words};
+
 use super::{
     CliError,
     gui::{
         Console, Dialect, Margin,
         options::{self, Offer, Options},
     },
-};
-use crate::{
-    engine::{self, Kind, Score},
-    game::{
-        Game, GameError, Line,
-        minichess::{COLUMNS, Mini2026, ROWS},
-    },
-    wire::uci::{Go, UciScore, Words},
 };
 
 /// Enough for a game's positions. Its pages are asked for as they are used, so a new process loses no time.
@@ -117,7 +117,7 @@ impl Dialect for Ubgi {
         format!("bestmove {mv}")
     }
 
-    fn show(line: &Line<Mini2026>) -> String {
+    fn show(line: &GameHistory<Mini2026>) -> String {
         let position = line.now();
         let board = position.board().to_string();
         let files: String = ('a'..).take(COLUMNS).flat_map(|file| [' ', file]).collect();

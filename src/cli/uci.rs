@@ -6,17 +6,17 @@ use std::{
     time::Duration,
 };
 
+use zeitnot_engine as engine;
+use zeitnot_engine::{Judged, PlayVisitor, Score, odds::Odds, with_game};
+use zeitnot_rules::{Game, GameError, GameKind, chess::Chess};
+use zeitnot_wire::uci::{UciScore, Words};
+
 use super::{
     CliError,
     gui::{
         Console, Dialect, GuiError, Margin,
         options::{self, Offer, Options},
     },
-};
-use crate::{
-    engine::{self, Judged, PlayVisitor, Score, odds::Odds, with_game},
-    game::{Game, GameError, GameId, chess::Chess},
-    wire::uci::{UciScore, Words},
 };
 
 /// Be a chess engine: speak UCI on standard input and output
@@ -39,7 +39,7 @@ const MARGIN: Margin = Margin { most: Duration::from_millis(50), part: 8 };
 pub fn run(_: &Args) -> Result<(), CliError> {
     let options = Options::new(engine::Config::default(), MARGIN.most);
     let mut console = Console::open(options, BufReader::new(io::stdin()), io::stdout())?;
-    let mut game = Some(GameId::Chess);
+    let mut game = Some(GameKind::Chess);
     while let Some(next) = game {
         game = with_game(next, Playing(&mut console))?;
     }
@@ -50,7 +50,7 @@ pub fn run(_: &Args) -> Result<(), CliError> {
 struct Playing<'c>(&'c mut Console<io::Stdout>);
 
 impl PlayVisitor for Playing<'_> {
-    type Out = Result<Option<GameId>, GuiError>;
+    type Out = Result<Option<GameKind>, GuiError>;
 
     fn visit<G: Judged>(self) -> Self::Out {
         self.0.play(Uci::<G>(PhantomData))

@@ -7,10 +7,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::{net::TcpStream, task::JoinHandle, time::timeout};
 use tokio_util::sync::CancellationToken;
-use zeitnot::{
-    arena::{Arena, Config, News, Summary},
-    net::{Address, LineReader, LineWriter},
-};
+use zeitnot_arena::{Arena, Config, News, Summary};
+use zeitnot_net::{Address, LineReader, LineWriter};
 
 /// Generous: nothing here is about speed.
 pub const PATIENCE: Duration = Duration::from_secs(20);

@@ -11,7 +11,7 @@ use tokio::{
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
-use zeitnot::arena::{Arena, Config, Summary};
+use zeitnot_arena::{Arena, Config, Summary};
 
 #[path = "soon.rs"]
 mod soon;

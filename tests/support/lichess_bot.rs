@@ -4,14 +4,14 @@
 
 use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
 use tokio_util::task::TaskTracker;
-use zeitnot::{
-    bot::{self, Bot, Equipment},
-    engine::{self, Kind, Workshop},
-    protocol::{
-        Protocol, ProtocolError, Shutdown,
-        lichess::{Config, Lichess},
-    },
+use zeitnot_bot as bot;
+use zeitnot_bot::{Bot, Equipment};
+use zeitnot_clients::{
+    Protocol, ProtocolError, Shutdown,
+    lichess::{Config, Lichess},
 };
+use zeitnot_engine as engine;
+use zeitnot_engine::{Kind, Workshop};
 
 use crate::lichess::{PATIENCE, Server};
 

@@ -3,14 +3,12 @@
 #![allow(dead_code)] // every test file uses another part of it
 
 use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
-use zeitnot::{
-    game::MoveText,
-    protocol::{
-        Protocol, ProtocolError, Shutdown,
-        lichess::{Config, Lichess},
-    },
-    seat::{Action, Clocks, Eval, Event, Lobby, OpenSeat, Seat, Turn},
+use zeitnot_clients::{
+    Protocol, ProtocolError, Shutdown,
+    lichess::{Config, Lichess},
 };
+use zeitnot_rules::MoveText;
+use zeitnot_seat::{Action, Clocks, Eval, Event, Lobby, OpenSeat, Seat, Turn};
 
 use crate::{
     lichess::{Feed, PATIENCE, Server},

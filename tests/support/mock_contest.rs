@@ -1,6 +1,6 @@
 //! A scripted server of the contest protocol on real sockets, and a fake lobby for the player's side.
 //!
-//! The server speaks bytes by itself, not by `zeitnot::net`: what both got wrong would not be seen.
+//! The server speaks bytes by itself, not by `zeitnot_net`: what both got wrong would not be seen.
 
 #![allow(dead_code)] // each test file uses its own part
 #![allow(clippy::unwrap_used, clippy::expect_used)]
@@ -15,14 +15,12 @@ use tokio::{
     task::JoinHandle,
 };
 use tokio_tungstenite::{WebSocketStream, tungstenite::Message};
-use zeitnot::{
-    game::{Game, Line, MoveText, Side, chess::Chess},
-    protocol::{
-        Protocol, ProtocolError, Shutdown,
-        contest::{Config, Contest, Patience},
-    },
-    seat::{Action, Declined, Event, GameInfo, Lobby, OpenSeat, Seat, Turn},
+use zeitnot_clients::{
+    Protocol, ProtocolError, Shutdown,
+    contest::{Config, Contest, Patience},
 };
+use zeitnot_rules::{Color, Game, GameHistory, MoveText, chess::Chess};
+use zeitnot_seat::{Action, Declined, Event, GameInfo, Lobby, OpenSeat, Seat, Turn};
 
 pub const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -247,13 +245,13 @@ impl Player {
 
     /// Plays by its own line, as the real player does, until the game is over.
     pub async fn play_first_legal_moves(mut self) -> String {
-        let mut line = Line::new(Chess::parse(self.info.start.as_deref().unwrap()).unwrap());
+        let mut line = GameHistory::new(Chess::parse(self.info.start.as_deref().unwrap()).unwrap());
         loop {
             match self.event().await.expect("the seat is gone without a word") {
                 Event::Moved(mv) => line.play(line.now().read(mv.as_str()).unwrap()),
                 Event::Board(fen) => assert_eq!(line.now().print(), fen, "the lines part"),
                 Event::YourTurn { turn, clocks } => {
-                    assert!(clocks.unwrap().left[Side::First] <= Duration::from_secs(10));
+                    assert!(clocks.unwrap().left[Color::White] <= Duration::from_secs(10));
                     let mv = line.now().moves()[0];
                     self.play(turn, line.now().write(mv).as_str()).await;
                 }

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use tokio::{sync::mpsc, task::JoinHandle, time::Instant};
 use tokio_util::sync::CancellationToken;
-use zeitnot::{
-    bot::{Answer, Bot, Config, Equipment, News},
-    engine::{self, Kind, Workshop},
-    game::{BySide, GameId, MoveText, Side},
-    seat::{Action, Clocks, Event, GameInfo, Lobby, Seat, Turn},
-};
+use zeitnot_bot::{Answer, Bot, Config, Equipment, News};
+use zeitnot_engine as engine;
+use zeitnot_engine::{Kind, Workshop};
+use zeitnot_rules::{ByColor, Color, GameKind, MoveText};
+use zeitnot_seat::{Action, Clocks, Event, GameInfo, Lobby, Seat, Turn};
 
 pub struct House {
     pub lobby: Lobby,
@@ -38,14 +37,14 @@ pub fn house_with(kind: Kind, config: Config, change: impl FnOnce(&mut Equipment
     House { lobby, news, answers, bot: tokio::spawn(bot.run(shutdown.clone())), shutdown }
 }
 
-pub fn info(side: Side, start: Option<&str>) -> GameInfo {
+pub fn info(side: Color, start: Option<&str>) -> GameInfo {
     GameInfo {
         id: "g".into(),
         server: "test".into(),
-        game: GameId::Chess,
+        game: GameKind::Chess,
         start: start.map(str::to_owned),
         side,
-        names: BySide(["we".into(), "they".into()]),
+        names: ByColor(["we".into(), "they".into()]),
         time_control: None,
         occasion: Default::default(),
     }
@@ -54,7 +53,7 @@ pub fn info(side: Side, start: Option<&str>) -> GameInfo {
 /// Read just now, by the clock of the test.
 pub fn clocks(left: Duration) -> Clocks {
     Clocks {
-        left: BySide::both(left),
+        left: ByColor::both(left),
         increment: Duration::ZERO,
         moves_to_go: None,
         resolution: Duration::ZERO,

@@ -11,7 +11,7 @@ use tokio::{
     task::JoinSet,
     time::sleep,
 };
-use zeitnot::net::http::Base;
+use zeitnot_net::http::Base;
 
 /// How it answers.
 #[derive(Clone, Debug)]

@@ -11,12 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use zeitnot_engine::{Decision, Limits, OutOfMemory, StopFlag, Table, Task, Thinker, search::Search};
+use zeitnot_rules::{Game, GameHistory, chess::Chess};
+use zeitnot_wire::uci::nodes_per_second;
+
 use super::{CliError, network, print};
-use crate::{
-    engine::{Decision, Limits, OutOfMemory, StopFlag, Table, Task, Thinker, search::Search},
-    game::{Game, Line, chess::Chess},
-    wire::uci::nodes_per_second,
-};
 
 mod busy;
 pub mod deadline;
@@ -137,7 +136,7 @@ pub fn measure(
         let Ok(position) = Chess::parse(fen) else { continue };
         let Some(&first) = position.moves().first() else { continue };
         let best = Decision::new(position.pack(first));
-        let line = Line::new(position);
+        let line = GameHistory::new(position);
         let began = Instant::now();
         let stop = StopFlag::default();
         let report = search.think(&Task {

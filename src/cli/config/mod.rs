@@ -4,12 +4,11 @@
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
-use crate::{
-    arena,
-    bot::{self, cache},
-    engine,
-    protocol::Server,
-};
+use zeitnot_arena as arena;
+use zeitnot_bot as bot;
+use zeitnot_bot::cache;
+use zeitnot_clients::Server;
+use zeitnot_engine as engine;
 
 mod error;
 mod reader;

@@ -9,8 +9,10 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
+use zeitnot_clients as protocol;
+use zeitnot_clients::{BadTable, Row, Server};
+
 use super::error::{ConfigError, ConfigErrors, plain};
-use crate::protocol::{self, BadTable, Row, Server};
 
 /// The list of servers.
 const SERVER: &str = "server";

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
+use zeitnot_engine::{Judged, Score, odds::Odds};
+use zeitnot_rules::{Game, GameError, GameHistory};
+use zeitnot_wire::uci::{Go, UciScore, Words};
+
 use super::options::{Offer, Options};
-use crate::{
-    engine::{Judged, Score, odds::Odds},
-    game::{Game, GameError, Line},
-    wire::uci::{Go, UciScore, Words},
-};
 
 /// A dialect of UCI.
 pub trait Dialect: Send + 'static {
@@ -54,7 +53,7 @@ pub trait Dialect: Send + 'static {
     fn best_move(mv: &str, reply: Option<&str>) -> String;
 
     /// The position for human eyes.
-    fn show(line: &Line<Self::Game>) -> String {
+    fn show(line: &GameHistory<Self::Game>) -> String {
         line.now().print()
     }
 }

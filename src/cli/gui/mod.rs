@@ -14,11 +14,9 @@ use std::{
     time::Instant,
 };
 
-use crate::{
-    engine::{OutOfMemory, Workshop, mind::Mind},
-    game::{Game, GameError, GameId, Line},
-    wire::uci::FromGui,
-};
+use zeitnot_engine::{OutOfMemory, Workshop, mind::Mind};
+use zeitnot_rules::{Game, GameError, GameHistory, GameKind};
+use zeitnot_wire::uci::FromGui;
 
 mod dialect;
 pub mod options;
@@ -81,10 +79,10 @@ impl<W: Write + Send + 'static> Console<W> {
     ///
     /// # Errors
     /// [`GuiError`].
-    pub fn play<D: Dialect>(&mut self, dialect: D) -> Result<Option<GameId>, GuiError> {
+    pub fn play<D: Dialect>(&mut self, dialect: D) -> Result<Option<GameKind>, GuiError> {
         let start = D::root(None, &self.options).unwrap_or_else(|_| D::Game::start());
         let mind = Mind::new(self.workshop.clone());
-        Engine { dialect, line: Line::new(start), mind, search: None, console: self }.run()
+        Engine { dialect, line: GameHistory::new(start), mind, search: None, console: self }.run()
     }
 }
 
@@ -129,14 +127,14 @@ impl<W: Write> Output<W> {
 /// One game at a console.
 struct Engine<'c, D: Dialect, W> {
     dialect: D,
-    line: Line<D::Game>,
+    line: GameHistory<D::Game>,
     mind: Mind<D::Game>,
     search: Option<Search<D::Game>>,
     console: &'c mut Console<W>,
 }
 
 impl<D: Dialect, W: Write + Send + 'static> Engine<'_, D, W> {
-    fn run(&mut self) -> Result<Option<GameId>, GuiError> {
+    fn run(&mut self) -> Result<Option<GameKind>, GuiError> {
         let game = self.console.options.game;
         loop {
             if self.search.as_ref().is_some_and(Search::is_due) {
@@ -258,8 +256,8 @@ impl<D: Dialect, W: Write + Send + 'static> Engine<'_, D, W> {
     }
 }
 
-fn played<G: Game>(root: G, moves: &[String]) -> Result<Line<G>, GameError> {
-    let mut line = Line::new(root);
+fn played<G: Game>(root: G, moves: &[String]) -> Result<GameHistory<G>, GameError> {
+    let mut line = GameHistory::new(root);
     for text in moves {
         line.play(line.now().read(text)?);
     }

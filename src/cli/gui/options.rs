@@ -2,15 +2,13 @@
 
 use std::{env, num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, time::Duration};
 
-use crate::{
-    engine::{
-        self,
-        book::{self, Book, BookError, Select},
-        external,
-        syzygy::{self, Endgames, MOST_MEN, TablesError},
-    },
-    game::GameId,
+use zeitnot_engine as engine;
+use zeitnot_engine::{
+    book::{self, Book, BookError, Select},
+    external,
+    syzygy::{self, Endgames, MOST_MEN, TablesError},
 };
+use zeitnot_rules::GameKind;
 
 /// Never more than this, whatever the machine: 32 TiB.
 const MOST_HASH_MIB: u64 = 1 << 25;
@@ -31,7 +29,7 @@ pub struct Options {
     /// Is castling written as in Chess960, whatever the position?
     pub chess960: bool,
     /// What is played.
-    pub game: GameId,
+    pub game: GameKind,
     /// Whose moves are played without a search.
     pub book: Option<Book>,
     select: Select,
@@ -51,7 +49,7 @@ impl Options {
             shows_odds: false,
             analyses: false,
             chess960: false,
-            game: GameId::Chess,
+            game: GameKind::Chess,
             book: None,
             select,
             book_plies: max_ply,
@@ -391,7 +389,7 @@ mod tests {
         let variants = line("UCI_Variant", &options);
         assert!(variants.contains(" combo default chess var chess var crazyhouse var atomic "), "{variants}");
         options.set(ALL, "UCI_Variant", "3check").unwrap();
-        assert_eq!(options.game, GameId::ThreeCheck);
+        assert_eq!(options.game, GameKind::ThreeCheck);
         assert_eq!(options.set(ALL, "clear hash", "").unwrap(), Some(Pressed::ClearHash));
     }
 

@@ -12,13 +12,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Dialect, Engine, GuiError, Mail, Output};
-use crate::{
-    bot::clock::{Budget, Clock, Pacer, Reserve},
-    engine::{Decision, Judged, Limits, Progress, Score, StopFlag, mind::Order},
-    game::{Game, Outcome, Packed, Side},
-    wire::uci::{Go, Info},
+use zeitnot_engine::{
+    Decision, Judged, Limits, Progress, Score, StopFlag,
+    mind::Order,
+    time::{Budget, Clock, Pacer, Reserve},
 };
+use zeitnot_rules::{Color, Game, Outcome, Packed};
+use zeitnot_wire::uci::{Go, Info};
+
+use super::{Dialect, Engine, GuiError, Mail, Output};
 
 /// A search that is not answered yet.
 pub(super) struct Search<G: Judged> {
@@ -204,8 +206,8 @@ impl<D: Dialect, W: Write + Send + 'static> Engine<'_, D, W> {
             return Some(Budget::exactly(exactly - overhead.min(exactly / D::MARGIN.part)));
         }
         let (us, them) = match self.line.now().side() {
-            Side::First => (0, 1),
-            Side::Second => (1, 0),
+            Color::White => (0, 1),
+            Color::Black => (1, 0),
         };
         let increment = go.increment[us].unwrap_or_default();
         // Told only of the other clock, or of an increment alone: ours will not be far from it.

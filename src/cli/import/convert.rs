@@ -6,11 +6,14 @@ use serde_json::{Map, Value};
 use serde_saphyr::{DuplicateKeyPolicy, budget};
 use toml::{Table, Value as Toml};
 
+use zeitnot_clients::lichess;
+use zeitnot_rules::TimeControl;
+use zeitnot_wire::lichess::Token;
+
 use super::{
     rows::{ALIKE, REASONS, ROWS, RULES, Row, SWITCHES, WHOLE},
     values,
 };
-use crate::{game::TimeControl, protocol::lichess, wire::lichess::Token};
 
 /// What has become of a configuration.
 #[derive(Debug)]
@@ -236,7 +239,7 @@ impl Import<'_> {
 
     fn challenges(&mut self) {
         let max_games = self.ours_at("server.max_games").and_then(Toml::as_integer).unwrap_or(1);
-        let usual = crate::bot::Config::default().max_games;
+        let usual = zeitnot_bot::Config::default().max_games;
         if usize::try_from(max_games).is_ok_and(|games| games > usual) {
             self.set("bot.max_games", Toml::Integer(max_games));
         }

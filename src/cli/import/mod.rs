@@ -8,8 +8,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use zeitnot_wire::lichess::Token;
+
 use super::{CliError, print};
-use crate::wire::lichess::Token;
 
 mod convert;
 pub mod rows;

@@ -5,10 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 use toml::Value as Toml;
 
-use crate::{
-    protocol::lichess::{Base, people::ListUrl},
-    wire::lichess::{Speed, UserId},
-};
+use zeitnot_clients::lichess::{Base, people::ListUrl};
+use zeitnot_wire::lichess::{Speed, UserId};
 
 /// How a value is read.
 pub type Read = fn(&Value) -> Option<Toml>;
@@ -131,7 +129,7 @@ pub fn speed(value: &Value) -> Option<Toml> {
 
 /// A variant that our rules know.
 pub fn variant(value: &Value) -> Option<Toml> {
-    let played = crate::protocol::lichess::terms::played();
+    let played = zeitnot_clients::lichess::terms::played();
     text(value).filter(|word| played.iter().any(|variant| word.as_str() == Some(variant.as_str())))
 }
 

@@ -1,6 +1,6 @@
 //! `zeitnot match`: two engines, many games, and what the score says of who is better.
 //!
-//! [`spec`] reads who plays, [`sheet`] says how it stands; the games are played in [`crate::matches`].
+//! [`spec`] reads who plays, [`sheet`] says how it stands; the games are played in [`zeitnot_arena::matches`].
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -14,17 +14,19 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{CliError, log, network, print, signals::Signals};
-use crate::{
-    arena::{self, Adjudication, Drawn, House, Resigned},
-    engine::{Judged, PlayVisitor, with_game},
-    game::{GameId, TimeControl},
+use zeitnot_arena as arena;
+use zeitnot_arena::{
+    Adjudication, Drawn, House, Resigned,
     matches::{
-        Effort, Match, News, Who,
+        Effort, Match, News,
         openings::BALANCED,
         sprt::{Model, Sprt, Verdict},
     },
 };
+use zeitnot_engine::{Judged, PlayVisitor, with_game};
+use zeitnot_rules::{GameKind, TimeControl};
+
+use super::{CliError, log, network, print, signals::Signals};
 
 mod sheet;
 mod spec;
@@ -88,7 +90,7 @@ pub struct Args {
     pub seed: u64,
     /// By which rules
     #[arg(long, default_value = "chess", value_parser = spec::variant)]
-    pub variant: GameId,
+    pub variant: GameKind,
     /// End as soon as it is clear which of two differences in Elo holds
     #[arg(long, num_args = 2, value_names = ["ELO0", "ELO1"], allow_negative_numbers = true)]
     pub sprt: Option<Vec<f64>>,
@@ -247,7 +249,7 @@ impl Args {
     fn openings<G: Judged>(&self) -> Result<Vec<G>, CliError> {
         let mut openings = match &self.openings {
             Some(path) => arena::openings::load(path)?,
-            None if self.variant == GameId::Chess => {
+            None if self.variant == GameKind::Chess => {
                 BALANCED.lines().map(G::parse).collect::<Result<Vec<_>, _>>()?
             }
             None => {
@@ -261,14 +263,6 @@ impl Args {
             fastrand::Rng::with_seed(self.seed).shuffle(&mut openings);
         }
         Ok(openings)
-    }
-}
-
-impl Who {
-    fn close(&self) {
-        if let Who::Theirs(program) = self {
-            program.close();
-        }
     }
 }
 

@@ -7,22 +7,23 @@ use std::{
     time::Instant,
 };
 
-use super::Args;
-use crate::{
-    arena::{Cause, Finished, Opinion, Ply},
-    game::{BySide, GameId, Side},
+use zeitnot_arena::{
+    Cause, Finished, Opinion, Ply,
     matches::{
         Effort, Entry, Played,
         sprt::{Model, Sprt, Verdict},
         tally::Tally,
     },
-    wire::{contest::GameResult, pgn, uci::UciScore},
 };
+use zeitnot_rules::{ByColor, Color, GameKind};
+use zeitnot_wire::{contest::GameResult, pgn, uci::UciScore};
+
+use super::Args;
 
 /// Keeps the score.
 pub(super) struct Sheet {
     entries: [Entry; 2],
-    variant: GameId,
+    variant: GameKind,
     every: usize,
     is_verbose: bool,
     sprt: Option<Sprt>,
@@ -84,7 +85,7 @@ impl Sheet {
         self.plies += plies.len();
         *self.ends.entry(reason(ending.cause)).or_default() += 1;
         if let GameResult::Won(winner) = result {
-            let loser = if winner == Side::First { 1 - white } else { white };
+            let loser = if winner == Color::White { 1 - white } else { white };
             let failings = &mut self.failings[loser];
             match ending.cause {
                 Cause::OutOfTime => failings.time += 1,
@@ -184,28 +185,28 @@ impl Sheet {
     pub fn pgn(&self, played: &Played) -> String {
         let Finished { began, fen, plies, ending, .. } = &played.finished;
         let white = played.white();
-        let seats = BySide([&self.entries[white], &self.entries[1 - white]]);
+        let seats = ByColor([&self.entries[white], &self.entries[1 - white]]);
         let mut tags = vec![
             ("Event", "Zeitnot match".to_owned()),
             ("Site", "?".to_owned()),
             ("Date", pgn::date(*began)),
             ("Round", format!("{}.{}", played.number / 2 + 1, played.number % 2 + 1)),
-            ("White", seats[Side::First].name.clone()),
-            ("Black", seats[Side::Second].name.clone()),
+            ("White", seats[Color::White].name.clone()),
+            ("Black", seats[Color::Black].name.clone()),
             ("Result", ending.result_text().to_owned()),
             ("UTCTime", pgn::time(*began)),
-            ("WhiteTimeControl", effort(seats[Side::First].effort)),
-            ("BlackTimeControl", effort(seats[Side::Second].effort)),
+            ("WhiteTimeControl", effort(seats[Color::White].effort)),
+            ("BlackTimeControl", effort(seats[Color::Black].effort)),
             ("PlyCount", plies.len().to_string()),
             ("Termination", ending.cause.termination().to_owned()),
             ("Reason", reason(ending.cause)),
         ];
-        if self.variant != GameId::Chess {
+        if self.variant != GameKind::Chess {
             tags.push(("Variant", self.variant.name().to_owned()));
         }
         let black_first = fen.as_deref().is_some_and(|fen| fen.split(' ').nth(1) == Some("b"));
         let plies = plies.iter().enumerate().map(|(at, ply)| {
-            let side = Side::BOTH[(at + usize::from(black_first)) % 2];
+            let side = Color::BOTH[(at + usize::from(black_first)) % 2];
             let has_clock = matches!(seats[side].effort, Effort::Clock(_));
             let Ply { text, left, opinion } = ply.clone();
             pgn::Ply { text, left: has_clock.then_some(left), eval: opinion.map(|it| eval(it, side)) }
@@ -215,7 +216,7 @@ impl Sheet {
     }
 }
 
-fn test(sprt: Sprt, pairs: crate::matches::pentanomial::Pentanomial) -> String {
+fn test(sprt: Sprt, pairs: zeitnot_arena::matches::pentanomial::Pentanomial) -> String {
     let state = sprt.state(pairs);
     let Sprt { elo0, elo1, model, .. } = sprt;
     let kind = if model == Model::Normalized { "normalized Elo" } else { "Elo" };
@@ -231,7 +232,7 @@ fn test(sprt: Sprt, pairs: crate::matches::pentanomial::Pentanomial) -> String {
 fn halves(result: GameResult, white: usize) -> u8 {
     match result {
         GameResult::Draw => 1,
-        GameResult::Won(side) if (side == Side::First) == (white == 0) => 2,
+        GameResult::Won(side) if (side == Color::White) == (white == 0) => 2,
         GameResult::Won(_) => 0,
     }
 }
@@ -254,8 +255,8 @@ fn effort(effort: Effort) -> String {
 }
 
 /// For White, as PGN has it.
-fn eval(Opinion { score, depth }: Opinion, side: Side) -> String {
-    let sign = if side == Side::First { 1 } else { -1 };
+fn eval(Opinion { score, depth }: Opinion, side: Color) -> String {
+    let sign = if side == Color::White { 1 } else { -1 };
     match score {
         UciScore::Cp(cp) => format!("{:.2},{depth}", f64::from(sign * cp) / 100.0),
         UciScore::Mate(moves) => format!("#{},{depth}", sign * i32::from(moves)),

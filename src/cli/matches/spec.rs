@@ -7,17 +7,19 @@ use std::{
     time::Duration,
 };
 
-use super::Args;
-use crate::{
-    arena::{Drawn, Resigned},
-    cli::{CliError, config::Config},
-    engine::{
-        self, Judged, Kind,
-        external::{self, Named, Program, Protocol, Value},
-    },
-    game::{Game, GameId},
+use zeitnot_arena::{
+    Drawn, Resigned,
     matches::{Effort, Entry, Who},
 };
+use zeitnot_engine as engine;
+use zeitnot_engine::{
+    Judged, Kind,
+    external::{self, Named, Program, Protocol, Value},
+};
+use zeitnot_rules::{Game, GameKind};
+
+use super::Args;
+use crate::cli::{CliError, config::Config};
 
 /// How this program is called where it plays within itself.
 const OURSELVES: &str = "zeitnot";
@@ -225,9 +227,9 @@ fn plain(name: &str) -> String {
 }
 
 /// A game that engines can be told of.
-pub(super) fn variant(name: &str) -> Result<GameId, String> {
+pub(super) fn variant(name: &str) -> Result<GameKind, String> {
     let games = || external::uci_variants().map(|(game, _)| game);
-    let known = || games().map(GameId::name).collect::<Vec<_>>().join(", ");
+    let known = || games().map(GameKind::name).collect::<Vec<_>>().join(", ");
     let found = name.parse().ok().filter(|game| games().any(|it| it == *game));
     found.ok_or_else(|| format!("known: {}; chess960 is chess with openings of its own", known()))
 }
@@ -314,7 +316,7 @@ mod tests {
         assert_eq!(drawn("40,8,10"), Ok(Drawn { from: 40, moves: 8, within: 10 }));
         assert_eq!(resigned("4, 600"), Ok(Resigned { moves: 4, behind: 600 }));
         assert!(drawn("40,8").is_err() && resigned("0,600").is_err() && resigned("4,-600").is_err());
-        assert_eq!(variant("atomic"), Ok(GameId::Atomic));
+        assert_eq!(variant("atomic"), Ok(GameKind::Atomic));
         assert!(time("100").is_err() && time("2 days").is_err());
         assert!(variant("tuc").is_err() && error_rate("0.5").is_err() && error_rate("nan").is_err());
     }

@@ -2,19 +2,20 @@
 
 use std::{fmt, time::Duration};
 
+use zeitnot_rules::{
+    ByColor, Color, Game as _, Outcome, Reason,
+    minichess::{Mini2023, Square},
+};
+
 use super::{
     super::{CliError, print},
     turn::{Files, Turn},
-};
-use crate::game::{
-    BySide, Game as _, Outcome, Reason, Side,
-    minichess::{Mini2023, Square},
 };
 
 /// Two programs and what they play by.
 pub(super) struct Game<'g> {
     /// The shell phrases.
-    pub players: BySide<&'g str>,
+    pub players: ByColor<&'g str>,
     pub files: &'g Files,
     /// For a move.
     pub time: Duration,
@@ -25,7 +26,7 @@ pub(super) struct Game<'g> {
 /// A game that is over.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Played {
-    pub winner: Option<Side>,
+    pub winner: Option<Color>,
     pub why: Why,
     pub plies: u16,
 }

@@ -9,8 +9,9 @@ use std::{
 use tempfile::TempDir;
 use tokio::{runtime, select};
 
+use zeitnot_rules::{ByColor, Color};
+
 use super::{CliError, print, signals::Signals};
-use crate::game::{BySide, Side};
 
 mod game;
 mod turn;
@@ -112,7 +113,7 @@ impl Contender {
 
 /// A game of the match.
 struct Counted {
-    contenders: BySide<Contender>,
+    contenders: ByColor<Contender>,
     played: Played,
 }
 
@@ -123,10 +124,10 @@ async fn play(args: &Args, files: &Files) -> Result<Vec<Counted>, CliError> {
     let mut games = Vec::new();
     for number in 1..=args.games {
         let contenders = match number % 2 {
-            1 => BySide([Contender::First, Contender::Second]),
-            _ => BySide([Contender::Second, Contender::First]),
+            1 => ByColor([Contender::First, Contender::Second]),
+            _ => ByColor([Contender::Second, Contender::First]),
         };
-        let players = BySide(contenders.0.map(|contender| match contender {
+        let players = ByColor(contenders.0.map(|contender| match contender {
             Contender::First => args.white.as_str(),
             Contender::Second => args.black.as_str(),
         }));
@@ -150,8 +151,8 @@ async fn play(args: &Args, files: &Files) -> Result<Vec<Counted>, CliError> {
 /// The last line of the course's record, and one for other programs.
 fn result(number: u32, Counted { contenders, played }: &Counted) -> Result<(), CliError> {
     let (words, score) = match played.winner {
-        Some(Side::First) => ("Player1 wins", "1-0"),
-        Some(Side::Second) => ("Player2 wins", "0-1"),
+        Some(Color::White) => ("Player1 wins", "1-0"),
+        Some(Color::Black) => ("Player2 wins", "0-1"),
         None => ("Draw", "1/2-1/2"),
     };
     let [white, black] = contenders.0.map(Contender::name);
@@ -194,7 +195,7 @@ impl Row {
     fn of(contender: Contender, games: &[Counted]) -> Row {
         let mut row = Row { games: games.len(), ..Row::default() };
         for Counted { contenders, played } in games {
-            let is_white = usize::from(contenders[Side::First] == contender);
+            let is_white = usize::from(contenders[Color::White] == contender);
             match played.winner {
                 None => row.drawn += 1,
                 Some(side) if contenders[side] == contender => {

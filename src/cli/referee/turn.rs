@@ -10,11 +10,9 @@ use std::{
 
 use tokio::{process::Command, time::timeout};
 
-use crate::{
-    game::minichess::Mini2023,
-    process::{Group, in_a_group},
-    wire::nthu::{Action, print_state},
-};
+use zeitnot_engine::process::{Group, in_a_group};
+use zeitnot_rules::minichess::Mini2023;
+use zeitnot_wire::nthu::{Action, print_state};
 
 /// A program that does not end when asked to is killed so much later. The course's referee would wait for ever.
 const GRACE: Duration = Duration::from_secs(2);

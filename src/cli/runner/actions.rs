@@ -6,7 +6,8 @@ use std::{
     path::Path,
 };
 
-use crate::{game::minichess::Move, wire::nthu::print_action};
+use zeitnot_rules::minichess::Move;
+use zeitnot_wire::nthu::print_action;
 
 /// Where the moves go.
 pub(super) struct Actions {

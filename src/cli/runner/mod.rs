@@ -11,16 +11,16 @@ use std::{
 
 use tokio::{runtime, select, sync::oneshot, time::sleep};
 
-use super::{CliError, signals::Signals};
-use crate::{
-    bot::clock::{Budget, Pacer},
-    engine::{
-        self, Decision, Kind, Limits, StopFlag, Workshop,
-        mind::{Mind, Order},
-    },
-    game::{Game, Line, Packed, minichess::Mini2023},
-    wire::nthu::{self, MAX_STATE},
+use zeitnot_engine as engine;
+use zeitnot_engine::{
+    Decision, Kind, Limits, StopFlag, Workshop,
+    mind::{Mind, Order},
+    time::{Budget, Pacer},
 };
+use zeitnot_rules::{Game, GameHistory, Packed, minichess::Mini2023};
+use zeitnot_wire::nthu::{self, MAX_STATE};
+
+use super::{CliError, signals::Signals};
 
 mod actions;
 mod plies;
@@ -139,7 +139,7 @@ impl Thought {
             signals.map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
         let (best, stop) = (Arc::new(Decision::new(self.first)), Arc::new(StopFlag::default()));
         let (tell, done) = oneshot::channel();
-        let line = Line::new(self.position.clone());
+        let line = GameHistory::new(self.position.clone());
         let pacer = Pacer::new(&line, began, Some(Budget::exactly(args.time)));
         let actions = self.actions.clone();
         let mut mind = Mind::new(self.workshop);

@@ -9,8 +9,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::game::{
-    Game, Side,
+use zeitnot_rules::{
+    Color, Game,
     minichess::{Kind, Mini2023, ROWS},
 };
 
@@ -79,8 +79,8 @@ fn guess(position: &Mini2023) -> u16 {
     let stands_at_home =
         |square, side, kind| start.board().men(side).any(|(home, man)| (home, man) == (square, kind));
     let moved = board.pieces().map(|(square, side, kind)| match (kind, side) {
-        (Kind::Pawn, Side::First) => square.row().saturating_sub(1),
-        (Kind::Pawn, Side::Second) => (ROWS - 2).saturating_sub(square.row()),
+        (Kind::Pawn, Color::White) => square.row().saturating_sub(1),
+        (Kind::Pawn, Color::Black) => (ROWS - 2).saturating_sub(square.row()),
         _ => usize::from(!stands_at_home(square, side, kind)),
     });
     let missing = start.board().pieces().count().saturating_sub(board.pieces().count());

@@ -4,11 +4,10 @@ use std::{ops::RangeInclusive, time::Duration};
 
 use indicatif::ProgressBar;
 
+use zeitnot_engine::textbook::{Algorithm, Options, Study, analyse_with};
+use zeitnot_rules::{Game, chess::Chess};
+
 use super::sheet::Row;
-use crate::{
-    engine::textbook::{Algorithm, Options, Study, analyse_with},
-    game::{Game, chess::Chess},
-};
 
 /// An algorithm to compare.
 #[derive(Copy, Clone, Debug)]

@@ -14,13 +14,11 @@ use std::{
 
 use indicatif::ProgressBar;
 
-use crate::{
-    engine::{
-        Config, Decision, Judged, Kind, Limits, OutOfMemory, Report, StopFlag, Task, Thinker, Workshop,
-    },
-    game::{Line, Outcome, Side},
-    matches::tally::Tally,
+use zeitnot_arena::matches::tally::Tally;
+use zeitnot_engine::{
+    Config, Decision, Judged, Kind, Limits, OutOfMemory, Report, StopFlag, Task, Thinker, Workshop,
 };
+use zeitnot_rules::{Color, GameHistory, Outcome};
 
 /// So many games are played at once, each on one core.
 const AT_ONCE: usize = 2;
@@ -63,7 +61,7 @@ impl Player {
     pub fn choose<G: Judged>(
         &self,
         thinker: &mut dyn Thinker<G>,
-        line: &Line<G>,
+        line: &GameHistory<G>,
     ) -> Option<(G::Move, Report)> {
         let position = line.now();
         let best = Decision::new(position.pack(*position.moves().first()?));
@@ -87,12 +85,12 @@ impl fmt::Display for Player {
 pub(super) struct Duel<'d, G: Judged> {
     pub players: [Player; 2],
     /// Each is played twice, so that both have both sides.
-    pub openings: &'d [Line<G>],
+    pub openings: &'d [GameHistory<G>],
     pub games: usize,
     /// A game that lasts longer is broken off …
     pub longest: usize,
     /// … and decided by this.
-    pub leader: fn(&G) -> Option<Side>,
+    pub leader: fn(&G) -> Option<Color>,
 }
 
 impl<G: Judged> Duel<'_, G> {
@@ -131,7 +129,7 @@ impl<G: Judged> Duel<'_, G> {
     /// One game: the half points of the first player, who begins every other game.
     fn play(&self, game: usize, thinkers: &mut [Box<dyn Thinker<G>>; 2]) -> u8 {
         let mut line = self.openings[game / 2 % self.openings.len()].clone();
-        let ours = Side::BOTH[game % 2];
+        let ours = Color::BOTH[game % 2];
         thinkers.iter_mut().for_each(|thinker| thinker.new_game());
         while line.outcome() == Outcome::Ongoing && line.moves().len() < self.longest {
             let at = usize::from(line.now().side() != ours);

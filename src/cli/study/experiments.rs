@@ -4,6 +4,12 @@ use std::num::NonZeroU16;
 
 use indicatif::ProgressBar;
 
+use zeitnot_engine::{
+    Judged, Kind, OutOfMemory,
+    textbook::{Algorithm, Options},
+};
+use zeitnot_rules::{Color, Game, GameHistory, chess::Chess, tuc::Tuc};
+
 use super::{
     Settings,
     compare::{Contestant, Subject, compare},
@@ -11,14 +17,7 @@ use super::{
     openings,
     sheet::Row,
 };
-use crate::{
-    cli::CliError,
-    engine::{
-        Judged, Kind, OutOfMemory,
-        textbook::{Algorithm, Options},
-    },
-    game::{Game, Line, Side, chess::Chess, tuc::Tuc},
-};
+use crate::cli::CliError;
 
 /// A position of a report, in which a search that ends too early is deceived.
 const HORIZON: &str = "r1b1kb1r/pppp1pp1/4p3/2n5/2Q1BN1q/3P4/PP2PP2/RNB1K2R b KQkq - 0 1";
@@ -104,7 +103,7 @@ pub(super) fn quiescence(settings: &Settings, bar: &ProgressBar) -> Result<Vec<R
 
 /// TUC-Chess: how fast Monte-Carlo tree search is, and how it does against minimax.
 pub(super) fn mcts(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
-    let start = Line::new(Tuc::start());
+    let start = GameHistory::new(Tuc::start());
     let mut rows = Vec::new();
     bar.inc_length(2);
     for (kind, report) in [(Kind::Uct, "25,000 to 40,000 in 6 s"), (Kind::Mcts, "")] {
@@ -127,7 +126,7 @@ pub(super) fn mcts(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, C
     // No new prizes appear here, and nobody can be mated: after this long it is the points that decide.
     let leader = |position: &Tuc| match position.lead() {
         0 => None,
-        lead => Some(if lead > 0 { Side::First } else { Side::Second }),
+        lead => Some(if lead > 0 { Color::White } else { Color::Black }),
     };
     rows.extend(matches(settings, &pairs, &openings::random(), 200, leader, bar)?);
     Ok(rows)
@@ -153,9 +152,9 @@ fn by_time(kind: Kind, settings: &Settings) -> Player {
 fn matches<G: Judged>(
     settings: &Settings,
     pairs: &[[Player; 2]],
-    openings: &[Line<G>],
+    openings: &[GameHistory<G>],
     longest: usize,
-    leader: fn(&G) -> Option<Side>,
+    leader: fn(&G) -> Option<Color>,
     bar: &ProgressBar,
 ) -> Result<Vec<Row>, OutOfMemory> {
     let games = settings.games();

@@ -14,8 +14,9 @@ use std::{
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use zeitnot_rules::{Game, chess::Chess};
+
 use super::{CliError, print};
-use crate::game::{Game, chess::Chess};
 
 mod compare;
 mod duel;

@@ -1,6 +1,6 @@
 //! Where the games of a match begin.
 
-use crate::game::{Game, Line, chess::Chess};
+use zeitnot_rules::{Game, GameHistory, chess::Chess};
 
 /// Well-known openings, each a few plies long.
 const CHESS: [&str; 16] = [
@@ -28,9 +28,9 @@ const RANDOM_PLIES: usize = 4;
 const RANDOM: u64 = 16;
 
 /// The openings of chess.
-pub(super) fn chess() -> Vec<Line<Chess>> {
+pub(super) fn chess() -> Vec<GameHistory<Chess>> {
     let read = |moves: &&str| {
-        let mut line = Line::new(Chess::start());
+        let mut line = GameHistory::new(Chess::start());
         for mv in moves.split(' ') {
             line.play(line.now().read(mv).ok()?);
         }
@@ -41,10 +41,10 @@ pub(super) fn chess() -> Vec<Line<Chess>> {
 }
 
 /// Random beginnings of any game, the same on every run.
-pub(super) fn random<G: Game>() -> Vec<Line<G>> {
+pub(super) fn random<G: Game>() -> Vec<GameHistory<G>> {
     let beginning = |seed| {
         let mut random = fastrand::Rng::with_seed(seed);
-        let mut line = Line::new(G::start());
+        let mut line = GameHistory::new(G::start());
         for _ in 0..RANDOM_PLIES {
             line.play(random.choice(line.now().moves())?);
         }
@@ -56,12 +56,12 @@ pub(super) fn random<G: Game>() -> Vec<Line<G>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::tuc::Tuc;
+    use zeitnot_rules::tuc::Tuc;
 
     #[test]
     fn every_opening_can_be_played() {
         assert_eq!(chess().len(), CHESS.len());
-        let keys = |lines: Vec<Line<Tuc>>| Vec::from_iter(lines.iter().map(|line| line.now().key()));
+        let keys = |lines: Vec<GameHistory<Tuc>>| Vec::from_iter(lines.iter().map(|line| line.now().key()));
         assert!(keys(random()).len() > 10);
         assert_eq!(keys(random()), keys(random()));
     }

@@ -9,18 +9,20 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use zeitnot_arena as arena;
+use zeitnot_arena::{Arena, Event, Name, TournamentConfig};
+use zeitnot_bot as bot;
+use zeitnot_bot::{Answer, Bot, Equipment};
+use zeitnot_clients::{Protocol, Shutdown, contest};
+use zeitnot_engine as engine;
+use zeitnot_engine::Workshop;
+
 use super::{
     super::{busy::Crowd, network::Network},
     grid::{Cell, ROUND_TRIP, Under},
     measured::{Games, Measured},
 };
-use crate::{
-    arena::{self, Arena, Event, Name, TournamentConfig},
-    bot::{self, Answer, Bot, Equipment},
-    cli::{CliError, play::leave},
-    engine::{self, Workshop},
-    protocol::{Protocol, Shutdown, contest},
-};
+use crate::cli::{CliError, play::leave};
 
 const TOURNAMENT: &str = "deadline";
 /// Answers that may wait to be counted: far more than are given at once.

@@ -2,11 +2,10 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
+use zeitnot_engine::{Fault, Kind};
+use zeitnot_rules::TimeControl;
+
 use super::Args;
-use crate::{
-    engine::{Fault, Kind},
-    game::TimeControl,
-};
 
 /// A line and its answer travel up to this late, under jitter.
 pub(super) const ROUND_TRIP: Duration = Duration::from_millis(80);

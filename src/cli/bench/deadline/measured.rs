@@ -2,11 +2,10 @@
 
 use std::{collections::HashMap, fmt::Write, time::Duration};
 
+use zeitnot_bot::{Answer, How};
+use zeitnot_rules::{ByColor, Color, TimeControl};
+
 use super::grid::{Budget, Cell};
-use crate::{
-    bot::{Answer, How},
-    game::{BySide, Side, TimeControl},
-};
 
 /// What the arena has to say of a cell.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -125,12 +124,13 @@ impl Measured {
     /// used more; the median of the games that got there.
     fn clock_used(&self) -> Option<f64> {
         let time = self.time?;
-        let mut left: HashMap<&str, BySide<Option<Duration>>> = HashMap::new();
+        let mut left: HashMap<&str, ByColor<Option<Duration>>> = HashMap::new();
         for answer in self.answers.iter().filter(|answer| answer.ply / 2 == MOVE - 1) {
             left.entry(&answer.game).or_default()[answer.side] = answer.left;
         }
         let had = time.initial + time.increment * (MOVE as u32 - 1);
-        let least = |left: &BySide<Option<Duration>>| Side::BOTH.iter().filter_map(|&side| left[side]).min();
+        let least =
+            |left: &ByColor<Option<Duration>>| Color::BOTH.iter().filter_map(|&side| left[side]).min();
         let mut used: Vec<_> =
             left.values().filter_map(least).map(|left| 1.0 - left.div_duration_f64(had)).collect();
         used.sort_by(f64::total_cmp);
@@ -149,7 +149,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::bot::clock;
+    use zeitnot_engine::time as clock;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -157,7 +157,7 @@ mod tests {
         let asked_at = Instant::now();
         Answer {
             game: "g".into(),
-            side: if ply.is_multiple_of(2) { Side::First } else { Side::Second },
+            side: if ply.is_multiple_of(2) { Color::White } else { Color::Black },
             ply,
             how,
             asked_at,

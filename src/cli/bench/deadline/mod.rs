@@ -6,8 +6,10 @@
 
 use std::{io::Write, time::Duration};
 
+use zeitnot_engine::Kind;
+
 use super::super::{CliError, log, print};
-use crate::{cli::live::Live, engine::Kind};
+use crate::cli::live::Live;
 
 mod cell;
 mod grid;

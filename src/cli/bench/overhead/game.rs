@@ -10,8 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use zeitnot_rules::{Color, Game as _, GameHistory, chess::Chess};
+
 use super::server::Stream;
-use crate::game::{Game as _, Line, Side, chess::Chess};
 
 /// The opponent takes this long, so that a client has put its own move behind it.
 const REPLY: Duration = Duration::from_millis(5);
@@ -39,7 +40,7 @@ pub(super) struct Game {
 }
 
 struct Board {
-    line: Line<Chess>,
+    line: GameHistory<Chess>,
     moves: String,
     reader: Option<Sender<Said>>,
     /// When the client was asked for its move, if that is measured.
@@ -58,7 +59,7 @@ pub(super) enum Played {
 
 impl Game {
     pub fn new(id: String) -> Game {
-        let line = Line::new(Chess::start());
+        let line = GameHistory::new(Chess::start());
         Game { id, board: Mutex::new(Board { line, moves: String::new(), reader: None, asked_at: None }) }
     }
 
@@ -77,7 +78,7 @@ impl Game {
         let full = {
             let mut board = self.board();
             board.reader = Some(tell);
-            let is_asked = board.line.now().side() == Side::First;
+            let is_asked = board.line.now().side() == Color::White;
             let full = format!(
                 r#"{{"type":"gameFull","id":"{}","variant":{{"key":"standard","name":"Standard","short":"Std"}},"clock":{{"initial":{CLOCK},"increment":0}},"speed":"classical","perf":{{"name":"Classical"}},"rated":false,"createdAt":1,"white":{{"id":"bench","name":"bench","title":"BOT","rating":1500}},"black":{{"id":"anybody","name":"Anybody","rating":1500}},"initialFen":"startpos","state":{}}}"#,
                 self.id,
@@ -120,7 +121,7 @@ impl Game {
     /// Plays the client's move, which arrived then, and answers it.
     pub fn play(&self, text: &str, at: Instant) -> Played {
         let mut board = self.board();
-        if board.line.now().side() != Side::First || !board.play(text) {
+        if board.line.now().side() != Color::White || !board.play(text) {
             return Played::Refused;
         }
         let took = board.asked_at.take().map(|asked_at| at.saturating_duration_since(asked_at));

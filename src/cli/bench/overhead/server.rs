@@ -14,8 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use zeitnot_engine::priority;
+
 use super::game::{Game, Played, answer};
-use crate::priority;
 
 /// The longest head of a request, and the longest body.
 const LONGEST: u64 = 1 << 16;

@@ -1,0 +1,243 @@
+//! The `[arena]` table of the configuration, and what is checked before anything starts.
+
+use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
+
+use serde::Deserialize;
+
+use zeitnot_rules::TimeControl;
+
+use super::{ArenaError, Name, TucConfig, imcs, lichess};
+
+/// The longest wait that can be asked for: far beyond any lesson, and safe to add to an instant.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Longer than any network takes that a game can be played over.
+const LONGEST_DELAY: Duration = Duration::from_secs(10);
+
+/// The `[arena]` table.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where to listen for TCP, as in `"127.0.0.1:8000"`; port 0 takes any that is free.
+    pub tcp: Option<SocketAddr>,
+    /// Where to listen for WebSocket.
+    pub websocket: Option<SocketAddr>,
+    /// The folder for PGN files; made if it is not there.
+    pub games: PathBuf,
+    /// Connections at once; more are turned away.
+    pub max_connections: usize,
+    /// Pretends that the network is bad: a line and the answer to it travel late by up to this, at random.
+    #[serde(with = "humantime_serde")]
+    pub network_delay: Duration,
+    /// The tournaments that can be joined.
+    pub tournament: Vec<TournamentConfig>,
+    /// Tables for TUC-Chess.
+    pub tuc: Vec<TucConfig>,
+    /// MiniChess for those who speak IMCS.
+    pub imcs: Option<imcs::Config>,
+    /// Chess for those who speak the Lichess Bot API.
+    pub lichess: Option<lichess::Config>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            tcp: None,
+            websocket: None,
+            games: "games".into(),
+            max_connections: 256,
+            network_delay: Duration::ZERO,
+            tournament: Vec::new(),
+            tuc: Vec::new(),
+            imcs: None,
+            lichess: None,
+        }
+    }
+}
+
+/// One `[[arena.tournament]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TournamentConfig {
+    /// What players write after `JOIN`.
+    pub name: Name,
+    /// Seconds for each player and game, and seconds added after each move: `"3+0.05"`.
+    pub time: TimeControl,
+    /// How often each pair meets; colours are balanced.
+    #[serde(default = "games_per_pair")]
+    pub games_per_pair: u32,
+    /// Play begins when this many have joined, and the tournament ends when all have met. Without it
+    /// whoever is there is paired, until the arena is stopped.
+    #[serde(default)]
+    pub players: Option<usize>,
+    /// How long players may take to say `ACK`.
+    #[serde(default = "ack_timeout", with = "humantime_serde")]
+    pub ack_timeout: Duration,
+    /// How often pairings are tried.
+    #[serde(default = "pairing_interval", with = "humantime_serde")]
+    pub pairing_interval: Duration,
+    /// The rest that a player gets after a game.
+    #[serde(default = "pause", with = "humantime_serde")]
+    pub pause: Duration,
+    /// Who stays away for this long forfeits the games that are left; only with `players`.
+    #[serde(default = "absent_after", with = "humantime_serde")]
+    pub absent_after: Duration,
+    /// A file of FEN or EPD lines to begin from; a game and its return game begin from the same.
+    #[serde(default)]
+    pub openings: Option<PathBuf>,
+}
+
+impl TournamentConfig {
+    /// A tournament with the usual settings.
+    pub fn new(name: Name, time: TimeControl) -> Self {
+        TournamentConfig {
+            name,
+            time,
+            games_per_pair: games_per_pair(),
+            players: None,
+            ack_timeout: ack_timeout(),
+            pairing_interval: pairing_interval(),
+            pause: pause(),
+            absent_after: absent_after(),
+            openings: None,
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let waits = [
+            ("ack_timeout", self.ack_timeout),
+            ("pairing_interval", self.pairing_interval),
+            ("pause", self.pause),
+            ("absent_after", self.absent_after),
+        ];
+        if let Some((key, _)) = waits.iter().find(|(_, wait)| *wait > LONGEST) {
+            return Err(format!("{key} is longer than a week"));
+        }
+        if self.pairing_interval.is_zero() {
+            return Err("pairing_interval must be above zero".into());
+        }
+        if self.games_per_pair == 0 {
+            return Err("games_per_pair must be at least 1".into());
+        }
+        match self.players {
+            Some(n @ (0 | 1)) => Err(format!("players = {n}: a tournament needs two")),
+            Some(n) if n > super::MAX_PLAYERS => Err(format!("players: at most {}", super::MAX_PLAYERS)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn games_per_pair() -> u32 {
+    2
+}
+
+fn ack_timeout() -> Duration {
+    Duration::from_secs(20)
+}
+
+fn pairing_interval() -> Duration {
+    Duration::from_secs(3)
+}
+
+fn pause() -> Duration {
+    Duration::from_secs(5)
+}
+
+fn absent_after() -> Duration {
+    Duration::from_secs(60)
+}
+
+impl Config {
+    /// What the types alone do not say.
+    ///
+    /// # Errors
+    /// [`ArenaError::Config`] with what cannot be meant.
+    pub fn check(&self) -> Result<(), ArenaError> {
+        let error = |why: String| Err(ArenaError::Config(why));
+        let is_open = self.tcp.is_some() || self.websocket.is_some();
+        // Who wants other games need not want tournaments.
+        let others = !self.tuc.is_empty() || self.imcs.is_some() || self.lichess.is_some();
+        if !is_open && (!self.tournament.is_empty() || !others) {
+            return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());
+        }
+        if let Some(Err(why)) = self.imcs.as_ref().map(imcs::Config::check) {
+            return error(why);
+        }
+        if let Some(Err(why)) = self.lichess.as_ref().map(lichess::Config::check) {
+            return error(why);
+        }
+        if self.max_connections == 0 {
+            return error("max_connections must be at least 1".into());
+        }
+        if self.network_delay > LONGEST_DELAY {
+            return error(format!("network_delay is longer than {LONGEST_DELAY:?}"));
+        }
+        if self.tournament.is_empty() && !others {
+            return error("no tournament: add an [[arena.tournament]] with a name and a time".into());
+        }
+        let mut names = BTreeSet::new();
+        for tournament in &self.tournament {
+            if !names.insert(&tournament.name) {
+                return error(format!("two tournaments have the name '{}'", tournament.name));
+            }
+            if let Err(why) = tournament.check() {
+                return error(format!("tournament '{}': {why}", tournament.name));
+            }
+        }
+        let accounts = self.lichess.iter().flat_map(|lichess| &lichess.account);
+        match accounts.filter_map(|account| account.class.as_ref()).find(|class| !names.contains(class)) {
+            Some(class) => {
+                error(format!("lichess: there is no tournament '{class}' for an account to play in"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Config {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn defaults_and_durations() {
+        let config =
+            read("tcp = '127.0.0.1:0'\n[[tournament]]\nname = 'class'\ntime = '3+0.05'\npause = '1s 500ms'");
+        assert!(config.check().is_ok());
+        let mut expected =
+            TournamentConfig::new(config.tournament[0].name.clone(), config.tournament[0].time);
+        expected.pause = Duration::from_millis(1500);
+        assert_eq!(config.tournament, [expected]);
+        assert_eq!((config.max_connections, config.games), (256, "games".into()));
+    }
+
+    #[test]
+    fn imcs_needs_no_tournament() {
+        assert!(read("[imcs]\nlisten = '127.0.0.1:0'").check().is_ok());
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_told() {
+        let class = "[[tournament]]\nname = 'class'\ntime = '3'\n";
+        for (text, why) in [
+            (class.to_owned(), "nowhere to listen"),
+            ("tcp = '127.0.0.1:0'".to_owned(), "no tournament"),
+            (format!("tcp = '127.0.0.1:0'\n{class}{class}"), "two tournaments"),
+            (format!("tcp = '127.0.0.1:0'\n{class}players = 1"), "a tournament needs two"),
+            (format!("tcp = '127.0.0.1:0'\n{class}pairing_interval = '0s'"), "above zero"),
+            (format!("tcp = '127.0.0.1:0'\n{class}pause = '1000000years'"), "longer than a week"),
+            (format!("{class}[imcs]\nlisten = '127.0.0.1:0'"), "nowhere to listen"),
+            ("[imcs]\nlisten = '127.0.0.1:0'\ntime = '1s 500ms'".to_owned(), "whole seconds"),
+            (
+                "[lichess]\nlisten = '127.0.0.1:0'\naccount = [{ name = 'a', class = 'x' }]".to_owned(),
+                "no tournament 'x'",
+            ),
+        ] {
+            let error = read(&text).check().unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A connection to a client of IMCS, as it goes from the guest's task to the game's.
+
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::{sync::OwnedSemaphorePermit, time::timeout};
+
+use zeitnot_net::{Incoming, LineReader, LineWriter, NetError};
+use zeitnot_wire::{Message, imcs::FromServer};
+
+/// How long a client that we leave is still read, so that our last words are not lost with its unread ones.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// See the module's comment.
+#[derive(Debug)]
+pub(super) struct Connection {
+    reader: LineReader,
+    writer: LineWriter,
+    /// A line that was read before its time.
+    ahead: Option<Incoming>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Connection {
+    pub(super) fn new((reader, writer): (LineReader, LineWriter), place: OwnedSemaphorePermit) -> Self {
+        Connection { reader, writer, ahead: None, _place: place }
+    }
+
+    /// Writes text with its ends of lines.
+    pub(super) async fn say(&mut self, text: &str) -> Result<(), NetError> {
+        self.writer.send_text(text).await
+    }
+
+    /// The next line; `None`: the client has hung up. Cancel safe.
+    pub(super) async fn hear(&mut self) -> Option<Incoming> {
+        match self.ahead.take() {
+            Some(line) => Some(line),
+            None => self.reader.next().await.ok().flatten(),
+        }
+    }
+
+    /// Is it known already that the client has hung up?
+    pub(super) fn is_gone(&mut self) -> bool {
+        if self.ahead.is_some() {
+            return false;
+        }
+        match self.reader.next().now_or_never() {
+            None => false,
+            Some(Ok(Some(line))) => {
+                self.ahead = Some(line);
+                false
+            }
+            Some(_) => true,
+        }
+    }
+
+    /// Hangs up when what was said is written.
+    pub(super) async fn close(self) {
+        let Connection { mut reader, writer, .. } = self;
+        writer.close().await;
+        let _ = timeout(LINGER, async { while let Ok(Some(_)) = reader.next().await {} }).await;
+    }
+}
+
+/// Messages as lines that end as this server's do.
+pub(super) fn lines(messages: impl IntoIterator<Item = FromServer>) -> String {
+    messages.into_iter().fold(String::new(), |mut text, message| {
+        message.print(&mut text);
+        text + "\r\n"
+    })
+}
+
+/// One numbered line.
+pub(super) fn reply(code: u16, text: impl Into<String>) -> String {
+    lines([FromServer::Reply { code, text: text.into() }])
+}

@@ -1,0 +1,405 @@
+//! The actor that owns what IMCS knows: users, offers, and which games run.
+
+use std::collections::BTreeMap;
+
+use time::{OffsetDateTime, macros::format_description};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use zeitnot_rules::{ByColor, Color};
+use zeitnot_wire::imcs::{Colour, Command, Entry, FromServer, Times, VERSION, Verdict, letter};
+
+use super::{
+    Config,
+    book::{Book, FIRST_RATING, Unfit, User, is_password},
+    connection::{Connection, lines, reply},
+    game::{self, Setup},
+};
+use crate::store::Store;
+
+/// Requests that may wait.
+const QUEUE: usize = 256;
+/// Who may stop the server.
+const ADMIN: &str = "admin";
+/// So many are shown in the ratings.
+const TOP: usize = 10;
+
+/// Where a guest's connection goes when its game begins.
+pub(super) type Table = oneshot::Sender<Connection>;
+
+/// What becomes of an offer.
+#[derive(Debug)]
+pub(super) enum Fate {
+    /// Somebody plays.
+    Taken(Table),
+    /// Its owner took it back.
+    Countermanded,
+}
+
+/// What a guest is to say, and to do then.
+pub(super) struct Response {
+    pub(super) text: String,
+    /// As whom the guest is logged in from now on; `None`: nothing changes.
+    pub(super) login: Option<String>,
+    pub(super) next: Next,
+}
+
+/// What a guest does next.
+pub(super) enum Next {
+    Stay,
+    Leave,
+    /// For somebody who takes its offer.
+    Wait(oneshot::Receiver<Fate>),
+    Play(Table),
+}
+
+impl Response {
+    pub(super) fn say(text: String) -> Response {
+        Response { text, login: None, next: Next::Stay }
+    }
+
+    fn reply(code: u16, text: impl Into<String>) -> Response {
+        Response::say(reply(code, text))
+    }
+
+    fn hello(code: u16, greeting: &str, name: String) -> Response {
+        Response { login: Some(name.clone()), ..Response::reply(code, format!("{greeting} {name}")) }
+    }
+}
+
+/// Reaches the desk.
+#[derive(Clone, Debug)]
+pub(super) struct Desk {
+    requests: mpsc::Sender<Request>,
+}
+
+enum Request {
+    Command { name: Option<String>, command: Command, reply: oneshot::Sender<Response> },
+    Finished { report: Report, done: oneshot::Sender<()> },
+}
+
+/// What came of a game.
+#[derive(Debug)]
+pub(super) struct Report {
+    pub(super) game: u64,
+    pub(super) names: ByColor<String>,
+    pub(super) began: OffsetDateTime,
+    /// `None`: it was broken off.
+    pub(super) verdict: Option<Verdict>,
+    pub(super) moves: Vec<String>,
+}
+
+impl Desk {
+    /// Has a command dealt with; `None`: the desk is closed.
+    pub(super) async fn ask(&self, name: Option<String>, command: Command) -> Option<Response> {
+        let (reply, answer) = oneshot::channel();
+        self.requests.send(Request::Command { name, command, reply }).await.ok()?;
+        answer.await.ok()
+    }
+
+    /// Reports a game, and waits until its ratings count.
+    pub(super) async fn finished(&self, report: Report) {
+        let (done, waiting) = oneshot::channel();
+        if self.requests.send(Request::Finished { report, done }).await.is_ok() {
+            let _ = waiting.await;
+        }
+    }
+}
+
+/// An offer that stands.
+struct Offer {
+    name: String,
+    colour: Colour,
+    times: Times,
+    fate: oneshot::Sender<Fate>,
+}
+
+/// See the module's comment.
+pub(super) struct DeskActor {
+    requests: mpsc::Receiver<Request>,
+    /// For the games; a strong one would keep ourselves alive.
+    desk: mpsc::WeakSender<Request>,
+    book: Book,
+    saver: watch::Sender<String>,
+    store: Store,
+    config: Config,
+    games: TaskTracker,
+    stop: CancellationToken,
+    offers: BTreeMap<u64, Offer>,
+    running: BTreeMap<u64, ByColor<String>>,
+    last: u64,
+}
+
+impl DeskActor {
+    pub(super) fn channel(
+        book: Book,
+        saver: watch::Sender<String>,
+        store: Store,
+        config: Config,
+        games: TaskTracker,
+        stop: CancellationToken,
+    ) -> (Desk, DeskActor) {
+        let (tx, requests) = mpsc::channel(QUEUE);
+        let (offers, running) = (BTreeMap::new(), BTreeMap::new());
+        let desk = tx.downgrade();
+        let actor =
+            DeskActor { requests, desk, book, saver, store, config, games, stop, offers, running, last: 0 };
+        (Desk { requests: tx }, actor)
+    }
+
+    /// Serves until no guest and no game is left.
+    pub(super) async fn run(mut self) {
+        while let Some(request) = self.requests.recv().await {
+            match request {
+                Request::Command { name, command, reply } => {
+                    let response = self.obey(name, command);
+                    let _ = reply.send(response);
+                }
+                Request::Finished { report, done } => {
+                    self.finish(report).await;
+                    let _ = done.send(());
+                }
+            }
+        }
+    }
+
+    fn obey(&mut self, name: Option<String>, command: Command) -> Response {
+        const LOG_IN: &str = "please use the me command first";
+        const NAME_FIRST: &str = "must set name first using me command";
+        match (command, name) {
+            (Command::Help, _) => help(),
+            (Command::Register { name, password }, _) => self.register(name, &password),
+            (Command::Me { name, password }, _) => match self.book.find(&name) {
+                None => Response::reply(400, "no such username: please use register command"),
+                Some(user) if user.password != password => Response::reply(401, "wrong password"),
+                Some(_) => Response::hello(201, "hello", name),
+            },
+            (Command::List, _) => self.list(),
+            (Command::Ratings, name) => self.ratings(name.as_deref()),
+            (Command::Quit, _) => Response { next: Next::Leave, ..Response::reply(200, "Goodbye") },
+            (Command::Password { .. } | Command::Rerate, None) => Response::reply(403, LOG_IN),
+            (Command::Offer { .. }, None) => Response::reply(404, NAME_FIRST),
+            (Command::Accept { .. } | Command::Clean | Command::Stop, None) => {
+                Response::reply(406, NAME_FIRST)
+            }
+            (Command::Showpass { .. }, None) => Response::reply(502, "admin only"),
+            (Command::Password { password }, Some(name)) => self.password(&name, password),
+            (Command::Rerate, Some(name)) => self.rerate(&name),
+            (Command::Offer { colour, times }, Some(name)) => self.offer(name, colour, times),
+            (Command::Accept { game, colour }, Some(name)) => self.accept(name, &game, colour),
+            (Command::Clean, Some(name)) => self.clean(&name),
+            (Command::Stop | Command::Showpass { .. }, Some(name)) if name != ADMIN => {
+                Response::reply(502, "admin only")
+            }
+            (Command::Stop, Some(_)) => self.stop(),
+            (Command::Showpass { name }, Some(_)) => match self.book.find(&name) {
+                Some(User { password, .. }) => {
+                    Response::reply(207, format!("password for {name} is {password}"))
+                }
+                None => Response::reply(400, "no such username"),
+            },
+        }
+    }
+
+    fn register(&mut self, name: String, password: &str) -> Response {
+        match self.book.register(&name, password) {
+            Ok(()) => {
+                self.save();
+                tracing::info!("IMCS: {name} has registered");
+                Response::hello(202, "hello new user", name)
+            }
+            Err(Unfit::Taken) => {
+                Response::reply(402, "username already exists: please use password command to change")
+            }
+            Err(Unfit::Name) => Response::reply(410, "illegal characters in username"),
+            Err(Unfit::Password) => Response::reply(411, "illegal characters in password"),
+            Err(Unfit::Full) => Response::reply(499, "internal error: too many users"),
+        }
+    }
+
+    /// Changes a user who is logged in.
+    fn change(&mut self, name: &str, code: u16, done: &str, change: impl FnOnce(&mut User)) -> Response {
+        let Some(user) = self.book.find_mut(name) else {
+            return Response::reply(500, "you do not exist: go away");
+        };
+        change(user);
+        self.save();
+        Response::reply(code, format!("{done} {name}"))
+    }
+
+    fn password(&mut self, name: &str, password: String) -> Response {
+        if !is_password(&password) {
+            return Response::reply(411, "illegal characters in password");
+        }
+        self.change(name, 203, "password change for user", |user| user.password = password)
+    }
+
+    fn rerate(&mut self, name: &str) -> Response {
+        self.change(name, 206, "rating reset for user", |user| user.rating = FIRST_RATING)
+    }
+
+    fn save(&self) {
+        self.saver.send_replace(self.book.print());
+    }
+
+    fn rating(&self, name: &str) -> i32 {
+        self.book.find(name).map_or(FIRST_RATING, |user| user.rating)
+    }
+
+    fn list(&mut self) -> Response {
+        // Their owners have left with the server's knowledge.
+        self.offers.retain(|_, offer| !offer.fate.is_closed());
+        let mut entries: BTreeMap<u64, Entry> = BTreeMap::new();
+        for (&game, Offer { name, colour, times, .. }) in &self.offers {
+            let (theirs, yours, rating) = (times.ours, times.theirs, self.rating(name));
+            let (name, colour) = (name.clone(), *colour);
+            entries.insert(game, Entry::Offer { game, name, colour, theirs, yours, rating });
+        }
+        for (&game, names) in &self.running {
+            let ratings = ByColor(Color::BOTH.map(|side| self.rating(&names[side])));
+            entries.insert(game, Entry::Game { game, names: names.clone(), ratings });
+        }
+        listing(211, format!("{} available games", entries.len()), entries.into_values())
+    }
+
+    fn ratings(&self, name: Option<&str>) -> Response {
+        let ranking = self.book.ranking();
+        let shown = ranking.iter().enumerate().filter(|(at, (of, _))| *at < TOP || Some(*of) == name);
+        let entries =
+            shown.map(|(_, (of, rating))| Entry::Rating { name: (*of).to_owned(), rating: *rating });
+        listing(212, "ratings".to_owned(), entries)
+    }
+
+    fn offer(&mut self, name: String, colour: Colour, times: Option<Times>) -> Response {
+        let usual = Times { ours: self.config.time, theirs: self.config.time };
+        let (fate, waiting) = oneshot::channel();
+        self.last += 1;
+        self.offers.insert(self.last, Offer { name, colour, times: times.unwrap_or(usual), fate });
+        let text = lines([FromServer::Waiting { game: self.last }]);
+        Response { next: Next::Wait(waiting), ..Response::say(text) }
+    }
+
+    fn accept(&mut self, name: String, game: &str, colour: Colour) -> Response {
+        let Ok(game) = game.parse::<u64>() else { return Response::reply(407, "bad game id") };
+        let Some(offer) = self.offers.get(&game) else { return Response::reply(408, "no such game") };
+        let offered = match (offer.colour, colour) {
+            (Colour::Of(theirs), Colour::Of(ours)) if theirs == ours => {
+                return Response::reply(405, format!("bad color {}", letter(ours)));
+            }
+            (Colour::Of(theirs), _) => theirs,
+            (Colour::Any, Colour::Of(ours)) => !ours,
+            (Colour::Any, Colour::Any) => {
+                if fastrand::bool() {
+                    Color::White
+                } else {
+                    Color::Black
+                }
+            }
+        };
+        let Some(offer) = self.offers.remove(&game) else { return Response::reply(408, "no such game") };
+        let (their_table, their_seat) = oneshot::channel();
+        let (table, seat) = oneshot::channel();
+        if offer.fate.send(Fate::Taken(their_table)).is_err() {
+            return Response::reply(408, "no such game");
+        }
+        let mut names = ByColor::both(name);
+        names[offered] = offer.name;
+        let (mut clocks, mut seats) = (ByColor::both(offer.times.theirs), ByColor([seat, their_seat]));
+        clocks[offered] = offer.times.ours;
+        if offered == Color::White {
+            seats.0.reverse();
+        }
+        self.begin(Setup { game, names, clocks, seats, offered, late: self.config.late });
+        Response { next: Next::Play(table), ..Response::say(String::new()) }
+    }
+
+    fn begin(&mut self, setup: Setup) {
+        // Somebody asked for the game, so there is a desk to reach.
+        let Some(requests) = self.desk.upgrade() else { return };
+        let [white, black] = &setup.names.0;
+        tracing::info!("IMCS: game {}: {white} – {black}", setup.game);
+        self.running.insert(setup.game, setup.names.clone());
+        self.games.spawn(game::run(setup, Desk { requests }, self.stop.clone()));
+    }
+
+    fn clean(&mut self, name: &str) -> Response {
+        let before = self.offers.len();
+        for (game, offer) in std::mem::take(&mut self.offers) {
+            if offer.name == name {
+                let _ = offer.fate.send(Fate::Countermanded);
+            } else {
+                self.offers.insert(game, offer);
+            }
+        }
+        Response::reply(204, format!("{} games cleaned", before - self.offers.len()))
+    }
+
+    fn stop(&self) -> Response {
+        tracing::info!("IMCS: stopped by its administrator");
+        self.stop.cancel();
+        let text = reply(104, "stopping server") + &reply(205, "server stopped");
+        Response { next: Next::Leave, ..Response::say(text) }
+    }
+
+    async fn finish(&mut self, report: Report) {
+        self.running.remove(&report.game);
+        let Report { game, names, verdict, moves, .. } = &report;
+        let [white, black] = &names.0;
+        let result = verdict.as_ref().map_or_else(|| "no result".to_owned(), Verdict::to_string);
+        tracing::info!("IMCS: game {game}: {white} – {black}: {result} ({} plies)", moves.len());
+        if let Some(verdict) = verdict {
+            let score = match verdict.winner {
+                Some(Color::White) => 1.0,
+                Some(Color::Black) => 0.0,
+                None => 0.5,
+            };
+            self.book.rate([white, black], score);
+            self.save();
+        }
+        self.store.write(record(&report)).await;
+    }
+}
+
+/// A game as one line: when it began, who played, the result, how it came about, and the moves.
+fn record(report: &Report) -> String {
+    let Report { names: ByColor([white, black]), began, verdict, moves, .. } = report;
+    let when = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
+    let when = began.format(when).unwrap_or_default();
+    let (result, how) = match verdict {
+        None => ("*", "broken off".to_owned()),
+        Some(verdict) => {
+            let result = match verdict.winner {
+                Some(Color::White) => "1-0",
+                Some(Color::Black) => "0-1",
+                None => "1/2-1/2",
+            };
+            (result, verdict.to_string())
+        }
+    };
+    format!("{when}\t{white}\t{black}\t{result}\t{how}\t{}\n", moves.join(" "))
+}
+
+fn listing(code: u16, heading: String, entries: impl Iterator<Item = Entry>) -> Response {
+    let heading = [FromServer::Reply { code, text: heading }];
+    let entries = entries.map(FromServer::Entry);
+    Response::say(lines(heading.into_iter().chain(entries).chain([FromServer::End])))
+}
+
+fn help() -> Response {
+    const HELP: [&str; 13] = [
+        "help: this help",
+        "quit: quit imcs",
+        "me <name> <password>: log in",
+        "register <name> <password>: register a new name and log in",
+        "password <password>: change password",
+        "list: list available games (<id> <opponent> <color> <opponent-time> <your-time> <rating>)",
+        "ratings: show the top ratings and yours",
+        "rerate: reset your rating",
+        "offer [<color> [<time> [<opponent-time>]]]: offer a game as W, B or ?",
+        "accept <id> [<color>]: accept a game with an opponent",
+        "clean: take back all your offers",
+        "stop: stop the server (admin only)",
+        "showpass <name>: show a password (admin only)",
+    ];
+    listing(210, format!("imcs {VERSION} help"), HELP.iter().map(|line| Entry::Text((*line).to_owned())))
+}

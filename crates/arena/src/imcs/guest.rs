@@ -1,0 +1,121 @@
+//! Somebody between games: from lines to commands, and from offers to games.
+
+use std::time::Duration;
+
+use tokio::{select, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use zeitnot_wire::{Message, WireError, imcs::Command};
+
+use super::{
+    connection::{Connection, reply},
+    desk::{Desk, Fate, Next, Response},
+};
+
+/// Who says nothing for this long, or offers what nobody takes, is let go: there is not room for all.
+const IDLE: Duration = Duration::from_secs(3600);
+
+/// Said to everybody when we stop.
+pub(super) const STOPPING: &str = "server shutdown, come back later";
+
+/// See the module's comment.
+pub(super) struct Guest {
+    connection: Connection,
+    desk: Desk,
+    stop: CancellationToken,
+    name: Option<String>,
+}
+
+/// What a guest goes on with.
+enum Step {
+    Stay,
+    Leave,
+    Play(super::desk::Table),
+}
+
+impl Guest {
+    pub(super) fn new(connection: Connection, desk: Desk, stop: CancellationToken) -> Guest {
+        Guest { connection, desk, stop, name: None }
+    }
+
+    /// Serves to the end, or to the next game.
+    pub(super) async fn serve(mut self) {
+        let version = zeitnot_wire::imcs::VERSION;
+        let mut step = match self.connection.say(&reply(100, format!("imcs {version}"))).await {
+            Ok(()) => Step::Stay,
+            Err(_) => Step::Leave,
+        };
+        loop {
+            step = match step {
+                Step::Stay => self.step().await,
+                Step::Leave => return self.connection.close().await,
+                Step::Play(table) => {
+                    // A game that does not take it any more drops it, and so closes it.
+                    let _ = table.send(self.connection);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// One command.
+    async fn step(&mut self) -> Step {
+        let heard = select! {
+            heard = timeout(IDLE, self.connection.hear()) => heard.ok().flatten(),
+            () = self.stop.cancelled() => return self.stopped().await,
+        };
+        let Some(incoming) = heard else { return Step::Leave };
+        let response = match incoming.line.as_deref().map(str::trim) {
+            Ok("") => return Step::Stay,
+            Ok(line) => match Command::parse(line) {
+                Ok(command) => self.desk.ask(self.name.clone(), command).await,
+                Err(error) => Some(Response::say(refusal(&error))),
+            },
+            Err(_) => Some(Response::say(unknown())),
+        };
+        let Some(Response { text, login, next }) = response else { return self.stopped().await };
+        self.name = login.or(self.name.take());
+        // An offer whose owner cannot be written to stands all the same: so the protocol has it.
+        if self.connection.say(&text).await.is_err() {
+            return Step::Leave;
+        }
+        match next {
+            Next::Stay => Step::Stay,
+            Next::Leave => Step::Leave,
+            Next::Play(table) => Step::Play(table),
+            Next::Wait(fate) => self.wait(fate).await,
+        }
+    }
+
+    /// While the offer stands, nothing is read.
+    async fn wait(&mut self, fate: tokio::sync::oneshot::Receiver<Fate>) -> Step {
+        let fate = select! {
+            fate = timeout(IDLE, fate) => fate,
+            () = self.stop.cancelled() => return self.stopped().await,
+        };
+        match fate {
+            Ok(Ok(Fate::Taken(table))) => Step::Play(table),
+            Ok(Ok(Fate::Countermanded)) | Err(_) => {
+                let said = self.connection.say(&reply(421, "offer countermanded")).await;
+                said.map_or(Step::Leave, |()| Step::Stay)
+            }
+            Ok(Err(_)) => self.stopped().await,
+        }
+    }
+
+    async fn stopped(&mut self) -> Step {
+        let _ = self.connection.say(&reply(503, STOPPING)).await;
+        Step::Leave
+    }
+}
+
+fn unknown() -> String {
+    reply(501, "unknown command")
+}
+
+fn refusal(error: &WireError) -> String {
+    match error {
+        WireError::Unknown(_) | WireError::Body { .. } => unknown(),
+        WireError::Field { message, expected, .. } => reply(409, format!("{message}: usage: {expected}")),
+    }
+}

@@ -1,0 +1,269 @@
+//! Matches of two engines: pairs of games from the same opening, and what the score says of who is better.
+//!
+//! ```text
+//!  cli ◀─ News ─ Match ─▶ slot: openings, colours ─▶ arena::Duel (board, clocks, result)
+//!                           └─ seat ─▶ player ─▶ an engine of ours, or a process of somebody's
+//! ```
+//!
+//! A [`Match`] fills its slots, each with one game at a time and both players' engines; the [`tally`] and the
+//! [`sprt`] are arithmetic on what comes of it. Who wins a game the arena's referee says, and nobody else.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    sync::mpsc,
+    task::{JoinError, JoinSet},
+    time::sleep,
+};
+use tokio_util::sync::CancellationToken;
+
+use zeitnot_engine::{Config, Judged, OutOfMemory, external::Program, syzygy::TablesError};
+use zeitnot_rules::{ByColor, GameHistory, TimeControl};
+
+use crate::{Allowance, Duel, Finished, House};
+
+pub mod openings;
+pub mod pentanomial;
+mod player;
+mod seat;
+pub mod sprt;
+pub mod tally;
+
+use player::Player;
+use seat::{Risen, sit};
+
+/// How often an engine is started before its match is given up …
+const ATTEMPTS: u32 = 3;
+/// … and the pause between.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// One of the two.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// As it is called in the score.
+    pub name: String,
+    /// Who plays.
+    pub who: Who,
+    /// What each of its moves may cost.
+    pub effort: Effort,
+    /// A new process for each game.
+    pub restart: bool,
+}
+
+/// Who plays.
+#[derive(Clone, Debug)]
+pub enum Who {
+    /// An engine of ours, within this process.
+    Ours {
+        /// Which one.
+        config: Config,
+        /// Kept in hand of each move's time.
+        overhead: Duration,
+    },
+    /// A program.
+    Theirs(Arc<Program>),
+}
+
+impl Who {
+    /// Usually kept in hand by engines of ours, as much as under UCI.
+    pub const OVERHEAD: Duration = Duration::from_millis(50);
+
+    /// Ends the program, if it is one.
+    pub fn close(&self) {
+        if let Who::Theirs(program) = self {
+            program.close();
+        }
+    }
+}
+
+/// What a move may cost.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// What the clock gives.
+    Clock(TimeControl),
+    /// So long.
+    Time(Duration),
+    /// So many nodes: on a busy machine as on an idle one.
+    Nodes(u64),
+    /// So deep.
+    Depth(u16),
+}
+
+impl Effort {
+    /// What the referee's clock gives for it: without a time of its own, as long as an engine may hang.
+    fn allowance(self, patience: Duration) -> Allowance {
+        match self {
+            Effort::Clock(time_control) => Allowance::Game(time_control),
+            Effort::Time(time) => Allowance::Move(time),
+            Effort::Nodes(_) | Effort::Depth(_) => Allowance::Move(patience),
+        }
+    }
+}
+
+/// A match.
+#[derive(Clone, Debug)]
+pub struct Match<G> {
+    /// The two; the first one begins each pair with White.
+    pub entries: [Entry; 2],
+    /// Each is played twice in a row; after the last one the first comes again.
+    pub openings: Vec<G>,
+    /// How many are played, if nothing ends it sooner.
+    pub games: usize,
+    /// How many at once.
+    pub concurrency: usize,
+    /// How the referee is.
+    pub house: House,
+    /// Without a time of its own, a move may take so long.
+    pub patience: Duration,
+}
+
+/// What is told of a match while it runs.
+#[derive(Debug)]
+pub enum News {
+    /// A game is over.
+    Over(Played),
+    /// The match cannot go on.
+    Failed(MatchError),
+}
+
+/// A game of a match.
+#[derive(Debug)]
+pub struct Played {
+    /// From 0; two in a row, the first one even, are a pair.
+    pub number: usize,
+    /// The game itself.
+    pub finished: Finished,
+    /// What went wrong with the engine of each entry.
+    pub faults: [Option<String>; 2],
+}
+
+impl Played {
+    /// Which of the two entries has White.
+    pub fn white(&self) -> usize {
+        white(self.number)
+    }
+}
+
+fn white(number: usize) -> usize {
+    number % 2
+}
+
+/// Why a match cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum MatchError {
+    /// An engine is not to be had any more.
+    #[error("{0} cannot be started again: it {1}")]
+    Lost(String, String),
+    /// No room for the table of an engine of ours.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// The endgame tables of an engine of ours are none.
+    #[error(transparent)]
+    Tables(#[from] TablesError),
+    /// A mistake of ours.
+    #[error("a game crashed, please report it: {0}")]
+    Crashed(#[from] JoinError),
+}
+
+impl<G: Judged> Match<G> {
+    /// Plays until all games are played, or until `stop`, which breaks the running ones off; those are not told.
+    ///
+    /// Where an engine of ours plays, the runtime's threads need [`STACK`](zeitnot_engine::search::STACK).
+    pub async fn run(self, news: mpsc::Sender<News>, stop: CancellationToken) {
+        let (whole, next) = (Arc::new(self), Arc::new(AtomicUsize::new(0)));
+        let mut slots = JoinSet::new();
+        for _ in 0..whole.concurrency.min(whole.games) {
+            slots.spawn(whole.clone().slot(next.clone(), news.clone(), stop.clone()));
+        }
+        while let Some(ended) = slots.join_next().await {
+            if let Err(error) = ended.map_err(MatchError::from).flatten() {
+                stop.cancel();
+                // Nobody listens: then nobody needs to know.
+                let _ = news.send(News::Failed(error)).await;
+            }
+        }
+    }
+
+    /// One game after the other, as long as there is one.
+    async fn slot(
+        self: Arc<Self>,
+        next: Arc<AtomicUsize>,
+        news: mpsc::Sender<News>,
+        stop: CancellationToken,
+    ) -> Result<(), MatchError> {
+        let mut players = [None, None];
+        loop {
+            let number = next.fetch_add(1, Relaxed);
+            if number >= self.games || stop.is_cancelled() {
+                return Ok(());
+            }
+            let [first, second] = &mut players;
+            let (first, second) = tokio::join!(self.ready(0, first.take()), self.ready(1, second.take()));
+            let seated = [first?, second?];
+            let (played, risen) = self.play(number, seated, &stop).await;
+            players = risen;
+            if played.finished.ending.result.is_none() {
+                return Ok(());
+            }
+            if news.send(News::Over(played)).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The player of an entry, ready for a new game.
+    async fn ready(&self, entry: usize, mut player: Option<Player<G>>) -> Result<Player<G>, MatchError> {
+        let entry = &self.entries[entry];
+        let mut attempts = 0;
+        loop {
+            let ready = match player.take() {
+                Some(player) => player,
+                None => Player::new(entry).await?,
+            };
+            match ready.prepare(entry.restart).await? {
+                Ok(player) => return Ok(player),
+                Err(fault) => {
+                    attempts += 1;
+                    tracing::warn!("{} {fault}", entry.name);
+                    if attempts == ATTEMPTS {
+                        return Err(MatchError::Lost(entry.name.clone(), fault.to_string()));
+                    }
+                    sleep(PAUSE).await;
+                }
+            }
+        }
+    }
+
+    /// One game; the players come back as far as they are still sound.
+    async fn play(
+        &self,
+        number: usize,
+        players: [Player<G>; 2],
+        stop: &CancellationToken,
+    ) -> (Played, [Option<Player<G>>; 2]) {
+        let white = white(number);
+        let start = self.openings[number / 2 % self.openings.len()].clone();
+        let allowance = |entry: usize| self.entries[entry].effort.allowance(self.patience);
+        let duel = Duel {
+            start: start.clone(),
+            allowances: ByColor([allowance(white), allowance(1 - white)]),
+            house: self.house,
+        };
+        let (referee, ByColor([mut first, mut second])) = duel.set_up();
+        if white == 1 {
+            std::mem::swap(&mut first, &mut second);
+        }
+        let [one, two] = players;
+        let line = GameHistory::new(start);
+        let (finished, one, two) =
+            tokio::join!(referee.run(stop.clone()), sit(first, one, line.clone()), sit(second, two, line));
+        let (Risen { player: one, fault: one_fault }, Risen { player: two, fault: two_fault }) = (one, two);
+        (Played { number, finished, faults: [one_fault, two_fault] }, [one, two])
+    }
+}

@@ -1,0 +1,126 @@
+//! Where games of a match begin: short random lines of which neither side has much.
+//!
+//! What comes out depends on the recipe and on our engine, and on nothing else: anybody gets the same again.
+
+use std::{collections::HashSet, ops::ControlFlow};
+
+use zeitnot_engine::{Config, Decision, Judged, Limits, OutOfMemory, Score, StopFlag, Task, Workshop};
+use zeitnot_rules::{GameHistory, Key, Packed};
+
+/// Our own set of [standard chess](Recipe::default), one FEN a line.
+pub const BALANCED: &str = include_str!("balanced.epd");
+
+/// A first look takes this part of the nodes …
+const FIRST_LOOK: u64 = 20;
+/// … and may find this many times as much to be wrong.
+const FIRST_MOST: i32 = 3;
+
+/// What openings are made by.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    /// Random moves from the start.
+    pub plies: u32,
+    /// Of the search that judges what came of them.
+    pub nodes: u64,
+    /// How far from even it may find them, in centipawns.
+    pub most: i32,
+    /// Another one makes other openings.
+    pub seed: u64,
+}
+
+impl Default for Recipe {
+    /// Of [`BALANCED`].
+    fn default() -> Self {
+        Recipe { plies: 8, nodes: 100_000, most: 40, seed: 1 }
+    }
+}
+
+/// Makes one opening after the other, no two of them the same position.
+pub struct Openings<F> {
+    recipe: Recipe,
+    random: fastrand::Rng,
+    /// Where a line begins.
+    start: F,
+    seen: HashSet<Key>,
+}
+
+impl<F> Openings<F> {
+    /// Lines that begin where `start` says; it is asked for each anew.
+    pub fn new(recipe: Recipe, start: F) -> Openings<F> {
+        Openings { recipe, random: fastrand::Rng::with_seed(recipe.seed), start, seen: HashSet::new() }
+    }
+
+    /// The next candidate: a good one, or `None`. There may be no end of bad ones where the recipe asks for too
+    /// much, so that it is for the caller to lose patience.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if there is no room for the table of the judge.
+    pub fn candidate<G: Judged>(&mut self) -> Result<Option<G>, OutOfMemory>
+    where
+        F: FnMut(&mut fastrand::Rng) -> G,
+    {
+        let mut line = GameHistory::new((self.start)(&mut self.random));
+        for _ in 0..self.recipe.plies {
+            let Some(mv) = self.random.choice(line.now().moves()) else { return Ok(None) };
+            line.play(mv);
+        }
+        // One that is in check has hardly a choice.
+        if line.outcome().is_over() || line.now().is_check() || !self.seen.insert(line.now().key()) {
+            return Ok(None);
+        }
+        let line = GameHistory::new(line.now().clone());
+        let Recipe { nodes, most, .. } = self.recipe;
+        for (nodes, most) in [(nodes / FIRST_LOOK, most.saturating_mul(FIRST_MOST)), (nodes, most)] {
+            if judged(&line, nodes)?.get().abs() > most {
+                return Ok(None);
+            }
+        }
+        Ok(Some(line.now().clone()))
+    }
+}
+
+/// What a search of so many nodes thinks, which knows nothing of any other.
+fn judged<G: Judged>(line: &GameHistory<G>, nodes: u64) -> Result<Score, OutOfMemory> {
+    const SMALL: std::num::NonZeroUsize = std::num::NonZeroUsize::new(4).unwrap();
+    let mut thinker = Workshop::new(&Config { hash_mib: SMALL, ..Config::default() })?.thinker::<G>();
+    let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
+    let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+    let watch = |_: &_| ControlFlow::Continue(());
+    thinker.think(&Task { line, limits: &limits, best: &best, stop: &stop, watch: &watch });
+    Ok(best.read().score)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zeitnot_rules::{Game, chess::Chess, variant::Atomic};
+
+    fn some<G: Judged>(recipe: Recipe) -> Vec<String> {
+        let mut openings = Openings::new(recipe, |_: &mut fastrand::Rng| G::start());
+        let candidates = (0..60).filter_map(|_| openings.candidate().unwrap());
+        candidates.map(|position: G| position.print()).collect()
+    }
+
+    #[test]
+    fn the_same_recipe_makes_the_same_openings_and_another_seed_others() {
+        let recipe = Recipe { nodes: 2_000, most: 60, ..Recipe::default() };
+        let first = some::<Chess>(recipe);
+        assert!(first.len() > 2, "{first:?}");
+        assert_eq!(some::<Chess>(recipe), first);
+        assert_ne!(some::<Chess>(Recipe { seed: 2, ..recipe }), first);
+        assert!(!some::<Atomic>(Recipe { plies: 4, ..recipe }).is_empty());
+    }
+
+    #[test]
+    fn our_own_set_is_large_and_no_position_comes_twice() {
+        let positions: Vec<_> = BALANCED.lines().map(|line| Chess::parse(line).unwrap()).collect();
+        let keys: HashSet<_> = positions.iter().map(Game::key).collect();
+        assert_eq!(keys.len(), positions.len());
+        assert!(positions.len() >= 500);
+        for position in positions {
+            assert!(!position.outcome().is_over(), "{}", position.print());
+            // Eight plies: no more than eight men can be gone, and nobody has moved more than four times.
+            assert!(position.men() >= 24 && position.print().ends_with(" 5"), "{}", position.print());
+        }
+    }
+}

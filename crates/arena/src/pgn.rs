@@ -1,0 +1,188 @@
+//! A finished game as PGN text: seven tags and a few more, moves with the clock behind each.
+
+use time::OffsetDateTime;
+
+use zeitnot_rules::{ByColor, TimeControl};
+use zeitnot_wire::pgn::{self, Pgn};
+
+use super::{
+    Name,
+    game::{Ending, Ply},
+};
+
+/// All that is told of a game.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub event: Name,
+    pub began: OffsetDateTime,
+    /// The game's number in its tournament, from 1.
+    pub round: u32,
+    pub names: ByColor<Name>,
+    pub time_control: TimeControl,
+    /// Where it began, unless at the usual start.
+    pub fen: Option<String>,
+    pub plies: Vec<Ply>,
+    pub ending: Ending,
+}
+
+impl Record {
+    /// The text of one game, with an empty line at its end.
+    pub fn pgn(&self) -> String {
+        let ply = |ply: &Ply| pgn::Ply { text: ply.text.clone(), left: Some(ply.left), eval: None };
+        let plies = self.plies.iter().map(ply).collect();
+        Pgn { tags: self.tags(), fen: self.fen.clone(), plies, result: self.ending.result_text() }.print()
+    }
+
+    fn tags(&self) -> Vec<(&'static str, String)> {
+        let [white, black] = &self.names.0;
+        vec![
+            ("Event", self.event.to_string()),
+            ("Site", "Zeitnot arena".to_owned()),
+            ("Date", pgn::date(self.began)),
+            ("Round", self.round.to_string()),
+            ("White", white.to_string()),
+            ("Black", black.to_string()),
+            ("Result", self.ending.result_text().to_owned()),
+            ("UTCTime", pgn::time(self.began)),
+            ("TimeControl", self.time_control.to_string()),
+            ("PlyCount", self.plies.len().to_string()),
+            ("Termination", self.ending.cause.termination().to_owned()),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io, ops::ControlFlow, time::Duration};
+
+    use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::game::Cause;
+    use zeitnot_rules::{Color, Reason};
+    use zeitnot_wire::{contest::GameResult, pgn::WIDTH};
+
+    /// What a reader finds in a game.
+    #[derive(Debug, Default, PartialEq)]
+    struct Found {
+        tags: Vec<(String, String)>,
+        moves: Vec<String>,
+        comments: Vec<String>,
+    }
+
+    struct Finder;
+
+    impl Visitor for Finder {
+        type Tags = Found;
+        type Movetext = Found;
+        type Output = Found;
+
+        fn begin_tags(&mut self) -> ControlFlow<Found, Found> {
+            ControlFlow::Continue(Found::default())
+        }
+        fn tag(&mut self, found: &mut Found, name: &[u8], value: RawTag<'_>) -> ControlFlow<Found> {
+            let name = String::from_utf8(name.to_vec()).unwrap();
+            found.tags.push((name, unescape(std::str::from_utf8(value.as_bytes()).unwrap())));
+            ControlFlow::Continue(())
+        }
+        fn begin_movetext(&mut self, found: Found) -> ControlFlow<Found, Found> {
+            ControlFlow::Continue(found)
+        }
+        fn san(&mut self, found: &mut Found, san: SanPlus) -> ControlFlow<Found> {
+            found.moves.push(san.to_string());
+            ControlFlow::Continue(())
+        }
+        fn comment(&mut self, found: &mut Found, comment: RawComment<'_>) -> ControlFlow<Found> {
+            found.comments.push(String::from_utf8(comment.as_bytes().to_vec()).unwrap());
+            ControlFlow::Continue(())
+        }
+        fn end_game(&mut self, found: Found) -> Found {
+            found
+        }
+    }
+
+    /// pgn-reader 0.29 decodes two escaped backslashes in a row as one, so its `decode` is no judge.
+    fn unescape(raw: &str) -> String {
+        let mut chars = raw.chars();
+        std::iter::from_fn(|| chars.next().and_then(|c| if c == '\\' { chars.next() } else { Some(c) }))
+            .collect()
+    }
+
+    fn read(pgn: &str) -> Vec<Found> {
+        let games: io::Result<Vec<_>> = Reader::new(pgn.as_bytes()).read_games(&mut Finder).collect();
+        games.unwrap()
+    }
+
+    fn record(names: [&str; 2], fen: Option<&str>, moves: &[&str]) -> Record {
+        let ply = |(i, text): (usize, &&str)| Ply {
+            text: (*text).to_owned(),
+            left: Duration::from_millis(2950 + 3_600_000 * i as u64),
+            opinion: None,
+        };
+        Record {
+            event: Name::try_from("class").unwrap(),
+            began: time::macros::datetime!(2026-03-01 12:30:00 UTC),
+            round: 7,
+            names: ByColor(names.map(|n| Name::try_from(n).unwrap())),
+            time_control: "3+0.05".parse().unwrap(),
+            fen: fen.map(str::to_owned),
+            plies: moves.iter().enumerate().map(ply).collect(),
+            ending: Ending {
+                result: Some(GameResult::Won(Color::Black)),
+                cause: Cause::Rules(Reason::Checkmate),
+            },
+        }
+    }
+
+    #[test]
+    fn a_short_game_to_the_letter() {
+        let pgn = record(["alice", "bob"], None, &["f3", "e5", "g4", "Qh4#"]).pgn();
+        let expected = r#"[Event "class"]
+[Site "Zeitnot arena"]
+[Date "2026.03.01"]
+[Round "7"]
+[White "alice"]
+[Black "bob"]
+[Result "0-1"]
+[UTCTime "12:30:00"]
+[TimeControl "3+0.05"]
+[PlyCount "4"]
+[Termination "normal"]
+
+1. f3 {[%clk 0:00:02.95]} 1... e5 {[%clk 1:00:02.95]} 2. g4 {[%clk 2:00:02.95]}
+2... Qh4# {[%clk 3:00:02.95]} 0-1
+
+"#;
+        assert_eq!(pgn, expected);
+    }
+
+    #[test]
+    fn numbers_follow_the_position() {
+        let fen = "4k3/8/8/8/8/8/8/4K2R b K - 3 40";
+        let pgn = record(["a", "b"], Some(fen), &["Kd7", "O-O"]).pgn();
+        assert!(pgn.contains("[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/8/4K2R b K - 3 40\"]\n"), "{pgn}");
+        assert!(pgn.contains("\n40... Kd7 {[%clk 0:00:02.95]} 41. O-O {"), "{pgn}");
+    }
+
+    proptest! {
+        #[test]
+        fn another_program_reads_what_we_write(
+            white in "[^\\s\\pC]{1,20}", black in "[^\\s\\pC]{1,20}", plies in 0..300_usize,
+        ) {
+            let shuffle = ["Nf3", "Nf6", "Ng1", "Ng8"];
+            let moves: Vec<_> = shuffle.iter().copied().cycle().take(plies).collect();
+            let record = record([&white, &black], None, &moves);
+            let pgn = record.pgn();
+            prop_assert!(pgn.lines().skip_while(|line| line.starts_with('[')).all(|l| l.chars().count() <= WIDTH));
+            let games = read(&(pgn.clone() + &pgn));
+            prop_assert_eq!(games.len(), 2);
+            prop_assert_eq!(&games[0], &games[1]);
+            let tag = |name: &str| games[0].tags.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
+            prop_assert_eq!(tag("White"), Some(white.as_str()));
+            prop_assert_eq!(tag("Black"), Some(black.as_str()));
+            prop_assert_eq!(&games[0].moves, &moves);
+            prop_assert_eq!(games[0].comments.len(), plies);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! One `[[arena.tuc]]`: a table for TUC-Chess.
+
+use std::{net::SocketAddr, num::NonZeroU32, time::Duration};
+
+use serde::{Deserialize, Deserializer, de::Error};
+
+use zeitnot_rules::tuc::Rules;
+
+/// A table, one port.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TucConfig {
+    /// Where to listen; the original's port is 9876, and port 0 takes any that is free.
+    pub address: SocketAddr,
+    /// The edition, and how faithful to the oddities of the original.
+    #[serde(default = "rules", deserialize_with = "read_rules")]
+    pub rules: Rules,
+    /// Then the table is closed; without it, when the arena is stopped.
+    #[serde(default)]
+    pub games: Option<NonZeroU32>,
+    /// A move that arrives later than this after the game's begin is the last one. Without it the edition's.
+    #[serde(default, with = "humantime_serde")]
+    pub time_limit: Option<Duration>,
+    /// That a new prize appears after a move. Without it the edition's.
+    #[serde(default)]
+    pub prize_chance: Option<Chance>,
+    /// That a prize is worth a point. Without it the edition's.
+    #[serde(default)]
+    pub worth_chance: Option<Chance>,
+    /// Between the second player's arrival and the first move.
+    #[serde(default = "countdown", with = "humantime_serde")]
+    pub countdown: Duration,
+    /// A game in which nobody moves for this long is broken off.
+    #[serde(default = "patience", with = "humantime_serde")]
+    pub patience: Duration,
+    /// As the original: whatever is no legal move ends the game, and nobody is told. Without it such a
+    /// datagram is reported here and changes nothing.
+    #[serde(default)]
+    pub unforgiving: bool,
+}
+
+impl TucConfig {
+    /// A table with the usual settings.
+    pub fn new(address: SocketAddr) -> Self {
+        TucConfig {
+            address,
+            rules: rules(),
+            games: None,
+            time_limit: None,
+            prize_chance: None,
+            worth_chance: None,
+            countdown: countdown(),
+            patience: patience(),
+            unforgiving: false,
+        }
+    }
+
+    pub(super) fn prize_chance(&self) -> f64 {
+        self.prize_chance.map_or(self.rules.edition.settings().prize_chance, |chance| chance.0)
+    }
+
+    pub(super) fn worth_chance(&self) -> f64 {
+        self.worth_chance.map_or(self.rules.edition.settings().worth_chance(), |chance| chance.0)
+    }
+
+    pub(super) fn time_limit(&self) -> Duration {
+        self.time_limit.unwrap_or(self.rules.edition.settings().time_limit)
+    }
+}
+
+/// From 0, never, to 1, always.
+#[derive(Copy, Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Chance(f64);
+
+/// A number that is no [`Chance`].
+#[derive(Debug, thiserror::Error, PartialEq)]
+#[error("{0} is no chance: expected a number from 0 to 1")]
+pub struct BadChance(f64);
+
+impl TryFrom<f64> for Chance {
+    type Error = BadChance;
+    fn try_from(chance: f64) -> Result<Self, BadChance> {
+        if (0.0..=1.0).contains(&chance) { Ok(Chance(chance)) } else { Err(BadChance(chance)) }
+    }
+}
+
+fn read_rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Rules, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+}
+
+fn rules() -> Rules {
+    Rules { jumps: true, ..Rules::default() }
+}
+
+fn countdown() -> Duration {
+    Duration::from_secs(3)
+}
+
+fn patience() -> Duration {
+    Duration::from_secs(600)
+}

@@ -1,0 +1,224 @@
+//! How endgames end: the best move by what a tablebase knows, with the rule of fifty moves in mind.
+//!
+//! A won position is won by getting nearer to the mate or to the next capture or move of a pawn with every move; a
+//! lost one is held for as long as can be.
+
+use std::cmp::Reverse;
+
+use zeitnot_rules::{
+    Game,
+    chess::{Chess, FIFTY_MOVES},
+};
+use zeitnot_seat::{Eval, Worth};
+use zeitnot_wire::{
+    Message, WireError,
+    lichess::{Category, Probe, ProbeMove},
+};
+
+use super::{Question, Suggestion, Tablebase};
+
+/// A win whose mate is not told: above all evaluations.
+const WON: i32 = 20_000;
+/// A win or a loss that fifty moves may make a draw: nothing to give up or to agree to a draw for.
+const DOUBTFUL: i32 = 150;
+
+pub(super) fn query(
+    config: &Tablebase,
+    question: &Question,
+) -> Option<(&'static str, Vec<(&'static str, String)>)> {
+    // No table has positions in which somebody may castle.
+    let may_castle = question.field(2) != "-";
+    if question.men > config.max_pieces || may_castle || question.game != Chess::NAME {
+        return None;
+    }
+    Some(("standard", vec![("fen", question.fen.clone())]))
+}
+
+pub(super) fn read(body: &str, question: &Question) -> Result<Vec<Suggestion>, WireError> {
+    let halfmoves = question.field(4).parse().unwrap_or(0);
+    Ok(best_first(Probe::parse(body)?, halfmoves))
+}
+
+/// What a position is to who moves into it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Value {
+    Lost,
+    MaybeLost,
+    /// Lost, but for the fifty moves.
+    Blessed,
+    Drawn,
+    /// Won, but for the fifty moves.
+    Cursed,
+    MaybeWon,
+    /// Won, unless somebody has wasted a ply before.
+    RoundedWon,
+    Won,
+}
+
+impl Value {
+    /// `None`: the table does not know.
+    fn of(mv: &ProbeMove) -> Option<Value> {
+        Some(match mv.category {
+            _ if mv.checkmate => Value::Won,
+            Category::Loss => Value::Won,
+            Category::SyzygyLoss => Value::RoundedWon,
+            Category::MaybeLoss => Value::MaybeWon,
+            Category::BlessedLoss => Value::Cursed,
+            Category::Draw => Value::Drawn,
+            Category::CursedWin => Value::Blessed,
+            Category::MaybeWin => Value::MaybeLost,
+            Category::SyzygyWin | Category::Win => Value::Lost,
+            Category::Unknown | Category::Other(_) => return None,
+        })
+    }
+
+    fn wins(self) -> bool {
+        self >= Value::Cursed
+    }
+}
+
+/// The moves that keep what the position is worth, the best one first.
+fn best_first(probe: Probe, halfmoves: u32) -> Vec<Suggestion> {
+    let known = probe.moves.iter().filter_map(|mv| Some((Value::of(mv)?, mv)));
+    let Some(best) = known.clone().map(|(value, _)| value).max() else { return Vec::new() };
+    // Where the table does not know every move, another one may be better than a loss or a draw.
+    if known.clone().count() < probe.moves.len() && best < Value::RoundedWon {
+        return Vec::new();
+    }
+    let mut moves: Vec<_> = known.filter(|(value, _)| *value == best).map(|(_, mv)| mv).collect();
+    let to_mate = |mv: &ProbeMove| if mv.checkmate { Some(0) } else { mv.dtm.map(i32::unsigned_abs) };
+    // The way to mate is the shortest where it is known all along and no rule ends it.
+    let mates = best == Value::Won
+        && moves.iter().all(|mv| to_mate(mv).is_some_and(|plies| plies + halfmoves < FIFTY_MOVES));
+    let distance = |mv: &ProbeMove| match to_mate(mv) {
+        Some(plies) if mates || mv.checkmate => plies,
+        _ if mv.zeroing => 1,
+        _ => mv.dtz.map_or(u32::MAX, |dtz| dtz.unsigned_abs().saturating_add(1)),
+    };
+    if best.wins() {
+        moves.sort_by_key(|mv| distance(mv));
+    } else if best != Value::Drawn {
+        moves.sort_by_key(|mv| (Reverse(to_mate(mv)), Reverse(distance(mv))));
+    }
+    let suggest = |mv: &ProbeMove| {
+        let depth = u16::try_from(distance(mv)).unwrap_or(u16::MAX).max(1);
+        let worth = match best {
+            Value::Won if mates || mv.checkmate => mate(to_mate(mv).unwrap_or(0) + 1),
+            Value::Won | Value::RoundedWon => Worth::Centipawns(WON),
+            Value::MaybeWon => Worth::Centipawns(DOUBTFUL),
+            Value::Cursed | Value::Drawn | Value::Blessed => Worth::Centipawns(0),
+            Value::MaybeLost => Worth::Centipawns(-DOUBTFUL),
+            Value::Lost => Worth::Centipawns(-WON),
+        };
+        Suggestion { mv: mv.uci.clone(), eval: Some(Eval { worth, depth }) }
+    };
+    moves.into_iter().map(suggest).collect()
+}
+
+/// A mate in so many plies, the last of which is ours.
+fn mate(plies: u32) -> Worth {
+    Worth::Mate(i16::try_from(plies.div_ceil(2)).unwrap_or(i16::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use zeitnot_rules::Color;
+
+    /// Category of the position behind the move, and the distances there.
+    fn mv(uci: &str, category: &str, dtz: i32, dtm: Option<i32>) -> ProbeMove {
+        let zeroing = uci.ends_with('x');
+        let (dtz, category) = (Some(dtz), category.into());
+        ProbeMove { uci: uci.into(), category, dtz, dtm, zeroing, checkmate: uci.ends_with('#') }
+    }
+
+    fn best(moves: &[ProbeMove], halfmoves: u32) -> Option<(String, Worth)> {
+        let probe = Probe { category: Category::Unknown, moves: moves.to_vec() };
+        let first = best_first(probe, halfmoves).into_iter().next()?;
+        Some((first.mv, first.eval?.worth))
+    }
+
+    #[track_caller]
+    fn plays(moves: &[ProbeMove], halfmoves: u32, expected: &str, worth: Worth) {
+        assert_eq!(best(moves, halfmoves), Some((expected.to_owned(), worth)));
+    }
+
+    const HIGH: Worth = Worth::Centipawns(WON);
+    const ZERO: Worth = Worth::Centipawns(0);
+
+    #[test]
+    fn a_win_gets_nearer_with_every_move() {
+        let moves = [
+            mv("far", "loss", -30, None),
+            mv("draws", "draw", 0, None),
+            mv("near", "loss", -12, None),
+            mv("loses", "win", 3, None),
+        ];
+        plays(&moves, 0, "near", HIGH);
+        let takes = [&moves[..], &[mv("takesx", "loss", -80, None)]].concat();
+        plays(&takes, 0, "takesx", HIGH);
+        let mates = [&takes[..], &[mv("mates#", "loss", 0, None)]].concat();
+        plays(&mates, 0, "mates#", Worth::Mate(1));
+    }
+
+    /// A rook given away is a short way to a capture, but a long way to mate.
+    #[test]
+    fn the_mate_is_what_counts_where_it_is_known_and_in_time() {
+        let moves = [mv("gives", "loss", -1, Some(-40)), mv("mates", "loss", -20, Some(-6))];
+        plays(&moves, 0, "mates", Worth::Mate(4));
+        // Fifty moves come first: now it is the next capture that counts.
+        plays(&moves, 70, "gives", HIGH);
+        let unknown = [moves[0].clone(), moves[1].clone(), mv("third", "loss", -9, None)];
+        plays(&unknown, 0, "gives", HIGH);
+    }
+
+    #[test]
+    fn fifty_moves_make_draws_of_cursed_wins_and_blessed_losses() {
+        let cursed = [mv("draws", "draw", 0, None), mv("tries", "blessed-loss", -110, None)];
+        plays(&cursed, 0, "tries", ZERO);
+        let saved = [
+            mv("lost", "win", 90, None),
+            mv("saved", "cursed-win", 105, None),
+            mv("less", "maybe-win", 99, None),
+        ];
+        plays(&saved, 0, "saved", ZERO);
+        plays(&[saved[0].clone(), saved[2].clone()], 0, "less", Worth::Centipawns(-DOUBTFUL));
+        let sure = [mv("maybe", "maybe-loss", -2, None), mv("sure", "loss", -50, None)];
+        plays(&sure, 0, "sure", HIGH);
+        let rounded = [mv("maybe", "maybe-loss", -2, None), mv("rounded", "syzygy-loss", -50, None)];
+        plays(&rounded, 40, "rounded", HIGH);
+    }
+
+    #[test]
+    fn a_loss_is_put_off_and_a_draw_kept() {
+        let lost = [mv("soon", "win", 2, Some(4)), mv("late", "win", 20, Some(24))];
+        plays(&lost, 0, "late", Worth::Centipawns(-WON));
+        let drawn = [mv("loses", "win", 2, None), mv("keeps", "draw", 0, None), mv("too", "draw", 0, None)];
+        plays(&drawn, 0, "keeps", ZERO);
+    }
+
+    #[test]
+    fn what_the_table_does_not_know_is_left_to_the_search() {
+        let half = [mv("draws", "draw", 0, None), mv("what", "unknown", 0, None)];
+        assert_eq!(best(&half, 0), None);
+        assert_eq!(best(&[mv("new", "something new", 0, None)], 0), None);
+        let won = [mv("what", "unknown", 0, None), mv("wins", "loss", -4, None)];
+        plays(&won, 0, "wins", HIGH);
+        assert_eq!(best(&[], 0), None);
+    }
+
+    #[test]
+    fn asked_about_few_men_without_castling() {
+        let asked = |fen: &str, men| {
+            let (game, time) = (Chess::NAME, Duration::from_secs(9));
+            let question =
+                Question { game, fen: fen.into(), side: Color::White, men, plies: 90, left: None, time };
+            query(&Tablebase::default(), &question).is_some()
+        };
+        assert!(asked("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 7));
+        assert!(!asked("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 8));
+        assert!(!asked("4k3/8/8/8/8/8/8/R3K3 w Q - 0 1", 3));
+    }
+}

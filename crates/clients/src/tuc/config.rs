@@ -1,0 +1,128 @@
+//! A `[[server]]` table with `protocol = "tuc"`, checked as it is read.
+
+use std::{fmt, num::NonZeroU32, time::Duration};
+
+use serde::{Deserialize, Deserializer, de::Error};
+
+use zeitnot_rules::tuc::Rules;
+use zeitnot_wire::tuc::MAX_DATAGRAM;
+
+/// Where and as whom to play, and by which rules.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// `host:port`; the original's port is 9876.
+    #[serde(default = "address")]
+    pub address: String,
+    /// Our name.
+    pub player: Name,
+    /// Which server it is, which cannot be seen on the wire.
+    #[serde(default, deserialize_with = "rules")]
+    pub rules: Rules,
+    /// Then leave. The original server plays one.
+    #[serde(default = "games")]
+    pub games: NonZeroU32,
+    /// For each move, on the way included: the course advises at most 4 s or 6 s.
+    #[serde(default = "move_time", with = "humantime_serde")]
+    pub move_time: Duration,
+    /// Send our move again when nobody confirms it. Right where the datagram was lost; where its answer was,
+    /// the original server takes it for an illegal move of the opponent, and the game is dead.
+    #[serde(default)]
+    pub resend: bool,
+    /// How long to wait for what.
+    #[serde(default)]
+    pub patience: Patience,
+}
+
+/// How long to wait for what.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Patience {
+    /// For a seat, once our name was sent.
+    #[serde(with = "humantime_serde")]
+    pub seat: Duration,
+    /// For the word that our move was played.
+    #[serde(with = "humantime_serde")]
+    pub confirmation: Duration,
+    /// For anything at all in a running game: opponents may think for long, and a dead server says nothing.
+    #[serde(with = "humantime_serde")]
+    pub silence: Duration,
+    /// Before a server that is not there is tried again.
+    #[serde(with = "humantime_serde")]
+    pub pause: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience {
+            seat: Duration::from_secs(120),
+            confirmation: Duration::from_secs(5),
+            silence: Duration::from_secs(600),
+            pause: Duration::from_secs(1),
+        }
+    }
+}
+
+impl Config {
+    /// With the usual settings, for one game.
+    pub fn new(address: impl Into<String>, player: Name) -> Config {
+        Config {
+            address: address.into(),
+            player,
+            rules: Rules::default(),
+            games: games(),
+            move_time: move_time(),
+            resend: false,
+            patience: Patience::default(),
+        }
+    }
+}
+
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Config { games, player, address, rules, .. } = self;
+        write!(f, "play {games} game(s) of TUC-Chess {rules} as {player} at udp://{address}")
+    }
+}
+
+/// A player's name: a datagram of it must not be empty, or look like a move.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Name(String);
+
+/// A name that a datagram cannot carry.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("expected a name of 1 to {MAX_DATAGRAM} bytes that is not just digits")]
+pub struct BadName;
+
+impl TryFrom<String> for Name {
+    type Error = BadName;
+
+    fn try_from(text: String) -> Result<Name, BadName> {
+        let fits = (1..=MAX_DATAGRAM).contains(&text.len()) && !text.chars().any(char::is_control);
+        let is_number = text.bytes().all(|b| b.is_ascii_digit());
+        if fits && !is_number { Ok(Name(text)) } else { Err(BadName) }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Rules, D::Error> {
+    String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+}
+
+fn address() -> String {
+    "127.0.0.1:9876".into()
+}
+
+fn games() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+fn move_time() -> Duration {
+    Duration::from_millis(3500)
+}

@@ -1,0 +1,54 @@
+//! What the games are called in the two protocols.
+
+use zeitnot_rules::{Game, GameKind};
+
+use super::Protocol;
+
+/// A game by the name that it has in our configurations, in UCI (by its option `UCI_Variant`), and by the feature
+/// `variants` of xboard's protocol, where some go by several.
+struct Row(&'static str, &'static str, &'static [&'static str]);
+
+const ROWS: &[Row] = &[
+    Row("chess", "chess", &["normal"]),
+    Row("crazyhouse", "crazyhouse", &["crazyhouse"]),
+    Row("atomic", "atomic", &["atomic"]),
+    Row("antichess", "antichess", &["antichess", "giveaway"]),
+    Row("horde", "horde", &["horde"]),
+    Row("kingofthehill", "kingofthehill", &["kingofthehill"]),
+    Row("racingkings", "racingkings", &["racingkings"]),
+    Row("threecheck", "3check", &["3check"]),
+];
+
+fn row(name: &str) -> Option<&'static Row> {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    ROWS.iter().find(|Row(name, ..)| name.eq_ignore_ascii_case(&plain))
+}
+
+/// The games that UCI has a name for in its option `UCI_Variant`, chess first.
+pub fn uci_variants() -> impl Iterator<Item = (GameKind, &'static str)> {
+    GameKind::ALL.iter().filter_map(|&game| Some((game, row(game.name())?.1)))
+}
+
+/// What an engine may call this game; nothing where it cannot even be told of it.
+pub(super) fn names<G: Game>(protocol: Protocol) -> &'static [&'static str] {
+    match (row(G::NAME), protocol) {
+        (None, _) => &[],
+        (Some(Row(_, uci, _)), Protocol::Uci) => std::slice::from_ref(uci),
+        (Some(Row(.., xboard)), Protocol::Xboard) => xboard,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zeitnot_rules::{chess::Chess, minichess::Mini2023};
+
+    #[test]
+    fn chess_has_a_name_and_games_of_courses_have_none() {
+        assert_eq!(names::<Chess>(Protocol::Uci), ["chess"]);
+        assert_eq!(names::<Chess>(Protocol::Xboard), ["normal"]);
+        assert!(names::<Mini2023>(Protocol::Uci).is_empty());
+        let variants: Vec<_> = uci_variants().collect();
+        assert_eq!((variants.len(), variants[0]), (ROWS.len(), (GameKind::Chess, "chess")));
+    }
+}

@@ -1,0 +1,406 @@
+//! Engines that do all that engines should not do, as small scripts; and real ones, where there are any.
+
+use std::{
+    fs,
+    ops::ControlFlow,
+    path::Path,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use zeitnot_rules::{ByColor, Game, GameHistory, Packed, chess::Chess, minichess::Mini2023};
+
+use super::{Config, Program, Protocol, thinker::External};
+use crate::{
+    Best, Clocks, Decision, Limits, Progress, Report, Score, StopFlag, Task, Thinker, Workshop,
+    faulty::LastMove,
+};
+
+/// A UCI engine that does `go` when it is asked in a game in which moves were played (so never in its trial), and
+/// `stop` when it is told to.
+fn script(go: &str, stop: &str) -> Config {
+    let script = format!(
+        r#"while read -r line; do case "$line" in
+            uci) echo 'id name Fake 1'; echo 'option name Hash type spin default 1 min 1 max 9'; echo uciok;;
+            isready) echo readyok;;
+            *startpos) game=;;
+            *moves*) game=1;;
+            go*) if [ "$game" ]; then {go}
+                else echo 'info depth 1 score cp 5 pv e2e4'; echo bestmove e2e4; fi;;
+            stop) {stop};;
+            quit) exit;;
+        esac; done"#
+    );
+    Config { args: vec!["-c".into(), script], ..Config::new("/bin/sh") }
+}
+
+fn open(config: &Config) -> Arc<Program> {
+    Program::open("fake", config).unwrap().program
+}
+
+fn thinker(program: &Arc<Program>) -> External<Chess> {
+    External::new(program.clone(), Box::new(|| Box::new(LastMove)))
+}
+
+fn line(moves: &[&str]) -> GameHistory<Chess> {
+    let mut line = GameHistory::new(Chess::start());
+    moves.iter().for_each(|text| line.play(line.now().read(text).unwrap()));
+    line
+}
+
+/// The slot's move after a thought of at most so long, as text; `-` where nobody put one there.
+fn thought(
+    thinker: &mut dyn Thinker<Chess>,
+    line: &GameHistory<Chess>,
+    limits: Limits,
+) -> (String, Best, Report) {
+    let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
+    let watch = |_: &Progress<Chess>| ControlFlow::Continue(());
+    let report = thinker.think(&Task { line, limits: &limits, best: &best, stop: &stop, watch: &watch });
+    let best = best.read();
+    let now = line.now();
+    (now.unpack(best.mv).map_or("-".into(), |mv| now.write(mv).to_string()), best, report)
+}
+
+fn within(time: Duration) -> Limits {
+    Limits { hard: Some(Instant::now() + time), ..Limits::default() }
+}
+
+const LONG: Duration = Duration::from_secs(20);
+const SHORT: Duration = Duration::from_millis(300);
+
+fn last_move(line: &GameHistory<Chess>) -> String {
+    line.now().write(*line.now().moves().last().unwrap()).to_string()
+}
+
+/// With such an engine our own plays on after a while, and plays at once.
+fn ours_plays_on(config: &Config) {
+    let mut thinker = thinker(&open(config));
+    let line = line(&["e2e4"]);
+    let (mv, ..) = thought(&mut thinker, &line, within(LONG));
+    assert_eq!(mv, last_move(&line));
+}
+
+#[test]
+fn what_it_says_is_published_and_told() {
+    let go = "echo 'info depth 7 seldepth 9 score cp 31 nodes 500 pv e7e5 g1f3'; echo 'bestmove e7e5'";
+    let program = open(&script(go, ":"));
+    assert_eq!((program.name(), program.title()), ("fake", "Fake 1"));
+    let (mv, best, report) = thought(&mut thinker(&program), &line(&["e2e4"]), within(LONG));
+    assert_eq!((mv.as_str(), best.score, best.depth), ("e7e5", Score::cp(31), 7));
+    assert_eq!((report.nodes, report.depth), (500, 7));
+}
+
+#[test]
+fn what_cannot_be_an_engine_is_told_in_one_line() {
+    let sh = |script: &str, start_within: Duration| Config {
+        args: vec!["-c".into(), script.into()],
+        start_within,
+        ..Config::new("/bin/sh")
+    };
+    // Where it is not the time that ends it, a busy machine may take its time.
+    for (config, said) in [
+        (Config::new("/nowhere/engine"), "cannot be started: No such file"),
+        (sh("sleep 100", SHORT), "does not answer `uci`"),
+        (sh("yes", LONG), "prints without end"),
+        (sh("exec head -c 20000000 /dev/zero", LONG), "has ended by itself"),
+        (sh("exit 1", LONG), "has ended by itself"),
+        (sh("echo uciok; sleep 100", 5 * SHORT), "does not answer `isready`"),
+    ] {
+        let failure = Program::open("odd", &config).unwrap_err().to_string();
+        assert!(failure.starts_with("engine odd (") && failure.contains(said), "{failure}");
+        assert!(failure.contains("; ") && !failure.contains('\n'), "{failure}");
+    }
+}
+
+#[test]
+fn options_that_it_does_not_have_are_named() {
+    let mut config = script(":", ":");
+    config.options.extend([("hash".to_owned(), "4".into()), ("Contempt".to_owned(), "7".into())]);
+    let tried = Program::open("fake", &config).unwrap();
+    assert_eq!(tried.unknown_options, ["Contempt"]);
+    assert_eq!(tried.program.options().collect::<Vec<_>>(), ["Hash"]);
+}
+
+#[test]
+fn one_that_dies_once_is_started_again_and_asked_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let flag = folder.path().join("flag");
+    let go = format!("[ -e {0} ] || {{ touch {0}; exit; }}; echo bestmove e7e5", flag.display());
+    let (mv, ..) = thought(&mut thinker(&open(&script(&go, ":"))), &line(&["e2e4"]), within(LONG));
+    assert_eq!(mv, "e7e5");
+    assert!(flag.exists());
+}
+
+#[test]
+fn one_that_always_dies_leaves_the_game_to_ours() {
+    ours_plays_on(&script("exit", ":"));
+}
+
+#[test]
+fn so_does_one_that_plays_what_is_no_legal_move() {
+    ours_plays_on(&script("echo bestmove e7e4", ":"));
+    ours_plays_on(&script("echo bestmove nonsense", ":"));
+}
+
+#[test]
+fn so_does_one_that_prints_without_end() {
+    ours_plays_on(&script("exec yes info string hello", ":"));
+}
+
+#[test]
+fn an_illegal_line_and_a_line_of_ten_mebibytes_are_passed_over() {
+    let go = "echo 'info depth 9 score cp 900 pv e7e4'; head -c 10485760 /dev/zero | tr '\\0' x; echo; echo bestmove e7e5";
+    let (mv, best, _) = thought(&mut thinker(&open(&script(go, ":"))), &line(&["e2e4"]), within(LONG));
+    assert_eq!((mv.as_str(), best.depth), ("e7e5", 0));
+}
+
+#[test]
+fn one_that_ignores_stop_costs_its_thought_and_no_more() {
+    let go = "echo 'info depth 3 score cp 1 pv d7d5'; sleep 100";
+    let mut thinker = thinker(&open(&script(go, ":")));
+    let line = line(&["e2e4"]);
+    for _ in 0..3 {
+        let limits = within(Duration::from_secs(2));
+        let hard = limits.hard.unwrap();
+        let (mv, ..) = thought(&mut thinker, &line, limits);
+        assert_eq!(mv, "d7d5");
+        assert!(hard.elapsed() < Duration::from_secs(5));
+    }
+    // Then ours takes over.
+    assert_eq!(thought(&mut thinker, &line, within(LONG)).0, last_move(&line));
+}
+
+#[test]
+fn stop_brings_the_answer() {
+    let mut thinker = thinker(&open(&script("echo 'info depth 3 score cp 1 pv d7d5'", "echo bestmove e7e5")));
+    let line = line(&["e2e4"]);
+    let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
+    let limits = Limits::default();
+    let watch = |_: &Progress<Chess>| ControlFlow::Continue(());
+    thread::scope(|scope| {
+        let task = Task { line: &line, limits: &limits, best: &best, stop: &stop, watch: &watch };
+        let thinking = scope.spawn(move || thinker.think(&task));
+        while best.read().mv == Packed::NONE {
+            thread::sleep(Duration::from_millis(1));
+        }
+        stop.stop();
+        assert_eq!(thinking.join().unwrap().depth, 3);
+    });
+    assert_eq!(line.now().unpack(best.read().mv), line.now().read("e7e5").ok());
+    // So does a watcher that has enough, where there is no clock to go by.
+    let enough = |_: &Progress<Chess>| ControlFlow::Break(());
+    let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
+    let mut thinker =
+        self::thinker(&open(&script("echo 'info depth 3 score cp 1 pv d7d5'", "echo bestmove e7e5")));
+    thinker.think(&Task { line: &line, limits: &limits, best: &best, stop: &stop, watch: &enough });
+    assert_eq!(line.now().unpack(best.read().mv), line.now().read("e7e5").ok());
+}
+
+#[test]
+fn a_move_that_is_not_wanted_is_not_played() {
+    let mut thinker =
+        thinker(&open(&script("echo 'info depth 3 score cp 1 pv d7d5'; echo bestmove e7e5", ":")));
+    let line = line(&["e2e4"]);
+    let wanted = line.now().pack(line.now().read("c7c5").unwrap());
+    let limits = Limits { root_moves: vec![wanted], ..within(LONG) };
+    assert_eq!(thought(&mut thinker, &line, limits).0, "-");
+}
+
+/// Processes of this group; a zombie is none.
+#[cfg(target_os = "linux")]
+fn living(group: &str) -> usize {
+    let stat = |pid: fs::DirEntry| fs::read_to_string(pid.path().join("stat")).ok();
+    let lives = |stat: &String| {
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        fields.next() != Some("Z") && fields.nth(1) == Some(group)
+    };
+    fs::read_dir("/proc").unwrap().flatten().filter_map(stat).filter(lives).count()
+}
+
+/// An engine that writes its number there, starts a child, and leaves neither at `quit` nor at the end of its input.
+#[cfg(target_os = "linux")]
+fn clinging(note: &Path) -> Config {
+    let mut config = script("echo bestmove e7e5", ":");
+    let script = config.args[1].replace("quit) exit;;", "quit) sleep 1000;;");
+    config.args[1] = format!("echo $$ > {}; sleep 1000 & {script}; wait", note.display());
+    config
+}
+
+#[cfg(target_os = "linux")]
+fn gone(note: &Path) -> bool {
+    let id = fs::read_to_string(note).unwrap();
+    let until = Instant::now() + LONG;
+    while living(id.trim()) > 0 && Instant::now() < until {
+        thread::sleep(Duration::from_millis(10));
+    }
+    living(id.trim()) == 0
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn with_its_game_it_ends_with_all_that_it_has_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = folder.path().join("id");
+    let program = open(&clinging(&note));
+    assert!(gone(&note), "the one of the trial");
+    let mut thinker = thinker(&program);
+    assert_eq!(thought(&mut thinker, &line(&["e2e4"]), within(LONG)).0, "e7e5");
+    assert_eq!(living(fs::read_to_string(&note).unwrap().trim()), 2);
+    drop(thinker);
+    assert!(gone(&note));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn when_we_leave_all_end_and_none_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = folder.path().join("id");
+    let program = open(&clinging(&note));
+    let (mut playing, line) = (thinker(&program), line(&["e2e4"]));
+    assert_eq!(thought(&mut playing, &line, within(LONG)).0, "e7e5");
+    program.close();
+    assert!(gone(&note));
+    assert_eq!(thought(&mut playing, &line, within(LONG)).0, last_move(&line));
+    assert_eq!(thought(&mut thinker(&program), &line, within(LONG)).0, last_move(&line));
+}
+
+/// What an engine of xboard's protocol hears is written there; it knows one answer to each last move.
+fn xboard(log: &Path) -> Config {
+    let script = format!(
+        r#"while read -r line; do echo "$line" >> {}; case "$line" in
+            protover*) echo 'feature done=0 usermove=1 setboard=1 san=1 ping=1 memory=1'
+                echo 'feature myname="Fake X" variants="normal,giveaway" done=1';;
+            ping*) echo "pong 1";;
+            new) reply=e2e4;;
+            usermove\ e2e4) reply=e7e5;;
+            usermove\ g1f3) reply=b8c6;;
+            usermove\ d2d4) reply=d7d5;;
+            go) echo "3 12 1 100 $reply"; echo "move $reply";;
+            quit) exit;;
+        esac; done"#,
+        log.display()
+    );
+    Config { args: vec!["-c".into(), script], protocol: Protocol::Xboard, ..Config::new("/bin/sh") }
+}
+
+#[test]
+fn an_engine_with_a_board_of_its_own_is_told_only_what_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut config = xboard(&log);
+    config.options.extend([("memory".to_owned(), "8".into()), ("cores".to_owned(), "2".into())]);
+    let tried = Program::open("x", &config).unwrap();
+    assert_eq!((tried.program.title(), tried.unknown_options), ("Fake X", vec!["cores".to_owned()]));
+    fs::remove_file(&log).unwrap();
+    let mut thinker = thinker(&tried.program);
+    let clocks = Clocks {
+        left: ByColor([Duration::from_secs(61), Duration::from_secs(30)]),
+        increment: Duration::from_millis(500),
+        moves_to_go: Some(7),
+        read_at: Instant::now() + LONG,
+    };
+    for (moves, answer) in [
+        (&["e2e4"][..], "e7e5"),
+        (&["e2e4", "e7e5", "g1f3"], "b8c6"),
+        // The slot's move was another one.
+        (&["d2d4"], "d7d5"),
+    ] {
+        let limits = Limits { clocks: Some(clocks), ..within(LONG) };
+        let (mv, best, _) = thought(&mut thinker, &line(moves), limits);
+        assert_eq!((mv.as_str(), best.score, best.depth), (answer, Score::cp(12), 3));
+    }
+    drop(thinker);
+    let clock = ["level 7 0:30 0.5", "time 3000", "otim 6100", "go", "force"];
+    let begin = ["new", "force", "easy", "post"];
+    let told = fs::read_to_string(&log).unwrap();
+    let told: Vec<_> = told.lines().filter(|line| !line.starts_with("accepted")).collect();
+    let expected = [
+        &["xboard", "protover 2", "rejected san", "memory 8", "ping 1"][..],
+        &begin,
+        &["usermove e2e4"],
+        &clock,
+        &["usermove g1f3"],
+        &clock,
+        &begin,
+        &["usermove d2d4"],
+        &clock,
+        &["quit"],
+    ];
+    assert_eq!(told, expected.concat());
+}
+
+#[test]
+fn what_it_can_play_is_what_it_says() {
+    let plain = open(&script(":", ":"));
+    assert!(plain.plays::<Chess>(false) && !plain.plays::<Chess>(true) && !plain.plays::<Mini2023>(false));
+    let mut config = script(":", ":");
+    let options = "echo 'option name UCI_Chess960 type check default false'; echo uciok";
+    config.args[1] = config.args[1].replace("echo uciok", options);
+    assert!(open(&config).plays::<Chess>(true));
+    let only = "echo 'option name UCI_Variant type combo default atomic var atomic'; echo uciok";
+    config.args[1] = config.args[1].replace("echo uciok", only);
+    assert!(!open(&config).plays::<Chess>(false));
+}
+
+#[test]
+fn engines_and_their_settings_are_told_apart() {
+    let fingerprint = |config: &Config| Workshop::external(open(config)).unwrap().fingerprint();
+    let plain = script(":", ":");
+    let mut other = plain.clone();
+    other.options.insert("Hash".to_owned(), "2".into());
+    assert_eq!(fingerprint(&plain), fingerprint(&plain));
+    assert_ne!(fingerprint(&plain), fingerprint(&other));
+    let ours = Workshop::new(&crate::Config::default()).unwrap();
+    assert_ne!(fingerprint(&plain), ours.fingerprint());
+}
+
+/// Each that is installed plays some moves with itself; what it says is told in its own words.
+#[test]
+fn real_engines_play() {
+    for (name, args, protocol) in [
+        ("stockfish", &[][..], Protocol::Uci),
+        ("gnuchess", &["--uci"][..], Protocol::Uci),
+        ("phalanx", &[][..], Protocol::Xboard),
+        ("hoichess", &[][..], Protocol::Xboard),
+        ("sjeng", &[][..], Protocol::Xboard),
+    ] {
+        let command = format!("/usr/games/{name}");
+        if !Path::new(&command).exists() {
+            eprintln!("skipped: {command} is not installed");
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let args = args.iter().map(|arg| arg.to_string()).collect();
+        let folder = Some(folder.path().to_owned());
+        let config = Config { args, folder, protocol, ..Config::new(command) };
+        let program = open(&config);
+        let (mut first, mut second) = (thinker(&program), thinker(&program));
+        // Without a book's move, and with castling and captures at hand.
+        let mut line = GameHistory::new(
+            Chess::parse("r3k2r/pppq1ppp/2n5/3pP3/8/2NQ4/PPP2PPP/R3K2R w KQkq - 0 1").unwrap(),
+        );
+        let mut deepest = 0;
+        for ply in 0..8 {
+            let clocks = Clocks {
+                left: ByColor::both(Duration::from_secs(4)),
+                increment: Duration::ZERO,
+                moves_to_go: None,
+                read_at: Instant::now(),
+            };
+            let limits = Limits { clocks: Some(clocks), ..within(LONG) };
+            let thinker = if ply % 2 == 0 { &mut first } else { &mut second };
+            let (mv, best, _) = thought(thinker, &line, limits);
+            let mv =
+                line.now().read(&mv).unwrap_or_else(|_| panic!("{name}: {mv} in {}", line.now().print()));
+            deepest = deepest.max(best.depth);
+            line.play(mv);
+            if line.outcome().is_over() {
+                break;
+            }
+        }
+        assert_eq!((first.faults(), second.faults()), (0, 0), "{name}");
+        assert!(deepest > 2, "{name} tells nothing of its search");
+    }
+}

@@ -1,0 +1,24 @@
+//! A player that takes any legal move: the weakest sparring partner there is.
+
+use std::time::Duration;
+
+use zeitnot_rules::Game;
+
+use super::{Best, Report, Score, Task, Thinker};
+
+/// See the module's comment.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Random;
+
+impl<G: Game> Thinker<G> for Random {
+    fn think(&mut self, task: &Task<'_, G>) -> Report {
+        let position = task.line.now();
+        let mut moves = position.moves();
+        let wanted = &task.limits.root_moves;
+        moves.retain(|mv| wanted.is_empty() || wanted.contains(&position.pack(*mv)));
+        if let Some(&mv) = fastrand::choice(&moves) {
+            task.best.publish(Best { mv: position.pack(mv), score: Score::ZERO, depth: 0 });
+        }
+        Report { nodes: 1, depth: 0, time: Duration::ZERO }
+    }
+}

@@ -1,0 +1,20 @@
+//! Exchange pruning: near the leaves, moves that lose material by the static exchange are passed over.
+//!
+//! Source: Chess Programming Wiki, "Static Exchange Evaluation", under pruning.
+
+use zeitnot_rules::Tactics;
+
+use crate::search::{Candidate, Kind, Node};
+
+const MAX_DEPTH: i32 = 6;
+const QUIET_MARGIN: i32 = -50;
+const NOISY_MARGIN: i32 = -90;
+
+/// Is this move not worth a look?
+pub fn skips<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
+    if !node.is_prunable::<K>(MAX_DEPTH) {
+        return false;
+    }
+    let margin = if candidate.quiet { QUIET_MARGIN } else { NOISY_MARGIN } * node.depth;
+    !node.position.exchange(candidate.mv, margin)
+}

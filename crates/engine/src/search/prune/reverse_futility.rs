@@ -1,0 +1,59 @@
+//! Reverse futility pruning: far enough above beta near the leaves, the node fails high.
+//!
+//! Source: Chess Programming Wiki, "Reverse Futility Pruning".
+
+use zeitnot_rules::Tactics;
+
+use crate::{
+    Score,
+    search::{Kind, Node},
+};
+
+const MAX_DEPTH: i32 = 7;
+const MARGIN: i32 = 75;
+
+/// The score with which the node may be left.
+pub fn cut<G: Tactics, K: Kind>(node: &Node<'_, G>) -> Option<Score> {
+    if K::PV || node.check || node.depth > MAX_DEPTH || node.window.beta.is_certain() {
+        return None;
+    }
+    let margin = MARGIN * (node.depth - i32::from(node.improving));
+    (node.eval.offset(-margin) >= node.window.beta).then_some(node.eval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{OffPv, OnPv, Window, correction::Likeness};
+    use zeitnot_rules::{Game, chess::Chess};
+
+    fn node(position: &Chess, eval: i32, depth: i32) -> Node<'_, Chess> {
+        let window = Window { alpha: Score::ZERO, beta: Score::cp(1) };
+        let (eval, like) = (Score::cp(eval), Likeness::new(position, None, None));
+        let (judged, static_eval) = (eval, eval);
+        Node {
+            position,
+            ply: 3,
+            depth,
+            window,
+            check: false,
+            judged,
+            static_eval,
+            eval,
+            like,
+            entry: None,
+            table_move: None,
+            improving: false,
+            floor: Score::LOSS,
+        }
+    }
+
+    #[test]
+    fn cuts_only_off_the_principal_variation_and_near_the_leaves() {
+        let p = Chess::start();
+        assert!(cut::<_, OffPv>(&node(&p, 200, 2)).is_some());
+        assert!(cut::<_, OffPv>(&node(&p, 100, 2)).is_none());
+        assert!(cut::<_, OffPv>(&node(&p, 5000, MAX_DEPTH + 1)).is_none());
+        assert!(cut::<_, OnPv>(&node(&p, 5000, 2)).is_none());
+    }
+}

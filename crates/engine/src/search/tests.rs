@@ -1,0 +1,159 @@
+//! What the search must find, and what it must never do.
+
+use std::{ops::ControlFlow, sync::Arc, time::Duration};
+
+use zeitnot_rules::{Game, GameHistory, Packed, chess::Chess};
+
+use super::*;
+use crate::{Decision, Limits, Report};
+
+/// Searches with these limits: the decision, and the last iteration told.
+fn search(
+    line: &GameHistory<Chess>,
+    limits: Limits,
+    threads: usize,
+) -> (crate::Best, Option<Progress<Chess>>, Report) {
+    let mut search = Search::new(Arc::new(Table::new(4).unwrap()), threads);
+    let best = Decision::new(line.now().pack(line.now().moves()[0]));
+    let last = std::sync::Mutex::new(None);
+    let watch = |progress: &Progress<Chess>| {
+        *last.lock().unwrap() = Some(progress.clone());
+        ControlFlow::Continue(())
+    };
+    let report =
+        search.think(&Task { line, limits: &limits, best: &best, stop: &StopFlag::default(), watch: &watch });
+    (best.read(), last.into_inner().unwrap(), report)
+}
+
+fn line(fen: &str) -> GameHistory<Chess> {
+    GameHistory::new(Chess::parse(fen).unwrap())
+}
+
+fn to_depth(depth: u16) -> Limits {
+    Limits { depth: Some(depth), ..Limits::default() }
+}
+
+fn best_move(fen: &str, depth: u16) -> (String, Score) {
+    let line = line(fen);
+    let (best, ..) = search(&line, to_depth(depth), 1);
+    (line.now().write(line.now().unpack(best.mv).unwrap()).to_string(), best.score)
+}
+
+#[test]
+fn finds_mates() {
+    for (fen, mv, moves, depth) in [
+        ("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "a1a8", 1, 2),
+        ("r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4", "h5f7", 1, 2),
+    ] {
+        assert_eq!(best_move(fen, depth), (mv.to_owned(), Score::mate_in(2 * moves - 1)), "{fen}");
+    }
+}
+
+#[test]
+fn sees_stalemate_and_lack_of_material_as_draws() {
+    // The last pawn falls; or Black keeps it and stalemates.
+    assert_eq!(best_move("8/8/8/8/8/5k2/7p/7K w - - 0 1", 6).1, Score::ZERO);
+    assert_eq!(best_move("8/8/8/8/8/2k5/1p6/1K6 b - - 0 1", 4).1, Score::ZERO);
+    assert_eq!(best_move("8/8/3k4/8/8/3K4/4p3/8 w - - 0 1", 4), ("d3e2".into(), Score::ZERO));
+}
+
+#[test]
+fn takes_the_perpetual_when_behind_and_avoids_it_when_ahead() {
+    // White is a rook and more behind; only checks on e8 and h5 hold.
+    let (_, score) = best_move("6k1/5ppp/8/8/8/8/q5PP/1r3Q1K w - - 0 1", 4);
+    assert!(score < Score::ZERO);
+    let mut shuffled = line("7k/8/8/8/8/8/R7/K7 w - - 0 1");
+    for text in ["a2a3", "h8g8", "a3a2", "g8h8", "a2a3", "h8g8", "a3a2"] {
+        let mv = shuffled.now().read(text).unwrap();
+        shuffled.play(mv);
+    }
+    // Black repeats if he can; that is the draw he wants.
+    let (best, ..) = search(&shuffled, to_depth(6), 1);
+    assert_eq!(shuffled.now().unpack(best.mv), shuffled.now().read("g8h8").ok());
+    assert_eq!(best.score, Score::ZERO);
+}
+
+#[test]
+fn knows_the_fifty_moves() {
+    // A rook ahead, but the next quiet move is the hundredth ply: a draw, unless it mates.
+    assert_eq!(best_move("7k/8/8/8/8/8/R7/K7 w - - 99 80", 5).1, Score::ZERO);
+    assert_eq!(best_move("7k/8/6K1/8/8/8/8/R7 w - - 99 80", 3), ("a1a8".into(), Score::mate_in(1)));
+}
+
+#[test]
+fn stops_at_every_limit() {
+    let start = GameHistory::new(Chess::start());
+    let nodes = Limits { nodes: Some(5000), ..Limits::default() };
+    assert_eq!(search(&start, nodes, 1).2.nodes, 5000);
+
+    let hard = Instant::now() + Duration::from_millis(20);
+    search(&start, Limits { hard: Some(hard), ..Limits::default() }, 2);
+    assert!(Instant::now() >= hard, "it was not the limit that ended it");
+
+    let mate = Limits { mate: Some(2), ..Limits::default() };
+    let (best, ..) = search(&line("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1"), mate, 1);
+    assert_eq!(best.score.mate_moves(), Some(2));
+}
+
+#[test]
+fn ends_when_the_watcher_has_heard_enough() {
+    let start = GameHistory::new(Chess::start());
+    let best = Decision::new(start.now().pack(start.now().moves()[0]));
+    let (stop, limits) = (StopFlag::default(), Limits::default());
+    let watch = |progress: &Progress<Chess>| {
+        assert!(progress.share <= 1000);
+        if progress.depth < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let mut search = Search::new(Arc::new(Table::new(1).unwrap()), 1);
+    let report =
+        search.think(&Task { line: &start, limits: &limits, best: &best, stop: &stop, watch: &watch });
+    assert_eq!(report.depth, 4);
+}
+
+#[test]
+fn a_raised_flag_leaves_a_legal_move() {
+    let start = GameHistory::new(Chess::start());
+    let stop = StopFlag::default();
+    stop.stop();
+    let best = Decision::new(start.now().pack(start.now().moves()[0]));
+    let limits = Limits::default();
+    let mut search = Search::new(Arc::new(Table::new(1).unwrap()), 2);
+    search.think(&Task {
+        line: &start,
+        limits: &limits,
+        best: &best,
+        stop: &stop,
+        watch: &|_| ControlFlow::Break(()),
+    });
+    assert!(start.now().unpack(best.read().mv).is_some());
+}
+
+#[test]
+fn looks_only_at_the_moves_asked_for() {
+    let start = GameHistory::new(Chess::start());
+    let wanted: Vec<Packed> = ["a2a3", "h2h3"].map(|t| start.now().pack(start.now().read(t).unwrap())).into();
+    let limits = Limits { root_moves: wanted.clone(), ..to_depth(5) };
+    assert!(wanted.contains(&search(&start, limits, 1).0.mv));
+}
+
+#[test]
+fn the_same_search_twice_is_the_same() {
+    let kiwipete = line("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1");
+    let nodes = || search(&kiwipete, to_depth(7), 1).2.nodes;
+    assert_eq!(nodes(), nodes());
+}
+
+#[test]
+fn the_principal_variation_is_playable() {
+    let (_, progress, _) =
+        search(&line("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"), to_depth(8), 1);
+    let progress = progress.unwrap();
+    assert_eq!(progress.depth, 8);
+    let mut position =
+        Chess::parse("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1").unwrap();
+    assert!(!progress.pv.is_empty());
+    for mv in progress.pv {
+        assert!(position.moves().contains(&mv));
+        position.play(mv);
+    }
+}

@@ -1,0 +1,293 @@
+//! The tables of three men, files that are none, and what a search makes of what an oracle says.
+
+use std::{fs, ops::ControlFlow, path::Path, sync::Mutex};
+
+use zeitnot_rules::{Color, Outcome, chess::Chess};
+
+use super::*;
+use crate::{Best, Decision, Evaluator, Limits, Progress, StopFlag, Table, Task, Thinker, search::Search};
+
+/// Where the files for tests lie.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/syzygy")
+}
+
+fn config(folder: &Path) -> Config {
+    Config { folders: vec![folder.to_owned()], ..Config::default() }
+}
+
+fn files() -> Arc<dyn Oracle<Chess>> {
+    Endgames::open(&config(&folder())).unwrap().unwrap().chess.unwrap()
+}
+
+/// The files of this folder, copied to where they can be harmed.
+fn copied(names: &[&str]) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for name in names {
+        fs::copy(folder().join(name), copy.path().join(name)).unwrap();
+    }
+    copy
+}
+
+fn line(fen: &str) -> GameHistory<Chess> {
+    GameHistory::new(Chess::parse(fen).unwrap())
+}
+
+fn root(oracle: &dyn Oracle<Chess>, line: &GameHistory<Chess>) -> (Wdl, bool, Vec<String>) {
+    let root = Root::of(oracle, line, &[], || false).unwrap();
+    let text = |&mv: &Packed| line.now().write(line.now().unpack(mv).unwrap()).to_string();
+    let mut moves: Vec<_> = root.moves.iter().map(text).collect();
+    moves.sort();
+    (root.end, root.certain, moves)
+}
+
+/// Knows all with so many men: the side with the rook loses, however absurd that is.
+struct Contrary(usize);
+
+impl Oracle<Chess> for Contrary {
+    fn men(&self) -> usize {
+        self.0
+    }
+
+    fn end(&self, position: &Chess) -> Option<Wdl> {
+        let board = position.board();
+        let ours = board.rooks() & board.by_color(position.turn());
+        Some(match (board.rooks().is_empty(), ours.is_empty()) {
+            (true, _) => Wdl::Draw,
+            (_, true) => Wdl::Win,
+            (_, false) => Wdl::Loss,
+        })
+    }
+
+    fn distance(&self, _: &Chess) -> Option<i32> {
+        None
+    }
+}
+
+fn search(
+    line: &GameHistory<Chess>,
+    oracle: Arc<dyn Oracle<Chess>>,
+    depth: u16,
+) -> (String, Best, Progress<Chess>) {
+    let tables = Consulted::new(oracle, &Config::default());
+    let mut search = Search::new(Arc::new(Table::new(4).unwrap()), 1).asking(Some(tables));
+    let best = Decision::new(line.now().pack(line.now().moves()[0]));
+    let (limits, last) = (Limits { depth: Some(depth), ..Limits::default() }, Mutex::new(None));
+    let watch = |progress: &Progress<Chess>| {
+        *last.lock().unwrap() = Some(progress.clone());
+        ControlFlow::Continue(())
+    };
+    search.think(&Task { line, limits: &limits, best: &best, stop: &StopFlag::default(), watch: &watch });
+    let best = best.read();
+    let text = line.now().write(line.now().unpack(best.mv).unwrap()).to_string();
+    (text, best, last.into_inner().unwrap().unwrap())
+}
+
+#[test]
+fn the_files_know_the_ends_and_distances_of_three_men() {
+    let files = files();
+    assert_eq!(files.men(), 3);
+    for (fen, end, distance) in [
+        ("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1", Some(Wdl::Win), Some(15)),
+        ("8/8/8/3k4/8/8/8/Q3K3 b - - 0 1", Some(Wdl::Loss), Some(-18)),
+        ("7k/8/6K1/8/8/8/8/R7 w - - 0 1", Some(Wdl::Win), Some(1)),
+        ("8/8/8/3k4/8/8/8/B3K3 w - - 0 1", Some(Wdl::Draw), Some(0)),
+        // The opposition, and a pawn that is pushed at once.
+        ("8/4k3/8/4K3/4P3/8/8/8 w - - 0 1", Some(Wdl::Draw), Some(0)),
+        ("8/4k3/8/4K3/4P3/8/8/8 b - - 0 1", Some(Wdl::Loss), Some(-4)),
+        ("8/4P3/8/8/k7/8/8/K7 w - - 0 1", Some(Wdl::Win), Some(1)),
+        // A mate on the board is the game's, four men and castling are nobody's.
+        ("R6k/8/6K1/8/8/8/8/8 b - - 0 1", None, Some(-1)),
+        ("8/8/8/3k4/8/8/8/QQ2K3 w - - 0 1", None, None),
+        ("8/8/8/3k4/8/8/8/4K2R w K - 0 1", None, None),
+    ] {
+        let position = Chess::parse(fen).unwrap();
+        let found = files.distance(&position);
+        // Some tables know the distance to a ply or two.
+        let plies = |distance: Option<i32>| distance.map(|plies| [plies, plies + plies.signum()]);
+        assert_eq!(files.end(&position), end, "{fen}");
+        assert!(
+            found == distance || plies(distance).is_some_and(|two| found == Some(two[1])),
+            "{fen}: {found:?}"
+        );
+    }
+}
+
+/// Found by two people in two ways.
+#[test]
+fn the_files_and_our_own_table_of_a_pawn_agree() {
+    let files = files();
+    let judge = crate::eval::ChessJudge::default();
+    let mut won = 0;
+    for at in 0..64 * 64 * 48_usize {
+        // Some thousands, spread over all.
+        let at = at * 61;
+        let (king, other, pawn) = (at % 64, at / 64 % 64, 8 + at / 4096 % 48);
+        let mut board = [b'1'; 64];
+        (board[king], board[other], board[pawn]) = (b'K', b'k', b'P');
+        let rows: Vec<_> =
+            board.chunks(8).rev().map(|row| String::from_utf8_lossy(row).into_owned()).collect();
+        let Ok(position) = Chess::parse(&format!("{} w - - 0 1", rows.join("/"))) else { continue };
+        if position.men() < 3 || at / 61 % 7 != 0 {
+            continue;
+        }
+        let score = judge.score(&judge.root(&position), &position);
+        let end = files.end(&position).unwrap();
+        assert_eq!(end == Wdl::Win, score > Score::cp(500), "{}: {end:?}, {score}", position.print());
+        won += usize::from(end == Wdl::Win);
+    }
+    assert!(won > 5_000, "{won}");
+}
+
+#[test]
+fn at_the_root_all_moves_that_win_in_time_are_left_to_the_search() {
+    let files = files();
+    // All but those that lose the queen, or stalemate.
+    let (end, certain, moves) = root(&*files, &line("7k/8/8/8/8/8/5Q2/4K3 w - - 0 1"));
+    assert_eq!((end, certain), (Wdl::Win, true));
+    assert!(moves.len() > 20 && moves.contains(&"f2a7".to_owned()), "{moves:?}");
+    assert!(!moves.contains(&"f2f7".to_owned()), "{moves:?}");
+    // Only one way to keep the win, and one that draws.
+    assert_eq!(root(&*files, &line("8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")).0, Wdl::Draw);
+    assert_eq!(root(&*files, &line("k7/2K5/8/1P6/8/8/8/8 w - - 0 1")).2, ["c7b6", "c7c6", "c7c8"]);
+    // A mate goes before all.
+    assert_eq!(root(&*files, &line("7k/8/6K1/8/8/8/8/R7 w - - 0 1")).2, ["a1a8"]);
+    // Of lost moves none is better than others, where no draw is near.
+    assert_eq!(root(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 b - - 0 1")).0, Wdl::Loss);
+}
+
+#[test]
+fn fifty_moves_leave_only_what_is_fast_enough() {
+    let files = files();
+    let at = |clock| root(&*files, &line(&format!("8/8/8/3k4/8/8/8/Q3K3 w - - {clock} 80")));
+    let ((early_end, _, early), (late_end, _, late)) = (at(0), at(83));
+    assert_eq!((early_end, late_end), (Wdl::Win, Wdl::Win));
+    assert!(late.len() < early.len() && late.contains(&"a1f6".to_owned()), "{late:?}");
+    let position = Chess::parse("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1").unwrap();
+    for text in late {
+        let mut next = position.clone();
+        next.play(position.read(&text).unwrap());
+        assert!(files.distance(&next).unwrap() >= -16, "{text}");
+    }
+    // Too late: it is tried, and counts as a draw.
+    let root = Root::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 w - - 90 80"), &[], || false).unwrap();
+    assert_eq!((root.end, root.told(Score::cp(900))), (Wdl::CursedWin, Score::ZERO));
+    let defence = Root::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 b - - 90 80"), &[], || false).unwrap();
+    assert_eq!(defence.end, Wdl::BlessedLoss);
+}
+
+#[test]
+fn who_has_repeated_takes_the_shortest_way() {
+    let files = files();
+    let mut line = line("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1");
+    let before = root(&*files, &line).2.len();
+    for text in ["a1b1", "d5d4", "b1a1", "d4d5"] {
+        line.play(line.now().read(text).unwrap());
+    }
+    assert!(line.has_repeated());
+    let (end, _, moves) = root(&*files, &line);
+    assert_eq!(end, Wdl::Win);
+    assert!(moves.len() < before / 2 && !moves.contains(&"a1b1".to_owned()), "{moves:?}");
+}
+
+#[test]
+fn only_wanted_moves_are_ranked_and_a_stop_is_heard() {
+    let line = line("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1");
+    let wanted = ["a1a2", "a1d4"].map(|text| line.now().pack(line.now().read(text).unwrap()));
+    let root = Root::of(&*files(), &line, &wanted, || false).unwrap();
+    assert_eq!(root.moves, wanted[..1], "the queen is not to be given away");
+    assert_eq!(Root::of(&*files(), &line, &wanted, || true), None);
+}
+
+#[test]
+fn without_distances_ends_are_what_counts() {
+    let copy = copied(&["KQvK.rtbw", "KRvK.rtbw", "KBvK.rtbw", "KNvK.rtbw", "KPvK.rtbw"]);
+    let endgames = Endgames::open(&config(copy.path())).unwrap().unwrap();
+    let files: Arc<dyn Oracle<Chess>> = endgames.chess.unwrap();
+    let (end, certain, moves) = root(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1"));
+    assert_eq!((end, certain), (Wdl::Win, false));
+    assert!(!moves.contains(&"a1d4".to_owned()), "{moves:?}");
+    // The search has to see to it that the win gets nearer: it asks as well.
+    let pawn = line("8/8/8/8/1P5k/8/8/K7 w - - 0 1");
+    let (_, best, progress) = search(&pawn, files, 10);
+    assert!(best.score >= Score::won_in_tables(0), "{}", best.score);
+    assert!(progress.table_hits > pawn.now().moves().len() as u64, "{}", progress.table_hits);
+}
+
+#[test]
+fn the_search_prefers_a_win_by_tables_to_any_evaluation_and_a_mate_to_both() {
+    // By what this oracle says a rook is fatal: the pawn is taken no more, or the rook is given for it.
+    let absurd = "8/8/8/8/3k4/8/1R1p1K2/8 w - - 0 1";
+    let (_, usual, none) = search(&line(absurd), Arc::new(Contrary(0)), 6);
+    assert!(usual.score > Score::cp(200) && none.table_hits == 0);
+    let (mv, contrary, asked) = search(&line(absurd), Arc::new(Contrary(3)), 6);
+    assert!(asked.table_hits > 0 && contrary.score < usual.score && mv != "b2d2", "{mv} {}", contrary.score);
+    // Black takes nothing but wins, as a rook stays after it; so it is the pawn that is to be left alone.
+    let wins = "8/8/8/8/3k4/8/1R1p1K2/8 b - - 0 1";
+    let (_, best, _) = search(&line(wins), Arc::new(Contrary(4)), 4);
+    assert!(best.score >= Score::won_in_tables(0) && !best.score.is_mate(), "{}", best.score);
+    let mates = "7k/8/6K1/8/8/8/p7/1R6 w - - 0 1";
+    let (mv, best, _) = search(&line(mates), Arc::new(Contrary(3)), 4);
+    assert_eq!((mv.as_str(), best.score), ("b1b8", Score::mate_in(1)));
+}
+
+#[test]
+fn known_endgames_are_played_out_by_tables_of_all_roots() {
+    // A search so shallow that it would never get there by itself.
+    for fen in ["8/8/8/3k4/8/8/8/R3K3 w - - 60 90", "8/8/8/1P4k1/8/8/8/K7 w - - 0 1"] {
+        let mut line = line(fen);
+        while line.outcome() == Outcome::Ongoing {
+            let (mv, ..) = search(&line, files(), 1);
+            line.play(line.now().read(&mv).unwrap());
+        }
+        assert!(matches!(line.outcome(), Outcome::Win(Color::White, _)), "{fen}: {:?}", line.outcome());
+    }
+}
+
+#[test]
+fn folders_and_files_that_are_none_are_told_by_their_names() {
+    let told = |folder: &Path| Endgames::open(&config(folder)).unwrap_err().to_string();
+    let gone = folder().join("gone");
+    assert!(told(&gone).starts_with(&format!("endgame tables: {}: cannot be read: ", gone.display())));
+    let file = folder().join("KQvK.rtbw");
+    assert!(told(&file).starts_with(&format!("endgame tables: {}: cannot be read: ", file.display())));
+    let empty = tempfile::tempdir().unwrap();
+    fs::write(empty.path().join("notes.txt"), "KQvK").unwrap();
+    assert!(told(empty.path()).contains("holds no Syzygy tables"));
+    assert!(told(copied(&["KQvK.rtbz"]).path()).contains("but none of ends"));
+    let whole = fs::read(&file).unwrap();
+    for torn in [&whole[..100], &whole[..2], &[], &whole[16..], &[b"PK\x03\x04", &whole[4..]].concat()] {
+        let copy = copied(&["KRvK.rtbw"]);
+        let path = copy.path().join("KQvK.rtbw");
+        fs::write(&path, torn).unwrap();
+        let expected = format!("endgame tables: {}: is no Syzygy table, or is cut off", path.display());
+        assert!(told(copy.path()).starts_with(&expected), "{}", told(copy.path()));
+    }
+    assert!(Endgames::open(&Config::default()).unwrap().is_none());
+    let shown = Endgames::open(&config(&folder())).unwrap().unwrap().to_string();
+    assert_eq!(shown, "chess: 5 of ends and 5 of distances, up to 3 men");
+}
+
+/// Damage that nobody can see at the start costs the tables, not the search.
+#[test]
+fn a_table_that_is_damaged_inside_never_panics() {
+    let lines = ["8/8/8/3k4/8/8/8/Q3K3 w - - 0 1", "8/8/8/3k4/8/8/8/Q3K3 b - - 0 1"].map(line);
+    let copy = copied(&["KQvK.rtbw", "KQvK.rtbz"]);
+    let (mut gave_up, mut tries) = (0, 0);
+    for name in ["KQvK.rtbw", "KQvK.rtbz"] {
+        let whole = fs::read(folder().join(name)).unwrap();
+        for at in 4..whole.len().min(400) {
+            let mut harmed = whole.clone();
+            harmed[at] = !harmed[at];
+            fs::write(copy.path().join(name), harmed).unwrap();
+            let endgames = Endgames::open(&config(copy.path())).unwrap().unwrap();
+            let files: Arc<dyn Oracle<Chess>> = endgames.chess.unwrap();
+            tries += 1;
+            for line in &lines {
+                gave_up += usize::from(Root::of(&*files, line, &[], || false).is_none());
+            }
+        }
+        fs::write(copy.path().join(name), whole).unwrap();
+    }
+    assert!(gave_up > 0 && tries > 600, "{gave_up} of {tries}");
+}

@@ -1,0 +1,338 @@
+//! Positions as the tuner reads them: which terms they have, and what is to come of it.
+
+use std::{ops::Range, thread};
+
+use shakmaty::ByColor;
+
+use super::{BadRecord, Record};
+use crate::eval::chess::{
+    Example,
+    ledger::penalty,
+    terms::{COUNT, DANGER},
+};
+
+/// Each weight, in the middlegame and in the endgame, in centipawns.
+pub type Weights = Vec<[f64; 2]>;
+
+/// A term that a position has, and how often.
+#[derive(Copy, Clone, Debug)]
+struct Count {
+    term: u16,
+    times: i16,
+}
+
+/// One position.
+#[derive(Clone, Debug)]
+struct Sample {
+    /// In the list of all counts: the plain ones, then the dangers of White's king, then of Black's.
+    counts: [Range<u32>; 3],
+    phase: f32,
+    scale: ByColor<f32>,
+    target: f32,
+}
+
+/// What a score is worth in points, and what the tuner aims at.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// Steepness of the curve from centipawns to points.
+    pub steepness: f64,
+    /// The part that the search's score has in the target; the rest is the result of the game.
+    pub by_score: f64,
+}
+
+impl Goal {
+    /// Points to be expected, of 1.
+    pub fn points(&self, score: f64) -> f64 {
+        1.0 / (1.0 + (-self.steepness * score).exp())
+    }
+
+    fn target(&self, score: i16, result: u8) -> f64 {
+        self.by_score * self.points(score.into()) + (1.0 - self.by_score) * f64::from(result) / 2.0
+    }
+}
+
+/// Positions that weights are to explain.
+#[derive(Clone, Debug, Default)]
+pub struct Dataset {
+    samples: Vec<Sample>,
+    counts: Vec<Count>,
+}
+
+impl Dataset {
+    /// Takes in records, on all of these threads. Those that no terms explain are passed over.
+    ///
+    /// # Errors
+    /// [`BadRecord`] for bytes that are no positions.
+    pub fn read(records: &[Record], goal: Goal, threads: usize) -> Result<Dataset, BadRecord> {
+        let share = records.len().div_ceil(threads.max(1)).max(1);
+        thread::scope(|scope| {
+            let parts: Vec<_> = records
+                .chunks(share)
+                .map(|part| scope.spawn(move || Dataset::read_part(part, goal)))
+                .collect();
+            let mut whole = Dataset::default();
+            for part in parts {
+                whole.append(part.join().map_err(|_| BadRecord)??);
+            }
+            Ok(whole)
+        })
+    }
+
+    fn read_part(records: &[Record], goal: Goal) -> Result<Dataset, BadRecord> {
+        let mut dataset = Dataset::default();
+        for record in records {
+            let (position, judgement) = record.unpack()?;
+            if let Some(example) = crate::eval::chess::example(&position) {
+                dataset.push(&example, goal.target(judgement.score, judgement.result));
+            }
+        }
+        Ok(dataset)
+    }
+
+    /// One more position, and the points that it should be worth to White.
+    pub fn push(&mut self, example: &Example, target: f64) {
+        let lists = [&example.counts.terms, &example.counts.dangers.white, &example.counts.dangers.black];
+        let counts = lists.map(|list| {
+            let first = self.counts.len() as u32;
+            let present = list.iter().enumerate().filter(|&(_, &times)| times != 0);
+            self.counts.extend(present.map(|(term, &times)| Count { term: term as u16, times }));
+            first..self.counts.len() as u32
+        });
+        let (phase, scale) = (example.phase, example.scale);
+        self.samples.push(Sample { counts, phase, scale, target: target as f32 });
+    }
+
+    fn append(&mut self, other: Dataset) {
+        let by = self.counts.len() as u32;
+        self.counts.extend(other.counts);
+        self.samples.extend(other.samples.into_iter().map(|sample| Sample {
+            counts: sample.counts.map(|range| range.start + by..range.end + by),
+            ..sample
+        }));
+    }
+
+    /// How many positions there are.
+    pub fn len(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.samples.is_empty()
+    }
+
+    fn counts(&self, range: &Range<u32>) -> &[Count] {
+        &self.counts[range.start as usize..range.end as usize]
+    }
+
+    fn sum(&self, range: &Range<u32>, weights: &[[f64; 2]]) -> [f64; 2] {
+        self.counts(range).iter().fold([0.0; 2], |sum, count| {
+            let (worth, times) = (weights[usize::from(count.term)], f64::from(count.times));
+            [sum[0] + worth[0] * times, sum[1] + worth[1] * times]
+        })
+    }
+
+    /// The square of the error at one position. Where a slope is wanted, its part is added to it.
+    fn error(
+        &self,
+        sample: &Sample,
+        goal: Goal,
+        weights: &[[f64; 2]],
+        slope: Option<&mut [[f64; 2]]>,
+    ) -> f64 {
+        let [plain, white, black] = &sample.counts;
+        let sum = self.sum(plain, weights);
+        let (white_pays, white_slope) = penalty(self.sum(white, weights));
+        let (black_pays, black_slope) = penalty(self.sum(black, weights));
+        let [middlegame, endgame] = [0, 1].map(|part| sum[part] - white_pays[part] + black_pays[part]);
+        let phase = f64::from(sample.phase);
+        let scale = f64::from(if endgame > 0.0 { sample.scale.white } else { sample.scale.black });
+        // What each half of the evaluation counts in this position.
+        let share = [phase, scale * (1.0 - phase)];
+        let points = goal.points(middlegame * share[0] + endgame * share[1]);
+        let error = points - f64::from(sample.target);
+        if let Some(slope) = slope {
+            let outer = 2.0 * error * points * (1.0 - points) * goal.steepness;
+            for (range, inner) in
+                [(plain, [1.0; 2]), (white, white_slope.map(|slope| -slope)), (black, black_slope)]
+            {
+                for count in self.counts(range) {
+                    let times = f64::from(count.times) * outer;
+                    let slope = &mut slope[usize::from(count.term)];
+                    slope[0] += times * share[0] * inner[0];
+                    slope[1] += times * share[1] * inner[1];
+                }
+            }
+        }
+        error * error
+    }
+
+    /// The mean square error of these positions, on all of these threads.
+    pub fn loss(&self, which: &[u32], goal: Goal, weights: &[[f64; 2]], threads: usize) -> f64 {
+        let sum: f64 = shared(which, threads, |part| {
+            part.iter().map(|&at| self.error(&self.samples[at as usize], goal, weights, None)).sum::<f64>()
+        })
+        .into_iter()
+        .sum();
+        sum / which.len().max(1) as f64
+    }
+
+    /// The slope of [`Dataset::loss`] by each weight, and the loss.
+    pub fn slope(&self, which: &[u32], goal: Goal, weights: &[[f64; 2]], threads: usize) -> (Weights, f64) {
+        let parts = shared(which, threads, |part| {
+            let mut slope = vec![[0.0; 2]; COUNT];
+            let errors = part
+                .iter()
+                .map(|&at| self.error(&self.samples[at as usize], goal, weights, Some(&mut slope)));
+            let loss: f64 = errors.sum();
+            (slope, loss)
+        });
+        let count = which.len().max(1) as f64;
+        let (mut slope, mut loss) = (vec![[0.0; 2]; COUNT], 0.0);
+        for (part, error) in parts {
+            loss += error / count;
+            for (sum, part) in slope.iter_mut().zip(part) {
+                *sum = [sum[0] + part[0] / count, sum[1] + part[1] / count];
+            }
+        }
+        (slope, loss)
+    }
+}
+
+/// Does the work in as many parts as there are threads.
+fn shared<T: Send>(which: &[u32], threads: usize, work: impl Fn(&[u32]) -> T + Sync) -> Vec<T> {
+    let share = which.len().div_ceil(threads.max(1)).max(1);
+    if which.len() <= share {
+        return vec![work(which)];
+    }
+    thread::scope(|scope| {
+        let work = &work;
+        let parts: Vec<_> = which.chunks(share).map(|part| scope.spawn(move || work(part))).collect();
+        parts
+            .into_iter()
+            .map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+/// The steepness with which the scores of these records foretell their results best.
+pub fn steepness(records: &[Record]) -> f64 {
+    /// Between these lies any engine's: what a pawn is worth in points.
+    const RANGE: (f64, f64) = (0.000_5, 0.05);
+    const SAMPLE: usize = 200_000;
+    const STEPS: u32 = 40;
+    let every = (records.len() / SAMPLE).max(1);
+    let judged: Vec<_> = records
+        .iter()
+        .step_by(every)
+        .filter_map(|record| record.unpack().ok())
+        .map(|(_, judgement)| (f64::from(judgement.score), f64::from(judgement.result) / 2.0))
+        .collect();
+    let loss = |steepness: f64| -> f64 {
+        let goal = Goal { steepness, by_score: 0.0 };
+        judged.iter().map(|&(score, result)| (goal.points(score) - result).powi(2)).sum()
+    };
+    // By thirds: the loss has one valley.
+    let (mut low, mut high) = RANGE;
+    for _ in 0..STEPS {
+        let (left, right) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+        if loss(left) < loss(right) { high = right } else { low = left }
+    }
+    (low + high) / 2.0
+}
+
+/// Where tuning begins: nothing is known but what the pieces count.
+pub fn plain() -> Weights {
+    const PIECES: [f64; 5] = [100.0, 300.0, 320.0, 500.0, 950.0];
+    /// Without any danger there is no slope to learn it by.
+    const A_LITTLE: [f64; 2] = [20.0, 10.0];
+    let weight = |term: usize| match PIECES.get(term) {
+        Some(&worth) => [worth; 2],
+        None if DANGER.holds(term) => A_LITTLE,
+        None => [0.0; 2],
+    };
+    (0..COUNT).map(weight).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{eval::chess::example, training::Judgement};
+    use zeitnot_rules::{Game, chess::Chess};
+
+    const GOAL: Goal = Goal { steepness: 0.006, by_score: 0.5 };
+
+    /// Positions of random games, with targets that have nothing to do with them.
+    fn dataset() -> Dataset {
+        let mut random = fastrand::Rng::with_seed(5);
+        let mut dataset = Dataset::default();
+        for _ in 0..8 {
+            let mut position = Chess::start();
+            for _ in 0..80 {
+                let Some(mv) = random.choice(position.moves()) else { break };
+                position.play(mv);
+                if let Some(example) = example(&position) {
+                    dataset.push(&example, random.f64());
+                }
+            }
+        }
+        dataset
+    }
+
+    #[test]
+    fn the_slope_is_the_slope() {
+        let dataset = dataset();
+        let which: Vec<u32> = (0..dataset.len() as u32).collect();
+        let mut random = fastrand::Rng::with_seed(6);
+        let weights: Weights =
+            plain().iter().map(|pair| pair.map(|worth| worth + 10.0 * random.f64())).collect();
+        let (slope, loss) = dataset.slope(&which, GOAL, &weights, 3);
+        assert!((loss - dataset.loss(&which, GOAL, &weights, 1)).abs() < 1e-12);
+        let (mut checked, step) = (0, 1e-3);
+        for term in (0..COUNT).filter(|term| term % 7 == 0 || DANGER.holds(*term)) {
+            for part in 0..2 {
+                let at = |by: f64| {
+                    let mut weights = weights.clone();
+                    weights[term][part] += by;
+                    dataset.loss(&which, GOAL, &weights, 1)
+                };
+                let measured = (at(step) - at(-step)) / (2.0 * step);
+                let told = slope[term][part];
+                assert!((measured - told).abs() < 1e-9 + 1e-3 * told.abs(), "{term}: {measured} {told}");
+                checked += usize::from(told != 0.0);
+            }
+        }
+        assert!(checked > 60, "too few terms stand in these positions: {checked}");
+    }
+
+    #[test]
+    fn records_are_read_in_parts_as_in_one() {
+        let records: Vec<_> = (0..10)
+            .map(|at| Record::pack(&Chess::start(), Judgement { score: at, result: (at % 3) as u8 }))
+            .collect();
+        let (one, three) =
+            (Dataset::read(&records, GOAL, 1).unwrap(), Dataset::read(&records, GOAL, 3).unwrap());
+        let which: Vec<u32> = (0..10).collect();
+        assert_eq!((one.len(), three.len()), (10, 10));
+        for at in 0..10 {
+            let loss = |dataset: &Dataset| dataset.loss(&which[at..=at], GOAL, &plain(), 1);
+            assert_eq!(loss(&one), loss(&three));
+        }
+        assert!(Dataset::read(&[Record([0xff; 32])], GOAL, 1).is_err());
+    }
+
+    #[test]
+    fn the_steepness_is_found() {
+        let truth = Goal { steepness: 0.004, by_score: 0.0 };
+        let mut random = fastrand::Rng::with_seed(8);
+        let records: Vec<_> = (0..20_000)
+            .map(|_| {
+                let score = random.i16(-800..800);
+                let won = random.f64() < truth.points(score.into());
+                Record::pack(&Chess::start(), Judgement { score, result: 2 * u8::from(won) })
+            })
+            .collect();
+        let found = steepness(&records);
+        assert!((0.0036..0.0044).contains(&found), "{found}");
+    }
+}

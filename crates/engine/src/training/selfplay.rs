@@ -1,0 +1,197 @@
+//! Games of the engine against itself, for their positions.
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use zeitnot_rules::{Color, Game, GameHistory, Outcome, Tactics, chess::Chess};
+
+use super::{Judgement, Record};
+use crate::{Decision, Limits, OutOfMemory, Score, StopFlag, Table, Task, Thinker, search::Search};
+
+/// What a move may cost, in nodes: the same on every machine, however busy.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// No iteration is begun after so many.
+    pub soft: u64,
+    /// An iteration is broken off at so many.
+    pub hard: u64,
+}
+
+/// Random plies at the beginning of a game, or one more: so either side begins to think.
+const RANDOM_PLIES: usize = 8;
+/// An opening that is worse for somebody than this is not played on.
+const BALANCED: i32 = 350;
+/// So much ahead, for so many plies in a row, a side has won.
+const WON: (i32, usize) = (1_200, 5);
+/// So little ahead, for so many plies in a row after so many in all, nobody will.
+const DRAWN: (i32, usize, usize) = (8, 12, 80);
+/// A longer game is a draw.
+const LONGEST: usize = 400;
+/// The table of each player of both sides.
+const TABLE_MIB: usize = 8;
+
+/// Plays games.
+pub struct SelfPlay {
+    search: Search<Chess>,
+    table: Arc<Table>,
+    effort: Effort,
+    random: fastrand::Rng,
+}
+
+impl SelfPlay {
+    /// Who plays the same games for the same seed.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if there is no room for its table.
+    pub fn new(effort: Effort, seed: u64) -> Result<Self, OutOfMemory> {
+        let table = Arc::new(Table::new(TABLE_MIB)?);
+        let search = Search::new(table.clone(), 1);
+        Ok(SelfPlay { search, table, effort, random: fastrand::Rng::with_seed(seed) })
+    }
+
+    /// One game: its quiet positions, each with the score that the search found and the result. Empty, where
+    /// the opening is no game, or the stop was raised.
+    pub fn game(&mut self, stop: &StopFlag) -> Vec<Record> {
+        self.table.clear();
+        self.search.new_game();
+        let Some(mut line) = self.opening() else { return Vec::new() };
+        let (mut seen, mut referee) = (Vec::new(), Referee::default());
+        let result = loop {
+            match line.outcome() {
+                Outcome::Win(side, _) => break half_points(side),
+                Outcome::Draw(_) => break 1,
+                Outcome::Ongoing => {}
+            }
+            let Some((mv, score)) = self.think(&line, stop) else { return Vec::new() };
+            let position = line.now();
+            let score = if position.side() == Color::White { score } else { -score };
+            if seen.is_empty() && referee.plies == 0 && score.get().abs() > BALANCED {
+                return Vec::new();
+            }
+            if let Some(result) = referee.decides(score) {
+                break result;
+            }
+            // Elsewhere the score is that of another position, some captures away.
+            if !position.is_check() && position.gain(mv) == 0 {
+                seen.push((position.clone(), score.get() as i16));
+            }
+            line.play(mv);
+        };
+        seen.iter()
+            .map(|(position, score)| Record::pack(position, Judgement { score: *score, result }))
+            .collect()
+    }
+
+    fn opening(&mut self) -> Option<GameHistory<Chess>> {
+        let mut line = GameHistory::new(Chess::start());
+        for _ in 0..RANDOM_PLIES + self.random.usize(..2) {
+            line.play(self.random.choice(line.now().moves())?);
+        }
+        Some(line).filter(|line| !line.outcome().is_over())
+    }
+
+    /// `None` when stopped.
+    fn think(
+        &mut self,
+        line: &GameHistory<Chess>,
+        stop: &StopFlag,
+    ) -> Option<(<Chess as Game>::Move, Score)> {
+        let position = line.now();
+        let best = Decision::new(position.pack(*position.moves().first()?));
+        let limits = Limits { nodes: Some(self.effort.hard), ..Limits::default() };
+        let watch = |progress: &crate::Progress<Chess>| match progress.nodes < self.effort.soft {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        };
+        self.search.think(&Task { line, limits: &limits, best: &best, stop, watch: &watch });
+        let found = best.read();
+        position.unpack(found.mv).filter(|_| !stop.is_raised()).map(|mv| (mv, found.score))
+    }
+}
+
+fn half_points(winner: Color) -> u8 {
+    if winner == Color::White { 2 } else { 0 }
+}
+
+/// Ends games that are decided.
+#[derive(Default)]
+struct Referee {
+    plies: usize,
+    /// In a row, with White far ahead, or Black, or nobody.
+    ahead: [usize; 2],
+    level: usize,
+}
+
+impl Referee {
+    /// The result by the score of another ply, as White sees it.
+    fn decides(&mut self, score: Score) -> Option<u8> {
+        self.plies += 1;
+        let cp = score.get();
+        let count = |run: &mut usize, goes_on: bool| *run = if goes_on { *run + 1 } else { 0 };
+        count(&mut self.ahead[0], cp >= WON.0);
+        count(&mut self.ahead[1], cp <= -WON.0);
+        count(&mut self.level, cp.abs() <= DRAWN.0);
+        let level = self.level >= DRAWN.1 && self.plies >= DRAWN.2;
+        match self.ahead {
+            _ if score.is_mate() => Some(if cp > 0 { 2 } else { 0 }),
+            [run, _] if run >= WON.1 => Some(2),
+            [_, run] if run >= WON.1 => Some(0),
+            _ if level || self.plies >= LONGEST => Some(1),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn play(seed: u64) -> Vec<Record> {
+        let effort = Effort { soft: 150, hard: 600 };
+        let mut selfplay = SelfPlay::new(effort, seed).unwrap();
+        let games = (0..).map(|_| selfplay.game(&StopFlag::default()));
+        games.into_iter().find(|game| game.len() > 10).unwrap()
+    }
+
+    #[test]
+    fn a_game_gives_quiet_positions_with_one_result() {
+        let game = play(1);
+        let mut results = Vec::new();
+        for record in &game {
+            let (position, judgement) = record.unpack().unwrap();
+            assert!(!position.is_check() && !position.moves().is_empty());
+            assert!(judgement.score.unsigned_abs() < 30_000, "a mate is no quiet position");
+            results.push(judgement.result);
+        }
+        results.dedup();
+        assert_eq!(results.len(), 1);
+    }
+
+    #[test]
+    fn the_same_seed_plays_the_same_game_and_another_another() {
+        assert_eq!(play(2), play(2));
+        assert_ne!(play(2), play(3));
+    }
+
+    #[test]
+    fn decided_games_are_decided() {
+        let decide = |scores: &[i32]| {
+            let mut referee = Referee::default();
+            scores.iter().find_map(|&cp| referee.decides(Score::cp(cp)))
+        };
+        assert_eq!(decide(&[1300; 5]), Some(2));
+        assert_eq!(decide(&[-1300; 5]), Some(0));
+        assert_eq!(decide(&[1300, 1300, 1300, 1300, 900, 1300]), None);
+        assert_eq!(decide(&[0; 79]), None);
+        assert_eq!(decide(&[0; 80]), Some(1));
+        assert_eq!(decide(&[300; LONGEST]), Some(1));
+        assert_eq!(Referee::default().decides(Score::mated_in(4)), Some(0));
+    }
+
+    #[test]
+    fn stops_when_told() {
+        let stop = StopFlag::default();
+        stop.stop();
+        let mut selfplay = SelfPlay::new(Effort { soft: 100, hard: 400 }, 1).unwrap();
+        assert!(selfplay.game(&stop).is_empty());
+    }
+}

@@ -1,0 +1,122 @@
+//! The file of records: what is in it is whole, however its writer ended.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use super::Record;
+
+/// A file that games are appended to.
+#[derive(Debug)]
+pub struct Store {
+    file: File,
+    positions: u64,
+}
+
+/// The whole records of a file, or so many of them.
+///
+/// # Errors
+/// [`StoreError`].
+pub fn read(path: &Path, most: usize) -> Result<Vec<Record>, StoreError> {
+    let io = |source| StoreError::Io { path: path.to_owned(), source };
+    let mut bytes = Vec::new();
+    let most = most.saturating_mul(Record::SIZE) as u64;
+    File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(io)?;
+    Ok(bytes.as_chunks().0.iter().map(|&bytes| Record(bytes)).collect())
+}
+
+/// Why a file of records cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Two writers would mix their games.
+    #[error("{}: another program writes there; choose another file", .0.display())]
+    InUse(PathBuf),
+    /// The operating system says no.
+    #[error("cannot use {}: {source}; is its folder there, and is it yours?", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// What it says.
+        source: io::Error,
+    },
+}
+
+impl Store {
+    /// Opens a file to go on with it, or begins one. What a writer that was killed has left of a record is cut off.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn open(path: &Path) -> Result<Store, StoreError> {
+        let io = |source| StoreError::Io { path: path.to_owned(), source };
+        let file = OpenOptions::new().create(true).append(true).open(path).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StoreError::InUse(path.to_owned())),
+            Err(TryLockError::Error(source)) => return Err(io(source)),
+        }
+        let length = file.metadata().map_err(io)?.len();
+        let positions = length / Record::SIZE as u64;
+        if length % Record::SIZE as u64 != 0 {
+            file.set_len(positions * Record::SIZE as u64).map_err(io)?;
+        }
+        Ok(Store { file, positions })
+    }
+
+    /// How many positions it holds.
+    pub fn positions(&self) -> u64 {
+        self.positions
+    }
+
+    /// Appends a game, in one write.
+    ///
+    /// # Errors
+    /// As the operating system says, for a full disk say.
+    pub fn append(&mut self, game: &[Record]) -> io::Result<()> {
+        let bytes: Vec<u8> = game.iter().flat_map(|record| record.0).collect();
+        self.file.write_all(&bytes)?;
+        self.positions += game.len() as u64;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::training::Judgement;
+    use zeitnot_rules::{Game, chess::Chess};
+
+    #[test]
+    fn a_torn_record_is_cut_off_and_the_file_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        let record = |score| Record::pack(&Chess::start(), Judgement { score, result: 1 });
+        Store::open(&path).unwrap().append(&[record(1), record(2)]).unwrap();
+        for torn in [1, 17, 31] {
+            let mut bytes = fs::read(&path).unwrap();
+            bytes.extend_from_slice(&record(9).0[..torn]);
+            fs::write(&path, bytes).unwrap();
+            assert_eq!(Store::open(&path).unwrap().positions(), 2);
+        }
+        let mut store = Store::open(&path).unwrap();
+        store.append(&[record(3)]).unwrap();
+        assert_eq!(store.positions(), 3);
+        let whole: Vec<u8> = [1, 2, 3].into_iter().flat_map(|score| record(score).0).collect();
+        assert_eq!(fs::read(&path).unwrap(), whole);
+        assert_eq!(read(&path, 2).unwrap(), [record(1), record(2)]);
+        assert_eq!(read(&path, usize::MAX).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn one_writer_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data");
+        let first = Store::open(&path).unwrap();
+        assert!(matches!(Store::open(&path), Err(StoreError::InUse(_))));
+        drop(first);
+        assert!(Store::open(&path).is_ok());
+    }
+}

@@ -1,0 +1,174 @@
+//! Finds the weights that explain the positions best, step by step down the slope.
+//!
+//! Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization".
+
+use super::dataset::{Dataset, Goal, Weights};
+
+/// How to go down.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// How often all positions are looked at.
+    pub epochs: u32,
+    /// The first step, in centipawns; the last is a hundredth of it.
+    pub step: f64,
+    /// So many positions make a step.
+    pub batch: usize,
+    /// The part of the positions that is kept apart, to be asked how well what was learned holds.
+    pub kept_apart: f64,
+    /// How many work at it.
+    pub threads: usize,
+}
+
+/// How far it is.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Epoch {
+    /// From 1.
+    pub number: u32,
+    /// The mean square error of the positions that are learned from.
+    pub loss: f64,
+    /// … of those that were kept apart.
+    pub loss_apart: f64,
+}
+
+const STEADY: f64 = 0.9;
+const STEADY_SQUARES: f64 = 0.999;
+const TINY: f64 = 1e-12;
+/// What pulls a weight back to where it began: few positions must not move it far.
+const PULL: f64 = 2e-9;
+
+/// Tunes from these weights on; `tell` hears of each epoch.
+pub fn tune(
+    dataset: &Dataset,
+    goal: Goal,
+    start: &Weights,
+    settings: &Settings,
+    mut tell: impl FnMut(Epoch),
+) -> Weights {
+    let mut weights = start.clone();
+    let mut adam = Adam::new(start.len());
+    let mut random = fastrand::Rng::with_seed(1);
+    // Positions of one game stand together: those of the last games are kept apart.
+    let learned = dataset.len() - (dataset.len() as f64 * settings.kept_apart) as usize;
+    let mut learned: Vec<u32> = (0..learned as u32).collect();
+    let apart: Vec<u32> = (learned.len() as u32..dataset.len() as u32).collect();
+    let steps = settings.epochs * learned.len().div_ceil(settings.batch.max(1)) as u32;
+    let mut taken = 0;
+    for number in 1..=settings.epochs {
+        random.shuffle(&mut learned);
+        let mut loss = 0.0;
+        for batch in learned.chunks(settings.batch.max(1)) {
+            let (mut slope, error) = dataset.slope(batch, goal, &weights, settings.threads);
+            loss += error * batch.len() as f64 / learned.len() as f64;
+            for (slope, (now, start)) in slope.iter_mut().zip(weights.iter().zip(start)) {
+                *slope = [0, 1].map(|part| slope[part] + PULL * (now[part] - start[part]));
+            }
+            let length = settings.step * 0.01_f64.powf(f64::from(taken) / f64::from(steps.max(1)));
+            adam.step(&mut weights, &slope, length);
+            taken += 1;
+        }
+        let loss_apart = dataset.loss(&apart, goal, &weights, settings.threads);
+        tell(Epoch { number, loss, loss_apart });
+    }
+    weights
+}
+
+/// What is remembered of earlier slopes.
+struct Adam {
+    mean: Weights,
+    squares: Weights,
+    steps: i32,
+}
+
+impl Adam {
+    fn new(count: usize) -> Self {
+        Adam { mean: vec![[0.0; 2]; count], squares: vec![[0.0; 2]; count], steps: 0 }
+    }
+
+    fn step(&mut self, weights: &mut Weights, slope: &Weights, length: f64) {
+        self.steps += 1;
+        let warm = 1.0 - STEADY.powi(self.steps);
+        let warm_squares = 1.0 - STEADY_SQUARES.powi(self.steps);
+        for (term, weight) in weights.iter_mut().enumerate() {
+            for part in 0..2 {
+                let slope = slope[term][part];
+                let mean = &mut self.mean[term][part];
+                *mean = STEADY * *mean + (1.0 - STEADY) * slope;
+                let square = &mut self.squares[term][part];
+                *square = STEADY_SQUARES * *square + (1.0 - STEADY_SQUARES) * slope * slope;
+                weight[part] -= length * (*mean / warm) / ((*square / warm_squares).sqrt() + TINY);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::{ByColor, Color};
+
+    use super::*;
+    use crate::eval::chess::{
+        Example,
+        ledger::{Counts, penalty},
+        terms,
+    };
+    use crate::training::dataset::plain;
+
+    const GOAL: Goal = Goal { steepness: 0.006, by_score: 0.0 };
+
+    /// An evaluation of a few terms, as its positions would show it.
+    fn points(example: &Example, weights: &Weights) -> f64 {
+        let sum = |counts: &[i16]| {
+            counts.iter().zip(weights).fold([0.0; 2], |sum, (&times, worth)| {
+                [0, 1].map(|part| sum[part] + worth[part] * f64::from(times))
+            })
+        };
+        let plain = sum(&example.counts.terms[..]);
+        let pays = |color| penalty(sum(&example.counts.dangers.get(color)[..])).0;
+        let (white, black) = (pays(Color::White), pays(Color::Black));
+        let total = [0, 1].map(|part| plain[part] - white[part] + black[part]);
+        let phase = f64::from(example.phase);
+        GOAL.points(total[0] * phase + total[1] * (1.0 - phase))
+    }
+
+    #[test]
+    fn known_weights_are_found_again() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let known = [terms::MATERIAL.at(1), terms::BISHOP_PAIR.at(0), terms::PASSED.at(4)];
+        let danger = [terms::DANGER_LOOKS.at(0), terms::DANGER_CHECKS.at(3)];
+        let mut truth = plain();
+        for (term, worth) in known.into_iter().zip([[310.0, 280.0], [25.0, 40.0], [-5.0, 60.0]]) {
+            truth[term] = worth;
+        }
+        for (term, worth) in danger.into_iter().zip([[35.0, 20.0], [60.0, 30.0]]) {
+            truth[term] = worth;
+        }
+        let mut dataset = Dataset::default();
+        for _ in 0..4_000 {
+            let mut counts = Counts::new();
+            for term in known {
+                counts.terms[term] = random.i16(-2..=2);
+            }
+            for term in danger {
+                counts.dangers.white[term] = random.i16(0..6);
+                counts.dangers.black[term] = random.i16(0..6);
+            }
+            let example = Example { counts, phase: random.f32(), scale: ByColor { black: 1.0, white: 1.0 } };
+            dataset.push(&example, points(&example, &truth));
+        }
+        let settings = Settings { epochs: 60, step: 4.0, batch: 200, kept_apart: 0.1, threads: 2 };
+        let mut epochs = Vec::new();
+        let found = tune(&dataset, GOAL, &plain(), &settings, |epoch| epochs.push(epoch));
+        assert_eq!(epochs.len(), 60);
+        assert!(epochs[59].loss < epochs[0].loss / 100.0, "{:?} {:?}", epochs[0], epochs[59]);
+        for term in known.into_iter().chain(danger) {
+            for part in 0..2 {
+                let (found, truth) = (found[term][part], truth[term][part]);
+                // In the endgame, eight of danger are half a centipawn.
+                let near = if danger.contains(&term) && part == 1 { 8.0 } else { 2.0 };
+                assert!((found - truth).abs() < near, "{term}: {found} for {truth}");
+            }
+        }
+        // What never stood in a position is as it was.
+        assert_eq!(found[terms::TEMPO.at(0)], [0.0; 2]);
+    }
+}

@@ -1,0 +1,32 @@
+//! Whether a move gives check, found without playing it: a search asks it of moves that it then passes over.
+
+use shakmaty::{Bitboard, Chess, Move, Position, attacks};
+
+/// A check by the piece that moves, or by a slider that it uncovers.
+pub(super) fn gives_check(position: &Chess, mv: Move) -> bool {
+    let Move::Normal { role, from, to, promotion, .. } = mv else {
+        // Castling and en passant move or take a second piece, and are rare.
+        return is_check_behind(position, mv);
+    };
+    let (board, us) = (position.board(), position.turn());
+    let Some(king) = board.king_of(!us) else { return false };
+    let occupied = board.occupied().without(from).with(to);
+    let arriving = promotion.unwrap_or(role).of(us);
+    if attacks::attacks(to, arriving, occupied).contains(king) {
+        return true;
+    }
+    if !attacks::queen_attacks(king, Bitboard::EMPTY).contains(from) {
+        return false;
+    }
+    let others = board.by_color(us).without(from);
+    let straight = attacks::rook_attacks(king, occupied) & board.rooks_and_queens();
+    let diagonal = attacks::bishop_attacks(king, occupied) & board.bishops_and_queens();
+    ((straight | diagonal) & others).any()
+}
+
+/// The same by playing it, whatever the rules.
+pub(crate) fn is_check_behind<P: Position + Clone>(position: &P, mv: Move) -> bool {
+    let mut after = position.clone();
+    after.play_unchecked(mv);
+    after.is_check()
+}

@@ -1,0 +1,145 @@
+//! MiniChess: counts of moves, ends, and what every text and every packed move must come back as.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{GameHistory, perft};
+
+#[test]
+fn perft_agrees_with_the_servers_rules() {
+    fn check<R: Rules>(text: &str, counts: &[u64]) {
+        let position = MiniChess::<R>::parse(text).unwrap();
+        for (depth, &count) in (1..).zip(counts) {
+            assert_eq!(perft(&position, depth), count, "{text}, depth {depth}");
+        }
+    }
+    let start = "kqbnr/ppppp/...../...../PPPPP/RNBQK W";
+    check::<Nthu2023>(start, &[7, 49, 452, 4230, 47102]);
+    check::<Imcs2009>(start, &[7, 49, 473, 4627, 54252]);
+    let second = "kqb.r/..ppp/p..../.BP../P.PnP/R..QK W";
+    check::<Nthu2026>(second, &[12, 198, 2576, 43415]);
+    check::<Imcs2009>(second, &[15, 263, 3956, 71521]);
+    let third = "k...r/..P.p/.p.../....q/pP..P/R.B.K";
+    check::<Nthu2023>(&format!("{third} W"), &[8, 132, 1463, 24729]);
+    check::<Imcs2009>(&format!("{third} W"), &[11, 187, 2510, 43895]);
+    check::<Nthu2023>(&format!("{third} B"), &[18, 154, 2713, 29606]);
+    check::<Imcs2009>(&format!("{third} B"), &[18, 205, 3690, 48604]);
+}
+
+fn outcome<R: Rules>(text: &str, plies: u16) -> Outcome {
+    MiniChess::<R>::parse(text).unwrap().at_ply(plies).outcome()
+}
+
+#[test]
+fn a_king_en_prise_is_lost_in_the_course_and_not_on_the_server() {
+    let text = "k..../...../...../...../...../R...K W";
+    assert_eq!(outcome::<Nthu2023>(text, 10), Outcome::Win(Color::White, Reason::KingEnPrise));
+    assert_eq!(outcome::<Nthu2026>(text, 10), Outcome::Win(Color::White, Reason::KingEnPrise));
+    assert_eq!(outcome::<Imcs2009>(text, 10), Outcome::Ongoing);
+    let mut taken = Imcs::parse(text).unwrap();
+    taken.play(taken.read("a1a6").unwrap());
+    assert_eq!(taken.outcome(), Outcome::Win(Color::White, Reason::KingCaptured));
+    assert!(taken.moves().is_empty());
+}
+
+#[test]
+fn at_the_end_material_decides_or_nothing() {
+    let ahead = "k..../...../...../...../...../.R..K W";
+    assert_eq!(outcome::<Imcs2009>(ahead, 80), Outcome::Draw(Reason::MoveLimit));
+    assert_eq!(outcome::<Nthu2023>(ahead, 50), Outcome::Win(Color::White, Reason::MoveLimit));
+    assert_eq!(outcome::<Nthu2023>(ahead, 49), Outcome::Ongoing);
+    let both = "k...r/...../...../...../...../.R..K B";
+    // Black could take the king: that counts in 2026, and comes too late in 2023.
+    assert_eq!(outcome::<Nthu2026>(both, 100), Outcome::Win(Color::Black, Reason::KingEnPrise));
+    assert_eq!(outcome::<Nthu2023>(both, 50), Outcome::Draw(Reason::MoveLimit));
+    // A king captured by the very last move wins.
+    let mut last = Imcs::parse("k...r/...../...../...../...../.R..K B").unwrap().at_ply(79);
+    last.play(last.read("e6e1").unwrap());
+    assert_eq!(last.outcome(), Outcome::Win(Color::Black, Reason::KingCaptured));
+}
+
+#[test]
+fn checkmate_ends_the_game_of_2026_only() {
+    let mate = "k..../Q..../K..../...../...../..... B";
+    assert_eq!(outcome::<Nthu2026>(mate, 20), Outcome::Win(Color::White, Reason::Checkmate));
+    assert_eq!(outcome::<Nthu2023>(mate, 20), Outcome::Ongoing);
+}
+
+#[test]
+fn the_fourth_time_is_a_draw_in_2026_only() {
+    fn shuffle<R: Rules>() -> (usize, Outcome) {
+        let mut line = GameHistory::new(MiniChess::<R>::start());
+        for text in ["b1a3", "d6e4", "a3b1", "e4d6"].into_iter().cycle().take(40) {
+            line.play(line.now().read(text).unwrap());
+            if line.outcome().is_over() {
+                break;
+            }
+        }
+        (line.moves().len(), line.outcome())
+    }
+    assert_eq!(shuffle::<Nthu2026>(), (12, Outcome::Draw(Reason::Repetition)));
+    assert_eq!(shuffle::<Nthu2023>(), (40, Outcome::Ongoing));
+}
+
+#[test]
+fn what_is_no_position_is_refused() {
+    for text in [
+        "",
+        "kqbnr/ppppp/...../...../PPPPP/RNBQK",
+        "kqbnr/ppppp/...../...../PPPPP/RNBQK X",
+        "kqbnr/ppppp/...../...../PPPPP/RNBQK W 0",
+        "kqbnr/ppppp/...../...../PPPPP/RNBQK W 1 more",
+        "kqbnr/ppppp/...../...../PPPPP W",
+        "kqbnr/ppppp/...../...../PPPPP/RNBQKR W",
+        "kqbnr/ppppp/....x/...../PPPPP/RNBQK W",
+        "kqbnk/ppppp/...../...../PPPPP/RNBQK W",
+        "kqbnP/pppp./...../...../PPPPP/RNBQK W",
+        "kqbnr/ppppp/...../...../PPPPP/RNBpK W",
+    ] {
+        assert!(Imcs::parse(text).is_err(), "{text}");
+    }
+}
+
+fn random_game() -> impl Strategy<Value = GameHistory<Imcs>> {
+    prop::collection::vec(any::<prop::sample::Index>(), 0..80).prop_map(|choices| {
+        let mut line = GameHistory::new(Imcs::start());
+        for choice in choices {
+            let moves = line.now().moves();
+            if moves.is_empty() {
+                break;
+            }
+            line.play(moves[choice.index(moves.len())]);
+        }
+        line
+    })
+}
+
+proptest! {
+    #[test]
+    fn positions_and_moves_come_back_from_text_and_bits(line in random_game(), bits: u16) {
+        let now = line.now();
+        let again = Imcs::parse(&now.print()).unwrap();
+        prop_assert_eq!(again.key(), now.key());
+        let moves = now.moves();
+        for &mv in &moves {
+            prop_assert_eq!(now.unpack(now.pack(mv)), Some(mv));
+            prop_assert_eq!(now.read(now.write(mv).as_str()), Ok(mv));
+            prop_assert_ne!(now.pack(mv), Packed::NONE);
+        }
+        if let Some(mv) = now.unpack(Packed(bits)) {
+            prop_assert!(moves.contains(&mv));
+        }
+        let mut noisy = moves;
+        noisy.retain(|mv| now.gain(*mv) > 0);
+        let mut direct = now.noisy_moves();
+        direct.sort_by_key(|mv| now.pack(*mv).0);
+        noisy.sort_by_key(|mv| now.pack(*mv).0);
+        prop_assert_eq!(direct, noisy);
+    }
+
+    #[test]
+    fn hostile_text_never_panics(text in ".{0,80}") {
+        let _ = Imcs::parse(&text);
+        let _ = Imcs::start().read(&text);
+    }
+}

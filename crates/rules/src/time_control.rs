@@ -1,0 +1,114 @@
+//! How much time a game gives its players.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+/// Time for the whole game and an increment after each move, both in seconds: `3+0.05`.
+///
+/// ```
+/// use std::time::Duration;
+/// use zeitnot_rules::TimeControl;
+///
+/// let tc: TimeControl = "180+2".parse().unwrap();
+/// assert_eq!(tc.initial, Duration::from_secs(180));
+/// assert_eq!(tc.increment, Duration::from_secs(2));
+/// assert_eq!("0.5".parse::<TimeControl>().unwrap().to_string(), "0.5+0");
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TimeControl {
+    /// What each clock shows at the start.
+    pub initial: Duration,
+    /// What is added after each move.
+    pub increment: Duration,
+}
+
+/// How fast a game is, as Lichess has it: by the clock and what forty moves add to it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Speed {
+    /// Below half a minute.
+    UltraBullet,
+    /// Below three minutes.
+    Bullet,
+    /// Below eight minutes.
+    Blitz,
+    /// Below 25 minutes.
+    Rapid,
+    /// With a clock, but longer.
+    Classical,
+    /// Days for a move, or all the time in the world.
+    Correspondence,
+}
+
+impl Speed {
+    /// Of a game with this clock, or without one.
+    pub fn of(clock: Option<TimeControl>) -> Speed {
+        let Some(TimeControl { initial, increment }) = clock else { return Speed::Correspondence };
+        match initial.saturating_add(increment.saturating_mul(40)).as_secs() {
+            0..30 => Speed::UltraBullet,
+            30..180 => Speed::Bullet,
+            180..480 => Speed::Blitz,
+            480..1500 => Speed::Rapid,
+            _ => Speed::Classical,
+        }
+    }
+}
+
+/// Longer than any game we referee, and far from where arithmetic on instants overflows.
+const LONGEST: f64 = 7.0 * 24.0 * 3600.0;
+
+impl FromStr for TimeControl {
+    type Err = BadTimeControl;
+
+    fn from_str(text: &str) -> Result<Self, BadTimeControl> {
+        let (initial, increment) = text.split_once('+').unwrap_or((text, "0"));
+        let seconds = |field: &str| {
+            let value: f64 = field.trim().parse().ok()?;
+            (0.0..=LONGEST).contains(&value).then(|| Duration::from_secs_f64(value))
+        };
+        match (seconds(initial), seconds(increment)) {
+            (Some(initial), Some(increment)) if !initial.is_zero() => Ok(TimeControl { initial, increment }),
+            _ => Err(BadTimeControl(text.chars().take(32).collect())),
+        }
+    }
+}
+
+impl TryFrom<String> for TimeControl {
+    type Error = BadTimeControl;
+    fn try_from(text: String) -> Result<Self, BadTimeControl> {
+        text.parse()
+    }
+}
+
+impl From<TimeControl> for String {
+    fn from(tc: TimeControl) -> String {
+        tc.to_string()
+    }
+}
+
+impl fmt::Display for TimeControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}+{}", self.initial.as_secs_f64(), self.increment.as_secs_f64())
+    }
+}
+
+/// Text that is no time control.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error(
+    "'{0}' is no time control: expected seconds for the game and an increment, as in \"180+2\" or \"3+0.05\""
+)]
+pub struct BadTimeControl(String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "x", "0+1", "-1+0", "1e9", "nan+0", "inf", "1+", "1+-2", "1+2+3"] {
+            assert!(text.parse::<TimeControl>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! IMCS, the Internet MiniChess Server of Portland State: commands one way, numbered replies the other.
+//!
+//! Source: github.com/BartMassey/imcs, version 2.5. Lines end in `\r\n`, those of a board in `\n`: that is
+//! the transport's matter, and so are the empty lines around a board.
+
+use std::{fmt, time::Duration};
+
+use zeitnot_rules::{Color, MoveText};
+
+use super::{Message, WireError, shorten};
+
+mod command;
+mod reply;
+
+pub use command::{Answer, Command, Times};
+pub use reply::{Entry, FromServer, Verdict};
+
+/// The version that we speak.
+pub const VERSION: &str = "2.5";
+
+/// Which side somebody wants: `W`, `B` or `?`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(try_from = "String")]
+pub enum Colour {
+    /// Either.
+    #[default]
+    Any,
+    /// This one.
+    Of(Color),
+}
+
+impl Colour {
+    fn read(word: &str) -> Option<Colour> {
+        match word {
+            "?" => Some(Colour::Any),
+            "W" | "w" => Some(Colour::Of(Color::White)),
+            "B" | "b" => Some(Colour::Of(Color::Black)),
+            _ => None,
+        }
+    }
+}
+
+impl TryFrom<String> for Colour {
+    type Error = &'static str;
+
+    fn try_from(word: String) -> Result<Self, &'static str> {
+        Colour::read(&word).ok_or("expected \"W\", \"B\" or \"?\"")
+    }
+}
+
+impl fmt::Display for Colour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Colour::Any => "?",
+            Colour::Of(side) => letter(*side),
+        })
+    }
+}
+
+/// `W` or `B`.
+pub fn letter(side: Color) -> &'static str {
+    match side {
+        Color::White => "W",
+        Color::Black => "B",
+    }
+}
+
+fn side(word: &str) -> Option<Color> {
+    match word {
+        "W" => Some(Color::White),
+        "B" => Some(Color::Black),
+        _ => None,
+    }
+}
+
+/// A clock at the start of a game: `1:30`, whole seconds.
+fn minutes(time: Duration) -> String {
+    format!("{}:{:02}", time.as_secs() / 60, time.as_secs() % 60)
+}
+
+/// Reads `90` and `1:30`; a day is the longest.
+fn whole_seconds(word: &str) -> Option<Duration> {
+    let number = |digits: &str| -> Option<u64> {
+        let plain = (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+        digits.parse().ok().filter(|_| plain)
+    };
+    let seconds = match word.split_once(':') {
+        Some((minutes, seconds)) if seconds.len() == 2 => {
+            60 * number(minutes)? + number(seconds).filter(|seconds| *seconds < 60)?
+        }
+        Some(_) => return None,
+        None => number(word)?,
+    };
+    (seconds <= 86_400).then(|| Duration::from_secs(seconds))
+}
+
+/// A clock in a game: `01:30.000`, cut off to milliseconds.
+fn millis(time: Duration) -> String {
+    let seconds = time.as_secs();
+    format!("{:02}:{:02}.{:03}", seconds / 60, seconds % 60, time.subsec_millis())
+}
+
+fn whole_millis(word: &str) -> Option<Duration> {
+    let (clock, fraction) = word.split_once('.')?;
+    let digits = fraction.len() == 3 && fraction.bytes().all(|b| b.is_ascii_digit());
+    let fraction = fraction.parse().ok().filter(|_| digits)?;
+    Some(whole_seconds(clock.contains(':').then_some(clock)?)? + Duration::from_millis(fraction))
+}
+
+/// A move as this protocol writes it; promotion needs no mark.
+///
+/// ```
+/// use zeitnot::{game::MoveText, wire::imcs::dashed};
+/// assert_eq!(dashed(&MoveText::new("a2a3").unwrap()), "a2-a3");
+/// ```
+pub fn dashed(mv: &MoveText) -> String {
+    match (mv.as_str().get(..2), mv.as_str().get(2..4)) {
+        (Some(from), Some(to)) => format!("{from}-{to}"),
+        _ => mv.to_string(),
+    }
+}
+
+/// Is this the form of a move on this board: `a2-a3`?
+fn is_move(word: &str) -> bool {
+    let square = |file: u8, rank: u8| (b'a'..=b'e').contains(&file) && (b'1'..=b'6').contains(&rank);
+    match word.as_bytes() {
+        [f1, r1, b'-', f2, r2] => square(*f1, *r1) && square(*f2, *r2),
+        _ => false,
+    }
+}
+
+fn field(message: &'static str, expected: &'static str, got: &str) -> WireError {
+    WireError::Field { message, expected, got: shorten(got) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    pub(super) fn word() -> impl Strategy<Value = String> {
+        "[!-~é]{1,12}"
+    }
+
+    /// Ends are trimmed.
+    pub(super) fn text() -> impl Strategy<Value = String> {
+        "([!-~é]([ -~é]{0,30}[!-~é])?)?"
+    }
+
+    pub(super) fn seconds() -> impl Strategy<Value = Duration> {
+        (0..=86_400u64).prop_map(Duration::from_secs)
+    }
+
+    pub(super) fn colour() -> impl Strategy<Value = Colour> {
+        prop::sample::select(vec![Colour::Any, Colour::Of(Color::White), Colour::Of(Color::Black)])
+    }
+
+    #[test]
+    fn times() {
+        for (word, seconds) in [("0", 0), ("90", 90), ("1:30", 90), ("100:00", 6000), ("86400", 86_400)] {
+            assert_eq!(whole_seconds(word), Some(Duration::from_secs(seconds)));
+        }
+        for word in ["", ":", "1:5", "1:60", "1:005", "-1", "+1", "1.5", "86401", "1440:01", "99999999999"] {
+            assert_eq!(whole_seconds(word), None, "{word}");
+        }
+        assert_eq!(whole_millis("01:30.250"), Some(Duration::from_millis(90_250)));
+        for word in ["1:30", "90.000", "01:30.25", "01:30.-25", "-"] {
+            assert_eq!(whole_millis(word), None, "{word}");
+        }
+    }
+}

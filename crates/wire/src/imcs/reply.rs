@@ -1,0 +1,348 @@
+//! What the server says: numbered replies, the lines of lists, and the lines of a game.
+
+use std::{fmt, time::Duration};
+
+use zeitnot_rules::{ByColor, Color};
+
+use super::{
+    Colour, Message, WireError, field, is_move, letter, millis, minutes, shorten, side, whole_millis,
+    whole_seconds,
+};
+
+/// What a server says, one line at a time. What a line is can be seen from its beginning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum FromServer {
+    /// `103 7 game waiting for offer acceptance`
+    Waiting { game: u64 },
+    /// `105 W 1:00 1:30 game starts`: the receiver's side, and its own time first.
+    Starts { side: Color, yours: Duration, theirs: Duration },
+    /// Any other numbered line.
+    Reply { code: u16, text: String },
+    /// A line of a list.
+    Entry(Entry),
+    /// `.`: the end of a list.
+    End,
+    /// `! b5-b4`: the opponent's move.
+    Moved(String),
+    /// `2 W`: begins a board.
+    Board { number: u32, side: Color },
+    /// `p.ppp`: a rank of it.
+    Rank(String),
+    /// `? 01:00.000 01:30.000`: the receiver is to move; its own clock first.
+    Prompt { yours: Duration, theirs: Duration },
+    /// `- illegal move a2-a4`: the board and the prompt come again.
+    Complaint(String),
+    /// `= W wins on opponent time`
+    Over(Verdict),
+    /// `X fatal IO error: exiting`
+    Fatal(String),
+}
+
+/// A line of a list: they begin with a blank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Entry {
+    /// ` 1 alice W 0:10 0:20 1000 [offer]`
+    Offer { game: u64, name: String, colour: Colour, theirs: Duration, yours: Duration, rating: i32 },
+    /// ` 2 alice bob (1000/1000)  [in-progress]`
+    Game { game: u64, names: ByColor<String>, ratings: ByColor<i32> },
+    /// ` alice 1000`
+    Rating { name: String, rating: i32 },
+    /// Anything else, for people.
+    Text(String),
+}
+
+/// Who won, and how: `W wins on opponent resignation`, `draw`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// `None`: a draw.
+    pub winner: Option<Color>,
+    /// What stands behind it; empty where a king was taken, or the moves were used up.
+    pub how: String,
+}
+
+impl Verdict {
+    /// The number of the line that follows.
+    pub fn code(&self) -> u16 {
+        match self.winner {
+            None => 230,
+            Some(Color::White) => 231,
+            Some(Color::Black) => 232,
+        }
+    }
+
+    fn read(text: &str) -> Option<Verdict> {
+        let (who, how) = ["draw", "W wins", "B wins"]
+            .into_iter()
+            .find_map(|who| text.strip_prefix(who).map(|how| (who, how)))?;
+        let winner = side(who.get(..1)?);
+        // What stands behind is parted by a blank, and says something.
+        let how = match how.strip_prefix(' ') {
+            Some(said) if !said.trim().is_empty() => said,
+            None if how.is_empty() => how,
+            _ => return None,
+        };
+        Some(Verdict { winner, how: how.to_owned() })
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.winner {
+            None => f.write_str("draw")?,
+            Some(side) => write!(f, "{} wins", letter(side))?,
+        }
+        if self.how.is_empty() { Ok(()) } else { write!(f, " {}", self.how) }
+    }
+}
+
+impl Message for FromServer {
+    fn parse(line: &str) -> Result<Self, WireError> {
+        if let Some(entry) = line.strip_prefix(' ') {
+            return Ok(FromServer::Entry(Entry::read(entry.trim_end())));
+        }
+        let line = line.trim_end();
+        let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let verdict = || Verdict::read(rest).ok_or_else(|| field("=", "a result", rest));
+        Ok(match first {
+            "." => FromServer::End,
+            "!" if is_move(rest) => FromServer::Moved(rest.to_owned()),
+            "!" => return Err(field("!", "a move such as a2-a3", rest)),
+            "?" => {
+                let (yours, theirs) = pair(rest, whole_millis)
+                    .ok_or_else(|| field("?", "two clocks such as 01:00.000", rest))?;
+                FromServer::Prompt { yours, theirs }
+            }
+            "-" => FromServer::Complaint(rest.to_owned()),
+            "=" => FromServer::Over(verdict()?),
+            "X" => FromServer::Fatal(rest.to_owned()),
+            _ if is_rank(line) => FromServer::Rank(line.to_owned()),
+            _ => match (number(first), side(rest)) {
+                (Some(number @ 1..=99), Some(side)) if first.len() < 3 => FromServer::Board { number, side },
+                (Some(100..=999), _) if first.len() == 3 => reply(first, rest)?,
+                _ => return Err(WireError::Unknown(shorten(line))),
+            },
+        })
+    }
+
+    fn print(&self, out: &mut String) {
+        match self {
+            FromServer::Waiting { game } => {
+                out.push_str(&format!("103 {game} game waiting for offer acceptance"));
+            }
+            FromServer::Starts { side, yours, theirs } => {
+                let code = if *side == Color::White { 105 } else { 106 };
+                let (yours, theirs) = (minutes(*yours), minutes(*theirs));
+                out.push_str(&format!("{code} {} {yours} {theirs} game starts", letter(*side)));
+            }
+            FromServer::Reply { code, text } => out.push_str(&format!("{code} {text}")),
+            FromServer::Entry(entry) => out.push_str(&format!(" {entry}")),
+            FromServer::End => out.push('.'),
+            FromServer::Moved(mv) => out.extend(["! ", mv]),
+            FromServer::Board { number, side } => out.push_str(&format!("{number} {}", letter(*side))),
+            FromServer::Rank(rank) => out.push_str(rank),
+            FromServer::Prompt { yours, theirs } => {
+                out.push_str(&format!("? {} {}", millis(*yours), millis(*theirs)));
+            }
+            FromServer::Complaint(text) => out.extend(["- ", text]),
+            FromServer::Over(verdict) => out.push_str(&format!("= {verdict}")),
+            FromServer::Fatal(text) => out.extend(["X ", text]),
+        }
+    }
+}
+
+/// Digits only, and not too many.
+fn number<N: std::str::FromStr>(word: &str) -> Option<N> {
+    word.parse().ok().filter(|_| word.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn is_rank(line: &str) -> bool {
+    line.len() == 5 && line.bytes().all(|b| b".kqbnrpKQBNRP".contains(&b))
+}
+
+fn pair(text: &str, read: fn(&str) -> Option<Duration>) -> Option<(Duration, Duration)> {
+    let (first, second) = text.split_once(' ')?;
+    Some((read(first)?, read(second)?))
+}
+
+/// A numbered line: those that say more than their number have a form of their own.
+fn reply(code: &str, text: &str) -> Result<FromServer, WireError> {
+    let waiting = || number(text.strip_suffix(" game waiting for offer acceptance")?);
+    let starts = |letter: &str| {
+        let times = text.strip_prefix(letter)?.strip_prefix(' ')?.strip_suffix(" game starts")?;
+        let (yours, theirs) = pair(times, whole_seconds)?;
+        Some(FromServer::Starts { side: side(letter)?, yours, theirs })
+    };
+    match code {
+        "103" => {
+            let game = waiting().ok_or_else(|| field("103", "the number of a game", text))?;
+            Ok(FromServer::Waiting { game })
+        }
+        "105" => starts("W").ok_or_else(|| field("105", "W and two times", text)),
+        "106" => starts("B").ok_or_else(|| field("106", "B and two times", text)),
+        _ => Ok(FromServer::Reply { code: number(code).unwrap_or_default(), text: text.to_owned() }),
+    }
+}
+
+impl Entry {
+    fn read(text: &str) -> Entry {
+        let words: Vec<&str> = text.split_whitespace().take(8).collect();
+        Entry::offer(&words)
+            .or_else(|| Entry::game(&words))
+            .or_else(|| Entry::rating(&words))
+            .unwrap_or_else(|| Entry::Text(text.to_owned()))
+    }
+
+    fn offer(words: &[&str]) -> Option<Entry> {
+        let [game, name, colour, theirs, yours, rating, "[offer]"] = words else { return None };
+        Some(Entry::Offer {
+            game: number(game)?,
+            name: (*name).to_owned(),
+            colour: Colour::read(colour)?,
+            theirs: whole_seconds(theirs)?,
+            yours: whole_seconds(yours)?,
+            rating: rating.parse().ok()?,
+        })
+    }
+
+    fn game(words: &[&str]) -> Option<Entry> {
+        let [game, white, black, ratings, "[in-progress]"] = words else { return None };
+        let (first, second) = ratings.strip_prefix('(')?.strip_suffix(')')?.split_once('/')?;
+        Some(Entry::Game {
+            game: number(game)?,
+            names: ByColor([(*white).to_owned(), (*black).to_owned()]),
+            ratings: ByColor([first.parse().ok()?, second.parse().ok()?]),
+        })
+    }
+
+    fn rating(words: &[&str]) -> Option<Entry> {
+        let [name, rating] = words else { return None };
+        Some(Entry::Rating { name: (*name).to_owned(), rating: rating.parse().ok()? })
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Entry::Offer { game, name, colour, theirs, yours, rating } => {
+                let (theirs, yours) = (minutes(*theirs), minutes(*yours));
+                write!(f, "{game} {name} {colour} {theirs} {yours} {rating} [offer]")
+            }
+            // Two blanks, as the server has them.
+            Entry::Game { game, names: ByColor([white, black]), ratings: ByColor([first, second]) } => {
+                write!(f, "{game} {white} {black} ({first}/{second})  [in-progress]")
+            }
+            Entry::Rating { name, rating } => write!(f, "{name} {rating}"),
+            Entry::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{super::tests::*, *};
+
+    fn verdict() -> impl Strategy<Value = Verdict> {
+        let winner = prop::sample::select(vec![None, Some(Color::White), Some(Color::Black)]);
+        (winner, "(on opponent (time|resignation|disconnect))?")
+            .prop_map(|(winner, how)| Verdict { winner, how })
+    }
+
+    fn entry() -> impl Strategy<Value = Entry> {
+        let rating = || -100..4000i32;
+        prop_oneof![
+            (any::<u64>(), word(), colour(), seconds(), seconds(), rating()).prop_map(
+                |(game, name, colour, theirs, yours, rating)| Entry::Offer {
+                    game,
+                    name,
+                    colour,
+                    theirs,
+                    yours,
+                    rating
+                }
+            ),
+            (any::<u64>(), [word(), word()], [rating(), rating()]).prop_map(|(game, names, ratings)| {
+                Entry::Game { game, names: ByColor(names), ratings: ByColor(ratings) }
+            }),
+            (word(), rating()).prop_map(|(name, rating)| Entry::Rating { name, rating }),
+            text().prop_map(|text| Entry::read(&text)),
+        ]
+    }
+
+    fn from_server() -> impl Strategy<Value = FromServer> {
+        use FromServer as S;
+        let side = || prop::sample::select(Color::BOTH.to_vec());
+        let clock = || (0..6_000_000u64).prop_map(Duration::from_millis);
+        prop_oneof![
+            any::<u64>().prop_map(|game| S::Waiting { game }),
+            (side(), seconds(), seconds()).prop_map(|(side, yours, theirs)| S::Starts {
+                side,
+                yours,
+                theirs
+            }),
+            (200..999u16, text()).prop_map(|(code, text)| S::Reply { code, text }),
+            entry().prop_map(S::Entry),
+            Just(S::End),
+            "[a-e][1-6]-[a-e][1-6]".prop_map(S::Moved),
+            (1..=99u32, side()).prop_map(|(number, side)| S::Board { number, side }),
+            "[.kqbnrpKQBNRP]{5}".prop_map(S::Rank),
+            (clock(), clock()).prop_map(|(yours, theirs)| S::Prompt { yours, theirs }),
+            text().prop_map(S::Complaint),
+            verdict().prop_map(S::Over),
+            text().prop_map(S::Fatal),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn messages_round_trip(message in from_server()) {
+            prop_assert_eq!(FromServer::parse(&message.to_line()), Ok(message));
+        }
+
+        #[test]
+        fn what_is_understood_is_understood_the_same_again(
+            start in "(10[356] |[0-9]{1,4} |[?!=X.-] ?| )?", rest in "\\PC{0,30}"
+        ) {
+            if let Ok(message) = FromServer::parse(&format!("{start}{rest}")) {
+                let line = message.to_line();
+                prop_assert_eq!(FromServer::parse(&line).map(|m| m.to_line()), Ok(line));
+            }
+        }
+    }
+
+    /// Lines of a captured session.
+    #[test]
+    fn the_lines_of_the_server() {
+        for line in [
+            "100 imcs 2.5",
+            "103 2 game waiting for offer acceptance",
+            "105 W 1:00 1:30 game starts",
+            "106 B 1:30 1:00 game starts",
+            "211 2 available games",
+            " 1 alice W 0:10 0:20 1000 [offer]",
+            " 2 alice bob (1000/1000)  [in-progress]",
+            " alice 1016",
+            ".",
+            "! b5-b4",
+            "2 W",
+            "p.ppp",
+            "? 01:00.000 01:30.000",
+            "- illegal move a2-a4",
+            "= W wins on opponent disconnect",
+            "= draw",
+            "X fatal IO error: exiting",
+        ] {
+            assert_eq!(FromServer::parse(line).unwrap().to_line(), line);
+        }
+        let entry = FromServer::parse(" 1 alice W 0:10 0:20 1000 [offer]").unwrap();
+        assert!(matches!(entry, FromServer::Entry(Entry::Offer { rating: 1000, .. })), "{entry:?}");
+        for odd in
+            ["W send move request failed: gone", "105 Q", "! a2a3", "? 1 2", "= A wins", "1000 x", "0 W"]
+        {
+            assert!(FromServer::parse(odd).is_err(), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! How plain values stand in this API's JSON: numbers that are times, lists in one string, null for nothing.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serializer};
+use serde_json::Number;
+
+/// `null` is the default.
+pub fn nullable<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
+    Option::deserialize(d).map(Option::unwrap_or_default)
+}
+
+/// For `skip_serializing_if`: what is its default need not be said.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A clock can dip below zero by a hair; nobody has less than no time.
+fn whole(number: &Number) -> u64 {
+    number.as_u64().unwrap_or_else(|| number.as_f64().unwrap_or_default() as u64)
+}
+
+macro_rules! durations {
+    ($(#[$doc:meta])* $name:ident, $from:expr, $into:expr) => {
+        $(#[$doc])*
+        pub mod $name {
+            use super::*;
+
+            pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
+                option::deserialize(d).map(Option::unwrap_or_default)
+            }
+
+            pub fn serialize<S: Serializer>(time: &Duration, s: S) -> Result<S::Ok, S::Error> {
+                let into: fn(&Duration) -> u64 = $into;
+                s.serialize_u64(into(time))
+            }
+
+            pub mod option {
+                use super::*;
+
+                pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Duration>, D::Error> {
+                    Ok(Option::<Number>::deserialize(d)?.as_ref().map(whole).map($from))
+                }
+
+                pub fn serialize<S: Serializer>(time: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
+                    match time {
+                        Some(time) => super::serialize(time, s),
+                        None => s.serialize_none(),
+                    }
+                }
+            }
+        }
+    };
+}
+
+durations!(
+    /// Whole milliseconds.
+    millis,
+    Duration::from_millis,
+    |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+);
+durations!(
+    /// Whole seconds.
+    seconds,
+    Duration::from_secs,
+    Duration::as_secs
+);
+
+/// `{"initial": ms, "increment": ms}`.
+pub mod clock {
+    use serde::Serialize;
+
+    use super::*;
+    use zeitnot_rules::TimeControl;
+
+    #[derive(Serialize, Deserialize)]
+    struct Clock {
+        #[serde(with = "millis")]
+        initial: Duration,
+        #[serde(default, with = "millis")]
+        increment: Duration,
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<TimeControl>, D::Error> {
+        let clock = Option::<Clock>::deserialize(d)?;
+        Ok(clock.map(|Clock { initial, increment }| TimeControl { initial, increment }))
+    }
+
+    pub fn serialize<S: Serializer>(clock: &Option<TimeControl>, s: S) -> Result<S::Ok, S::Error> {
+        clock.map(|TimeControl { initial, increment }| Clock { initial, increment }).serialize(s)
+    }
+}

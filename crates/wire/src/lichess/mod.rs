@@ -1,0 +1,114 @@
+//! The Lichess Bot API: what its two streams, its answers and its requests carry, both ways.
+//!
+//! Streams are NDJSON, read with [`line()`]; answers are JSON; all of them are [`Message`]s. Requests are forms
+//! or query strings, a [`Form`] each. Unknown fields are passed over, `null` is as good as absent, and an
+//! unknown name is kept as the `Other` of its type: only what cannot be used at all is an error.
+//!
+//! Moves are told as the wire has them (castling may be king takes rook); the game reads them.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Message, WireError, shorten};
+
+mod account;
+mod answer;
+mod challenge;
+mod codec;
+mod event;
+mod game;
+mod id;
+mod lookup;
+mod names;
+mod organise;
+mod request;
+mod rules;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;
+mod tournament;
+
+pub use account::{GameCount, Perf, Playing, Scopes, TokenInfo, TokenTest, User, UserStatus};
+pub use answer::{AiGame, Done, Failure, FailureText, Keepalive, RateLimit};
+pub use challenge::{Challenge, ChallengeUser, Challenges, PerfName, TimeControl};
+pub use event::{Compat, Event, GameEvent, Opponent, Unknown};
+pub use game::{ChatEntry, ChatLine, Expiration, GameFull, GameMessage, GameState, OpponentGone, Player};
+pub use id::{BadId, ChallengeId, FullId, GameId, SwissId, TeamId, Token, TournamentId, UserId};
+pub use lookup::{CloudEval, CloudLine, Explored, ExploredMove, Probe, ProbeMove};
+pub use names::{
+    Category, ChallengeEnd, ChallengeStatus, ColorWish, DeclineReason, Direction, GameRule, PerfKey, Room,
+    Scope, Source, Speed, Status, Title, Variant, VariantKey,
+};
+pub use organise::{BulkPairing, Cancel, OpenChallenge, StartClocks};
+pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
+pub use rules::NoGame;
+pub use tournament::{JoinTeam, TournamentState};
+
+/// Reads one line of a stream: `None` if it is empty, which only says that the connection lives.
+///
+/// ```
+/// use zeitnot_wire::lichess::{Event, line};
+/// assert_eq!(line::<Event>(" \r\n"), Ok(None));
+/// assert!(line::<Event>("<html>").is_err());
+/// ```
+///
+/// # Errors
+/// [`WireError`] if the line is no such message.
+pub fn line<M: Message>(text: &str) -> Result<Option<M>, WireError> {
+    match text.trim() {
+        "" => Ok(None),
+        text => M::parse(text).map(Some),
+    }
+}
+
+fn read<T: DeserializeOwned>(message: &'static str, text: &str) -> Result<T, WireError> {
+    serde_json::from_str(text).map_err(|why| WireError::body(message, why, text))
+}
+
+fn write(out: &mut String, message: &impl Serialize) {
+    // Only maps with keys that are no strings cannot be written, and there are none.
+    out.push_str(&serde_json::to_string(message).unwrap_or_default());
+}
+
+/// Types whose JSON is the whole message.
+macro_rules! bodies {
+    ($($ty:ty => $name:literal),* $(,)?) => {$(
+        impl Message for $ty {
+            fn parse(text: &str) -> Result<Self, WireError> {
+                read($name, text)
+            }
+
+            fn print(&self, out: &mut String) {
+                write(out, self);
+            }
+        }
+    )*};
+}
+
+bodies! {
+    AiGame => "game against the computer",
+    Challenge => "challenge",
+    Challenges => "challenges",
+    CloudEval => "evaluation",
+    Done => "answer",
+    Explored => "explorer",
+    Keepalive => "challenge kept alive",
+    Playing => "games being played",
+    Probe => "tablebase",
+    TournamentState => "tournament",
+    User => "user",
+    Vec<ChatEntry> => "chat",
+    Vec<UserStatus> => "users' status",
+}
+
+impl Message for TokenTest {
+    fn parse(text: &str) -> Result<Self, WireError> {
+        // What stands there are tokens: no error repeats any of it.
+        let hidden = |_| WireError::body("token test", "no map of tokens", "…");
+        serde_json::from_str(text).map_err(hidden)
+    }
+
+    fn print(&self, out: &mut String) {
+        write(out, self);
+    }
+}

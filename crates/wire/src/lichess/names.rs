@@ -1,0 +1,258 @@
+//! The words of the API that stand for one of a few things. A word that is new is kept as it came.
+
+use std::{fmt, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use zeitnot_rules::TimeControl;
+
+macro_rules! names {
+    ($($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),* $(,)? })*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(from = "String", into = "String")]
+        pub enum $name {
+            $(#[doc = concat!("`", $text, "`")] $variant,)*
+            /// A word that we do not know.
+            Other(String),
+        }
+
+        impl $name {
+            /// All that we know.
+            pub const KNOWN: &[$name] = &[$($name::$variant),*];
+
+            /// The word.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $($name::$variant => $text,)*
+                    $name::Other(word) => word,
+                }
+            }
+        }
+
+        impl From<&str> for $name {
+            /// Upper and lower case are the same: the API itself is not of one mind about them.
+            fn from(word: &str) -> $name {
+                let known = $name::KNOWN.iter().find(|known| known.as_str().eq_ignore_ascii_case(word));
+                known.cloned().unwrap_or_else(|| $name::Other(word.to_owned()))
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(word: String) -> $name {
+                word.as_str().into()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> String {
+                name.as_str().to_owned()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    )*};
+}
+
+names! {
+    /// How a position of a tablebase ends for the side to move: for sure, or unless fifty moves without a capture
+    /// end it. A `cursed` win and a `blessed` loss are drawn by that rule; the others with a word before them may be.
+    Category {
+        Win = "win", SyzygyWin = "syzygy-win", MaybeWin = "maybe-win", CursedWin = "cursed-win", Draw = "draw",
+        BlessedLoss = "blessed-loss", MaybeLoss = "maybe-loss", SyzygyLoss = "syzygy-loss", Loss = "loss",
+        Unknown = "unknown",
+    }
+
+    /// Where a challenge stands.
+    ChallengeStatus {
+        Created = "created", Offline = "offline", Canceled = "canceled", Declined = "declined",
+        Accepted = "accepted",
+    }
+
+    /// What became of a challenge that was kept alive.
+    ChallengeEnd { Accepted = "accepted", Declined = "declined", Canceled = "canceled" }
+
+    /// Which side a challenger wants.
+    ColorWish { White = "white", Black = "black", Random = "random" }
+
+    /// Why a challenge is declined. [`DeclineReason::key`] is how events tell it.
+    DeclineReason {
+        Generic = "generic", Later = "later", TooFast = "tooFast", TooSlow = "tooSlow",
+        TimeControl = "timeControl", Rated = "rated", Casual = "casual", Standard = "standard",
+        Variant = "variant", NoBot = "noBot", OnlyBot = "onlyBot",
+    }
+
+    /// Who sent a challenge, seen from whoever asked.
+    Direction { In = "in", Out = "out" }
+
+    /// What the players of a game may not do.
+    GameRule {
+        NoAbort = "noAbort", NoRematch = "noRematch", NoGiveTime = "noGiveTime",
+        NoClaimWin = "noClaimWin", NoEarlyDraw = "noEarlyDraw",
+    }
+
+    /// What a rating is for.
+    PerfKey {
+        UltraBullet = "ultraBullet", Bullet = "bullet", Blitz = "blitz", Rapid = "rapid",
+        Classical = "classical", Correspondence = "correspondence", Chess960 = "chess960",
+        Crazyhouse = "crazyhouse", Antichess = "antichess", Atomic = "atomic", Horde = "horde",
+        KingOfTheHill = "kingOfTheHill", RacingKings = "racingKings", ThreeCheck = "threeCheck",
+    }
+
+    /// Who reads a chat line.
+    Room { Player = "player", Spectator = "spectator" }
+
+    /// What a token may do; there are more that are nothing to us.
+    Scope {
+        BotPlay = "bot:play", BoardPlay = "board:play", ChallengeRead = "challenge:read",
+        ChallengeWrite = "challenge:write", ChallengeBulk = "challenge:bulk",
+        TournamentWrite = "tournament:write", TeamWrite = "team:write", FollowRead = "follow:read",
+        FollowWrite = "follow:write", MsgWrite = "msg:write",
+    }
+
+    /// Where a game comes from.
+    Source {
+        Lobby = "lobby", Friend = "friend", Ai = "ai", Api = "api", Tournament = "tournament",
+        Position = "position", Import = "import", ImportLive = "importlive", Simul = "simul",
+        Relay = "relay", Pool = "pool", Arena = "arena", Swiss = "swiss",
+    }
+
+    /// How fast a game is.
+    Speed {
+        UltraBullet = "ultraBullet", Bullet = "bullet", Blitz = "blitz", Rapid = "rapid",
+        Classical = "classical", Correspondence = "correspondence",
+    }
+
+    /// Where a game stands. Events tell it with its number, see [`Status::id`].
+    Status {
+        Created = "created", Started = "started", Aborted = "aborted", Mate = "mate", Resign = "resign",
+        Stalemate = "stalemate", Timeout = "timeout", Draw = "draw", OutOfTime = "outoftime",
+        Cheat = "cheat", NoStart = "noStart", UnknownFinish = "unknownFinish",
+        InsufficientMaterialClaim = "insufficientMaterialClaim", VariantEnd = "variantEnd",
+    }
+
+    /// A title before a name; of those that people earn we know nothing.
+    Title { Bot = "BOT" }
+
+    /// What chess.
+    VariantKey {
+        Standard = "standard", Chess960 = "chess960", Crazyhouse = "crazyhouse", Antichess = "antichess",
+        Atomic = "atomic", Horde = "horde", KingOfTheHill = "kingOfTheHill", RacingKings = "racingKings",
+        ThreeCheck = "threeCheck", FromPosition = "fromPosition",
+    }
+}
+
+impl DeclineReason {
+    /// The word in events: all in lower case.
+    pub fn key(&self) -> String {
+        self.as_str().to_ascii_lowercase()
+    }
+}
+
+impl Speed {
+    /// How fast a game with such clocks is: by the time for forty moves.
+    pub fn of(clock: TimeControl) -> Speed {
+        match clock.initial.saturating_add(clock.increment.saturating_mul(40)) {
+            time if time < Duration::from_secs(30) => Speed::UltraBullet,
+            time if time < Duration::from_secs(180) => Speed::Bullet,
+            time if time < Duration::from_secs(480) => Speed::Blitz,
+            time if time < Duration::from_secs(1500) => Speed::Rapid,
+            _ => Speed::Classical,
+        }
+    }
+}
+
+impl Status {
+    /// Is the game over? What we do not know came later than the start.
+    pub fn is_over(&self) -> bool {
+        !matches!(self, Status::Created | Status::Started)
+    }
+
+    /// Its number.
+    pub fn id(&self) -> Option<u64> {
+        Some(match self {
+            Status::Created => 10,
+            Status::Started => 20,
+            Status::Aborted => 25,
+            Status::Mate => 30,
+            Status::Resign => 31,
+            Status::Stalemate => 32,
+            Status::Timeout => 33,
+            Status::Draw => 34,
+            Status::OutOfTime => 35,
+            Status::Cheat => 36,
+            Status::NoStart => 37,
+            Status::UnknownFinish => 38,
+            Status::InsufficientMaterialClaim => 39,
+            Status::VariantEnd => 60,
+            Status::Other(_) => return None,
+        })
+    }
+}
+
+/// A status as an object, `{"id":20,"name":"started"}`; either is enough.
+pub mod status {
+    use serde::{Deserializer, Serializer, de::Error};
+
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    struct Object {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<u64>,
+        name: Option<Status>,
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Status, D::Error> {
+        let Object { id, name } = Object::deserialize(d)?;
+        let numbered =
+            || id.and_then(|id| Status::KNOWN.iter().find(|known| known.id() == Some(id)).cloned());
+        name.or_else(numbered).ok_or_else(|| D::Error::missing_field("name"))
+    }
+
+    pub fn serialize<S: Serializer>(status: &Status, s: S) -> Result<S::Ok, S::Error> {
+        Object { id: status.id(), name: Some(status.clone()) }.serialize(s)
+    }
+}
+
+/// What chess, with its names for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// For programs.
+    pub key: VariantKey,
+    /// In full.
+    #[serde(default, deserialize_with = "super::codec::nullable")]
+    pub name: String,
+    /// In short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short: Option<String>,
+}
+
+impl From<VariantKey> for Variant {
+    fn from(key: VariantKey) -> Variant {
+        let (name, short) = match &key {
+            VariantKey::Standard => ("Standard", "Std"),
+            VariantKey::Chess960 => ("Chess960", "960"),
+            VariantKey::Crazyhouse => ("Crazyhouse", "Crazy"),
+            VariantKey::Antichess => ("Antichess", "Anti"),
+            VariantKey::Atomic => ("Atomic", "Atom"),
+            VariantKey::Horde => ("Horde", "Horde"),
+            VariantKey::KingOfTheHill => ("King of the Hill", "KotH"),
+            VariantKey::RacingKings => ("Racing Kings", "Racing"),
+            VariantKey::ThreeCheck => ("Three-check", "3check"),
+            VariantKey::FromPosition => ("From Position", "FEN"),
+            VariantKey::Other(word) => (word.as_str(), word.as_str()),
+        };
+        Variant { name: name.to_owned(), short: Some(short.to_owned()), key }
+    }
+}
+
+impl Default for Variant {
+    fn default() -> Variant {
+        VariantKey::Standard.into()
+    }
+}

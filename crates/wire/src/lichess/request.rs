@@ -1,0 +1,350 @@
+//! What a client asks for: forms and query strings. A body in JSON is understood as well.
+
+use std::{collections::BTreeMap, str::FromStr, time::Duration};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Number;
+
+use zeitnot_rules as game;
+use zeitnot_rules::Color;
+
+use super::{ColorWish, DeclineReason, GameRule, Room, TimeControl, VariantKey, WireError, shorten};
+
+/// A request's fields, as a form's body or as a query string.
+///
+/// ```
+/// use zeitnot_wire::lichess::{Chat, Form, Room};
+/// let chat = Chat { room: Room::Player, text: "good luck".into() };
+/// assert_eq!(chat.to_form(), "room=player&text=good+luck");
+/// assert_eq!(Chat::from_form("text=good+luck&room=player"), Ok(chat));
+/// ```
+pub trait Form: Serialize + DeserializeOwned {
+    /// What errors call it.
+    const NAME: &str;
+    /// Are there tokens in it? No error repeats those.
+    const SECRET: bool = false;
+
+    /// Reads `key=value&…`.
+    ///
+    /// # Errors
+    /// [`WireError`] with what is wrong.
+    fn from_form(text: &str) -> Result<Self, WireError> {
+        let shown = if Self::SECRET { "…" } else { text };
+        serde_urlencoded::from_str(text).map_err(|why| WireError::body(Self::NAME, why, shown))
+    }
+
+    /// Reads a JSON object with the same keys.
+    ///
+    /// # Errors
+    /// [`WireError`] with what is wrong.
+    fn from_json(text: &str) -> Result<Self, WireError> {
+        let shown = if Self::SECRET { "…" } else { text };
+        serde_json::from_str(text).map_err(|why| WireError::body(Self::NAME, why, shown))
+    }
+
+    /// Writes `key=value&…`.
+    fn to_form(&self) -> String {
+        // Only what is no flat list of texts cannot be written, and all forms are.
+        serde_urlencoded::to_string(self).unwrap_or_default()
+    }
+}
+
+/// The fields of a form: all forms pass through this.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Fields(BTreeMap<String, Value>);
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Value {
+    Text(String),
+    Flag(bool),
+    Number(Number),
+    Nothing,
+}
+
+impl Fields {
+    /// `None` also for a field that was left empty.
+    pub(super) fn text(&self, key: &str) -> Option<String> {
+        match self.0.get(key)? {
+            Value::Text(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            Value::Flag(flag) => Some(flag.to_string()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Nothing => None,
+        }
+    }
+
+    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, WireError> {
+        let read = |text: String| match text.as_str() {
+            "true" | "1" | "on" | "yes" => Ok(true),
+            "false" | "0" | "off" | "no" => Ok(false),
+            _ => Err(WireError::Field { message: "form", expected: "true or false", got: shorten(&text) }),
+        };
+        self.text(key).map(read).transpose()
+    }
+
+    pub(super) fn number<T: FromStr>(&self, key: &str) -> Result<Option<T>, WireError> {
+        let read = |text: String| {
+            let error =
+                || WireError::Field { message: "form", expected: "a small number", got: shorten(&text) };
+            text.parse().map_err(|_| error())
+        };
+        self.text(key).map(read).transpose()
+    }
+
+    fn seconds(&self, key: &str) -> Result<Option<Duration>, WireError> {
+        let Some(seconds) = self.number::<f64>(key)? else { return Ok(None) };
+        let wrong = |_| WireError::Field { message: "form", expected: "seconds", got: seconds.to_string() };
+        Duration::try_from_secs_f64(seconds).map(Some).map_err(wrong)
+    }
+
+    pub(super) fn time(&self) -> Result<TimeControl, WireError> {
+        let clock = (self.seconds("clock.limit")?, self.seconds("clock.increment")?);
+        Ok(match (clock, self.number("days")?) {
+            ((None, None), None) => TimeControl::Unlimited,
+            ((None, None), Some(days)) => TimeControl::Correspondence { days },
+            ((initial, increment), _) => TimeControl::Clock(game::TimeControl {
+                initial: initial.unwrap_or_default(),
+                increment: increment.unwrap_or_default(),
+            }),
+        })
+    }
+
+    pub(super) fn with(mut self, key: &str, value: impl ToString) -> Fields {
+        self.0.insert(key.to_owned(), Value::Text(value.to_string()));
+        self
+    }
+
+    pub(super) fn with_some(self, key: &str, value: Option<impl ToString>) -> Fields {
+        match value {
+            Some(value) => self.with(key, value),
+            None => self,
+        }
+    }
+
+    pub(super) fn with_time(self, time: &TimeControl) -> Fields {
+        match time {
+            TimeControl::Clock(clock) => self
+                .with("clock.limit", clock.initial.as_secs_f64())
+                .with("clock.increment", clock.increment.as_secs_f64()),
+            TimeControl::Correspondence { days } => self.with("days", days),
+            TimeControl::Unlimited | TimeControl::Other(_) => self,
+        }
+    }
+}
+
+/// Ties a form to its fields.
+macro_rules! form {
+    ($ty:ident, $name:literal, |$fields:ident| $read:expr, |$form:ident| $write:expr) => {
+        form!($ty, $name, secret: false, |$fields| $read, |$form| $write);
+    };
+    ($ty:ident, $name:literal, secret: $secret:literal, |$fields:ident| $read:expr, |$form:ident| $write:expr) => {
+        impl TryFrom<Fields> for $ty {
+            type Error = WireError;
+            fn try_from($fields: Fields) -> Result<$ty, WireError> {
+                Ok($read)
+            }
+        }
+
+        impl From<$ty> for Fields {
+            fn from($form: $ty) -> Fields {
+                $write
+            }
+        }
+
+        impl Form for $ty {
+            const NAME: &str = $name;
+            const SECRET: bool = $secret;
+        }
+    };
+}
+
+pub(super) use form;
+
+/// `POST /api/challenge/{username}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Fields", into = "Fields")]
+pub struct NewChallenge {
+    /// Is it about ratings?
+    pub rated: bool,
+    /// With what clocks.
+    pub time: TimeControl,
+    /// Which side the challenger wants.
+    pub color: ColorWish,
+    /// What chess.
+    pub variant: VariantKey,
+    /// Where the game begins.
+    pub fen: Option<String>,
+    /// Is the answer a stream, and the challenge open as long as that is?
+    pub keep_alive_stream: bool,
+    /// What the players may not do.
+    pub rules: Vec<GameRule>,
+}
+
+impl NewChallenge {
+    /// A casual game of chess with such clocks.
+    pub fn new(time: TimeControl) -> NewChallenge {
+        NewChallenge {
+            rated: false,
+            time,
+            color: ColorWish::Random,
+            variant: VariantKey::Standard,
+            fen: None,
+            keep_alive_stream: false,
+            rules: Vec::new(),
+        }
+    }
+}
+
+fn color(fields: &Fields) -> ColorWish {
+    fields.text("color").map_or(ColorWish::Random, ColorWish::from)
+}
+
+fn variant(fields: &Fields) -> VariantKey {
+    fields.text("variant").map_or(VariantKey::Standard, VariantKey::from)
+}
+
+fn rules(fields: &Fields) -> Vec<GameRule> {
+    let text = fields.text("rules").unwrap_or_default();
+    text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(GameRule::from).collect()
+}
+
+form!(
+    NewChallenge,
+    "challenge",
+    |fields| NewChallenge {
+        rated: fields.flag("rated")?.unwrap_or_default(),
+        time: fields.time()?,
+        color: color(&fields),
+        variant: variant(&fields),
+        fen: fields.text("fen"),
+        keep_alive_stream: fields.flag("keepAliveStream")?.unwrap_or_default(),
+        rules: rules(&fields),
+    },
+    |form| {
+        let rules = form.rules.iter().map(GameRule::as_str).collect::<Vec<_>>().join(",");
+        Fields::default()
+            .with("rated", form.rated)
+            .with_time(&form.time)
+            .with("color", form.color)
+            .with("variant", form.variant)
+            .with_some("fen", form.fen)
+            .with_some("keepAliveStream", form.keep_alive_stream.then_some(true))
+            .with_some("rules", Some(rules).filter(|rules| !rules.is_empty()))
+    }
+);
+
+/// `POST /api/challenge/ai`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Fields", into = "Fields")]
+pub struct AiChallenge {
+    /// How strong: 1 to 8.
+    pub level: u8,
+    /// With what clocks.
+    pub time: TimeControl,
+    /// Which side the challenger wants.
+    pub color: ColorWish,
+    /// What chess.
+    pub variant: VariantKey,
+    /// Where the game begins.
+    pub fen: Option<String>,
+}
+
+form!(
+    AiChallenge,
+    "challenge to the computer",
+    |fields| AiChallenge {
+        level: fields.number("level")?.unwrap_or(1),
+        time: fields.time()?,
+        color: color(&fields),
+        variant: variant(&fields),
+        fen: fields.text("fen"),
+    },
+    |form| Fields::default()
+        .with("level", form.level)
+        .with_time(&form.time)
+        .with("color", form.color)
+        .with("variant", form.variant)
+        .with_some("fen", form.fen)
+);
+
+/// `POST /api/challenge/{id}/accept`, in the query.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accept {
+    /// Which side, if the challenge is open to anybody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub color: Option<Color>,
+}
+
+impl Form for Accept {
+    const NAME: &str = "acceptance";
+}
+
+/// `POST /api/challenge/{id}/decline`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields", into = "Fields")]
+pub struct Decline {
+    /// Why.
+    pub reason: DeclineReason,
+}
+
+form!(
+    Decline,
+    "refusal of a challenge",
+    |fields| Decline { reason: fields.text("reason").map_or(DeclineReason::Generic, DeclineReason::from) },
+    |form| Fields::default().with("reason", form.reason)
+);
+
+/// `POST /api/bot/game/{id}/chat`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chat {
+    /// Who reads it.
+    pub room: Room,
+    /// What.
+    pub text: String,
+}
+
+impl Form for Chat {
+    const NAME: &str = "chat";
+}
+
+/// `POST /api/bot/game/{id}/move/{uci}`, in the query.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields", into = "Fields")]
+pub struct MoveQuery {
+    /// Offers a draw with the move, or agrees to one.
+    pub offering_draw: bool,
+}
+
+form!(
+    MoveQuery,
+    "move",
+    |fields| MoveQuery { offering_draw: fields.flag("offeringDraw")?.unwrap_or_default() },
+    |form| Fields::default().with_some("offeringDraw", form.offering_draw.then_some(true))
+);
+
+/// `POST /api/tournament/{id}/join`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Fields", into = "Fields")]
+pub struct JoinTournament {
+    /// If it has one.
+    pub password: Option<String>,
+    /// For which team, if teams play.
+    pub team: Option<String>,
+    /// Pair me as soon as possible, and no later than in a minute.
+    pub pair_me_asap: bool,
+}
+
+form!(
+    JoinTournament,
+    "joining",
+    |fields| JoinTournament {
+        password: fields.text("password"),
+        team: fields.text("team"),
+        pair_me_asap: fields.flag("pairMeAsap")?.unwrap_or_default(),
+    },
+    |form| Fields::default()
+        .with_some("password", form.password)
+        .with_some("team", form.team)
+        .with_some("pairMeAsap", form.pair_me_asap.then_some(true))
+);

@@ -1,0 +1,74 @@
+//! Which game of ours a variant is: the one place that knows.
+
+use shakmaty::CastlingMode;
+
+use zeitnot_rules::{DynGame, GameError, GameKind, chess::Chess};
+
+use super::VariantKey;
+
+/// A game that cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum NoGame {
+    /// Its rules are not ours.
+    #[error("{0} is not played here")]
+    Variant(VariantKey),
+    /// Its beginning is none.
+    #[error(transparent)]
+    Position(#[from] GameError),
+}
+
+impl VariantKey {
+    /// The game by whose rules it is played; `None`: not by us.
+    pub fn game(&self) -> Option<GameKind> {
+        match self {
+            VariantKey::Standard | VariantKey::Chess960 | VariantKey::FromPosition => Some(GameKind::Chess),
+            VariantKey::Crazyhouse => Some(GameKind::Crazyhouse),
+            VariantKey::Antichess => Some(GameKind::Antichess),
+            VariantKey::Atomic => Some(GameKind::Atomic),
+            VariantKey::Horde => Some(GameKind::Horde),
+            VariantKey::KingOfTheHill => Some(GameKind::KingOfTheHill),
+            VariantKey::RacingKings => Some(GameKind::RacingKings),
+            VariantKey::ThreeCheck => Some(GameKind::ThreeCheck),
+            VariantKey::Other(_) => None,
+        }
+    }
+
+    /// A game that begins here; `None`: at its usual start.
+    ///
+    /// # Errors
+    /// [`NoGame`] if we do not play it, or if this is no position of it.
+    pub fn begin(&self, position: Option<&str>) -> Result<DynGame, NoGame> {
+        let game = self.game().ok_or_else(|| NoGame::Variant(self.clone()))?;
+        Ok(match (self, position) {
+            // Here castling is always told as king takes rook, also where the king stands on its usual square.
+            (VariantKey::Chess960, Some(fen)) => Chess::parse_as(fen, CastlingMode::Chess960)?.into(),
+            _ => DynGame::begin(game, position)?,
+        })
+    }
+
+    /// What a record says of the beginning: nothing where it is that of chess.
+    pub fn set_up(&self, position: Option<&str>) -> Option<String> {
+        let own = || match self {
+            VariantKey::Horde | VariantKey::RacingKings => self.begin(None).ok().map(|line| line.root()),
+            _ => None,
+        };
+        position.map(str::to_owned).or_else(own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variant_that_has_a_name_has_rules() {
+        for variant in VariantKey::KNOWN {
+            let line = variant.begin(None).unwrap();
+            assert_eq!(variant.begin(Some(&line.root())).unwrap().root(), line.root());
+            let is_chess_like = line.root().starts_with("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR");
+            assert_eq!(variant.set_up(None).is_none(), is_chess_like, "{variant}");
+        }
+        assert!(matches!(VariantKey::from("brandNew").begin(None), Err(NoGame::Variant(_))));
+        assert!(matches!(VariantKey::Atomic.begin(Some("x")), Err(NoGame::Position(_))));
+    }
+}

@@ -1,0 +1,253 @@
+//! MiniChess by files, as the NTHU course of 2023 played it: the `state` that a program reads, and the
+//! `action` that it writes.
+//!
+//! Both are whole numbers with white space between them. Rows count from the sixth rank down, columns from
+//! the a-file. Source: the course's referee, run and read.
+
+use std::fmt::Write;
+
+use zeitnot_rules::{
+    ByColor, Color, Game, GameError,
+    minichess::{COLUMNS, Kind, Mini2023, Move, ROWS, SQUARES, Square},
+};
+
+/// A `state` has far fewer bytes; what stands behind them need not be read.
+pub const MAX_STATE: u64 = 4096;
+/// Whose turn it is, and the squares of either side.
+const NUMBERS: usize = 1 + 2 * SQUARES;
+/// What the numbers stand for: nothing, and the men as [`Kind::ALL`] has them.
+const LETTERS: ByColor<&[u8; 7]> = ByColor([b".PRNBQK", b".prnbqk"]);
+
+/// What is wrong with a `state`.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum StateError {
+    /// It ends too early, or goes on with something else.
+    #[error("a state is {NUMBERS} whole numbers, but after {0} there is no further one")]
+    TooShort(usize),
+    /// The first number.
+    #[error("a state begins with 0 for white to move or 1 for black, not with {0}")]
+    Turn(i32),
+    /// A number of a square.
+    #[error(
+        "{side} has a {number} on {square}: expected 0 for nothing, or 1 to 6 for pawn, rook, knight, bishop, queen, king"
+    )]
+    Man {
+        /// On whose board.
+        side: Color,
+        /// Where.
+        square: Square,
+        /// What stands there.
+        number: i32,
+    },
+    /// Two men on one square.
+    #[error("both sides have a man on {0}")]
+    Shared(Square),
+    /// The men make no position.
+    #[error(transparent)]
+    Position(#[from] GameError),
+}
+
+/// The square in this row and column of a file.
+fn square([row, column]: [i32; 2]) -> Option<Square> {
+    let row = ROWS.checked_sub(1 + usize::try_from(row).ok()?)?;
+    Square::at(row, usize::try_from(column).ok()?)
+}
+
+/// All squares as files go through them.
+fn squares() -> impl Iterator<Item = Square> {
+    (0..ROWS).rev().flat_map(|row| (0..COLUMNS).map(move |column| Square::new(row * COLUMNS + column)))
+}
+
+/// Reads a `state`, whatever stands behind it. Nobody tells how many plies were played: the count begins anew.
+///
+/// # Errors
+/// [`StateError`] with what was expected.
+pub fn parse_state(text: &[u8]) -> Result<Mini2023, StateError> {
+    let numbers: Vec<i32> = Numbers(text).take(NUMBERS).collect();
+    if numbers.len() < NUMBERS {
+        return Err(StateError::TooShort(numbers.len()));
+    }
+    let (turn, [white, black]) = (numbers[0], [&numbers[1..=SQUARES], &numbers[1 + SQUARES..]]);
+    let turn = match turn {
+        0 => 'W',
+        1 => 'B',
+        other => return Err(StateError::Turn(other)),
+    };
+    let mut board = String::new();
+    for ((square, &white), &black) in squares().zip(white).zip(black) {
+        if square.column() == 0 && !board.is_empty() {
+            board.push('/');
+        }
+        let (white, black) = (man(Color::White, square, white)?, man(Color::Black, square, black)?);
+        board.push(match (white, black) {
+            ('.', man) | (man, '.') => man,
+            _ => return Err(StateError::Shared(square)),
+        });
+    }
+    Ok(Mini2023::parse(&format!("{board} {turn}"))?)
+}
+
+fn man(side: Color, square: Square, number: i32) -> Result<char, StateError> {
+    let letter = usize::try_from(number).ok().and_then(|number| LETTERS[side].get(number));
+    letter.map(|&letter| char::from(letter)).ok_or(StateError::Man { side, square, number })
+}
+
+/// Writes a `state`, byte for byte as the course's referee does.
+pub fn print_state(position: &Mini2023) -> String {
+    let board = position.board();
+    let mut text = format!("{}\n", position.side() as u8);
+    for side in Color::BOTH {
+        for square in squares() {
+            let kind = board.kind_at(square).filter(|_| board.side(side) >> square.index() & 1 == 1);
+            let number = kind.and_then(|kind| Kind::ALL.iter().position(|&other| other == kind));
+            // A string takes all that is written to it.
+            let _ = write!(text, "{} ", number.map_or(0, |at| at + 1));
+            if square.column() + 1 == COLUMNS {
+                text.push('\n');
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A move as a line of its own, with its end.
+///
+/// ```
+/// use zeitnot::{game::{Game, minichess::Mini2023}, wire::nthu::print_action};
+///
+/// let start = Mini2023::start();
+/// assert_eq!(print_action(start.read("a2a3").unwrap()), "4 0 3 0\n");
+/// ```
+pub fn print_action(mv: Move) -> String {
+    let row = |square: Square| ROWS - 1 - square.row();
+    format!("{} {} {} {}\n", row(mv.from), mv.from.column(), row(mv.to), mv.to.column())
+}
+
+/// What a program has written: groups of four numbers up to the first thing that is no number.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Action {
+    /// How many groups are complete.
+    pub groups: usize,
+    /// The last of them, if it names two squares: this counts.
+    pub last: Option<Move>,
+}
+
+impl Action {
+    /// Reads an `action`. An incomplete group at its end is passed over.
+    pub fn parse(text: &[u8]) -> Action {
+        let (mut action, mut numbers) = (Action::default(), Numbers(text));
+        let mut group = || Some([numbers.next()?, numbers.next()?, numbers.next()?, numbers.next()?]);
+        while let Some([from_row, from_column, to_row, to_column]) = group() {
+            let squares = square([from_row, from_column]).zip(square([to_row, to_column]));
+            action = Action { groups: action.groups + 1, last: squares.map(|(from, to)| Move { from, to }) };
+        }
+        action
+    }
+}
+
+/// The whole numbers of a text up to the first thing that is none, as C++ reads them: one ends where it
+/// cannot go on, and one that is too large is none.
+struct Numbers<'t>(&'t [u8]);
+
+impl Iterator for Numbers<'_> {
+    type Item = i32;
+
+    fn next(&mut self) -> Option<i32> {
+        let text = self.0.trim_ascii_start();
+        let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
+        let digits = text[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (number, rest) = text.split_at(sign + digits);
+        let number = std::str::from_utf8(number).ok()?.parse().ok();
+        // Behind what is no number nothing counts.
+        self.0 = if number.is_some() { rest } else { &[] };
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const START: &str = "0\n0 0 0 0 0 \n0 0 0 0 0 \n0 0 0 0 0 \n0 0 0 0 0 \n1 1 1 1 1 \n2 3 4 5 6 \n\n\
+        6 5 4 3 2 \n1 1 1 1 1 \n0 0 0 0 0 \n0 0 0 0 0 \n0 0 0 0 0 \n0 0 0 0 0 \n\n";
+
+    #[test]
+    fn the_start_is_what_the_referee_writes() {
+        let start = Mini2023::start();
+        assert_eq!(print_state(&start), START);
+        assert_eq!(parse_state(START.as_bytes()), Ok(start.clone()));
+        assert_eq!(parse_state(format!("{START}junk 9").as_bytes()), Ok(start), "the rest is not read");
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let told = |text: &str| parse_state(text.as_bytes()).unwrap_err().to_string();
+        assert_eq!(told(""), "a state is 61 whole numbers, but after 0 there is no further one");
+        assert!(told("0 0 0 x").contains("after 3 there"));
+        assert!(told(&START.replacen('0', "2", 1)).contains("not with 2"));
+        assert!(told(&START.replacen("2 3 4", "2 3 7", 1)).starts_with("white has a 7 on c1: expected 0"));
+        let shared = START.replacen("0\n0", "0\n2", 1);
+        assert_eq!(told(&shared), "both sides have a man on a6");
+        assert!(told(&START.replacen("2 3 4", "6 3 4", 1)).contains("more than one king"));
+    }
+
+    #[test]
+    fn the_last_complete_group_counts() {
+        let last = |text: &str| {
+            let action = Action::parse(text.as_bytes());
+            (action.groups, action.last.map(|mv| Mini2023::start().write(mv).to_string()))
+        };
+        let is = |groups, mv: &str| (groups, Some(mv.to_owned()));
+        assert_eq!(last("4 0 3 0\n"), is(1, "a2a3"));
+        assert_eq!(last("4 0 3 0\n4 1 3 1\n4 2"), is(2, "b2b3"));
+        assert_eq!(last("4 0 3 0\nx 4 1 3 1"), is(1, "a2a3"));
+        assert_eq!(last("4 0 3 0x"), is(1, "a2a3"), "a number ends where it cannot go on");
+        assert_eq!(last("4 0 3 0\n99999999999 1 3 1"), is(1, "a2a3"));
+        assert_eq!(last("4 0 3 0\n6 0 -1 5\n"), (2, None), "squares that are none");
+        assert_eq!(last("hello"), (0, None));
+        assert_eq!(last(""), (0, None));
+    }
+
+    fn any_game() -> impl Strategy<Value = Mini2023> {
+        prop::collection::vec(any::<prop::sample::Index>(), 0..50).prop_map(|choices| {
+            let mut position = Mini2023::start();
+            for choice in choices {
+                let moves = position.moves();
+                if moves.is_empty() {
+                    break;
+                }
+                position.play(moves[choice.index(moves.len())]);
+            }
+            position
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_is_parsed_back(position in any_game()) {
+            let again = parse_state(print_state(&position).as_bytes()).unwrap();
+            prop_assert_eq!((again.board(), again.side()), (position.board(), position.side()));
+            let moves = position.moves();
+            let text: String = moves.iter().map(|&mv| print_action(mv)).collect();
+            prop_assert_eq!(Action::parse(text.as_bytes()), Action { groups: moves.len(), last: moves.last().copied() });
+        }
+
+        #[test]
+        fn hostile_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            let _ = parse_state(&bytes);
+            let _ = Action::parse(&bytes);
+        }
+
+        #[test]
+        fn nor_do_numbers_that_mean_nothing(numbers in prop::collection::vec(-3..9, 0..80)) {
+            let text: String = numbers.iter().map(|n| format!("{n} ")).collect();
+            if let Ok(position) = parse_state(text.as_bytes()) {
+                prop_assert_eq!(parse_state(print_state(&position).as_bytes()), Ok(position));
+            }
+            prop_assert_eq!(Action::parse(text.as_bytes()).groups, numbers.len() / 4);
+        }
+    }
+}
