@@ -116,8 +116,8 @@ impl Chair {
 mod tests {
     use super::*;
     use crate::{Adjudication, Cause, Ending, game::Resigned};
-    use zeitnot_rules::{Reason, chess::Chess};
-    use zeitnot_wire::{contest::GameResult, uci::UciScore};
+    use zeitnot_rules::{GameResult, Reason, chess::Chess};
+    use zeitnot_wire::uci::UciScore;
 
     fn duel(house: House) -> Duel<Chess> {
         let allowances = ByColor::both(Allowance::Game("10+0".parse().unwrap()));

@@ -12,9 +12,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use zeitnot_rules::{ByColor, Color, Game, GameHistory, Outcome, Reason};
+use zeitnot_rules::{ByColor, Color, Game, GameHistory, GameResult, Outcome, Reason};
 use zeitnot_wire::{
-    contest::{FromServer, GameResult, State, long_algebraic},
+    contest::{FromServer, State, long_algebraic, result_text},
     uci::UciScore,
 };
 
@@ -121,12 +121,7 @@ pub struct Ending {
 impl Ending {
     /// The result as PGN writes it.
     pub fn result_text(self) -> &'static str {
-        match self.result {
-            Some(GameResult::Won(Color::White)) => "1-0",
-            Some(GameResult::Won(Color::Black)) => "0-1",
-            Some(GameResult::Draw) => "1/2-1/2",
-            None => "*",
-        }
+        self.result.map_or("*", GameResult::as_str)
     }
 }
 
@@ -168,18 +163,7 @@ impl fmt::Display for Cause {
     /// In the protocol's words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Cause::Rules(Reason::Checkmate) => "Checkmate",
-            Cause::Rules(Reason::Stalemate) => "Stalemate",
-            Cause::Rules(Reason::InsufficientMaterial) => "Insufficient material",
-            Cause::Rules(Reason::ThreefoldRepetition) => "Threefold repetition",
-            Cause::Rules(Reason::Repetition) => "Repetition",
-            Cause::Rules(Reason::KingCaptured) => "King captured",
-            Cause::Rules(Reason::KingEnPrise) => "King left en prise",
-            Cause::Rules(Reason::NoMoves) => "No moves",
-            Cause::Rules(Reason::MoveLimit) => "Move limit",
-            Cause::Rules(Reason::BareKings) => "Only the kings are left",
-            Cause::Rules(Reason::VariantEnd) => "End of the variant",
-            Cause::Rules(Reason::FiftyMoves) => "Fifty moves without capture or pawn push",
+            Cause::Rules(reason) => return reason.fmt(f),
             Cause::OutOfTime => "Out of time",
             Cause::Resignation => "Resignation",
             Cause::Disconnect => "Resignation by disconnect",
@@ -362,7 +346,7 @@ impl<G: Game> GameActor<G> {
         let reason = cause.to_string();
         match result {
             Some(result) => {
-                let info = FromServer::Info { text: format!("Game over: {result} {cause}") };
+                let info = FromServer::Info { text: format!("Game over: {} {cause}", result_text(result)) };
                 self.tell_players(&info);
                 let over = FromServer::GameOver { game: self.tag.to_string(), result, reason };
                 self.tell_all(&over);

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::broadcast;
 
-use zeitnot_rules::ByColor;
-use zeitnot_wire::contest::GameResult;
+use zeitnot_rules::{ByColor, GameResult};
 
 use super::{GameTag, Name, Standings};
 

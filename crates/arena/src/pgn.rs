@@ -60,8 +60,8 @@ mod tests {
 
     use super::*;
     use crate::game::Cause;
-    use zeitnot_rules::{Color, Reason};
-    use zeitnot_wire::{contest::GameResult, pgn::WIDTH};
+    use zeitnot_rules::{Color, GameResult, Reason};
+    use zeitnot_wire::pgn::WIDTH;
 
     /// What a reader finds in a game.
     #[derive(Debug, Default, PartialEq)]

@@ -5,15 +5,15 @@ use std::{
     fmt::{self, Display},
 };
 
-use zeitnot_rules::Color;
-use zeitnot_wire::contest::GameResult;
+use zeitnot_rules::{Color, GameResult};
 
 use super::Name;
 
 /// What everybody has achieved so far.
 ///
 /// ```
-/// use zeitnot::{arena::{Name, Standings}, game::Color, wire::contest::GameResult};
+/// use zeitnot_arena::{Name, Standings};
+/// use zeitnot_rules::{Color, GameResult};
 ///
 /// let [alice, bob] = ["alice", "bob"].map(|name| Name::try_from(name).unwrap());
 /// let mut standings = Standings::default();

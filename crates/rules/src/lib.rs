@@ -19,6 +19,7 @@ mod dyn_game;
 mod history;
 pub mod minichess;
 mod perft;
+mod result;
 mod time_control;
 pub mod tuc;
 pub mod variant;
@@ -26,6 +27,7 @@ pub mod variant;
 pub use dyn_game::DynGame;
 pub use history::GameHistory;
 pub use perft::perft;
+pub use result::GameResult;
 pub use time_control::{BadTimeControl, Speed, TimeControl};
 
 /// The color of a player; White moves first.

@@ -2,9 +2,9 @@
 //!
 //! Source: the protocol of github.com/ammonb/chess-contest-server, as its server speaks it.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
-use zeitnot_rules::{ByColor, Color, MoveText, TimeControl};
+use zeitnot_rules::{ByColor, Color, GameResult, MoveText, TimeControl};
 
 use super::{Message, WireError, shorten};
 
@@ -67,22 +67,11 @@ pub struct State {
     pub fen: String,
 }
 
-/// Who won.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum GameResult {
-    /// One side.
-    Won(Color),
-    /// Nobody.
-    Draw,
-}
-
-impl fmt::Display for GameResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            GameResult::Won(Color::White) => "1-0",
-            GameResult::Won(Color::Black) => "0-1",
-            GameResult::Draw => "0.5-0.5",
-        })
+/// A result as this protocol has it: a draw is `0.5-0.5`.
+pub fn result_text(result: GameResult) -> &'static str {
+    match result {
+        GameResult::Draw => "0.5-0.5",
+        won => won.as_str(),
     }
 }
 
@@ -288,7 +277,7 @@ impl Message for FromServer {
                 state(out, s);
             }
             FromServer::GameOver { game, result, reason } => {
-                out.extend(["GAME_OVER ", game, " ", &result.to_string(), " ", reason]);
+                out.extend(["GAME_OVER ", game, " ", result_text(*result), " ", reason]);
             }
             FromServer::GameAborted { reason } => out.extend(["GAME_ABORTED ", reason]),
             FromServer::Said { sender, text } => out.extend(["SAID ", sender, " ", text]),

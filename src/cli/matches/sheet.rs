@@ -15,8 +15,8 @@ use zeitnot_arena::{
         tally::Tally,
     },
 };
-use zeitnot_rules::{ByColor, Color, GameKind};
-use zeitnot_wire::{contest::GameResult, pgn, uci::UciScore};
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
+use zeitnot_wire::{pgn, uci::UciScore};
 
 use super::Args;
 

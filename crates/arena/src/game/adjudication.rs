@@ -1,7 +1,7 @@
 //! Games that end by what both players think of them: as people agree to draws, and resign.
 
-use zeitnot_rules::Color;
-use zeitnot_wire::{contest::GameResult, uci::UciScore};
+use zeitnot_rules::{Color, GameResult};
+use zeitnot_wire::uci::UciScore;
 
 use super::{Cause, Ending, Opinion};
 

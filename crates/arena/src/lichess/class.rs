@@ -17,9 +17,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use zeitnot_rules::{ByColor, Color, Game as _, TimeControl as Clocks, chess::Chess};
+use zeitnot_rules::{ByColor, Color, Game as _, GameResult, TimeControl as Clocks, chess::Chess};
 use zeitnot_wire::{
-    contest::{FromClient, FromServer, GameResult, State},
+    contest::{FromClient, FromServer, State},
     lichess::{Event, GameId, GameRule, Source, Status, TimeControl, UserId, VariantKey},
 };
 

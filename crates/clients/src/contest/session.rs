@@ -10,7 +10,7 @@ use zeitnot_rules::MoveText;
 use zeitnot_seat::{Action, Lobby, Turn};
 use zeitnot_wire::{
     Message,
-    contest::{FromClient, FromServer, State},
+    contest::{FromClient, FromServer, State, result_text},
 };
 
 use super::{Config, Lost, Paired, game};
@@ -184,7 +184,7 @@ impl<'a> Session<'a> {
                 None => self.not_ours(&state.game),
             },
             FromServer::GameOver { game, result, reason } if self.is_ours(&game) => {
-                self.over(format!("{result} {reason}")).await;
+                self.over(format!("{} {reason}", result_text(result))).await;
             }
             FromServer::GameOver { game, .. } => self.not_ours(&game),
             FromServer::GameAborted { reason } => self.over(format!("aborted: {reason}")).await,

@@ -1,0 +1,66 @@
+//! Results of games.
+
+use std::fmt;
+
+use super::{Color, Outcome, Reason};
+
+/// Result of a game that was finished.
+///
+/// ```
+/// use zeitnot_rules::{Color, GameResult};
+/// assert_eq!(GameResult::Won(Color::Black).to_string(), "0-1");
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum GameResult {
+    /// One side won.
+    Won(Color),
+    /// Nobody won.
+    Draw,
+}
+
+impl GameResult {
+    /// Notation of PGN.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            GameResult::Won(Color::White) => "1-0",
+            GameResult::Won(Color::Black) => "0-1",
+            GameResult::Draw => "1/2-1/2",
+        }
+    }
+}
+
+impl fmt::Display for GameResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Outcome {
+    /// Result and reason of a game that is over.
+    pub fn result(self) -> Option<(GameResult, Reason)> {
+        match self {
+            Outcome::Ongoing => None,
+            Outcome::Draw(reason) => Some((GameResult::Draw, reason)),
+            Outcome::Win(winner, reason) => Some((GameResult::Won(winner), reason)),
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Checkmate => "Checkmate",
+            Reason::Stalemate => "Stalemate",
+            Reason::InsufficientMaterial => "Insufficient material",
+            Reason::ThreefoldRepetition => "Threefold repetition",
+            Reason::Repetition => "Repetition",
+            Reason::FiftyMoves => "Fifty moves without capture or pawn push",
+            Reason::KingCaptured => "King captured",
+            Reason::KingEnPrise => "King left en prise",
+            Reason::NoMoves => "No moves",
+            Reason::MoveLimit => "Move limit",
+            Reason::BareKings => "Only the kings are left",
+            Reason::VariantEnd => "End of the variant",
+        })
+    }
+}
