@@ -142,7 +142,7 @@ fn sigterm_ends_it_well() {
         let mut log = std::io::BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         std::io::BufRead::read_line(&mut log, &mut line).unwrap();
-        assert!(line.contains("Connection refused") && line.contains("next try in"), "{line}");
+        assert!(line.contains("Connection refused") && line.contains("reconnecting in"), "{line}");
         assert_eq!(line.starts_with('{'), format == "json");
         Command::new("kill").arg(child.id().to_string()).status().unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(0));

@@ -58,7 +58,7 @@ fn the_documented_defaults_are_the_defaults() {
     assert_eq!((bot, config.engine, config.log), (empty.bot, empty.engine, empty.log));
     // Every protocol has its table in it.
     let names: Vec<_> = config.servers.iter().map(|server| server.to_string()).collect();
-    for row in zeitnot_clients::ALL {
+    for row in zeitnot_clients::PROTOCOLS {
         assert!(names.iter().any(|name| name.starts_with(row.name)), "no table for {}", row.name);
     }
     assert_eq!(config.arena.tuc.len(), 1);
@@ -67,7 +67,7 @@ fn the_documented_defaults_are_the_defaults() {
 
 /// The protocols as errors list them.
 fn protocols() -> String {
-    zeitnot_clients::ALL.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
+    zeitnot_clients::PROTOCOLS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn wrong_values() {
     );
     tells(
         &SERVER.replace("tcp://localhost:8000", "localhost"),
-        "c.toml:3: server[0].address: 'localhost' is no address: expected tcp://host:port or ws://host:port/path",
+        "c.toml:3: server[0].address: 'localhost' is not an address: expected tcp://host:port or ws://host:port/path",
     );
     tells(
         &SERVER.replace("alice", "alice smith"),
@@ -202,7 +202,7 @@ fn missing_keys() {
 fn tokens_are_refused_where_they_have_no_place_and_never_shown() {
     tells(
         &format!("{SERVER}token = 'hush'"),
-        "c.toml:1: server[0]: a token can only be shown to a ws:// address: change the address, or remove the token",
+        "c.toml:1: server[0]: a token can only be sent to a ws:// address: change the address, or remove the token",
     );
     let ws = SERVER.replace("tcp", "ws");
     for (wrong, expected) in [
@@ -230,19 +230,19 @@ fn imcs() {
     assert_eq!(config.servers[0].to_string(), "imcs: offer games as alice at tcp://localhost:3589");
     tells(
         &IMCS.replace("'hush'", "'hush hush'"),
-        "c.toml:5: server[0].password: expected a password of letters, digits and signs, without a space",
+        "c.toml:5: server[0].password: expected a password of letters, digits and punctuation, without a space",
     );
     tells(
         &IMCS.replace("password = 'hush'\n", ""),
         "c.toml:1: server[0]: no password: set `password`, `password_file` or the environment's ZEITNOT_IMCS_PASSWORD",
     );
     tells(
-        &format!("{IMCS}[server.offer]\ncolour = 'red'"),
-        "c.toml:7: server[0].offer.colour: expected \"W\", \"B\" or \"?\"",
+        &format!("{IMCS}[server.offer]\ncolor = 'red'"),
+        "c.toml:7: server[0].offer.color: expected \"W\", \"B\" or \"?\"",
     );
     tells(
         &format!("{IMCS}[server.offer]\ntime = '1s 500ms'"),
-        "c.toml:1: server[0]: offer.time is to be whole seconds, from one second to a day",
+        "c.toml:1: server[0]: offer.time must be whole seconds, from one second to a day",
     );
 }
 

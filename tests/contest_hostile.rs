@@ -65,7 +65,7 @@ async fn a_frame_that_is_too_long_costs_the_connection_only() {
 async fn silence_during_a_game_means_that_the_line_is_dead() {
     let server = Server::start(Transport::Tcp).await;
     let mut config = mock::hasty(&server.address());
-    config.patience.silence = Duration::from_millis(100);
+    config.timeouts.silence = Duration::from_millis(100);
     let mut client = Client::start(config);
     let mut wire = server.joined().await;
     wire.begin("g1").await;
@@ -86,6 +86,6 @@ async fn a_server_that_wants_more_answers_than_it_takes_is_left() {
     let mut wire = server.joined().await;
     let flood: String = (0..100).map(|game| format!("GAME_PAIRED g{game} alice bob 10.00 0.10\n")).collect();
     wire.bytes(flood.as_bytes()).await;
-    log.shows("does not take our lines any more; next try").await;
+    log.shows("no longer reads our lines; reconnecting").await;
     server.joined().await;
 }

@@ -14,7 +14,7 @@ use tokio::{
 };
 use zeitnot_clients::{
     ProtocolError,
-    contest::{Config, Patience},
+    contest::{Config, Timeouts},
     secret::Secret,
 };
 
@@ -43,7 +43,7 @@ async fn a_server_that_is_not_there_yet_is_waited_for() {
     let at = reserved.local_addr().unwrap();
     drop(reserved);
     let client = Client::start(mock::hasty(&format!("tcp://{at}")));
-    log.shows("next try in").await;
+    log.shows("reconnecting in").await;
     let text = log.text();
     let line = text.lines().find(|line| line.contains("WARN")).unwrap();
     assert!(line.contains(&at.to_string()) && line.contains("cannot connect: Connection refused"), "{line}");
@@ -60,7 +60,8 @@ async fn a_refusal_is_shown_in_the_servers_words() {
     wire.expect("JOIN class alice").await;
     wire.say("INFO Name already taken").await;
     drop(wire);
-    log.shows(r#"the server closed the connection; its last words: "Name already taken"; next try in"#).await;
+    log.shows(r#"the server closed the connection; its last message: "Name already taken"; reconnecting in"#)
+        .await;
     server.joined().await;
 }
 
@@ -95,10 +96,10 @@ async fn a_server_that_accepts_and_says_nothing_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("ws://{}/play", listener.local_addr().unwrap());
     let connect = Duration::from_millis(50);
-    let patience = Patience { connect, ..mock::hasty(&address).patience };
-    let _client = Client::start(Config { patience, ..mock::config(&address) });
+    let timeouts = Timeouts { connect, ..mock::hasty(&address).timeouts };
+    let _client = Client::start(Config { timeouts, ..mock::config(&address) });
     log.shows(
-        "cannot connect: no answer within 50ms (is the server running, and its address right?); next try",
+        "cannot connect: no answer within 50ms (is the server running, and its address right?); reconnecting",
     )
     .await;
 }

@@ -32,7 +32,7 @@ async fn one_offers_and_one_accepts() {
     let (strong, weak) =
         (house(Kind::Search, bot::Config::default()), house(Kind::Random, bot::Config::default()));
     let offers = play(&imcs, &strong, "strong", "[offer]\ntime = '2s'\nopponent_time = '5s'");
-    let accepts = play(&imcs, &weak, "weak", "[accept]\nlook_every = '100ms'");
+    let accepts = play(&imcs, &weak, "weak", "[accept]\npoll_interval = '100ms'");
     for client in [offers, accepts] {
         assert_eq!(soon("the last game", client).await.unwrap(), Ok(()));
     }

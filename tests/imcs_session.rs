@@ -12,8 +12,8 @@ use tokio::{
     time::timeout,
 };
 use zeitnot_clients::{
-    Protocol, ProtocolError, Shutdown,
-    imcs::{Config, Imcs, Patience},
+    Protocol, ProtocolError, Reconnect, Shutdown,
+    imcs::{Config, Imcs, Timeouts},
 };
 use zeitnot_rules::{Color, GameKind, MoveText};
 use zeitnot_seat::{Action, Declined, Event, GameInfo, Lobby, OpenSeat, Seat, Turn};
@@ -86,14 +86,13 @@ impl Wire {
 fn config(server: &Server, more: &str) -> Config {
     let at = server.0.local_addr().unwrap();
     let text = format!("address = 'tcp://{at}'\nuser = 'alice'\npassword = 'hush'\n{more}");
-    let pause = Duration::from_millis(10);
-    let patience = Patience {
+    let delay = Duration::from_millis(10);
+    let timeouts = Timeouts {
         beyond_clock: Duration::from_millis(300),
-        first_pause: pause,
-        longest_pause: pause,
-        ..Patience::default()
+        reconnect: Reconnect { min_delay: delay, max_delay: delay, stable_after: delay },
+        ..Timeouts::default()
     };
-    Config { patience, ..toml::from_str(&text).unwrap() }
+    Config { timeouts, ..toml::from_str(&text).unwrap() }
 }
 
 struct Client {
@@ -217,7 +216,7 @@ async fn a_game_from_its_list_to_its_end() {
 #[tokio::test]
 async fn an_offer_that_is_taken_and_one_that_is_not() {
     let server = Server::start().await;
-    let offer = "[offer]\ncolour = 'B'\ntime = '60s'\nopponent_time = '90s'\npatience = '50ms'\n[accept]\nnever = ['eve']";
+    let offer = "[offer]\ncolor = 'B'\ntime = '60s'\nopponent_time = '90s'\nwithdraw_after = '50ms'\n[accept]\nblock_list = ['eve']";
     let mut client = Client::start(config(&server, offer));
     let mut wire = server.visited().await;
     let list = "211 3 available games\r\n 1 eve W 1:00 1:00 1000 [offer]\r\n 2 alice ? 1:00 1:00 1000 [offer]\r\n \
@@ -311,7 +310,7 @@ async fn dead_offers_are_left_alone() {
     wire.expect("accept 8 B", "106 B 1:00 1:00 game starts").await;
     let mut player = client.game().await;
     wire.say("W send move request failed: resource vanished\r\nX fatal IO error: exiting").await;
-    assert!(player.ended().await.contains("its other player is gone"));
+    assert!(player.ended().await.contains("the opponent is gone"));
     drop(wire);
     // Neither is tried again.
     let mut wire = server.visited().await;

@@ -34,8 +34,8 @@ struct Client {
 impl Client {
     fn start(server: SocketAddr, settings: &str) -> Client {
         let text = format!(
-            "address = '{server}'\nplayer = 'zeitnot'\nmove_time = '100ms'\n{settings}\n[patience]\nseat = '400ms'\n\
-             confirmation = '400ms'\nsilence = '2s'\npause = '50ms'"
+            "address = '{server}'\nplayer = 'zeitnot'\nmove_time = '100ms'\n{settings}\n[timeouts]\nseat = '400ms'\n\
+             confirmation = '400ms'\nsilence = '2s'\nreconnect = {{ min_delay = '50ms', max_delay = '50ms', stable_after = '1s' }}"
         );
         let config: Config = toml::from_str(&text).unwrap();
         let workshop = Workshop::new(&engine::Config { kind: Kind::Random, ..Default::default() }).unwrap();

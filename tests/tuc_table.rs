@@ -175,7 +175,8 @@ async fn who_does_not_move_does_not_keep_the_table() {
 
 async fn play(address: SocketAddr, name: &str, kind: Kind, games: u32, move_time: &str) {
     let text = format!(
-        "address = '{address}'\nplayer = '{name}'\ngames = {games}\nmove_time = '{move_time}'\n[patience]\npause = '20ms'"
+        "address = '{address}'\nplayer = '{name}'\ngames = {games}\nmove_time = '{move_time}'\n[timeouts]\n\
+             reconnect = {{ min_delay = '20ms', max_delay = '20ms', stable_after = '1s' }}"
     );
     let config = toml::from_str(&text).unwrap();
     let workshop = Workshop::new(&engine::Config { kind, ..Default::default() }).unwrap();

@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
 /// Each server is left after so many games.
 fn count(config: &mut Config, games: NonZeroU32) -> Result<(), CliError> {
     for (at, server) in config.servers.iter_mut().enumerate() {
-        let counted = server.count(games);
+        let counted = server.limit_games(games);
         counted.map_err(|why| CliError::Usage(format!("--once: server[{at}] cannot be left so: {why}")))?;
     }
     Ok(())

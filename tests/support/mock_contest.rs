@@ -16,8 +16,8 @@ use tokio::{
 };
 use tokio_tungstenite::{WebSocketStream, tungstenite::Message};
 use zeitnot_clients::{
-    Protocol, ProtocolError, Shutdown,
-    contest::{Config, Contest, Patience},
+    Protocol, ProtocolError, Reconnect, Shutdown,
+    contest::{Config, Contest, Timeouts},
 };
 use zeitnot_rules::{Color, Game, GameHistory, MoveText, chess::Chess};
 use zeitnot_seat::{Action, Declined, Event, GameInfo, Lobby, OpenSeat, Seat, Turn};
@@ -150,11 +150,9 @@ pub fn config(address: &str) -> Config {
 
 /// As above, and back soon.
 pub fn hasty(address: &str) -> Config {
-    let pause = Duration::from_millis(10);
-    Config {
-        patience: Patience { first_pause: pause, longest_pause: pause, ..Patience::default() },
-        ..config(address)
-    }
+    let delay = Duration::from_millis(10);
+    let reconnect = Reconnect { min_delay: delay, max_delay: delay, stable_after: delay };
+    Config { timeouts: Timeouts { reconnect, ..Timeouts::default() }, ..config(address) }
 }
 
 impl Client {

@@ -1,5 +1,5 @@
-//! A connection as two tasks, so that a write that stalls never keeps us from reading, and a line's
-//! arrival is timed even while its session is busy. A line being written is never cut short.
+//! Connection as two tasks, so that a stalled write never keeps the session from reading, and a line's arrival is
+//! timed even while the session is busy. A line is written whole or not at all.
 
 use std::time::{Duration, Instant};
 
@@ -9,34 +9,33 @@ use tokio::{
     time::timeout,
 };
 use tokio_util::task::AbortOnDropHandle;
-
 use zeitnot_net::{Incoming, LineReader, LineWriter, NetError};
 use zeitnot_seat::Turn;
 
-/// Lines read ahead of the session; then the socket has to wait.
-const INBOX: usize = 64;
-/// Lines waiting to be written. Clients say little: one that has so much unsaid is not listened to.
-const OUTBOX: usize = 16;
-/// What is left unwritten when leaving gets this long.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// Capacity for lines read ahead of the session; beyond it the socket waits.
+const MAX_UNREAD: usize = 64;
+/// Capacity for lines waiting to be written. Clients send little, so a full queue means that the server does not read.
+const MAX_UNSENT: usize = 16;
+/// Limit for writing the rest when leaving.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What comes from a connection.
+/// Event of a connection.
 #[derive(Debug)]
-pub(super) enum Heard {
-    /// A line.
+pub(crate) enum LinkEvent {
+    /// A line was read.
     Line(Incoming),
     /// The answer to this turn was handed to the socket.
     Sent { turn: Turn, at: Instant },
-    /// Nothing more will come.
-    Lost(LinkError),
+    /// The connection is unusable; this is the last event.
+    Closed(LinkError),
 }
 
-/// Why a connection is of no more use.
+/// Why a connection is unusable.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum LinkError {
+pub(crate) enum LinkError {
     #[error("the server closed the connection")]
     Closed,
-    #[error("the server does not take our lines any more")]
+    #[error("the server no longer reads our lines")]
     Stalled,
     #[error(transparent)]
     Net(#[from] NetError),
@@ -45,14 +44,14 @@ pub(super) enum LinkError {
 #[derive(Debug)]
 struct Outgoing {
     line: String,
-    /// Whose answer the line is, if it is one.
+    /// The turn that the line answers, if it answers one.
     answers: Option<Turn>,
 }
 
-/// The session's end of a connection.
+/// Session's end of a connection.
 #[derive(Debug)]
-pub(super) struct Link {
-    inbox: mpsc::Receiver<Heard>,
+pub(crate) struct Link {
+    events: mpsc::Receiver<LinkEvent>,
     outbox: mpsc::Sender<Outgoing>,
     writer: JoinHandle<()>,
     _reader: AbortOnDropHandle<()>,
@@ -60,60 +59,64 @@ pub(super) struct Link {
 
 impl Link {
     /// Starts the two tasks. They end with the connection, or when the link is closed or dropped.
-    pub(super) fn new(reader: LineReader, writer: LineWriter) -> Link {
-        let (to_session, inbox) = mpsc::channel(INBOX);
-        let (outbox, lines) = mpsc::channel(OUTBOX);
+    pub(crate) fn new(reader: LineReader, writer: LineWriter) -> Link {
+        let (to_session, events) = mpsc::channel(MAX_UNREAD);
+        let (outbox, lines) = mpsc::channel(MAX_UNSENT);
         let writer = tokio::spawn(write(writer, lines, to_session.clone()));
         let reader = AbortOnDropHandle::new(tokio::spawn(read(reader, to_session)));
-        Link { inbox, outbox, writer, _reader: reader }
+        Link { events, outbox, writer, _reader: reader }
     }
 
-    /// What comes next. Cancel safe. After [`Heard::Lost`] there is nothing to wait for.
-    pub(super) async fn next(&mut self) -> Heard {
-        self.inbox.recv().await.unwrap_or(Heard::Lost(LinkError::Closed))
+    /// Returns the next event. Cancel safe.
+    pub(crate) async fn next(&mut self) -> LinkEvent {
+        self.events.recv().await.unwrap_or(LinkEvent::Closed(LinkError::Closed))
     }
 
-    /// Puts a line on its way, without waiting. If it answers a turn, [`Heard::Sent`] will tell when it left.
-    pub(super) fn send(&self, line: String, answers: Option<Turn>) -> Result<(), LinkError> {
+    /// Queues a line without waiting. If it answers a turn, [`LinkEvent::Sent`] tells when it left.
+    pub(crate) fn send(&self, line: String, answers: Option<Turn>) -> Result<(), LinkError> {
         self.outbox.try_send(Outgoing { line, answers }).map_err(|error| match error {
             TrySendError::Full(_) => LinkError::Stalled,
             TrySendError::Closed(_) => LinkError::Closed,
         })
     }
 
-    /// Writes what is still to be written, for a moment, and says goodbye.
-    pub(super) async fn close(self) {
-        let Link { inbox, outbox, mut writer, _reader } = self;
-        drop((inbox, outbox));
-        if timeout(GOODBYE, &mut writer).await.is_err() {
+    /// Writes the queued lines and closes, within a time limit.
+    pub(crate) async fn close(self) {
+        let Link { events, outbox, mut writer, _reader } = self;
+        drop((events, outbox));
+        if timeout(CLOSE_TIMEOUT, &mut writer).await.is_err() {
             writer.abort();
         }
     }
 }
 
-async fn read(mut reader: LineReader, session: mpsc::Sender<Heard>) {
+async fn read(mut reader: LineReader, session: mpsc::Sender<LinkEvent>) {
     loop {
-        let heard = match reader.next().await {
-            Ok(Some(line)) => Heard::Line(line),
-            Ok(None) => Heard::Lost(LinkError::Closed),
-            Err(error) => Heard::Lost(error.into()),
+        let event = match reader.next().await {
+            Ok(Some(line)) => LinkEvent::Line(line),
+            Ok(None) => LinkEvent::Closed(LinkError::Closed),
+            Err(error) => LinkEvent::Closed(error.into()),
         };
-        let last = matches!(heard, Heard::Lost(_));
-        if session.send(heard).await.is_err() || last {
+        let last = matches!(event, LinkEvent::Closed(_));
+        if session.send(event).await.is_err() || last {
             return;
         }
     }
 }
 
-async fn write(mut writer: LineWriter, mut lines: mpsc::Receiver<Outgoing>, session: mpsc::Sender<Heard>) {
+async fn write(
+    mut writer: LineWriter,
+    mut lines: mpsc::Receiver<Outgoing>,
+    session: mpsc::Sender<LinkEvent>,
+) {
     while let Some(Outgoing { line, answers }) = lines.recv().await {
         if let Err(error) = writer.send(&line).await {
-            let _ = session.send(Heard::Lost(error.into())).await;
+            let _ = session.send(LinkEvent::Closed(error.into())).await;
             return;
         }
         if let Some(turn) = answers {
-            // A session that no longer listens may still have something to say.
-            let _ = session.send(Heard::Sent { turn, at: Instant::now() }).await;
+            // A session that no longer reads events may still have lines to write.
+            let _ = session.send(LinkEvent::Sent { turn, at: Instant::now() }).await;
         }
     }
     writer.close().await;
@@ -125,12 +128,12 @@ mod tests {
         io::AsyncWriteExt,
         net::{TcpListener, TcpStream},
     };
-
-    use super::*;
     use zeitnot_net::over_tcp;
 
+    use super::*;
+
     #[tokio::test]
-    async fn a_write_that_stalls_does_not_keep_us_from_reading_nor_from_leaving() {
+    async fn a_stalled_write_delays_neither_reading_nor_leaving() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (mut peer, _) = listener.accept().await.unwrap();
@@ -140,7 +143,7 @@ mod tests {
         link.send("x".repeat(32 << 20), Some(Turn(1))).unwrap();
         for said in ["one", "two"] {
             peer.write_all(format!("{said}\n").as_bytes()).await.unwrap();
-            let Heard::Line(incoming) = link.next().await else { panic!() };
+            let LinkEvent::Line(incoming) = link.next().await else { panic!() };
             assert_eq!(incoming.line.as_deref(), Ok(said));
         }
         while link.send("more".into(), None).is_ok() {}

@@ -1,31 +1,31 @@
-//! Words that no log, error or screen may show.
+//! Secrets, which no log, error or screen shows.
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, de::Error};
 
-/// One word of signs that can be printed: what a header or a line can carry. It is never shown.
+/// One printable ASCII word, fit for a header or a line.
 #[derive(Clone, Debug)]
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// `None`: it is empty, longer than this, or no such word.
-    pub fn new(text: String, longest: usize) -> Option<Secret> {
-        let fits = (1..=longest).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+    /// Returns `None` if the text is empty, longer than `max_length`, or not such a word.
+    pub fn new(text: String, max_length: usize) -> Option<Secret> {
+        let fits = (1..=max_length).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
         fits.then(|| Secret(SecretString::from(text)))
     }
 
-    /// To be handed on, still hidden.
-    pub(super) fn hidden(&self) -> &SecretString {
+    /// Returns the secret, still hidden from `Debug`.
+    pub(crate) fn hidden(&self) -> &SecretString {
         &self.0
     }
 
-    /// The word itself; it must not reach a log.
+    /// Returns the text, which must not reach a log.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 }
 
-/// Text that may be a secret, from a configuration: the error does not say what was found there.
-pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+/// Reads text that may be a secret from a configuration. The error does not repeat it.
+pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     String::deserialize(deserializer).map_err(|_| D::Error::custom("expected text in quotes"))
 }

@@ -5,9 +5,17 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::timeout,
+};
 
 use zeitnot_rules::{ByColor, Color, GameKind, MoveText, TimeControl};
+
+/// A player that takes no event within this time has hung.
+const PLAYER_TIMEOUT: Duration = Duration::from_secs(5);
+/// A lobby that finds no player within this time has none.
+const LOBBY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Which request for a move: an answer with an old one is never sent.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -173,6 +181,21 @@ pub struct Seat {
     pub actions: mpsc::Receiver<Action>,
 }
 
+/// The player left the game, or does not answer.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("the player left the game")]
+pub struct PlayerGone;
+
+impl Seat {
+    /// Sends an event to the player.
+    ///
+    /// # Errors
+    /// [`PlayerGone`] if the player does not take it in time.
+    pub async fn tell(&self, event: Event) -> Result<(), PlayerGone> {
+        self.events.send_timeout(event, PLAYER_TIMEOUT).await.map_err(|_| PlayerGone)
+    }
+}
+
 /// Where protocols bring their games. Cloned to whoever needs it; the actor behind it owns the state.
 #[derive(Clone, Debug)]
 pub struct Lobby {
@@ -203,11 +226,16 @@ impl Lobby {
     /// Asks for a player for this game.
     ///
     /// # Errors
-    /// [`Declined`] with the reason: no room, a position that the rules refuse, or shutting down.
+    /// [`Declined`] with the reason: no room, a position that the rules refuse, shutting down, or no answer in time.
     pub async fn open(&self, info: GameInfo) -> Result<Seat, Declined> {
         let (reply, answer) = oneshot::channel();
         let closed = || Declined("shutting down".into());
-        self.tx.send(OpenSeat { info, reply }).await.map_err(|_| closed())?;
-        answer.await.map_err(|_| closed())?
+        let opened = async {
+            self.tx.send(OpenSeat { info, reply }).await.map_err(|_| closed())?;
+            answer.await.map_err(|_| closed())?
+        };
+        timeout(LOBBY_TIMEOUT, opened)
+            .await
+            .unwrap_or_else(|_| Err(Declined("no player answered in time".into())))
     }
 }

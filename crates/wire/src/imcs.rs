@@ -18,10 +18,10 @@ pub use reply::{Entry, FromServer, Verdict};
 /// The version that we speak.
 pub const VERSION: &str = "2.5";
 
-/// Which side somebody wants: `W`, `B` or `?`.
+/// Wish for a color: `W`, `B` or `?`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(try_from = "String")]
-pub enum Colour {
+pub enum ColorChoice {
     /// Either.
     #[default]
     Any,
@@ -29,43 +29,43 @@ pub enum Colour {
     Of(Color),
 }
 
-impl Colour {
-    fn read(word: &str) -> Option<Colour> {
+impl ColorChoice {
+    fn read(word: &str) -> Option<ColorChoice> {
         match word {
-            "?" => Some(Colour::Any),
-            "W" | "w" => Some(Colour::Of(Color::White)),
-            "B" | "b" => Some(Colour::Of(Color::Black)),
+            "?" => Some(ColorChoice::Any),
+            "W" | "w" => Some(ColorChoice::Of(Color::White)),
+            "B" | "b" => Some(ColorChoice::Of(Color::Black)),
             _ => None,
         }
     }
 }
 
-impl TryFrom<String> for Colour {
+impl TryFrom<String> for ColorChoice {
     type Error = &'static str;
 
     fn try_from(word: String) -> Result<Self, &'static str> {
-        Colour::read(&word).ok_or("expected \"W\", \"B\" or \"?\"")
+        ColorChoice::read(&word).ok_or("expected \"W\", \"B\" or \"?\"")
     }
 }
 
-impl fmt::Display for Colour {
+impl fmt::Display for ColorChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Colour::Any => "?",
-            Colour::Of(side) => letter(*side),
+            ColorChoice::Any => "?",
+            ColorChoice::Of(color) => letter(*color),
         })
     }
 }
 
 /// `W` or `B`.
-pub fn letter(side: Color) -> &'static str {
-    match side {
+pub fn letter(color: Color) -> &'static str {
+    match color {
         Color::White => "W",
         Color::Black => "B",
     }
 }
 
-fn side(word: &str) -> Option<Color> {
+fn color(word: &str) -> Option<Color> {
     match word {
         "W" => Some(Color::White),
         "B" => Some(Color::Black),
@@ -152,8 +152,12 @@ mod tests {
         (0..=86_400u64).prop_map(Duration::from_secs)
     }
 
-    pub(super) fn colour() -> impl Strategy<Value = Colour> {
-        prop::sample::select(vec![Colour::Any, Colour::Of(Color::White), Colour::Of(Color::Black)])
+    pub(super) fn color_choice() -> impl Strategy<Value = ColorChoice> {
+        prop::sample::select(vec![
+            ColorChoice::Any,
+            ColorChoice::Of(Color::White),
+            ColorChoice::Of(Color::Black),
+        ])
     }
 
     #[test]

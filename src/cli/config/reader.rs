@@ -9,8 +9,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use zeitnot_clients as protocol;
-use zeitnot_clients::{BadTable, Row, Server};
+use zeitnot_clients::{PROTOCOLS, ProtocolEntry, Server, TableError};
 
 use super::error::{ConfigError, ConfigErrors, plain};
 
@@ -112,12 +111,12 @@ impl<'t> Reader<'t> {
             return None;
         };
         let key = format!("{path}.protocol");
-        let known = || protocol::ALL.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+        let known = || PROTOCOLS.iter().map(|protocol| protocol.name).collect::<Vec<_>>().join(", ");
         let Some(name) = table.remove("protocol") else {
             self.error(span, &key, format!("is missing; known: {}", known()));
             return None;
         };
-        match name.get_ref().as_str().and_then(Row::find) {
+        match name.get_ref().as_str().and_then(ProtocolEntry::find) {
             Some(row) => self.table(&path, Spanned::new(span, table), |table| row.read(table)),
             None => {
                 self.error(name.span(), &key, format!("no protocol of ours; known: {}", known()));
@@ -131,7 +130,7 @@ impl<'t> Reader<'t> {
         &mut self,
         path: &str,
         mut table: Spanned<DeTable<'t>>,
-        read: impl Fn(Spanned<DeTable<'t>>) -> Result<T, BadTable>,
+        read: impl Fn(Spanned<DeTable<'t>>) -> Result<T, TableError>,
     ) -> Option<T> {
         let mut sound = true;
         loop {
@@ -154,7 +153,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn bad_table(&mut self, table: &str, whole: Range<usize>, error: &BadTable) {
+    fn bad_table(&mut self, table: &str, whole: Range<usize>, error: &TableError) {
         let message = error.inner().message();
         let mut key = table.to_owned();
         for segment in error.path().iter() {

@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_rules::{ByColor, Color};
-use zeitnot_wire::imcs::{Colour, Command, Entry, FromServer, Times, VERSION, Verdict, letter};
+use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION, Verdict, letter};
 
 use super::{
     Config,
@@ -109,7 +109,7 @@ impl Desk {
 /// An offer that stands.
 struct Offer {
     name: String,
-    colour: Colour,
+    color: ColorChoice,
     times: Times,
     fate: oneshot::Sender<Fate>,
 }
@@ -185,8 +185,8 @@ impl DeskActor {
             (Command::Showpass { .. }, None) => Response::reply(502, "admin only"),
             (Command::Password { password }, Some(name)) => self.password(&name, password),
             (Command::Rerate, Some(name)) => self.rerate(&name),
-            (Command::Offer { colour, times }, Some(name)) => self.offer(name, colour, times),
-            (Command::Accept { game, colour }, Some(name)) => self.accept(name, &game, colour),
+            (Command::Offer { color, times }, Some(name)) => self.offer(name, color, times),
+            (Command::Accept { game, color }, Some(name)) => self.accept(name, &game, color),
             (Command::Clean, Some(name)) => self.clean(&name),
             (Command::Stop | Command::Showpass { .. }, Some(name)) if name != ADMIN => {
                 Response::reply(502, "admin only")
@@ -250,10 +250,10 @@ impl DeskActor {
         // Their owners have left with the server's knowledge.
         self.offers.retain(|_, offer| !offer.fate.is_closed());
         let mut entries: BTreeMap<u64, Entry> = BTreeMap::new();
-        for (&game, Offer { name, colour, times, .. }) in &self.offers {
+        for (&game, Offer { name, color, times, .. }) in &self.offers {
             let (theirs, yours, rating) = (times.ours, times.theirs, self.rating(name));
-            let (name, colour) = (name.clone(), *colour);
-            entries.insert(game, Entry::Offer { game, name, colour, theirs, yours, rating });
+            let (name, color) = (name.clone(), *color);
+            entries.insert(game, Entry::Offer { game, name, color, theirs, yours, rating });
         }
         for (&game, names) in &self.running {
             let ratings = ByColor(Color::BOTH.map(|side| self.rating(&names[side])));
@@ -270,25 +270,25 @@ impl DeskActor {
         listing(212, "ratings".to_owned(), entries)
     }
 
-    fn offer(&mut self, name: String, colour: Colour, times: Option<Times>) -> Response {
+    fn offer(&mut self, name: String, color: ColorChoice, times: Option<Times>) -> Response {
         let usual = Times { ours: self.config.time, theirs: self.config.time };
         let (fate, waiting) = oneshot::channel();
         self.last += 1;
-        self.offers.insert(self.last, Offer { name, colour, times: times.unwrap_or(usual), fate });
+        self.offers.insert(self.last, Offer { name, color, times: times.unwrap_or(usual), fate });
         let text = lines([FromServer::Waiting { game: self.last }]);
         Response { next: Next::Wait(waiting), ..Response::say(text) }
     }
 
-    fn accept(&mut self, name: String, game: &str, colour: Colour) -> Response {
+    fn accept(&mut self, name: String, game: &str, color: ColorChoice) -> Response {
         let Ok(game) = game.parse::<u64>() else { return Response::reply(407, "bad game id") };
         let Some(offer) = self.offers.get(&game) else { return Response::reply(408, "no such game") };
-        let offered = match (offer.colour, colour) {
-            (Colour::Of(theirs), Colour::Of(ours)) if theirs == ours => {
+        let offered = match (offer.color, color) {
+            (ColorChoice::Of(theirs), ColorChoice::Of(ours)) if theirs == ours => {
                 return Response::reply(405, format!("bad color {}", letter(ours)));
             }
-            (Colour::Of(theirs), _) => theirs,
-            (Colour::Any, Colour::Of(ours)) => !ours,
-            (Colour::Any, Colour::Any) => {
+            (ColorChoice::Of(theirs), _) => theirs,
+            (ColorChoice::Any, ColorChoice::Of(ours)) => !ours,
+            (ColorChoice::Any, ColorChoice::Any) => {
                 if fastrand::bool() {
                     Color::White
                 } else {

@@ -111,7 +111,7 @@ impl Referee {
         for side in Color::BOTH {
             let (yours, theirs) = (self.left[side], self.left[!side]);
             // Who is gone is noticed below.
-            let _ = self.players[side].say(&lines([FromServer::Starts { side, yours, theirs }])).await;
+            let _ = self.players[side].say(&lines([FromServer::Starts { color: side, yours, theirs }])).await;
         }
         if self.players[offered].is_gone() {
             return End::Absent(offered);

@@ -8,7 +8,7 @@ use std::{env, fmt, pin::Pin, sync::Arc, time::Duration};
 
 use zeitnot_net::{
     http::Base,
-    private::{self, NotPrivate},
+    secret_file::{self, SecretFileError},
 };
 use zeitnot_rules::Color;
 use zeitnot_seat::Eval;
@@ -109,7 +109,7 @@ pub enum OnlineError {
         /// Which.
         file: String,
         /// What is wrong with it.
-        why: NotPrivate,
+        why: SecretFileError,
     },
     /// A token would go over the network in the clear.
     #[error("bot.explorer: the token would be sent unencrypted to {0}: use https://")]
@@ -186,7 +186,7 @@ fn find_token(explorer: &Explorer) -> Result<Token, OnlineError> {
         return Err(OnlineError::NoToken);
     }
     let file = explorer.token_file.display().to_string();
-    let text = private::read(&explorer.token_file)
+    let text = secret_file::read(&explorer.token_file)
         .map_err(|why| OnlineError::TokenFile { file: file.clone(), why })?;
     text.parse().map_err(odd(file))
 }

@@ -3,37 +3,39 @@
 use std::{env, fmt, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
-
 use zeitnot_net::Address;
 
-use crate::secret::{self, Secret};
+use crate::{
+    secret::{self, Secret},
+    session::Reconnect,
+};
 
-/// Holds the token, so that it need not stand in a file.
+/// Environment variable with the token, so that it need not be in a file.
 const TOKEN_VARIABLE: &str = "ZEITNOT_TOKEN";
-/// A longer one is refused by what reads headers.
-const LONGEST_TOKEN: usize = 4096;
-/// The longest player's name that the server takes.
-const LONGEST_PLAYER: usize = 49;
-/// The server knows no bound for these; a line has one.
-const LONGEST_TOURNAMENT: usize = 200;
+/// Maximum length of a token; servers refuse longer headers.
+const MAX_TOKEN: usize = 4096;
+/// Maximum length of a player's name on the server.
+const MAX_PLAYER: usize = 49;
+/// Maximum length of a tournament's name. The server has no limit, but a line has one.
+const MAX_TOURNAMENT: usize = 200;
 
-/// Where and as whom to play.
+/// Configuration of a contest server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Table")]
 pub struct Config {
     /// `tcp://host:port` or `ws://host:port/path`.
     pub address: Address,
-    /// One that the server has.
+    /// A tournament on that server.
     pub tournament: Tournament,
     /// Our name in it.
     pub player: Player,
-    /// For the proxy that some servers stand behind.
+    /// Bearer token for servers behind a proxy.
     pub token: Option<Secret>,
-    /// How long to wait for what. Not in the file: who needs other limits is a test.
-    pub patience: Patience,
+    /// Time-outs. Not read from the file; tests set them.
+    pub timeouts: Timeouts,
 }
 
-/// The table as it stands in the file.
+/// The table in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
@@ -50,17 +52,18 @@ impl TryFrom<Table> for Config {
     fn try_from(table: Table) -> Result<Self, &'static str> {
         let Table { address, tournament, player, token } = table;
         if token.is_some() && !address.takes_token() {
-            return Err("a token can only be shown to a ws:// address: \
-                        change the address, or remove the token");
+            return Err(
+                "a token can only be sent to a ws:// address: change the address, or remove the token",
+            );
         }
-        Ok(Config { address, tournament, player, token, patience: Patience::default() })
+        Ok(Config { address, tournament, player, token, timeouts: Timeouts::default() })
     }
 }
 
 impl Config {
-    /// With the usual patience and without a token.
+    /// Creates a configuration with the default time-outs and without a token.
     pub fn new(address: Address, tournament: Tournament, player: Player) -> Self {
-        Config { address, tournament, player, token: None, patience: Patience::default() }
+        Config { address, tournament, player, token: None, timeouts: Timeouts::default() }
     }
 }
 
@@ -71,97 +74,83 @@ impl fmt::Display for Config {
     }
 }
 
-/// How long to wait for what.
+/// Time-outs of a contest client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Patience {
-    /// To connect.
+pub struct Timeouts {
+    /// For connecting.
     pub connect: Duration,
-    /// For anything at all after our `ACK`: the server gives our opponent 20 s.
+    /// For any line after our `ACK`; the server gives our opponent 20 s.
     pub ack: Duration,
-    /// For anything at all during a game: three of the clock updates that come every 5 s.
+    /// For any line during a game: three of the clock updates that come every 5 s.
     pub silence: Duration,
-    /// Before the second visit, at least.
-    pub first_pause: Duration,
-    /// Before any later one, at most.
-    pub longest_pause: Duration,
-    /// A visit that lasted this long was a good one: the pauses begin small again.
-    pub steady: Duration,
+    /// Delays between attempts to connect.
+    pub reconnect: Reconnect,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
-        Patience {
+        Timeouts {
             connect: Duration::from_secs(10),
             ack: Duration::from_secs(30),
             silence: Duration::from_secs(15),
-            first_pause: Duration::from_secs(1),
-            longest_pause: Duration::from_secs(60),
-            steady: Duration::from_secs(30),
+            reconnect: Reconnect {
+                min_delay: Duration::from_secs(1),
+                max_delay: Duration::from_secs(60),
+                stable_after: Duration::from_secs(30),
+            },
         }
     }
 }
 
-/// A player's name: 1 to 49 characters, none of them a space.
+/// Name of 1 to `MAX` characters without white space or control characters: on the wire a space ends a name.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Player(String);
+pub struct Name<const MAX: usize>(String);
 
-/// A tournament's name: one word.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Tournament(String);
+/// Name of a player.
+pub type Player = Name<MAX_PLAYER>;
+/// Name of a tournament.
+pub type Tournament = Name<MAX_TOURNAMENT>;
 
-/// A name that the wire cannot carry.
+/// Text that is not a [`Name`].
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("expected a name of 1 to {longest} characters without a space, got {got:?}")]
+#[error("expected a name of 1 to {max} characters without a space, got {got:?}")]
 pub struct BadName {
-    longest: usize,
+    max: usize,
     /// Shortened.
     got: String,
 }
 
-/// On the wire a space ends a name; control characters would end the line.
-fn name(text: String, longest: usize) -> Result<String, BadName> {
-    let fits = (1..=longest).contains(&text.chars().count());
-    if fits && !text.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        Ok(text)
-    } else {
-        Err(BadName { longest, got: text.chars().take(60).collect() })
+impl<const MAX: usize> Name<MAX> {
+    /// Returns the name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
-macro_rules! name {
-    ($name:ident, $longest:expr) => {
-        impl $name {
-            /// The name itself.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
+impl<const MAX: usize> TryFrom<String> for Name<MAX> {
+    type Error = BadName;
 
-        impl TryFrom<String> for $name {
-            type Error = BadName;
-
-            fn try_from(text: String) -> Result<Self, BadName> {
-                name(text, $longest).map($name)
-            }
+    fn try_from(text: String) -> Result<Self, BadName> {
+        let fits = (1..=MAX).contains(&text.chars().count());
+        if fits && !text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            Ok(Name(text))
+        } else {
+            Err(BadName { max: MAX, got: text.chars().take(60).collect() })
         }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-    };
+    }
 }
-name!(Player, LONGEST_PLAYER);
-name!(Tournament, LONGEST_TOURNAMENT);
 
-/// What is shown as `Authorization: Bearer …`. `ZEITNOT_TOKEN` goes before what the file says; but a
-/// server whose table has no `token` never sees either.
+impl<const MAX: usize> fmt::Display for Name<MAX> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Reads the bearer token. `ZEITNOT_TOKEN` takes precedence, but a server whose table has no `token` gets neither.
 fn token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
     let written = secret::text(deserializer)?;
-    let token = Secret::new(env::var(TOKEN_VARIABLE).unwrap_or(written), LONGEST_TOKEN);
+    let token = Secret::new(env::var(TOKEN_VARIABLE).unwrap_or(written), MAX_TOKEN);
     token.map(Some).ok_or_else(|| {
         D::Error::custom(format!(
             "expected a token of letters, digits and signs, here or in the environment as {TOKEN_VARIABLE}"
@@ -174,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_what_the_wire_can_carry() {
+    fn names_are_single_words() {
         for good in ["a", "alice", "Zoë_42", &"x".repeat(49)] {
             assert!(Player::try_from(good.to_owned()).is_ok(), "{good}");
         }

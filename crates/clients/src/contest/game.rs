@@ -1,23 +1,45 @@
-//! One game from the protocol's side of the seat: the server's words become events, the player's
-//! actions become lines. It keeps which request is open, so that a late answer is never sent.
+//! One game: the server's messages become events of the seat, the player's actions become messages.
+//!
+//! It remembers which request for a move is open, so that a late answer is never sent.
 
 use std::time::{Duration, Instant};
 
-use zeitnot_rules::{Color, GameKind, MoveText};
-use zeitnot_seat::{Action, Clocks, Event, GameInfo, Occasion, Seat, Turn};
+use zeitnot_rules::{ByColor, Color, GameKind, MoveText, TimeControl};
+use zeitnot_seat::{Action, Clocks, Event, GameInfo, Occasion, PlayerGone, Seat, Turn};
 use zeitnot_wire::contest::{FromClient, State, long_algebraic};
 
-use super::Paired;
-
-/// Clocks are told with two decimals of a second.
+/// Clocks come with two decimals of a second.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
-/// A player that takes no event for this long has hung.
-const PLAYER_HANGS: Duration = Duration::from_secs(5);
 
-/// A game being played.
+/// A game that the server paired us for.
+#[derive(Clone, Debug)]
+pub(super) struct Pairing {
+    pub(super) game: String,
+    pub(super) names: ByColor<String>,
+    pub(super) color: Color,
+    pub(super) time_control: TimeControl,
+}
+
+impl Pairing {
+    /// Describes the game to the lobby.
+    pub(super) fn info(&self, server: String, start: String) -> GameInfo {
+        GameInfo {
+            id: self.game.clone(),
+            server,
+            game: GameKind::Chess,
+            start: Some(start),
+            side: self.color,
+            names: self.names.clone(),
+            time_control: Some(self.time_control),
+            occasion: Occasion::default(),
+        }
+    }
+}
+
+/// A game in progress.
 #[derive(Debug)]
 pub(super) struct Game {
-    pub(super) paired: Paired,
+    pub(super) pairing: Pairing,
     seat: Seat,
     request: Request,
 }
@@ -25,36 +47,17 @@ pub(super) struct Game {
 /// The server's last request for a move.
 #[derive(Debug)]
 enum Request {
-    /// None, or our answer was played.
+    /// None yet, or our answer was played.
     None,
     /// The player has not answered yet.
     Open { turn: Turn, fen: String },
-    /// Answered; the server has said neither yes nor no.
+    /// Answered; the server has neither accepted nor refused the move.
     Answered { turn: Turn, fen: String },
 }
 
-/// The player left its seat, or hangs.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("the player left the game")]
-pub(super) struct PlayerGone;
-
-/// What the lobby is told of a game.
-pub(super) fn info(paired: &Paired, server: String, start: String) -> GameInfo {
-    GameInfo {
-        id: paired.game.clone(),
-        server,
-        game: GameKind::Chess,
-        start: Some(start),
-        side: paired.side,
-        names: paired.names.clone(),
-        time_control: Some(paired.time_control),
-        occasion: Occasion::default(),
-    }
-}
-
 impl Game {
-    pub(super) fn new(paired: Paired, seat: Seat) -> Game {
-        Game { paired, seat, request: Request::None }
+    pub(super) fn new(pairing: Pairing, seat: Seat) -> Game {
+        Game { pairing, seat, request: Request::None }
     }
 
     pub(super) async fn moved(
@@ -69,14 +72,14 @@ impl Game {
         }
         let clocks = self.clocks(&state, read_at);
         match MoveText::new(mv) {
-            Some(mv) => self.tell(Event::Moved(mv)).await?,
-            // No move is that long, but a move it was: the board tells which.
-            None => self.tell(Event::Board(state.fen)).await?,
+            Some(mv) => self.seat.tell(Event::Moved(mv)).await?,
+            // Longer than any move: the board shows what was played.
+            None => self.seat.tell(Event::Board(state.fen)).await?,
         }
-        self.tell(Event::ClocksRead(clocks)).await
+        self.seat.tell(Event::ClocksRead(clocks)).await
     }
 
-    /// A request under a fresh turn. The same request again means that our answer was refused.
+    /// Passes a request on under a new turn. A repeated request means that our answer was refused.
     pub(super) async fn your_move(
         &mut self,
         turn: Turn,
@@ -89,37 +92,37 @@ impl Game {
             && *fen == state.fen
         {
             let why = last_words.unwrap_or("the server asks again").to_owned();
-            self.tell(Event::Refused { turn: *turn, why }).await?;
+            self.seat.tell(Event::Refused { turn: *turn, why }).await?;
         }
         self.request = Request::Open { turn, fen: state.fen.clone() };
-        self.tell(Event::Board(state.fen)).await?;
-        self.tell(Event::YourTurn { turn, clocks }).await
+        self.seat.tell(Event::Board(state.fen)).await?;
+        self.seat.tell(Event::YourTurn { turn, clocks }).await
     }
 
     pub(super) async fn clock_update(&self, state: &State, read_at: Instant) -> Result<(), PlayerGone> {
-        self.tell(Event::ClocksRead(self.clocks(state, read_at))).await
+        self.seat.tell(Event::ClocksRead(self.clocks(state, read_at))).await
     }
 
     pub(super) async fn sent(&self, turn: Turn, at: Instant) -> Result<(), PlayerGone> {
-        self.tell(Event::Sent { turn, at }).await
+        self.seat.tell(Event::Sent { turn, at }).await
     }
 
-    /// The player is told, and its seat is gone: what it still says, nobody hears.
+    /// Tells the player the result and closes its seat.
     pub(super) async fn ended(self, result: String) {
-        let _ = self.tell(Event::Ended { result }).await;
+        let _ = self.seat.tell(Event::Ended { result }).await;
     }
 
-    /// What the player wants next. Cancel safe.
+    /// Returns the player's next action. Cancel safe.
     pub(super) async fn action(&mut self) -> Result<Action, PlayerGone> {
         self.seat.actions.recv().await.ok_or(PlayerGone)
     }
 
-    /// The line that answers the open request; `None` if the answer came too late for it.
+    /// Returns the message that answers the open request, or `None` if the answer is too late.
     pub(super) fn answer(&mut self, turn: Turn, mv: MoveText) -> Option<FromClient> {
         match std::mem::replace(&mut self.request, Request::None) {
             Request::Open { turn: open, fen } if open == turn => {
                 self.request = Request::Answered { turn, fen };
-                Some(FromClient::Move { game: self.paired.game.clone(), mv: long_algebraic(&mv) })
+                Some(FromClient::Move { game: self.pairing.game.clone(), mv: long_algebraic(&mv) })
             }
             other => {
                 self.request = other;
@@ -129,25 +132,21 @@ impl Game {
     }
 
     fn name(&self) -> &str {
-        &self.paired.names[self.paired.side]
+        &self.pairing.names[self.pairing.color]
     }
 
     fn clocks(&self, state: &State, read_at: Instant) -> Clocks {
         Clocks {
             left: state.left,
-            increment: self.paired.time_control.increment,
+            increment: self.pairing.time_control.increment,
             moves_to_go: None,
             resolution: CLOCK_STEP,
             read_at,
         }
     }
-
-    async fn tell(&self, event: Event) -> Result<(), PlayerGone> {
-        self.seat.events.send_timeout(event, PLAYER_HANGS).await.map_err(|_| PlayerGone)
-    }
 }
 
-/// Which side a player of this name has in a game; `None`: it is not in it.
-pub(super) fn side_of(player: &str, names: &zeitnot_rules::ByColor<String>) -> Option<Color> {
-    Color::BOTH.into_iter().find(|side| names[*side] == player)
+/// Returns the color of the player with this name, or `None` if it is not in the game.
+pub(super) fn color_of(player: &str, names: &ByColor<String>) -> Option<Color> {
+    Color::BOTH.into_iter().find(|color| names[*color] == player)
 }

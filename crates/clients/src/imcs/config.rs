@@ -3,22 +3,24 @@
 use std::{env, fmt, fs, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
-
 use zeitnot_net::Address;
-use zeitnot_wire::imcs::{Colour, Times};
+use zeitnot_wire::imcs::{ColorChoice, Times};
 
-use crate::secret::{self, Secret};
+use crate::{
+    secret::{self, Secret},
+    session::Reconnect,
+};
 
-/// Holds the password, so that it need not stand in a file.
+/// Environment variable with the password, so that it need not be in a file.
 const PASSWORD_VARIABLE: &str = "ZEITNOT_IMCS_PASSWORD";
-/// The longest name or password; the server knows no bound, a line has one.
-const LONGEST: usize = 100;
-/// The longest clock that can be offered: a day.
-const LONGEST_CLOCK: Duration = Duration::from_secs(86_400);
-/// The longest wait that can be asked for, safe to add to an instant.
-const LONGEST_WAIT: Duration = Duration::from_secs(7 * 86_400);
+/// Maximum length of a name or password. The server has no limit, but a line has one.
+const MAX_LENGTH: usize = 100;
+/// Maximum of a clock: a day.
+const MAX_CLOCK: Duration = Duration::from_secs(86_400);
+/// Maximum of a configured delay; it is safe to add to an instant.
+const MAX_DELAY: Duration = Duration::from_secs(7 * 86_400);
 
-/// Where, as whom and how to play.
+/// Configuration of an IMCS server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Table")]
 pub struct Config {
@@ -26,21 +28,21 @@ pub struct Config {
     pub address: Address,
     /// Our name there.
     pub user: User,
-    /// Shown to the server in the clear: the protocol knows no other way.
+    /// Sent in the clear, as the protocol requires.
     pub password: Secret,
-    /// Register where the server does not know us yet.
+    /// Register if the server does not know us yet.
     pub register: bool,
-    /// What we offer when there is nothing to accept; `None`: nothing.
+    /// The games that we offer; `None`: none.
     pub offer: Option<Offer>,
-    /// Whose offers we accept; `None`: nobody's.
+    /// The offers that we accept; `None`: none.
     pub accept: Option<Accept>,
-    /// Leave after so many games; `None`: play on and on.
+    /// Leave after this many games; `None`: never.
     pub games: Option<NonZeroU32>,
-    /// How long to wait for what. Not in the file: who needs other limits is a test.
-    pub patience: Patience,
+    /// Time-outs. Not read from the file; tests set them.
+    pub timeouts: Timeouts,
 }
 
-/// The table as it stands in the file.
+/// The table in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
@@ -62,22 +64,22 @@ impl TryFrom<Table> for Config {
     fn try_from(table: Table) -> Result<Self, String> {
         let Table { address, user, password, password_file, register, offer, accept, games } = table;
         let password = find_password(password, password_file)?;
-        // Who says nothing about either wants to play.
+        // Without either table both have their defaults.
         let (offer, accept) = match (offer, accept) {
             (None, None) => (Some(Offer::default()), Some(Accept::default())),
             some => some,
         };
         offer.iter().try_for_each(Offer::check)?;
         accept.iter().try_for_each(Accept::check)?;
-        let patience = Patience::default();
-        Ok(Config { address, user, password, register, offer, accept, games, patience })
+        let timeouts = Timeouts::default();
+        Ok(Config { address, user, password, register, offer, accept, games, timeouts })
     }
 }
 
-/// The environment goes before the file, which goes before the table.
+/// Finds the password: in the environment first, then in the file, then in the table.
 fn find_password(written: Option<Secret>, file: Option<PathBuf>) -> Result<Secret, String> {
     if let Ok(text) = env::var(PASSWORD_VARIABLE) {
-        return password(text).ok_or_else(|| format!("{PASSWORD_VARIABLE} is no password: {EXPECTED}"));
+        return password(text).ok_or_else(|| format!("{PASSWORD_VARIABLE} is not a password: {EXPECTED}"));
     }
     let Some(file) = file else {
         let where_to = format!("set `password`, `password_file` or the environment's {PASSWORD_VARIABLE}");
@@ -100,31 +102,31 @@ impl fmt::Display for Config {
     }
 }
 
-/// What we offer.
+/// Games that we offer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Offer {
-    /// The side that we want.
-    pub colour: Colour,
+    /// The color that we want.
+    pub color: ColorChoice,
     /// Our clock.
     #[serde(with = "humantime_serde")]
     pub time: Duration,
-    /// The other side's.
+    /// The opponent's clock.
     #[serde(with = "humantime_serde")]
     pub opponent_time: Duration,
-    /// After this we look again whether there is something to accept.
+    /// Withdraw an offer after this time and look for one to accept.
     #[serde(with = "humantime_serde")]
-    pub patience: Duration,
+    pub withdraw_after: Duration,
 }
 
 impl Default for Offer {
     fn default() -> Self {
         let five_minutes = Duration::from_secs(300);
         Offer {
-            colour: Colour::Any,
+            color: ColorChoice::Any,
             time: five_minutes,
             opponent_time: five_minutes,
-            patience: Duration::from_secs(60),
+            withdraw_after: Duration::from_secs(60),
         }
     }
 }
@@ -132,11 +134,11 @@ impl Default for Offer {
 impl Offer {
     fn check(&self) -> Result<(), String> {
         for (key, time) in [("time", self.time), ("opponent_time", self.opponent_time)] {
-            if time.is_zero() || time > LONGEST_CLOCK || time.subsec_nanos() != 0 {
-                return Err(format!("offer.{key} is to be whole seconds, from one second to a day"));
+            if time.is_zero() || time > MAX_CLOCK || time.subsec_nanos() != 0 {
+                return Err(format!("offer.{key} must be whole seconds, from one second to a day"));
             }
         }
-        bounded("offer.patience", self.patience)
+        bounded("offer.withdraw_after", self.withdraw_after)
     }
 
     pub(super) fn times(&self) -> Times {
@@ -144,113 +146,111 @@ impl Offer {
     }
 }
 
-/// Whose offers we accept.
+/// Offers that we accept.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Accept {
-    /// The side that we want.
-    pub colour: Colour,
-    /// Our clock, at least,
+    /// The color that we want.
+    pub color: ColorChoice,
+    /// Minimum of our clock.
     #[serde(with = "humantime_serde")]
-    pub shortest: Duration,
-    /// and at most.
+    pub min_time: Duration,
+    /// Maximum of our clock.
     #[serde(with = "humantime_serde")]
-    pub longest: Duration,
-    /// Whom we play; empty: anybody.
-    pub only: Vec<String>,
-    /// Whom we do not play.
-    pub never: Vec<String>,
-    /// The opponent's rating, at least,
-    pub lowest_rating: Option<i32>,
-    /// and at most.
-    pub highest_rating: Option<i32>,
-    /// How often we look, where we offer nothing.
+    pub max_time: Duration,
+    /// The only opponents whom we play; empty: all.
+    pub allow_list: Vec<String>,
+    /// Opponents whom we do not play.
+    pub block_list: Vec<String>,
+    /// Minimum of the opponent's rating.
+    pub min_rating: Option<i32>,
+    /// Maximum of the opponent's rating.
+    pub max_rating: Option<i32>,
+    /// Time between two looks at the list of games, if we offer none.
     #[serde(with = "humantime_serde")]
-    pub look_every: Duration,
+    pub poll_interval: Duration,
 }
 
 impl Default for Accept {
     fn default() -> Self {
         Accept {
-            colour: Colour::Any,
-            shortest: Duration::from_secs(1),
-            longest: Duration::from_secs(3600),
-            only: Vec::new(),
-            never: Vec::new(),
-            lowest_rating: None,
-            highest_rating: None,
-            look_every: Duration::from_secs(5),
+            color: ColorChoice::Any,
+            min_time: Duration::from_secs(1),
+            max_time: Duration::from_secs(3600),
+            allow_list: Vec::new(),
+            block_list: Vec::new(),
+            min_rating: None,
+            max_rating: None,
+            poll_interval: Duration::from_secs(5),
         }
     }
 }
 
 impl Accept {
     fn check(&self) -> Result<(), String> {
-        if self.shortest > self.longest {
-            return Err("accept.shortest is above accept.longest: swap or change them".to_owned());
+        if self.min_time > self.max_time {
+            return Err("accept.min_time is above accept.max_time: swap or change them".to_owned());
         }
-        if self.look_every < Duration::from_millis(100) {
-            return Err("accept.look_every is below 100ms: servers are to be asked more gently".to_owned());
+        if self.poll_interval < Duration::from_millis(100) {
+            return Err("accept.poll_interval is below 100ms: poll the server less often".to_owned());
         }
-        bounded("accept.look_every", self.look_every)
+        bounded("accept.poll_interval", self.poll_interval)
     }
 
-    /// Do we play whoever this is, for these clocks?
-    pub(super) fn likes(&self, name: &str, rating: i32, ours: Duration) -> bool {
+    /// Returns whether we play this opponent with this clock of ours.
+    pub(super) fn allows(&self, name: &str, rating: i32, time: Duration) -> bool {
         let listed = |names: &[String]| names.iter().any(|known| known == name);
-        (self.shortest..=self.longest).contains(&ours)
-            && (self.only.is_empty() || listed(&self.only))
-            && !listed(&self.never)
-            && self.lowest_rating.is_none_or(|lowest| rating >= lowest)
-            && self.highest_rating.is_none_or(|highest| rating <= highest)
+        (self.min_time..=self.max_time).contains(&time)
+            && (self.allow_list.is_empty() || listed(&self.allow_list))
+            && !listed(&self.block_list)
+            && self.min_rating.is_none_or(|min| rating >= min)
+            && self.max_rating.is_none_or(|max| rating <= max)
     }
 }
 
 fn bounded(key: &str, wait: Duration) -> Result<(), String> {
-    if wait > LONGEST_WAIT { Err(format!("{key} is longer than a week")) } else { Ok(()) }
+    if wait > MAX_DELAY { Err(format!("{key} is longer than a week")) } else { Ok(()) }
 }
 
-/// How long to wait for what.
+/// Time-outs of an IMCS client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Patience {
-    /// To connect.
+pub struct Timeouts {
+    /// For connecting.
     pub connect: Duration,
     /// For the answer to a command.
     pub answer: Duration,
-    /// In a game, beyond the clock of whoever is to move: the server itself waits 10 s for a late line.
+    /// In a game, beyond the clock of the side to move: the server itself waits 10 s for a late line.
     pub beyond_clock: Duration,
-    /// For the server's close behind the end of a game.
+    /// For the server's close after a game.
     pub close: Duration,
-    /// Before the second visit, at least.
-    pub first_pause: Duration,
-    /// Before any later one, at most.
-    pub longest_pause: Duration,
-    /// A visit that lasted this long was a good one: the pauses begin small again.
-    pub steady: Duration,
+    /// Delays between attempts to connect.
+    pub reconnect: Reconnect,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
-        Patience {
+        Timeouts {
             connect: Duration::from_secs(10),
             answer: Duration::from_secs(10),
             beyond_clock: Duration::from_secs(20),
             close: Duration::from_secs(5),
-            first_pause: Duration::from_secs(1),
-            longest_pause: Duration::from_secs(60),
-            steady: Duration::from_secs(30),
+            reconnect: Reconnect {
+                min_delay: Duration::from_secs(1),
+                max_delay: Duration::from_secs(60),
+                stable_after: Duration::from_secs(30),
+            },
         }
     }
 }
 
-/// A user's name: letters, digits, and `.`, `_`, `-`.
+/// Name of a user: letters, digits, `.`, `_` and `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct User(String);
 
-/// A name that the server would refuse.
+/// Name that the server would refuse.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("expected a name of 1 to {LONGEST} letters, digits and signs of '._-', got {0:?}")]
+#[error("expected a name of 1 to {MAX_LENGTH} letters, digits and characters of '._-', got {0:?}")]
 pub struct BadUser(String);
 
 impl TryFrom<String> for User {
@@ -258,7 +258,7 @@ impl TryFrom<String> for User {
 
     fn try_from(text: String) -> Result<Self, BadUser> {
         let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
-        if plain && (1..=LONGEST).contains(&text.len()) {
+        if plain && (1..=MAX_LENGTH).contains(&text.len()) {
             Ok(User(text))
         } else {
             Err(BadUser(text.chars().take(60).collect()))
@@ -272,15 +272,13 @@ impl fmt::Display for User {
     }
 }
 
-/// What a password is.
-const EXPECTED: &str = "expected a password of letters, digits and signs, without a space";
+const EXPECTED: &str = "expected a password of letters, digits and punctuation, without a space";
 
-/// A password, if a line can hold it as one word.
 fn password(text: String) -> Option<Secret> {
-    Secret::new(text, LONGEST)
+    Secret::new(text, MAX_LENGTH)
 }
 
-/// The table's own.
+/// Reads the table's own password.
 fn written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
     let text = secret::text(deserializer)?;
     password(text).map(Some).ok_or_else(|| D::Error::custom(EXPECTED))
@@ -319,17 +317,17 @@ mod tests {
     }
 
     #[test]
-    fn what_to_do() {
+    fn offers_and_acceptance() {
         let both = read("password = 'x'").unwrap();
         assert!(both.offer.is_some() && both.accept.is_some());
-        let one = read("password = 'x'\n[offer]\ncolour = 'W'\ntime = '90s'").unwrap();
+        let one = read("password = 'x'\n[offer]\ncolor = 'W'\ntime = '90s'").unwrap();
         assert!(one.accept.is_none() && one.offer.unwrap().time == Duration::from_secs(90));
         for wrong in [
             "[offer]\ntime = '1500ms'",
             "[offer]\nopponent_time = '0s'",
-            "[offer]\ncolour = 'red'",
-            "[accept]\nshortest = '2h'",
-            "[accept]\nlook_every = '1ms'",
+            "[offer]\ncolor = 'red'",
+            "[accept]\nmin_time = '2h'",
+            "[accept]\npoll_interval = '1ms'",
             "games = 0",
         ] {
             assert!(read(&format!("password = 'x'\n{wrong}")).is_err(), "{wrong}");
@@ -337,13 +335,13 @@ mod tests {
     }
 
     #[test]
-    fn whom_we_like() {
-        let accept = Accept { never: vec!["eve".into()], lowest_rating: Some(900), ..Accept::default() };
+    fn allowed_opponents() {
+        let accept = Accept { block_list: vec!["eve".into()], min_rating: Some(900), ..Accept::default() };
         let minute = Duration::from_secs(60);
-        assert!(accept.likes("bob", 1000, minute));
-        assert!(!accept.likes("eve", 1000, minute) && !accept.likes("bob", 899, minute));
-        assert!(!accept.likes("bob", 1000, 120 * minute));
-        let choosy = Accept { only: vec!["bob".into()], ..accept };
-        assert!(choosy.likes("bob", 1000, minute) && !choosy.likes("carol", 1000, minute));
+        assert!(accept.allows("bob", 1000, minute));
+        assert!(!accept.allows("eve", 1000, minute) && !accept.allows("bob", 899, minute));
+        assert!(!accept.allows("bob", 1000, 120 * minute));
+        let choosy = Accept { allow_list: vec!["bob".into()], ..accept };
+        assert!(choosy.allows("bob", 1000, minute) && !choosy.allows("carol", 1000, minute));
     }
 }

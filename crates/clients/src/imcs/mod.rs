@@ -1,100 +1,72 @@
 //! Client of IMCS, the Internet MiniChess Server: accepts or offers one game after another.
 //!
-//! `config` is its table in the configuration, `talk` a connection, `session` finds a game on it, `game`
-//! plays it; here is what lasts longer: connecting, again and again, as the server closes after each game.
+//! `config` holds its keys of a `[[server]]` table, `connection` is a connection on which we are logged in, `seek`
+//! finds a game there, `game` plays it. The server closes after each game.
 
-use std::{
-    num::NonZeroU32,
-    time::{Duration, Instant},
-};
+use std::num::NonZeroU32;
 
-use tokio::time::sleep;
-use tracing::{Instrument, info, info_span, warn};
-
-use zeitnot_net::NetError;
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, info, info_span};
 use zeitnot_seat::Lobby;
 
-use super::{Protocol, ProtocolError, Shutdown, backoff::Backoff, link::LinkError};
+use crate::{
+    protocol::{Protocol, ProtocolError, Shutdown},
+    session::{self, ConnectionEnd, Session},
+};
 
 mod config;
+mod connection;
 mod game;
-mod session;
-mod talk;
+mod seek;
 
-pub use config::{Accept, Config, Offer, Patience, User};
-use session::{Duds, Visit, visit};
+pub use config::{Accept, Config, Offer, Timeouts, User};
+use connection::ConnectionError;
+use seek::DeadOffers;
 
-/// The protocol of the MiniChess server of Portland State.
+/// Protocol of the MiniChess server of Portland State.
 #[derive(Debug)]
 pub struct Imcs;
-
-/// Why a visit ended that we did not end.
-#[derive(Debug, thiserror::Error)]
-enum Lost {
-    #[error("cannot connect: {0} (is the server running, and its address right?)")]
-    Connect(NetError),
-    #[error("{error}; its last words: {words:?}")]
-    Dismissed { error: LinkError, words: String },
-    #[error("nothing from the server within {0:?} of when it should have spoken")]
-    Silent(Duration),
-    #[error(transparent)]
-    Link(#[from] LinkError),
-    #[error("expected {wanted}, but the server says {got:?}")]
-    Unexpected { wanted: &'static str, got: String },
-    /// The offer was dead.
-    #[error("the game did not begin, its other player is gone: {0:?}")]
-    NoGame(String),
-    #[error("the game was resigned: {0}")]
-    NoPlayer(String),
-    #[error("the game was broken off: {0:?}")]
-    BrokenOff(String),
-    /// It would not be better the next time.
-    #[error("{what}")]
-    Refused { what: String, advice: &'static str },
-}
 
 impl Protocol for Imcs {
     const NAME: &'static str = "imcs";
     type Config = Config;
 
-    fn count(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
+    fn limit_games(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
         config.games = Some(games);
         Ok(())
     }
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("imcs", server = %config.address, user = %config.user);
-        let stay = stay(&config, &lobby, &shutdown).instrument(span);
-        shutdown.now.run_until_cancelled(stay).await.unwrap_or(Ok(()))
+        let mut client = Client { config: &config, lobby, dead_offers: DeadOffers::default(), played: 0 };
+        session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span).await
     }
 }
 
-/// Visits the server until told to stop, or until enough was played.
-async fn stay(config: &Config, lobby: &Lobby, shutdown: &Shutdown) -> Result<(), ProtocolError> {
-    let Patience { first_pause, longest_pause, steady, .. } = config.patience;
-    let mut backoff = Backoff::new(first_pause, longest_pause, steady);
-    let (mut duds, mut played) = (Duds::default(), 0);
-    while !shutdown.soon.is_cancelled() {
-        let began = Instant::now();
-        let lost = match visit(config, lobby, &shutdown.soon, &mut duds).await {
-            Ok(Visit::Left) => return Ok(()),
-            Ok(Visit::Played) => {
-                played += 1;
-                backoff.reset();
-                if config.games.is_some_and(|games| games.get() == played) {
-                    info!("{played} games are played, as the configuration wants it");
-                    return Ok(());
-                }
-                continue;
+struct Client<'a> {
+    config: &'a Config,
+    lobby: Lobby,
+    dead_offers: DeadOffers,
+    played: u32,
+}
+
+impl Session for Client<'_> {
+    type Error = ConnectionError;
+
+    async fn connect_once(&mut self, stop: &CancellationToken) -> Result<ConnectionEnd, ConnectionError> {
+        let end = seek::connect_once(self.config, &self.lobby, stop, &mut self.dead_offers).await?;
+        if end == ConnectionEnd::Completed {
+            self.played += 1;
+            if self.config.games.is_some_and(|games| games.get() == self.played) {
+                info!("leaving after {} games, as configured", self.played);
+                return Ok(ConnectionEnd::Stopped);
             }
-            Err(Lost::Refused { what, advice }) => {
-                return Err(ProtocolError::Refused { server: config.address.to_string(), what, advice });
-            }
-            Err(lost) => lost,
-        };
-        let pause = backoff.pause(began.elapsed());
-        warn!("{lost}; next try in {:.1} s", pause.as_secs_f64());
-        shutdown.soon.run_until_cancelled(sleep(pause)).await;
+        }
+        Ok(end)
     }
-    Ok(())
+
+    fn refusal(&self, error: &ConnectionError) -> Option<ProtocolError> {
+        let ConnectionError::Refused { what, advice } = error else { return None };
+        Some(ProtocolError::Refused { server: self.config.address.to_string(), what: what.clone(), advice })
+    }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use zeitnot_net::{
     http::Base,
-    private::{self, NotPrivate},
+    secret_file::{self, SecretFileError},
 };
 use zeitnot_rules::Color;
 use zeitnot_wire::lichess::{GameFull, Speed, Token};
@@ -139,10 +139,10 @@ impl Config {
             return self.token.clone().ok_or(NoToken::Nowhere);
         };
         let whence = file.display().to_string();
-        match private::read(file) {
+        match secret_file::read(file) {
             Ok(text) => text.parse().map_err(|_| NoToken::Odd { whence }),
-            Err(NotPrivate::Open) => Err(NoToken::Open { file: whence }),
-            Err(NotPrivate::Unread(source)) => Err(NoToken::Unread { file: whence, source }),
+            Err(SecretFileError::NotPrivate) => Err(NoToken::Open { file: whence }),
+            Err(SecretFileError::Io(source)) => Err(NoToken::Unread { file: whence, source }),
         }
     }
 }

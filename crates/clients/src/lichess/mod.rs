@@ -67,7 +67,7 @@ impl Protocol for Lichess {
     const NAME: &'static str = "lichess";
     type Config = Config;
 
-    fn count(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
+    fn limit_games(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
         config.games = Some(games);
         Ok(())
     }

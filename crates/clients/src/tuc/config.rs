@@ -3,68 +3,72 @@
 use std::{fmt, num::NonZeroU32, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
-
 use zeitnot_rules::tuc::Rules;
 use zeitnot_wire::tuc::MAX_DATAGRAM;
 
-/// Where and as whom to play, and by which rules.
+use crate::session::Reconnect;
+
+/// Configuration of a TUC-Chess server.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// `host:port`; the original's port is 9876.
+    /// `host:port`; the original server's port is 9876.
     #[serde(default = "address")]
     pub address: String,
     /// Our name.
     pub player: Name,
-    /// Which server it is, which cannot be seen on the wire.
+    /// The server's year, which cannot be seen on the wire.
     #[serde(default, deserialize_with = "rules")]
     pub rules: Rules,
-    /// Then leave. The original server plays one.
+    /// Leave after this many games. The original server plays one.
     #[serde(default = "games")]
     pub games: NonZeroU32,
-    /// For each move, on the way included: the course advises at most 4 s or 6 s.
+    /// Time for each move, transmission included: the course advises at most 4 s or 6 s.
     #[serde(default = "move_time", with = "humantime_serde")]
     pub move_time: Duration,
-    /// Send our move again when nobody confirms it. Right where the datagram was lost; where its answer was,
+    /// Send a move again if the server does not confirm it. Right if the move was lost; if the confirmation was lost,
     /// the original server takes it for an illegal move of the opponent, and the game is dead.
     #[serde(default)]
     pub resend: bool,
-    /// How long to wait for what.
+    /// Time-outs.
     #[serde(default)]
-    pub patience: Patience,
+    pub timeouts: Timeouts,
 }
 
-/// How long to wait for what.
+/// Time-outs of a TUC-Chess client.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Patience {
-    /// For a seat, once our name was sent.
+pub struct Timeouts {
+    /// For a seat, after our name was sent.
     #[serde(with = "humantime_serde")]
     pub seat: Duration,
-    /// For the word that our move was played.
+    /// For the confirmation of our move.
     #[serde(with = "humantime_serde")]
     pub confirmation: Duration,
-    /// For anything at all in a running game: opponents may think for long, and a dead server says nothing.
+    /// For any datagram in a running game. Opponents may think for long, and a dead server says nothing.
     #[serde(with = "humantime_serde")]
     pub silence: Duration,
-    /// Before a server that is not there is tried again.
-    #[serde(with = "humantime_serde")]
-    pub pause: Duration,
+    /// Delays between attempts to find a server.
+    pub reconnect: Reconnect,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
-        Patience {
+        Timeouts {
             seat: Duration::from_secs(120),
             confirmation: Duration::from_secs(5),
             silence: Duration::from_secs(600),
-            pause: Duration::from_secs(1),
+            reconnect: Reconnect {
+                min_delay: Duration::from_secs(1),
+                max_delay: Duration::from_secs(2),
+                stable_after: Duration::from_secs(1),
+            },
         }
     }
 }
 
 impl Config {
-    /// With the usual settings, for one game.
+    /// Creates a configuration with the default settings, for one game.
     pub fn new(address: impl Into<String>, player: Name) -> Config {
         Config {
             address: address.into(),
@@ -73,7 +77,7 @@ impl Config {
             games: games(),
             move_time: move_time(),
             resend: false,
-            patience: Patience::default(),
+            timeouts: Timeouts::default(),
         }
     }
 }
@@ -85,12 +89,12 @@ impl fmt::Display for Config {
     }
 }
 
-/// A player's name: a datagram of it must not be empty, or look like a move.
+/// Name of a player. As a datagram it must not be empty or look like a move.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Name(String);
 
-/// A name that a datagram cannot carry.
+/// Text that is not a [`Name`].
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("expected a name of 1 to {MAX_DATAGRAM} bytes that is not just digits")]
 pub struct BadName;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Colour, Message, WireError, field, is_move, minutes, shorten, whole_seconds};
+use super::{ColorChoice, Message, WireError, field, is_move, minutes, shorten, whole_seconds};
 
 /// What a client says between games. Words are parted by white space; names are lower case.
 #[derive(Clone, PartialEq, Eq)]
@@ -25,13 +25,13 @@ pub enum Command {
     Ratings,
     /// Without times: the server's usual ones. One time is for both.
     Offer {
-        colour: Colour,
+        color: ColorChoice,
         times: Option<Times>,
     },
     /// The game's number as it was written.
     Accept {
         game: String,
-        colour: Colour,
+        color: ColorChoice,
     },
     Clean,
     Rerate,
@@ -103,14 +103,14 @@ impl Message for Command {
             Command::Password { password } => out.extend(["password ", password]),
             Command::List => out.push_str("list"),
             Command::Ratings => out.push_str("ratings"),
-            Command::Offer { colour, times } => {
-                out.extend(["offer ", &colour.to_string()]);
+            Command::Offer { color, times } => {
+                out.extend(["offer ", &color.to_string()]);
                 if let Some(Times { ours, theirs }) = times {
                     out.extend([" ", &minutes(*ours), " ", &minutes(*theirs)]);
                 }
             }
-            Command::Accept { game, colour: Colour::Any } => out.extend(["accept ", game]),
-            Command::Accept { game, colour } => out.extend(["accept ", game, " ", &colour.to_string()]),
+            Command::Accept { game, color: ColorChoice::Any } => out.extend(["accept ", game]),
+            Command::Accept { game, color } => out.extend(["accept ", game, " ", &color.to_string()]),
             Command::Clean => out.push_str("clean"),
             Command::Rerate => out.push_str("rerate"),
             Command::Quit => out.push_str("quit"),
@@ -130,8 +130,8 @@ fn read(name: &str, rest: &[&str]) -> Option<Command> {
         ("list", []) => Command::List,
         ("ratings", []) => Command::Ratings,
         ("offer", rest) => offer(rest)?,
-        ("accept", [game]) => Command::Accept { game: owned(game), colour: Colour::Any },
-        ("accept", [game, colour]) => Command::Accept { game: owned(game), colour: Colour::read(colour)? },
+        ("accept", [game]) => Command::Accept { game: owned(game), color: ColorChoice::Any },
+        ("accept", [game, color]) => Command::Accept { game: owned(game), color: ColorChoice::read(color)? },
         ("clean", []) => Command::Clean,
         ("rerate", []) => Command::Rerate,
         ("quit", []) => Command::Quit,
@@ -142,9 +142,9 @@ fn read(name: &str, rest: &[&str]) -> Option<Command> {
 }
 
 fn offer(rest: &[&str]) -> Option<Command> {
-    let (colour, times) = match rest.split_first() {
-        None => (Colour::Any, rest),
-        Some((colour, times)) => (Colour::read(colour)?, times),
+    let (color, times) = match rest.split_first() {
+        None => (ColorChoice::Any, rest),
+        Some((color, times)) => (ColorChoice::read(color)?, times),
     };
     let times = match times {
         [] => None,
@@ -155,7 +155,7 @@ fn offer(rest: &[&str]) -> Option<Command> {
         [ours, theirs] => Some(Times { ours: whole_seconds(ours)?, theirs: whole_seconds(theirs)? }),
         _ => return None,
     };
-    Some(Command::Offer { colour, times })
+    Some(Command::Offer { color, times })
 }
 
 /// What a client says in a game, when it is to move.
@@ -199,8 +199,8 @@ mod tests {
             (word(), word()).prop_map(|(name, password)| C::Register { name, password }),
             (word(), word()).prop_map(|(name, password)| C::Me { name, password }),
             word().prop_map(|password| C::Password { password }),
-            (colour(), times).prop_map(|(colour, times)| C::Offer { colour, times }),
-            (word(), colour()).prop_map(|(game, colour)| C::Accept { game, colour }),
+            (color_choice(), times).prop_map(|(color, times)| C::Offer { color, times }),
+            (word(), color_choice()).prop_map(|(game, color)| C::Accept { game, color }),
             word().prop_map(|name| C::Showpass { name }),
             prop::sample::select(vec![C::Help, C::List, C::Ratings, C::Clean, C::Rerate, C::Quit, C::Stop]),
         ]
@@ -224,12 +224,12 @@ mod tests {
         let times = |ours, theirs| {
             Some(Times { ours: Duration::from_secs(ours), theirs: Duration::from_secs(theirs) })
         };
-        for (line, colour, expected) in [
-            ("offer", Colour::Any, None),
-            ("  offer   w\t60 ", Colour::read("W").unwrap(), times(60, 60)),
-            ("offer ? 60 1:30", Colour::Any, times(60, 90)),
+        for (line, color, expected) in [
+            ("offer", ColorChoice::Any, None),
+            ("  offer   w\t60 ", ColorChoice::read("W").unwrap(), times(60, 60)),
+            ("offer ? 60 1:30", ColorChoice::Any, times(60, 90)),
         ] {
-            assert_eq!(Command::parse(line), Ok(Command::Offer { colour, times: expected }), "{line}");
+            assert_eq!(Command::parse(line), Ok(Command::Offer { color, times: expected }), "{line}");
         }
         for wrong in
             ["offer X", "offer W 1:5", "offer W 1 2 3", "accept", "accept 1 Q", "me alice", "help me"]

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use zeitnot_rules::{ByColor, Color};
 
 use super::{
-    Colour, Message, WireError, field, is_move, letter, millis, minutes, shorten, side, whole_millis,
+    ColorChoice, Message, WireError, color, field, is_move, letter, millis, minutes, shorten, whole_millis,
     whole_seconds,
 };
 
@@ -15,8 +15,8 @@ use super::{
 pub enum FromServer {
     /// `103 7 game waiting for offer acceptance`
     Waiting { game: u64 },
-    /// `105 W 1:00 1:30 game starts`: the receiver's side, and its own time first.
-    Starts { side: Color, yours: Duration, theirs: Duration },
+    /// `105 W 1:00 1:30 game starts`: the receiver's color, and its own time first.
+    Starts { color: Color, yours: Duration, theirs: Duration },
     /// Any other numbered line.
     Reply { code: u16, text: String },
     /// A line of a list.
@@ -26,7 +26,7 @@ pub enum FromServer {
     /// `! b5-b4`: the opponent's move.
     Moved(String),
     /// `2 W`: begins a board.
-    Board { number: u32, side: Color },
+    Board { number: u32, color: Color },
     /// `p.ppp`: a rank of it.
     Rank(String),
     /// `? 01:00.000 01:30.000`: the receiver is to move; its own clock first.
@@ -44,7 +44,7 @@ pub enum FromServer {
 #[allow(missing_docs)]
 pub enum Entry {
     /// ` 1 alice W 0:10 0:20 1000 [offer]`
-    Offer { game: u64, name: String, colour: Colour, theirs: Duration, yours: Duration, rating: i32 },
+    Offer { game: u64, name: String, color: ColorChoice, theirs: Duration, yours: Duration, rating: i32 },
     /// ` 2 alice bob (1000/1000)  [in-progress]`
     Game { game: u64, names: ByColor<String>, ratings: ByColor<i32> },
     /// ` alice 1000`
@@ -76,7 +76,7 @@ impl Verdict {
         let (who, how) = ["draw", "W wins", "B wins"]
             .into_iter()
             .find_map(|who| text.strip_prefix(who).map(|how| (who, how)))?;
-        let winner = side(who.get(..1)?);
+        let winner = color(who.get(..1)?);
         // What stands behind is parted by a blank, and says something.
         let how = match how.strip_prefix(' ') {
             Some(said) if !said.trim().is_empty() => said,
@@ -91,7 +91,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.winner {
             None => f.write_str("draw")?,
-            Some(side) => write!(f, "{} wins", letter(side))?,
+            Some(color) => write!(f, "{} wins", letter(color))?,
         }
         if self.how.is_empty() { Ok(()) } else { write!(f, " {}", self.how) }
     }
@@ -118,8 +118,10 @@ impl Message for FromServer {
             "=" => FromServer::Over(verdict()?),
             "X" => FromServer::Fatal(rest.to_owned()),
             _ if is_rank(line) => FromServer::Rank(line.to_owned()),
-            _ => match (number(first), side(rest)) {
-                (Some(number @ 1..=99), Some(side)) if first.len() < 3 => FromServer::Board { number, side },
+            _ => match (number(first), color(rest)) {
+                (Some(number @ 1..=99), Some(color)) if first.len() < 3 => {
+                    FromServer::Board { number, color }
+                }
                 (Some(100..=999), _) if first.len() == 3 => reply(first, rest)?,
                 _ => return Err(WireError::Unknown(shorten(line))),
             },
@@ -131,16 +133,16 @@ impl Message for FromServer {
             FromServer::Waiting { game } => {
                 out.push_str(&format!("103 {game} game waiting for offer acceptance"));
             }
-            FromServer::Starts { side, yours, theirs } => {
-                let code = if *side == Color::White { 105 } else { 106 };
+            FromServer::Starts { color, yours, theirs } => {
+                let code = if *color == Color::White { 105 } else { 106 };
                 let (yours, theirs) = (minutes(*yours), minutes(*theirs));
-                out.push_str(&format!("{code} {} {yours} {theirs} game starts", letter(*side)));
+                out.push_str(&format!("{code} {} {yours} {theirs} game starts", letter(*color)));
             }
             FromServer::Reply { code, text } => out.push_str(&format!("{code} {text}")),
             FromServer::Entry(entry) => out.push_str(&format!(" {entry}")),
             FromServer::End => out.push('.'),
             FromServer::Moved(mv) => out.extend(["! ", mv]),
-            FromServer::Board { number, side } => out.push_str(&format!("{number} {}", letter(*side))),
+            FromServer::Board { number, color } => out.push_str(&format!("{number} {}", letter(*color))),
             FromServer::Rank(rank) => out.push_str(rank),
             FromServer::Prompt { yours, theirs } => {
                 out.push_str(&format!("? {} {}", millis(*yours), millis(*theirs)));
@@ -172,7 +174,7 @@ fn reply(code: &str, text: &str) -> Result<FromServer, WireError> {
     let starts = |letter: &str| {
         let times = text.strip_prefix(letter)?.strip_prefix(' ')?.strip_suffix(" game starts")?;
         let (yours, theirs) = pair(times, whole_seconds)?;
-        Some(FromServer::Starts { side: side(letter)?, yours, theirs })
+        Some(FromServer::Starts { color: color(letter)?, yours, theirs })
     };
     match code {
         "103" => {
@@ -195,11 +197,11 @@ impl Entry {
     }
 
     fn offer(words: &[&str]) -> Option<Entry> {
-        let [game, name, colour, theirs, yours, rating, "[offer]"] = words else { return None };
+        let [game, name, color, theirs, yours, rating, "[offer]"] = words else { return None };
         Some(Entry::Offer {
             game: number(game)?,
             name: (*name).to_owned(),
-            colour: Colour::read(colour)?,
+            color: ColorChoice::read(color)?,
             theirs: whole_seconds(theirs)?,
             yours: whole_seconds(yours)?,
             rating: rating.parse().ok()?,
@@ -225,9 +227,9 @@ impl Entry {
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Entry::Offer { game, name, colour, theirs, yours, rating } => {
+            Entry::Offer { game, name, color, theirs, yours, rating } => {
                 let (theirs, yours) = (minutes(*theirs), minutes(*yours));
-                write!(f, "{game} {name} {colour} {theirs} {yours} {rating} [offer]")
+                write!(f, "{game} {name} {color} {theirs} {yours} {rating} [offer]")
             }
             // Two blanks, as the server has them.
             Entry::Game { game, names: ByColor([white, black]), ratings: ByColor([first, second]) } => {
@@ -254,11 +256,11 @@ mod tests {
     fn entry() -> impl Strategy<Value = Entry> {
         let rating = || -100..4000i32;
         prop_oneof![
-            (any::<u64>(), word(), colour(), seconds(), seconds(), rating()).prop_map(
-                |(game, name, colour, theirs, yours, rating)| Entry::Offer {
+            (any::<u64>(), word(), color_choice(), seconds(), seconds(), rating()).prop_map(
+                |(game, name, color, theirs, yours, rating)| Entry::Offer {
                     game,
                     name,
-                    colour,
+                    color,
                     theirs,
                     yours,
                     rating
@@ -274,12 +276,12 @@ mod tests {
 
     fn from_server() -> impl Strategy<Value = FromServer> {
         use FromServer as S;
-        let side = || prop::sample::select(Color::BOTH.to_vec());
+        let color = || prop::sample::select(Color::BOTH.to_vec());
         let clock = || (0..6_000_000u64).prop_map(Duration::from_millis);
         prop_oneof![
             any::<u64>().prop_map(|game| S::Waiting { game }),
-            (side(), seconds(), seconds()).prop_map(|(side, yours, theirs)| S::Starts {
-                side,
+            (color(), seconds(), seconds()).prop_map(|(color, yours, theirs)| S::Starts {
+                color,
                 yours,
                 theirs
             }),
@@ -287,7 +289,7 @@ mod tests {
             entry().prop_map(S::Entry),
             Just(S::End),
             "[a-e][1-6]-[a-e][1-6]".prop_map(S::Moved),
-            (1..=99u32, side()).prop_map(|(number, side)| S::Board { number, side }),
+            (1..=99u32, color()).prop_map(|(number, color)| S::Board { number, color }),
             "[.kqbnrpKQBNRP]{5}".prop_map(S::Rank),
             (clock(), clock()).prop_map(|(yours, theirs)| S::Prompt { yours, theirs }),
             text().prop_map(S::Complaint),

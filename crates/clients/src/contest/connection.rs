@@ -1,42 +1,65 @@
-//! One connection to a contest server, from `JOIN` to the end of it: pairings and games, one after another.
+//! One connection to a contest server, from `JOIN` to its end: pairings and games, one after another.
 
 use std::{future::pending, time::Duration};
 
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info, warn};
-
-use zeitnot_net::Incoming;
+use zeitnot_net::{Incoming, NetError};
 use zeitnot_rules::MoveText;
-use zeitnot_seat::{Action, Lobby, Turn};
+use zeitnot_seat::{Action, Lobby, PlayerGone, Turn};
 use zeitnot_wire::{
     Message,
     contest::{FromClient, FromServer, State, result_text},
 };
 
-use super::{Config, Lost, Paired, game};
-use crate::link::{Heard, Link, LinkError};
-use game::{Game, PlayerGone};
+use super::{
+    config::Config,
+    game::{self, Game, Pairing},
+};
+use crate::{
+    link::{Link, LinkError, LinkEvent},
+    skipped::Skipped,
+};
 
-/// A lobby that takes longer than this to find a player has none.
-const LOBBY_PATIENCE: Duration = Duration::from_secs(5);
-/// So many odd lines are reported loudly; a server that sends more of them shall not fill a disk.
-const LOUD: u32 = 10;
-
-/// What a session is doing.
-#[derive(Debug)]
-enum Phase {
-    /// Nothing, until the server pairs us.
-    Waiting,
-    /// We said that we are ready.
-    Acked(Paired),
-    /// A player is at it.
-    Playing(Game),
-    /// We have resigned; the server has not said yet that it is over.
-    Resigned(Paired),
+/// Why a connection ended that we did not end.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ConnectionError {
+    #[error("cannot connect: {0} (is the server running, and its address right?)")]
+    Connect(NetError),
+    #[error("{error}; its last message: {message:?}")]
+    Dismissed { error: LinkError, message: String },
+    #[error("nothing from the server for {0:?}")]
+    Silent(Duration),
+    #[error(transparent)]
+    Link(#[from] LinkError),
 }
 
-/// The actor of one connection.
-pub(super) struct Session<'a> {
+/// State of a connection.
+#[derive(Debug)]
+enum Phase {
+    /// Waiting for a pairing.
+    Waiting,
+    /// We have acknowledged the pairing.
+    Acked(Pairing),
+    /// A player is playing.
+    Playing(Game),
+    /// We have resigned; the server has not ended the game yet.
+    Resigned(Pairing),
+}
+
+impl Phase {
+    /// The game that we are in, in whatever way.
+    fn pairing(&self) -> Option<&Pairing> {
+        match self {
+            Phase::Waiting => None,
+            Phase::Acked(pairing) | Phase::Resigned(pairing) => Some(pairing),
+            Phase::Playing(game) => Some(&game.pairing),
+        }
+    }
+}
+
+/// Actor of one connection.
+pub(super) struct Connection<'a> {
     config: &'a Config,
     lobby: &'a Lobby,
     link: &'a mut Link,
@@ -44,14 +67,13 @@ pub(super) struct Session<'a> {
     /// The last request for a move. Counts through all games, so that no two requests share one.
     turn: Turn,
     /// The server's last `INFO`, if nothing of weight came after it: the reason of what comes next.
-    words: Option<String>,
-    /// When we last heard anything.
-    heard: Instant,
-    /// Lines passed over.
-    skipped: u32,
+    last_info: Option<String>,
+    /// When the last line came.
+    last_line: Instant,
+    skipped: Skipped,
 }
 
-/// Why a message could not be dealt with.
+/// Why a message could not be handled.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error(transparent)]
@@ -60,22 +82,22 @@ enum Trouble {
     Player(#[from] PlayerGone),
 }
 
-impl<'a> Session<'a> {
+impl<'a> Connection<'a> {
     pub(super) fn new(config: &'a Config, lobby: &'a Lobby, link: &'a mut Link) -> Self {
-        Session {
+        Connection {
             config,
             lobby,
             link,
             phase: Phase::Waiting,
             turn: Turn::default(),
-            words: None,
-            heard: Instant::now(),
-            skipped: 0,
+            last_info: None,
+            last_line: Instant::now(),
+            skipped: Skipped::default(),
         }
     }
 
-    /// Joins and plays. Returns when `soon` is cancelled and no game is running, or with why it had to end.
-    pub(super) async fn run(mut self, soon: impl Future<Output = ()>) -> Result<(), Lost> {
+    /// Joins and plays until `soon` is cancelled and no game is running.
+    pub(super) async fn run(mut self, soon: impl Future<Output = ()>) -> Result<(), ConnectionError> {
         let Config { tournament, player, .. } = self.config;
         let join = FromClient::Join { tournament: tournament.to_string(), player: player.to_string() };
         let ended = match self.say(&join, None) {
@@ -88,53 +110,53 @@ impl<'a> Session<'a> {
         ended
     }
 
-    async fn play(&mut self, soon: impl Future<Output = ()>) -> Result<(), Lost> {
+    async fn play(&mut self, soon: impl Future<Output = ()>) -> Result<(), ConnectionError> {
         let mut soon = std::pin::pin!(soon);
         loop {
             let silence = self.silence();
             let trouble = tokio::select! {
                 biased;
                 () = &mut soon, if !matches!(self.phase, Phase::Playing(_)) => return Ok(()),
-                heard = self.link.next() => match heard {
-                    Heard::Lost(error) => return Err(self.lost(error)),
-                    Heard::Line(line) => self.line(line).await,
-                    Heard::Sent { turn, at } => self.sent(turn, at).await,
+                event = self.link.next() => match event {
+                    LinkEvent::Closed(error) => return Err(self.closed(error)),
+                    LinkEvent::Line(line) => self.line(line).await,
+                    LinkEvent::Sent { turn, at } => self.sent(turn, at).await,
                 },
                 action = action(&mut self.phase) => match action {
                     Ok(Action::Play { turn, mv, .. }) => self.answer(turn, mv),
                     Ok(Action::Resign { .. }) => Ok(self.resign("the player gives up")?),
                     Err(gone) => Err(gone.into()),
                 },
-                limit = silent(self.heard, silence) => return Err(Lost::Silent(limit)),
+                limit = silent(self.last_line, silence) => return Err(ConnectionError::Silent(limit)),
             };
             match trouble {
                 Ok(()) => {}
-                Err(Trouble::Link(error)) => return Err(self.lost(error)),
+                Err(Trouble::Link(error)) => return Err(self.closed(error)),
                 Err(Trouble::Player(gone)) => self.resign(&gone.to_string())?,
             }
         }
     }
 
-    /// How long the server may be silent now. While it waits for players it may be so for ever.
+    /// Limit for the server's silence. While it waits for players there is none.
     fn silence(&self) -> Option<Duration> {
-        let patience = &self.config.patience;
+        let timeouts = &self.config.timeouts;
         match self.phase {
             Phase::Waiting => None,
-            Phase::Acked(_) => Some(patience.ack),
-            Phase::Playing(_) | Phase::Resigned(_) => Some(patience.silence),
+            Phase::Acked(_) => Some(timeouts.ack),
+            Phase::Playing(_) | Phase::Resigned(_) => Some(timeouts.silence),
         }
     }
 
-    /// The server's last words tell best why it closed.
-    fn lost(&mut self, error: LinkError) -> Lost {
-        match self.words.take() {
-            Some(words) => Lost::Dismissed { error, words },
-            None => Lost::Link(error),
+    /// The server's last message explains best why it closed.
+    fn closed(&mut self, error: LinkError) -> ConnectionError {
+        match self.last_info.take() {
+            Some(message) => ConnectionError::Dismissed { error, message },
+            None => ConnectionError::Link(error),
         }
     }
 
     async fn line(&mut self, Incoming { line, read_at }: Incoming) -> Result<(), Trouble> {
-        self.heard = Instant::now();
+        self.last_line = Instant::now();
         let message = match line {
             Ok(line) => FromServer::parse(&line).map_err(|e| e.to_string()),
             Err(bad) => Err(bad.to_string()),
@@ -142,28 +164,28 @@ impl<'a> Session<'a> {
         match message {
             Ok(message) => self.message(message, read_at).await,
             Err(why) => {
-                self.skip(&why);
+                self.skipped.report(&why);
                 Ok(())
             }
         }
     }
 
     async fn message(&mut self, message: FromServer, read_at: std::time::Instant) -> Result<(), Trouble> {
-        let words = match &message {
-            // Neither says anything about what the server thinks of us.
-            FromServer::ClockUpdate(_) | FromServer::Said { .. } => self.words.clone(),
-            _ => self.words.take(),
+        let info = match &message {
+            // Neither has to do with what the server says next.
+            FromServer::ClockUpdate(_) | FromServer::Said { .. } => self.last_info.clone(),
+            _ => self.last_info.take(),
         };
         match message {
             FromServer::Info { text } => {
-                // Chatter, and no bound on how much of it.
+                // There is no limit to how much of it a server sends.
                 debug!("the server says: {text:?}");
-                self.words = Some(text);
+                self.last_info = Some(text);
             }
             FromServer::Said { sender, text } => debug!("{sender:?} says: {text:?}"),
             FromServer::GamePaired { game, names, time_control } => {
-                match game::side_of(self.config.player.as_str(), &names) {
-                    Some(side) => self.paired(Paired { game, names, side, time_control }).await?,
+                match game::color_of(self.config.player.as_str(), &names) {
+                    Some(color) => self.paired(Pairing { game, names, color, time_control }).await?,
                     None => self.not_ours(&game),
                 }
             }
@@ -171,7 +193,7 @@ impl<'a> Session<'a> {
             FromServer::YourMove(state) => match self.playing(&state.game) {
                 Some((game, turn)) => {
                     *turn = turn.next();
-                    game.your_move(*turn, state, read_at, words.as_deref()).await?;
+                    game.your_move(*turn, state, read_at, info.as_deref()).await?;
                 }
                 None => self.not_ours(&state.game),
             },
@@ -193,69 +215,65 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// A pairing while we play: the end of the last game was lost on the way.
-    async fn paired(&mut self, paired: Paired) -> Result<(), Trouble> {
-        if self.is_ours(&paired.game) {
-            debug!("paired again for game {:?}", paired.game);
+    /// Acknowledges a pairing. If one comes during a game, that game's end was lost.
+    async fn paired(&mut self, pairing: Pairing) -> Result<(), Trouble> {
+        if self.is_ours(&pairing.game) {
+            debug!("paired again for game {:?}", pairing.game);
             return Ok(());
         }
         self.over("unknown: the server began another game".to_owned()).await;
-        let [white, black] = &paired.names.0;
-        info!("game {:?}: {white:?} against {black:?}, {}", paired.game, paired.time_control);
-        self.say(&FromClient::Ack { game: paired.game.clone() }, None)?;
-        self.phase = Phase::Acked(paired);
+        let [white, black] = &pairing.names.0;
+        info!("game {:?}: {white:?} against {black:?}, {}", pairing.game, pairing.time_control);
+        self.say(&FromClient::Ack { game: pairing.game.clone() }, None)?;
+        self.phase = Phase::Acked(pairing);
         Ok(())
     }
 
     async fn started(&mut self, state: State) -> Result<(), Trouble> {
-        let paired = match std::mem::replace(&mut self.phase, Phase::Waiting) {
-            Phase::Acked(paired) if paired.game == state.game => paired,
+        let pairing = match std::mem::replace(&mut self.phase, Phase::Waiting) {
+            Phase::Acked(pairing) if pairing.game == state.game => pairing,
             other => {
                 self.phase = other;
                 self.not_ours(&state.game);
                 return Ok(());
             }
         };
-        let info = game::info(&paired, self.config.address.to_string(), state.fen);
-        let why = match timeout(LOBBY_PATIENCE, self.lobby.open(info)).await {
-            Ok(Ok(seat)) => {
-                self.phase = Phase::Playing(Game::new(paired, seat));
-                return Ok(());
+        let info = pairing.info(self.config.address.to_string(), state.fen);
+        match self.lobby.open(info).await {
+            Ok(seat) => {
+                self.phase = Phase::Playing(Game::new(pairing, seat));
+                Ok(())
             }
-            Ok(Err(declined)) => declined.to_string(),
-            Err(_) => "nobody came to play".to_owned(),
-        };
-        self.phase = Phase::Acked(paired);
-        Ok(self.resign(&why)?)
+            Err(declined) => {
+                self.phase = Phase::Acked(pairing);
+                Ok(self.resign(&declined.to_string())?)
+            }
+        }
     }
 
-    /// The server need not wait for a player that we do not have.
+    /// Resigns the game, for which there is no player.
     fn resign(&mut self, why: &str) -> Result<(), LinkError> {
-        let paired = match std::mem::replace(&mut self.phase, Phase::Waiting) {
-            Phase::Playing(game) => game.paired,
-            Phase::Acked(paired) => paired,
+        let pairing = match std::mem::replace(&mut self.phase, Phase::Waiting) {
+            Phase::Playing(game) => game.pairing,
+            Phase::Acked(pairing) => pairing,
             other => {
                 self.phase = other;
                 return Ok(());
             }
         };
-        warn!("game {:?}: resigning: {why}", paired.game);
-        self.say(&FromClient::Resign { game: paired.game.clone() }, None)?;
-        self.phase = Phase::Resigned(paired);
+        warn!("game {:?}: resigning: {why}", pairing.game);
+        self.say(&FromClient::Resign { game: pairing.game.clone() }, None)?;
+        self.phase = Phase::Resigned(pairing);
         Ok(())
     }
 
-    /// Whatever was paired or played is over.
+    /// Ends the game that we are in.
     async fn over(&mut self, result: String) {
-        match std::mem::replace(&mut self.phase, Phase::Waiting) {
-            Phase::Playing(game) => {
-                debug!("game {:?} is over: {result:?}", game.paired.game);
-                game.ended(result).await;
-            }
-            Phase::Acked(paired) | Phase::Resigned(paired) => {
-                debug!("game {:?} is over: {result:?}", paired.game);
-            }
-            Phase::Waiting => {}
+        if let Some(pairing) = self.phase.pairing() {
+            debug!("game {:?} is over: {result:?}", pairing.game);
+        }
+        if let Phase::Playing(game) = std::mem::replace(&mut self.phase, Phase::Waiting) {
+            game.ended(result).await;
         }
     }
 
@@ -264,7 +282,7 @@ impl<'a> Session<'a> {
         match game.answer(turn, mv) {
             Some(line) => Ok(self.say(&line, Some(turn))?),
             None => {
-                debug!("game {:?}: {mv} came too late for turn {}", game.paired.game, turn.0);
+                debug!("game {:?}: {mv} came too late for turn {}", game.pairing.game, turn.0);
                 Ok(())
             }
         }
@@ -277,35 +295,21 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The game that is played, if it has this name, and the count of turns.
+    /// Returns the game in progress, if it has this name, and the counter of requests.
     fn playing(&mut self, game: &str) -> Option<(&mut Game, &mut Turn)> {
         match &mut self.phase {
-            Phase::Playing(playing) if playing.paired.game == game => Some((playing, &mut self.turn)),
+            Phase::Playing(playing) if playing.pairing.game == game => Some((playing, &mut self.turn)),
             _ => None,
         }
     }
 
-    /// Is this the game that we are in, in whatever way?
     fn is_ours(&self, game: &str) -> bool {
-        match &self.phase {
-            Phase::Waiting => false,
-            Phase::Acked(paired) | Phase::Resigned(paired) => paired.game == game,
-            Phase::Playing(playing) => playing.paired.game == game,
-        }
+        self.phase.pairing().is_some_and(|pairing| pairing.game == game)
     }
 
-    /// Games that we watch, or left: nothing to do. An answer would close the connection.
+    /// Ignores games that we watch or have left; the server closes on an answer to them.
     fn not_ours(&self, game: &str) {
         debug!("nothing to do for game {game:?}");
-    }
-
-    fn skip(&mut self, why: &str) {
-        self.skipped = self.skipped.saturating_add(1);
-        if self.skipped <= LOUD {
-            warn!("skipped what the server said: {why:?}");
-        } else {
-            debug!("skipped what the server said: {why:?}");
-        }
     }
 
     fn say(&self, message: &FromClient, answers: Option<Turn>) -> Result<(), LinkError> {
@@ -315,7 +319,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The player's next wish, if there is a player.
+/// Returns the player's next action, or waits for ever where there is no player.
 async fn action(phase: &mut Phase) -> Result<Action, PlayerGone> {
     match phase {
         Phase::Playing(game) => game.action().await,
@@ -323,11 +327,11 @@ async fn action(phase: &mut Phase) -> Result<Action, PlayerGone> {
     }
 }
 
-/// Sleeps until nothing was heard for the limit, if there is one.
-async fn silent(heard: Instant, limit: Option<Duration>) -> Duration {
+/// Sleeps until the silence reaches the limit, if there is one.
+async fn silent(last_line: Instant, limit: Option<Duration>) -> Duration {
     match limit {
         Some(limit) => {
-            sleep_until(heard + limit).await;
+            sleep_until(last_line + limit).await;
             limit
         }
         None => pending().await,

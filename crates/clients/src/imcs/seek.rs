@@ -1,0 +1,219 @@
+//! Search for a game on one connection: accepts an offer or makes one, and plays the game.
+
+use std::{collections::VecDeque, future::pending, time::Duration};
+
+use tokio::{
+    select,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info};
+use zeitnot_seat::Lobby;
+use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer};
+
+use super::{
+    config::{Accept, Config, Offer},
+    connection::{Connection, ConnectionError, unexpected},
+    game::{Game, Start},
+};
+use crate::session::ConnectionEnd;
+
+/// Dead offers that are remembered.
+const MAX_DEAD_OFFERS: usize = 64;
+
+/// Offers that led to no game, because their owner is gone. They are not tried again.
+#[derive(Debug, Default)]
+pub(super) struct DeadOffers(VecDeque<u64>);
+
+impl DeadOffers {
+    fn add(&mut self, game: u64) {
+        if self.0.len() == MAX_DEAD_OFFERS {
+            self.0.pop_front();
+        }
+        self.0.push_back(game);
+    }
+}
+
+/// Logs in, finds a game and plays it. After a game the server closes the connection.
+pub(super) async fn connect_once(
+    config: &Config,
+    lobby: &Lobby,
+    stop: &CancellationToken,
+    dead_offers: &mut DeadOffers,
+) -> Result<ConnectionEnd, ConnectionError> {
+    let Some(connection) = stop.run_until_cancelled(Connection::open(config)).await else {
+        return Ok(ConnectionEnd::Stopped);
+    };
+    let mut seeker = Seeker { config, stop, dead_offers, connection: connection? };
+    let Some(start) = seeker.seek().await? else {
+        seeker.connection.quit().await;
+        return Ok(ConnectionEnd::Stopped);
+    };
+    let Seeker { mut connection, dead_offers, .. } = seeker;
+    let number = start.game;
+    let played = Game::new(config, &mut connection, start).play(lobby).await;
+    if let Err(ConnectionError::NoGame(_)) = &played {
+        dead_offers.add(number);
+    }
+    played?;
+    connection.wait_for_close().await;
+    Ok(ConnectionEnd::Completed)
+}
+
+/// Search for a game.
+struct Seeker<'a> {
+    config: &'a Config,
+    stop: &'a CancellationToken,
+    dead_offers: &'a mut DeadOffers,
+    connection: Connection<'a>,
+}
+
+/// An offer that we accept.
+struct Acceptable {
+    game: u64,
+    name: String,
+    color: ColorChoice,
+}
+
+impl Seeker<'_> {
+    /// Returns `None` after a stop.
+    async fn seek(&mut self) -> Result<Option<Start>, ConnectionError> {
+        self.clean().await?;
+        while !self.stop.is_cancelled() {
+            if let Some(accept) = &self.config.accept
+                && let Some(start) = self.accept(accept).await?
+            {
+                return Ok(Some(start));
+            }
+            if let Some(offer) = &self.config.offer {
+                if let Some(start) = self.offer(offer).await? {
+                    return Ok(Some(start));
+                }
+            } else if let Some(accept) = &self.config.accept {
+                self.stop.run_until_cancelled(sleep(accept.poll_interval)).await;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Withdraws the offers that an earlier run may have left.
+    async fn clean(&mut self) -> Result<(), ConnectionError> {
+        match self.connection.ask(&Command::Clean).await? {
+            (204, text) => debug!("{text}"),
+            other => return Err(unexpected("games to be cleaned", other)),
+        }
+        Ok(())
+    }
+
+    /// Accepts the first offer that is still open.
+    async fn accept(&mut self, accept: &Accept) -> Result<Option<Start>, ConnectionError> {
+        let entries = self.connection.list().await?;
+        let offers: Vec<_> = entries.iter().filter_map(|entry| self.acceptable(accept, entry)).collect();
+        for Acceptable { game, name, color } in offers {
+            self.connection.send(&Command::Accept { game: game.to_string(), color })?;
+            if let Some(start) = self.accepted(game, name).await? {
+                return Ok(Some(start));
+            }
+            self.dead_offers.add(game);
+        }
+        Ok(None)
+    }
+
+    fn acceptable(&self, accept: &Accept, entry: &Entry) -> Option<Acceptable> {
+        let Entry::Offer { game, name, color, yours, rating, .. } = entry else { return None };
+        let color = match (*color, accept.color) {
+            (ColorChoice::Any, ours) => ours,
+            (ColorChoice::Of(theirs), ColorChoice::Any) => ColorChoice::Of(!theirs),
+            (ColorChoice::Of(theirs), ColorChoice::Of(ours)) if theirs != ours => ColorChoice::Of(ours),
+            _ => return None,
+        };
+        let ours = *name == self.config.user.to_string();
+        let fits = !ours && !self.dead_offers.0.contains(game) && accept.allows(name, *rating, *yours);
+        fits.then(|| Acceptable { game: *game, name: name.clone(), color })
+    }
+
+    /// Waits for the result of an acceptance: a game, or `None` if it was refused.
+    async fn accepted(&mut self, game: u64, opponent: String) -> Result<Option<Start>, ConnectionError> {
+        let deadline = self.connection.answer_deadline();
+        loop {
+            match self.connection.message_before(deadline).await? {
+                FromServer::Starts { color, yours, theirs } => {
+                    return Ok(Some(Start { game, color, yours, theirs, opponent: Some(opponent) }));
+                }
+                FromServer::Reply { code, text } if code >= 400 => {
+                    info!("game {game} of {opponent:?} is not available: {code} {text:?}");
+                    return Ok(None);
+                }
+                FromServer::Fatal(text) => {
+                    self.dead_offers.add(game);
+                    return Err(ConnectionError::NoGame(text));
+                }
+                other => debug!("ignored: {other:?}"),
+            }
+        }
+    }
+
+    /// Offers a game and waits for an opponent. Returns `None` if the offer was withdrawn.
+    async fn offer(&mut self, offer: &Offer) -> Result<Option<Start>, ConnectionError> {
+        self.connection.send(&Command::Offer { color: offer.color, times: Some(offer.times()) })?;
+        let game = self.offered().await?;
+        info!("game {game} is offered; waiting for an opponent");
+        // Without offers to accept there is no reason to withdraw ours.
+        let withdraw_after = self.config.accept.as_ref().map(|_| offer.withdraw_after);
+        let stop = self.stop;
+        select! {
+            start = self.offer_accepted(game) => return start,
+            () = maybe_sleep(withdraw_after) => debug!("nobody accepts game {game}"),
+            () = stop.cancelled() => {}
+        }
+        self.withdraw(game).await
+    }
+
+    /// Returns the number of the game that we offered.
+    async fn offered(&mut self) -> Result<u64, ConnectionError> {
+        let deadline = self.connection.answer_deadline();
+        loop {
+            match self.connection.message_before(deadline).await? {
+                FromServer::Waiting { game } => return Ok(game),
+                FromServer::Reply { code, text } => return Err(unexpected("an offer", (code, text))),
+                other => debug!("ignored: {other:?}"),
+            }
+        }
+    }
+
+    /// Waits until the offer is accepted or countermanded. Cancel safe.
+    async fn offer_accepted(&mut self, game: u64) -> Result<Option<Start>, ConnectionError> {
+        loop {
+            match self.connection.message().await? {
+                FromServer::Starts { color, yours, theirs } => {
+                    return Ok(Some(Start { game, color, yours, theirs, opponent: None }));
+                }
+                FromServer::Reply { code: 421, .. } => return Ok(None),
+                FromServer::Reply { code, text } => return Err(unexpected("a game", (code, text))),
+                FromServer::Fatal(text) => return Err(ConnectionError::NoGame(text)),
+                other => debug!("ignored: {other:?}"),
+            }
+        }
+    }
+
+    /// Withdraws the offer on a second connection, because the server reads nothing on this one meanwhile. If
+    /// somebody accepts first, the game is played.
+    async fn withdraw(&mut self, game: u64) -> Result<Option<Start>, ConnectionError> {
+        debug!("withdrawing game {game}");
+        let mut second = Connection::open(self.config).await?;
+        let cleaned = second.ask(&Command::Clean).await;
+        second.quit().await;
+        cleaned?;
+        let limit = self.config.timeouts.answer;
+        let accepted = timeout(limit, self.offer_accepted(game)).await;
+        accepted.unwrap_or(Err(ConnectionError::Silent(limit)))
+    }
+}
+
+/// Sleeps, or waits for ever without a time.
+async fn maybe_sleep(time: Option<Duration>) {
+    match time {
+        Some(time) => sleep(time).await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,60 @@
+//! Protocol of a server, as the rest of the program sees it.
+
+use std::{fmt, num::NonZeroU32};
+
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+use zeitnot_seat::Lobby;
+
+/// Stop in two steps.
+#[derive(Clone, Debug)]
+pub struct Shutdown {
+    /// Accept no new games, finish the running ones, then leave. A child of `now`.
+    pub soon: CancellationToken,
+    /// Leave at once.
+    pub now: CancellationToken,
+}
+
+impl Default for Shutdown {
+    fn default() -> Self {
+        let now = CancellationToken::new();
+        Shutdown { soon: now.child_token(), now }
+    }
+}
+
+/// Client of one kind of server.
+pub trait Protocol {
+    /// Name in configurations.
+    const NAME: &'static str;
+    /// The protocol's own keys of a `[[server]]` table. `Display` tells users what the client will do, without
+    /// secrets.
+    type Config: DeserializeOwned + fmt::Display + Send + 'static;
+
+    /// Sets the number of games after which the client leaves.
+    ///
+    /// # Errors
+    /// Why the protocol has no such limit, in one sentence.
+    fn limit_games(config: &mut Self::Config, games: NonZeroU32) -> Result<(), &'static str>;
+
+    /// Plays until told to stop, and reconnects by itself.
+    fn run(
+        config: Self::Config,
+        lobby: Lobby,
+        shutdown: Shutdown,
+    ) -> impl Future<Output = Result<(), ProtocolError>> + Send;
+}
+
+/// Error that only the user can resolve.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ProtocolError {
+    /// The server refuses us, and would refuse the next attempt as well.
+    #[error("{server}: {what}; {advice}")]
+    Refused {
+        /// The server's address.
+        server: String,
+        /// Its answer.
+        what: String,
+        /// What to do about it.
+        advice: &'static str,
+    },
+}

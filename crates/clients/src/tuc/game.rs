@@ -1,0 +1,351 @@
+//! One game on one socket: from our name to the final points.
+
+use std::{
+    fmt,
+    future::pending,
+    io,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    select,
+    time::{sleep_until, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info, warn};
+use zeitnot_rules::{
+    ByColor, Color, Game as _, GameKind, MoveText,
+    tuc::{Move, Square, Tuc},
+};
+use zeitnot_seat::{Action, Clocks, Declined, Event, GameInfo, Lobby, Occasion, PlayerGone, Seat, Turn};
+use zeitnot_wire::{
+    Message,
+    tuc::{FromClient, FromServer, Points},
+};
+
+use super::{config::Config, socket::Socket};
+use crate::skipped::Skipped;
+
+/// Why there is no game, or not any more.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum GameError {
+    #[error("no server there ({0}); trying until one answers")]
+    NoServer(#[from] io::Error),
+    #[error("no seat within {:.1} s of sending our name: another game may be running", .0.as_secs_f64())]
+    NoSeat(Duration),
+    #[error("the server went away in the middle of the game ({0}); an illegal move, by whomever, ends it so")]
+    ServerGone(io::Error),
+    #[error(
+        "nothing from the server for {:.1} s: the opponent thinks very long, a datagram was lost, or the game is dead; \
+         giving it up", .0.as_secs_f64()
+    )]
+    Silent(Duration),
+    #[error("cannot play: {0}")]
+    Declined(#[from] Declined),
+    #[error(transparent)]
+    PlayerGone(#[from] PlayerGone),
+}
+
+/// Result of a game.
+pub(super) struct GameEnd {
+    color: Color,
+    points: ByColor<u16>,
+}
+
+impl fmt::Display for GameEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ours, theirs) = (self.points[self.color], self.points[!self.color]);
+        let what = match ours.cmp(&theirs) {
+            std::cmp::Ordering::Greater => "won",
+            std::cmp::Ordering::Equal => "drawn",
+            std::cmp::Ordering::Less => "lost",
+        };
+        write!(f, "{what} as {}, {ours} to {theirs}", self.color)
+    }
+}
+
+/// Actor of one game.
+pub(super) struct Game<'a> {
+    config: &'a Config,
+    socket: Socket,
+    skipped: Skipped,
+}
+
+/// A game in progress.
+struct Playing {
+    color: Color,
+    seat: Seat,
+    board: Tuc,
+    points: ByColor<u16>,
+    turn: Turn,
+    request: Request,
+    last: Option<FromServer>,
+}
+
+/// The last request for a move.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Request {
+    /// None yet, or it was played.
+    None,
+    /// The player has not answered yet.
+    Open,
+    /// Answered; the confirmation is due then, unless it is overdue already.
+    Answered { mv: Move, due: Option<Instant> },
+}
+
+impl<'a> Game<'a> {
+    pub(super) fn new(config: &'a Config, socket: Socket) -> Game<'a> {
+        Game { config, socket, skipped: Skipped::default() }
+    }
+
+    /// Plays. Returns `None` if it was stopped before the game began.
+    pub(super) async fn run(
+        mut self,
+        lobby: &Lobby,
+        stop: &CancellationToken,
+    ) -> Result<Option<GameEnd>, GameError> {
+        let Some(seated) = stop.run_until_cancelled(self.take_seat()).await else { return Ok(None) };
+        let color = seated?;
+        info!("seated as {color}; waiting for the game to begin");
+        let Some(begun) = stop.run_until_cancelled(self.wait_for_start()).await else { return Ok(None) };
+        begun?;
+        let game = self.open(lobby, color).await?;
+        self.play(game).await.map(Some)
+    }
+
+    /// Sends our name once and waits for a seat. Sending it twice would take both seats.
+    async fn take_seat(&mut self) -> Result<Color, GameError> {
+        self.socket.send(&FromClient::Name(self.config.player.to_string()).to_line()).await?;
+        let limit = self.config.timeouts.seat;
+        let seated = async {
+            loop {
+                match self.receive().await? {
+                    Some((FromServer::Seat(color), _)) => return Ok(color),
+                    other => self.skip_message(other.map(|(message, _)| message)),
+                }
+            }
+        };
+        timeout(limit, seated).await.unwrap_or(Err(GameError::NoSeat(limit)))
+    }
+
+    /// Waits without a limit: an opponent may come late, or never.
+    async fn wait_for_start(&mut self) -> Result<(), GameError> {
+        loop {
+            match self.receive().await? {
+                Some((FromServer::Begins, _)) => return Ok(()),
+                Some((FromServer::Seat(_), _)) => debug!("seated again"),
+                other => self.skip_message(other.map(|(message, _)| message)),
+            }
+        }
+    }
+
+    async fn open(&self, lobby: &Lobby, color: Color) -> Result<Playing, GameError> {
+        let board = Tuc::start_by(self.config.rules);
+        let mut names = ByColor(["opponent".to_owned(), "opponent".to_owned()]);
+        names[color] = self.config.player.to_string();
+        let info = GameInfo {
+            id: format!("tuc-{:08x}", fastrand::u32(..)),
+            server: format!("udp://{}", self.config.address),
+            game: GameKind::Tuc,
+            start: Some(board.print()),
+            side: color,
+            names,
+            time_control: None,
+            occasion: Occasion::default(),
+        };
+        let seat = lobby.open(info).await?;
+        let (turn, request, points) = (Turn::default(), Request::None, ByColor([0; 2]));
+        Ok(Playing { color, seat, board, points, turn, request, last: None })
+    }
+
+    async fn play(&mut self, mut game: Playing) -> Result<GameEnd, GameError> {
+        if game.color == Color::White {
+            self.ask(&mut game, Instant::now()).await?;
+        }
+        let mut last_datagram = Instant::now();
+        loop {
+            let (due, silence) = (game.due(), last_datagram + self.config.timeouts.silence);
+            select! {
+                biased;
+                received = self.receive() => {
+                    last_datagram = Instant::now();
+                    if let Some((message, read_at)) = received.map_err(during_game)?
+                        && let Some(result) = self.message(&mut game, message, read_at).await?
+                    {
+                        return Ok(result);
+                    }
+                }
+                action = game.seat.actions.recv() => match action {
+                    Some(Action::Play { turn, mv, .. }) => self.answer(&mut game, turn, mv).await?,
+                    Some(Action::Resign { .. }) | None => return Err(GameError::PlayerGone(PlayerGone)),
+                },
+                () = sleep_until_due(due) => self.unconfirmed(&mut game).await?,
+                () = sleep_until(silence.into()) => return Err(GameError::Silent(self.config.timeouts.silence)),
+            }
+        }
+    }
+
+    /// Returns the next message and when it was read, or `None` for an unreadable one. Cancel safe.
+    async fn receive(&mut self) -> Result<Option<(FromServer, Instant)>, GameError> {
+        let datagram = self.socket.receive().await?;
+        let read_at = Instant::now();
+        let text = String::from_utf8_lossy(&datagram);
+        debug!("< {text:?}");
+        match FromServer::parse(&text) {
+            Ok(message) => Ok(Some((message, read_at))),
+            Err(error) => {
+                self.skipped.report(&error.to_string());
+                Ok(None)
+            }
+        }
+    }
+
+    /// Handles a message of a running game. Returns the result if it was the last one.
+    async fn message(
+        &mut self,
+        game: &mut Playing,
+        message: FromServer,
+        read_at: Instant,
+    ) -> Result<Option<GameEnd>, GameError> {
+        // A repeated message is a duplicated datagram: the same move cannot come twice in a row.
+        if game.last.as_ref() == Some(&message) {
+            return Ok(None);
+        }
+        match message {
+            FromServer::Moved { to_move, mv, prize, points } => {
+                game.last = Some(message);
+                game.moved(mv, to_move, prize, points).await?;
+                if to_move == game.color {
+                    self.ask(game, read_at).await?;
+                }
+            }
+            FromServer::Over { points } => {
+                let points = points.after(game.points);
+                let result = GameEnd { color: game.color, points };
+                game.tell(Event::Ended { result: result.to_string() }).await?;
+                return Ok(Some(result));
+            }
+            FromServer::Seat(_) | FromServer::Begins => debug!("repeated"),
+        }
+        Ok(None)
+    }
+
+    async fn ask(&self, game: &mut Playing, read_at: Instant) -> Result<(), GameError> {
+        game.turn = game.turn.next();
+        game.request = Request::Open;
+        let clocks = Clocks {
+            left: ByColor([self.config.move_time; 2]),
+            increment: Duration::ZERO,
+            moves_to_go: Some(1),
+            resolution: Duration::from_millis(1),
+            read_at,
+        };
+        let turn = game.turn;
+        game.tell(Event::YourTurn { turn, clocks: Some(clocks) }).await
+    }
+
+    async fn answer(&self, game: &mut Playing, turn: Turn, text: MoveText) -> Result<(), GameError> {
+        let Some(mv) = Move::parse(text.as_str()).filter(|_| game.is_open(turn)) else {
+            debug!("{text} came too late for turn {}", turn.0);
+            return Ok(());
+        };
+        self.send(mv).await?;
+        let at = Instant::now();
+        game.request = Request::Answered { mv, due: Some(at + self.config.timeouts.confirmation) };
+        game.tell(Event::Sent { turn, at }).await
+    }
+
+    async fn send(&self, mv: Move) -> Result<(), GameError> {
+        debug!("> {mv}");
+        self.socket.send(&FromClient::Move(mv).to_line()).await.map_err(GameError::ServerGone)
+    }
+
+    /// Handles a move that the server did not confirm in time.
+    async fn unconfirmed(&self, game: &mut Playing) -> Result<(), GameError> {
+        let Request::Answered { mv, .. } = game.request else { return Ok(()) };
+        let waited = self.config.timeouts.confirmation.as_secs_f64();
+        if self.config.resend {
+            warn!("our move {mv} was not confirmed within {waited:.1} s; sending it again");
+            self.send(mv).await?;
+            game.request =
+                Request::Answered { mv, due: Some(Instant::now() + self.config.timeouts.confirmation) };
+        } else {
+            warn!(
+                "our move {mv} was not confirmed within {waited:.1} s; waiting (resend = true would send it again)"
+            );
+            game.request = Request::Answered { mv, due: None };
+        }
+        Ok(())
+    }
+
+    fn skip_message(&mut self, message: Option<FromServer>) {
+        if let Some(message) = message {
+            self.skipped.report(&format!("not expected here: {}", message.to_line()));
+        }
+    }
+}
+
+/// Before the game an unreachable server may still have to start; during the game it is gone.
+fn during_game(error: GameError) -> GameError {
+    match error {
+        GameError::NoServer(error) => GameError::ServerGone(error),
+        other => other,
+    }
+}
+
+async fn sleep_until_due(due: Option<Instant>) {
+    match due {
+        Some(due) => sleep_until(due.into()).await,
+        None => pending().await,
+    }
+}
+
+impl Playing {
+    fn is_open(&self, turn: Turn) -> bool {
+        self.turn == turn && self.request == Request::Open
+    }
+
+    /// When the confirmation of our move is due.
+    fn due(&self) -> Option<Instant> {
+        match self.request {
+            Request::Answered { due, .. } => due,
+            Request::None | Request::Open => None,
+        }
+    }
+
+    /// Follows a move as the server announces it.
+    async fn moved(
+        &mut self,
+        mv: Move,
+        to_move: Color,
+        prize: Option<Square>,
+        points: Points,
+    ) -> Result<(), GameError> {
+        if to_move == self.color && self.board.side() == self.color {
+            self.play_unconfirmed();
+        }
+        self.points = points.after(self.points);
+        self.request = Request::None;
+        let is_known = self.board.moves().contains(&mv);
+        if !self.board.hear(mv, to_move, prize, self.points) {
+            warn!(
+                "the server announced {mv}, which does not fit our board: a datagram was lost; following the server"
+            );
+        }
+        if is_known && let Some(text) = MoveText::new(&mv.to_string()) {
+            self.tell(Event::Moved(text)).await?;
+        }
+        self.tell(Event::Board(self.board.print())).await
+    }
+
+    /// Plays our own move, whose confirmation was lost: the opponent has answered it.
+    fn play_unconfirmed(&mut self) {
+        if let Request::Answered { mv, .. } = self.request {
+            self.board.play(mv);
+        }
+    }
+
+    async fn tell(&self, event: Event) -> Result<(), GameError> {
+        Ok(self.seat.tell(event).await?)
+    }
+}

@@ -1,0 +1,139 @@
+//! Server addresses, `tcp://host:port` and `ws://host:port/path`.
+
+use std::{fmt, io, str::FromStr, time::Duration};
+
+use reqwest::Url;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use tokio::{net::TcpStream, time::timeout};
+use tokio_tungstenite::tungstenite::{
+    client::IntoClientRequest,
+    handshake::client::Request,
+    http::{HeaderValue, header},
+};
+
+use crate::connection::{LineReader, LineWriter, NetError, connect_ws, over_tcp};
+
+/// Address of a server.
+///
+/// ```
+/// use zeitnot_net::Address;
+/// assert!("tcp://localhost:8000".parse::<Address>().is_ok());
+/// assert!("ws://[::1]:8000/play".parse::<Address>().is_ok());
+/// assert!("localhost".parse::<Address>().is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Address(Url);
+
+/// Text that is not an address.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("'{0}' is not an address: expected tcp://host:port or ws://host:port/path")]
+pub struct BadAddress(String);
+
+impl FromStr for Address {
+    type Err = BadAddress;
+
+    fn from_str(text: &str) -> Result<Self, BadAddress> {
+        let fits = |url: &Url| {
+            let has_host = url.host_str().is_some_and(|host| !host.is_empty()) && url.port() != Some(0);
+            let has_only = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+            let is_known = match url.scheme() {
+                "ws" => true,
+                "tcp" => url.port().is_some() && matches!(url.path(), "" | "/") && url.query().is_none(),
+                _ => false,
+            };
+            has_host && has_only && is_known
+        };
+        let url = Url::parse(text).ok().filter(fits);
+        url.map(Address).ok_or_else(|| BadAddress(text.chars().take(100).collect()))
+    }
+}
+
+impl TryFrom<String> for Address {
+    type Error = BadAddress;
+    fn try_from(text: String) -> Result<Self, BadAddress> {
+        text.parse()
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Address {
+    /// Connects; over WebSocket this includes the handshake.
+    ///
+    /// # Errors
+    /// [`NetError`]; [`NetError::TimedOut`] after `limit`.
+    pub async fn connect(&self, limit: Duration) -> Result<(LineReader, LineWriter), NetError> {
+        self.connect_with(None, limit).await
+    }
+
+    /// Connects and sends the token in the WebSocket handshake. TCP has no place for one: see
+    /// [`Address::takes_token`].
+    ///
+    /// # Errors
+    /// As [`Address::connect`]; [`NetError::Http`] if the server refuses the token.
+    pub async fn connect_with(
+        &self,
+        token: Option<&SecretString>,
+        limit: Duration,
+    ) -> Result<(LineReader, LineWriter), NetError> {
+        let attempt = async {
+            let port = self.0.port_or_known_default().unwrap_or_default();
+            let host = self.0.host_str().unwrap_or_default();
+            let stream = TcpStream::connect(format!("{host}:{port}")).await?;
+            match self.takes_token() {
+                true => connect_ws(self.request(token)?, stream).await,
+                false => over_tcp(stream),
+            }
+        };
+        timeout(limit, attempt).await.map_err(|_| NetError::TimedOut(limit))?
+    }
+
+    /// Returns whether a token can be sent to this address.
+    pub fn takes_token(&self) -> bool {
+        self.0.scheme() == "ws"
+    }
+
+    fn request(&self, token: Option<&SecretString>) -> Result<Request, NetError> {
+        let mut request = self.0.as_str().into_client_request()?;
+        if let Some(token) = token {
+            let bearer = HeaderValue::try_from(format!("Bearer {}", token.expose_secret()));
+            let unfit =
+                |_| io::Error::new(io::ErrorKind::InvalidInput, "the token does not fit into a header");
+            let mut bearer = bearer.map_err(unfit)?;
+            bearer.set_sensitive(true);
+            request.headers_mut().insert(header::AUTHORIZATION, bearer);
+        }
+        Ok(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        for good in ["tcp://localhost:1", "ws://h:80", "ws://h", "ws://h:80/a/b?c=d", "tcp://[::1]:99"] {
+            assert!(good.parse::<Address>().is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "tcp://",
+            "tcp://h",
+            "tcp://h:0",
+            "tcp://h:70000",
+            "http://h:1",
+            "ws://:1",
+            "tcp://:1",
+            "tcp://a b:1",
+        ] {
+            assert!(bad.parse::<Address>().is_err(), "{bad}");
+        }
+    }
+}

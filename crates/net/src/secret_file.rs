@@ -1,0 +1,46 @@
+//! Files that hold a secret and that nobody else may read.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
+
+/// Maximum length of a secret in bytes.
+const MAX_LENGTH: u64 = 4096;
+
+/// Error of reading a secret from a file.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretFileError {
+    /// There is no such file, or we may not read it.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// Other users of this machine may read it.
+    #[error("others can read it: chmod 600")]
+    NotPrivate,
+}
+
+/// Returns the text of the file without surrounding white space.
+///
+/// # Errors
+/// [`SecretFileError`]
+pub fn read(path: &Path) -> Result<String, SecretFileError> {
+    let file = File::open(path)?;
+    if others_can_read(&file.metadata()?) {
+        return Err(SecretFileError::NotPrivate);
+    }
+    let mut text = String::new();
+    file.take(MAX_LENGTH).read_to_string(&mut text)?;
+    Ok(text.trim().to_owned())
+}
+
+#[cfg(unix)]
+fn others_can_read(file: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o077 != 0
+}
+
+/// Elsewhere a user's own folder is private by default.
+#[cfg(not(unix))]
+fn others_can_read(_: &std::fs::Metadata) -> bool {
+    false
+}
