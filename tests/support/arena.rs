@@ -1,17 +1,12 @@
 //! An arena on ports of its own, and clients that speak from a script.
 
-#![allow(dead_code)] // every test file uses another part of it
-
-use std::time::Duration;
-
 use tempfile::TempDir;
-use tokio::{net::TcpStream, task::JoinHandle, time::timeout};
+use tokio::{net::TcpStream, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{Arena, Config, News, Summary};
 use zeitnot_net::{Address, LineReader, LineWriter};
 
-/// Generous: nothing here is about speed.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+use crate::support::wait::{LONG, soon};
 
 /// How a client comes in.
 #[derive(Copy, Clone, Debug)]
@@ -86,7 +81,7 @@ impl TestArena {
             By::WebSocket => &self.websocket,
         };
         let address: Address = address.parse().unwrap();
-        let (reader, writer) = address.connect(PATIENCE).await.unwrap();
+        let (reader, writer) = address.connect(LONG).await.unwrap();
         Player { name: String::new(), reader, writer }
     }
 
@@ -120,7 +115,7 @@ impl TestArena {
 
     /// Waits until the arena has come to its own end.
     pub async fn end(self) -> (Summary, TempDir) {
-        (timeout(PATIENCE, self.running).await.expect("the arena ends").unwrap(), self.folder)
+        (soon("the arena ends", self.running).await.unwrap(), self.folder)
     }
 
     /// Stops the arena.
@@ -190,8 +185,7 @@ impl Player {
 
     /// The next line; `None` when the arena has closed the connection.
     pub async fn next(&mut self) -> Option<String> {
-        let incoming = timeout(PATIENCE, self.reader.next()).await;
-        let incoming = incoming.unwrap_or_else(|_| panic!("{} heard nothing", self.name));
+        let incoming = soon(&format!("a line for {}", self.name), self.reader.next()).await;
         incoming.ok().flatten().map(|incoming| incoming.line.unwrap().trim_end().to_owned())
     }
 

@@ -1,7 +1,5 @@
 //! An arena that speaks IMCS, and clients that see each byte.
 
-#![allow(dead_code)] // every test file uses another part of it
-
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -13,9 +11,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{Arena, Config, Summary};
 
-#[path = "soon.rs"]
-mod soon;
-pub use soon::soon;
+use crate::support::wait::soon;
 
 /// An arena with nothing but IMCS.
 pub struct Imcs {

@@ -1,7 +1,5 @@
 //! An arena that speaks the Lichess Bot API, and clients that know nothing of it but bytes.
 
-#![allow(dead_code)] // every test file uses another part of it
-
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{
@@ -12,9 +10,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{Arena, Config, Summary};
 
-#[path = "soon.rs"]
-mod soon;
-pub use soon::soon;
+use crate::support::wait::soon;
 
 /// What a person's account has.
 const PERSON: &str = "title = ''\nscopes = ['bot:play', 'board:play', 'challenge:read', 'challenge:write', \

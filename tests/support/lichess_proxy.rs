@@ -1,8 +1,6 @@
 //! What stands between a bot and its server: it passes everything on, lets go wrong what the test says, and
 //! remembers every move that was sent.
 
-#![allow(dead_code)] // every test file uses another part of it
-
 use std::{
     collections::HashMap,
     io,

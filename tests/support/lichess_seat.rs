@@ -1,8 +1,6 @@
 //! A Lichess client whose players are the test.
 
-#![allow(dead_code)] // every test file uses another part of it
-
-use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
+use tokio::{sync::mpsc, task::JoinHandle};
 use zeitnot_clients::{
     Protocol, ProtocolError, Shutdown,
     lichess::{Config, Lichess},
@@ -10,15 +8,15 @@ use zeitnot_clients::{
 use zeitnot_rules::MoveText;
 use zeitnot_seat::{Action, Clocks, Eval, Event, Lobby, OpenSeat, Seat, Turn};
 
-use crate::{
-    lichess::{Feed, PATIENCE, Server},
-    lichess_bot::game_event,
+use crate::support::{
+    lichess_client::game_event,
+    lichess_server::{Feed, Server},
+    wait::soon,
 };
 
 /// A client, and the players that it asks for.
 pub struct Table {
     pub run: JoinHandle<Result<(), ProtocolError>>,
-    pub shutdown: Shutdown,
     pub seats: mpsc::Receiver<OpenSeat>,
     pub events: Feed,
 }
@@ -38,9 +36,8 @@ impl Table {
         );
         let config: Config = toml::from_str(&text).unwrap();
         let (lobby, seats) = Lobby::channel(64);
-        let shutdown = Shutdown::default();
-        let run = tokio::spawn(Lichess::run(config, lobby, shutdown.clone()));
-        Table { run, shutdown, seats, events: server.events().await }
+        let run = tokio::spawn(Lichess::run(config, lobby, Shutdown::default()));
+        Table { run, seats, events: server.events().await }
     }
 
     /// A game that begins so, with the test as its player.
@@ -53,7 +50,7 @@ impl Table {
 
     /// The next player that is asked for.
     pub async fn player(&mut self) -> Player {
-        let asked = timeout(PATIENCE, self.seats.recv()).await.expect("a player is asked for").unwrap();
+        let asked = soon("a player is asked for", self.seats.recv()).await.unwrap();
         let ((to_player, events), (actions, from_player)) = (mpsc::channel(64), mpsc::channel(4));
         asked
             .reply
@@ -63,7 +60,7 @@ impl Table {
     }
 
     pub async fn ends(self) {
-        timeout(PATIENCE, self.run).await.expect("the client ends").unwrap().unwrap();
+        soon("the client ends", self.run).await.unwrap().unwrap();
     }
 }
 
@@ -71,7 +68,7 @@ impl Player {
     /// What is told next, but for clocks and what was sent.
     pub async fn next(&mut self) -> Event {
         loop {
-            match timeout(PATIENCE, self.events.recv()).await.expect("something is told").expect("a seat") {
+            match soon("something is told", self.events.recv()).await.expect("a seat") {
                 Event::ClocksRead(_) | Event::Sent { .. } => {}
                 event => return event,
             }

@@ -1,25 +1,20 @@
 //! The program itself, with everything that it tells its user.
 
-#![allow(dead_code)] // every test file uses another part of it
-
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::Path,
     process::Stdio,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::{Child, Command},
     task::JoinHandle,
-    time::timeout,
 };
 
-/// Beyond all doubt, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{command::zeitnot, wait::soon};
 
 /// `zeitnot play` on a server with Lichess's API.
 pub struct Program {
@@ -31,22 +26,24 @@ pub struct Program {
 impl Program {
     /// Plays at random, which is quick; `settings` are those of its `[[server]]` table.
     pub fn start(folder: &Path, url: &str, token: &str, settings: &str) -> Program {
+        Program::with("[engine]\nkind = 'random'\n[cache]\nmemory_mib = 0\n", folder, url, token, settings)
+    }
+
+    /// The same, with other tables besides.
+    pub fn with(tables: &str, folder: &Path, url: &str, token: &str, settings: &str) -> Program {
         let file = folder.join(token);
         fs::write(&file, token).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         let config = folder.join(format!("{token}.toml"));
         let table = format!(
-            "[engine]\nkind = 'random'\n[cache]\nmemory_mib = 0\n[[server]]\nprotocol = 'lichess'\nurl = '{url}'\n\
+            "{tables}[[server]]\nprotocol = 'lichess'\nurl = '{url}'\n\
              token_file = '{}'\n{settings}\n",
             file.display()
         );
         fs::write(&config, table).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_zeitnot"))
-            .current_dir(folder)
-            .args(["play", "--config"])
+        let mut child = Command::from(zeitnot(&["play", "--config"]))
             .arg(&config)
-            .env_remove("LICHESS_BOT_TOKEN")
-            .env_remove("RUST_LOG")
+            .current_dir(folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -79,9 +76,16 @@ impl Program {
 
     /// With its exit code, and all that it said.
     pub async fn ends(mut self) -> (Option<i32>, Vec<String>) {
-        let status = timeout(PATIENCE, self.child.wait()).await.expect("the program ends").unwrap();
+        let status = soon("the program ends", self.child.wait()).await.unwrap();
         self.reader.await.unwrap();
         (status.code(), self.told.lock().unwrap().clone())
+    }
+
+    /// In MiB, where the system tells.
+    pub fn memory(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()?)).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        Some(line.split_whitespace().next()?.parse::<u64>().ok()? >> 10)
     }
 
     /// `SIGKILL`.

@@ -6,7 +6,7 @@ use zeitnot_rules::{Game, GameHistory, chess::Chess};
 
 use super::*;
 
-#[path = "../../../../tests/support/book.rs"]
+#[path = "../../../../tests/support/polyglot.rs"]
 mod builder;
 use builder::{Builder, packed};
 

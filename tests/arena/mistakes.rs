@@ -1,0 +1,143 @@
+//! What a client may do wrong, and what it is told.
+
+use crate::support::arena::{By, TestArena, begin, word};
+
+#[tokio::test]
+async fn the_whole_way_into_a_game_as_seen_on_the_wire() {
+    let arena = TestArena::start("time = '10+0.1'").await;
+    let mut alice = arena.join(By::Tcp, "alice").await;
+    let mut lines = Vec::new();
+    let mut bob = arena.join(By::Tcp, "bob").await;
+    lines.push(alice.next().await.unwrap());
+    lines.push(alice.next().await.unwrap());
+    lines.push(alice.next().await.unwrap());
+    let game = word(&lines[2], 1).to_owned();
+    alice.send(&format!("ACK {game}")).await;
+    lines.push(alice.next().await.unwrap());
+    bob.send(&format!("ACK {game}")).await;
+    lines.push(alice.next().await.unwrap());
+    lines.push(alice.next().await.unwrap());
+    lines.push(alice.next().await.unwrap());
+    alice.send(&format!("MOVE {game} g2-g3")).await;
+    lines.push(alice.next().await.unwrap());
+    let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let expected = [
+        "INFO Player bob joined tournament (2 active players)".to_owned(),
+        "INFO Paired with bob for game".to_owned(),
+        format!("GAME_PAIRED {game} alice bob 10.00 0.10"),
+        "INFO Waiting for opponent to acknowledged game".to_owned(),
+        "INFO Both players have acknowledged game. Starting...".to_owned(),
+        format!("GAME_STARTED {game} alice bob 10.00 10.00 {fen}"),
+        format!("YOUR_MOVE {game} alice bob 10.00 10.00 {fen}"),
+    ];
+    assert_eq!(lines[..7], expected);
+    let moved = &lines[7];
+    assert!(moved.starts_with(&format!("PLAYER_MOVED {game} alice g2-g3 alice bob ")), "{moved}");
+    assert!(moved.ends_with(" 10.00 rnbqkbnr/pppppppp/8/8/8/6P1/PPPPPP1P/RNBQKBNR b KQkq - 0 1"), "{moved}");
+    let left: f64 = word(moved, 6).parse().unwrap();
+    assert!(left <= 10.1, "{moved}");
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn an_illegal_move_is_asked_for_again() {
+    let arena = TestArena::start("").await;
+    let mut board = arena.game().await;
+    board.white.expect("YOUR_MOVE").await;
+    for nonsense in ["e2-e5", "x", "0000"] {
+        board.white.send(&format!("MOVE {} {nonsense}", board.game)).await;
+        assert_eq!(board.white.next().await.unwrap(), format!("INFO Move {nonsense} is not legal"));
+        assert_eq!(word(&board.white.next().await.unwrap(), 0), "YOUR_MOVE");
+    }
+    board.white.send(&format!("MOVE {} e2-e4", board.game)).await;
+    board.black.expect("YOUR_MOVE").await;
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn another_games_id_while_playing_loses_the_connection_and_the_game() {
+    let arena = TestArena::start("").await;
+    let mut board = arena.game().await;
+    board.white.expect("YOUR_MOVE").await;
+    board.white.send("MOVE 0123 e2-e4").await;
+    let info = board.white.expect("INFO You are playing").await;
+    assert!(info.ends_with("not 0123"), "{info}");
+    board.white.rest().await;
+    assert!(board.black.expect("GAME_OVER").await.ends_with("0-1 Resignation by disconnect"));
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn a_wrong_id_while_waiting_is_only_told() {
+    let arena = TestArena::start("").await;
+    let mut alice = arena.join(By::Tcp, "alice").await;
+    for line in ["MOVE 0123 e2-e4", "RESIGN 0123", "ACK 0123"] {
+        alice.send(line).await;
+        assert_eq!(alice.next().await.unwrap(), "INFO You are not in game 0123");
+    }
+    let mut bob = arena.join(By::Tcp, "bob").await;
+    let paired = alice.expect("GAME_PAIRED").await;
+    alice.send("ACK 0123").await;
+    assert_eq!(alice.next().await.unwrap(), "INFO You are not in game 0123");
+    alice.send(&format!("MOVE {} e2-e4", word(&paired, 1))).await;
+    alice.expect("INFO The game has not started").await;
+    alice.send(&format!("ACK {}", word(&paired, 1))).await;
+    bob.send(&format!("ACK {}", word(&paired, 1))).await;
+    alice.expect("GAME_STARTED").await;
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn who_cannot_come_in_is_told_why() {
+    let arena = TestArena::start("").await;
+    let mut alice = arena.join(By::Tcp, "alice").await;
+    alice.send("JOIN class alice2").await;
+    assert_eq!(alice.next().await.unwrap(), "INFO You have joined already");
+    let long = format!("JOIN class {}", "x".repeat(50));
+    for (first, why) in [
+        ("JOIN class alice", "INFO Name alice is already taken"),
+        ("JOIN nowhere bob", "INFO Unknown tournament nowhere"),
+        (&long, "INFO 'xxx"),
+        ("JOIN class", "INFO Cannot read this: JOIN: expected a player"),
+        ("MOVE 0123 e2-e4", "INFO First JOIN a tournament, or WATCH a game"),
+        ("SAY alice hi", "INFO First JOIN"),
+        ("HELLO", "INFO Cannot read this: unknown message 'HELLO'"),
+    ] {
+        for by in [By::Tcp, By::WebSocket] {
+            let mut other = arena.connect(by).await;
+            other.send(first).await;
+            let lines = other.rest().await;
+            assert!(lines.len() == 1 && lines[0].starts_with(why), "{first}: {lines:?}");
+        }
+    }
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn who_does_not_ack_has_to_go_and_the_other_is_paired_again() {
+    let arena = TestArena::start("ack_timeout = '300ms'").await;
+    let mut alice = arena.join(By::Tcp, "alice").await;
+    let mut bob = arena.join(By::Tcp, "bob").await;
+    let paired = alice.expect("GAME_PAIRED").await;
+    alice.send(&format!("ACK {}", word(&paired, 1))).await;
+    let lines = bob.rest().await;
+    assert_eq!(lines.last().unwrap(), "INFO You did not acknowledge the game in time");
+    let aborted = alice.expect("GAME_ABORTED").await;
+    assert_eq!(aborted, "GAME_ABORTED Player bob did not acknowledge the game");
+    let mut carol = arena.join(By::Tcp, "carol").await;
+    assert_ne!(begin(&mut alice, &mut carol).await, paired);
+    alice.expect("GAME_STARTED").await;
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn who_leaves_before_the_ack_calls_the_game_off() {
+    let arena = TestArena::start("").await;
+    let mut alice = arena.join(By::Tcp, "alice").await;
+    let mut bob = arena.join(By::Tcp, "bob").await;
+    bob.expect("GAME_PAIRED").await;
+    bob.send("DISCONNECT").await;
+    assert_eq!(alice.expect("GAME_ABORTED").await, "GAME_ABORTED Player bob left");
+    assert!(bob.rest().await.len() <= 1);
+    arena.stop().await;
+}

@@ -1,0 +1,10 @@
+//! Class tournaments of the arena, over the contest protocol.
+
+mod endings;
+mod hostile;
+mod mistakes;
+mod rejoin;
+mod shutdown;
+mod spectators;
+mod tournament;
+mod transports;

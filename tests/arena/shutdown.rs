@@ -1,0 +1,56 @@
+//! A stop in the middle of everything: games are kept, and nothing stays behind.
+
+use tokio::runtime::Handle;
+
+use crate::support::arena::{By, TestArena};
+
+#[tokio::test]
+async fn a_stop_in_mid_game_leaves_a_pgn_and_no_task() {
+    let arena = TestArena::start("").await;
+    let mut board = arena.game().await;
+    board.play("e2-e4 e7-e5").await;
+    board.white.expect("YOUR_MOVE").await;
+    let mut carol = arena.join(By::WebSocket, "carol").await;
+    let mut watcher = arena.connect(By::Tcp).await;
+    watcher.send(&format!("WATCH {}", board.game)).await;
+    watcher.expect("GAME_STATE").await;
+    // Neither of these two has said a word.
+    let (silent, raw) = (arena.connect(By::WebSocket).await, arena.raw(By::Tcp).await);
+
+    let (summary, folder) = arena.stop().await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+    drop((silent, raw));
+
+    for player in [&mut board.white, &mut board.black] {
+        let lines = player.rest().await;
+        let goodbye = ["GAME_ABORTED The arena is shutting down", "INFO The arena is shutting down"];
+        assert_eq!(lines[lines.len() - 2..], goodbye);
+    }
+    assert_eq!(watcher.rest().await.pop().unwrap(), "GAME_ABORTED The arena is shutting down");
+    assert_eq!(carol.rest().await.pop().unwrap(), "INFO The arena is shutting down");
+
+    let tournament = &summary.tournaments[0];
+    assert!(!tournament.complete);
+    assert!(tournament.standings.rows().iter().all(|row| row.tally.games() == 0));
+    let path = tournament.pgn.as_ref().unwrap();
+    assert!(path.starts_with(folder.path()));
+    let pgn = std::fs::read_to_string(path).unwrap();
+    assert!(pgn.contains("[Result \"*\"]") && pgn.contains("[Termination \"abandoned\"]"), "{pgn}");
+    assert!(pgn.contains("1. e4") && pgn.contains("1... e5") && pgn.trim_end().ends_with(" *"), "{pgn}");
+}
+
+#[tokio::test]
+async fn a_stop_while_a_pairing_waits_and_one_with_nobody_there() {
+    let arena = TestArena::start("").await;
+    let mut alice = arena.join(By::Tcp, "alice").await;
+    let _bob = arena.join(By::Tcp, "bob").await;
+    alice.expect("GAME_PAIRED").await;
+    let (summary, _folder) = arena.stop().await;
+    assert_eq!(alice.expect("GAME_ABORTED").await, "GAME_ABORTED The arena is shutting down");
+    assert_eq!(summary.tournaments[0].pgn, None);
+
+    let (summary, folder) = TestArena::start("").await.stop().await;
+    assert_eq!(summary.tournaments[0].pgn, None);
+    assert_eq!(std::fs::read_dir(folder.path().join("games")).unwrap().count(), 0);
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}

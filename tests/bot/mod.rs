@@ -1,0 +1,10 @@
+//! Players: clocks, cache, pondering, move sources.
+
+mod cache_disk;
+mod cache_repetition;
+mod cache_second_game;
+mod many_bots;
+mod player;
+mod ponder;
+mod sources;
+mod watchdog;

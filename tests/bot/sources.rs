@@ -1,0 +1,306 @@
+//! Where moves come from before they are searched for: books, and servers that answer well, badly or never.
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use tokio::time::timeout;
+use zeitnot_bot::{
+    Config, How,
+    online::{Cloud, Database, Explorer, Source, Tablebase},
+    policy::Resign,
+    sources::Library,
+};
+use zeitnot_engine::{Kind, book};
+use zeitnot_net::http::Base;
+use zeitnot_rules::{Color, Game, GameHistory, chess::Chess};
+use zeitnot_seat::{Action, Event, Turn, Worth};
+
+use crate::support::{
+    bot::{House, ask, clocks, house_with, info, moved, tell},
+    http_server::{Manner, StandIn},
+    polyglot::Builder,
+};
+
+/// Long enough for an answer on a machine that is busy; nobody waits for all of it but where it is hung.
+const LONG: Duration = Duration::from_secs(5);
+const SHORT: Duration = Duration::from_millis(300);
+
+/// A bot that searches for no time at all, so that only the sources take any.
+fn bot(config: Config) -> House {
+    house_with(Kind::Random, Config { untimed_move: 2 * LONG, ..config }, |equipment| {
+        equipment.library = Library::open(&equipment.config).unwrap();
+    })
+}
+
+/// In this position: the move, how it came about, and what came with it.
+async fn played(house: &mut House, fen: &str) -> (String, How, Option<Worth>) {
+    let side = Chess::parse(fen).unwrap().side();
+    let mut seat = house.lobby.open(info(side, Some(fen))).await.unwrap();
+    tell(&seat, Event::YourTurn { turn: Turn(1), clocks: None }).await;
+    let action = timeout(4 * LONG, seat.actions.recv()).await.expect("a move, whatever the servers do");
+    let Some(Action::Play { turn, mv, eval, .. }) = action else { panic!("{action:?}") };
+    tell(&seat, Event::Sent { turn, at: Instant::now() }).await;
+    let how = house.answers.recv().await.unwrap().how;
+    (mv.to_string(), how, eval.map(|eval| eval.worth))
+}
+
+fn says(body: &str) -> Manner {
+    Manner::Says(200, body.to_owned())
+}
+
+fn cloud(url: &Base, limit: Duration) -> Config {
+    let cloud = Cloud { enabled: true, url: url.clone(), limit, ..Cloud::default() };
+    Config { cloud, ..Config::default() }
+}
+
+fn tablebase(url: &Base) -> Config {
+    let tablebase = Tablebase { enabled: true, url: url.clone(), limit: LONG, ..Tablebase::default() };
+    Config { tablebase, ..Config::default() }
+}
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+const A3: &str = r#"{"depth":40,"pvs":[{"moves":"a2a3 e7e5","cp":-15}]}"#;
+
+#[tokio::test]
+async fn what_the_cloud_knows_is_played_with_its_score() {
+    let server = StandIn::start(says(A3)).await;
+    let mut house = bot(cloud(&server.url, LONG));
+    let expected = ("a2a3".to_owned(), How::Online(Source::Cloud), Some(Worth::Centipawns(-15)));
+    assert_eq!(played(&mut house, START).await, expected);
+    let castles = r#"{"depth":40,"pvs":[{"moves":"e1h1","mate":-4}]}"#;
+    server.now(says(castles));
+    let (mv, _, worth) = played(&mut house, "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K2R w K - 0 1").await;
+    assert_eq!((mv.as_str(), worth), ("e1g1", Some(Worth::Mate(-4))));
+    let asked = server.asked();
+    assert!(asked[0].starts_with("GET /api/cloud-eval?fen=rnbqkbnr%2Fpppp"), "{}", asked[0]);
+    assert!(asked[0].contains("variant=standard"));
+}
+
+#[tokio::test]
+async fn no_fault_of_a_server_costs_more_than_its_limit_or_a_bad_move() {
+    let illegal = r#"{"depth":40,"pvs":[{"moves":"a2a5","cp":900}]}"#;
+    let late = Manner::SaysLate(2 * SHORT, A3.to_owned());
+    // And is it asked again for the next move?
+    for (manner, limit, again) in [
+        (Manner::Hangs, SHORT, false),
+        (late, SHORT, false),
+        (Manner::Breaks, LONG, false),
+        (Manner::Endless, LONG, false),
+        (says("<html>busy"), LONG, false),
+        (Manner::Says(429, r#"{"error":"Too many requests"}"#.into()), LONG, false),
+        (Manner::Says(502, "busy".into()), LONG, false),
+        (Manner::Says(301, A3.into()), LONG, false),
+        (Manner::Says(404, r#"{"error":"Not found"}"#.into()), LONG, true),
+        (says(illegal), LONG, true),
+        (says(r#"{"depth":3,"pvs":[{"moves":"a2a3","cp":1}]}"#), LONG, true),
+    ] {
+        let server = StandIn::start(manner.clone()).await;
+        let mut house = bot(cloud(&server.url, limit));
+        let (_, how, _) = played(&mut house, START).await;
+        assert_eq!(how, How::Searched, "{manner:?}");
+        let (_, how, _) = played(&mut house, START).await;
+        assert_eq!(how, How::Searched, "{manner:?}");
+        assert_eq!(server.asked().len(), if again { 2 } else { 1 }, "{manner:?}");
+    }
+    let nobody = Base::try_from("http://127.0.0.1:1".to_owned()).unwrap();
+    assert_eq!(played(&mut bot(cloud(&nobody, LONG)), START).await.1, How::Searched);
+}
+
+#[tokio::test]
+async fn a_search_is_not_held_up_for_longer_than_the_limit() {
+    let server = StandIn::start(Manner::Hangs).await;
+    let mut house = bot(cloud(&server.url, SHORT));
+    let began = Instant::now();
+    played(&mut house, START).await;
+    assert!(began.elapsed() >= SHORT, "it waits for an answer as long as it is told to");
+    assert!(began.elapsed() < LONG, "{:?}", began.elapsed());
+}
+
+/// Near the end of a clock nobody is asked at all, so that no move can be later for it.
+#[tokio::test]
+async fn on_the_clocks_edge_nobody_is_asked() {
+    let server = StandIn::start(Manner::Hangs).await;
+    let (url, limit) = (server.url.clone(), Duration::from_secs(1));
+    let tablebase = Tablebase { enabled: true, max_pieces: 32, url, limit, ..Tablebase::default() };
+    let config = Config { tablebase, ..cloud(&server.url, limit) };
+    let mut house = bot(config);
+    // With 25 s the share of a move is shorter than the limit; with less than 20 s the clock is.
+    for left in [25_000, 19_999, 5_000, 300, 1].map(Duration::from_millis) {
+        let mut seat = house.lobby.open(info(Color::White, Some(&START.replace("KQkq", "-")))).await.unwrap();
+        let began = Instant::now();
+        ask(&mut seat, 1, Some(clocks(left))).await;
+        assert!(began.elapsed() < limit, "{left:?}: {:?}", began.elapsed());
+        let how = house.answers.recv().await.unwrap().how;
+        assert!(matches!(how, How::Searched | How::HardLimit | How::Instant), "{how:?}");
+    }
+    assert_eq!(server.asked().len(), 0);
+    // With ten minutes there is time to ask.
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
+    ask(&mut seat, 1, Some(clocks(Duration::from_secs(600)))).await;
+    assert_eq!(server.asked().len(), 1);
+}
+
+/// A game of half a minute: with all servers hung no move takes longer than without them.
+#[tokio::test]
+async fn a_bullet_game_goes_on_while_all_servers_hang() {
+    let server = StandIn::start(Manner::Hangs).await;
+    let house = bot(cloud(&server.url, SHORT));
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
+    let (mut line, mut left) = (GameHistory::new(Chess::start()), Duration::from_secs(15));
+    for turn in 0..30 {
+        let began = Instant::now();
+        let text = ask(&mut seat, turn, Some(clocks(left))).await;
+        left = left.checked_sub(began.elapsed()).expect("the flag has not fallen");
+        line.play(line.now().read(&text).unwrap());
+        moved(&seat, &text).await;
+        if line.outcome().is_over() {
+            break;
+        }
+        let reply = line.now().moves()[0];
+        moved(&seat, line.now().write(reply).as_str()).await;
+        line.play(reply);
+        if line.outcome().is_over() {
+            break;
+        }
+    }
+    assert_eq!(server.asked().len(), 0);
+}
+
+#[tokio::test]
+async fn an_endgame_is_won_by_the_table_and_a_draw_is_known_as_one() {
+    let won = "7k/8/8/8/8/8/R7/K7 w - - 0 1";
+    let wins = r#"{"category":"win","moves":[{"uci":"a2a7","category":"loss","dtz":-13,"dtm":-13},
+        {"uci":"a2b2","category":"loss","dtz":-9,"dtm":-9}]}"#;
+    let server = StandIn::start(says(wins)).await;
+    let mut house = bot(tablebase(&server.url));
+    let expected = ("a2b2".to_owned(), How::Online(Source::Tablebase), Some(Worth::Mate(5)));
+    assert_eq!(played(&mut house, won).await, expected);
+    server.now(says(r#"{"category":"draw","moves":[{"uci":"a2a7","category":"draw","dtz":0,"dtm":0}]}"#));
+    let (mv, _, worth) = played(&mut house, won).await;
+    assert_eq!((mv.as_str(), worth), ("a2a7", Some(Worth::Centipawns(0))));
+    // Eight men are too many.
+    played(&mut house, "4k3/3ppp2/8/8/8/8/3PPP2/4K3 w - - 0 1").await;
+    assert_eq!(server.asked().len(), 2);
+    assert!(server.asked()[0].starts_with("GET /standard?fen=7k"));
+}
+
+#[tokio::test]
+async fn a_table_that_wins_is_no_reason_to_give_up_and_one_that_loses_is() {
+    let resign = Resign { moves: 1, score: 500 };
+    for (category, gives_up) in [("loss", false), ("cursed-win", false), ("maybe-win", false), ("win", true)]
+    {
+        let answer =
+            format!(r#"{{"category":"x","moves":[{{"uci":"a2a7","category":"{category}","dtz":7}}]}}"#);
+        let server = StandIn::start(says(&answer)).await;
+        let house = bot(Config { resign, ..tablebase(&server.url) });
+        let mut seat =
+            house.lobby.open(info(Color::White, Some("7k/8/8/8/8/8/R7/K7 w - - 0 1"))).await.unwrap();
+        tell(&seat, Event::YourTurn { turn: Turn(1), clocks: None }).await;
+        let action = seat.actions.recv().await.unwrap();
+        assert_eq!(matches!(action, Action::Resign { .. }), gives_up, "{category}: {action:?}");
+    }
+}
+
+fn explorer(url: &Base, folder: &Path) -> Explorer {
+    let token_file = folder.join("token");
+    fs::write(&token_file, "lip_hush\n").unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(&token_file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    Explorer { enabled: true, url: url.clone(), token_file, limit: LONG, ..Explorer::default() }
+}
+
+#[tokio::test]
+async fn the_explorer_is_shown_a_token_and_one_players_first_line_is_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = r#"{"moves":[{"uci":"b2b4","white":30,"draws":0,"black":0},{"uci":"a2a4","white":1,"draws":0,"black":0}]}"#;
+    let server = StandIn::start(Manner::Streams(line.to_owned())).await;
+    let (database, player) = (Database::Player, "sokolsky".to_owned());
+    let explorer = Explorer { database, player, ..explorer(&server.url, folder.path()) };
+    let mut house = bot(Config { explorer, ..Config::default() });
+    assert_eq!(played(&mut house, START).await, ("b2b4".to_owned(), How::Online(Source::Explorer), None));
+    let asked = &server.asked()[0];
+    assert!(
+        asked.starts_with("GET /player?fen=") && asked.contains("player=sokolsky&color=white"),
+        "{asked}"
+    );
+    assert!(asked.to_lowercase().contains("authorization: bearer lip_hush\r\n"), "{asked}");
+}
+
+#[tokio::test]
+async fn the_order_says_whose_word_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("small.bin");
+    fs::write(&file, Builder::default().entry(Chess::start().book_key().unwrap(), "h2h4", 1).bytes())
+        .unwrap();
+    let book = book::Config { files: vec![file], ..book::Config::default() };
+    let server = StandIn::start(says(A3)).await;
+    let asks = |order: &str| {
+        let sources = toml::from_str::<Config>(&format!("sources = {order}")).unwrap().sources;
+        Config { sources, book: book.clone(), ..cloud(&server.url, LONG) }
+    };
+    let (mv, how, _) = played(&mut bot(asks(r#"["book", "cloud"]"#)), START).await;
+    assert_eq!((mv.as_str(), how), ("h2h4", How::Book));
+    assert_eq!(server.asked().len(), 0, "the book is first, and nobody else is asked");
+    let (mv, how, _) = played(&mut bot(asks(r#"["cloud", "book"]"#)), START).await;
+    assert_eq!((mv.as_str(), how), ("a2a3", How::Online(Source::Cloud)));
+    server.now(Manner::Says(404, String::new()));
+    let (mv, how, _) = played(&mut bot(asks(r#"["cloud", "book"]"#)), START).await;
+    assert_eq!((mv.as_str(), how), ("h2h4", How::Book), "the cloud knows nothing, so the book does");
+    let (_, how, _) = played(&mut bot(asks("[]")), START).await;
+    assert_eq!(how, How::Searched);
+}
+
+/// Our moves of an opening come from a book, until it ends.
+#[tokio::test]
+async fn an_opening_is_played_from_a_book() {
+    const OPENING: [&str; 9] = ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6", "b5a4", "g8f6", "e1g1"];
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("spanish.bin");
+    let mut line = GameHistory::new(Chess::start());
+    let mut entries = Builder::default();
+    for text in OPENING {
+        let in_book = if text == "e1g1" { "e1h1" } else { text };
+        entries = entries.entry(line.now().book_key().unwrap(), in_book, 1);
+        line.play(line.now().read(text).unwrap());
+    }
+    fs::write(&file, entries.bytes()).unwrap();
+    let book = book::Config { files: vec![file], ..book::Config::default() };
+    let mut house = bot(Config { book, ..Config::default() });
+    let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
+    for (turn, pair) in OPENING.chunks(2).enumerate() {
+        // Also with a millisecond on the clock: to look into a book takes no time.
+        let left = Duration::from_millis(if turn == 3 { 1 } else { 60_000 });
+        assert_eq!(ask(&mut seat, turn as u32, Some(clocks(left))).await, pair[0]);
+        assert_eq!(house.answers.recv().await.unwrap().how, How::Book);
+        for text in pair {
+            moved(&seat, text).await;
+        }
+    }
+    moved(&seat, "f8e7").await;
+    ask(&mut seat, 9, Some(clocks(Duration::from_secs(60)))).await;
+    assert_eq!(house.answers.recv().await.unwrap().how, How::Searched);
+}
+
+/// What cannot work is told at the start, and no token is shown.
+#[test]
+fn what_cannot_work_is_told_at_the_start() {
+    let told = |config: Config| Library::open(&config).unwrap_err().to_string();
+    let files = vec!["/no/such/book.bin".into()];
+    let book = book::Config { files, ..book::Config::default() };
+    assert!(
+        told(Config { book, ..Config::default() })
+            .starts_with("bot.book: book /no/such/book.bin: cannot be read")
+    );
+    let with = |explorer| told(Config { explorer, ..Config::default() });
+    let enabled = Explorer { enabled: true, ..Explorer::default() };
+    let token_file = "/no/such/token".into();
+    let missing = with(Explorer { token_file, ..enabled.clone() });
+    assert!(missing.starts_with("bot.explorer: token_file /no/such/token: "), "{missing}");
+    let open = Base::try_from("http://example.org".to_owned()).unwrap();
+    assert!(with(Explorer { url: open, ..enabled.clone() }).contains("unencrypted"));
+    assert!(with(Explorer { database: Database::Player, ..enabled.clone() }).contains("`player`"));
+    assert!(with(enabled).contains("LICHESS_EXPLORER_TOKEN"));
+}

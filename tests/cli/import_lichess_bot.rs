@@ -1,0 +1,183 @@
+//! A configuration of lichess-bot becomes one of ours, and nothing of it is lost without a word.
+
+use std::{fs, path::Path};
+
+use zeitnot::cli::{
+    config::Config,
+    import::{Converted, convert},
+};
+
+use crate::support::command::{ZEITNOT, err, out, zeitnot};
+
+/// As somebody may have it after some years.
+const THEIRS: &str = include_str!("../data/lichess-bot.yml");
+const SECRET: &str = "SecretOfTheTest";
+
+fn converted(yaml: &str) -> Converted {
+    convert(yaml, Path::new(""), None).unwrap()
+}
+
+/// What our own reader makes of it.
+fn read(converted: &Converted) -> Config {
+    Config::parse("config.toml", &converted.text)
+        .unwrap_or_else(|errors| panic!("{:?}\n{}", errors.iter().collect::<Vec<_>>(), converted.text))
+}
+
+#[test]
+fn each_key_is_ours_or_told() {
+    let converted = converted(THEIRS);
+    read(&converted);
+    let expected = include_str!("../data/lichess-bot.toml");
+    assert_eq!(converted.text, expected, "\n{}", converted.text);
+    assert_eq!(converted.token.unwrap().expose(), format!("lip_{SECRET}"));
+    for line in &converted.left {
+        assert!(converted.text.contains(&format!("#   {line}\n")), "{line}");
+    }
+}
+
+/// The whole way, with an engine that is there: what comes out is what `zeitnot check` and `play` take.
+#[cfg(unix)]
+#[test]
+fn the_result_can_be_checked_at_once() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::create_dir_all(here.join("old/engines")).unwrap();
+    let engine = here.join("old/engines/stockfish.sh");
+    fs::write(&engine, format!("#!/bin/sh\nexec '{}' uci\n", ZEITNOT)).unwrap();
+    fs::set_permissions(&engine, fs::Permissions::from_mode(0o755)).unwrap();
+    // The books are not there.
+    fs::write(here.join("old/config.yml"), THEIRS.replace("polyglot:\n    enabled: true", "polyglot:"))
+        .unwrap();
+    let import = ["import-lichess-bot", "old/config.yml", "--token-file", "lichess.token"];
+    let made = zeitnot(&import).current_dir(here).output().unwrap();
+    let said = err(&made);
+    assert!(made.status.success(), "{said}");
+    assert!(said.contains("could not be converted: engine.lichess_bot_tbs ("), "{said}");
+    let text = out(&made);
+    assert!(!text.contains(SECRET) && !said.contains(SECRET));
+    fs::write(here.join("config.toml"), text).unwrap();
+    let token = here.join("lichess.token");
+    assert_eq!(fs::read_to_string(&token).unwrap(), format!("lip_{SECRET}\n"));
+    assert_eq!(fs::metadata(&token).unwrap().permissions().mode() & 0o777, 0o600);
+
+    let check = zeitnot(&["check"]).current_dir(here).output().unwrap();
+    let said = out(&check).to_owned() + err(&check);
+    assert!(check.status.success(), "{said}\n{text}");
+    for line in ["config.toml is sound", "engines.stockfish: was tried", "stockfish plays whatever comes"] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    // What is there is not written over.
+    let again = zeitnot(&import).current_dir(here).output().unwrap();
+    let said = err(&again);
+    assert_eq!(again.status.code(), Some(1), "{said}");
+    assert!(said.contains("lichess.token") && again.stdout.is_empty(), "{said}");
+}
+
+#[test]
+fn what_is_off_there_is_off_here() {
+    let few = "token: x\nengine: {dir: e, name: n, polyglot: {enabled: false, book: {standard: b}}}\n\
+        matchmaking:\n  challenge_timeout: 1\n  block_list: [Eve]\nchallenge: {only_bot: true}\n";
+    let converted = converted(few);
+    for absent in ["matchmaking", "book", "never", "resign", "draw", "ponder", "Could not"] {
+        assert!(!converted.text.contains(absent), "{absent}\n{}", converted.text);
+    }
+    assert!(converted.text.contains("accept = false") && converted.left.is_empty());
+    read(&converted);
+    // Without an engine of theirs ours has its size.
+    let own = self::converted(
+        "challenge: {concurrency: 0}\nengine: {uci_options: {Hash: 256, Threads: 3, Skill: 1}}",
+    );
+    let config = read(&own);
+    assert_eq!((config.engine.hash_mib.get(), config.engine.threads.get()), (256, 3));
+    assert_eq!(
+        own.left,
+        [
+            "challenge.concurrency (not with such a value)",
+            "engine.uci_options.Skill (there is no such key here)"
+        ]
+    );
+}
+
+/// As it stands in the file that newcomers copy: nothing of it is a wish.
+#[test]
+fn what_stands_there_by_default_goes_without_a_word() {
+    let sources = "engine:\n  dir: e\n  name: n\n  debug: False\n  online_moves:\n\
+        \u{20}   lichess_cloud_analysis: {enabled: true, max_time: 10800}\n\
+        \u{20}   lichess_opening_explorer: {enabled: true, max_time: 10800, source: masters, player_name: ''}\n\
+        \u{20}   online_egtb: {enabled: true, max_time: 10800}\n";
+    let same = converted(sources);
+    assert_eq!(same.left, [""; 0]);
+    assert_eq!(read(&same).bot.explorer.player, "");
+    // Elsewhere these are wishes; and the bot's own games cannot be meant without its name.
+    let others = converted(&sources.replace("10800", "600").replace("masters", "player"));
+    let wanted =
+        "engine.online_moves.lichess_opening_explorer (say whose games with `player` of [bot.explorer])";
+    assert!(others.left.iter().any(|left| left == wanted), "{:?}", others.left);
+    let told = |left: &String| left.ends_with("max_time (games of any length ask)");
+    assert_eq!(others.left.iter().filter(|left| told(left)).count(), 2, "{:?}", others.left);
+    assert!(!read(&others).bot.explorer.enabled);
+}
+
+#[test]
+fn paths_begin_where_their_file_stands() {
+    let yaml = "engine: {dir: ./engines, name: a.b.exe, working_dir: work, interpreter: java, \
+        interpreter_options: -jar, polyglot: {enabled: true, book: {standard: [/abs.bin, rel.bin]}}}";
+    let text = convert(yaml, Path::new("../old"), None).unwrap().text;
+    for line in [
+        "[engines.a_b]",
+        r#"args = ["-jar", "../old/engines/a.b.exe"]"#,
+        r#"command = "java""#,
+        r#"folder = "../old/work""#,
+        r#"files = ["/abs.bin", "../old/rel.bin"]"#,
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    // Not looked for as a shell would.
+    assert!(converted("engine: {dir: '', name: zn}").text.contains(r#"command = "./zn""#));
+}
+
+#[test]
+fn what_is_no_configuration_is_told_without_its_secrets() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.yml");
+    let deep = format!("token: {SECRET}\nengine: {}{}", "[".repeat(1000), "]".repeat(1000));
+    // Nine times nine times nine …
+    let mut laughs = format!("token: {SECRET}\na: &a [x, x, x, x, x, x, x, x, x]\n");
+    for (name, before) in [("b", "a"), ("c", "b"), ("d", "c"), ("e", "d"), ("f", "e"), ("engine", "f")] {
+        let all = vec![format!("*{before}"); 9].join(", ");
+        laughs += &format!("{name}: &{name} [{all}]\n");
+    }
+    let long = format!("token: {SECRET}\nengine: {{}}\nx: {}", "y".repeat(300_000));
+    let broken = [
+        format!("token: '{SECRET}\n  - x: ["),
+        format!("token: {SECRET}\ntoken: ["),
+        format!("- {SECRET}"),
+        String::new(),
+        "engine: &a [*a]".to_owned(),
+        "engine: \u{0}".to_owned(),
+        deep,
+        laughs,
+        long,
+    ];
+    for text in broken {
+        fs::write(&file, &text).unwrap();
+        let made =
+            zeitnot(&["import-lichess-bot", "config.yml"]).current_dir(folder.path()).output().unwrap();
+        let said = err(&made);
+        let shown: String = text.chars().take(60).collect();
+        assert_eq!((made.status.code(), said.lines().count()), (Some(2), 1), "{shown}: {said}");
+        assert!(made.stdout.is_empty() && !said.contains(SECRET), "{said}");
+        assert!(said.starts_with("error: config.yml: "), "{said}");
+    }
+}
+
+#[test]
+fn nothing_in_a_key_or_a_value_can_break_out_of_a_comment_or_a_string() {
+    let yaml = "engine:\n  name: 'x\"]\n\n    evil = 1'\n  dir: '\"\"\"'\n  uci_options: {\"a\\nb\": 1, c: \"d\\n[bot]\"}\n\
+        \"k\\n[engine]\\nthreads = 99\": 1\nchallenge: {variants: [\"x\\n[bot]\", 7]}\n";
+    let converted = converted(yaml);
+    let config = read(&converted);
+    assert_eq!(config.engine.threads.get(), 1);
+    assert_eq!(converted.left.len(), 5, "{:?}", converted.left);
+}

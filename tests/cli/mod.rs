@@ -1,0 +1,14 @@
+//! The program as its users run it.
+
+mod bench_deadline;
+mod config_errors;
+mod datagen;
+mod demo;
+mod exit_codes;
+mod import_lichess_bot;
+mod matches;
+mod referee;
+mod runner;
+mod study;
+mod ubgi;
+mod uci;

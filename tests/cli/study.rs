@@ -1,0 +1,108 @@
+//! `zeitnot study`: the moves of the reports' positions, and tables that people and programs can read.
+
+use std::{collections::BTreeMap, fs};
+
+use crate::support::command::{out, zeitnot};
+
+fn study(args: &[&str]) -> String {
+    let output = zeitnot(&["study"]).args(args).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "a bar where there is no terminal: {output:?}");
+    out(&output).to_owned()
+}
+
+/// The cells of a line; quotes hold commas together.
+fn cells(line: &str) -> Vec<String> {
+    let (mut cells, mut quoted) = (vec![String::new()], false);
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => cells.push(String::new()),
+            c => cells.last_mut().unwrap().push(c),
+        }
+    }
+    cells
+}
+
+/// The rows of a CSV text, by the names of its columns.
+fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
+    let mut lines = csv.lines().map(cells);
+    let head = lines.next().unwrap();
+    lines
+        .map(|cells| {
+            assert_eq!(cells.len(), head.len(), "{cells:?}");
+            head.iter().cloned().zip(cells).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn the_moves_are_those_of_the_reports() {
+    let rows = rows(&study(&["horizon", "mate", "--quick", "--format", "csv"]));
+    let told = |experiment: &str, depth: &str, column: &str| {
+        let rows = rows.iter().filter(|row| row["experiment"] == experiment && row["depth"] == depth);
+        Vec::from_iter(rows.map(|row| (row["who"].clone(), row[column].clone())))
+    };
+    let mates = told("mate", "2", "move");
+    assert_eq!(mates.len(), 7);
+    for (who, mv) in mates {
+        assert_eq!(mv, "a6b7", "{who}");
+    }
+    // Quiescence sees more, so two of the seven may think otherwise.
+    for (who, mv) in &told("horizon", "4", "move")[..4] {
+        assert_eq!(mv, "h4h1", "{who}");
+    }
+    for depth in ["1", "2", "3", "4"] {
+        let values = told("horizon", depth, "value");
+        let exact = ["alpha-beta", "alpha-beta-ordered", "alpha-beta-table", "mtd-f"];
+        for (who, value) in values.iter().filter(|(who, _)| exact.contains(&who.as_str())) {
+            assert_eq!(value, &values[0].1, "{who} at depth {depth}");
+        }
+    }
+}
+
+#[test]
+fn every_experiment_has_a_table_for_people_and_one_for_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("findings.csv");
+    let csv = file.to_str().unwrap();
+    let text = study(&["--quick", "--csv", csv]);
+    for title in [
+        "All algorithms on random positions",
+        "All algorithms where much depends on the depth",
+        "All algorithms on a mate in one",
+        "With and without a transposition table",
+        "With and without quiescence",
+        "TUC-Chess: iterations of Monte-Carlo tree search, and matches",
+        "Chess: matches",
+    ] {
+        assert!(text.contains(&format!("{title}\n\n")), "{title} is missing in\n{text}");
+    }
+    let line = |words: &[&str]| text.lines().any(|line| words.iter().all(|word| line.contains(word)));
+    assert!(line(&["average of 10  mtd-f", "value 10/10", "as minimax"]), "{text}");
+    assert!(line(&["2 games of chess", "search with 5ms against mcts with 5ms", " %"]), "{text}");
+    assert!(line(&["2 games of tuc", "mcts with 5ms against alpha-beta-table at depth 4", " %"]), "{text}");
+    assert!(line(&["start of TUC-Chess", "25,000 to 40,000 in 6 s"]), "{text}");
+
+    let rows = rows(&fs::read_to_string(&file).unwrap());
+    let of = |experiment| rows.iter().filter(|row| row["experiment"] == experiment).count();
+    // Seven algorithms on ten positions at one depth, and their averages.
+    assert_eq!(of("positions"), 77);
+    assert_eq!((of("mcts"), of("match")), (4, 3));
+}
+
+#[test]
+fn positions_can_be_ones_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("my.fen");
+    let run = |text: &str| {
+        fs::write(&file, text).unwrap();
+        let args = ["study", "quiescence", "--depth", "1", "--positions"];
+        zeitnot(&args).arg(&file).output().unwrap()
+    };
+    let fine = run("# mine\n\n4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\n");
+    assert!(out(&fine).contains("average of 1  without quiescence      1"));
+    for wrong in ["# none\n", "nonsense\n"] {
+        assert_eq!(run(wrong).status.code(), Some(2), "{wrong}");
+    }
+}

@@ -1,0 +1,372 @@
+//! The program under the NTHU course's runner of 2026, which has a new process for every move and kills it
+//! when the time is up; and under its GUI, which keeps one.
+
+use std::{
+    fmt,
+    io::{BufRead, BufReader, Read, Write},
+    process::Stdio,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use zeitnot_rules::{ByColor, Color, Game, GameHistory, Outcome, minichess::Mini2026};
+
+use crate::support::{
+    command::{err, zeitnot},
+    uci_engine::Engine,
+};
+
+// ---- the runner ---------------------------------------------------------------------------------
+
+/// What the runner gives a player for each move.
+#[derive(Copy, Clone)]
+enum Limit {
+    /// `--time`: killed when it is up, whatever was said.
+    Time(Duration),
+    /// `--depth`: waited for.
+    Depth(u16),
+}
+
+#[derive(Copy, Clone)]
+struct Player {
+    arguments: &'static [&'static str],
+    limit: Limit,
+}
+
+const OURS: Player = Player { arguments: &["ubgi"], limit: Limit::Time(Duration::from_millis(200)) };
+const TEXTBOOK: Player = Player { arguments: &["ubgi", "--engine", "alpha-beta"], limit: Limit::Depth(3) };
+
+/// Why a player has lost without the rules' help.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Fault {
+    Late,
+    Illegal,
+}
+
+/// One move by a process of its own; `None`: there was no answer in time.
+fn ask(player: Player, moves: &str) -> Option<String> {
+    let mut process = zeitnot(player.arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = process.stdin.take().unwrap();
+    let mut output = BufReader::new(process.stdout.take().unwrap());
+    write!(input, "ubgi\nsetoption name Algorithm value minimax\nposition startpos{moves}\nisready\n")
+        .unwrap();
+    let handshake = output.by_ref().lines().map(Result::unwrap);
+    assert!(handshake.take_while(|line| !is_ready(line)).count() < 20);
+    let mut said = String::new();
+    match player.limit {
+        Limit::Time(time) => {
+            writeln!(input, "go movetime {}", time.as_millis()).unwrap();
+            thread::sleep(time);
+        }
+        Limit::Depth(depth) => {
+            writeln!(input, "go depth {depth}").unwrap();
+            while !said.contains("bestmove") {
+                assert_ne!(output.read_line(&mut said).unwrap(), 0, "it has left");
+            }
+        }
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    output.read_to_string(&mut said).unwrap();
+    assert!(said.len() < 50 << 10, "{} bytes may be more than the pipe holds", said.len());
+    // What was cut off in the middle is no line.
+    let whole = &said[..said.rfind('\n').map_or(0, |end| end + 1)];
+    let best = whole.lines().rev().find_map(|line| line.strip_prefix("bestmove "))?;
+    best.split(' ').next().map(str::to_owned)
+}
+
+/// `ubgiok` comes first: the runner takes it for an answer to `isready`, and says `go` that early.
+fn is_ready(line: &str) -> bool {
+    matches!(line, "readyok" | "ubgiok" | "uciok")
+}
+
+struct Played {
+    line: GameHistory<Mini2026>,
+    fault: Option<Fault>,
+}
+
+impl Played {
+    /// Who has won; `None`: nobody yet, or ever.
+    fn winner(&self) -> Option<Color> {
+        match (self.fault, self.line.outcome()) {
+            (Some(_), _) => Some(!self.line.now().side()),
+            (None, Outcome::Win(side, _)) => Some(side),
+            (None, _) => None,
+        }
+    }
+}
+
+impl fmt::Display for Played {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (plies, now) = (self.line.moves().len(), self.line.now().print());
+        write!(f, "{:?} {:?} after {plies} plies: {now}", self.line.outcome(), self.fault)
+    }
+}
+
+/// A game from these moves on, of so many plies at most.
+fn play(players: ByColor<Player>, opening: &[String], plies: usize) -> Played {
+    let (mut line, mut moves) = (GameHistory::new(Mini2026::start()), String::new());
+    let mut opening = opening.iter().cloned();
+    while line.moves().len() < plies && !line.outcome().is_over() {
+        let text = opening.next().or_else(|| ask(players[line.now().side()], &moves));
+        let Some(text) = text else { return Played { line, fault: Some(Fault::Late) } };
+        let mv = line.now().read(&text).ok().filter(|_| text.len() == 4);
+        let Some(mv) = mv else { return Played { line, fault: Some(Fault::Illegal) } };
+        moves = if moves.is_empty() { format!(" moves {text}") } else { format!("{moves} {text}") };
+        line.play(mv);
+    }
+    Played { line, fault: None }
+}
+
+#[test]
+fn a_process_for_every_move_plays_a_game() {
+    let played = play(ByColor([OURS, TEXTBOOK]), &[], 12);
+    assert_eq!(played.fault, None, "{played}");
+}
+
+#[test]
+fn and_another_against_itself() {
+    let played = play(ByColor::both(OURS), &[], 12);
+    assert_eq!(played.fault, None, "{played}");
+}
+
+/// Four plies by chance, so that no two games are the same.
+fn opening(game: usize) -> Vec<String> {
+    let mut random = fastrand::Rng::with_seed(game as u64);
+    let mut line = GameHistory::new(Mini2026::start());
+    let mut texts = Vec::new();
+    for _ in 0..4 {
+        let mv = random.choice(line.now().moves()).unwrap();
+        texts.push(line.now().write(mv).to_string());
+        line.play(mv);
+    }
+    texts
+}
+
+/// `cargo test --release --test main cli::ubgi -- --ignored --nocapture`: some ten minutes.
+#[test]
+#[ignore = "soak: ten minutes"]
+fn two_hundred_games_without_a_late_or_illegal_move() {
+    const GAMES: usize = 200;
+    let (next, all) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let worker = || {
+        loop {
+            let game = next.fetch_add(1, Relaxed);
+            if game >= GAMES {
+                return;
+            }
+            // Each opening twice, with the colours changed.
+            let ours = Color::BOTH[game % 2];
+            let mut players = ByColor::both(TEXTBOOK);
+            players[ours] = OURS;
+            let played = play(players, &opening(game / 2), usize::MAX);
+            println!("{game}: we are {ours}, {played}");
+            all.lock().unwrap().push((ours, played));
+        }
+    };
+    thread::scope(|scope| [(); 2].map(|()| scope.spawn(worker)).map(|games| games.join().unwrap()));
+    let all = all.into_inner().unwrap();
+    let count =
+        |of: &dyn Fn(Color, &Played) -> bool| all.iter().filter(|(ours, played)| of(*ours, played)).count();
+    let won = count(&|ours, played| played.winner() == Some(ours));
+    let lost = count(&|ours, played| played.winner() == Some(!ours));
+    let plies: usize = all.iter().map(|(_, played)| played.line.moves().len()).sum();
+    println!("won {won}, drawn {}, lost {lost}; {plies} plies", GAMES - won - lost);
+    assert_eq!(count(&|_, played| played.fault.is_some()), 0);
+}
+
+// ---- the GUI ------------------------------------------------------------------------------------
+
+fn start() -> Engine {
+    Engine::start(&["ubgi"])
+}
+
+#[test]
+fn introduces_itself_as_it_is_asked() {
+    let mut engine = start();
+    for (question, answer) in [("ubgi", "ubgiok"), ("uci", "uciok"), ("ubgi\r", "ubgiok")] {
+        engine.say(question);
+        let lines = engine.until(answer);
+        assert_eq!(lines.last().unwrap(), answer);
+        for expected in [
+            "id name Zeitnot ",
+            "id author ",
+            "option name GameName type string default MiniChess",
+            "option name BoardWidth type spin default 5 min 1 max 26",
+            "option name BoardHeight type spin default 6 min 1 max 26",
+            "option name Algorithm type combo default search var search",
+            "option name Hash type spin default 16 ",
+            "option name Threads type spin default 1 ",
+        ] {
+            assert!(lines.iter().any(|line| line.starts_with(expected)), "{expected}: {lines:?}");
+        }
+    }
+    engine.say("quit\r");
+    assert_eq!(engine.wait(), 0);
+}
+
+#[test]
+fn options_of_others_are_taken_silently() {
+    let mut engine = start();
+    for option in
+        ["Algorithm value minimax", "UseNNUE value true", "NNUEFile value x y z", "Nonsense", "Hash value 18"]
+    {
+        engine.say(&format!("setoption name {option}"));
+        assert!(engine.is_silent(), "{option}");
+    }
+    engine.say("setoption name Hash value lots");
+    assert!(engine.hear().contains("'lots' is no value for Hash"));
+}
+
+#[test]
+fn plays_from_any_board_and_counts_repetitions() {
+    let mut engine = start();
+    engine.say("ucinewgame\r\nisready\r");
+    engine.until("readyok");
+    // White takes the queen, Black the rook that took it.
+    engine.say("position board k..../...../..q../...../..R../....K 0\r\ngo depth 4\r");
+    assert_eq!(engine.best_move(), "c2c4");
+    engine.say("position board k..../.p.../..q../...../..R../....K W moves c2c4\r\ngo depth 1");
+    let reply = engine.best_move();
+    assert_eq!(reply.len(), 4, "{reply}");
+    // A pawn that becomes a queen is written like any move.
+    engine.say("ubginewgame\nposition board k..../....P/...../...../...../K.... 0\ngo depth 3");
+    assert_eq!(engine.best_move(), "e5e6");
+    // The side ahead does not play into the fourth occurrence; the start is the first.
+    let shuffle = "e1d1 a6b6 d1e1 b6a6";
+    let board = "k..../p..../...../...../P...Q/....K 0";
+    engine.say(&format!("position board {board} moves {shuffle} {shuffle} e1d1 a6b6\ngo depth 5"));
+    assert_ne!(engine.best_move(), "d1e1");
+    engine.say(
+        "position startpos moves b1a3 d6e4 a3b1 e4d6 b1a3 d6e4 a3b1 e4d6 b1a3 d6e4 a3b1 e4d6\ngo movetime 50",
+    );
+    assert_eq!(engine.best_move().len(), 4, "also where the game is over there are moves");
+}
+
+#[test]
+fn shows_the_board() {
+    let mut engine = start();
+    engine.say("position startpos moves a2a3\nd");
+    let shown: Vec<_> = (0..8).map(|_| engine.hear()).collect();
+    assert_eq!(
+        shown,
+        [
+            "6 k q b n r",
+            "5 p p p p p",
+            "4 . . . . .",
+            "3 P . . . .",
+            "2 . P P P P",
+            "1 R N B Q K",
+            "  a b c d e",
+            "black to move, 1 plies played"
+        ]
+    );
+}
+
+#[test]
+fn answers_every_kind_of_go() {
+    let mut engine = start();
+    for go in [
+        "",
+        " depth 3",
+        " nodes 1000",
+        " movetime 20",
+        " movetime 1",
+        " movetime 0",
+        " depth 0",
+        " wtime 100",
+    ] {
+        engine.say(&format!("position startpos moves a2a3\ngo{go}"));
+        let lines = engine.until("bestmove");
+        let depths: Vec<_> = lines.iter().filter(|line| line.starts_with("info depth ")).collect();
+        assert!(depths.iter().all(|line| line.contains(" score cp ") && line.contains(" pv ")), "{lines:?}");
+        assert!(!depths.is_empty() && !lines.last().unwrap().contains("ponder"), "{lines:?}");
+    }
+    engine.say("position startpos\ngo infinite");
+    engine.until("info depth 3 ");
+    engine.say("stop");
+    engine.until("bestmove");
+    engine.say("stop");
+    assert!(engine.is_silent(), "one answer to one question");
+}
+
+#[test]
+fn a_move_leaves_before_its_time_is_up() {
+    let mut engine = start();
+    for millis in [200, 500] {
+        engine.say("position startpos\nisready");
+        engine.until("readyok");
+        let begin = Instant::now();
+        engine.say(&format!("go movetime {millis}"));
+        engine.best_move();
+        assert!(begin.elapsed() < Duration::from_millis(millis), "{:?}", begin.elapsed());
+    }
+}
+
+#[test]
+fn where_there_is_no_move_there_is_none() {
+    let mut engine = start();
+    for lost in ["....k/...../...../...../...../..... 0", "....k/...../...../p..../P..../..... 0"] {
+        engine.say(&format!("position board {lost}\ngo movetime 50"));
+        assert_eq!(engine.best_move(), "0000");
+    }
+}
+
+/// A short line of forced moves is searched to the last depth there is, and each is told.
+#[test]
+fn never_says_more_than_the_pipe_holds() {
+    let mut engine = start();
+    engine.say("position board k..../p..../P..../...../...../K.... 0\ngo movetime 1500");
+    let said: usize = engine.until("bestmove").iter().map(|line| line.len() + 1).sum();
+    assert!(said < 49 << 10, "{said}");
+}
+
+#[test]
+fn survives_nonsense() {
+    let mut engine = start();
+    for nonsense in [
+        "hello",
+        "position fen 8/8/8/8/8/8/8/8 w - - 0 1",
+        "position board",
+        "position board kqbnr/ppppp/...../...../PPPPP/RNBQK",
+        "position board kqbnr/ppppp/...../...../PPPPP/RNBQKRRRRRRR 0",
+        "position board kqbnr/ppppp/...../...../PPPPP/RNBQK 0 99999",
+        "position startpos moves a2a4",
+        "position startpos moves a2a3 \u{fe}\u{ff}",
+    ] {
+        engine.say(nonsense);
+        let line = engine.hear();
+        assert!(line.starts_with("info string error: "), "{nonsense}: {line}");
+    }
+    // More moves than any game has: none of our counters minds.
+    let shuffle = " b1a3 d6e4 a3b1 e4d6".repeat(20_000);
+    engine.say(&format!("position startpos moves{shuffle}\ngo depth 2"));
+    assert_eq!(engine.best_move().len(), 4);
+    engine.input.as_mut().unwrap().write_all(b"\xff\xfe\x00\r\n\r\n  \nstop\nponderhit\n").unwrap();
+    engine.until("info string error: unknown message");
+    assert!(engine.is_silent());
+}
+
+#[test]
+fn weaker_opponents_can_be_had() {
+    for kind in ["random", "minimax", "alpha-beta", "mtd-f"] {
+        let mut engine = Engine::start(&["ubgi", "--engine", kind, "--depth", "2"]);
+        engine.say("ubgi");
+        let option = format!("option name Algorithm type combo default {kind} var {kind}");
+        assert!(engine.until("ubgiok").contains(&option));
+        engine.say("position startpos\ngo movetime 2000");
+        assert_eq!(engine.best_move().len(), 4, "{kind}");
+    }
+    let refused = zeitnot(&["ubgi", "--engine", "boss"]).output().unwrap();
+    assert!(!refused.status.success());
+    assert!(err(&refused).contains("known: search, mcts, uct, random, minimax"));
+}

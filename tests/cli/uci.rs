@@ -1,0 +1,495 @@
+//! The program as an engine: a real process, spoken to as a GUI does.
+
+use std::{fs, io::Write, thread, time::Duration};
+
+use zeitnot_rules::{DynGame, Game, GameKind, chess::Chess};
+use zeitnot_wire::uci::{FromGui, Words};
+
+use crate::support::{polyglot::Builder, uci_engine::Engine};
+
+const OPTIONS: [&str; 17] = [
+    "Hash",
+    "Threads",
+    "Move Overhead",
+    "Clear Hash",
+    "Ponder",
+    "MultiPV",
+    "BookFile",
+    "BookDepth",
+    "BookSelect",
+    "SyzygyPath",
+    "SyzygyProbeDepth",
+    "SyzygyProbeLimit",
+    "UCI_Variant",
+    "UCI_Chess960",
+    "UCI_ShowWDL",
+    "UCI_AnalyseMode",
+    "UCI_EngineAbout",
+];
+
+/// What stands behind a word of a line.
+fn after<'l>(line: &'l str, word: &str) -> Option<&'l str> {
+    line.split(' ').skip_while(|other| *other != word).nth(1)
+}
+
+#[test]
+fn introduces_itself() {
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("uci");
+    let lines = engine.until("uciok");
+    let known =
+        lines.iter().filter_map(|line| Some(line.strip_prefix("option name ")?.split_once(" type ")?.0));
+    assert_eq!(known.collect::<Vec<_>>(), OPTIONS);
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/uci.md")).unwrap();
+    for option in OPTIONS {
+        assert!(page.contains(&format!("| `{option}` | ")), "docs/uci.md says nothing of {option}");
+    }
+    engine.say("quit");
+    assert_eq!(engine.wait(), 0);
+}
+
+#[test]
+fn answers_every_kind_of_go() {
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("setoption name Hash value 8");
+    engine.say("setoption name Threads value 2");
+    for position in [
+        "startpos",
+        "startpos moves e2e4",
+        "fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    ] {
+        engine.say(&format!("position {position}"));
+        for go in [
+            "wtime 100",
+            "btime 100",
+            "winc 50 wtime 200",
+            "movestogo 1 btime 300 wtime 300",
+            "binc 10",
+            "wtime -20 btime -20",
+            "movetime 30",
+            "depth 3",
+            "depth 0",
+            "nodes 1",
+            "nodes 2000",
+            "mate 1 depth 4",
+        ] {
+            engine.say(&format!("go {go}"));
+            let mv = engine.best_move();
+            assert_ne!(mv, "(none)", "{position} {go}");
+        }
+    }
+}
+
+#[test]
+fn thinks_of_the_moves_that_are_asked_for_and_of_no_other() {
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("go depth 5 searchmoves a2a3 h2h3");
+    assert!(["a2a3", "h2h3"].contains(&engine.best_move().as_str()));
+    engine.say("go depth 3 searchmoves e2e5 h2h4");
+    assert_eq!(engine.hear(), "info string error: 'e2e5' is no legal move here");
+    assert_eq!(engine.best_move(), "h2h4");
+    engine.say("go depth 3 searchmoves e2e5 e7e5");
+    assert_eq!(engine.hear(), "info string error: 'e2e5' is no legal move here");
+    assert_eq!(engine.hear(), "bestmove (none)");
+    // It is not the engine's to end this one.
+    engine.say("go infinite searchmoves e2e5");
+    assert_eq!(engine.hear(), "info string error: 'e2e5' is no legal move here");
+    assert!(engine.is_silent());
+    engine.say("stop");
+    assert_eq!(engine.hear(), "bestmove (none)");
+}
+
+/// The lines of each iteration: their numbers, first moves and scores.
+fn lines(told: &[String]) -> Vec<Vec<(usize, String, i32)>> {
+    let mut iterations: Vec<Vec<_>> = Vec::new();
+    for line in told.iter().filter(|line| line.contains(" pv ")) {
+        let depth: usize = after(line, "depth").unwrap().parse().unwrap();
+        iterations.resize_with(depth.max(iterations.len()), Vec::new);
+        let number = after(line, "multipv").unwrap().parse().unwrap();
+        let score = after(line, "cp").unwrap().parse().unwrap();
+        iterations[depth - 1].push((number, after(line, "pv").unwrap().to_owned(), score));
+    }
+    iterations
+}
+
+#[test]
+fn tells_of_as_many_lines_as_are_asked_for_the_best_first() {
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("setoption name MultiPV value 4");
+    for (position, only, count) in [
+        ("startpos", "", 4),
+        ("fen r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", "", 4),
+        // There are no more that are asked for, or that there are.
+        ("startpos", " searchmoves e2e3 e2e4", 2),
+        ("fen 7k/5K2/8/8/8/8/8/R7 b - - 0 1", "", 1),
+    ] {
+        engine.say(&format!("position {position}"));
+        engine.say(&format!("go depth 7{only}"));
+        let told = engine.until("bestmove");
+        if count == 1 {
+            assert!(told.iter().all(|line| !line.contains("multipv 2")), "{told:?}");
+            continue;
+        }
+        let iterations = lines(&told);
+        assert_eq!(iterations.len(), 7);
+        for found in &iterations {
+            assert!(found.iter().map(|line| line.0).eq(1..=count), "{found:?}");
+            assert!(found.is_sorted_by(|a, b| a.2 >= b.2), "{found:?}");
+            let mut moves: Vec<_> = found.iter().map(|line| &line.1).collect();
+            moves.sort();
+            moves.dedup();
+            assert_eq!(moves.len(), count, "{found:?}");
+        }
+        assert_eq!(after(told.last().unwrap(), "bestmove").unwrap(), iterations[6][0].1);
+    }
+    engine.say("setoption name MultiPV value 1");
+    engine.say("position startpos");
+    engine.say("go depth 4");
+    assert!(engine.until("bestmove").iter().all(|line| !line.contains("multipv")));
+}
+
+#[test]
+fn the_odds_are_told_when_they_are_asked_for() {
+    let mut engine = Engine::start(&["uci"]);
+    for (option, is_told) in [("false", false), ("true", true)] {
+        engine.say(&format!("setoption name UCI_ShowWDL value {option}"));
+        engine.say("go depth 3");
+        for line in engine.until("bestmove").iter().filter(|line| line.contains(" score ")) {
+            let wdl = line.split(' ').skip_while(|word| *word != "wdl").skip(1).take(3);
+            let sum: u32 = wdl.map(|share| share.parse::<u32>().unwrap()).sum();
+            assert_eq!(sum, if is_told { 1000 } else { 0 }, "{line}");
+        }
+    }
+    engine.say("position fen 7k/8/5KQ1/8/8/8/8/8 w - - 0 1");
+    engine.say("go depth 4");
+    assert!(engine.until("bestmove").iter().any(|line| line.contains(" score mate 1 wdl 1000 0 0 ")));
+}
+
+#[test]
+fn plays_from_a_book_but_looks_at_positions_without_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (book, other) = (folder.path().join("our book.bin"), folder.path().join("other"));
+    let start = Chess::start().book_key().unwrap();
+    let entries = [("a2a3", 3), ("h2h4", 1)].into_iter();
+    let builder = entries.fold(Builder::default(), |book, (mv, weight)| book.entry(start, mv, weight));
+    fs::write(&book, builder.bytes()).unwrap();
+    fs::write(&other, "this is no book").unwrap();
+
+    let mut engine = Engine::start(&["uci"]);
+    engine.say(&format!("setoption name BookFile value {}", other.display()));
+    let complaint = engine.hear();
+    assert!(
+        complaint.starts_with("info string error: book ") && complaint.contains("no Polyglot book"),
+        "{complaint}"
+    );
+    engine.say("go nodes 100");
+    assert_ne!(engine.best_move(), "a2a3", "it plays without");
+
+    engine.say(&format!("setoption name BookFile value {}", book.display()));
+    engine.say("setoption name BookSelect value best");
+    for go in ["go wtime 10000 btime 10000", "go nodes 100", "go movetime 50", "go depth 2"] {
+        engine.say(go);
+        assert_eq!(engine.until("bestmove").last().unwrap(), "bestmove a2a3", "{go}");
+    }
+    engine.say("setoption name BookSelect value uniform");
+    let mut seen: Vec<_> = (0..64)
+        .map(|_| {
+            engine.say("go nodes 100");
+            engine.until("bestmove").pop().unwrap()
+        })
+        .collect();
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen, ["bestmove a2a3", "bestmove h2h4"]);
+
+    for go in ["go infinite", "go ponder wtime 1000 btime 1000", "go mate 1", "go"] {
+        engine.say(go);
+        engine.until("info depth 1 ");
+        engine.say("stop");
+        engine.until("bestmove");
+    }
+    for option in [
+        ("UCI_AnalyseMode", "true", "false"),
+        ("MultiPV", "2", "1"),
+        ("BookDepth", "0", "40"),
+        ("BookFile", "<empty>", ""),
+    ] {
+        engine.say(&format!("setoption name {} value {}", option.0, option.1));
+        engine.say("go nodes 500");
+        let told = engine.until("bestmove");
+        assert!(told.iter().any(|line| line.starts_with("info depth 1 ")), "{option:?}: {told:?}");
+        engine.say(&format!("setoption name {} value {}", option.0, option.2));
+    }
+}
+
+#[test]
+fn plays_each_variant_by_its_rules() {
+    let mut engine = Engine::start(&["uci"]);
+    for (variant, game) in [
+        ("crazyhouse", GameKind::Crazyhouse),
+        ("atomic", GameKind::Atomic),
+        ("antichess", GameKind::Antichess),
+        ("horde", GameKind::Horde),
+        ("kingofthehill", GameKind::KingOfTheHill),
+        ("racingkings", GameKind::RacingKings),
+        ("3check", GameKind::ThreeCheck),
+        ("chess", GameKind::Chess),
+    ] {
+        engine.say(&format!("setoption name UCI_Variant value {variant}"));
+        engine.say("ucinewgame");
+        let mut line = DynGame::begin(game, None).unwrap();
+        for _ in 0..24 {
+            let moves: String = line.moves().iter().map(|mv| format!(" {mv}")).collect();
+            engine.say(&format!("position startpos moves{moves}"));
+            engine.say("go nodes 300");
+            let mv = line.read(&engine.best_move()).unwrap();
+            line.play(&mv).unwrap();
+            if line.outcome().is_over() {
+                break;
+            }
+        }
+    }
+    // What is won by the rules of one is nothing in another; and options stay as they were set.
+    engine.say("setoption name MultiPV value 2");
+    engine.say("setoption name UCI_Variant value kingofthehill");
+    engine.say("position fen 4k3/8/8/8/8/4K3/8/8 w - - 0 1");
+    engine.say("go depth 3");
+    let told = engine.until("bestmove");
+    assert!(told.iter().any(|line| line.contains("multipv 2 score mate 1")), "both squares win: {told:?}");
+    engine.say("setoption name UCI_Variant value crazyhouse");
+    engine.say("position fen rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR[Q] w KQkq - 0 1");
+    engine.say("go depth 2 searchmoves Q@e4");
+    assert_eq!(engine.best_move(), "Q@e4");
+    engine.say("setoption name UCI_Variant value bughouse");
+    assert!(engine.hear().contains("'bughouse' is no value for UCI_Variant"));
+}
+
+#[test]
+fn without_arguments_it_is_an_engine_to_who_speaks_through_a_pipe() {
+    let mut engine = Engine::start(&[]);
+    engine.say("uci");
+    engine.until("uciok");
+    engine.say("quit");
+    assert_eq!(engine.wait(), 0);
+}
+
+#[test]
+fn a_search_without_end_ends_with_stop() {
+    let mut engine = Engine::start(&["uci"]);
+    // A mate so near that the search is over at once, and must keep it to itself.
+    engine.say("position fen 7k/8/5KQ1/8/8/8/8/8 w - - 0 1");
+    for go in ["go infinite", "go infinite depth 2", "go ponder wtime 1000 btime 1000"] {
+        engine.say(go);
+        // However busy the machine is: the search has begun.
+        engine.until("info depth 1 ");
+        thread::sleep(Duration::from_millis(100));
+        engine.say("stop");
+        assert!(engine.until("bestmove").last().unwrap().starts_with("bestmove g6g7"), "{go}");
+    }
+    engine.say("go ponder wtime 2000 btime 2000 depth 1");
+    engine.until("info depth 1 ");
+    engine.say("ponderhit");
+    assert!(engine.until("bestmove").last().unwrap().starts_with("bestmove g6g7"));
+    assert!(engine.is_silent(), "one answer to one question");
+}
+
+#[test]
+fn a_position_without_moves_has_no_best_move() {
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("position startpos moves f2f3 e7e5 g2g4 d8h4");
+    engine.say("go movetime 50");
+    assert_eq!(engine.best_move(), "(none)");
+}
+
+#[test]
+fn castles_as_chess960_does_when_told() {
+    let mut engine = Engine::start(&["uci"]);
+    let mate_or_castle = "fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1";
+    for (option, castling) in [("false", "e1g1"), ("true", "e1h1")] {
+        engine.say(&format!("setoption name UCI_Chess960 value {option}"));
+        engine.say(&format!("position {mate_or_castle}"));
+        engine.say(&format!("go depth 2 searchmoves {castling}"));
+        assert_eq!(engine.best_move(), castling);
+    }
+}
+
+#[test]
+fn endgame_tables_say_who_wins() {
+    let mut engine = Engine::start(&["uci"]);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/syzygy");
+    engine.say(&format!("setoption name SyzygyPath value {folder}"));
+    assert_eq!(
+        engine.hear(),
+        "info string endgame tables of chess: 5 of ends and 5 of distances, up to 3 men"
+    );
+    for position in ["8/8/8/8/1P5k/8/8/K7 w - - 0 1", "8/8/8/8/3k4/8/1R1p1K2/8 w - - 0 1"] {
+        engine.say("setoption name SyzygyProbeLimit value 7");
+        engine.say(&format!("position fen {position}"));
+        engine.say("go depth 6");
+        let lines = engine.until("bestmove");
+        let asked = lines.iter().rev().find_map(|line| after(line, "tbhits"));
+        assert!(asked.is_some_and(|hits| hits.parse::<u64>().unwrap() > 0), "{lines:?}");
+        engine.say("setoption name SyzygyProbeLimit value 0");
+        engine.say("go depth 6");
+        let lines = engine.until("bestmove");
+        assert!(lines.iter().all(|line| after(line, "tbhits").is_none()), "{lines:?}");
+    }
+    engine.say("setoption name SyzygyProbeLimit value 7");
+    engine.say("position fen 8/8/8/8/1P5k/8/8/K7 w - - 0 1");
+    engine.say("go depth 1");
+    let line = engine.hear();
+    assert!(after(&line, "cp").is_some_and(|score| score.parse::<i32>().unwrap() > 30_000), "{line}");
+    engine.until("bestmove");
+}
+
+#[test]
+fn survives_nonsense_and_says_what_is_wrong() {
+    let mut engine = Engine::start(&["uci"]);
+    for (nonsense, complaint) in [
+        ("hello", "unknown message 'hello'"),
+        ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "is no position of chess"),
+        ("position startpos moves e2e5", "'e2e5' is no legal move here"),
+        ("position", "expected startpos or fen"),
+        ("setoption name Hash value lots", "'lots' is no value for Hash"),
+        ("setoption name Threads value 257", "'257' is no value for Threads"),
+        ("setoption name Nonsense value 1", "no option 'Nonsense'"),
+        ("setoption", "expected name"),
+        ("setoption name Hash", "'' is no value for Hash"),
+        ("setoption name Hash value 0", "'0' is no value for Hash (1 to "),
+        ("setoption name Hash value 33554433", "is no value for Hash"),
+        ("setoption name MultiPV value -1", "'-1' is no value for MultiPV (1 to 256)"),
+        ("setoption name UCI_ShowWDL value", "'' is no value for UCI_ShowWDL (true or false)"),
+        ("setoption name BookFile value /nowhere.bin", "book /nowhere.bin: cannot be read"),
+        ("setoption name SyzygyPath value /nowhere", "endgame tables: /nowhere: cannot be read"),
+        ("position startpos moves e2e4 e7e5 e4e5 g8f6", "'e4e5' is no legal move here"),
+        ("position startpos moves e2e4 \u{1b}[2J e7e5", "is no legal move here"),
+    ] {
+        engine.say(nonsense);
+        let line = engine.hear();
+        assert!(line.starts_with("info string error: ") && line.contains(complaint), "{nonsense}: {line}");
+    }
+    engine.input.as_mut().unwrap().write_all(b"\xff\xfe\x00\n\n  \nstop\nponderhit\n").unwrap();
+    engine.until("info string error: unknown message");
+    engine.input.as_mut().unwrap().write_all(&vec![b'x'; 3 << 20]).unwrap();
+    engine.say(" quit\ngo depth 2");
+    engine.best_move();
+}
+
+#[test]
+fn a_position_that_is_none_leaves_the_last_one() {
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("position fen 7k/8/5KQ1/8/8/8/8/8 w - - 0 1");
+    engine.say("position startpos moves e2e4 e7e5 e4e5");
+    engine.hear();
+    engine.say("go depth 2");
+    assert_eq!(engine.best_move(), "g6g7");
+}
+
+#[test]
+fn each_go_has_one_answer_however_they_come() {
+    let mut engine = Engine::start(&["uci"]);
+    let gos = [
+        "go infinite",
+        "go",
+        "go depth -5",
+        "go movetime -1",
+        "go nodes 99999999999999999999",
+        "go mate 99999 infinite",
+    ];
+    for go in gos.into_iter().cycle().take(60) {
+        engine.say(go);
+    }
+    // Each but the last ends with the next one.
+    for command in [
+        "stop",
+        "stop",
+        "ponderhit",
+        "setoption name Clear Hash",
+        "setoption name Threads value 2",
+        "ucinewgame",
+        "stop",
+    ] {
+        engine.say(command);
+    }
+    engine.say("isready");
+    let told = engine.until("readyok");
+    assert_eq!(told.iter().filter(|line| line.starts_with("bestmove ")).count(), 60);
+    assert!(engine.is_silent());
+}
+
+#[test]
+fn any_words_in_any_order_are_survived_and_each_go_is_answered() {
+    const WORDS: &str = "go go go position startpos fen moves e2e4 e7e5 a7a8q 8/8/8/8/8/8/8/8 rnbqkbnr/8 w b KQkq - stop ponderhit \
+        isready uci ucinewgame setoption name value Hash Threads MultiPV UCI_Variant UCI_Chess960 BookFile Clear atomic horde chess \
+        wtime btime winc movestogo movetime depth nodes mate infinite ponder searchmoves 0 1 2 3 -7 99999999999999999999 \u{e9} \0 true";
+    let words: Vec<_> = WORDS.split_whitespace().collect();
+    let mut random = fastrand::Rng::with_seed(6);
+    let mut engine = Engine::start(&["uci"]);
+    let mut gos = 0;
+    for _ in 0..600 {
+        let line: Vec<_> = (0..random.usize(1..9)).filter_map(|_| random.choice(&words).copied()).collect();
+        let line = line.join(" ");
+        gos += usize::from(matches!(FromGui::parse(&line, Words::Uci), Ok(FromGui::Go(_))));
+        engine.say(&line);
+    }
+    engine.say("stop");
+    engine.say("go nodes 1");
+    // The last words may be of any game, with or without a move in it.
+    let mut answers = 0;
+    while answers <= gos {
+        let line = engine.hear();
+        assert!(
+            ["info ", "id ", "option ", "uciok", "readyok", "bestmove "]
+                .iter()
+                .any(|word| line.starts_with(word)),
+            "{line}"
+        );
+        answers += usize::from(line.starts_with("bestmove "));
+    }
+    assert!(engine.is_silent());
+}
+
+#[test]
+fn short_searches_in_quick_succession_are_all_answered() {
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("setoption name Hash value 1");
+    for round in 0..400 {
+        if round % 40 == 0 {
+            engine.say(&format!("setoption name Threads value {}", 1 + round / 40 % 3));
+            engine.say("ucinewgame");
+        }
+        engine.say(&format!("go nodes {}", [1, 2, 30, 500][round % 4]));
+        engine.best_move();
+    }
+}
+
+#[test]
+fn the_end_of_input_ends_it_after_the_answer() {
+    for go in ["go depth 6", "go infinite", "go", "go ponder wtime 100", "go mate 9", "go searchmoves e2e4"] {
+        let mut engine = Engine::start(&["uci"]);
+        engine.say(go);
+        drop(engine.input.take());
+        engine.best_move();
+        assert_eq!(engine.wait(), 0, "{go}");
+    }
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("go infinite");
+    engine.say("quit");
+    assert_eq!(engine.wait(), 0);
+}
+
+#[test]
+fn plays_a_game_against_itself() {
+    let mut engine = Engine::start(&["uci"]);
+    let (mut position, mut moves) = (Chess::start(), String::new());
+    for _ in 0..60 {
+        engine.say(&format!("position startpos moves{moves}"));
+        engine.say("go nodes 500");
+        let text = engine.best_move();
+        position.play(position.read(&text).unwrap());
+        moves = format!("{moves} {text}");
+        if position.outcome().is_over() {
+            break;
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Servers that are not there yet, that go away, or that do not let us in.
+
+use std::time::Duration;
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+};
+use zeitnot_clients::{
+    ProtocolError,
+    contest::{Config, Timeouts},
+    secret::Secret,
+};
+
+use crate::support::{
+    contest_server::{self, Client, Server, Transport},
+    log::Log,
+    wait::soon,
+};
+
+#[tokio::test]
+async fn a_server_that_goes_and_comes_back_is_joined_again() {
+    let server = Server::start(Transport::Tcp).await;
+    let mut client = Client::start(contest_server::hasty(&server.address()));
+    let mut wire = server.joined().await;
+    wire.begin("g1").await;
+    let mut player = client.game().await;
+    drop(wire);
+    assert!(player.ended().await.starts_with("connection lost"));
+    let mut wire = server.joined().await;
+    wire.begin("g2").await;
+    let mut player = client.game().await;
+    wire.your_move("g2", contest_server::START).await;
+    let turn = player.turn().await;
+    player.play(turn, "e2e4").await;
+    wire.expect("MOVE g2 e2-e4").await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_yet_is_waited_for() {
+    let log = Log::capture();
+    let reserved = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = reserved.local_addr().unwrap();
+    drop(reserved);
+    let client = Client::start(contest_server::hasty(&format!("tcp://{at}")));
+    log.shows("reconnecting in").await;
+    let text = log.text();
+    let line = text.lines().find(|line| line.contains("WARN")).unwrap();
+    assert!(line.contains(&at.to_string()) && line.contains("cannot connect: Connection refused"), "{line}");
+    client.shutdown.soon.cancel();
+    assert_eq!(client.stopped().await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_refusal_is_shown_in_the_servers_words() {
+    let log = Log::capture();
+    let server = Server::start(Transport::Tcp).await;
+    let _client = Client::start(contest_server::hasty(&server.address()));
+    let mut wire = server.accept().await;
+    wire.expect("JOIN class alice").await;
+    wire.say("INFO Name already taken").await;
+    drop(wire);
+    log.shows(r#"the server closed the connection; its last message: "Name already taken"; reconnecting in"#)
+        .await;
+    server.joined().await;
+}
+
+/// What a client says first, and this answer to it.
+async fn proxy(listener: TcpListener, answer: &str) -> String {
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut bytes = [0; 4096];
+    let read = stream.read(&mut bytes).await.unwrap();
+    stream.write_all(answer.as_bytes()).await.unwrap();
+    String::from_utf8_lossy(&bytes[..read]).into_owned()
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_shown_once_and_is_the_end() {
+    let log = Log::capture();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("ws://{}/play", listener.local_addr().unwrap());
+    let token = Secret::new("hush-hush".to_owned(), 100);
+    let client = Client::start(Config { token, ..contest_server::hasty(&address) });
+    let request =
+        soon("a request", proxy(listener, "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n")).await;
+    assert!(request.to_lowercase().contains("authorization: bearer hush-hush"), "{request}");
+    let Err(ProtocolError::Refused { what, .. }) = client.stopped().await else { panic!() };
+    assert!(what.contains("401"), "{what}");
+    assert!(!log.text().contains("hush-hush"));
+}
+
+#[tokio::test]
+async fn a_server_that_accepts_and_says_nothing_is_given_up() {
+    let log = Log::capture();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("ws://{}/play", listener.local_addr().unwrap());
+    let connect = Duration::from_millis(50);
+    let timeouts = Timeouts { connect, ..contest_server::hasty(&address).timeouts };
+    let _client = Client::start(Config { timeouts, ..contest_server::config(&address) });
+    log.shows(
+        "cannot connect: no answer within 50ms (is the server running, and its address right?); reconnecting",
+    )
+    .await;
+}

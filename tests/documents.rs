@@ -1,0 +1,186 @@
+//! The README says nothing that is not so: its subcommands, keys, files and links exist.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use clap::CommandFactory;
+use zeitnot::cli::{
+    Cli,
+    config::{Config, DOCUMENTED},
+    import::{convert, rows::ROWS},
+};
+
+const PAGES: &[&str] = &[
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/architecture.md",
+    "docs/arena.md",
+    "docs/courses.md",
+    "docs/lichess.md",
+    "docs/matches.md",
+    "docs/sources.md",
+    "docs/tables.md",
+    "docs/variants.md",
+    "docs/engines.md",
+    "docs/study.md",
+    "docs/data.md",
+    "docs/engine-log.md",
+];
+
+fn home() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn page(name: &str) -> String {
+    fs::read_to_string(home().join(name)).unwrap()
+}
+
+/// What stands behind each `mark`, up to the end of its word.
+fn words_after<'p>(page: &'p str, mark: &str) -> BTreeSet<&'p str> {
+    let word =
+        |rest: &'p str| rest.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default();
+    page.match_indices(mark)
+        .map(|(at, _)| word(&page[at + mark.len()..]))
+        .filter(|word| !word.is_empty() && !word.starts_with('-'))
+        .collect()
+}
+
+#[test]
+fn subcommands_exist_and_are_all_told() {
+    let cli = Cli::command();
+    let known: BTreeSet<_> = cli.get_subcommands().map(|command| command.get_name()).collect();
+    for name in PAGES {
+        let page = page(name);
+        let marks = ["`zeitnot ", "\nzeitnot ", "| zeitnot "];
+        let told: BTreeSet<_> = marks.iter().flat_map(|mark| words_after(&page, mark)).collect();
+        let strange: Vec<_> = told.difference(&known).filter(|word| **word != "help").collect();
+        assert!(strange.is_empty(), "{name}: no such subcommand: {strange:?}");
+        if *name == "README.md" {
+            let untold: Vec<_> = known.difference(&told).collect();
+            assert!(untold.is_empty(), "{name} says nothing of {untold:?}");
+        }
+    }
+}
+
+/// Keys of the documented configuration by their table, those that are commented out included.
+fn documented() -> BTreeSet<(String, String)> {
+    let mut table = String::new();
+    let mut keys = BTreeSet::new();
+    for line in DOCUMENTED.lines() {
+        let line = line.strip_prefix("# ").unwrap_or(line);
+        if line.starts_with('[') && line.ends_with(']') {
+            table = line.to_owned();
+        } else if let Some((key, value)) = line.split_once(" = ")
+            && key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        {
+            keys.insert((table.clone(), key.to_owned()));
+            if key == "protocol" {
+                // The rest of a server's table is its protocol's own.
+                table = format!("{table} {}", value.trim_matches('"'));
+            }
+        }
+    }
+    keys
+}
+
+#[test]
+fn the_table_of_keys_is_the_configuration() {
+    let readme = page("README.md");
+    let mut told = BTreeSet::new();
+    for row in readme.lines().filter(|line| line.starts_with("| `[")) {
+        let [_, table, _, keys, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        for key in keys.split(',') {
+            told.insert((table.trim().replace('`', ""), key.trim().trim_matches('`').to_owned()));
+        }
+    }
+    assert_eq!(told, documented());
+}
+
+/// The parts of a page that are of the configuration.
+fn shown(page: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(indent) = line.strip_suffix("```toml") else { continue };
+        let inside = lines.by_ref().take_while(|line| line.trim() != "```");
+        blocks.push(inside.map(|line| line.strip_prefix(indent).unwrap_or(line).to_owned() + "\n").collect());
+    }
+    blocks
+}
+
+#[test]
+fn what_is_shown_of_the_configuration_is_read() {
+    let wrong = |name: &str, text: &str| Config::parse(name, text).err().map(|errors| errors.to_string());
+    for name in PAGES {
+        let blocks = shown(&page(name));
+        let alone: Vec<_> = blocks.iter().filter_map(|block| wrong(name, block)).collect();
+        // A page may go on with what it has begun.
+        let is_sound = alone.is_empty() || wrong(name, &blocks.concat()).is_none();
+        assert!(is_sound, "{name}: {alone:?}");
+    }
+    assert!(shown(&page("docs/lichess.md")).len() > 4);
+}
+
+/// What stands between `marks`.
+fn codes(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn each_key_of_lichess_bot_that_is_told_has_ours() {
+    let (page, documented) = (page("docs/lichess.md"), documented());
+    let (_, table) = page.split_once("| lichess-bot | ours |").unwrap();
+    let mut told = BTreeSet::new();
+    for row in table.lines().filter(|line| line.starts_with("| `")) {
+        let [_, theirs, ours, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        told.extend(codes(theirs));
+        let mut table = "";
+        for code in codes(ours) {
+            let is_key = code.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+            match code {
+                "[[server]]" => table = "[[server]] lichess",
+                // It has the same keys.
+                "[server.challenges.bot]" => table = "[server.challenges.human]",
+                code if code.starts_with('[') => table = code,
+                _ => {}
+            }
+            let key = (table.to_owned(), code.to_owned());
+            assert!(!is_key || documented.contains(&key), "there is no {key:?}: {row}");
+        }
+    }
+    let untold: Vec<_> = ROWS.iter().map(|row| row.theirs).filter(|key| !told.contains(key)).collect();
+    assert!(untold.is_empty(), "docs/lichess.md says nothing of {untold:?}");
+    let converted = convert(include_str!("data/lichess-bot.yml"), Path::new(""), None).unwrap();
+    for key in told {
+        let is_left = |line: &&String| line.starts_with(&format!("{key} ("));
+        assert!(converted.left.iter().find(is_left).is_none(), "{key} is not converted");
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for name in PAGES {
+        let folder = home().join(name).parent().unwrap().to_owned();
+        let page = page(name);
+        for (at, _) in page.match_indices("](") {
+            let link = page[at + 2..].split(')').next().unwrap_or_default();
+            let file = link.split('#').next().unwrap_or_default();
+            let is_local = !file.is_empty() && !file.contains("://");
+            assert!(!is_local || folder.join(file).exists(), "{name}: {link}");
+        }
+    }
+}
+
+/// Paths in the text, such as `crates/engine/src/mind.rs`, also with a line: `crates/rules/src/lib.rs:313`.
+#[test]
+fn files_that_are_named_exist() {
+    for name in PAGES {
+        for word in page(name).split('`').skip(1).step_by(2) {
+            let path = word.split(':').next().unwrap_or_default();
+            let is_path =
+                ["crates/", "src/", "tests/", "scripts/", ".ci/"].iter().any(|top| path.starts_with(top));
+            let plain = !path.contains([' ', '*', '<', '{', '…']);
+            assert!(!is_path || !plain || home().join(path).exists(), "{name}: `{word}`");
+        }
+    }
+}

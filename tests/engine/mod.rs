@@ -1,0 +1,8 @@
+//! Strength and soundness of the searches.
+
+mod endgames;
+mod external;
+mod mates;
+mod selfplay;
+mod textbook;
+mod variants;

@@ -1,0 +1,151 @@
+//! The engine plays the variants of chess, and Chess960: soundly against random moves, and it sees what wins in each.
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use zeitnot_engine::{
+    Best, Decision, Judged, Limits, PlayVisitor, StopFlag, Table, Task, Thinker, random::Random,
+    search::Search, with_game,
+};
+use zeitnot_rules::{Color, GameHistory, GameKind, Outcome, Reason, chess::shuffled};
+
+const VARIANTS: [GameKind; 7] = [
+    GameKind::Crazyhouse,
+    GameKind::Atomic,
+    GameKind::Antichess,
+    GameKind::Horde,
+    GameKind::KingOfTheHill,
+    GameKind::RacingKings,
+    GameKind::ThreeCheck,
+];
+
+/// The move of a thinker, which must be legal.
+fn decide<G: Judged>(thinker: &mut dyn Thinker<G>, line: &GameHistory<G>, nodes: u64) -> (G::Move, Best) {
+    let now = line.now();
+    let limits = Limits { nodes: Some(nodes), ..Limits::default() };
+    let best = Decision::new(now.pack(now.moves()[0]));
+    let stop = StopFlag::default();
+    let watch = |_: &_| ControlFlow::Continue(());
+    thinker.think(&Task { line, limits: &limits, best: &best, stop: &stop, watch: &watch });
+    let best = best.read();
+    let mv = now.unpack(best.mv).filter(|mv| now.moves().contains(mv));
+    (mv.unwrap_or_else(|| panic!("{}: an illegal move in {}", G::NAME, now.print())), best)
+}
+
+/// Plays against random moves, each side in turn; tells wins, draws and losses.
+struct Matches {
+    games: usize,
+    nodes: u64,
+    /// From the shuffled positions of Chess960.
+    shuffled: bool,
+}
+
+impl PlayVisitor for Matches {
+    type Out = [usize; 3];
+
+    fn visit<G: Judged>(self) -> [usize; 3] {
+        let table = Arc::new(Table::new(1).unwrap());
+        let mut search = Search::<G>::new(table, 1);
+        let mut tally = [0; 3];
+        for game in 0..self.games {
+            Thinker::<G>::new_game(&mut search);
+            let ours = if game % 2 == 0 { Color::White } else { Color::Black };
+            let fen = self.shuffled.then(|| shuffled(&mut fastrand::Rng::with_seed(game as u64)));
+            let mut line = GameHistory::new(fen.map_or_else(G::start, |fen| G::parse(&fen).unwrap()));
+            while line.outcome() == Outcome::Ongoing && line.moves().len() < 600 {
+                let (mv, _) = match line.now().side() == ours {
+                    true => decide(&mut search, &line, self.nodes),
+                    false => decide(&mut Random, &line, 1),
+                };
+                line.play(mv);
+            }
+            let result = match line.outcome() {
+                Outcome::Win(side, _) if side == ours => 0,
+                Outcome::Win(..) => 2,
+                _ => 1,
+            };
+            if result > 0 {
+                println!("{}: {} after {}", G::NAME, line.now().print(), line.moves().len());
+            }
+            tally[result] += 1;
+        }
+        tally
+    }
+}
+
+const SEED: u64 = 8;
+
+fn play(games: usize, nodes: u64) {
+    let shuffled = |game| (game, game == GameKind::Chess);
+    for (game, shuffled) in VARIANTS.into_iter().chain([GameKind::Chess]).map(shuffled) {
+        // The same random moves each time: chance decides when a release is measured, not whether the tests pass.
+        fastrand::seed(SEED);
+        let [won, drawn, lost] = with_game(game, Matches { games, nodes, shuffled });
+        let name = if shuffled { "chess960" } else { game.name() };
+        println!("{name}: {won} won, {drawn} drawn, {lost} lost");
+        assert_eq!(lost, 0, "{name}: lost to random moves");
+        assert!(won > games * 3 / 4, "{name}: only {won} of {games} won");
+    }
+}
+
+#[test]
+fn random_moves_do_not_beat_us() {
+    play(20, 300);
+}
+
+/// What a release is measured by; minutes where nothing is optimised.
+#[test]
+#[ignore = "soak: minutes"]
+fn random_moves_do_not_beat_us_in_a_hundred_games() {
+    play(100, 1000);
+}
+
+/// Finds a win and plays it out against random moves.
+struct Win {
+    fen: &'static str,
+    mv: Option<&'static str>,
+    reason: Reason,
+}
+
+impl PlayVisitor for Win {
+    type Out = ();
+
+    fn visit<G: Judged>(self) {
+        let mut line = GameHistory::new(G::parse(self.fen).unwrap());
+        let us = line.now().side();
+        let mut search = Search::<G>::new(Arc::new(Table::new(1).unwrap()), 1);
+        let (mv, best) = decide(&mut search, &line, 30_000);
+        let text = line.now().write(mv);
+        assert!(self.mv.is_none_or(|mv| mv == text.as_str()), "{} {}: {text}", G::NAME, self.fen);
+        assert!(best.score.mate_moves().is_some_and(|moves| moves > 0), "{} {}: {best:?}", G::NAME, self.fen);
+        line.play(mv);
+        while line.outcome() == Outcome::Ongoing && line.moves().len() < 20 {
+            let (mv, _) = match line.now().side() == us {
+                true => decide(&mut search, &line, 30_000),
+                false => decide(&mut Random, &line, 1),
+            };
+            line.play(mv);
+        }
+        assert_eq!(line.outcome(), Outcome::Win(us, self.reason), "{} {}", G::NAME, self.fen);
+    }
+}
+
+#[test]
+fn what_wins_is_found() {
+    let (mate, end) = (Reason::Checkmate, Reason::VariantEnd);
+    for (game, fen, mv, reason) in [
+        // A drop mates.
+        (GameKind::Crazyhouse, "6k1/5ppp/8/8/8/8/8/4K3[Rp] w - - 0 1", None, mate),
+        // The king explodes with a pawn.
+        (GameKind::Atomic, "rnbqkbnr/pppp1ppp/8/4N3/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 3", None, end),
+        // The last man is given away.
+        (GameKind::Antichess, "8/8/8/8/2p5/8/1P6/8 w - - 0 1", None, end),
+        // Black takes the last pawn.
+        (GameKind::Horde, "4k3/8/8/8/8/8/r6P/8 b - - 0 1", Some("a2h2"), end),
+        (GameKind::KingOfTheHill, "7k/8/8/8/8/2K5/8/8 w - - 0 1", None, end),
+        (GameKind::RacingKings, "8/8/K7/8/8/7k/8/8 w - - 0 1", None, end),
+        // The third check wins, whatever it costs.
+        (GameKind::ThreeCheck, "3qk3/3p1p2/8/8/8/8/8/3QK3 w - - 1+3 0 1", None, end),
+    ] {
+        with_game(game, Win { fen, mv, reason });
+    }
+}

@@ -1,0 +1,226 @@
+//! The arena's IMCS as its clients see it, byte by byte.
+
+use std::time::Duration;
+
+use tokio::{runtime::Handle, time::sleep};
+
+use crate::support::imcs::Imcs;
+
+#[tokio::test]
+async fn who_is_not_logged_in() {
+    let imcs = Imcs::start().await;
+    let mut guest = imcs.connect().await;
+    for (command, reply) in [
+        ("list", "211 0 available games\r\n.\r\n"),
+        ("ratings", "212 ratings\r\n.\r\n"),
+        ("me alice pw", "400 no such username: please use register command\r\n"),
+        ("password pw", "403 please use the me command first\r\n"),
+        ("rerate", "403 please use the me command first\r\n"),
+        ("offer", "404 must set name first using me command\r\n"),
+        ("accept 1", "406 must set name first using me command\r\n"),
+        ("clean", "406 must set name first using me command\r\n"),
+        ("stop", "406 must set name first using me command\r\n"),
+        ("showpass alice", "502 admin only\r\n"),
+        ("HELP", "501 unknown command\r\n"),
+        ("me alice", "409 me: usage: me <name> <password>\r\n"),
+        ("help me", "409 help: usage: help\r\n"),
+        ("offer X", "409 offer: usage: offer [<color> [<time> [<opponent-time>]]]\r\n"),
+        ("register al/ice pw", "410 illegal characters in username\r\n"),
+        ("register alice é", "411 illegal characters in password\r\n"),
+    ] {
+        guest.ask(command, reply).await;
+    }
+    guest.say("help").await;
+    guest.hears("210 imcs 2.5 help\r\n help: this help\r\n").await;
+    while guest.line().await != ".\r\n" {}
+    guest.bytes(b"\n \r\n\r\0quit\r\0").await;
+    assert_eq!(guest.rest().await, "200 Goodbye\r\n");
+    imcs.stop().await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+#[tokio::test]
+async fn users() {
+    let imcs = Imcs::start().await;
+    let mut alice = imcs.register("alice").await;
+    let taken = "402 username already exists: please use password command to change\r\n";
+    for (command, reply) in [
+        ("register alice x", taken),
+        ("password new", "203 password change for user alice\r\n"),
+        ("me alice pw", "401 wrong password\r\n"),
+        ("me alice new", "201 hello alice\r\n"),
+        ("rerate", "206 rating reset for user alice\r\n"),
+        ("accept x", "407 bad game id\r\n"),
+        ("accept 7", "408 no such game\r\n"),
+        ("clean", "204 0 games cleaned\r\n"),
+        ("stop", "502 admin only\r\n"),
+        ("register bob pw", "202 hello new user bob\r\n"),
+        ("ratings", "212 ratings\r\n alice 1000\r\n bob 1000\r\n.\r\n"),
+        ("register admin secret", "202 hello new user admin\r\n"),
+        ("showpass alice", "207 password for alice is new\r\n"),
+        ("showpass eve", "400 no such username\r\n"),
+    ] {
+        alice.ask(command, reply).await;
+    }
+    let mut idle = imcs.connect().await;
+    alice.say("stop").await;
+    assert_eq!(alice.rest().await, "104 stopping server\r\n205 server stopped\r\n");
+    assert_eq!(idle.rest().await, "503 server shutdown, come back later\r\n");
+    let folder = imcs.ended().await;
+    let users = std::fs::read_to_string(folder.path().join("users")).unwrap();
+    assert!(users.ends_with("\nadmin secret 1000\nalice new 1000\nbob pw 1000\n"), "{users}");
+}
+
+#[tokio::test]
+async fn offers() {
+    let imcs = Imcs::start().await;
+    let (mut alice, mut bob) = (imcs.register("alice").await, imcs.register("bob").await);
+    alice.ask("offer W 10 0:20", "103 1 game waiting for offer acceptance\r\n").await;
+    bob.ask("list", "211 1 available games\r\n 1 alice W 0:10 0:20 1000 [offer]\r\n.\r\n").await;
+    bob.ask("accept 1 W", "405 bad color W\r\n").await;
+
+    // While the offer stands nothing is read; a second connection takes it back.
+    alice.say("list").await;
+    let mut second = imcs.connect().await;
+    second.ask("me alice pw", "201 hello alice\r\n").await;
+    second.ask("clean", "204 1 games cleaned\r\n").await;
+    alice.hears("421 offer countermanded\r\n211 0 available games\r\n.\r\n").await;
+
+    alice.ask("offer", "103 2 game waiting for offer acceptance\r\n").await;
+    bob.ask("list", "211 1 available games\r\n 2 alice ? 5:00 5:00 1000 [offer]\r\n.\r\n").await;
+    bob.ask("accept 2 w", "105 W 5:00 5:00 game starts\r\n").await;
+    alice.hears("106 B 5:00 5:00 game starts\r\n").await;
+    second.ask("list", "211 1 available games\r\n 2 bob alice (1000/1000)  [in-progress]\r\n.\r\n").await;
+    imcs.stop().await;
+    assert!(bob.rest().await.ends_with("503 server shutdown, come back later\r\n"));
+    assert_eq!(alice.rest().await, "503 server shutdown, come back later\r\n");
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+#[tokio::test]
+async fn a_whole_game() {
+    let imcs = Imcs::start().await;
+    let (mut alice, mut bob) = imcs.game(60).await;
+    let start = "\r\n1 W\nkqbnr\nppppp\n.....\n.....\nPPPPP\nRNBQK\n\r\n? 01:00.000 01:00.000\r\n";
+    alice.hears(start).await;
+    alice.say("a2-a4").await;
+    alice.hears("- illegal move a2-a4\r\n").await;
+    alice.hears(start).await;
+    alice.say("").await;
+    alice.hears("- invalid move \r\n").await;
+    alice.hears(start).await;
+    alice.say("hello world").await;
+    alice.hears("- invalid move hello world\r\n").await;
+    alice.hears(start).await;
+    alice.say("! b1-c3").await;
+    let position =
+        "! b1-c3\r\n\r\n1 B\nkqbnr\nppppp\n.....\n..N..\nPPPPP\nR.BQK\n\r\n? 01:00.000 01:00.000\r\n";
+    bob.hears(position).await;
+    bob.say("b5-b4").await;
+    assert!(
+        alice.prompt().await.starts_with(
+            "! b5-b4\r\n\r\n2 W\nkqbnr\np.ppp\n.p...\n..N..\nPPPPP\nR.BQK\n\r\n? 01:00.000 00:5"
+        )
+    );
+    alice.say("c3-d5").await;
+    bob.play("c5-c4").await;
+    alice.play("d5-b4").await;
+    bob.play("c4-c3").await;
+    alice.play("b4-a6").await;
+    assert_eq!(alice.rest().await, "= W wins\r\n231 W wins\r\n");
+    assert_eq!(bob.rest().await, "! b4-a6\r\n= W wins\r\n231 W wins\r\n");
+
+    let mut guest = imcs.connect().await;
+    guest.ask("ratings", "212 ratings\r\n alice 1016\r\n bob 984\r\n.\r\n").await;
+    let folder = imcs.stop().await;
+    let record = record(&folder);
+    let moves = "alice\tbob\t1-0\tW wins\tb1-c3 b5-b4 c3-d5 c5-c4 d5-b4 c4-c3 b4-a6\n";
+    assert!(record.starts_with("20") && record.ends_with(&format!("Z\t{moves}")), "{record:?}");
+
+    // Who was known is known to the next one.
+    let imcs = Imcs::in_folder(folder).await;
+    let mut guest = imcs.connect().await;
+    guest.ask("me bob pw", "201 hello bob\r\n").await;
+    guest.ask("ratings", "212 ratings\r\n alice 1016\r\n bob 984\r\n.\r\n").await;
+    imcs.stop().await;
+}
+
+/// The only file of games, all of it.
+fn record(folder: &tempfile::TempDir) -> String {
+    let mut files = std::fs::read_dir(folder.path().join("games")).unwrap();
+    let file = files.next().unwrap().unwrap().path();
+    assert!(files.next().is_none());
+    std::fs::read_to_string(file).unwrap()
+}
+
+#[tokio::test]
+async fn resignation() {
+    let imcs = Imcs::start().await;
+    let (mut alice, mut bob) = imcs.game(60).await;
+    alice.play("a2-a3").await;
+    bob.play("resign").await;
+    assert_eq!(
+        alice.rest().await,
+        "= W wins on opponent resignation\r\n231 W wins on opponent resignation\r\n"
+    );
+    assert_eq!(
+        bob.rest().await,
+        "= W wins on opponent resignation\r\n231 W wins on opponent resignation\r\n"
+    );
+    imcs.stop().await;
+}
+
+#[tokio::test]
+async fn a_clock_that_runs_out() {
+    let imcs = Imcs::start().await;
+    let (mut alice, mut bob) = imcs.game(1).await;
+    // White's first move is free.
+    alice.prompt().await;
+    sleep(Duration::from_millis(1100)).await;
+    alice.say("a2-a3").await;
+    assert!(bob.prompt().await.ends_with("? 00:01.000 00:01.000\r\n"));
+    let lost = "= W wins on opponent time\r\n231 W wins on opponent time\r\n";
+    assert_eq!(bob.rest().await, lost);
+    assert_eq!(alice.rest().await, lost);
+    imcs.stop().await;
+}
+
+#[tokio::test]
+async fn who_hangs_up() {
+    let imcs = Imcs::start().await;
+    let (mut alice, mut bob) = imcs.game(60).await;
+    alice.play("a2-a3").await;
+    bob.prompt().await;
+    drop(bob);
+    let won = "= W wins on opponent disconnect\r\n231 W wins on opponent disconnect\r\n";
+    assert_eq!(alice.rest().await, won);
+
+    // An offer whose owner is gone stands, and leads to no game.
+    let mut carol = imcs.register("carol").await;
+    carol.ask("offer B 60", "103 2 game waiting for offer acceptance\r\n").await;
+    drop(carol);
+    let mut dave = imcs.register("dave").await;
+    dave.ask("list", "211 1 available games\r\n 2 carol B 1:00 1:00 1000 [offer]\r\n.\r\n").await;
+    dave.ask("accept 2", "105 W 1:00 1:00 game starts\r\n").await;
+    let rest = dave.rest().await;
+    assert_eq!(rest, "B send move request failed: connection closed\r\nX fatal IO error: exiting\r\n");
+    let mut guest = imcs.connect().await;
+    guest.say("ratings").await;
+    guest.hears("212 ratings\r\n alice 1016\r\n carol 1000\r\n dave 1000\r\n bob 984\r\n").await;
+    imcs.stop().await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+#[tokio::test]
+async fn hostile_bytes() {
+    let imcs = Imcs::start().await;
+    let mut guest = imcs.connect().await;
+    guest.bytes(&[&vec![b'x'; 1 << 20][..], b"\n\xff\xfe\nregister eve\x00 pw\nlist\n"].concat()).await;
+    guest.hears("501 unknown command\r\n501 unknown command\r\n").await;
+    guest.hears("410 illegal characters in username\r\n211 0 available games\r\n.\r\n").await;
+    let (mut alice, _bob) = imcs.game(60).await;
+    alice.prompt().await;
+    alice.bytes(b"\x1b[2Ja2-a3\n").await;
+    assert!(alice.prompt().await.starts_with("- invalid move [2Ja2-a3\r\n"));
+    imcs.stop().await;
+}

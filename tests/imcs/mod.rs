@@ -1,0 +1,5 @@
+//! IMCS: client, server, and both together.
+
+mod arena;
+mod games;
+mod session;

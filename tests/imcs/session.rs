@@ -1,0 +1,388 @@
+//! Our client against a scripted IMCS.
+
+use std::time::Duration;
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufStream},
+    net::{TcpListener, TcpStream},
+    sync::mpsc,
+    task::JoinHandle,
+    time::timeout,
+};
+use zeitnot_clients::{
+    Protocol, ProtocolError, Reconnect, Shutdown,
+    imcs::{Config, Imcs, Timeouts},
+};
+use zeitnot_rules::{Color, GameKind, MoveText};
+use zeitnot_seat::{Action, Declined, Event, GameInfo, Lobby, OpenSeat, Seat, Turn};
+
+use crate::support::wait::soon;
+
+struct Server(TcpListener);
+
+impl Server {
+    async fn start() -> Server {
+        Server(TcpListener::bind("127.0.0.1:0").await.unwrap())
+    }
+
+    async fn accept(&self) -> Wire {
+        let (stream, _) = soon("a connection", self.0.accept()).await.unwrap();
+        let mut wire = Wire(BufStream::new(stream));
+        wire.say("100 imcs 2.5").await;
+        wire
+    }
+
+    /// Logged in.
+    async fn visited(&self) -> Wire {
+        let mut wire = self.accept().await;
+        wire.expect("me alice hush", "201 hello alice").await;
+        wire.expect("clean", "204 0 games cleaned").await;
+        wire
+    }
+
+    /// In a game against bob that was offered as number 7; we are White.
+    async fn playing(&self) -> Wire {
+        let mut wire = self.visited().await;
+        wire.expect("list", "211 1 available games\r\n 7 bob B 1:00 1:00 1000 [offer]\r\n.").await;
+        wire.expect("accept 7 W", "105 W 1:00 1:00 game starts").await;
+        wire
+    }
+}
+
+struct Wire(BufStream<TcpStream>);
+
+impl Wire {
+    async fn say(&mut self, text: &str) {
+        self.0.write_all(format!("{text}\r\n").as_bytes()).await.unwrap();
+        self.0.flush().await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let read = soon("a line of the client", self.0.read_line(&mut line)).await.unwrap_or(0);
+        (read > 0).then(|| line.trim_end().to_owned())
+    }
+
+    /// Hears this line, and answers it.
+    async fn expect(&mut self, line: &str, answer: &str) {
+        assert_eq!(self.hear().await.as_deref(), Some(line));
+        self.say(answer).await;
+    }
+
+    async fn ask(&mut self, before: &str, number: u32, clocks: &str) {
+        let board = "kqbnr\nppppp\n.....\n.....\nPPPPP\nRNBQK\n";
+        self.say(&format!("{before}\r\n{number} W\n{board}\r\n? {clocks}")).await;
+    }
+
+    async fn closed(&mut self) {
+        assert_eq!(self.hear().await, None);
+    }
+}
+
+fn config(server: &Server, more: &str) -> Config {
+    let at = server.0.local_addr().unwrap();
+    let text = format!("address = 'tcp://{at}'\nuser = 'alice'\npassword = 'hush'\n{more}");
+    let delay = Duration::from_millis(10);
+    let timeouts = Timeouts {
+        beyond_clock: Duration::from_millis(300),
+        reconnect: Reconnect { min_delay: delay, max_delay: delay, stable_after: delay },
+        ..Timeouts::default()
+    };
+    Config { timeouts, ..toml::from_str(&text).unwrap() }
+}
+
+struct Client {
+    shutdown: Shutdown,
+    games: mpsc::Receiver<OpenSeat>,
+    task: JoinHandle<Result<(), ProtocolError>>,
+}
+
+impl Client {
+    fn start(config: Config) -> Client {
+        let (lobby, games) = Lobby::channel(4);
+        let shutdown = Shutdown::default();
+        let task = tokio::spawn(Imcs::run(config, lobby, shutdown.clone()));
+        Client { shutdown, games, task }
+    }
+
+    async fn game(&mut self) -> Player {
+        let OpenSeat { info, reply } = soon("a game", self.games.recv()).await.unwrap();
+        let (events, from_protocol) = mpsc::channel(64);
+        let (to_protocol, actions) = mpsc::channel(4);
+        reply.send(Ok(Seat { engine: "mock".into(), events, actions })).unwrap();
+        Player { info, events: from_protocol, actions: to_protocol }
+    }
+
+    async fn ended(self) -> Result<(), ProtocolError> {
+        soon("the client's end", self.task).await.unwrap()
+    }
+
+    async fn stopped(self) {
+        self.shutdown.soon.cancel();
+        assert_eq!(self.ended().await, Ok(()));
+    }
+}
+
+struct Player {
+    info: GameInfo,
+    events: mpsc::Receiver<Event>,
+    actions: mpsc::Sender<Action>,
+}
+
+impl Player {
+    /// The next event; when something was sent is of no matter here.
+    async fn event(&mut self) -> Event {
+        loop {
+            match soon("an event", self.events.recv()).await.expect("a seat") {
+                Event::Sent { .. } => {}
+                event => return event,
+            }
+        }
+    }
+
+    async fn turn(&mut self) -> Turn {
+        loop {
+            if let Event::YourTurn { turn, .. } = self.event().await {
+                return turn;
+            }
+        }
+    }
+
+    async fn ended(&mut self) -> String {
+        loop {
+            if let Event::Ended { result } = self.event().await {
+                return result;
+            }
+        }
+    }
+
+    async fn play(&self, turn: Turn, mv: &str) {
+        self.actions
+            .send(Action::Play { turn, mv: MoveText::new(mv).unwrap(), offers_draw: false, eval: None })
+            .await
+            .unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_game_from_its_list_to_its_end() {
+    let server = Server::start().await;
+    let mut client = Client::start(config(&server, "games = 1"));
+    let mut wire = server.playing().await;
+    let mut player = client.game().await;
+    assert_eq!((player.info.game, player.info.side), (GameKind::MinichessImcs, Color::White));
+    assert_eq!(player.info.names.0, ["alice", "bob"]);
+
+    wire.ask("", 1, "01:00.000 01:00.500").await;
+    let Event::Board(board) = player.event().await else { panic!() };
+    assert_eq!(board, "kqbnr/ppppp/...../...../PPPPP/RNBQK W 1");
+    let Event::YourTurn { turn, clocks: Some(clocks) } = player.event().await else { panic!() };
+    assert_eq!(clocks.left.0.map(|left| left.as_millis()), [60_000, 60_500]);
+    assert_eq!(clocks.moves_to_go, Some(40));
+    player.play(turn, "a2a3").await;
+    // What comes too late for its turn is not sent.
+    player.play(turn, "b2b3").await;
+    assert_eq!(wire.hear().await.as_deref(), Some("a2-a3"));
+
+    // A complaint: nothing was played.
+    wire.ask("- illegal move a2-a3\r\n", 1, "00:59.000 01:00.500").await;
+    let Event::Refused { turn: refused, why } = player.event().await else { panic!() };
+    assert_eq!((refused, why.as_str()), (turn, "illegal move a2-a3"));
+    let turn = player.turn().await;
+    player.play(turn, "b1c3").await;
+    assert_eq!(wire.hear().await.as_deref(), Some("b1-c3"));
+
+    wire.ask("! b5-b4\r\n", 2, "00:58.000 01:00.000").await;
+    for mv in ["b1c3", "b5-b4"] {
+        let Event::Moved(moved) = player.event().await else { panic!() };
+        assert_eq!(moved.as_str(), mv);
+    }
+    let turn = player.turn().await;
+    player.play(turn, "c3d5").await;
+    assert_eq!(wire.hear().await.as_deref(), Some("c3-d5"));
+    wire.say("= W wins on opponent time").await;
+    assert_eq!(player.ended().await, "W wins on opponent time");
+    // It waits for the close, and says nothing.
+    assert!(timeout(Duration::from_millis(50), wire.hear()).await.is_err());
+    wire.say("231 W wins on opponent time").await;
+    drop(wire);
+    assert_eq!(client.ended().await, Ok(()));
+}
+
+#[tokio::test]
+async fn an_offer_that_is_taken_and_one_that_is_not() {
+    let server = Server::start().await;
+    let offer = "[offer]\ncolor = 'B'\ntime = '60s'\nopponent_time = '90s'\nwithdraw_after = '50ms'\n[accept]\nblock_list = ['eve']";
+    let mut client = Client::start(config(&server, offer));
+    let mut wire = server.visited().await;
+    let list = "211 3 available games\r\n 1 eve W 1:00 1:00 1000 [offer]\r\n 2 alice ? 1:00 1:00 1000 [offer]\r\n \
+                3 bob carol (1000/1000)  [in-progress]\r\n.";
+    wire.expect("list", list).await;
+    wire.expect("offer B 1:00 1:30", "103 4 game waiting for offer acceptance").await;
+    // Nobody comes: a second connection takes it back, and the first looks again.
+    let mut second = server.visited().await;
+    wire.say("421 offer countermanded").await;
+    second.expect("quit", "200 Goodbye").await;
+    wire.expect("list", "211 0 available games\r\n.").await;
+    wire.expect("offer B 1:00 1:30", "103 5 game waiting for offer acceptance").await;
+    wire.say("106 B 1:00 1:30 game starts").await;
+    let mut player = client.game().await;
+    assert_eq!(player.info.side, Color::Black);
+    // At the end it finishes the game first.
+    client.shutdown.soon.cancel();
+    wire.say("! a2-a3\r\n\r\n1 B\nkqbnr\nppppp\n.....\nP....\n.PPPP\nRNBQK\n\r\n? 01:00.000 01:30.000").await;
+    let turn = player.turn().await;
+    player.play(turn, "a5a4").await;
+    assert_eq!(wire.hear().await.as_deref(), Some("a5-a4"));
+    wire.say("= B wins\r\n232 B wins").await;
+    assert_eq!(player.ended().await, "B wins");
+    drop(wire);
+    assert_eq!(client.ended().await, Ok(()));
+}
+
+#[tokio::test]
+async fn soon_withdraws_the_offer() {
+    let server = Server::start().await;
+    let client = Client::start(config(&server, "[offer]"));
+    let mut wire = server.visited().await;
+    wire.expect("offer ? 5:00 5:00", "103 4 game waiting for offer acceptance").await;
+    // Who accepts nothing waits on.
+    assert!(timeout(Duration::from_millis(50), wire.hear()).await.is_err());
+    client.shutdown.soon.cancel();
+    let mut second = server.visited().await;
+    second.expect("quit", "200 Goodbye").await;
+    wire.say("421 offer countermanded").await;
+    wire.expect("quit", "200 Goodbye").await;
+    wire.closed().await;
+    assert_eq!(client.ended().await, Ok(()));
+}
+
+#[tokio::test]
+async fn who_is_not_known_registers_if_allowed() {
+    let server = Server::start().await;
+    let client = Client::start(config(&server, "register = true"));
+    let mut wire = server.accept().await;
+    wire.expect("me alice hush", "400 no such username: please use register command").await;
+    wire.expect("register alice hush", "402 username already exists: please use password command").await;
+    wire.expect("me alice hush", "201 hello alice").await;
+    wire.expect("clean", "204 0 games cleaned").await;
+    assert_eq!(wire.hear().await.as_deref(), Some("list"));
+    drop(wire);
+
+    // It comes again.
+    let mut wire = server.accept().await;
+    wire.expect("me alice hush", "400 no such username: please use register command").await;
+    wire.expect("register alice hush", "202 hello new user alice").await;
+    wire.expect("clean", "204 0 games cleaned").await;
+    assert_eq!(wire.hear().await.as_deref(), Some("list"));
+    drop(wire);
+    client.stopped().await;
+}
+
+#[tokio::test]
+async fn refusals_end_it_with_advice() {
+    for (reply, advice) in [
+        ("401 wrong password", "correct `user` and `password`"),
+        ("400 no such username: please use register command", "register = true"),
+    ] {
+        let server = Server::start().await;
+        let client = Client::start(config(&server, ""));
+        let mut wire = server.accept().await;
+        wire.expect("me alice hush", reply).await;
+        let error = client.ended().await.unwrap_err().to_string();
+        assert!(error.contains(reply) && error.contains(advice) && !error.contains("hush"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn dead_offers_are_left_alone() {
+    let server = Server::start().await;
+    let mut client = Client::start(config(&server, "[accept]"));
+    let mut wire = server.visited().await;
+    let list =
+        "211 2 available games\r\n 7 bob B 1:00 1:00 1000 [offer]\r\n 8 carol W 1:00 1:00 1000 [offer]\r\n.";
+    wire.expect("list", list).await;
+    wire.expect("accept 7 W", "408 no such game").await;
+    wire.expect("accept 8 B", "106 B 1:00 1:00 game starts").await;
+    let mut player = client.game().await;
+    wire.say("W send move request failed: resource vanished\r\nX fatal IO error: exiting").await;
+    assert!(player.ended().await.contains("the opponent is gone"));
+    drop(wire);
+    // Neither is tried again.
+    let mut wire = server.visited().await;
+    let list = list.replace("\r\n.", "\r\n 9 dave ? 1:00 1:00 1000 [offer]\r\n.");
+    wire.expect("list", &list).await;
+    wire.expect("accept 9", "408 no such game").await;
+    client.shutdown.soon.cancel();
+    wire.expect("quit", "200 Goodbye").await;
+    assert_eq!(client.ended().await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_game_that_is_broken_off() {
+    let server = Server::start().await;
+    let mut client = Client::start(config(&server, ""));
+    for (said, told) in [
+        ("X fatal IO error: exiting", "broken off"),
+        ("= W wins on opponent disconnect\r\nX fatal IO error: exiting", "W wins on opponent disconnect"),
+        ("", "the server closed the connection"),
+        ("503 server shutdown, come back later", "503 server shutdown"),
+    ] {
+        let mut wire = server.playing().await;
+        let mut player = client.game().await;
+        wire.ask("! b5-b4\r\n", 2, "00:10.000 00:10.000").await;
+        player.turn().await;
+        if !said.is_empty() {
+            wire.say(said).await;
+        }
+        drop(wire);
+        let ended = player.ended().await;
+        assert!(ended.contains(told), "{ended}");
+    }
+    client.stopped().await;
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_in_a_game() {
+    let server = Server::start().await;
+    let mut client = Client::start(config(&server, ""));
+    let mut wire = server.playing().await;
+    let mut player = client.game().await;
+    wire.ask("! b5-b4\r\n", 2, "00:10.000 00:00.100").await;
+    let turn = player.turn().await;
+    player.play(turn, "b1c3").await;
+    assert_eq!(wire.hear().await.as_deref(), Some("b1-c3"));
+    assert!(player.ended().await.contains("nothing from the server"));
+    wire.closed().await;
+    // And it comes back.
+    let wire = server.visited().await;
+    drop(wire);
+    client.stopped().await;
+}
+
+#[tokio::test]
+async fn without_a_player_it_resigns() {
+    let server = Server::start().await;
+    let mut client = Client::start(config(&server, ""));
+    let mut wire = server.playing().await;
+    let mut player = client.game().await;
+    wire.ask("", 1, "00:10.000 00:10.000").await;
+    let turn = player.turn().await;
+    player.actions.send(Action::Resign { turn }).await.unwrap();
+    assert_eq!(wire.hear().await.as_deref(), Some("resign"));
+    wire.say("= B wins on opponent resignation\r\n232 B wins on opponent resignation").await;
+    drop(wire);
+
+    let mut wire = server.playing().await;
+    let open = soon("a game", client.games.recv()).await.unwrap();
+    open.reply.send(Err(Declined("no room".into()))).unwrap();
+    assert_eq!(wire.hear().await.as_deref(), Some("resign"));
+    wire.say("= B wins on opponent resignation\r\n232 B wins on opponent resignation").await;
+    drop(wire);
+
+    let mut wire = server.playing().await;
+    drop(client.game().await);
+    assert_eq!(wire.hear().await.as_deref(), Some("resign"));
+    client.shutdown.now.cancel();
+    assert_eq!(client.ended().await, Ok(()));
+}

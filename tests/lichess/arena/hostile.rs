@@ -1,0 +1,145 @@
+//! The arena's Bot API among people who wish it ill: nothing they send stops it or costs others their game.
+
+use std::time::Duration;
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, BufReader},
+    net::TcpStream,
+    runtime::Handle,
+    time::Instant,
+};
+
+use crate::support::{
+    lichess_arena::{Lichess, play},
+    wait::soon,
+};
+
+const BLITZ: &str = "clock.limit=180&clock.increment=2";
+
+/// What somebody sends, and the beginning of what comes back.
+async fn send(address: &str, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let _ = stream.write_all(bytes).await;
+    let mut answer = Vec::new();
+    let _ = soon("an answer", stream.read_to_end(&mut answer)).await;
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn odd_bytes_are_refused() {
+    let lichess = Lichess::start("").await;
+    let id = lichess.game(BLITZ).await;
+    let auth = "Host: x\r\nAuthorization: Bearer lip_alice\r\nConnection: close\r\n";
+    let request = |method: &str, path: &str, body: &[u8]| {
+        let head = format!("{method} {path} HTTP/1.1\r\n{auth}Content-Length: {}\r\n\r\n", body.len());
+        [head.as_bytes(), body].concat()
+    };
+    let mut deep = b"{\"rated\":".to_vec();
+    deep.extend(b"[".repeat(30_000));
+    let same = "clock.limit=60&".repeat(2000);
+    let chat = format!("/api/bot/game/{id}/chat");
+    for (method, path, body, expected) in [
+        ("BREW", "/api/account", &b""[..], "404"),
+        ("TRACE", "/api/account", b"", "404"),
+        ("HEAD", "/api/account", b"", "404"),
+        ("DELETE", "/api/account", b"", "404"),
+        ("PUT", "/api/challenge/bob", b"", "404"),
+        ("GET", "/api/../api/account", b"", "404"),
+        ("GET", "/api/user/%2e%2e%2f%2e%2e", b"", "404"),
+        ("GET", "/api/user/bob%00", b"", "404"),
+        ("GET", "/game/export/../../../etc/passwd", b"", "404"),
+        ("GET", "/api/user/%ff%fe", b"", "404"),
+        ("GET", "/team/../api/account", b"", "404"),
+        ("POST", "/team/%2e%2e/join", b"", "403"),
+        ("POST", "/api/challenge/bob", b"\xff\xfe\x00=\xff&clock.limit=%ff", "400"),
+        ("POST", "/api/challenge/bob", b"clock.limit=99999999999999999999999", "400"),
+        ("POST", "/api/challenge/bob", b"clock.limit=-60", "400"),
+        (
+            "POST",
+            "/api/challenge/bob",
+            b"clock.limit=18446744073709551615&clock.increment=18446744073709551615",
+            "400",
+        ),
+        ("POST", "/api/challenge/bob", &deep, "400"),
+        ("POST", "/api/challenge/bob", b"days=4294967295", "400"),
+        ("POST", "/api/challenge/bob", b"fen=8/8/8/8/8/8/8/8+w+-+-+0+1&clock.limit=60", "400"),
+        ("POST", "/api/challenge/bob", b"fen=kkkkkkkk/8/8/8/8/8/8/KKKKKKKK+w+-+-+0+1&clock.limit=60", "400"),
+        ("POST", "/api/challenge/open", b"expiresAt=18446744073709551615&clock.limit=60", "200"),
+        ("POST", "/api/challenge/open", same.as_bytes(), "200"),
+        ("POST", &chat, b"room=player", "400"),
+        ("POST", &chat, b"text=%00%1b%5b2J%ff&room=player", "200"),
+        ("POST", "/api/round/abcdefgh/add-time/-5", b"", "400"),
+        ("GET", "/api/account/playing?nb=-1", b"", "200"),
+        ("GET", "/api/bot/online?nb=99999999999999999999", b"", "200"),
+        ("GET", "/api/users/status?ids=%ff,,,,alice,%00", b"", "200"),
+    ] {
+        let answer = send(&lichess.address, &request(method, path, body)).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")), "{method} {path}: {answer}");
+    }
+    let huge = vec![b'x'; 3_000_000];
+    for path in ["/api/token/test", "/api/users", "/api/bulk-pairing", "/inbox/bob"] {
+        let answer = send(&lichess.address, &request("POST", path, &huge)).await;
+        // It may close before all of that is sent.
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 413"), "{path}: {answer}");
+    }
+    let line = lichess.bot("bob").get(&chat).await.1[0]["text"].clone();
+    assert!(line.as_str().unwrap().chars().all(|c| !c.is_control()), "{line}");
+    lichess.stop().await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+/// Many who begin a request and never end it, and one who sends ten thousand: the game goes on meanwhile.
+#[tokio::test]
+async fn a_flood_holds_up_no_game() {
+    let lichess = Lichess::start("").await;
+    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let id = lichess.game(BLITZ).await;
+    let mut halves = Vec::new();
+    for half in
+        ["GET /api/acc", "POST /api/challenge/bob HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nclock"]
+    {
+        for _ in 0..30 {
+            let mut stream = TcpStream::connect(&lichess.address).await.unwrap();
+            stream.write_all(half.as_bytes()).await.unwrap();
+            halves.push(stream);
+        }
+    }
+    const MANY: usize = 10_000;
+    let address = lichess.address.clone();
+    let flood = tokio::spawn(async move {
+        let stream = TcpStream::connect(address).await.unwrap();
+        let (read, mut write) = stream.into_split();
+        let request = b"GET /api/users/status?ids=alice,bob HTTP/1.1\r\nHost: x\r\n\r\n";
+        let writing = tokio::spawn(async move {
+            for _ in 0..MANY / 100 {
+                write.write_all(&request.repeat(100)).await.unwrap();
+            }
+            write
+        });
+        let (mut read, mut answered, mut chunk) = (BufReader::new(read), 0, vec![0; 65_536]);
+        let mut tail = Vec::new();
+        while answered < MANY {
+            let length = soon("it ends", read.read(&mut chunk)).await.unwrap();
+            assert!(length > 0, "closed after {answered}");
+            tail.extend_from_slice(&chunk[..length]);
+            answered += count(&tail, b"HTTP/1.1 200");
+            // What may be the beginning of the next one is kept.
+            let kept = tail.len().saturating_sub(b"HTTP/1.1 200".len() - 1);
+            tail.drain(..kept);
+        }
+        writing.await.unwrap();
+        answered
+    });
+    let since = Instant::now();
+    play(&alice, &bob, &id, "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7").await;
+    let took = since.elapsed();
+    assert!(took < Duration::from_secs(5), "ten moves took {took:?}");
+    assert_eq!(flood.await.unwrap(), MANY);
+    drop(halves);
+    lichess.stop().await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+fn count(bytes: &[u8], needle: &[u8]) -> usize {
+    bytes.windows(needle.len()).filter(|window| *window == needle).count()
+}

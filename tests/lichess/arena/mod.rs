@@ -1,0 +1,11 @@
+//! The arena as a server of the Lichess Bot API.
+
+mod api;
+mod class;
+mod faults;
+mod hostile;
+mod pairing;
+mod python;
+mod restart;
+mod tournament;
+mod users;

@@ -1,0 +1,90 @@
+//! What Python's clients of Lichess send, as they send it, and what they read of the answers.
+
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use crate::support::{
+    installed::is_installed,
+    lichess_arena::{self, Lichess},
+};
+
+/// lichess-bot challenges nobody who has no games of the kind, and berserk makes dates of the times.
+#[tokio::test]
+async fn profiles_have_what_clients_read() {
+    let lichess = Lichess::start("").await;
+    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let _events = (alice.events().await, bob.events().await);
+    let (_, online) = alice.text("GET", "/api/bot/online", "", "").await;
+    let online: Vec<Value> = online.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(online.len(), 2);
+    for user in [alice.get("/api/account").await.1, alice.get("/api/user/Bob").await.1, online[0].clone()] {
+        for perf in ["bullet", "blitz", "rapid", "classical", "correspondence", "chess960"] {
+            assert!(user["perfs"][perf]["games"].as_u64() > Some(0), "{user}");
+        }
+        assert!(user["createdAt"].as_u64() > Some(1_700_000_000_000) && user["seenAt"].is_u64(), "{user}");
+        let url = format!("http://{}/@/{}", lichess.address, user["username"].as_str().unwrap());
+        assert_eq!((&user["url"], &user["count"]["all"]), (&json!(url), &json!(0)));
+    }
+    let id = lichess.game("clock.limit=180&clock.increment=2").await;
+    // So does Python write what is true.
+    let (_, status) = alice.get("/api/users/status?ids=bob&withGameIds=True").await;
+    assert_eq!((&status[0]["online"], &status[0]["playingId"]), (&json!(true), &json!(id)));
+    let (_, playing) = bob.get("/api/account/playing?nb=10").await;
+    // There a title is a part of this name, and of no other.
+    assert_eq!(playing["nowPlaying"][0]["opponent"]["username"], "BOT Alice");
+    assert_eq!(playing["nowPlaying"][0]["compat"], json!({"bot": true, "board": false}));
+    lichess_arena::play(&alice, &bob, &id, "e2e4 e7e5").await;
+    bob.ok(&format!("/api/bot/game/{id}/resign")).await;
+    let count = json!({"all": 1, "playing": 0, "rated": 0, "win": 1, "loss": 0, "draw": 0});
+    assert_eq!(alice.get("/api/account").await.1["count"], count);
+    let (_, pgn) = bob.text("GET", &format!("/game/export/{id}"), "", "").await;
+    let site = format!("[Site \"http://{}/{id}\"]", lichess.address);
+    assert!(pgn.contains(&site), "{pgn}");
+    assert!(pgn.contains("[WhiteTitle \"BOT\"]") && pgn.contains("[UTCDate \"20"), "{pgn}");
+    lichess.stop().await;
+}
+
+/// Berserk sends JSON, with `null` for what was not said.
+#[tokio::test]
+async fn bodies_of_json_with_nothing_in_them() {
+    let lichess = Lichess::start("").await;
+    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let form = r#"{"rated": false, "clock.limit": 180, "clock.increment": 2, "days": null, "color": "white",
+        "variant": null, "fen": null}"#;
+    let (status, challenge) = alice.post("/api/challenge/bob", form).await;
+    assert_eq!((status, &challenge["timeControl"]["show"]), (200, &json!("3+2")), "{challenge}");
+    let id = challenge["id"].as_str().unwrap().to_owned();
+    assert_eq!(bob.post(&format!("/api/challenge/{id}/decline"), r#"{"reason": "tooFast"}"#).await.0, 200);
+    let (_, shown) = alice.get(&format!("/api/challenge/{id}/show")).await;
+    assert_eq!(shown["declineReasonKey"], "toofast");
+
+    // lichess-bot and BotLi look for the field's name on top, berserk at the error.
+    let (status, wrong) = alice.post("/api/challenge/bob", "clock.limit=70&clock.increment=1").await;
+    assert_eq!((status, &wrong["clock.limit"]), (400, &wrong["error"]["clock.limit"]));
+    assert!(wrong["clock.limit"][0].is_string(), "{wrong}");
+
+    let id = lichess.game("clock.limit=180&clock.increment=2").await;
+    let mut board = bob.watch(&id).await;
+    let chat = r#"{"room": "spectator", "text": "good luck"}"#;
+    assert_eq!(alice.post(&format!("/api/bot/game/{id}/chat"), chat).await.0, 200);
+    assert_eq!(board.expect("chatLine").await["room"], "spectator");
+    drop(board);
+    lichess.stop().await;
+}
+
+/// Everything that a bot asks, with the real client. It is run where Python has it: `pip install berserk`.
+#[tokio::test]
+async fn berserk_plays() {
+    let there = Command::new("python3").args(["-c", "import berserk"]).output().await;
+    let there = there.is_ok_and(|import| import.status.success());
+    if !is_installed("Python's module berserk", there, "pip install berserk") {
+        return;
+    }
+    let lichess = Lichess::start("").await;
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/berserk_check.py");
+    let url = format!("http://{}", lichess.address);
+    let run = Command::new("python3").args([script, &url, "lip_alice", "lip_bob"]).output().await.unwrap();
+    let said = String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{said}");
+    lichess.stop().await;
+}

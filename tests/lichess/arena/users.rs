@@ -1,0 +1,179 @@
+//! What the arena's Bot API tells of people and of their games, and what they are to each other.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    lichess_arena::{Bot, Lichess, play},
+    wait::soon,
+};
+
+const BLITZ: &str = "clock.limit=180&clock.increment=2";
+
+#[tokio::test]
+async fn an_account_as_others_see_it() {
+    let lichess = Lichess::start("").await;
+    let (alice, bob, dave) = (lichess.bot("alice"), lichess.bot("bob"), lichess.bot("dave"));
+    let nobody = Bot { token: String::new(), ..alice.clone() };
+    let id = lichess.game(&format!("{BLITZ}&rated=true")).await;
+    let seen = nobody.get("/api/user/bob").await.1;
+    assert!(seen["playing"].as_str().unwrap().ends_with(&id));
+    assert_eq!((&seen["count"]["playing"], &seen["following"]), (&json!(1), &Value::Null));
+    play(&alice, &bob, &id, "f2f3 e7e5 g2g4 d8h4").await;
+    let seen = dave.get("/api/user/bob").await.1;
+    assert_eq!(
+        (&seen["count"]["win"], &seen["count"]["all"], &seen["count"]["rated"]),
+        (&json!(1), &json!(1), &json!(1))
+    );
+    // Accounts begin with one game of each kind.
+    assert_eq!((&seen["title"], &seen["perfs"]["blitz"]["games"]), (&json!("BOT"), &json!(2)));
+    assert_eq!((&seen["following"], &seen["playing"]), (&json!(false), &Value::Null));
+    assert!(seen["createdAt"].is_u64() && seen["seenAt"].is_u64() && seen["playTime"]["total"].is_u64());
+    assert_eq!(alice.get("/api/account").await.1["count"]["loss"], 1);
+
+    let (_, users) = nobody.text("POST", "/api/users", "text/plain", "Alice, eve,dave,../x").await;
+    let users: Value = serde_json::from_str(&users).unwrap();
+    let ids: Vec<_> = users.as_array().unwrap().iter().map(|user| user["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["alice", "dave"]);
+
+    let id = lichess.game(BLITZ).await;
+    let _events = alice.events().await;
+    let path = "/api/users/status?ids=alice,dave&withSignal=true&withGameIds=true&withGameMetas=true";
+    let (_, status) = nobody.get(path).await;
+    assert_eq!((&status[0]["online"], &status[0]["signal"]), (&json!(true), &json!(4)));
+    assert_eq!(status[0]["playing"], json!({"id": id, "clock": "180+2", "variant": "standard"}));
+    assert_eq!((&status[0]["playingId"], &status[1]["online"]), (&json!(id), &Value::Null));
+    let (_, status) = nobody.get("/api/users/status?ids=alice").await;
+    assert_eq!((&status[0]["playing"], &status[0]["playingId"]), (&json!(true), &Value::Null));
+    lichess.stop().await;
+}
+
+#[tokio::test]
+async fn games_as_records() {
+    let lichess = Lichess::start("").await;
+    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let (json, lines) = ("application/json", "application/x-ndjson");
+    let first = lichess.game(&format!("{BLITZ}&rated=true")).await;
+    play(&alice, &bob, &first, "e2e4 e7e5 g1f3 b8c6").await;
+    let export = format!("/game/export/{first}");
+    // Of a game that runs the last three plies are kept back.
+    let (_, running) = alice.text("GET", &format!("{export}?evals=1&literate=1&opening=true"), "", "").await;
+    assert!(running.contains("1. e4 {[%clk 0:03:00.00]} *"), "{running}");
+    bob.ok(&format!("/api/bot/game/{first}/resign")).await;
+    let (_, bare) = alice.text("GET", &format!("{export}?clocks=false&tags=false"), "", "").await;
+    assert_eq!(bare.trim(), "1. e4 e5 2. Nf3 Nc6 1-0");
+    let (_, told) = alice.text("GET", &format!("{export}?pgnInJson=true&lastFen=true"), json, "").await;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(
+        (&told["moves"], &told["winner"], &told["status"]),
+        (&json!("e4 e5 Nf3 Nc6"), &json!("white"), &json!("resign"))
+    );
+    assert_eq!(told["players"]["white"]["user"], json!({"id": "alice", "name": "Alice", "title": "BOT"}));
+    assert_eq!(told["players"]["black"]["ratingDiff"], -16);
+    assert_eq!(told["clock"], json!({"initial": 180, "increment": 2, "totalTime": 260}));
+    assert_eq!((told["clocks"].as_array().unwrap().len(), &told["perf"]), (4, &json!("blitz")));
+    assert!(
+        told["pgn"].as_str().unwrap().contains("[WhiteRatingDiff \"+16\"]") && told["lastFen"].is_string()
+    );
+
+    let second = lichess.game("clock.limit=60&clock.increment=1").await;
+    play(&alice, &bob, &second, "d2d4 d7d5").await;
+    alice.ok(&format!("/api/bot/game/{second}/resign")).await;
+    let aborted = lichess.game(BLITZ).await;
+    alice.ok(&format!("/api/bot/game/{aborted}/abort")).await;
+    let running = lichess.game(BLITZ).await;
+    let nobody = Bot { token: String::new(), ..alice.clone() };
+    for (query, expected) in [
+        ("", vec![&second, &first]),
+        ("sort=dateAsc", vec![&first, &second]),
+        ("max=1", vec![&second]),
+        ("rated=true", vec![&first]),
+        ("perfType=bullet,classical", vec![&second]),
+        ("vs=bob&color=white", vec![&second, &first]),
+        ("vs=carol", vec![]),
+        ("color=black", vec![]),
+        ("since=99999999999999", vec![]),
+        ("ongoing=true&finished=false", vec![&running]),
+    ] {
+        let (status, text) = nobody.text("GET", &format!("/api/games/user/Alice?{query}"), lines, "").await;
+        let ids: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone()).collect();
+        assert_eq!((status, ids), (200, expected.into_iter().map(|id| json!(id)).collect()), "{query}");
+    }
+    let (_, pgn) = nobody.text("GET", "/api/games/user/alice", "", "").await;
+    assert_eq!((pgn.matches("[Event ").count(), pgn.contains("%clk")), (2, false));
+    assert_eq!(nobody.get("/api/games/user/eve").await.0, 404);
+    let both = format!("{first},{second},nonsense,abcdefgh");
+    let (_, pgn) = nobody.text("POST", "/api/games/export/_ids?clocks=true", "text/plain", &both).await;
+    assert_eq!((pgn.matches("[Event ").count(), pgn.contains("%clk")), (2, true));
+    lichess.stop().await;
+}
+
+#[tokio::test]
+async fn friends_foes_and_letters() {
+    let lichess = Lichess::start("").await;
+    let (alice, dave) = (lichess.bot("alice"), lichess.bot("dave"));
+    assert_eq!(alice.refused("/api/rel/follow/dave", "").await, (403, "Missing scope".into()));
+    assert_eq!(dave.refused("/api/rel/follow/eve", "").await.0, 404);
+    assert_eq!(dave.refused("/api/rel/like/alice", "").await.0, 404);
+    dave.ok("/api/rel/follow/Alice").await;
+    assert_eq!(dave.get("/api/user/alice").await.1["following"], true);
+    let (_, following) = dave.text("GET", "/api/rel/following", "", "").await;
+    assert!(following.starts_with("{\"id\":\"alice\"") && following.lines().count() == 1);
+    dave.ok("/api/rel/block/alice").await;
+    assert_eq!(dave.get("/api/user/alice").await.1["blocking"], true);
+    let refused = alice.refused("/api/challenge/dave", BLITZ).await;
+    assert_eq!(refused, (400, "You cannot challenge Dave.".into()));
+    dave.ok("/api/rel/unblock/alice").await;
+    assert_eq!(alice.post("/api/challenge/dave", BLITZ).await.0, 200);
+
+    assert_eq!(dave.refused("/inbox/alice", "").await.0, 400);
+    assert_eq!(dave.refused("/inbox/dave", "text=hm").await.0, 404);
+    for text in ["one", "two"] {
+        assert_eq!(dave.post("/inbox/alice", &format!("text={text}")).await.0, 200);
+    }
+    let letters = dave.get("/inbox/alice").await.1["msgs"].clone();
+    assert_eq!((&letters[0]["text"], &letters[1]["text"]), (&json!("two"), &json!("one")));
+    assert_eq!(letters[0]["user"], "dave");
+    lichess.stop().await;
+}
+
+#[tokio::test]
+async fn teams() {
+    let teams = "[[lichess.team]]\nid = 'all-bots'\nname = 'All bots'\n[[lichess.team]]\nid = 'few'\npassword = 'sesame'";
+    let lichess = Lichess::start(teams).await;
+    let (alice, dave) = (lichess.bot("alice"), lichess.bot("dave"));
+    assert_eq!(alice.refused("/team/all-bots/join", "").await.0, 403);
+    dave.ok("/team/all-bots/join").await;
+    assert_eq!(dave.refused("/team/few/join", "password=open").await.0, 400);
+    assert_eq!(dave.post("/team/few/join", "password=sesame&message=hello").await.0, 200);
+    assert_eq!(dave.refused("/team/none/join", "").await.0, 404);
+    let mine = dave.get("/api/team/of/dave").await.1;
+    assert_eq!((&mine[0]["name"], &mine[1]["id"]), (&json!("All bots"), &json!("few")));
+    assert_eq!(alice.get("/api/team/few").await.1["nbMembers"], 1);
+    let (_, members) = alice.text("GET", "/api/team/few/users", "", "").await;
+    assert!(members.contains("\"dave\""));
+    dave.ok("/team/few/quit").await;
+    assert_eq!(dave.get("/api/team/of/dave").await.1.as_array().unwrap().len(), 1);
+    lichess.stop().await;
+}
+
+#[tokio::test]
+async fn a_token_that_is_revoked_closes_what_was_opened_with_it() {
+    let lichess = Lichess::start("").await;
+    let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
+    let id = lichess.game(BLITZ).await;
+    let (mut events, mut game) = (alice.events().await, alice.watch(&id).await);
+    let form = format!("keepAliveStream=true&{BLITZ}");
+    let mut waiting = alice.open("POST", "/api/challenge/carol", &form).await;
+    let (mut others, mut watched) = (lichess.bot("carol").events().await, bob.watch(&id).await);
+    others.expect("challenge").await;
+    assert_eq!(alice.text("DELETE", "/api/token", "", "").await.0, 204);
+    for stream in [&mut events, &mut game, &mut waiting] {
+        soon("the end of a stream", stream.rest()).await;
+    }
+    others.expect("challengeCanceled").await;
+    // Nobody else notices.
+    bob.post(&format!("/api/bot/game/{id}/chat"), "room=player&text=hello").await;
+    assert_eq!(watched.expect("chatLine").await["text"], "hello");
+    lichess.stop().await;
+}

@@ -1,0 +1,236 @@
+//! Eight games of the program itself through everything that can go wrong between it and its server: none is lost or
+//! broken off, no move is sent that was played already, nothing crashes, and the user reads a line, not a thousand.
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+use zeitnot_engine::Kind;
+
+use crate::support::{
+    lichess_arena::{self, Bot},
+    lichess_client::Client,
+    lichess_proxy::{Faults, Proxy, Sent},
+    program::Program,
+    wait::until,
+};
+
+const GAMES: usize = 8;
+/// How patient the program is here: what takes half a minute in earnest takes a second.
+const HURRY: &str = "max_games = 8\n[server.patience]\nsilence = '1s'\nanswer = '2s'\nfirst_pause = '30ms'\n\
+                     longest_pause = '300ms'\nlimited = '300ms'";
+/// After each opening of the event stream: all running games, not only the nine that come unasked.
+const LOOK: &str = "/api/account/playing?nb=50";
+/// Each move takes at least this while a test waits for the middle of its games.
+const SLOWLY: Duration = Duration::from_millis(50);
+
+/// Alice is the program, behind a bad connection; Bob plays from here, over a good one.
+struct Match {
+    arena: lichess_arena::Lichess,
+    proxy: Proxy,
+    alice: Bot,
+    bob: Client,
+    games: Vec<String>,
+}
+
+impl Match {
+    /// Eight games that have begun.
+    async fn start(faults: Faults) -> (Match, Program) {
+        Match::with(60, HURRY, faults).await
+    }
+
+    /// The same, with so many seconds on the clocks, and with these settings of the program's.
+    async fn with(clock: u32, patience: &str, faults: Faults) -> (Match, Program) {
+        let settings =
+            "event_keep_alive = '200ms'\ngame_keep_alive = '200ms'\n[lichess.limits]\nmoves = 100000";
+        let arena = lichess_arena::Lichess::start(settings).await;
+        let proxy = Proxy::start(&arena.address).await;
+        proxy.set(faults);
+        let program = Program::start(arena.folder.path(), &proxy.url, "lip_alice", patience);
+        let address = format!("http://{}", arena.address);
+        let bob = Client::of(&address, "lip_bob", Kind::Random, "max_games = 8");
+        let mut this = Match { alice: arena.bot("alice"), arena, proxy, bob, games: Vec::new() };
+        this.online().await;
+        for _ in 0..GAMES {
+            // Games that end soon, whoever plays them.
+            let form = format!("variant=antichess&clock.limit={clock}&clock.increment=1");
+            let (status, challenge) = this.alice.post("/api/challenge/bob", &form).await;
+            assert_eq!(status, 200, "{challenge}");
+            this.games.push(challenge["id"].as_str().unwrap().to_owned());
+        }
+        (this, program)
+    }
+
+    async fn online(&self) {
+        until("both are there", async || {
+            let (_, statuses) = self.alice.get("/api/users/status?ids=alice,bob").await;
+            statuses.as_array().unwrap().iter().all(|status| status["online"] == true)
+        })
+        .await;
+    }
+
+    async fn running(&self) -> usize {
+        self.alice.get("/api/account/playing?nb=50").await.1["nowPlaying"].as_array().unwrap().len()
+    }
+
+    /// Waits until Alice has sent this many moves in each game.
+    async fn are_amid(&self, moves: usize) {
+        let amid = async || self.games.iter().all(|game| self.proxy.sent(game).len() >= moves);
+        until("the games get going", amid).await;
+        assert!(self.running().await > GAMES / 2, "most games run when it happens");
+    }
+
+    /// Waits for the end of all games, and looks at each: by the rules, and with no move too many.
+    async fn ends(self) {
+        self.ends_after(0).await;
+    }
+
+    /// The same, where the bot could not know so often in each game that its last word had arrived.
+    async fn ends_after(self, unknown: usize) {
+        until("the games end", async || self.running().await == 0).await;
+        for game in &self.games {
+            let full = self.alice.watch(game).await.expect("gameFull").await;
+            let (moves, status) = (full["state"]["moves"].as_str().unwrap(), &full["state"]["status"]);
+            let by_rule = ["mate", "variantEnd", "stalemate", "draw"].contains(&status.as_str().unwrap());
+            assert!(by_rule, "{game} ended with {status}: {moves}");
+            let is_black = usize::from(full["black"]["id"] == "alice");
+            let played: Vec<_> = moves.split(' ').skip(is_black).step_by(2).collect();
+            once(&self.proxy.sent(game));
+            let (good, bad): (Vec<_>, Vec<_>) =
+                self.proxy.verdicts(game).into_iter().partition(|verdict| verdict.status == 200);
+            assert_eq!(good.iter().map(|verdict| verdict.mv.as_str()).collect::<Vec<_>>(), played);
+            assert!(bad.len() <= unknown, "{game}: the server refused {bad:?} of {moves}");
+        }
+        self.bob.shutdown.now.cancel();
+        self.bob.ends().await;
+        self.arena.stop().await;
+    }
+}
+
+/// What the bot knew to be played was not sent again.
+fn once(sent: &[Sent]) {
+    for tries in sent.chunk_by(|one, next| one.mv == next.mv) {
+        let (_, before) = tries.split_last().unwrap();
+        assert!(before.iter().all(|one| one.status != Some(200)), "sent again: {tries:?}");
+    }
+}
+
+/// So many warnings at most, and each of them says one of these things.
+fn warned(program: &Program, most: usize, of: &[&str]) {
+    let warnings = program.warnings();
+    let expected = |line: &&String| of.iter().any(|of| line.contains(of));
+    assert!(warnings.len() <= most && warnings.iter().all(|line| expected(&line)), "{warnings:#?}");
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_moves_and_loses_answers() {
+    let faults = Faults { refused: vec![(14, 429), (2, 503)], lost: Some(5), ..Faults::default() };
+    let (games, program) = Match::with(15, HURRY, faults).await;
+    // Of about six moves a game whose answer is lost, the stream tells in time; or nearly always, on a busy machine.
+    games.ends_after(2).await;
+    let lines = ["on purpose", "trouble", "network", "too many"];
+    warned(&program, 2, &lines);
+    assert!(!program.warnings().is_empty());
+}
+
+#[tokio::test]
+async fn streams_that_close_behind_every_line() {
+    let (games, program) = Match::start(Faults { close_streams: true, ..Faults::default() }).await;
+    games.ends().await;
+    warned(&program, 0, &[]);
+}
+
+#[tokio::test]
+async fn garbage_and_half_lines() {
+    let (games, program) = Match::start(Faults { garbage: true, ..Faults::default() }).await;
+    games.ends().await;
+    warned(&program, 1, &["skipped a line"]);
+    assert!(!program.warnings().is_empty());
+}
+
+#[tokio::test]
+async fn silence_on_all_streams() {
+    let slow = Faults { delay: SLOWLY, ..Faults::default() };
+    let (games, program) = Match::start(slow).await;
+    games.are_amid(3).await;
+    games.proxy.silence();
+    games.proxy.set(Faults::default());
+    let looked = games.proxy.asked(LOOK);
+    until("the running games are looked up again", async || games.proxy.asked(LOOK) > looked).await;
+    games.ends().await;
+    warned(&program, 1, &["nothing on the stream for 1s"]);
+    assert!(!program.warnings().is_empty());
+}
+
+/// The same with the settings that users have, and a server that says nothing on new streams either.
+#[tokio::test]
+#[ignore = "soak: a minute"]
+async fn half_a_minute_of_silence_on_all_streams() {
+    let (games, program) =
+        Match::with(60, "max_games = 8", Faults { delay: SLOWLY, ..Faults::default() }).await;
+    games.are_amid(3).await;
+    games.proxy.silence();
+    games.proxy.set(Faults { mute: true, ..Faults::default() });
+    sleep(Duration::from_secs(30)).await;
+    games.proxy.set(Faults::default());
+    games.ends().await;
+    warned(&program, 1, &["nothing on the stream for 17s"]);
+    assert!(!program.warnings().is_empty());
+}
+
+#[tokio::test]
+async fn streams_that_cannot_be_opened_for_a_while() {
+    let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
+    games.are_amid(3).await;
+    for status in [429, 502] {
+        games.proxy.set(Faults { no_streams: Some(status), ..Faults::default() });
+        games.proxy.cut();
+        sleep(Duration::from_millis(700)).await;
+    }
+    games.proxy.set(Faults::default());
+    // Moves were on their way when the connections broke, and no stream could tell of them: once for each cut.
+    games.ends_after(2).await;
+    warned(&program, 2, &["too many requests (on purpose)", "next try in", "once more in"]);
+    assert!(!program.warnings().is_empty());
+}
+
+#[tokio::test]
+async fn a_server_that_is_away_for_a_while() {
+    let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
+    games.are_amid(3).await;
+    games.proxy.set(Faults { away: true, ..Faults::default() });
+    games.proxy.cut();
+    sleep(Duration::from_secs(2)).await;
+    games.proxy.set(Faults::default());
+    games.ends_after(1).await;
+    warned(&program, 1, &["next try in", "once more in"]);
+    assert!(!program.warnings().is_empty());
+}
+
+#[tokio::test]
+async fn a_program_that_is_killed_and_started_again() {
+    let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
+    games.are_amid(3).await;
+    program.kill().await;
+    games.proxy.set(Faults::default());
+    assert_eq!(games.proxy.asked(LOOK), 1);
+    let program = Program::start(games.arena.folder.path(), &games.proxy.url, "lip_alice", HURRY);
+    until("the running games are looked up", async || games.proxy.asked(LOOK) == 2).await;
+    games.ends_after(1).await;
+    warned(&program, 0, &[]);
+}
+
+#[tokio::test]
+async fn a_token_that_is_revoked_amid_the_games() {
+    let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
+    games.are_amid(2).await;
+    assert_eq!(games.alice.text("DELETE", "/api/token", "", "").await.0, 204);
+    let (code, told) = program.ends().await;
+    assert_eq!(code, Some(1), "{told:#?}");
+    let last: Vec<_> = told.iter().filter(|line| !line.contains(" INFO ")).collect();
+    let [error] = last[..] else { panic!("{told:#?}") };
+    assert!(error.starts_with("error: ") && error.contains("the token is not accepted"), "{error}");
+    assert!(error.contains("make a new one with the scope bot:play"), "{error}");
+    games.bob.shutdown.now.cancel();
+    games.bob.ends().await;
+    games.arena.stop().await;
+}

@@ -1,0 +1,58 @@
+//! A thousand challenges at once: the game that runs goes on, memory and requests are bounded, and the user reads one
+//! line.
+
+use tokio::time::{sleep, timeout};
+
+use crate::support::{
+    lichess_client::{CLOCK, Client, challenge, full, game_event, over, state},
+    lichess_server::{Post, QUIET, Server},
+    log::Log,
+};
+
+#[tokio::test]
+async fn a_flood_of_challenges_loses_no_game_and_is_told_once() {
+    let told = Log::capture();
+    let mut server = Server::start().await;
+    let client = Client::start(&server, "max_games = 1\ngames = 1\nchallenges = { queue = 5 }");
+    let events = server.events().await;
+    events.line(&game_event("gameStart"));
+    let game = server.game().await;
+    game.line(&full(true, ""));
+    let (first, post) = server.hear_move().await;
+    post.ok();
+    game.line(&state(&first, ""));
+    for number in 0..1000 {
+        let them = format!(r#"{{"id":"bot{number}","name":"Bot","title":"BOT"}}"#);
+        let flood = challenge(&format!("{number:08}"), CLOCK);
+        events.line(&flood.replace(r#"{"id":"them","name":"Them"}"#, &them));
+    }
+    sleep(QUIET).await;
+    // Nothing that is still to be answered stands before the move.
+    game.line(&state(&format!("{first} e7e5"), ""));
+    let (mut declined, mut open) = (0, Vec::new());
+    let mv = loop {
+        let post = server.post().await;
+        match post.path.split_once("/move/") {
+            Some((_, mv)) => {
+                let mv = mv.to_owned();
+                post.ok();
+                break mv;
+            }
+            None => open.push(post),
+        }
+    };
+    assert!(open.len() <= 1, "one at a time");
+    open.into_iter().for_each(Post::ok);
+    while let Ok(Some(post)) = timeout(QUIET, server.posts.recv()).await {
+        assert!(post.path.ends_with("/decline") && post.body == "reason=later", "{post:?}");
+        declined += 1;
+        post.ok();
+    }
+    assert!((200..=256).contains(&declined), "{declined}");
+    game.line(&over(&format!("{first} e7e5 {mv}")));
+    client.ends().await;
+    assert_eq!(told.count("declining"), 1, "{}", told.text());
+    assert_eq!(told.count("999 more challenges declined: later"), 1);
+    // Only that the token stands in the table.
+    assert_eq!(told.count("WARN"), told.count("the token stands in the configuration"), "{}", told.text());
+}

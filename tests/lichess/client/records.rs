@@ -1,0 +1,50 @@
+//! Games on Lichess as files: with scores and clocks, from their first move; and a disk that does not work.
+
+use zeitnot_seat::{Eval, Worth};
+
+use crate::support::{
+    lichess_client::{full, over, state},
+    lichess_seat::Table,
+    lichess_server::Server,
+    log::Log,
+};
+
+/// Plays a game that we come back to after two plies, and leaves.
+async fn play(settings: &str) {
+    let mut server = Server::start().await;
+    let mut table = Table::start(&mut server, &format!("games = 1\n{settings}")).await;
+    let (game, mut seat) = table.game(&mut server, &full(true, "e2e4 e7e5")).await;
+    seat.sees("e2e4").await;
+    seat.sees("e7e5").await;
+    let (turn, _) = seat.asked().await;
+    let eval = Eval { worth: Worth::Centipawns(31), depth: 9 };
+    seat.thinks(turn, "g1f3", false, Some(eval)).await;
+    server.hear_move().await.1.ok();
+    game.line(&state("e2e4 e7e5 g1f3", ""));
+    game.line(&over("e2e4 e7e5 g1f3").replace(r#""moves""#, r#""winner":"white","moves""#));
+    assert_eq!(seat.ended().await, "white wins: black resigned");
+    table.ends().await;
+}
+
+#[tokio::test]
+async fn a_game_is_written_down_before_we_leave() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = folder.path().join("games");
+    play(&format!("records = {{ folder = '{}', file = 'all' }}", games.display())).await;
+    let text = std::fs::read_to_string(games.join("games.pgn")).unwrap();
+    assert!(text.contains("[Result \"1-0\"]") && text.contains("1. e4 e5"), "{text}");
+    let moves = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(moves.contains("2. Nf3 {[%eval 0.31,9] [%clk 0:00:02.00]} 1-0"), "{text}");
+}
+
+#[tokio::test]
+async fn an_unwritable_folder_is_reported_and_costs_no_game() {
+    let log = Log::capture();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let folder = file.path().join("below").display().to_string();
+    play(&format!("records = {{ folder = '{folder}' }}")).await;
+    let text = log.text();
+    let errors: Vec<_> = text.lines().filter(|line| line.contains(" ERROR ")).collect();
+    let [error] = errors[..] else { panic!("{text}") };
+    assert!(error.contains("the game is not written down") && error.contains(&folder), "{error}");
+}

@@ -1,0 +1,4 @@
+//! The Lichess Bot API.
+
+mod arena;
+mod client;

@@ -1,0 +1,17 @@
+//! Integration tests in one program: a module or folder for each subject, and `support` for what they share.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers outside of test functions, too
+
+mod architecture;
+mod arena;
+mod bot;
+mod cli;
+mod contest;
+mod documents;
+mod engine;
+mod imcs;
+mod lichess;
+mod rules;
+mod support;
+mod tuc;
+mod wire;

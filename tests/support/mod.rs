@@ -1,0 +1,19 @@
+//! Helpers that several modules share.
+
+pub mod arena;
+pub mod bot;
+pub mod command;
+pub mod contest_server;
+pub mod http_server;
+pub mod imcs;
+pub mod installed;
+pub mod lichess_arena;
+pub mod lichess_client;
+pub mod lichess_proxy;
+pub mod lichess_seat;
+pub mod lichess_server;
+pub mod log;
+pub mod polyglot;
+pub mod program;
+pub mod uci_engine;
+pub mod wait;

@@ -1,0 +1,63 @@
+//! The program as an engine: a real process, spoken to as a GUI does.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, Stdio},
+    sync::mpsc::{Receiver, channel},
+    thread,
+    time::Duration,
+};
+
+use crate::support::command::zeitnot;
+
+/// One process, kept.
+pub struct Engine {
+    process: Child,
+    /// To be dropped where the input is to end.
+    pub input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Engine {
+    pub fn start(arguments: &[&str]) -> Engine {
+        let mut process = zeitnot(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (tell, lines) = channel();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| tell.send(line)));
+        Engine { input: process.stdin.take(), process, lines }
+    }
+
+    pub fn say(&mut self, text: &str) {
+        writeln!(self.input.as_mut().unwrap(), "{text}").unwrap();
+    }
+
+    pub fn hear(&self) -> String {
+        self.lines.recv_timeout(Duration::from_secs(60)).expect("the engine says nothing")
+    }
+
+    /// All lines to the first that begins like this.
+    pub fn until(&self, start: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        while lines.last().is_none_or(|last: &String| !last.starts_with(start)) {
+            lines.push(self.hear());
+        }
+        lines
+    }
+
+    /// The move, after at least one line with a score.
+    pub fn best_move(&self) -> String {
+        let lines = self.until("bestmove");
+        assert!(lines.iter().any(|l| l.starts_with("info ") && l.contains(" score ")), "{lines:?}");
+        lines.last().unwrap().split(' ').nth(1).unwrap().to_owned()
+    }
+
+    pub fn is_silent(&mut self) -> bool {
+        self.say("isready");
+        self.hear() == "readyok"
+    }
+
+    pub fn wait(mut self) -> i32 {
+        drop(self.input.take());
+        self.process.wait().unwrap().code().unwrap()
+    }
+}

@@ -1,0 +1,36 @@
+//! Waiting that ends, also where what is waited for never comes.
+
+use std::{thread::sleep, time::Duration};
+
+use tokio::time::{Instant, timeout};
+
+/// Nothing in the tests takes this long on a busy machine, unless it never comes.
+pub const LONG: Duration = Duration::from_secs(120);
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// The value of a future that is done in time.
+pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+    timeout(LONG, future).await.unwrap_or_else(|_| panic!("waited in vain: {what}"))
+}
+
+/// Waits until a condition holds.
+pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
+    let end = Instant::now() + LONG;
+    while !holds().await {
+        assert!(Instant::now() < end, "waited in vain: {what}");
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Waits on this thread until there is a value.
+pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let end = std::time::Instant::now() + LONG;
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(std::time::Instant::now() < end, "waited in vain: {what}");
+        sleep(LOOK);
+    }
+}

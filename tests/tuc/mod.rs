@@ -1,0 +1,4 @@
+//! TUC-Chess: client and server.
+
+mod session;
+mod table;
