@@ -1,0 +1,182 @@
+//! Rules of the source tree that neither the compiler nor Cargo knows; `docs/architecture.md` gives the reasons.
+
+mod sources;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use sources::{Crate, circles, code, rust_files};
+
+/// Names that a crate's code does not contain.
+const FORBIDDEN: &[(&str, &[&str])] = &[
+    ("rules", &["tokio", "std::net", "std::fs", "std::thread"]),
+    ("wire", &["tokio", "std::net", "std::fs", "std::thread"]),
+    ("engine", &["tokio", "std::net"]),
+];
+
+/// Circles between files that are still there, by the beginnings of their files' names. A line goes with its circle;
+/// none is added.
+const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
+    ("arena", &["config.rs", "lichess/mod.rs", "tournament/"]),
+    ("arena", &["imcs/"]),
+    ("arena", &["lichess/"]),
+    ("clients", &["lichess/"]),
+    ("engine", &["external/"]),
+    ("engine", &["search/"]),
+    ("engine", &["textbook/"]),
+    ("wire", &["lichess/"]),
+    ("zeitnot", &["cli/bench/overhead/"]),
+];
+
+/// Files that may contain `unsafe`.
+const UNSAFE: &[&str] = &["crates/engine/src/huge_pages.rs", "crates/engine/src/table.rs"];
+
+/// A longer file is split.
+const MAX_LINES: usize = 600;
+
+/// Entries at the top of the repository.
+const TOP: &[&str] = &[
+    ".cargo",
+    ".ci",
+    ".config",
+    ".github",
+    ".gitignore",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "Dockerfile",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "benches",
+    "clippy.toml",
+    "config.toml",
+    "crates",
+    "deny.toml",
+    "docs",
+    "fuzz",
+    "justfile",
+    "rust-toolchain.toml",
+    "rustfmt.toml",
+    "scripts",
+    "src",
+    "tests",
+    "web",
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The name and the `src` folder of each crate; the root package is called `zeitnot`.
+fn crates() -> Vec<(String, PathBuf)> {
+    let folders = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> = folders
+        .filter(|folder| folder.join("Cargo.toml").is_file())
+        .map(|folder| (folder.file_name().unwrap().display().to_string(), folder.join("src")))
+        .collect();
+    found.push(("zeitnot".to_owned(), root().join("src")));
+    found
+}
+
+/// A path below the root of the repository.
+fn shown(file: &Path) -> String {
+    file.strip_prefix(root()).unwrap().display().to_string().replace('\\', "/")
+}
+
+#[track_caller]
+fn none(faults: &[String]) {
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
+}
+
+#[test]
+fn files_say_what_they_are_for_and_are_short() {
+    let mut faults = Vec::new();
+    for folder in ["src", "crates", "tests", "benches"] {
+        for file in rust_files(&root().join(folder)) {
+            let (name, text) = (shown(&file), fs::read_to_string(&file).unwrap());
+            let lines = text.lines().count();
+            if !text.starts_with("//!") {
+                faults.push(format!("{name}: the first line says what the file is for (`//!`)"));
+            }
+            if lines > MAX_LINES {
+                faults.push(format!("{name}: {lines} lines, more than {MAX_LINES}"));
+            }
+        }
+    }
+    none(&faults);
+}
+
+#[test]
+fn crates_keep_to_their_subject() {
+    let mut faults = Vec::new();
+    for (krate, src) in crates() {
+        let forbidden = FORBIDDEN.iter().filter(|(name, _)| *name == krate).flat_map(|(_, names)| *names);
+        let forbidden: Vec<_> = forbidden.collect();
+        for file in rust_files(&src) {
+            let (name, code) = (shown(&file), code(&fs::read_to_string(&file).unwrap()));
+            for word in forbidden.iter().filter(|word| code.contains(**word)) {
+                faults.push(format!("{name}: `{word}` does not belong into `{krate}`"));
+            }
+            let has_unsafe = ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|word| code.contains(word));
+            if has_unsafe && !UNSAFE.contains(&name.as_str()) {
+                faults.push(format!("{name}: `unsafe`"));
+            }
+        }
+    }
+    none(&faults);
+}
+
+/// A file may import from its parents and from others, but no way leads back. See [`Crate::edges`].
+#[test]
+fn no_circle_between_files() {
+    let mut faults = Vec::new();
+    for (krate, src) in crates() {
+        let read = Crate::read(&src);
+        let edges = read.edges();
+        let found = circles(&edges);
+        let known: Vec<_> =
+            KNOWN_CIRCLES.iter().filter(|(name, _)| *name == krate).map(|(_, files)| *files).collect();
+        let is_of = |circle: &[&str], known: &[&str]| {
+            circle.iter().all(|file| known.iter().any(|beginning| file.starts_with(beginning)))
+        };
+        for circle in &found {
+            if known.iter().any(|known| is_of(circle, known)) {
+                continue;
+            }
+            faults.push(format!("{krate}: a circle between {circle:?}:"));
+            for file in circle {
+                let to: Vec<_> = edges[file].iter().filter(|to| circle.contains(to)).collect();
+                faults.push(format!("  {file} imports from {to:?}"));
+            }
+        }
+        for known in known {
+            if !found.iter().any(|circle| is_of(circle, known)) {
+                faults.push(format!("{krate}: the circle of {known:?} is gone: take it off KNOWN_CIRCLES"));
+            }
+        }
+    }
+    none(&faults);
+}
+
+/// Looks at committed files only.
+#[test]
+fn the_top_of_the_repository_is_tidy() {
+    let listed =
+        Command::new("git").args(["-c", "safe.directory=*", "ls-files"]).current_dir(root()).output();
+    let Some(listed) = listed.ok().filter(|output| output.status.success()) else { return };
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let mut unknown: Vec<_> =
+        listed.lines().filter_map(|path| path.split('/').next()).filter(|top| !TOP.contains(top)).collect();
+    unknown.dedup();
+    assert!(unknown.is_empty(), "at the top of the repository: {unknown:?}");
+    for needed in
+        ["README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "Cargo.lock", "config.toml", ".ci/run"]
+    {
+        assert!(root().join(needed).is_file(), "{needed} is missing");
+    }
+}
