@@ -16,8 +16,10 @@ const PAGES: &[&str] = &[
     "docs/architecture.md",
     "docs/arena.md",
     "docs/courses.md",
+    "docs/configuration.md",
     "docs/lichess.md",
     "docs/matches.md",
+    "docs/playing.md",
     "docs/sources.md",
     "docs/tables.md",
     "docs/variants.md",
@@ -85,9 +87,9 @@ fn documented() -> BTreeSet<(String, String)> {
 
 #[test]
 fn the_table_of_keys_is_the_configuration() {
-    let readme = page("README.md");
+    let page = page("docs/configuration.md");
     let mut told = BTreeSet::new();
-    for row in readme.lines().filter(|line| line.starts_with("| `[")) {
+    for row in page.lines().filter(|line| line.starts_with("| `[")) {
         let [_, table, _, keys, _] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
         for key in keys.split(',') {
             told.insert((table.trim().replace('`', ""), key.trim().trim_matches('`').to_owned()));

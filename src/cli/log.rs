@@ -43,7 +43,7 @@ pub enum Format {
     Json,
 }
 
-/// `error`, `warn`, `info`, `debug`, `trace`, or a filter as `RUST_LOG` takes it: `info,zeitnot::net=debug`.
+/// `error`, `warn`, `info`, `debug`, `trace`, or a filter as `RUST_LOG` takes it: `info,zeitnot_net=debug`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Level(String);

@@ -78,7 +78,8 @@ pub fn result_text(result: GameResult) -> &'static str {
 /// A move as this protocol's clients send it: `e2-e4`, `e7-e8=Q`, castling as the king's move.
 ///
 /// ```
-/// use zeitnot::{game::MoveText, wire::contest::long_algebraic};
+/// use zeitnot_rules::MoveText;
+/// use zeitnot_wire::contest::long_algebraic;
 /// assert_eq!(long_algebraic(&MoveText::new("e2e4").unwrap()), "e2-e4");
 /// assert_eq!(long_algebraic(&MoveText::new("e7e8q").unwrap()), "e7-e8=Q");
 /// ```

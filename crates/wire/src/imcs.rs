@@ -110,7 +110,8 @@ fn whole_millis(word: &str) -> Option<Duration> {
 /// A move as this protocol writes it; promotion needs no mark.
 ///
 /// ```
-/// use zeitnot::{game::MoveText, wire::imcs::dashed};
+/// use zeitnot_rules::MoveText;
+/// use zeitnot_wire::imcs::dashed;
 /// assert_eq!(dashed(&MoveText::new("a2a3").unwrap()), "a2-a3");
 /// ```
 pub fn dashed(mv: &MoveText) -> String {

@@ -114,7 +114,8 @@ pub fn print_state(position: &Mini2023) -> String {
 /// A move as a line of its own, with its end.
 ///
 /// ```
-/// use zeitnot::{game::{Game, minichess::Mini2023}, wire::nthu::print_action};
+/// use zeitnot_rules::{Game, minichess::Mini2023};
+/// use zeitnot_wire::nthu::print_action;
 ///
 /// let start = Mini2023::start();
 /// assert_eq!(print_action(start.read("a2a3").unwrap()), "4 0 3 0\n");

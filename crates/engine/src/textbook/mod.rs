@@ -153,7 +153,8 @@ pub struct Study<M> {
 /// Runs an algorithm to a fixed depth, at most [`DEEPEST`].
 ///
 /// ```
-/// use zeitnot::{engine::textbook::{Algorithm, analyse}, game::{Game, chess::Chess}};
+/// use zeitnot_engine::textbook::{Algorithm, analyse};
+/// use zeitnot_rules::{Game, chess::Chess};
 ///
 /// let study = analyse(Algorithm::Minimax, &Chess::start(), 2);
 /// assert_eq!(study.nodes, 1 + 20 + 400);
