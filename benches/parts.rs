@@ -7,8 +7,8 @@ use std::hint::black_box;
 use divan::{Bencher, counter::ItemsCount};
 use shakmaty::Move;
 use zeitnot_engine::{
-    Score, Table,
-    eval::{ChessJudge, Evaluator},
+    Score, TranspositionTable,
+    eval::{ChessEval, Evaluator},
     table::{Bound, Entry},
 };
 use zeitnot_rules::{Game, Key, Packed, Tactics, chess::Chess};
@@ -80,14 +80,14 @@ fn unpack(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn evaluation_step(bencher: Bencher<'_, '_>) {
-    let judge = ChessJudge::default();
+    let judge = ChessEval::default();
     let sums = judge.root(&Chess::start());
     each_move(bencher, |position, mv| judge.step(&sums, position, mv));
 }
 
 #[divan::bench]
 fn evaluation_score(bencher: Bencher<'_, '_>) {
-    let judge = ChessJudge::default();
+    let judge = ChessEval::default();
     each_position(bencher, |position| judge.score(&judge.root(position), position));
 }
 
@@ -96,7 +96,7 @@ fn evaluation_score(bencher: Bencher<'_, '_>) {
 fn table_probe(bencher: Bencher<'_, '_>) {
     const KEYS: u64 = 1 << 22;
     let key = |number: u64| Key(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let table = Table::new(64).unwrap();
+    let table = TranspositionTable::new(64).unwrap();
     for number in 0..KEYS {
         let entry =
             Entry { mv: Packed(1), score: Score::ZERO, eval: Score::ZERO, depth: 1, bound: Bound::Exact };

@@ -4,7 +4,7 @@ use std::{io::Write, path::PathBuf};
 
 use zeitnot_arena as arena;
 use zeitnot_bot::sources::Library;
-use zeitnot_engine::syzygy::Endgames;
+use zeitnot_engine::syzygy::Tablebases;
 
 use super::{
     CliError,
@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         config.arena.check()?;
     }
     let library = Library::open(&config.bot)?;
-    let endgames = Endgames::open(&config.engine.syzygy)?;
+    let endgames = Tablebases::open(&config.engine.syzygy)?;
     let tried = Engines::open(&config)?;
     print(|out| {
         let Config { engine, engines, bot, cache, log, servers, arena } = &config;

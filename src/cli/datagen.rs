@@ -13,8 +13,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use zeitnot_engine as engine;
 use zeitnot_engine::{
     StopFlag,
-    search::STACK,
-    training::{Effort, Record, SelfPlay, Store, StoreError},
+    search::STACK_SIZE,
+    training::{NodeLimits, Record, RecordFile, RecordFileError, SelfPlay},
 };
 
 use super::CliError;
@@ -58,12 +58,12 @@ const WAITING: usize = 64;
 /// # Errors
 /// [`CliError`] for a file that cannot be written, and for tables larger than the memory.
 pub fn run(args: &Args) -> Result<(), CliError> {
-    let mut store = Store::open(&args.file)?;
+    let mut store = RecordFile::open(&args.file)?;
     let threads = args.threads.unwrap_or_else(engine::cores).get();
     // Who goes on plays other games than who began.
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..)).wrapping_add(store.positions());
     let nodes = args.nodes.get();
-    let effort = Effort { soft: nodes, hard: nodes.saturating_mul(HARD) };
+    let effort = NodeLimits { soft: nodes, hard: nodes.saturating_mul(HARD) };
     let mut seeds = fastrand::Rng::with_seed(seed);
     let players =
         (0..threads).map(|_| SelfPlay::new(effort, seeds.u64(..))).collect::<Result<Vec<_>, _>>()?;
@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     thread::scope(|scope| {
         for player in players {
             let (games, stop) = (games.clone(), &stop);
-            let thread = thread::Builder::new().name("selfplay".into()).stack_size(STACK);
+            let thread = thread::Builder::new().name("selfplay".into()).stack_size(STACK_SIZE);
             thread
                 .spawn_scoped(scope, move || play(player, &games, stop))
                 .map_err(|source| CliError::Io { doing: "cannot start a thread", source })?;
@@ -86,7 +86,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
             let fits = game.len().min(usize::try_from(left).unwrap_or(usize::MAX));
             store
                 .append(&game[..fits])
-                .map_err(|source| StoreError::Io { path: args.file.clone(), source })?;
+                .map_err(|source| RecordFileError::Io { path: args.file.clone(), source })?;
             bar.set_position(store.positions());
         }
         // Players that wait to hand over a game are told by the closed channel.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, thread};
 use zeitnot_engine::{
     OutOfMemory, Workshop,
     external::{Failure, Named, Program},
-    syzygy::{Endgames, TablesError},
+    syzygy::{TablebaseError, Tablebases},
 };
 
 use super::{CliError, config::Config};
@@ -27,7 +27,7 @@ enum Trouble {
     #[error("engine {0}: {1}")]
     OutOfMemory(String, OutOfMemory),
     #[error("engine {0}: {1}")]
-    Tables(String, TablesError),
+    Tables(String, TablebaseError),
 }
 
 impl Engines {
@@ -83,7 +83,7 @@ fn open(name: &str, named: &Named) -> Result<(Workshop, Option<String>), Trouble
     match named {
         Named::Own(own) => {
             let bad_tables = |error| Trouble::Tables(name.to_owned(), error);
-            let endgames = Endgames::open(&own.syzygy).map_err(bad_tables)?;
+            let endgames = Tablebases::open(&own.syzygy).map_err(bad_tables)?;
             Ok((Workshop::new(own).map_err(no_memory)?.asking(endgames, &own.syzygy), None))
         }
         Named::External(program) => {

@@ -12,7 +12,7 @@ use std::{
 use zeitnot_arena::ArenaError;
 use zeitnot_bot::sources::SourceError;
 use zeitnot_clients::ProtocolError;
-use zeitnot_engine::{OutOfMemory, syzygy::TablesError, training::StoreError};
+use zeitnot_engine::{OutOfMemory, syzygy::TablebaseError, training::RecordFileError};
 use zeitnot_rules::GameError;
 
 use clap::{Parser, Subcommand};
@@ -117,7 +117,7 @@ pub enum CliError {
     Source(#[from] SourceError),
     /// Endgame tables that are none.
     #[error("engine.syzygy: {0}")]
-    Tables(#[from] TablesError),
+    Tables(#[from] TablebaseError),
     /// A table larger than the memory.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
@@ -160,7 +160,7 @@ pub enum CliError {
     },
     /// A file of positions that cannot be read or written.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    RecordFile(#[from] RecordFileError),
     /// The operating system says no.
     #[error("{doing}: {source}")]
     Io {
@@ -181,7 +181,7 @@ impl CliError {
             CliError::OutOfMemory(_) | CliError::Tables(_) => 2,
             CliError::Source(_) | CliError::Foreign { .. } => 2,
             CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) | CliError::Account(_) => 1,
-            CliError::Engine(_) | CliError::Crashed(_) | CliError::Late(_) | CliError::Store(_) => 1,
+            CliError::Engine(_) | CliError::Crashed(_) | CliError::Late(_) | CliError::RecordFile(_) => 1,
             CliError::Io { .. } | CliError::Unwritten { .. } => 1,
         }
     }

@@ -9,7 +9,7 @@ use tokio::runtime::{self, Runtime};
 
 use zeitnot_engine::{
     priority::{self, Granted},
-    search::STACK,
+    search::STACK_SIZE,
 };
 
 use super::CliError;
@@ -61,6 +61,6 @@ fn runtime() -> std::io::Result<Runtime> {
     runtime::Builder::new_current_thread()
         .enable_all()
         .on_thread_start(priority::usual)
-        .thread_stack_size(STACK)
+        .thread_stack_size(STACK_SIZE)
         .build()
 }

@@ -5,7 +5,7 @@ use std::{fs, io::Write, path::PathBuf};
 use shakmaty::CastlingMode;
 
 use zeitnot_arena::matches::openings::{Openings, Recipe};
-use zeitnot_engine::{Judged, PlayVisitor, with_game};
+use zeitnot_engine::{PlayVisitor, Playable, with_game};
 use zeitnot_rules::{Game, GameKind, UnknownGame, chess};
 
 use super::{CliError, print};
@@ -95,13 +95,13 @@ struct Usual<'a>(&'a Args);
 impl PlayVisitor for Usual<'_> {
     type Out = Result<Vec<String>, CliError>;
 
-    fn visit<G: Judged>(self) -> Self::Out {
+    fn visit<G: Playable>(self) -> Self::Out {
         self.0.make(|_: &mut fastrand::Rng| G::start())
     }
 }
 
 impl Args {
-    fn make<G: Judged>(&self, start: impl FnMut(&mut fastrand::Rng) -> G) -> Result<Vec<String>, CliError> {
+    fn make<G: Playable>(&self, start: impl FnMut(&mut fastrand::Rng) -> G) -> Result<Vec<String>, CliError> {
         let recipe = Recipe { plies: self.plies, nodes: self.nodes, most: self.within, seed: self.seed };
         let mut openings = Openings::new(recipe, start);
         let (mut found, mut bad) = (Vec::new(), 0);

@@ -8,7 +8,7 @@ use tracing::{error, info, warn};
 
 use zeitnot_bot::{Bot, Equipment, cache::Cache, sources::Library};
 use zeitnot_clients::{ProtocolError, Shutdown};
-use zeitnot_engine::{Workshop, priority::Granted, syzygy::Endgames};
+use zeitnot_engine::{Workshop, priority::Granted, syzygy::Tablebases};
 use zeitnot_seat::Lobby;
 
 use super::{CliError, config::Config, engines::Engines, live::Live, log, network, signals};
@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     if let Some(games) = args.once {
         count(&mut config, games)?;
     }
-    let endgames = Endgames::open(&config.engine.syzygy)?;
+    let endgames = Tablebases::open(&config.engine.syzygy)?;
     let workshop = Workshop::new(&config.engine)?.asking(endgames, &config.engine.syzygy);
     let library = Library::open(&config.bot)?;
     let engines = Engines::open(&config)?;

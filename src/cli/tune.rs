@@ -3,7 +3,7 @@
 use std::{fs, io::Write, num::NonZeroUsize, path::PathBuf};
 
 use zeitnot_engine as engine;
-use zeitnot_engine::training::{self, Dataset, Goal, Settings};
+use zeitnot_engine::training::{self, Dataset, Objective, TunerSettings};
 
 use super::{CliError, print};
 
@@ -28,7 +28,7 @@ pub struct Args {
     pub epochs: u32,
     /// What the score of the search counts beside the result of the game, from 0 to 1
     #[arg(long, default_value_t = 0.7, value_name = "PART", value_parser = part)]
-    pub by_score: f64,
+    pub score_weight: f64,
     /// The first step, in centipawns; steps become smaller
     #[arg(long, default_value_t = 1.0, value_name = "CP", value_parser = length)]
     pub step: f64,
@@ -43,7 +43,7 @@ pub struct Args {
 /// So many positions make a step.
 const BATCH: usize = 16_384;
 /// A twentieth is kept apart.
-const KEPT_APART: f64 = 0.05;
+const HOLDOUT: f64 = 0.05;
 
 fn part(text: &str) -> Result<f64, String> {
     let part = text.parse().ok().filter(|part| (0.0..=1.0).contains(part));
@@ -64,9 +64,9 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     let most = args.positions.unwrap_or(usize::MAX);
     let mut records = Vec::new();
     for file in &args.files {
-        records.extend(training::read(file, most)?);
+        records.extend(training::read_records(file, most)?);
     }
-    let goal = Goal { steepness: training::steepness(&records), by_score: args.by_score };
+    let goal = Objective { steepness: training::steepness(&records), score_weight: args.score_weight };
     let wrong =
         |why: &str| CliError::Usage(format!("the files hold {why}; they are to be of `zeitnot datagen`"));
     let dataset = Dataset::read(&records, goal, threads).map_err(|_| wrong("bytes that are no positions"))?;
@@ -76,13 +76,13 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     print(|out| writeln!(out, "{} positions, steepness {:.5}", dataset.len(), goal.steepness))?;
 
     let settings =
-        Settings { epochs: args.epochs, step: args.step, batch: BATCH, kept_apart: KEPT_APART, threads };
-    let weights = training::tune(&dataset, goal, &training::plain(), &settings, |epoch| {
+        TunerSettings { epochs: args.epochs, step: args.step, batch: BATCH, holdout: HOLDOUT, threads };
+    let weights = training::tune(&dataset, goal, &training::initial_weights(), &settings, |epoch| {
         // Should nobody read it, the weights are wanted all the same.
         let _ = print(|out| {
-            writeln!(out, "epoch {:3}: loss {:.6}, apart {:.6}", epoch.number, epoch.loss, epoch.loss_apart)
+            writeln!(out, "epoch {:3}: loss {:.6}, apart {:.6}", epoch.number, epoch.loss, epoch.holdout_loss)
         });
     });
-    fs::write(&args.out, training::rust(&weights))
+    fs::write(&args.out, training::format_weights(&weights))
         .map_err(|source| CliError::Unwritten { path: args.out.clone(), source })
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use zeitnot_engine as engine;
-use zeitnot_engine::{Judged, PlayVisitor, Score, odds::Odds, with_game};
+use zeitnot_engine::{PlayVisitor, Playable, Score, wdl::WinDrawLoss, with_game};
 use zeitnot_rules::{Game, GameError, GameKind, chess::Chess};
 use zeitnot_wire::uci::{UciScore, Words};
 
@@ -52,7 +52,7 @@ struct Playing<'c>(&'c mut Console<io::Stdout>);
 impl PlayVisitor for Playing<'_> {
     type Out = Result<Option<GameKind>, GuiError>;
 
-    fn visit<G: Judged>(self) -> Self::Out {
+    fn visit<G: Playable>(self) -> Self::Out {
         self.0.play(Uci::<G>(PhantomData))
     }
 }
@@ -60,7 +60,7 @@ impl PlayVisitor for Playing<'_> {
 /// UCI itself, for one of the games that it has a name for.
 struct Uci<G>(PhantomData<G>);
 
-impl<G: Judged> Dialect for Uci<G> {
+impl<G: Playable> Dialect for Uci<G> {
     type Game = G;
     const WORDS: Words = Words::Uci;
     const MARGIN: Margin = MARGIN;
@@ -81,8 +81,8 @@ impl<G: Judged> Dialect for Uci<G> {
         score.into()
     }
 
-    fn odds(position: &G, score: Score) -> Option<Odds> {
-        (G::NAME == Chess::NAME).then(|| Odds::of(score, position.men()))
+    fn odds(position: &G, score: Score) -> Option<WinDrawLoss> {
+        (G::NAME == Chess::NAME).then(|| WinDrawLoss::from_score(score, position.men()))
     }
 
     fn best_move(mv: &str, reply: Option<&str>) -> String {

@@ -235,7 +235,7 @@ async fn the_order_says_whose_word_counts() {
     let file = folder.path().join("small.bin");
     fs::write(&file, Builder::default().entry(Chess::start().book_key().unwrap(), "h2h4", 1).bytes())
         .unwrap();
-    let book = book::Config { files: vec![file], ..book::Config::default() };
+    let book = book::BookConfig { files: vec![file], ..book::BookConfig::default() };
     let server = StandIn::start(says(A3)).await;
     let asks = |order: &str| {
         let sources = toml::from_str::<Config>(&format!("sources = {order}")).unwrap().sources;
@@ -267,7 +267,7 @@ async fn an_opening_is_played_from_a_book() {
         line.play(line.now().read(text).unwrap());
     }
     fs::write(&file, entries.bytes()).unwrap();
-    let book = book::Config { files: vec![file], ..book::Config::default() };
+    let book = book::BookConfig { files: vec![file], ..book::BookConfig::default() };
     let mut house = bot(Config { book, ..Config::default() });
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     for (turn, pair) in OPENING.chunks(2).enumerate() {
@@ -289,7 +289,7 @@ async fn an_opening_is_played_from_a_book() {
 fn what_cannot_work_is_told_at_the_start() {
     let told = |config: Config| Library::open(&config).unwrap_err().to_string();
     let files = vec!["/no/such/book.bin".into()];
-    let book = book::Config { files, ..book::Config::default() };
+    let book = book::BookConfig { files, ..book::BookConfig::default() };
     assert!(
         told(Config { book, ..Config::default() })
             .starts_with("bot.book: book /no/such/book.bin: cannot be read")

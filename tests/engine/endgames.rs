@@ -8,7 +8,9 @@ use std::{
     },
 };
 
-use zeitnot_engine::{Decision, Limits, Progress, StopFlag, Table, Task, Thinker, search::Search};
+use zeitnot_engine::{
+    Decision, Limits, Progress, StopFlag, Task, Thinker, TranspositionTable, search::Search,
+};
 use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
 
 /// For a move: some hundredths of a second.
@@ -16,7 +18,7 @@ const NODES: u64 = 30_000;
 
 /// Plays to the end.
 fn play(fen: &str) -> Outcome {
-    let mut search = Search::<Chess>::new(Arc::new(Table::new(16).unwrap()), 1);
+    let mut search = Search::<Chess>::new(Arc::new(TranspositionTable::new(16).unwrap()), 1);
     let limits = Limits { nodes: Some(NODES), ..Limits::default() };
     let mut line = GameHistory::new(Chess::parse(fen).unwrap());
     while line.outcome() == Outcome::Ongoing {
@@ -122,7 +124,7 @@ fn found(fen: &str, wanted: &str, least: i32, most: i32) {
     };
     let best = Decision::new(line.now().pack(line.now().moves()[0]));
     let limits = Limits { nodes: Some(MOST_NODES), ..Limits::default() };
-    let mut search = Search::<Chess>::new(Arc::new(Table::new(16).unwrap()), 1);
+    let mut search = Search::<Chess>::new(Arc::new(TranspositionTable::new(16).unwrap()), 1);
     search.think(&Task {
         line: &line,
         limits: &limits,

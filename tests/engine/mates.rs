@@ -3,7 +3,7 @@
 
 use std::{cell::Cell, fs, ops::ControlFlow, path::Path, sync::Arc};
 
-use zeitnot_engine::{Decision, Limits, StopFlag, Table, Task, Thinker, search::Search};
+use zeitnot_engine::{Decision, Limits, StopFlag, Task, Thinker, TranspositionTable, search::Search};
 use zeitnot_rules::{Game, GameHistory, chess::Chess};
 
 /// Two seconds at 1.5 million nodes a second, the least we promise.
@@ -30,7 +30,7 @@ fn solve(search: &mut Search<Chess>, fen: &str, moves: u16) -> Option<u64> {
 
 fn solve_all(moves: u16) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/mate-in-{moves}.epd"));
-    let table = Arc::new(Table::new(16).unwrap());
+    let table = Arc::new(TranspositionTable::new(16).unwrap());
     let mut search = Search::new(table.clone(), 1);
     let hardest = Cell::new(0);
     let mut unsolved = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::{fs, ops::ControlFlow, path::Path, sync::Arc};
 
-use zeitnot_engine::{Decision, Limits, StopFlag, Table, Task, Thinker, search::Search};
+use zeitnot_engine::{Decision, Limits, StopFlag, Task, Thinker, TranspositionTable, search::Search};
 use zeitnot_rules::{Game, GameHistory, Outcome, Reason, chess::Chess};
 
 /// The positions of a file in `tests/data`, one at the beginning of each line.
@@ -24,7 +24,7 @@ struct Tally {
 impl Tally {
     /// Plays games from these positions, with this many threads and nodes a move.
     fn play(&mut self, starts: impl IntoIterator<Item = Chess>, threads: usize, nodes: u64) {
-        let table = Arc::new(Table::new(4).unwrap());
+        let table = Arc::new(TranspositionTable::new(4).unwrap());
         let mut search = Search::new(table.clone(), threads);
         for start in starts {
             table.clear();

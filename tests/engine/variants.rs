@@ -3,8 +3,8 @@
 use std::{ops::ControlFlow, sync::Arc};
 
 use zeitnot_engine::{
-    Best, Decision, Judged, Limits, PlayVisitor, StopFlag, Table, Task, Thinker, random::Random,
-    search::Search, with_game,
+    Best, Decision, Limits, PlayVisitor, Playable, StopFlag, Task, Thinker, TranspositionTable,
+    random::RandomMover, search::Search, with_game,
 };
 use zeitnot_rules::{Color, GameHistory, GameKind, Outcome, Reason, chess::shuffled};
 
@@ -19,7 +19,7 @@ const VARIANTS: [GameKind; 7] = [
 ];
 
 /// The move of a thinker, which must be legal.
-fn decide<G: Judged>(thinker: &mut dyn Thinker<G>, line: &GameHistory<G>, nodes: u64) -> (G::Move, Best) {
+fn decide<G: Playable>(thinker: &mut dyn Thinker<G>, line: &GameHistory<G>, nodes: u64) -> (G::Move, Best) {
     let now = line.now();
     let limits = Limits { nodes: Some(nodes), ..Limits::default() };
     let best = Decision::new(now.pack(now.moves()[0]));
@@ -42,8 +42,8 @@ struct Matches {
 impl PlayVisitor for Matches {
     type Out = [usize; 3];
 
-    fn visit<G: Judged>(self) -> [usize; 3] {
-        let table = Arc::new(Table::new(1).unwrap());
+    fn visit<G: Playable>(self) -> [usize; 3] {
+        let table = Arc::new(TranspositionTable::new(1).unwrap());
         let mut search = Search::<G>::new(table, 1);
         let mut tally = [0; 3];
         for game in 0..self.games {
@@ -54,7 +54,7 @@ impl PlayVisitor for Matches {
             while line.outcome() == Outcome::Ongoing && line.moves().len() < 600 {
                 let (mv, _) = match line.now().side() == ours {
                     true => decide(&mut search, &line, self.nodes),
-                    false => decide(&mut Random, &line, 1),
+                    false => decide(&mut RandomMover, &line, 1),
                 };
                 line.play(mv);
             }
@@ -109,10 +109,10 @@ struct Win {
 impl PlayVisitor for Win {
     type Out = ();
 
-    fn visit<G: Judged>(self) {
+    fn visit<G: Playable>(self) {
         let mut line = GameHistory::new(G::parse(self.fen).unwrap());
         let us = line.now().side();
-        let mut search = Search::<G>::new(Arc::new(Table::new(1).unwrap()), 1);
+        let mut search = Search::<G>::new(Arc::new(TranspositionTable::new(1).unwrap()), 1);
         let (mv, best) = decide(&mut search, &line, 30_000);
         let text = line.now().write(mv);
         assert!(self.mv.is_none_or(|mv| mv == text.as_str()), "{} {}: {text}", G::NAME, self.fen);
@@ -121,7 +121,7 @@ impl PlayVisitor for Win {
         while line.outcome() == Outcome::Ongoing && line.moves().len() < 20 {
             let (mv, _) = match line.now().side() == us {
                 true => decide(&mut search, &line, 30_000),
-                false => decide(&mut Random, &line, 1),
+                false => decide(&mut RandomMover, &line, 1),
             };
             line.play(mv);
         }

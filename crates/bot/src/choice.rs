@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Deserializer, de};
 
-use zeitnot_engine::{Judged, Workshop};
+use zeitnot_engine::{Playable, Workshop};
 use zeitnot_rules::{Color, GameKind, Speed, TimeControl};
 use zeitnot_seat::{GameInfo, Opponent};
 
@@ -141,7 +141,7 @@ impl Roster {
     }
 
     /// Who plays this; `None`: the usual engine. One that does not know the game is passed over.
-    pub fn choose<G: Judged>(&self, info: &GameInfo, start: &G) -> Option<&Choice> {
+    pub fn choose<G: Playable>(&self, info: &GameInfo, start: &G) -> Option<&Choice> {
         let rules = if start.is_chess960() { Rules::Chess960 } else { Rules::Of(info.game) };
         self.0.iter().find(|choice| choice.rule.fits(info, rules) && choice.workshop.plays(start))
     }

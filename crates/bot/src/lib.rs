@@ -16,7 +16,7 @@ use tokio_util::{
     task::{AbortOnDropHandle, TaskTracker},
 };
 
-use zeitnot_engine::{Judged, PlayVisitor, Score, Workshop, book, with_game};
+use zeitnot_engine::{PlayVisitor, Playable, Score, Workshop, book, with_game};
 use zeitnot_rules::{ByColor, Color, GameError};
 use zeitnot_seat::{Clocks, Declined, GameInfo, Lobby, OpenSeat, Seat};
 
@@ -69,7 +69,7 @@ pub struct Config {
     /// Where moves may come from before they are searched for.
     pub sources: Order,
     /// Opening books.
-    pub book: book::Config,
+    pub book: book::BookConfig,
     /// Who is asked how endgames end.
     pub tablebase: online::Tablebase,
     /// Who is asked for what other people's engines found.
@@ -96,7 +96,7 @@ impl Default for Config {
             time_share: TimeShare::default(),
             ponder: 0,
             sources: Order::default(),
-            book: book::Config::default(),
+            book: book::BookConfig::default(),
             tablebase: online::Tablebase::default(),
             cloud: online::Cloud::default(),
             explorer: online::Explorer::default(),
@@ -289,7 +289,7 @@ impl Equipment {
     }
 
     /// For one game, with the engine that is chosen for it.
-    fn chosen<G: Judged>(&self, info: &GameInfo, start: &G) -> Equipment {
+    fn chosen<G: Playable>(&self, info: &GameInfo, start: &G) -> Equipment {
         let mut equipment = self.clone();
         if let Some(choice) = self.roster.choose(info, start) {
             equipment.workshop = choice.workshop.clone();
@@ -359,7 +359,7 @@ struct Opening<'b> {
 impl PlayVisitor for Opening<'_> {
     type Out = Result<Seat, GameError>;
 
-    fn visit<G: Judged>(self) -> Self::Out {
+    fn visit<G: Playable>(self) -> Self::Out {
         let root = self.info.start.as_deref().map_or_else(|| Ok(G::start()), G::parse)?;
         let (events, from_protocol) = mpsc::channel(WAITING_EVENTS);
         let (to_protocol, actions) = mpsc::channel(WAITING_ACTIONS);

@@ -16,7 +16,7 @@ use tokio::{
 use zeitnot_engine as engine;
 use zeitnot_engine::time::{Budget, Clock, Reserve};
 use zeitnot_engine::{
-    Best, Judged, Limits, Score,
+    Best, Limits, Playable, Score,
     mind::{Mind, Panicked},
 };
 use zeitnot_rules::{GameHistory, MoveText, Packed};
@@ -34,7 +34,7 @@ use super::{
 };
 
 /// See the module's comment.
-pub(super) struct Player<G: Judged> {
+pub(super) struct Player<G: Playable> {
     info: GameInfo,
     line: GameHistory<G>,
     equipment: Equipment,
@@ -88,7 +88,7 @@ async fn maybe<F: Future>(future: Option<F>) -> F::Output {
     }
 }
 
-impl<G: Judged> Player<G> {
+impl<G: Playable> Player<G> {
     pub fn new(info: GameInfo, root: G, equipment: Equipment, actions: mpsc::Sender<Action>) -> Self {
         Player {
             line: GameHistory::new(root),

@@ -8,7 +8,7 @@
 use tokio::sync::OwnedSemaphorePermit;
 
 use zeitnot_engine::time::Budget;
-use zeitnot_engine::{Judged, Limits, mind::Mind};
+use zeitnot_engine::{Limits, Playable, mind::Mind};
 use zeitnot_rules::{GameHistory, Packed};
 
 use super::{
@@ -22,7 +22,7 @@ const REPLIES: usize = 4;
 const GUESS: u32 = 10;
 
 /// Our thoughts while the opponent's clock runs.
-pub(super) struct Ponder<G: Judged> {
+pub(super) struct Ponder<G: Playable> {
     /// Where the opponent is to move.
     line: GameHistory<G>,
     budget: Budget,
@@ -35,7 +35,7 @@ pub(super) struct Ponder<G: Judged> {
     _core: OwnedSemaphorePermit,
 }
 
-enum Stage<G: Judged> {
+enum Stage<G: Playable> {
     /// About the position behind a reply.
     Answering(Thought<G>),
     /// About the opponent's move.
@@ -44,7 +44,7 @@ enum Stage<G: Judged> {
     Idle,
 }
 
-impl<G: Judged> Ponder<G> {
+impl<G: Playable> Ponder<G> {
     /// Begins with the expected reply, or by looking for one. `budget`: as for the move that comes then.
     /// `None` where no core may be used for it.
     pub fn begin(

@@ -13,7 +13,7 @@ use tokio::{
 
 use zeitnot_engine::time::{Budget, Pacer};
 use zeitnot_engine::{
-    Best, Decision, Judged, Limits, Progress, Report, Score, StopFlag,
+    Best, Decision, Limits, Playable, Progress, Report, Score, StopFlag,
     mind::{Mind, Order, Panicked},
 };
 use zeitnot_rules::{GameHistory, Packed};
@@ -21,7 +21,7 @@ use zeitnot_rules::{GameHistory, Packed};
 use super::{Equipment, cache::Found};
 
 /// A search that runs, or has run. Dropped, it is told to stop.
-pub(super) struct Thought<G: Judged> {
+pub(super) struct Thought<G: Playable> {
     /// What is thought about.
     pub line: GameHistory<G>,
     best: Arc<Decision>,
@@ -36,7 +36,7 @@ pub(super) struct Thought<G: Judged> {
 
 /// What a search thinks after an iteration.
 #[derive(Clone, Debug)]
-pub(super) struct Opinion<G: Judged> {
+pub(super) struct Opinion<G: Playable> {
     pub score: Score,
     pub depth: u16,
     pub nodes: u64,
@@ -62,13 +62,13 @@ pub(super) enum Word {
     End(End),
 }
 
-impl<G: Judged> Drop for Thought<G> {
+impl<G: Playable> Drop for Thought<G> {
     fn drop(&mut self) {
         self.stop.stop();
     }
 }
 
-impl<G: Judged> Thought<G> {
+impl<G: Playable> Thought<G> {
     /// Gives the order to think. `first` stands in the slot from the beginning; without a budget the
     /// search goes on until it is [asked for](Thought::ask) or dropped.
     pub fn begin(
@@ -163,7 +163,7 @@ impl<G: Judged> Thought<G> {
     }
 }
 
-impl<G: Judged> Opinion<G> {
+impl<G: Playable> Opinion<G> {
     fn of(progress: &Progress<G>) -> Self {
         let expects = match progress.pv.as_slice() {
             [ours, theirs, ..] => Some((*ours, *theirs)),

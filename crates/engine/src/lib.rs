@@ -26,7 +26,6 @@ pub mod faulty;
 mod huge_pages;
 pub mod mcts;
 pub mod mind;
-pub mod odds;
 pub mod priority;
 pub mod process;
 pub mod random;
@@ -34,22 +33,23 @@ pub mod score;
 pub mod search;
 mod staff;
 pub mod syzygy;
-pub mod table;
 pub mod textbook;
 pub mod time;
 pub mod training;
+pub mod transposition_table;
 mod turns;
+pub mod wdl;
 
 pub use faulty::Fault;
 use staff::Staff;
-use syzygy::{Consulted, Endgames};
+use syzygy::{LimitedProbe, Tablebases};
 use turns::Turns;
 
 pub use decision::{Best, Decision};
-pub use eval::{Evaluator, Judged};
+pub use eval::{Evaluator, Playable};
 pub use score::Score;
-pub use table::{OutOfMemory, Table};
 use textbook::Algorithm;
+pub use transposition_table::{OutOfMemory, TranspositionTable};
 
 /// When to stop. All limits hold at once; the first one reached wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -203,8 +203,8 @@ pub struct Config {
     pub threads: NonZeroUsize,
     /// The textbook players search no deeper than this.
     pub depth: NonZeroU16,
-    /// Endgame tables for [`Kind::Search`]: opened by [`Endgames::open`], handed over by [`Workshop::asking`].
-    pub syzygy: syzygy::Config,
+    /// Endgame tables for [`Kind::Search`]: opened by [`Tablebases::open`], handed over by [`Workshop::asking`].
+    pub syzygy: syzygy::SyzygyConfig,
 }
 
 /// Who thinks: one row a thinker, here and in [`Workshop::thinker`].
@@ -274,13 +274,13 @@ impl fmt::Display for Kind {
 impl Default for Config {
     fn default() -> Self {
         const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
-        const DEPTH: NonZeroU16 = NonZeroU16::new(textbook::DEEPEST).unwrap();
+        const DEPTH: NonZeroU16 = NonZeroU16::new(textbook::MAX_DEPTH).unwrap();
         Config {
             kind: Kind::default(),
             hash_mib: HASH_MIB,
             threads: NonZeroUsize::MIN,
             depth: DEPTH,
-            syzygy: syzygy::Config::default(),
+            syzygy: syzygy::SyzygyConfig::default(),
         }
     }
 }
@@ -302,13 +302,13 @@ pub struct Workshop {
     threads: NonZeroUsize,
     depth: NonZeroU16,
     hash_mib: NonZeroUsize,
-    table: Arc<Table>,
+    table: Arc<TranspositionTable>,
     background: bool,
     staff: Staff,
     turns: Arc<Turns>,
-    spares: Arc<search::Spares>,
+    history_pool: Arc<search::HistoryPool>,
     /// Endgame tables, and when they are asked.
-    endgames: Option<(Endgames, syzygy::Config)>,
+    endgames: Option<(Tablebases, syzygy::SyzygyConfig)>,
 }
 
 impl Workshop {
@@ -318,8 +318,10 @@ impl Workshop {
     /// [`OutOfMemory`] if the table is larger than the memory there is.
     pub fn new(config: &Config) -> Result<Self, OutOfMemory> {
         let table = match config.kind {
-            Kind::Search => Table::new(config.hash_mib.get())?,
-            Kind::Mcts | Kind::Uct | Kind::Random | Kind::Textbook(_) | Kind::Faulty(_) => Table::new(1)?,
+            Kind::Search => TranspositionTable::new(config.hash_mib.get())?,
+            Kind::Mcts | Kind::Uct | Kind::Random | Kind::Textbook(_) | Kind::Faulty(_) => {
+                TranspositionTable::new(1)?
+            }
         };
         Ok(Workshop::with(Staffed::Ours(config.kind), config, table))
     }
@@ -330,11 +332,11 @@ impl Workshop {
     /// # Errors
     /// As [`Workshop::new`].
     pub fn external(program: Arc<external::Program>) -> Result<Self, OutOfMemory> {
-        let table = Table::new(SUBSTITUTE_MIB)?;
+        let table = TranspositionTable::new(SUBSTITUTE_MIB)?;
         Ok(Workshop::with(Staffed::Theirs(program), &Config::default(), table))
     }
 
-    fn with(who: Staffed, config: &Config, table: Table) -> Self {
+    fn with(who: Staffed, config: &Config, table: TranspositionTable) -> Self {
         Workshop {
             who,
             threads: config.threads,
@@ -344,14 +346,14 @@ impl Workshop {
             background: false,
             staff: Staff::new(),
             turns: Arc::new(Turns::new(cores())),
-            spares: Arc::default(),
+            history_pool: Arc::default(),
             endgames: None,
         }
     }
 
     /// Its own engine asks these endgame tables, as the configuration says.
     #[must_use]
-    pub fn asking(self, endgames: Option<Endgames>, config: &syzygy::Config) -> Self {
+    pub fn asking(self, endgames: Option<Tablebases>, config: &syzygy::SyzygyConfig) -> Self {
         Workshop { endgames: endgames.map(|endgames| (endgames, config.clone())), ..self }
     }
 
@@ -409,15 +411,21 @@ impl Workshop {
     }
 
     /// A thinker for one game.
-    pub fn thinker<G: Judged>(&self) -> Box<dyn Thinker<G>> {
+    pub fn thinker<G: Playable>(&self) -> Box<dyn Thinker<G>> {
         let (mib, threads, turns) = (self.hash_mib.get(), self.threads.get(), self.turns.clone());
         let search = {
-            let (table, turns, spares) = (self.table.clone(), turns.clone(), self.spares.clone());
+            let (table, turns, history_pool) = (self.table.clone(), turns.clone(), self.history_pool.clone());
             let endgames = self.endgames.as_ref();
-            let tables = endgames.and_then(|(all, config)| Some(Consulted::new(G::oracle(all)?, config)));
+            let tables =
+                endgames.and_then(|(all, config)| Some(LimitedProbe::new(G::tablebase_probe(all)?, config)));
             move || {
-                let search = search::Search::<G>::among(table.clone(), threads, Some(turns.clone()), &spares);
-                search.asking(tables.clone())
+                let search = search::Search::<G>::with_shared(
+                    table.clone(),
+                    threads,
+                    Some(turns.clone()),
+                    &history_pool,
+                );
+                search.with_tablebases(tables.clone())
             }
         };
         let kind = match &self.who {
@@ -429,11 +437,11 @@ impl Workshop {
         };
         match kind {
             Kind::Search => Box::new(search()),
-            Kind::Mcts => Box::new(mcts::Puct::<G>::new(mib, threads).taking(turns)),
-            Kind::Uct => Box::new(mcts::Uct::<G>::new(mib, threads).taking(turns)),
-            Kind::Random => Box::new(random::Random),
+            Kind::Mcts => Box::new(mcts::Puct::<G>::new(mib, threads).with_scheduler(turns)),
+            Kind::Uct => Box::new(mcts::Uct::<G>::new(mib, threads).with_scheduler(turns)),
+            Kind::Random => Box::new(random::RandomMover),
             Kind::Textbook(algorithm) => {
-                Box::new(textbook::Player::<G>::new(algorithm, self.depth).taking(turns))
+                Box::new(textbook::TextbookThinker::<G>::new(algorithm, self.depth).with_scheduler(turns))
             }
             Kind::Faulty(fault) => Box::new(faulty::Faulty(fault)),
         }
@@ -442,12 +450,12 @@ impl Workshop {
     /// A move without a search, good enough to stand in a slot that nobody may get to improve: the
     /// table's, or else the one that leads to the best static evaluation and loses no material at once.
     /// [`Packed::NONE`] where there is no legal move.
-    pub fn glance<G: Judged>(&self, position: &G) -> Packed {
+    pub fn glance<G: Playable>(&self, position: &G) -> Packed {
         let known = self.table.probe(position.key()).map(|entry| entry.mv);
         if let Some(mv) = known.filter(|&mv| position.unpack(mv).is_some()) {
             return mv;
         }
-        let judge = G::Judge::default();
+        let judge = G::Evaluator::default();
         let state = judge.root(position);
         let moves = position.moves();
         let worth = |mv: &&G::Move| {
@@ -460,7 +468,7 @@ impl Workshop {
     }
 
     /// The table that all thinkers share.
-    pub fn table(&self) -> &Table {
+    pub fn table(&self) -> &TranspositionTable {
         &self.table
     }
 }
@@ -475,7 +483,7 @@ pub trait PlayVisitor {
     /// What the visit returns.
     type Out;
     /// Runs with the type of the game.
-    fn visit<G: Judged>(self) -> Self::Out;
+    fn visit<G: Playable>(self) -> Self::Out;
 }
 
 macro_rules! with_game {

@@ -14,7 +14,7 @@ use std::{
 
 use zeitnot_rules::GameHistory;
 
-use super::{Decision, Judged, Limits, Progress, Report, StopFlag, Task, Thinker, Workshop, staff::Staff};
+use super::{Decision, Limits, Playable, Progress, Report, StopFlag, Task, Thinker, Workshop, staff::Staff};
 
 /// A thinker that has been told to stop gets this long before it counts as hung: on a machine that is
 /// busy with other things it may have to wait for a core before it can hear anything.
@@ -31,7 +31,7 @@ pub type Watch<G> = Box<dyn Fn(&Progress<G>) -> ControlFlow<()> + Send + Sync>;
 pub type Done = Box<dyn FnOnce(Result<Report, Panicked>) + Send>;
 
 /// Something to think about.
-pub struct Order<G: Judged> {
+pub struct Order<G: Playable> {
     /// The game so far.
     pub line: GameHistory<G>,
     /// When to stop.
@@ -50,28 +50,28 @@ pub struct Order<G: Judged> {
 type Maker<G> = Arc<dyn Fn() -> Box<dyn Thinker<G>> + Send + Sync>;
 
 /// The caller's end.
-pub struct Mind<G: Judged> {
+pub struct Mind<G: Playable> {
     maker: Maker<G>,
     desk: Option<Arc<Desk<G>>>,
     staff: Staff,
 }
 
 /// Between a mind and its thread: one order waits, and the latest is the one that counts.
-struct Desk<G: Judged> {
+struct Desk<G: Playable> {
     tray: Mutex<Tray<G>>,
     changed: Condvar,
 }
 
 /// The thread's end of a desk; dropped, it is left for ever.
-struct Place<G: Judged>(Arc<Desk<G>>);
+struct Place<G: Playable>(Arc<Desk<G>>);
 
-impl<G: Judged> Drop for Place<G> {
+impl<G: Playable> Drop for Place<G> {
     fn drop(&mut self) {
         self.0.leave();
     }
 }
 
-struct Tray<G: Judged> {
+struct Tray<G: Playable> {
     /// Is there a thread, or will there be one?
     manned: bool,
     waiting: Option<Order<G>>,
@@ -89,7 +89,7 @@ enum Owner {
     LeftUsBehind,
 }
 
-impl<G: Judged> Mind<G> {
+impl<G: Playable> Mind<G> {
     /// Thinkers come from this workshop; the thread starts with the first order.
     pub fn new(workshop: Workshop) -> Self {
         let staff = workshop.staff();
@@ -152,7 +152,7 @@ impl<G: Judged> Mind<G> {
     }
 }
 
-impl<G: Judged> Drop for Mind<G> {
+impl<G: Playable> Drop for Mind<G> {
     fn drop(&mut self) {
         if let Some(desk) = &self.desk {
             desk.close(Owner::IsGone);
@@ -160,7 +160,7 @@ impl<G: Judged> Drop for Mind<G> {
     }
 }
 
-impl<G: Judged> Desk<G> {
+impl<G: Playable> Desk<G> {
     fn open(maker: Maker<G>, staff: &Staff) -> io::Result<Arc<Self>> {
         let tray = Tray { manned: true, waiting: None, current: None, owner: Owner::Waits };
         let desk = Arc::new(Desk { tray: Mutex::new(tray), changed: Condvar::new() });
@@ -256,7 +256,7 @@ impl<G: Judged> Desk<G> {
     }
 }
 
-fn work<G: Judged>(thinker: &mut Box<dyn Thinker<G>>, order: &Order<G>) -> Result<Report, Panicked> {
+fn work<G: Playable>(thinker: &mut Box<dyn Thinker<G>>, order: &Order<G>) -> Result<Report, Panicked> {
     let Order { line, limits, best, stop, watch, .. } = order;
     let task = Task { line, limits, best, stop, watch };
     // After a panic the thinker is thrown away, so nothing half-done is seen again.

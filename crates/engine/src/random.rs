@@ -8,9 +8,9 @@ use super::{Best, Report, Score, Task, Thinker};
 
 /// See the module's comment.
 #[derive(Copy, Clone, Debug, Default)]
-pub struct Random;
+pub struct RandomMover;
 
-impl<G: Game> Thinker<G> for Random {
+impl<G: Game> Thinker<G> for RandomMover {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
         let position = task.line.now();
         let mut moves = position.moves();

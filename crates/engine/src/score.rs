@@ -11,7 +11,7 @@ use zeitnot_wire::uci::UciScore;
 /// use zeitnot_engine::Score;
 /// assert!(Score::mate_in(3) > Score::mate_in(5));
 /// assert_eq!(-Score::mate_in(3), Score::mated_in(3));
-/// assert!(Score::mate_in(90) > Score::won_in_tables(1) && Score::won_in_tables(90) > Score::cp(20_000));
+/// assert!(Score::mate_in(90) > Score::tb_win_in(1) && Score::tb_win_in(90) > Score::cp(20_000));
 /// assert_eq!(Score::cp(12).to_string(), "+0.12");
 /// assert_eq!(Score::mate_in(3).to_string(), "#2");
 /// ```
@@ -27,7 +27,7 @@ impl Score {
     /// Above every score a position can have.
     pub const INFINITE: Score = Score(32_000);
     /// Below every score a position can have.
-    pub const LOSS: Score = Score(-32_000);
+    pub const NEG_INFINITE: Score = Score(-32_000);
     /// A mate on the board, for the one who gave it.
     const MATE: Score = Score(31_000);
     /// Where the mates begin.
@@ -61,17 +61,17 @@ impl Score {
     }
 
     /// By endgame tables, who is to move `plies` from the root wins.
-    pub const fn won_in_tables(plies: u16) -> Score {
+    pub const fn tb_win_in(plies: u16) -> Score {
         Score(Score::TABLE_WIN.0 - plies as i16)
     }
 
     /// By endgame tables, who is to move `plies` from the root loses.
-    pub const fn lost_in_tables(plies: u16) -> Score {
+    pub const fn tb_loss_in(plies: u16) -> Score {
         Score(-Score::TABLE_WIN.0 + plies as i16)
     }
 
     /// What an ended game is worth to the side to move, `plies` from the root.
-    pub fn of(outcome: Outcome, to_move: Color, plies: u16) -> Score {
+    pub fn from_outcome(outcome: Outcome, to_move: Color, plies: u16) -> Score {
         match outcome {
             Outcome::Ongoing | Outcome::Draw(_) => Score::ZERO,
             Outcome::Win(side, _) if side == to_move => Score::mate_in(plies),
@@ -85,12 +85,12 @@ impl Score {
     }
 
     /// Is it certain who wins: is it a mate, or do endgame tables say so?
-    pub const fn is_certain(self) -> bool {
+    pub const fn is_decisive(self) -> bool {
         self.0.unsigned_abs() >= Score::LEAST_WIN as u16
     }
 
     /// Is it a certain loss, or not even known yet?
-    pub const fn is_lost(self) -> bool {
+    pub const fn is_loss(self) -> bool {
         self.0 <= -Score::LEAST_WIN
     }
 
@@ -125,24 +125,24 @@ impl Score {
     /// This much better or worse; nothing becomes certain by it, and what is certain stays as it is.
     #[must_use]
     pub const fn offset(self, by: i32) -> Score {
-        if self.is_certain() { self } else { Score::cp(self.0 as i32 + by) }
+        if self.is_decisive() { self } else { Score::cp(self.0 as i32 + by) }
     }
 
     /// A mate or a win seen from the root becomes one seen from a node `ply` plies below it, as a table keeps it.
     #[must_use]
-    pub const fn from_root(self, ply: u16) -> Score {
+    pub const fn to_tt(self, ply: u16) -> Score {
         self.farther(-(ply as i16))
     }
 
-    /// The inverse of [`Score::from_root`].
+    /// The inverse of [`Score::to_tt`].
     #[must_use]
-    pub const fn to_root(self, ply: u16) -> Score {
+    pub const fn from_tt(self, ply: u16) -> Score {
         self.farther(ply as i16)
     }
 
     /// What is certain, moved away from here by some plies; other scores do not depend on the distance.
     const fn farther(self, plies: i16) -> Score {
-        match self.is_certain() {
+        match self.is_decisive() {
             false => self,
             true => Score(self.0 - plies * self.0.signum()),
         }
@@ -202,19 +202,18 @@ mod tests {
             (Score::mated_in(4), -2),
         ] {
             assert_eq!(score.mate_moves(), Some(moves));
-            assert_eq!(score.from_root(5).to_root(5), score);
+            assert_eq!(score.to_tt(5).from_tt(5), score);
         }
         assert!(!Score::cp(1_000_000).is_mate());
         assert!(!Score::cp(-1_000_000).is_mate());
         assert!(Score::mate_in(MAX_PLY).is_mate());
-        for (won, lost) in [0, 1, MAX_PLY].map(|ply| (Score::won_in_tables(ply), Score::lost_in_tables(ply)))
-        {
-            assert!(won.is_certain() && !won.is_mate() && won < Score::mate_in(MAX_PLY));
+        for (won, lost) in [0, 1, MAX_PLY].map(|ply| (Score::tb_win_in(ply), Score::tb_loss_in(ply))) {
+            assert!(won.is_decisive() && !won.is_mate() && won < Score::mate_in(MAX_PLY));
             assert!(won > Score::cp(1_000_000) && won.mate_moves().is_none());
-            assert_eq!((-won, won.from_root(5).to_root(5), won.offset(-900)), (lost, won, won));
-            assert!(lost.is_lost() && !won.is_lost());
+            assert_eq!((-won, won.to_tt(5).from_tt(5), won.offset(-900)), (lost, won, won));
+            assert!(lost.is_loss() && !won.is_loss());
         }
-        assert!(!Score::cp(1_000_000).is_certain() && !Score::cp(-1_000_000).is_lost());
+        assert!(!Score::cp(1_000_000).is_decisive() && !Score::cp(-1_000_000).is_loss());
         assert_eq!(Score::cp(30_700).offset(10_000), Score::cp(1_000_000));
     }
 }

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use super::search::STACK;
+use super::search::STACK_SIZE;
 use crate::priority;
 
 /// What a thread does.
@@ -86,7 +86,7 @@ fn start(work: Work) -> io::Result<()> {
             let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
             work.into_iter().for_each(|work| work());
         };
-        thread::Builder::new().name("mind".into()).stack_size(STACK).spawn(run).map(drop)
+        thread::Builder::new().name("mind".into()).stack_size(STACK_SIZE).spawn(run).map(drop)
     })
 }
 

@@ -11,7 +11,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_engine::{Decision, Limits, OutOfMemory, StopFlag, Table, Task, Thinker, search::Search};
+use zeitnot_engine::{
+    Decision, Limits, OutOfMemory, StopFlag, Task, Thinker, TranspositionTable, search::Search,
+};
 use zeitnot_rules::{Game, GameHistory, chess::Chess};
 use zeitnot_wire::uci::nodes_per_second;
 
@@ -125,7 +127,7 @@ pub fn measure(
     hash: NonZeroUsize,
     mut tell: impl FnMut(&str, u64),
 ) -> Result<Measured, OutOfMemory> {
-    let table = Arc::new(Table::new(hash.get())?);
+    let table = Arc::new(TranspositionTable::new(hash.get())?);
     let mut search = Search::<Chess>::new(table.clone(), 1);
     let limits = Limits { depth: Some(depth), ..Limits::default() };
     let mut measured = Measured { nodes: 0, time: Duration::ZERO };

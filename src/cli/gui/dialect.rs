@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use zeitnot_engine::{Judged, Score, odds::Odds};
+use zeitnot_engine::{Playable, Score, wdl::WinDrawLoss};
 use zeitnot_rules::{Game, GameError, GameHistory};
 use zeitnot_wire::uci::{Go, UciScore, Words};
 
@@ -11,7 +11,7 @@ use super::options::{Offer, Options};
 /// A dialect of UCI.
 pub trait Dialect: Send + 'static {
     /// What is played.
-    type Game: Judged;
+    type Game: Playable;
     /// Which words are known.
     const WORDS: Words;
     /// How early a move leaves.
@@ -45,7 +45,7 @@ pub trait Dialect: Send + 'static {
     fn score(score: Score) -> UciScore;
 
     /// What the value says of the result; `None`: nobody knows that.
-    fn odds(_position: &Self::Game, _score: Score) -> Option<Odds> {
+    fn odds(_position: &Self::Game, _score: Score) -> Option<WinDrawLoss> {
         None
     }
 

@@ -4,9 +4,9 @@ use std::{env, num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, time::Dura
 
 use zeitnot_engine as engine;
 use zeitnot_engine::{
-    book::{self, Book, BookError, Select},
+    book::{self, Book, BookError, Selection},
     external,
-    syzygy::{self, Endgames, MOST_MEN, TablesError},
+    syzygy::{self, MAX_PIECES, TablebaseError, Tablebases},
 };
 use zeitnot_rules::GameKind;
 
@@ -32,16 +32,16 @@ pub struct Options {
     pub game: GameKind,
     /// Whose moves are played without a search.
     pub book: Option<Book>,
-    select: Select,
+    select: Selection,
     book_plies: usize,
     /// Endgame tables that are open.
-    pub endgames: Option<Endgames>,
+    pub endgames: Option<Tablebases>,
 }
 
 impl Options {
     /// As they are before anything is set.
     pub fn new(engine: engine::Config, overhead: Duration) -> Options {
-        let book::Config { select, max_ply, .. } = book::Config::default();
+        let book::BookConfig { select, max_ply, .. } = book::BookConfig::default();
         Options {
             engine,
             overhead,
@@ -90,25 +90,25 @@ impl Options {
 
     fn open_book(&mut self, path: Option<&str>) -> Result<(), BookError> {
         let files = path.map(PathBuf::from).into_iter().collect();
-        self.book =
-            Book::open(&book::Config { files, ..book::Config::default() })?.map(|book| self.using(&book));
+        self.book = Book::open(&book::BookConfig { files, ..book::BookConfig::default() })?
+            .map(|book| self.using(&book));
         Ok(())
     }
 
     /// Several folders stand as the system writes them in `PATH`.
-    fn open_tables(&mut self, path: Option<&str>) -> Result<(), TablesError> {
+    fn open_tables(&mut self, path: Option<&str>) -> Result<(), TablebaseError> {
         let folders = path.into_iter().flat_map(env::split_paths).collect();
-        let config = syzygy::Config { folders, ..self.engine.syzygy.clone() };
-        self.endgames = Endgames::open(&config)?;
+        let config = syzygy::SyzygyConfig { folders, ..self.engine.syzygy.clone() };
+        self.endgames = Tablebases::open(&config)?;
         self.engine.syzygy = config;
         Ok(())
     }
 
     fn using(&self, book: &Book) -> Book {
-        book.used(self.select, self.book_plies)
+        book.with_selection(self.select, self.book_plies)
     }
 
-    fn use_book(&mut self, select: Select, plies: usize) {
+    fn use_book(&mut self, select: Selection, plies: usize) {
         (self.select, self.book_plies) = (select, plies);
         self.book = self.book.as_ref().map(|book| self.using(book));
     }
@@ -135,7 +135,7 @@ pub enum BadOption {
     Book(#[from] BookError),
     /// Files that are no tables.
     #[error("{0}; it stays as it is")]
-    Tables(#[from] TablesError),
+    Tables(#[from] TablebaseError),
 }
 
 /// A button.
@@ -285,7 +285,7 @@ pub const CHESS: &[Offer] = &[
     Offer {
         name: "SyzygyProbeLimit",
         kind: Kind::Spin {
-            range: || 0..=MOST_MEN as u64,
+            range: || 0..=MAX_PIECES as u64,
             get: |options| options.engine.syzygy.max_pieces as u64,
             set: |options, men| options.engine.syzygy.max_pieces = men as usize,
         },
@@ -331,8 +331,8 @@ const ABOUT: &str = concat!(
     ", free software under the GPL 3.0 or later; see docs/uci.md"
 );
 
-const SELECTS: [(&str, Select); 3] =
-    [("best", Select::Best), ("weighted", Select::Weighted), ("uniform", Select::Uniform)];
+const SELECTS: [(&str, Selection); 3] =
+    [("best", Selection::Best), ("weighted", Selection::Weighted), ("uniform", Selection::Uniform)];
 
 fn at_least_one(number: u64) -> NonZeroUsize {
     usize::try_from(number).ok().and_then(NonZeroUsize::new).unwrap_or(NonZeroUsize::MIN)

@@ -13,7 +13,7 @@ use std::{
 };
 
 use zeitnot_engine::{
-    Decision, Judged, Limits, Progress, Score, StopFlag,
+    Decision, Limits, Playable, Progress, Score, StopFlag,
     mind::Order,
     time::{Budget, Clock, Pacer, Reserve},
 };
@@ -23,7 +23,7 @@ use zeitnot_wire::uci::{Go, Info};
 use super::{Dialect, Engine, GuiError, Mail, Output};
 
 /// A search that is not answered yet.
-pub(super) struct Search<G: Judged> {
+pub(super) struct Search<G: Playable> {
     go: Go,
     best: Arc<Decision>,
     stop: Arc<StopFlag>,
@@ -59,7 +59,7 @@ impl Told {
     }
 }
 
-impl<G: Judged> Search<G> {
+impl<G: Playable> Search<G> {
     /// When the answer must be out.
     pub fn hard(&self) -> Option<Instant> {
         self.hard
@@ -80,7 +80,7 @@ impl<G: Judged> Search<G> {
     }
 }
 
-impl<G: Judged> Drop for Search<G> {
+impl<G: Playable> Drop for Search<G> {
     fn drop(&mut self) {
         self.stop.stop();
     }

@@ -23,7 +23,7 @@ use zeitnot_arena::{
         sprt::{Model, Sprt, Verdict},
     },
 };
-use zeitnot_engine::{Judged, PlayVisitor, with_game};
+use zeitnot_engine::{PlayVisitor, Playable, with_game};
 use zeitnot_rules::{GameKind, TimeControl};
 
 use super::{CliError, log, network, print, signals::Signals};
@@ -142,7 +142,7 @@ struct Run<'a>(&'a Args);
 impl PlayVisitor for Run<'_> {
     type Out = Result<(), CliError>;
 
-    fn visit<G: Judged>(self) -> Self::Out {
+    fn visit<G: Playable>(self) -> Self::Out {
         let Run(args) = self;
         let lines = MultiProgress::new();
         // What goes wrong with engines stands in the score.
@@ -203,7 +203,7 @@ impl PlayVisitor for Run<'_> {
 }
 
 /// Plays until the end, or a signal; says whether it was one.
-async fn play<G: Judged>(
+async fn play<G: Playable>(
     whole: Match<G>,
     news: mpsc::Sender<News>,
     stop: CancellationToken,
@@ -246,7 +246,7 @@ impl Args {
         Ok(Some(Sprt { elo0: *elo0, elo1: *elo1, error: self.error, model }))
     }
 
-    fn openings<G: Judged>(&self) -> Result<Vec<G>, CliError> {
+    fn openings<G: Playable>(&self) -> Result<Vec<G>, CliError> {
         let mut openings = match &self.openings {
             Some(path) => arena::openings::load(path)?,
             None if self.variant == GameKind::Chess => {

@@ -13,7 +13,7 @@ use zeitnot_arena::{
 };
 use zeitnot_engine as engine;
 use zeitnot_engine::{
-    Judged, Kind,
+    Kind, Playable,
     external::{self, Named, Program, Protocol, Value},
 };
 use zeitnot_rules::{Game, GameKind};
@@ -36,7 +36,7 @@ pub(super) struct Roster {
 
 impl Roster {
     /// Reads both, starts and tries them.
-    pub fn open<G: Judged>(args: &Args, openings: &[G]) -> Result<Roster, CliError> {
+    pub fn open<G: Playable>(args: &Args, openings: &[G]) -> Result<Roster, CliError> {
         let [first, second] = args.engine.as_slice() else {
             return Err(CliError::Usage("two engines are needed: give --engine twice".into()));
         };
@@ -125,7 +125,7 @@ impl Spec {
         Ok(())
     }
 
-    fn open<G: Judged>(self, args: &Args, usual: Effort, chess960: bool) -> Result<Entry, CliError> {
+    fn open<G: Playable>(self, args: &Args, usual: Effort, chess960: bool) -> Result<Entry, CliError> {
         let effort = self.effort.unwrap_or(usual);
         let (who, own_name) = match self.engine(args)? {
             Named::Own(config) => (self.ours(config)?, self.who.clone()),

@@ -4,10 +4,10 @@ use std::{ops::RangeInclusive, time::Duration};
 
 use indicatif::ProgressBar;
 
-use zeitnot_engine::textbook::{Algorithm, Options, Study, analyse_with};
+use zeitnot_engine::textbook::{Algorithm, Analysis, Options, analyse_with};
 use zeitnot_rules::{Game, chess::Chess};
 
-use super::sheet::Row;
+use super::findings::Row;
 
 /// An algorithm to compare.
 #[derive(Copy, Clone, Debug)]
@@ -42,7 +42,7 @@ pub(super) struct Subject<'p> {
     pub positions: &'p [Chess],
 }
 
-type Studies = Vec<Study<<Chess as Game>::Move>>;
+type Studies = Vec<Analysis<<Chess as Game>::Move>>;
 
 /// One run of each algorithm on each position at each depth. All are compared with the first one that goes
 /// so deep.
@@ -111,7 +111,7 @@ fn single(
     position: &Chess,
     contestant: &Contestant,
     depth: u16,
-    study: &Study<<Chess as Game>::Move>,
+    study: &Analysis<<Chess as Game>::Move>,
 ) -> Row {
     Row {
         who: contestant.name.into(),

@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use indicatif::ProgressBar;
 
 use zeitnot_engine::{
-    Judged, Kind, OutOfMemory,
+    Kind, OutOfMemory, Playable,
     textbook::{Algorithm, Options},
 };
 use zeitnot_rules::{Color, Game, GameHistory, chess::Chess, tuc::Tuc};
@@ -13,9 +13,9 @@ use zeitnot_rules::{Color, Game, GameHistory, chess::Chess, tuc::Tuc};
 use super::{
     Settings,
     compare::{Contestant, Subject, compare},
-    duel::{Duel, Effort, Player},
+    findings::Row,
+    match_play::{Effort, Match, Player},
     openings,
-    sheet::Row,
 };
 use crate::cli::CliError;
 
@@ -149,7 +149,7 @@ fn by_time(kind: Kind, settings: &Settings) -> Player {
 }
 
 /// One match after the other, each a row.
-fn matches<G: Judged>(
+fn matches<G: Playable>(
     settings: &Settings,
     pairs: &[[Player; 2]],
     openings: &[GameHistory<G>],
@@ -160,7 +160,7 @@ fn matches<G: Judged>(
     let games = settings.games();
     bar.inc_length((games * pairs.len()) as u64);
     let row = |&players: &[Player; 2]| {
-        let tally = Duel { players, openings, games, longest, leader }.fight(bar)?;
+        let tally = Match { players, openings, games, longest, leader }.play(bar)?;
         let [first, second] = players;
         Ok(Row {
             position: format!("{games} games of {}", G::NAME),

@@ -1,7 +1,7 @@
 //! `zeitnot study`: the experiments of course reports, for anybody to run again.
 //!
-//! [`experiments`] says what is tried, [`compare`] runs algorithms on positions, [`duel`] plays matches, and
-//! [`sheet`] shows what came of it.
+//! [`experiments`] says what is tried, [`compare`] runs algorithms on positions, [`match_play`] plays matches, and
+//! [`findings`] shows what came of it.
 
 use std::{
     borrow::Cow,
@@ -19,12 +19,12 @@ use zeitnot_rules::{Game, chess::Chess};
 use super::{CliError, print};
 
 mod compare;
-mod duel;
 mod experiments;
+mod findings;
+mod match_play;
 mod openings;
-mod sheet;
 
-use sheet::Row;
+use findings::Row;
 
 /// Fifty random positions, of VinUni's course.
 const POSITIONS: &str = include_str!("vinuni-50.fen");
@@ -187,7 +187,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     let wrong = |source| CliError::Io { doing: "cannot write the CSV file", source };
     let mut file = args.csv.as_ref().map(File::create).transpose().map_err(wrong)?;
     let mut write_file = |text: &str| file.as_mut().map_or(Ok(()), |file| file.write_all(text.as_bytes()));
-    let head = sheet::csv_head();
+    let head = findings::csv_head();
     write_file(&head).map_err(wrong)?;
     if args.format == Format::Csv {
         print(|out| write!(out, "{head}"))?;
@@ -197,10 +197,12 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         let bar = bar();
         let rows = experiment.run(&settings, &bar)?;
         bar.finish_and_clear();
-        let csv = sheet::csv(name(experiment).as_ref(), &rows);
+        let csv = findings::csv(name(experiment).as_ref(), &rows);
         write_file(&csv).map_err(wrong)?;
         match args.format {
-            Format::Text => print(|out| writeln!(out, "{}\n\n{}", experiment.title(), sheet::text(&rows)))?,
+            Format::Text => {
+                print(|out| writeln!(out, "{}\n\n{}", experiment.title(), findings::text(&rows)))?
+            }
             Format::Csv => print(|out| write!(out, "{csv}"))?,
         }
     }

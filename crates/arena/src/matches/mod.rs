@@ -23,7 +23,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use zeitnot_engine::{Config, Judged, OutOfMemory, external::Program, syzygy::TablesError};
+use zeitnot_engine::{Config, OutOfMemory, Playable, external::Program, syzygy::TablebaseError};
 use zeitnot_rules::{ByColor, GameHistory, TimeControl};
 
 use crate::{Allowance, Duel, Finished, House};
@@ -165,16 +165,16 @@ pub enum MatchError {
     OutOfMemory(#[from] OutOfMemory),
     /// The endgame tables of an engine of ours are none.
     #[error(transparent)]
-    Tables(#[from] TablesError),
+    Tables(#[from] TablebaseError),
     /// A mistake of ours.
     #[error("a game crashed, please report it: {0}")]
     Crashed(#[from] JoinError),
 }
 
-impl<G: Judged> Match<G> {
+impl<G: Playable> Match<G> {
     /// Plays until all games are played, or until `stop`, which breaks the running ones off; those are not told.
     ///
-    /// Where an engine of ours plays, the runtime's threads need [`STACK`](zeitnot_engine::search::STACK).
+    /// Where an engine of ours plays, the runtime's threads need [`STACK_SIZE`](zeitnot_engine::search::STACK_SIZE).
     pub async fn run(self, news: mpsc::Sender<News>, stop: CancellationToken) {
         let (whole, next) = (Arc::new(self), Arc::new(AtomicUsize::new(0)));
         let mut slots = JoinSet::new();

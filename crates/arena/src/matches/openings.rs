@@ -4,7 +4,7 @@
 
 use std::{collections::HashSet, ops::ControlFlow};
 
-use zeitnot_engine::{Config, Decision, Judged, Limits, OutOfMemory, Score, StopFlag, Task, Workshop};
+use zeitnot_engine::{Config, Decision, Limits, OutOfMemory, Playable, Score, StopFlag, Task, Workshop};
 use zeitnot_rules::{GameHistory, Key, Packed};
 
 /// Our own set of [standard chess](Recipe::default), one FEN a line.
@@ -55,7 +55,7 @@ impl<F> Openings<F> {
     ///
     /// # Errors
     /// [`OutOfMemory`] if there is no room for the table of the judge.
-    pub fn candidate<G: Judged>(&mut self) -> Result<Option<G>, OutOfMemory>
+    pub fn candidate<G: Playable>(&mut self) -> Result<Option<G>, OutOfMemory>
     where
         F: FnMut(&mut fastrand::Rng) -> G,
     {
@@ -80,7 +80,7 @@ impl<F> Openings<F> {
 }
 
 /// What a search of so many nodes thinks, which knows nothing of any other.
-fn judged<G: Judged>(line: &GameHistory<G>, nodes: u64) -> Result<Score, OutOfMemory> {
+fn judged<G: Playable>(line: &GameHistory<G>, nodes: u64) -> Result<Score, OutOfMemory> {
     const SMALL: std::num::NonZeroUsize = std::num::NonZeroUsize::new(4).unwrap();
     let mut thinker = Workshop::new(&Config { hash_mib: SMALL, ..Config::default() })?.thinker::<G>();
     let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use zeitnot_rules::{Game, chess::Chess, variant::Atomic};
 
-    fn some<G: Judged>(recipe: Recipe) -> Vec<String> {
+    fn some<G: Playable>(recipe: Recipe) -> Vec<String> {
         let mut openings = Openings::new(recipe, |_: &mut fastrand::Rng| G::start());
         let candidates = (0..60).filter_map(|_| openings.candidate().unwrap());
         candidates.map(|position: G| position.print()).collect()

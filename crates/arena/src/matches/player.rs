@@ -9,9 +9,9 @@ use std::{
 use tokio::task::{JoinError, spawn_blocking};
 
 use zeitnot_engine::{
-    Best, Clocks, Decision, Judged, Limits, Progress, StopFlag, Task, Thinker, Workshop,
+    Best, Clocks, Decision, Limits, Playable, Progress, StopFlag, Task, Thinker, Workshop,
     external::{Contestant, Fault, Reply},
-    syzygy::Endgames,
+    syzygy::Tablebases,
     time::{Budget, Clock, Pacer, Reserve},
 };
 use zeitnot_rules::{ByColor, Game, GameHistory, Packed};
@@ -23,12 +23,12 @@ use crate::Opinion;
 const OVERHEAD_PART: u32 = 8;
 
 /// An engine, and what its moves may cost.
-pub(super) struct Player<G: Judged> {
+pub(super) struct Player<G: Playable> {
     hands: Hands<G>,
     effort: Effort,
 }
 
-enum Hands<G: Judged> {
+enum Hands<G: Playable> {
     Ours { thinker: Box<dyn Thinker<G>>, workshop: Workshop, overhead: Duration },
     Theirs(Contestant),
 }
@@ -56,14 +56,14 @@ pub(super) struct Thought {
 /// Who comes back from thinking, and with what; nobody, after a panic.
 pub(super) type Returned<G> = Result<(Player<G>, Result<Thought, Fault>), JoinError>;
 
-impl<G: Judged> Player<G> {
+impl<G: Playable> Player<G> {
     /// Of our engines, each has a table of its own.
     pub async fn new(entry: &Entry) -> Result<Player<G>, MatchError> {
         let Entry { who, effort, .. } = entry.clone();
         spawn_blocking(move || {
             let hands = match who {
                 Who::Ours { config, overhead } => {
-                    let endgames = Endgames::open(&config.syzygy)?;
+                    let endgames = Tablebases::open(&config.syzygy)?;
                     let workshop = Workshop::new(&config)?.asking(endgames, &config.syzygy);
                     Hands::Ours { thinker: workshop.thinker(), workshop, overhead }
                 }
@@ -139,7 +139,7 @@ fn limits<G: Game>(effort: Effort, request: &Request<G>) -> Limits {
 }
 
 /// For ours, which go by a budget.
-fn paced<G: Judged>(effort: Effort, overhead: Duration, request: &Request<G>) -> (Limits, Pacer<G>) {
+fn paced<G: Playable>(effort: Effort, overhead: Duration, request: &Request<G>) -> (Limits, Pacer<G>) {
     let Request { line, left, asked_at, .. } = request;
     let budget = match effort {
         Effort::Clock(time_control) => {

@@ -8,7 +8,7 @@ use std::{
 use tokio::{select, task::JoinError, time::timeout};
 
 use zeitnot_engine::{
-    Judged, StopFlag,
+    Playable, StopFlag,
     external::{Fault, Reply},
 };
 use zeitnot_rules::GameHistory;
@@ -20,19 +20,19 @@ use crate::{Chair, Heard};
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// Who comes back from a game, if anybody does, and what went wrong.
-pub(super) struct Risen<G: Judged> {
+pub(super) struct Risen<G: Playable> {
     pub player: Option<Player<G>>,
     pub fault: Option<String>,
 }
 
-impl<G: Judged> Risen<G> {
+impl<G: Playable> Risen<G> {
     fn sound(player: Player<G>) -> Self {
         Risen { player: Some(player), fault: None }
     }
 }
 
 /// Plays one game to its end.
-pub(super) async fn sit<G: Judged>(
+pub(super) async fn sit<G: Playable>(
     mut chair: Chair,
     mut player: Player<G>,
     mut line: GameHistory<G>,
@@ -96,7 +96,7 @@ async fn fail(chair: &Chair, fault: &Fault) {
 }
 
 /// The game was over while it thought: mostly by its flag.
-fn called_off<G: Judged>(thought: Option<Returned<G>>) -> Risen<G> {
+fn called_off<G: Playable>(thought: Option<Returned<G>>) -> Risen<G> {
     match thought {
         Some(Ok((player, Ok(_)))) => Risen::sound(player),
         Some(Ok((player, Err(fault)))) => Risen { player: Some(player), fault: Some(fault.to_string()) },

@@ -15,7 +15,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use zeitnot_engine::{Best, Judged, Score};
+use zeitnot_engine::{Best, Playable, Score};
 use zeitnot_rules::{GameHistory, GameKind, Packed};
 
 mod entry;
@@ -206,7 +206,7 @@ impl Cache {
     }
 
     /// What to make of this position with a budget that buys so many nodes.
-    pub fn consult<G: Judged>(&self, line: &GameHistory<G>, price: u64) -> Advice {
+    pub fn consult<G: Playable>(&self, line: &GameHistory<G>, price: u64) -> Advice {
         let Some(shared) = &self.shared else { return Advice::Nothing };
         let at = (G::NAME, line.now().key().0);
         let Some(entry) = shared.memory.get(&at) else { return shared.clone().miss(at) };
@@ -222,7 +222,7 @@ impl Cache {
     }
 
     /// The move to play at once in this position, with a budget that buys so many nodes.
-    pub fn known<G: Judged>(&self, line: &GameHistory<G>, price: u64) -> Option<Best> {
+    pub fn known<G: Playable>(&self, line: &GameHistory<G>, price: u64) -> Option<Best> {
         match self.consult(line, price) {
             Advice::Play(found) => Some(found.best()),
             Advice::Seed(_) | Advice::Later(_) | Advice::Nothing => None,
@@ -231,7 +231,7 @@ impl Cache {
 
     /// Keeps what was found at the end of this line, unless the same engine has found something with more
     /// effort before, or what was found may owe something to how the line came there.
-    pub fn keep<G: Judged>(&self, line: &GameHistory<G>, found: Found) {
+    pub fn keep<G: Playable>(&self, line: &GameHistory<G>, found: Found) {
         let Some(shared) = &self.shared else { return };
         let now = line.now();
         if line.repetitions() > 0 || now.reversible_plies() > verdict::FAR_FROM_FIFTY {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use zeitnot_engine::{Judged, Score};
+use zeitnot_engine::{Playable, Score};
 use zeitnot_rules::GameHistory;
 
 use super::entry::Entry;
@@ -74,7 +74,7 @@ pub(super) struct Present {
 }
 
 /// Judges an entry for the position that the line leads to.
-pub(super) fn judge<G: Judged>(entry: &Entry, line: &GameHistory<G>, present: Present) -> Verdict {
+pub(super) fn judge<G: Playable>(entry: &Entry, line: &GameHistory<G>, present: Present) -> Verdict {
     let now = line.now();
     let Some(mv) = now.unpack(entry.found.mv) else { return Verdict::Ignore(Reason::Illegal) };
     if entry.found.score > BETTER && repeats(line, mv) {
@@ -97,7 +97,7 @@ pub(super) fn judge<G: Judged>(entry: &Entry, line: &GameHistory<G>, present: Pr
 /// Has the position stood on the board before, or does the move lead to one that has?
 ///
 /// The first matters as much as the second: what was played from here led back to here.
-fn repeats<G: Judged>(line: &GameHistory<G>, mv: G::Move) -> bool {
+fn repeats<G: Playable>(line: &GameHistory<G>, mv: G::Move) -> bool {
     line.repetitions() > 0 || line.leads_back(mv)
 }
 

@@ -2,7 +2,7 @@
 
 use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
-use zeitnot_engine::{Best, Judged, Score};
+use zeitnot_engine::{Best, Playable, Score};
 use zeitnot_rules::{Color, GameHistory, Packed};
 use zeitnot_seat::Worth;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What the sources are asked.
-pub(crate) struct Asked<'l, G: Judged> {
+pub(crate) struct Asked<'l, G: Playable> {
     pub line: &'l GameHistory<G>,
     pub side: Color,
     /// What is left on our clock.
@@ -69,7 +69,7 @@ pub(crate) enum Step {
 
 impl Inquiry {
     /// Asks all sources, by rank, up to the first that knows.
-    pub fn begin<G: Judged>(library: &Library, cache: &Cache, asked: &Asked<'_, G>) -> Inquiry {
+    pub fn begin<G: Playable>(library: &Library, cache: &Cache, asked: &Asked<'_, G>) -> Inquiry {
         let mut inquiry = Inquiry::default();
         let now = asked.line.now();
         let plies = asked.line.moves().len();
@@ -165,7 +165,7 @@ impl Inquiry {
 }
 
 /// The first of these that can be played here, and that brings a winner no nearer to a draw.
-pub(crate) fn first_fit<G: Judged>(line: &GameHistory<G>, suggestions: &[Suggestion]) -> Option<Best> {
+pub(crate) fn first_fit<G: Playable>(line: &GameHistory<G>, suggestions: &[Suggestion]) -> Option<Best> {
     let now = line.now();
     suggestions.iter().find_map(|suggestion| {
         let mv = now.read(&suggestion.mv).ok()?;

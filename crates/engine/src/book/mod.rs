@@ -7,37 +7,37 @@ use std::{path::PathBuf, sync::Arc};
 
 use serde::Deserialize;
 
-mod file;
+mod polyglot;
 #[cfg(test)]
 mod tests;
 
-use file::File;
-pub use file::{BookError, Fault};
+use polyglot::File;
+pub use polyglot::{BookError, BookFault};
 
 /// The `[bot.book]` table of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Config {
+pub struct BookConfig {
     /// Polyglot's `.bin` files, used as one book; none: no book.
     pub files: Vec<PathBuf>,
     /// Which of the moves that are known.
-    pub select: Select,
+    pub select: Selection,
     /// Only while fewer plies than this were played.
     pub max_ply: usize,
     /// Only moves of this weight or more.
     pub min_weight: u32,
 }
 
-impl Default for Config {
+impl Default for BookConfig {
     fn default() -> Self {
-        Config { files: Vec::new(), select: Select::default(), max_ply: 40, min_weight: 1 }
+        BookConfig { files: Vec::new(), select: Selection::default(), max_ply: 40, min_weight: 1 }
     }
 }
 
 /// How to choose among the moves that a book knows.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Select {
+pub enum Selection {
     /// The one with the greatest weight.
     Best,
     /// Any of them, those with more weight more often.
@@ -51,7 +51,7 @@ pub enum Select {
 #[derive(Clone, Debug)]
 pub struct Book {
     files: Arc<[File]>,
-    config: Config,
+    config: BookConfig,
 }
 
 impl Book {
@@ -59,8 +59,8 @@ impl Book {
     ///
     /// # Errors
     /// [`BookError`]: a file that cannot be read, or that is no book.
-    pub fn open(config: &Config) -> Result<Option<Book>, BookError> {
-        let mut room = file::MOST_BYTES;
+    pub fn open(config: &BookConfig) -> Result<Option<Book>, BookError> {
+        let mut room = polyglot::MOST_BYTES;
         let mut files = Vec::new();
         for path in &config.files {
             let file = File::open(path, room)?;
@@ -72,8 +72,8 @@ impl Book {
 
     /// The same files, used otherwise.
     #[must_use]
-    pub fn used(&self, select: Select, max_ply: usize) -> Book {
-        Book { files: self.files.clone(), config: Config { select, max_ply, ..self.config.clone() } }
+    pub fn with_selection(&self, select: Selection, max_ply: usize) -> Book {
+        Book { files: self.files.clone(), config: BookConfig { select, max_ply, ..self.config.clone() } }
     }
 
     /// How many moves it knows, each in one position.
@@ -100,14 +100,14 @@ impl Book {
     }
 }
 
-impl Select {
+impl Selection {
     /// One of these.
     pub fn among<M: Copy>(self, moves: &[(M, u32)]) -> Option<M> {
         let sum: u64 = moves.iter().map(|(_, weight)| u64::from(*weight)).sum();
         match self {
             // The first of those with the greatest.
-            Select::Best => moves.iter().rev().max_by_key(|(_, weight)| *weight).map(|(mv, _)| *mv),
-            Select::Weighted if sum > 0 => {
+            Selection::Best => moves.iter().rev().max_by_key(|(_, weight)| *weight).map(|(mv, _)| *mv),
+            Selection::Weighted if sum > 0 => {
                 let mut left = fastrand::u64(..sum);
                 let at = moves.iter().position(|(_, weight)| match left.checked_sub(u64::from(*weight)) {
                     Some(rest) => {
@@ -118,7 +118,7 @@ impl Select {
                 });
                 at.and_then(|at| moves.get(at)).map(|(mv, _)| *mv)
             }
-            Select::Weighted | Select::Uniform => fastrand::choice(moves).map(|(mv, _)| *mv),
+            Selection::Weighted | Selection::Uniform => fastrand::choice(moves).map(|(mv, _)| *mv),
         }
     }
 }

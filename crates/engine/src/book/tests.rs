@@ -16,7 +16,7 @@ fn entries(entries: &[(&str, &str, u16)]) -> Builder {
     entries.iter().fold(Builder::default(), add)
 }
 
-fn open(files: &[Builder], config: Config) -> Book {
+fn open(files: &[Builder], config: BookConfig) -> Book {
     let folder = tempfile::tempdir().unwrap();
     let write = |(at, builder): (usize, &Builder)| {
         let path = folder.path().join(format!("{at}.bin"));
@@ -24,7 +24,7 @@ fn open(files: &[Builder], config: Config) -> Book {
         path
     };
     let files = files.iter().enumerate().map(write).collect();
-    Book::open(&Config { files, ..config }).unwrap().unwrap()
+    Book::open(&BookConfig { files, ..config }).unwrap().unwrap()
 }
 
 fn key(position: &Chess) -> u64 {
@@ -46,8 +46,8 @@ fn pick(book: &Book, moves: &str) -> Option<String> {
     pick_at(book, &after(moves), 0)
 }
 
-fn best() -> Config {
-    Config { select: Select::Best, ..Config::default() }
+fn best() -> BookConfig {
+    BookConfig { select: Selection::Best, ..BookConfig::default() }
 }
 
 /// The positions that the format's description tells the keys of.
@@ -93,25 +93,25 @@ fn the_greatest_weight_or_any_that_counts() {
     assert_eq!(pick(&best, "").as_deref(), Some("e2e4"));
     assert_eq!(pick(&best, "e2e4").as_deref(), Some("c7c5"));
     assert_eq!(pick(&best, "d2d4"), None);
-    for (select, least, most) in [(Select::Weighted, 680, 820), (Select::Uniform, 430, 570)] {
-        let book = book(Config { select, ..Config::default() });
+    for (select, least, most) in [(Selection::Weighted, 680, 820), (Selection::Uniform, 430, 570)] {
+        let book = book(BookConfig { select, ..BookConfig::default() });
         let picked: Vec<_> = (0..1000).map(|_| pick(&book, "").unwrap()).collect();
         let kings_pawn = picked.iter().filter(|mv| *mv == "e2e4").count();
         assert!((least..most).contains(&kings_pawn), "{select:?}: {kings_pawn} of 1000");
         assert!(!picked.contains(&"a2a4".to_owned()), "without weight it is not to be played");
     }
-    let picky = book(Config { min_weight: 101, select: Select::Uniform, ..Config::default() });
+    let picky = book(BookConfig { min_weight: 101, select: Selection::Uniform, ..BookConfig::default() });
     assert!((0..50).all(|_| pick(&picky, "").as_deref() == Some("e2e4")));
-    for select in [Select::Weighted, Select::Uniform, Select::Best] {
+    for select in [Selection::Weighted, Selection::Uniform, Selection::Best] {
         let weightless = entries(&[("", "a2a4", 0)]);
-        let book = open(&[weightless], Config { min_weight: 0, select, ..Config::default() });
+        let book = open(&[weightless], BookConfig { min_weight: 0, select, ..BookConfig::default() });
         assert_eq!(pick(&book, "").as_deref(), Some("a2a4"), "{select:?}");
     }
 }
 
 #[test]
 fn no_deeper_than_it_is_told() {
-    let book = open(&[entries(&[("", "e2e4", 1)])], Config { max_ply: 8, ..best() });
+    let book = open(&[entries(&[("", "e2e4", 1)])], BookConfig { max_ply: 8, ..best() });
     assert!(pick_at(&book, &Chess::start(), 7).is_some());
     assert!(pick_at(&book, &Chess::start(), 8).is_none());
 }
@@ -151,7 +151,7 @@ fn what_is_no_move_is_passed_over() {
 fn a_file_that_is_no_book_is_told_by_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let told = |path: &Path| {
-        let config = Config { files: vec![path.to_owned()], ..Config::default() };
+        let config = BookConfig { files: vec![path.to_owned()], ..BookConfig::default() };
         Book::open(&config).unwrap_err().to_string()
     };
     let path = folder.path().join("odd.bin");
@@ -168,5 +168,5 @@ fn a_file_that_is_no_book_is_told_by_its_name() {
         fs::write(&path, bytes).unwrap();
         assert_eq!(told(&path), format!("book {name}: {expected}"));
     }
-    assert!(Book::open(&Config::default()).unwrap().is_none(), "without files there is no book");
+    assert!(Book::open(&BookConfig::default()).unwrap().is_none(), "without files there is no book");
 }

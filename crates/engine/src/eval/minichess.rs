@@ -21,7 +21,7 @@ const TEMPO: i32 = 10;
 
 /// Judges every kind of MiniChess.
 #[derive(Copy, Clone, Debug, Default)]
-pub struct MiniJudge;
+pub struct MiniChessEval;
 
 fn placed(board: &Board, square: Square, side: Color, kind: Kind) -> i32 {
     let row = if side == Color::White { square.row() } else { ROWS - 1 - square.row() };
@@ -36,7 +36,7 @@ fn placed(board: &Board, square: Square, side: Color, kind: Kind) -> i32 {
     WORTH[kind as usize] + place + MOBILITY[kind as usize] * reached
 }
 
-impl<R: Rules> Evaluator<MiniChess<R>> for MiniJudge {
+impl<R: Rules> Evaluator<MiniChess<R>> for MiniChessEval {
     type State = ();
 
     fn root(&self, _: &MiniChess<R>) {}
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn both_sides_see_the_same_and_a_queen_counts() {
-        let score = |text: &str| MiniJudge.score(&(), &Imcs::parse(text).unwrap());
+        let score = |text: &str| MiniChessEval.score(&(), &Imcs::parse(text).unwrap());
         assert_eq!(score("kqbnr/ppppp/...../...../PPPPP/RNBQK W 1"), Score::cp(TEMPO));
         assert_eq!(score("kqbnr/ppppp/...../...../PPPPP/RNBQK B 1"), Score::cp(TEMPO));
         assert!(score("k.bnr/ppppp/...../...../PPPPP/RNBQK W 1") > Score::cp(800));

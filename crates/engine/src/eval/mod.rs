@@ -12,19 +12,19 @@ use zeitnot_rules::{
 
 use super::{
     Score,
-    syzygy::{Endgames, Oracle},
+    syzygy::{TablebaseProbe, Tablebases},
 };
 
 pub mod chess;
 mod minichess;
-mod tables;
+mod pesto;
 mod tuc;
 mod variant;
 
-pub use chess::ChessJudge;
-pub use minichess::MiniJudge;
-pub use tuc::TucJudge;
-pub use variant::VariantJudge;
+pub use chess::ChessEval;
+pub use minichess::MiniChessEval;
+pub use tuc::TucEval;
+pub use variant::VariantEval;
 
 /// Judges positions of one game.
 ///
@@ -41,7 +41,7 @@ pub trait Evaluator<G: Tactics>: Default + Send + Sync + 'static {
     fn step(&self, state: &Self::State, before: &G, mv: G::Move) -> Self::State;
 
     /// The families a position belongs to; `None`: this judge knows of none.
-    fn families(&self, _: &Self::State) -> Option<Families> {
+    fn partial_keys(&self, _: &Self::State) -> Option<PartialKeys> {
         None
     }
 
@@ -52,9 +52,9 @@ pub trait Evaluator<G: Tactics>: Default + Send + Sync + 'static {
 /// Positions that a judge is likely to misjudge alike have a key in common: in chess that of their pawns, of White's
 /// officers, or of Black's.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Families(pub [u64; Families::COUNT]);
+pub struct PartialKeys(pub [u64; PartialKeys::COUNT]);
 
-impl Families {
+impl PartialKeys {
     /// To how many each position belongs.
     pub const COUNT: usize = 3;
 }
@@ -62,42 +62,42 @@ impl Families {
 /// A game our engine can play: its rules, and who judges its positions.
 #[diagnostic::on_unimplemented(
     message = "no evaluator is named for the game `{Self}`",
-    note = "add a row to `judged!` in crates/engine/src/eval/mod.rs"
+    note = "add a row to `playable!` in crates/engine/src/eval/mod.rs"
 )]
-pub trait Judged: Tactics {
+pub trait Playable: Tactics {
     /// Who judges it.
-    type Judge: Evaluator<Self>;
+    type Evaluator: Evaluator<Self>;
 
     /// Who knows how its endgames end, of those whose tables were opened; for most games there are none.
-    fn oracle(_: &Endgames) -> Option<Arc<dyn Oracle<Self>>> {
+    fn tablebase_probe(_: &Tablebases) -> Option<Arc<dyn TablebaseProbe<Self>>> {
         None
     }
 }
 
 /// What the judge of a game carries along the search.
-pub type State<G> = <<G as Judged>::Judge as Evaluator<G>>::State;
+pub type State<G> = <<G as Playable>::Evaluator as Evaluator<G>>::State;
 
-macro_rules! judged {
+macro_rules! playable {
     ($($game:ty => $judge:ty $([tables: $tables:ident])?),* $(,)?) => { $(
-        impl Judged for $game {
-            type Judge = $judge;
-            $(fn oracle(endgames: &Endgames) -> Option<Arc<dyn Oracle<Self>>> {
+        impl Playable for $game {
+            type Evaluator = $judge;
+            $(fn tablebase_probe(endgames: &Tablebases) -> Option<Arc<dyn TablebaseProbe<Self>>> {
                 endgames.$tables.clone().map(|tables| tables as _)
             })?
         }
     )* };
 }
-judged! {
-    Chess => ChessJudge [tables: chess],
-    Imcs => MiniJudge,
-    Mini2023 => MiniJudge,
-    Mini2026 => MiniJudge,
-    Tuc => TucJudge,
-    Crazyhouse => VariantJudge,
-    Atomic => VariantJudge [tables: atomic],
-    Antichess => VariantJudge [tables: antichess],
-    Horde => VariantJudge,
-    KingOfTheHill => VariantJudge,
-    RacingKings => VariantJudge,
-    ThreeCheck => VariantJudge,
+playable! {
+    Chess => ChessEval [tables: chess],
+    Imcs => MiniChessEval,
+    Mini2023 => MiniChessEval,
+    Mini2026 => MiniChessEval,
+    Tuc => TucEval,
+    Crazyhouse => VariantEval,
+    Atomic => VariantEval [tables: atomic],
+    Antichess => VariantEval [tables: antichess],
+    Horde => VariantEval,
+    KingOfTheHill => VariantEval,
+    RacingKings => VariantEval,
+    ThreeCheck => VariantEval,
 }

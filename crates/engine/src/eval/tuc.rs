@@ -23,7 +23,7 @@ const TEMPO: i32 = 15;
 
 /// Judges TUC-Chess.
 #[derive(Copy, Clone, Debug, Default)]
-pub struct TucJudge;
+pub struct TucEval;
 
 fn placed(board: &Board, square: Square, side: Color, kind: Kind) -> i32 {
     let reach = board.reach(square, kind, side);
@@ -39,7 +39,7 @@ fn placed(board: &Board, square: Square, side: Color, kind: Kind) -> i32 {
     WORTH[kind as usize] + place + prizes
 }
 
-impl Evaluator<Tuc> for TucJudge {
+impl Evaluator<Tuc> for TucEval {
     type State = ();
 
     fn root(&self, _: &Tuc) {}
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn both_sides_see_the_same_and_points_count() {
-        let score = |text: &str| TucJudge.score(&(), &Tuc::parse(text).unwrap());
+        let score = |text: &str| TucEval.score(&(), &Tuc::parse(text).unwrap());
         let start = "prkrp/ppppp/...../*****/...../PPPPP/PRKRP";
         assert_eq!(score(&format!("{start} w 0-0 20 0 2021")), Score::cp(TEMPO));
         assert_eq!(score(&format!("{start} b 0-0 20 0 2021")), Score::cp(TEMPO));

@@ -10,7 +10,7 @@ use zeitnot_rules::variant::{Rules, Variant};
 use super::{
     Evaluator,
     chess::{FULL_PHASE, phase, relative},
-    tables,
+    pesto,
 };
 use crate::Score;
 
@@ -19,9 +19,9 @@ const TEMPO: i32 = 10;
 
 /// Judges every variant.
 #[derive(Copy, Clone, Debug, Default)]
-pub struct VariantJudge;
+pub struct VariantEval;
 
-impl<P: Opinion> Evaluator<Variant<P>> for VariantJudge {
+impl<P: Opinion> Evaluator<Variant<P>> for VariantEval {
     type State = ();
 
     fn root(&self, _: &Variant<P>) {}
@@ -50,7 +50,7 @@ pub trait Opinion: Rules {
 fn tapered(board: &Board, us: Color) -> i32 {
     let (mut middlegame, mut endgame, mut weight) = (0, 0, 0);
     for (square, piece) in board {
-        let (early, late) = tables::worth(piece.role, relative(square, piece.color));
+        let (early, late) = pesto::worth(piece.role, relative(square, piece.color));
         let sign = if piece.color == us { 1 } else { -1 };
         middlegame += sign * i32::from(early);
         endgame += sign * i32::from(late);
@@ -154,7 +154,7 @@ mod tests {
     use zeitnot_rules::{Game, variant as game};
 
     fn score<P: Opinion>(fen: &str) -> i32 {
-        VariantJudge.score(&(), &Variant::<P>::parse(fen).unwrap()).get()
+        VariantEval.score(&(), &Variant::<P>::parse(fen).unwrap()).get()
     }
 
     #[test]

@@ -146,7 +146,7 @@ struct Table {
     hash_mib: Option<NonZeroUsize>,
     threads: Option<NonZeroUsize>,
     depth: Option<NonZeroU16>,
-    syzygy: Option<syzygy::Config>,
+    syzygy: Option<syzygy::SyzygyConfig>,
     command: Option<PathBuf>,
     args: Option<Vec<String>>,
     folder: Option<PathBuf>,

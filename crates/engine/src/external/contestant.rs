@@ -10,7 +10,7 @@ use super::{
     program::Session,
     thinker::{End, search},
 };
-use crate::{Judged, Report, Task};
+use crate::{Playable, Report, Task};
 
 /// After `stop` it has this long to answer, or is killed. A game is over then: this is only to see whether the same
 /// process can play the next one.
@@ -76,7 +76,7 @@ impl Contestant {
     ///
     /// # Errors
     /// [`Fault`] where there is no move to be had.
-    pub fn think<G: Judged>(&mut self, task: &Task<'_, G>) -> Result<Answer, Fault> {
+    pub fn think<G: Playable>(&mut self, task: &Task<'_, G>) -> Result<Answer, Fault> {
         let session = self.session.as_mut().ok_or(Fault::Ended)?;
         match search(&self.program, session, task, GRACE) {
             Ok(searched) => Ok(Answer {

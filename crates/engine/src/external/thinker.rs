@@ -13,7 +13,7 @@ use zeitnot_rules::Packed;
 use zeitnot_wire::engines::Thinking;
 
 use super::{Fault, Heard, Pace, Position, Program, program::Session, score};
-use crate::{Best, Judged, Progress, Report, Score, Task, Thinker};
+use crate::{Best, Playable, Progress, Report, Score, Task, Thinker};
 
 /// After `stop` the answer comes within this time, or never. Less than a mind waits for its thinker.
 const GRACE: Duration = Duration::from_millis(250);
@@ -29,7 +29,7 @@ const MOST_PV: usize = 64;
 const USUAL_SHARE: u16 = 600;
 
 /// See the module's comment. Dropped, it ends its process.
-pub(crate) struct External<G: Judged> {
+pub(crate) struct External<G: Playable> {
     program: Arc<Program>,
     state: State<G>,
     /// In a row.
@@ -37,7 +37,7 @@ pub(crate) struct External<G: Judged> {
     make_ours: Box<dyn Fn() -> Box<dyn Thinker<G>> + Send>,
 }
 
-enum State<G: Judged> {
+enum State<G: Playable> {
     Ready(Box<Session>),
     /// It is being started.
     Coming(Receiver<Result<Session, Fault>>),
@@ -45,7 +45,7 @@ enum State<G: Judged> {
     Replaced(Box<dyn Thinker<G>>),
 }
 
-impl<G: Judged> Thinker<G> for External<G> {
+impl<G: Playable> Thinker<G> for External<G> {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
         loop {
             if let State::Replaced(ours) = &mut self.state {
@@ -63,11 +63,11 @@ impl<G: Judged> Thinker<G> for External<G> {
     }
 }
 
-fn is_over<G: Judged>(task: &Task<'_, G>) -> bool {
+fn is_over<G: Playable>(task: &Task<'_, G>) -> bool {
     task.stop.is_raised() || task.limits.hard.is_some_and(|hard| hard <= Instant::now())
 }
 
-impl<G: Judged> External<G> {
+impl<G: Playable> External<G> {
     /// Its process starts now; where it fails too often, what `make_ours` makes takes over.
     pub fn new(program: Arc<Program>, make_ours: Box<dyn Fn() -> Box<dyn Thinker<G>> + Send>) -> Self {
         let state = State::Coming(program.begin());
@@ -121,7 +121,7 @@ pub(super) enum End {
 }
 
 /// Asks the engine, and publishes what it says until it has answered.
-pub(super) fn search<G: Judged>(
+pub(super) fn search<G: Playable>(
     program: &Program,
     session: &mut Session,
     task: &Task<'_, G>,
@@ -169,7 +169,7 @@ pub(super) fn search<G: Judged>(
 }
 
 /// A session that is on its way; `None`: the answer is wanted before it is there.
-fn awaited<G: Judged>(
+fn awaited<G: Playable>(
     coming: &Receiver<Result<Session, Fault>>,
     task: &Task<'_, G>,
 ) -> Result<Option<Session>, Fault> {
@@ -183,7 +183,7 @@ fn awaited<G: Judged>(
     Ok(None)
 }
 
-fn position<G: Judged>(task: &Task<'_, G>, variant: &str) -> Position {
+fn position<G: Playable>(task: &Task<'_, G>, variant: &str) -> Position {
     let line = task.line;
     let mut at = line.root().clone();
     let text = |&mv: &G::Move| {
@@ -204,7 +204,7 @@ fn position<G: Judged>(task: &Task<'_, G>, variant: &str) -> Position {
 }
 
 /// Where there is a clock, the engine shares out its time; else it has what there is until the answer leaves.
-fn pace<G: Judged>(task: &Task<'_, G>, now: Instant, stop_at: Option<Instant>) -> Pace {
+fn pace<G: Playable>(task: &Task<'_, G>, now: Instant, stop_at: Option<Instant>) -> Pace {
     let limits = task.limits;
     let position = task.line.now();
     let clocks = limits.clocks.map(|mut clocks| {
@@ -227,7 +227,7 @@ fn pace<G: Judged>(task: &Task<'_, G>, now: Instant, stop_at: Option<Instant>) -
 }
 
 /// What one search has said so far.
-struct Search<'s, 't, G: Judged> {
+struct Search<'s, 't, G: Playable> {
     task: &'s Task<'t, G>,
     began: Instant,
     /// It goes by our pace, and not by its own.
@@ -236,7 +236,7 @@ struct Search<'s, 't, G: Judged> {
     complained: bool,
 }
 
-impl<G: Judged> Search<'_, '_, G> {
+impl<G: Playable> Search<'_, '_, G> {
     fn has_enough(&self) -> bool {
         self.is_paced && self.last.as_ref().is_some_and(|(_, verdict)| verdict.is_break())
     }
@@ -323,7 +323,7 @@ impl<G: Judged> Search<'_, '_, G> {
 }
 
 #[cfg(test)]
-impl<G: Judged> External<G> {
+impl<G: Playable> External<G> {
     /// So often it failed lately; as often as can be, where ours plays on.
     pub fn faults(&self) -> u32 {
         self.faults

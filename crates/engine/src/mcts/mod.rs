@@ -2,8 +2,8 @@
 //! and a strong one.
 //!
 //! A search reads from top to bottom: [`Mcts`] keeps the [`tree`] from move to move and starts the threads,
-//! each goes down it and back up in [`worker`], and what the two forms do differently, [`playouts`] and
-//! [`judgement`], is told by one trait in [`form`].
+//! each goes down it and back up in [`worker`], and what the two forms do differently, [`uct`] and
+//! [`puct`], is told by one trait in [`policy`].
 //!
 //! An iteration is what other searches call a node: [`Limits::nodes`](super::Limits::nodes) bounds them and
 //! [`Report::nodes`] counts them, so that a position can be studied with a budget of either time or
@@ -22,32 +22,32 @@ use std::{
 
 use zeitnot_rules::GameHistory;
 
-use super::{Report, StopFlag, Task, Thinker, eval::Judged, turns::Turns};
+use super::{Report, StopFlag, Task, Thinker, eval::Playable, turns::Turns};
 
-mod form;
-mod judgement;
 mod node;
-mod playouts;
-mod scale;
+mod policy;
+mod puct;
 mod tree;
+mod uct;
+mod win_value;
 mod worker;
 
-use form::Form;
 use node::Node;
+use policy::Policy;
 use tree::Tree;
 use worker::{Shared, Worker};
 
 /// The course form: random playouts.
-pub type Uct<G> = Mcts<G, playouts::Playouts>;
+pub type Uct<G> = Mcts<G, uct::UctPolicy>;
 /// The strong form: static evaluations.
-pub type Puct<G> = Mcts<G, judgement::Judgement<G>>;
+pub type Puct<G> = Mcts<G, puct::PuctPolicy<G>>;
 
 /// A search to depth 0 would have so many iterations, each ply doubles them.
 const AT_DEPTH_0: u64 = 64;
 
 /// The search in one of its forms.
-pub struct Mcts<G: Judged, F> {
-    judge: G::Judge,
+pub struct Mcts<G: Playable, F> {
+    judge: G::Evaluator,
     tree: Tree,
     /// The position at the root of the tree; `None`: the tree is empty, or of no more use.
     root: Option<G>,
@@ -57,7 +57,7 @@ pub struct Mcts<G: Judged, F> {
     turns: Option<Arc<Turns>>,
 }
 
-impl<G: Judged, F: Form<G>> Mcts<G, F> {
+impl<G: Playable, F: Policy<G>> Mcts<G, F> {
     /// A search with this many threads and a tree of at most this many MiB. When the tree is full, the search
     /// goes on in it as it is. Where there is less memory, the tree is smaller.
     pub fn new(mib: usize, threads: usize) -> Self {
@@ -66,11 +66,11 @@ impl<G: Judged, F: Form<G>> Mcts<G, F> {
 
     fn with_nodes(nodes: usize, threads: usize) -> Self {
         let forms = (0..threads.max(1)).map(|_| F::default()).collect();
-        Mcts { judge: G::Judge::default(), tree: Tree::new(nodes), root: None, forms, turns: None }
+        Mcts { judge: G::Evaluator::default(), tree: Tree::new(nodes), root: None, forms, turns: None }
     }
 
     /// The same, one of many that take turns.
-    pub(super) fn taking(self, turns: Arc<Turns>) -> Self {
+    pub(super) fn with_scheduler(self, turns: Arc<Turns>) -> Self {
         Mcts { turns: Some(turns), ..self }
     }
 
@@ -110,7 +110,7 @@ impl<G: Judged, F: Form<G>> Mcts<G, F> {
     }
 }
 
-impl<G: Judged, F: Form<G>> Thinker<G> for Mcts<G, F> {
+impl<G: Playable, F: Policy<G>> Thinker<G> for Mcts<G, F> {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
         let (position, limits) = (task.line.now(), task.limits);
         let mut moves = position.moves();

@@ -11,14 +11,14 @@ use arrayvec::ArrayVec;
 use zeitnot_rules::{Key, Moves, Outcome};
 
 use super::{
-    form::{Form, Seen},
     node::{Node, Proof},
-    scale,
+    policy::{Policy, Seen},
     tree::Tree,
+    win_value,
 };
 use crate::{
     Best, Progress, RaiseOnDrop, Report, Score, StopFlag, Task,
-    eval::{Evaluator, Judged, State},
+    eval::{Evaluator, Playable, State},
     score::MAX_PLY,
     turns::Turn,
 };
@@ -29,9 +29,9 @@ const BETWEEN_LOOKS: u64 = 8;
 const FIRST_NEWS: u64 = 64;
 
 /// What the threads of one search share.
-pub(super) struct Shared<'s, G: Judged> {
+pub(super) struct Shared<'s, G: Playable> {
     pub task: &'s Task<'s, G>,
-    pub judge: &'s G::Judge,
+    pub judge: &'s G::Evaluator,
     pub tree: &'s Tree,
     /// Raised when the search is over.
     pub done: StopFlag,
@@ -43,7 +43,7 @@ pub(super) struct Shared<'s, G: Judged> {
 }
 
 /// A thread at work.
-pub(super) struct Worker<'s, G: Judged, F> {
+pub(super) struct Worker<'s, G: Playable, F> {
     shared: &'s Shared<'s, G>,
     form: &'s mut F,
     state: State<G>,
@@ -67,7 +67,7 @@ enum Step<'s, M> {
     End(f32),
 }
 
-impl<'s, G: Judged, F: Form<G>> Worker<'s, G, F> {
+impl<'s, G: Playable, F: Policy<G>> Worker<'s, G, F> {
     pub fn new(shared: &'s Shared<'s, G>, form: &'s mut F) -> Self {
         let mut keys = shared.task.line.keys().to_vec();
         let (played, state) = (keys.len(), shared.judge.root(shared.task.line.now()));
@@ -301,7 +301,7 @@ impl<'s, G: Judged, F: Form<G>> Worker<'s, G, F> {
 
 /// Notes what the rules say of a position that is seen for the first time. That it is stalemate shows later,
 /// when it is to get children.
-fn prove_by_rules<G: Judged>(node: &Node, position: &G) {
+fn prove_by_rules<G: Playable>(node: &Node, position: &G) {
     let outcome = match position.settled() {
         Outcome::Ongoing if position.is_check() && position.moves().is_empty() => position.stuck(),
         outcome => outcome,
@@ -312,7 +312,7 @@ fn prove_by_rules<G: Judged>(node: &Node, position: &G) {
 }
 
 /// What the end of the game is for the side that moved last.
-fn proof_of<G: Judged>(outcome: Outcome, position: &G) -> Proof {
+fn proof_of<G: Playable>(outcome: Outcome, position: &G) -> Proof {
     match outcome {
         Outcome::Ongoing => Proof::Open,
         Outcome::Draw(_) => Proof::Drawn,
@@ -327,6 +327,6 @@ fn score_of(child: &Node) -> Score {
         Proof::Won(plies) => Score::mate_in((plies + 1).min(MAX_PLY)),
         Proof::Lost(plies) => Score::mated_in((plies + 1).min(MAX_PLY)),
         Proof::Drawn => Score::ZERO,
-        Proof::Open => child.mean().map_or(Score::ZERO, scale::score),
+        Proof::Open => child.mean().map_or(Score::ZERO, win_value::score),
     }
 }

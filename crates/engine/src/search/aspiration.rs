@@ -6,7 +6,7 @@
 use super::{MAX_PLY, Root, Window, Worker};
 use crate::{
     Score, Stopped,
-    eval::{Judged, State},
+    eval::{Playable, State},
 };
 
 /// Below this depth scores jump too much.
@@ -15,7 +15,7 @@ const FIRST_MARGIN: i32 = 20;
 /// Beyond this the window is opened wholly.
 const LAST_MARGIN: i32 = 800;
 
-impl<G: Judged> Worker<'_, G> {
+impl<G: Playable> Worker<'_, G> {
     /// Searches the root to this depth.
     pub(super) fn aspire(
         &mut self,
@@ -28,7 +28,7 @@ impl<G: Judged> Worker<'_, G> {
             return Ok(score);
         }
         let mut margin = FIRST_MARGIN;
-        let mut window = match depth < MIN_DEPTH || last.is_certain() {
+        let mut window = match depth < MIN_DEPTH || last.is_decisive() {
             true => Window::FULL,
             false => Window { alpha: last.offset(-margin), beta: last.offset(margin) },
         };

@@ -6,36 +6,36 @@
 use zeitnot_rules::{Color, PieceTo};
 
 use super::history::pull;
-use crate::eval::{Families, Judged};
+use crate::eval::{PartialKeys, Playable};
 
 /// Positions of so many families are told apart; beyond that some share a place.
 const PLACES: usize = 8192;
 /// No entry grows beyond this.
 const LIMIT: i32 = 1024;
 /// What an entry at its limit is worth, in centipawns: of each family, and of the last move.
-const FAMILY: [i32; Families::COUNT] = [60, 30, 30];
+const FAMILY: [i32; PartialKeys::COUNT] = [60, 30, 30];
 const REPLY: i32 = 30;
 /// One search moves an entry by no more than this part of its limit.
 const SLOWNESS: i32 = 4;
 
 /// By what a position is known again.
 #[derive(Copy, Clone, Debug)]
-pub struct Likeness {
+pub struct CorrectionKey {
     side: Color,
-    families: Option<Families>,
+    families: Option<PartialKeys>,
     last: Option<PieceTo>,
 }
 
-impl Likeness {
+impl CorrectionKey {
     /// Of a position, and the move that led to it.
-    pub fn new<G: Judged>(position: &G, families: Option<Families>, last: Option<PieceTo>) -> Self {
-        Likeness { side: position.side(), families, last }
+    pub fn new<G: Playable>(position: &G, families: Option<PartialKeys>, last: Option<PieceTo>) -> Self {
+        CorrectionKey { side: position.side(), families, last }
     }
 }
 
 /// The memory of one search thread.
 pub struct Correction {
-    families: Box<[[[i16; PLACES]; 2]; Families::COUNT]>,
+    families: Box<[[[i16; PLACES]; 2]; PartialKeys::COUNT]>,
     replies: Box<[[i16; PieceTo::COUNT]; 2]>,
 }
 
@@ -52,7 +52,7 @@ impl Correction {
     }
 
     /// Centipawns that are missing in the evaluation of such a position; 0 where its judge knows no families.
-    pub fn of(&self, like: &Likeness) -> i32 {
+    pub fn of(&self, like: &CorrectionKey) -> i32 {
         let Some(families) = like.families else { return 0 };
         let side = like.side as usize;
         let by_family = self.families.iter().zip(families.0).zip(FAMILY);
@@ -63,7 +63,7 @@ impl Correction {
     }
 
     /// A search of this depth came to a score that is so much better than the evaluation.
-    pub fn learn(&mut self, like: &Likeness, error: i32, depth: i32) {
+    pub fn learn(&mut self, like: &CorrectionKey, error: i32, depth: i32) {
         let Some(families) = like.families else { return };
         let side = like.side as usize;
         let step = (error * depth / 8).clamp(-LIMIT / SLOWNESS, LIMIT / SLOWNESS);
@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn errors_are_expected_again_in_positions_alike() {
         let mut correction = Correction::new();
-        let families = |pawns| Some(Families([pawns, 2, 3]));
-        let like = |pawns| Likeness::new(&Chess::start(), families(pawns), None);
+        let families = |pawns| Some(PartialKeys([pawns, 2, 3]));
+        let like = |pawns| CorrectionKey::new(&Chess::start(), families(pawns), None);
         for _ in 0..100 {
             correction.learn(&like(1), 80, 8);
         }
@@ -97,7 +97,7 @@ mod tests {
         assert!((100..=120).contains(&same) && (50..=60).contains(&other), "{same} {other}");
         correction.learn(&like(7), -80, 8);
         assert!(correction.of(&like(1)) < same);
-        assert_eq!(correction.of(&Likeness::new(&Chess::start(), None, None)), 0);
+        assert_eq!(correction.of(&CorrectionKey::new(&Chess::start(), None, None)), 0);
         correction.clear();
         assert_eq!(correction.of(&like(1)), 0);
     }

@@ -54,7 +54,7 @@ pub struct History<G: Tactics> {
     /// By the move so many plies earlier, then by the move itself.
     continuation: Continuation,
     killers: Box<[[Option<G::Move>; 2]]>,
-    spares: Arc<Spares>,
+    history_pool: Arc<HistoryPool>,
 }
 
 /// Tables for each of the [`CONTEXTS`].
@@ -63,9 +63,9 @@ type Continuation = Box<[ByMoves]>;
 /// Large tables that no game needs any more, for the next ones: there are never more than were in use at once.
 /// The allocator would keep them in memory for a second, and take others for the games that begin meanwhile.
 #[derive(Default)]
-pub struct Spares(Mutex<Vec<Continuation>>);
+pub struct HistoryPool(Mutex<Vec<Continuation>>);
 
-impl Spares {
+impl HistoryPool {
     /// Empty tables.
     fn take(&self) -> Continuation {
         let spare = self.lock().pop();
@@ -84,7 +84,7 @@ impl Spares {
 
 impl<G: Tactics> Drop for History<G> {
     fn drop(&mut self) {
-        self.spares.lock().push(mem::take(&mut self.continuation));
+        self.history_pool.lock().push(mem::take(&mut self.continuation));
     }
 }
 
@@ -92,13 +92,13 @@ impl<G: Tactics> Drop for History<G> {
 pub type Tried<M> = ArrayVec<M, 64>;
 
 impl<G: Tactics> History<G> {
-    /// An empty memory; its tables come from the spares, and go there.
-    pub fn new(spares: Arc<Spares>) -> Self {
+    /// An empty memory; its tables come from the history_pool, and go there.
+    pub fn new(history_pool: Arc<HistoryPool>) -> Self {
         History {
             quiet: bytemuck::zeroed_box(),
-            continuation: spares.take(),
+            continuation: history_pool.take(),
             killers: vec![[None; 2]; MAX_PLY as usize + 1].into_boxed_slice(),
-            spares,
+            history_pool,
         }
     }
 
@@ -175,24 +175,24 @@ mod tests {
 
     #[test]
     fn spare_tables_are_used_again_and_empty() {
-        let spares = Arc::new(Spares::default());
+        let history_pool = Arc::new(HistoryPool::default());
         let position = Chess::start();
         let moves = position.moves();
         let before = [Some(position.piece_to(moves[1])); CONTEXTS];
         let score = |history: &History<Chess>| history.of(&position, moves[0], &before);
-        let mut history = History::new(spares.clone());
+        let mut history = History::new(history_pool.clone());
         let tables = history.continuation.as_ptr();
         history.cutoff(&position, moves[0], &Tried::new(), &before, (0, 5));
         assert_eq!(score(&history), 3 * 720);
         drop(history);
-        let mut again = History::<Chess>::new(spares.clone());
+        let mut again = History::<Chess>::new(history_pool.clone());
         assert_eq!(again.continuation.as_ptr(), tables);
         assert_eq!(score(&again), 0);
-        let other = History::<Chess>::new(spares.clone());
+        let other = History::<Chess>::new(history_pool.clone());
         again.cutoff(&position, moves[0], &Tried::new(), &before, (0, 5));
         assert_eq!(score(&other), 0);
         drop((again, other));
-        assert_eq!(spares.lock().len(), 2);
+        assert_eq!(history_pool.lock().len(), 2);
     }
 
     #[test]

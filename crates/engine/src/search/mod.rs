@@ -2,9 +2,9 @@
 //!
 //! A search reads from top to bottom: [`Search`] leads on the thread that it is called on and starts others
 //! to help it, each deepens in
-//! [`worker`], an iteration goes through its [`lines`] and opens a window for each in [`aspiration`], a node is
+//! [`worker`], an iteration goes through its [`multipv`] and opens a window for each in [`aspiration`], a node is
 //! searched in [`node`] and played out in [`quiescence`]. Right after a capture or a pawn's move endgame
-//! tables are asked in [`tables`]. Each heuristic has a file of its own under [`prune`], [`reduce`] and
+//! tables are asked in [`tb_probe`]. Each heuristic has a file of its own under [`prune`], [`reduce`] and
 //! [`extend`], and is called by name in one place.
 //!
 //! Sources: Chess Programming Wiki, "Principal Variation Search", "Iterative Deepening" and "Lazy SMP".
@@ -20,11 +20,11 @@ use std::{
 use zeitnot_rules::{Packed, Tactics};
 
 use super::{
-    Progress, Report, Score, StopFlag, Table, Task, Thinker,
-    eval::Judged,
+    Progress, Report, Score, StopFlag, Task, Thinker, TranspositionTable,
+    eval::Playable,
     score::MAX_PLY,
-    syzygy::{Consulted, Root as TablesRoot, Wdl},
-    table::Entry,
+    syzygy::{LimitedProbe, RootProbe, Wdl},
+    transposition_table::Entry,
     turns::Turns,
 };
 
@@ -32,48 +32,48 @@ mod aspiration;
 mod correction;
 mod extend;
 mod history;
-mod lines;
+mod move_picker;
+mod multipv;
 mod node;
-mod picker;
 mod prune;
 mod pv;
 mod quiescence;
 mod reduce;
-mod tables;
+mod tb_probe;
 mod worker;
 
-use correction::Likeness;
-pub(super) use history::Spares;
+use correction::CorrectionKey;
+pub(super) use history::HistoryPool;
 use worker::{Memory, Role, Worker};
 
 /// What kind of node is searched, known when the code is compiled.
-trait Kind {
+trait NodeType {
     /// On the principal variation: the window is open.
     const PV: bool;
     /// The position that we are asked about.
     const ROOT: bool;
     /// The kind of the first child.
-    type Child: Kind;
+    type Child: NodeType;
 }
 
 struct Root;
-struct OnPv;
-struct OffPv;
+struct PvNode;
+struct NonPvNode;
 
-impl Kind for Root {
+impl NodeType for Root {
     const PV: bool = true;
     const ROOT: bool = true;
-    type Child = OnPv;
+    type Child = PvNode;
 }
-impl Kind for OnPv {
+impl NodeType for PvNode {
     const PV: bool = true;
     const ROOT: bool = false;
-    type Child = OnPv;
+    type Child = PvNode;
 }
-impl Kind for OffPv {
+impl NodeType for NonPvNode {
     const PV: bool = false;
     const ROOT: bool = false;
-    type Child = OffPv;
+    type Child = NonPvNode;
 }
 
 /// Only scores between the two are told apart.
@@ -85,7 +85,7 @@ struct Window {
 
 impl Window {
     /// Every score.
-    const FULL: Window = Window { alpha: Score::LOSS, beta: Score::INFINITE };
+    const FULL: Window = Window { alpha: Score::NEG_INFINITE, beta: Score::INFINITE };
 
     /// Is the score above alpha?
     fn at_alpha(self) -> Window {
@@ -119,7 +119,7 @@ struct Node<'p, G: Tactics> {
     static_eval: Score,
     /// That, bettered by the table. None of the three means anything in check.
     eval: Score,
-    like: Likeness,
+    like: CorrectionKey,
     /// What the table knows, and the move that it would play.
     entry: Option<Entry>,
     table_move: Option<G::Move>,
@@ -132,8 +132,8 @@ struct Node<'p, G: Tactics> {
 impl<G: Tactics> Node<'_, G> {
     /// May moves be passed over here? Near the leaves, but not where every move counts: on the principal
     /// variation, in check, or while a mate is at stake.
-    fn is_prunable<K: Kind>(&self, max_depth: i32) -> bool {
-        !K::PV && !self.check && self.depth <= max_depth && !self.window.alpha.is_certain()
+    fn is_prunable<K: NodeType>(&self, max_depth: i32) -> bool {
+        !K::PV && !self.check && self.depth <= max_depth && !self.window.alpha.is_decisive()
     }
 }
 
@@ -147,25 +147,25 @@ struct Candidate<M> {
 }
 
 /// The stack of a search thread: the deepest line, with room for the largest frames of a debug build.
-pub const STACK: usize = 16 << 20;
+pub const STACK_SIZE: usize = 16 << 20;
 
 /// The engine of the house.
-pub struct Search<G: Judged> {
-    judge: G::Judge,
-    table: Arc<Table>,
+pub struct Search<G: Playable> {
+    judge: G::Evaluator,
+    table: Arc<TranspositionTable>,
     /// One for each thread.
     memories: Vec<Memory<G>>,
     /// Shared with other searches; `None`: the machine is ours.
     turns: Option<Arc<Turns>>,
     /// Who knows how its endgames end.
-    tables: Option<Consulted<G>>,
+    tables: Option<LimitedProbe<G>>,
 }
 
 /// What the threads of one search share.
-struct Shared<'s, G: Judged> {
+struct Shared<'s, G: Playable> {
     task: &'s Task<'s, G>,
-    judge: &'s G::Judge,
-    table: &'s Table,
+    judge: &'s G::Evaluator,
+    table: &'s TranspositionTable,
     /// Raised when the first thread is done: the others only help it.
     done: StopFlag,
     nodes: AtomicU64,
@@ -173,44 +173,44 @@ struct Shared<'s, G: Judged> {
     /// Only these moves at the root; empty: all that are legal.
     wanted: &'s [Packed],
     /// What endgame tables say of the root.
-    root: Option<&'s TablesRoot>,
+    root: Option<&'s RootProbe>,
     /// Asked below the root.
-    tables: Option<&'s Consulted<G>>,
+    tables: Option<&'s LimitedProbe<G>>,
     /// How often they knew.
     hits: AtomicU64,
 }
 
-impl<G: Judged> Shared<'_, G> {
+impl<G: Playable> Shared<'_, G> {
     /// A score of the root, as it is told.
     fn told(&self, score: Score) -> Score {
         self.root.map_or(score, |root| root.told(score))
     }
 }
 
-impl<G: Judged> Search<G> {
+impl<G: Playable> Search<G> {
     /// A search with this many threads.
-    pub fn new(table: Arc<Table>, threads: usize) -> Self {
-        Search::among(table, threads, None, &Arc::default())
+    pub fn new(table: Arc<TranspositionTable>, threads: usize) -> Self {
+        Search::with_shared(table, threads, None, &Arc::default())
     }
 
     /// The same, one of many that take turns and hand down what memory they need.
-    pub(super) fn among(
-        table: Arc<Table>,
+    pub(super) fn with_shared(
+        table: Arc<TranspositionTable>,
         threads: usize,
         turns: Option<Arc<Turns>>,
-        spares: &Arc<Spares>,
+        history_pool: &Arc<HistoryPool>,
     ) -> Self {
-        let memories = (0..threads.max(1)).map(|_| Memory::new(spares.clone())).collect();
-        Search { judge: G::Judge::default(), table, memories, turns, tables: None }
+        let memories = (0..threads.max(1)).map(|_| Memory::new(history_pool.clone())).collect();
+        Search { judge: G::Evaluator::default(), table, memories, turns, tables: None }
     }
 
     /// The same, with endgame tables to ask.
-    pub fn asking(self, tables: Option<Consulted<G>>) -> Self {
+    pub fn with_tablebases(self, tables: Option<LimitedProbe<G>>) -> Self {
         Search { tables, ..self }
     }
 }
 
-impl<G: Judged> Thinker<G> for Search<G> {
+impl<G: Playable> Thinker<G> for Search<G> {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
         self.table.new_search();
         let began = Instant::now();
@@ -238,7 +238,7 @@ impl<G: Judged> Thinker<G> for Search<G> {
             let mut memories = self.memories.iter_mut().take(wanted);
             let Some(leader) = memories.next() else { return Report::default() };
             for memory in memories {
-                let thread = thread::Builder::new().name("search".into()).stack_size(STACK);
+                let thread = thread::Builder::new().name("search".into()).stack_size(STACK_SIZE);
                 // Where the system has no thread to give, the search is weaker.
                 let _ = thread.spawn_scoped(scope, move || Worker::new(shared, memory, Role::Helps).deepen());
             }

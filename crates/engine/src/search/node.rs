@@ -3,19 +3,19 @@
 use zeitnot_rules::{Packed, Tactics};
 
 use super::{
-    Candidate, Kind, MAX_PLY, Node, OffPv, Score, Window, Worker, extend, history::Tried, picker::Scope,
-    prune, reduce, tables::Known,
+    Candidate, MAX_PLY, Node, NodeType, NonPvNode, Score, Window, Worker, extend, history::Tried,
+    move_picker::Scope, prune, reduce, tb_probe::Known,
 };
 use crate::{
     Stopped,
-    eval::{Judged, State},
-    table::{Bound, Entry},
+    eval::{Playable, State},
+    transposition_table::{Bound, Entry},
 };
 
 impl Entry {
     /// The stored score, if it settles a search of this depth and window.
     pub(super) fn settles(&self, depth: i32, window: Window, ply: u16) -> Option<Score> {
-        let score = self.score.to_root(ply);
+        let score = self.score.from_tt(ply);
         let fits = match self.bound {
             Bound::Exact => true,
             Bound::Lower => score >= window.beta,
@@ -26,13 +26,13 @@ impl Entry {
 
     /// The static evaluation, bettered by what the stored score says of the true one.
     fn better_eval(&self, eval: Score, ply: u16) -> Score {
-        let score = self.score.to_root(ply);
+        let score = self.score.from_tt(ply);
         let says_more = match self.bound {
             Bound::Exact => true,
             Bound::Lower => score > eval,
             Bound::Upper => score < eval,
         };
-        if says_more && !score.is_certain() { score } else { eval }
+        if says_more && !score.is_decisive() { score } else { eval }
     }
 }
 
@@ -45,12 +45,12 @@ fn is_telling<G: Tactics>(node: &Node<'_, G>, bound: Bound, score: Score, mv: Op
         Bound::Lower => score > node.static_eval,
         Bound::Upper => score < node.static_eval,
     };
-    !node.check && quiet && beyond && !score.is_certain()
+    !node.check && quiet && beyond && !score.is_decisive()
 }
 
-impl<G: Judged> Worker<'_, G> {
+impl<G: Playable> Worker<'_, G> {
     /// Searches a position to a depth: the score is exact within the window, a bound outside.
-    pub(super) fn node<K: Kind>(
+    pub(super) fn node<K: NodeType>(
         &mut self,
         position: &G,
         state: &State<G>,
@@ -84,7 +84,7 @@ impl<G: Judged> Worker<'_, G> {
             return Ok(score);
         }
         let floor = match self.ask_tables::<K>(position, state, depth, window, ply) {
-            Known::Nothing => Score::LOSS,
+            Known::Nothing => Score::NEG_INFINITE,
             Known::AtLeast(score) => score,
             Known::All(score) => return Ok(score),
         };
@@ -96,7 +96,7 @@ impl<G: Judged> Worker<'_, G> {
     }
 
     /// Looks at a position as far as that takes no search.
-    fn survey<'p, K: Kind>(
+    fn survey<'p, K: NodeType>(
         &mut self,
         position: &'p G,
         state: &State<G>,
@@ -112,8 +112,8 @@ impl<G: Judged> Worker<'_, G> {
         let like = self.likeness(state, position, ply);
         let static_eval = judged.map(|judged| self.corrected(judged, &like));
         let improving = self.improves(ply, static_eval);
-        let judged = judged.unwrap_or(Score::LOSS);
-        let static_eval = static_eval.unwrap_or(Score::LOSS);
+        let judged = judged.unwrap_or(Score::NEG_INFINITE);
+        let static_eval = static_eval.unwrap_or(Score::NEG_INFINITE);
         let eval = entry.filter(|_| !check).map_or(static_eval, |e| e.better_eval(static_eval, ply));
         Node {
             position,
@@ -128,13 +128,13 @@ impl<G: Judged> Worker<'_, G> {
             entry,
             table_move,
             improving,
-            floor: Score::LOSS,
+            floor: Score::NEG_INFINITE,
         }
     }
 
     /// The move to look at first: the table's, but at the root that of the line that is searched, and where
     /// nobody knows one, that which we were told of.
-    fn table_move<K: Kind>(&self, position: &G, entry: Option<Entry>) -> Option<G::Move> {
+    fn table_move<K: NodeType>(&self, position: &G, entry: Option<Entry>) -> Option<G::Move> {
         let line = if K::ROOT { self.lines.hint() } else { None };
         let hint = self.shared.task.limits.hint.filter(|_| K::ROOT);
         let known = [line, entry.map(|e| e.mv), hint];
@@ -142,7 +142,7 @@ impl<G: Judged> Worker<'_, G> {
     }
 
     /// Before the moves: each line may settle the node.
-    fn cut<K: Kind>(&mut self, node: &Node<'_, G>, state: &State<G>) -> Result<Option<Score>, Stopped> {
+    fn cut<K: NodeType>(&mut self, node: &Node<'_, G>, state: &State<G>) -> Result<Option<Score>, Stopped> {
         if let Some(score) = prune::reverse_futility::cut::<G, K>(node) {
             return Ok(Some(score));
         }
@@ -152,7 +152,7 @@ impl<G: Judged> Worker<'_, G> {
         prune::probcut::cut::<G, K>(self, node, state)
     }
 
-    fn moves<K: Kind>(&mut self, mut node: Node<'_, G>, state: &State<G>) -> Result<Score, Stopped> {
+    fn moves<K: NodeType>(&mut self, mut node: Node<'_, G>, state: &State<G>) -> Result<Score, Stopped> {
         let (position, ply, alpha) = (node.position, node.ply, node.window.alpha);
         let (mut best, mut best_move) = (node.floor, None);
         node.window.alpha = alpha.max(best);
@@ -168,10 +168,10 @@ impl<G: Judged> Worker<'_, G> {
             let candidate = Candidate { mv, index: count, quiet, history };
             count += 1;
             // For each move, once one is known that does not lose: each line may pass it over.
-            if !best.is_lost()
+            if !best.is_loss()
                 && (prune::late_move::skips::<G, K>(&node, &candidate)
                     || prune::futility::skips::<G, K>(&node, &candidate)
-                    || prune::exchange::skips::<G, K>(&node, &candidate))
+                    || prune::see::skips::<G, K>(&node, &candidate))
             {
                 continue;
             }
@@ -206,7 +206,7 @@ impl<G: Judged> Worker<'_, G> {
         }
         self.leave_moves(picker);
         if count == 0 {
-            return Ok(Score::of(position.stuck(), position.side(), ply));
+            return Ok(Score::from_outcome(position.stuck(), position.side(), ply));
         }
 
         // The best of some moves says nothing of the position.
@@ -228,13 +228,13 @@ impl<G: Judged> Worker<'_, G> {
             self.learn(node, best);
         }
         let mv = best_move.map_or(Packed::NONE, |mv| position.pack(mv));
-        let (score, eval, depth) = (best.from_root(ply), node.judged, node.depth as u8);
+        let (score, eval, depth) = (best.to_tt(ply), node.judged, node.depth as u8);
         self.shared.table.store(position.key(), Entry { mv, score, eval, depth, bound });
     }
 
     /// Searches a child: the first on the principal variation with the open window, the others with a
     /// closed one around alpha, less deep at first, and again where they come out better than expected.
-    fn descend<K: Kind>(
+    fn descend<K: NodeType>(
         &mut self,
         node: &Node<'_, G>,
         candidate: &Candidate<G::Move>,
@@ -247,9 +247,9 @@ impl<G: Judged> Worker<'_, G> {
         let mut score = Score::INFINITE;
         if !K::PV || candidate.index > 0 {
             let reduction = reduce::late_move::plies::<G, K>(node, candidate, child);
-            score = -self.node::<OffPv>(child, next, depth - reduction, closed, ply + 1)?;
+            score = -self.node::<NonPvNode>(child, next, depth - reduction, closed, ply + 1)?;
             if score > window.alpha && reduction > 0 {
-                score = -self.node::<OffPv>(child, next, depth, closed, ply + 1)?;
+                score = -self.node::<NonPvNode>(child, next, depth, closed, ply + 1)?;
             }
         }
         if K::PV && (candidate.index == 0 || score > window.alpha) {

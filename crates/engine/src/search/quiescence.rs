@@ -5,19 +5,19 @@
 
 use zeitnot_rules::Packed;
 
-use super::{Kind, MAX_PLY, Score, Window, Worker, picker::Scope};
+use super::{MAX_PLY, NodeType, Score, Window, Worker, move_picker::Scope};
 use crate::{
     Stopped,
-    eval::{Judged, State},
-    table::{Bound, Entry},
+    eval::{Playable, State},
+    transposition_table::{Bound, Entry},
 };
 
 /// A capture that stays below alpha by more than this is not tried.
 const DELTA: i32 = 180;
 
-impl<G: Judged> Worker<'_, G> {
+impl<G: Playable> Worker<'_, G> {
     /// The score of a position once nothing hangs any more.
-    pub(super) fn quiesce<K: Kind>(
+    pub(super) fn quiesce<K: NodeType>(
         &mut self,
         position: &G,
         state: &State<G>,
@@ -44,7 +44,7 @@ impl<G: Judged> Worker<'_, G> {
         let judged = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
         let like = self.likeness(state, position, ply);
         let eval = judged.map(|judged| self.corrected(judged, &like));
-        let mut best = eval.unwrap_or(Score::LOSS);
+        let mut best = eval.unwrap_or(Score::NEG_INFINITE);
         if best >= window.beta {
             return Ok(best);
         }
@@ -64,7 +64,7 @@ impl<G: Judged> Worker<'_, G> {
                 continue;
             }
             // Out of check one quiet way is enough to know that it is no mate.
-            if check && pick.quiet && !best.is_lost() {
+            if check && pick.quiet && !best.is_loss() {
                 continue;
             }
             let child = self.child(position, pick.mv);
@@ -85,7 +85,7 @@ impl<G: Judged> Worker<'_, G> {
         }
         self.leave_moves(picker);
         if check && count == 0 {
-            return Ok(Score::of(position.stuck(), position.side(), ply));
+            return Ok(Score::from_outcome(position.stuck(), position.side(), ply));
         }
 
         let bound = match best {
@@ -94,7 +94,7 @@ impl<G: Judged> Worker<'_, G> {
             _ => Bound::Upper,
         };
         let mv = best_move.map_or(Packed::NONE, |mv| position.pack(mv));
-        let (score, eval) = (best.from_root(ply), judged.unwrap_or(Score::LOSS));
+        let (score, eval) = (best.to_tt(ply), judged.unwrap_or(Score::NEG_INFINITE));
         self.shared.table.store(position.key(), Entry { mv, score, eval, depth: 0, bound });
         Ok(best)
     }

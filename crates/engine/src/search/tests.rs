@@ -13,7 +13,7 @@ fn search(
     limits: Limits,
     threads: usize,
 ) -> (crate::Best, Option<Progress<Chess>>, Report) {
-    let mut search = Search::new(Arc::new(Table::new(4).unwrap()), threads);
+    let mut search = Search::new(Arc::new(TranspositionTable::new(4).unwrap()), threads);
     let best = Decision::new(line.now().pack(line.now().moves()[0]));
     let last = std::sync::Mutex::new(None);
     let watch = |progress: &Progress<Chess>| {
@@ -104,7 +104,7 @@ fn ends_when_the_watcher_has_heard_enough() {
         assert!(progress.share <= 1000);
         if progress.depth < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let mut search = Search::new(Arc::new(Table::new(1).unwrap()), 1);
+    let mut search = Search::new(Arc::new(TranspositionTable::new(1).unwrap()), 1);
     let report =
         search.think(&Task { line: &start, limits: &limits, best: &best, stop: &stop, watch: &watch });
     assert_eq!(report.depth, 4);
@@ -117,7 +117,7 @@ fn a_raised_flag_leaves_a_legal_move() {
     stop.stop();
     let best = Decision::new(start.now().pack(start.now().moves()[0]));
     let limits = Limits::default();
-    let mut search = Search::new(Arc::new(Table::new(1).unwrap()), 2);
+    let mut search = Search::new(Arc::new(TranspositionTable::new(1).unwrap()), 2);
     search.think(&Task {
         line: &start,
         limits: &limits,

@@ -9,15 +9,15 @@ use zeitnot_rules::{Key, Outcome, Packed, PieceTo, Tactics};
 
 use super::{
     MAX_PLY, Node, Report, Score, Shared,
-    correction::{Correction, Likeness},
-    history::{Before, History, Spares, Tried},
-    lines::Lines,
-    picker::{Pick, Picker, Pile, Scope},
+    correction::{Correction, CorrectionKey},
+    history::{Before, History, HistoryPool, Tried},
+    move_picker::{MoveStack, Pick, Picker, Scope},
+    multipv::Lines,
     pv::PvTable,
 };
 use crate::{
     Best, RaiseOnDrop, Stopped,
-    eval::{Evaluator, Judged, State},
+    eval::{Evaluator, Playable, State},
     turns::Turn,
 };
 
@@ -31,7 +31,7 @@ const NODES_BETWEEN_LOOKS: u64 = 1024;
 pub(super) struct Memory<G: Tactics> {
     history: History<G>,
     correction: Correction,
-    pile: Pile<G::Move>,
+    pile: MoveStack<G::Move>,
     pv: PvTable,
     path: Box<[Step]>,
     keys: Vec<Key>,
@@ -47,12 +47,12 @@ struct Step {
 }
 
 impl<G: Tactics> Memory<G> {
-    pub fn new(spares: Arc<Spares>) -> Self {
+    pub fn new(history_pool: Arc<HistoryPool>) -> Self {
         let path = vec![Step { played: None, eval: None }; MAX_PLY as usize + 1];
         Memory {
-            history: History::new(spares),
+            history: History::new(history_pool),
             correction: Correction::new(),
-            pile: Pile::new(),
+            pile: MoveStack::new(),
             pv: PvTable::new(),
             path: path.into_boxed_slice(),
             keys: Vec::new(),
@@ -74,7 +74,7 @@ pub(super) enum Role<'s> {
 }
 
 /// A thread at work.
-pub(super) struct Worker<'s, G: Judged> {
+pub(super) struct Worker<'s, G: Playable> {
     pub shared: &'s Shared<'s, G>,
     memory: &'s mut Memory<G>,
     role: Role<'s>,
@@ -113,7 +113,7 @@ impl RootEffort {
     }
 }
 
-impl<'s, G: Judged> Worker<'s, G> {
+impl<'s, G: Playable> Worker<'s, G> {
     pub fn new(shared: &'s Shared<'s, G>, memory: &'s mut Memory<G>, role: Role<'s>) -> Self {
         memory.history.new_search();
         memory.pile.clear();
@@ -258,7 +258,7 @@ impl<'s, G: Judged> Worker<'s, G> {
         match position.settled() {
             Outcome::Ongoing if self.is_repetition(position) => Some(Score::ZERO),
             Outcome::Ongoing => None,
-            outcome => Some(Score::of(outcome, position.side(), ply)),
+            outcome => Some(Score::from_outcome(outcome, position.side(), ply)),
         }
     }
 
@@ -386,13 +386,13 @@ impl<'s, G: Judged> Worker<'s, G> {
     }
 
     /// By what the position at this ply is known again.
-    pub fn likeness(&self, state: &State<G>, position: &G, ply: u16) -> Likeness {
+    pub fn likeness(&self, state: &State<G>, position: &G, ply: u16) -> CorrectionKey {
         let last = ply.checked_sub(1).and_then(|ply| self.played(ply));
-        Likeness::new(position, self.shared.judge.families(state), last)
+        CorrectionKey::new(position, self.shared.judge.partial_keys(state), last)
     }
 
     /// The static evaluation: what the judge says, and what it was wrong by in positions alike.
-    pub fn corrected(&self, judged: Score, like: &Likeness) -> Score {
+    pub fn corrected(&self, judged: Score, like: &CorrectionKey) -> Score {
         judged.offset(self.memory.correction.of(like))
     }
 

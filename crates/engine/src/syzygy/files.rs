@@ -20,21 +20,21 @@ use zeitnot_rules::{
     variant::{Rules, Variant},
 };
 
-use super::{Config, Oracle};
+use super::{SyzygyConfig, TablebaseProbe};
 
 /// Tables that are of no use.
 #[derive(Debug, thiserror::Error)]
 #[error("endgame tables: {}: {fault}", path.display())]
-pub struct TablesError {
+pub struct TablebaseError {
     /// The folder or the file.
     pub path: PathBuf,
     /// What is wrong with it.
-    pub fault: Fault,
+    pub fault: TablebaseFault,
 }
 
 /// What is wrong with tables.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum TablebaseFault {
     /// It is not there, or not for us.
     #[error("cannot be read: {0}")]
     Unread(#[from] io::Error),
@@ -51,21 +51,21 @@ pub enum Fault {
 
 /// The tables of the games that there are tables for.
 #[derive(Clone, Debug)]
-pub struct Endgames {
+pub struct Tablebases {
     pub(crate) chess: Option<Arc<Tables<ChessRules>>>,
     pub(crate) atomic: Option<Arc<Tables<variant::Atomic>>>,
     pub(crate) antichess: Option<Arc<Tables<variant::Antichess>>>,
 }
 
-impl Endgames {
+impl Tablebases {
     /// Finds the tables of these folders, and looks at how each begins and ends; `None` where there are no folders.
     ///
     /// # Errors
-    /// [`TablesError`]: a folder without tables, or a file that is none.
-    pub fn open(config: &Config) -> Result<Option<Endgames>, TablesError> {
+    /// [`TablebaseError`]: a folder without tables, or a file that is none.
+    pub fn open(config: &SyzygyConfig) -> Result<Option<Tablebases>, TablebaseError> {
         let mut files = Vec::new();
         for folder in &config.folders {
-            let wrong = |fault| TablesError { path: folder.clone(), fault };
+            let wrong = |fault| TablebaseError { path: folder.clone(), fault };
             let before = files.len();
             for entry in fs::read_dir(folder).map_err(|error| wrong(error.into()))? {
                 let path = entry.map_err(|error| wrong(error.into()))?.path();
@@ -74,14 +74,14 @@ impl Endgames {
                 }
             }
             if files.len() == before {
-                return Err(wrong(Fault::Empty));
+                return Err(wrong(TablebaseFault::Empty));
             }
         }
         let Some(folder) = config.folders.first() else { return Ok(None) };
         let (chess, atomic, antichess) = (Tables::of(&files)?, Tables::of(&files)?, Tables::of(&files)?);
-        let endgames = Endgames { chess, atomic, antichess };
+        let endgames = Tablebases { chess, atomic, antichess };
         if endgames.counts().is_empty() {
-            return Err(TablesError { path: folder.clone(), fault: Fault::NoEnds });
+            return Err(TablebaseError { path: folder.clone(), fault: TablebaseFault::NoEnds });
         }
         Ok(Some(endgames))
     }
@@ -96,7 +96,7 @@ impl Endgames {
     }
 }
 
-impl fmt::Display for Endgames {
+impl fmt::Display for Tablebases {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (game, [ends, distances], men)) in self.counts().into_iter().enumerate() {
             let comma = if at > 0 { ", " } else { "" };
@@ -144,19 +144,21 @@ fn is_table(path: &Path) -> bool {
 
 impl<P: Position + Clone + Syzygy> Tables<P> {
     /// Those among these files that are of this game; `None` where no end is among them.
-    fn of(files: &[PathBuf]) -> Result<Option<Arc<Self>>, TablesError> {
+    fn of(files: &[PathBuf]) -> Result<Option<Arc<Self>>, TablebaseError> {
         let (mut base, mut counts) = (Tablebase::new(), [0; 2]);
         for path in files {
             let Some((at, kind)) = kind_of::<P>(path) else { continue };
-            let wrong = |fault| TablesError { path: path.clone(), fault };
+            let wrong = |fault| TablebaseError { path: path.clone(), fault };
             if !begins_with(path, kind.magic).map_err(|error| wrong(error.into()))? {
-                return Err(wrong(Fault::Torn));
+                return Err(wrong(TablebaseFault::Torn));
             }
             match base.add_file(path) {
                 Ok(()) => counts[at] += 1,
                 // Not a name of men that can stand on one board.
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
-                Err(error) if error.kind() == io::ErrorKind::InvalidData => return Err(wrong(Fault::Torn)),
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    return Err(wrong(TablebaseFault::Torn));
+                }
                 Err(error) => return Err(wrong(error.into())),
             }
         }
@@ -209,7 +211,7 @@ fn begins_with(path: &Path, magic: [u8; 4]) -> io::Result<bool> {
     }
 }
 
-impl Oracle<Chess> for Tables<ChessRules> {
+impl TablebaseProbe<Chess> for Tables<ChessRules> {
     fn men(&self) -> usize {
         self.base.max_pieces()
     }
@@ -223,7 +225,7 @@ impl Oracle<Chess> for Tables<ChessRules> {
     }
 }
 
-impl<P: Rules + Syzygy> Oracle<Variant<P>> for Tables<P> {
+impl<P: Rules + Syzygy> TablebaseProbe<Variant<P>> for Tables<P> {
     fn men(&self) -> usize {
         self.base.max_pieces()
     }

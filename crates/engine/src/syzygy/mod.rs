@@ -1,8 +1,8 @@
 //! Endgame tables in Syzygy's format: who wins where few men are left, and how far it is to the next capture or
 //! move of a pawn.
 //!
-//! A search asks an [`Oracle`] and knows of no files; [`files`] are those on the disk, by the crate
-//! `shakmaty-syzygy`. Below the root the search is told who wins (WDL), at the root [`Root`] keeps the moves that
+//! A search asks an [`TablebaseProbe`] and knows of no files; [`files`] are those on the disk, by the crate
+//! `shakmaty-syzygy`. Below the root the search is told who wins (WDL), at the root [`RootProbe`] keeps the moves that
 //! hold the best end, by the distance (DTZ) and the rule of fifty moves.
 //!
 //! Source: Chess Programming Wiki, "Syzygy Bases".
@@ -17,20 +17,20 @@ use zeitnot_rules::{Game, GameHistory, Packed, Tactics};
 use super::Score;
 
 mod files;
-mod root;
+mod root_probe;
 #[cfg(test)]
 mod tests;
 
-pub use files::{Endgames, TablesError};
-pub use root::Root;
+pub use files::{TablebaseError, Tablebases};
+pub use root_probe::RootProbe;
 
 /// The most men that any of these tables has.
-pub const MOST_MEN: usize = 7;
+pub const MAX_PIECES: usize = 7;
 
 /// The `[engine.syzygy]` table of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Config {
+pub struct SyzygyConfig {
     /// The folders with the files; none: no tables.
     pub folders: Vec<PathBuf>,
     /// Nobody is asked where there are more men.
@@ -39,14 +39,14 @@ pub struct Config {
     pub min_depth: u16,
 }
 
-impl Default for Config {
+impl Default for SyzygyConfig {
     fn default() -> Self {
-        Config { folders: Vec::new(), max_pieces: MOST_MEN, min_depth: 1 }
+        SyzygyConfig { folders: Vec::new(), max_pieces: MAX_PIECES, min_depth: 1 }
     }
 }
 
 /// Who knows how endgames of one game end. Asked by all threads of all searches at once.
-pub trait Oracle<G: Game>: Send + Sync {
+pub trait TablebaseProbe<G: Game>: Send + Sync {
     /// The most men that it knows anything of.
     fn men(&self) -> usize;
 
@@ -61,22 +61,22 @@ pub trait Oracle<G: Game>: Send + Sync {
 }
 
 /// An oracle, and when a search asks it.
-pub struct Consulted<G> {
-    oracle: Arc<dyn Oracle<G>>,
+pub struct LimitedProbe<G> {
+    oracle: Arc<dyn TablebaseProbe<G>>,
     men: usize,
     depth: i32,
 }
 
-impl<G> Clone for Consulted<G> {
+impl<G> Clone for LimitedProbe<G> {
     fn clone(&self) -> Self {
-        Consulted { oracle: self.oracle.clone(), ..*self }
+        LimitedProbe { oracle: self.oracle.clone(), ..*self }
     }
 }
 
-impl<G: Tactics> Consulted<G> {
+impl<G: Tactics> LimitedProbe<G> {
     /// Asks within these bounds.
-    pub fn new(oracle: Arc<dyn Oracle<G>>, config: &Config) -> Self {
-        Consulted { men: oracle.men().min(config.max_pieces), depth: config.min_depth.into(), oracle }
+    pub fn new(oracle: Arc<dyn TablebaseProbe<G>>, config: &SyzygyConfig) -> Self {
+        LimitedProbe { men: oracle.men().min(config.max_pieces), depth: config.min_depth.into(), oracle }
     }
 
     /// May a node of this depth ask? Right after a capture or a pawn's move only: before that, the rule of fifty
@@ -86,7 +86,7 @@ impl<G: Tactics> Consulted<G> {
         men <= self.men && (men < self.men || depth >= self.depth) && position.reversible_plies() == 0
     }
 
-    /// See [`Oracle::end`].
+    /// See [`TablebaseProbe::end`].
     pub(super) fn end(&self, position: &G) -> Option<Wdl> {
         self.oracle.end(position)
     }
@@ -97,20 +97,20 @@ impl<G: Tactics> Consulted<G> {
         line: &GameHistory<G>,
         wanted: &[Packed],
         stop: impl Fn() -> bool,
-    ) -> Option<Root> {
+    ) -> Option<RootProbe> {
         if line.now().men() > self.men {
             return None;
         }
-        Root::of(&*self.oracle, line, wanted, stop)
+        RootProbe::of(&*self.oracle, line, wanted, stop)
     }
 }
 
 impl Score {
     /// What this end is worth to the side to move, `ply` from the root.
-    pub(super) fn of_end(end: Wdl, ply: u16) -> Score {
+    pub(super) fn from_wdl(end: Wdl, ply: u16) -> Score {
         match end {
-            Wdl::Win => Score::won_in_tables(ply),
-            Wdl::Loss => Score::lost_in_tables(ply),
+            Wdl::Win => Score::tb_win_in(ply),
+            Wdl::Loss => Score::tb_loss_in(ply),
             // Drawn by the rule of fifty moves, if the other side knows how.
             Wdl::CursedWin => Score::cp(1),
             Wdl::BlessedLoss => Score::cp(-1),

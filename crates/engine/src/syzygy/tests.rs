@@ -5,19 +5,21 @@ use std::{fs, ops::ControlFlow, path::Path, sync::Mutex};
 use zeitnot_rules::{Color, Outcome, chess::Chess};
 
 use super::*;
-use crate::{Best, Decision, Evaluator, Limits, Progress, StopFlag, Table, Task, Thinker, search::Search};
+use crate::{
+    Best, Decision, Evaluator, Limits, Progress, StopFlag, Task, Thinker, TranspositionTable, search::Search,
+};
 
 /// Where the files for tests lie.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/syzygy")
 }
 
-fn config(folder: &Path) -> Config {
-    Config { folders: vec![folder.to_owned()], ..Config::default() }
+fn config(folder: &Path) -> SyzygyConfig {
+    SyzygyConfig { folders: vec![folder.to_owned()], ..SyzygyConfig::default() }
 }
 
-fn files() -> Arc<dyn Oracle<Chess>> {
-    Endgames::open(&config(&folder())).unwrap().unwrap().chess.unwrap()
+fn files() -> Arc<dyn TablebaseProbe<Chess>> {
+    Tablebases::open(&config(&folder())).unwrap().unwrap().chess.unwrap()
 }
 
 /// The files of this folder, copied to where they can be harmed.
@@ -33,8 +35,8 @@ fn line(fen: &str) -> GameHistory<Chess> {
     GameHistory::new(Chess::parse(fen).unwrap())
 }
 
-fn root(oracle: &dyn Oracle<Chess>, line: &GameHistory<Chess>) -> (Wdl, bool, Vec<String>) {
-    let root = Root::of(oracle, line, &[], || false).unwrap();
+fn root(oracle: &dyn TablebaseProbe<Chess>, line: &GameHistory<Chess>) -> (Wdl, bool, Vec<String>) {
+    let root = RootProbe::of(oracle, line, &[], || false).unwrap();
     let text = |&mv: &Packed| line.now().write(line.now().unpack(mv).unwrap()).to_string();
     let mut moves: Vec<_> = root.moves.iter().map(text).collect();
     moves.sort();
@@ -44,7 +46,7 @@ fn root(oracle: &dyn Oracle<Chess>, line: &GameHistory<Chess>) -> (Wdl, bool, Ve
 /// Knows all with so many men: the side with the rook loses, however absurd that is.
 struct Contrary(usize);
 
-impl Oracle<Chess> for Contrary {
+impl TablebaseProbe<Chess> for Contrary {
     fn men(&self) -> usize {
         self.0
     }
@@ -66,11 +68,12 @@ impl Oracle<Chess> for Contrary {
 
 fn search(
     line: &GameHistory<Chess>,
-    oracle: Arc<dyn Oracle<Chess>>,
+    oracle: Arc<dyn TablebaseProbe<Chess>>,
     depth: u16,
 ) -> (String, Best, Progress<Chess>) {
-    let tables = Consulted::new(oracle, &Config::default());
-    let mut search = Search::new(Arc::new(Table::new(4).unwrap()), 1).asking(Some(tables));
+    let tables = LimitedProbe::new(oracle, &SyzygyConfig::default());
+    let mut search =
+        Search::new(Arc::new(TranspositionTable::new(4).unwrap()), 1).with_tablebases(Some(tables));
     let best = Decision::new(line.now().pack(line.now().moves()[0]));
     let (limits, last) = (Limits { depth: Some(depth), ..Limits::default() }, Mutex::new(None));
     let watch = |progress: &Progress<Chess>| {
@@ -117,7 +120,7 @@ fn the_files_know_the_ends_and_distances_of_three_men() {
 #[test]
 fn the_files_and_our_own_table_of_a_pawn_agree() {
     let files = files();
-    let judge = crate::eval::ChessJudge::default();
+    let judge = crate::eval::ChessEval::default();
     let mut won = 0;
     for at in 0..64 * 64 * 48_usize {
         // Some thousands, spread over all.
@@ -170,9 +173,9 @@ fn fifty_moves_leave_only_what_is_fast_enough() {
         assert!(files.distance(&next).unwrap() >= -16, "{text}");
     }
     // Too late: it is tried, and counts as a draw.
-    let root = Root::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 w - - 90 80"), &[], || false).unwrap();
+    let root = RootProbe::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 w - - 90 80"), &[], || false).unwrap();
     assert_eq!((root.end, root.told(Score::cp(900))), (Wdl::CursedWin, Score::ZERO));
-    let defence = Root::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 b - - 90 80"), &[], || false).unwrap();
+    let defence = RootProbe::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 b - - 90 80"), &[], || false).unwrap();
     assert_eq!(defence.end, Wdl::BlessedLoss);
 }
 
@@ -194,23 +197,23 @@ fn who_has_repeated_takes_the_shortest_way() {
 fn only_wanted_moves_are_ranked_and_a_stop_is_heard() {
     let line = line("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1");
     let wanted = ["a1a2", "a1d4"].map(|text| line.now().pack(line.now().read(text).unwrap()));
-    let root = Root::of(&*files(), &line, &wanted, || false).unwrap();
+    let root = RootProbe::of(&*files(), &line, &wanted, || false).unwrap();
     assert_eq!(root.moves, wanted[..1], "the queen is not to be given away");
-    assert_eq!(Root::of(&*files(), &line, &wanted, || true), None);
+    assert_eq!(RootProbe::of(&*files(), &line, &wanted, || true), None);
 }
 
 #[test]
 fn without_distances_ends_are_what_counts() {
     let copy = copied(&["KQvK.rtbw", "KRvK.rtbw", "KBvK.rtbw", "KNvK.rtbw", "KPvK.rtbw"]);
-    let endgames = Endgames::open(&config(copy.path())).unwrap().unwrap();
-    let files: Arc<dyn Oracle<Chess>> = endgames.chess.unwrap();
+    let endgames = Tablebases::open(&config(copy.path())).unwrap().unwrap();
+    let files: Arc<dyn TablebaseProbe<Chess>> = endgames.chess.unwrap();
     let (end, certain, moves) = root(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1"));
     assert_eq!((end, certain), (Wdl::Win, false));
     assert!(!moves.contains(&"a1d4".to_owned()), "{moves:?}");
     // The search has to see to it that the win gets nearer: it asks as well.
     let pawn = line("8/8/8/8/1P5k/8/8/K7 w - - 0 1");
     let (_, best, progress) = search(&pawn, files, 10);
-    assert!(best.score >= Score::won_in_tables(0), "{}", best.score);
+    assert!(best.score >= Score::tb_win_in(0), "{}", best.score);
     assert!(progress.table_hits > pawn.now().moves().len() as u64, "{}", progress.table_hits);
 }
 
@@ -225,7 +228,7 @@ fn the_search_prefers_a_win_by_tables_to_any_evaluation_and_a_mate_to_both() {
     // Black takes nothing but wins, as a rook stays after it; so it is the pawn that is to be left alone.
     let wins = "8/8/8/8/3k4/8/1R1p1K2/8 b - - 0 1";
     let (_, best, _) = search(&line(wins), Arc::new(Contrary(4)), 4);
-    assert!(best.score >= Score::won_in_tables(0) && !best.score.is_mate(), "{}", best.score);
+    assert!(best.score >= Score::tb_win_in(0) && !best.score.is_mate(), "{}", best.score);
     let mates = "7k/8/6K1/8/8/8/p7/1R6 w - - 0 1";
     let (mv, best, _) = search(&line(mates), Arc::new(Contrary(3)), 4);
     assert_eq!((mv.as_str(), best.score), ("b1b8", Score::mate_in(1)));
@@ -246,7 +249,7 @@ fn known_endgames_are_played_out_by_tables_of_all_roots() {
 
 #[test]
 fn folders_and_files_that_are_none_are_told_by_their_names() {
-    let told = |folder: &Path| Endgames::open(&config(folder)).unwrap_err().to_string();
+    let told = |folder: &Path| Tablebases::open(&config(folder)).unwrap_err().to_string();
     let gone = folder().join("gone");
     assert!(told(&gone).starts_with(&format!("endgame tables: {}: cannot be read: ", gone.display())));
     let file = folder().join("KQvK.rtbw");
@@ -263,8 +266,8 @@ fn folders_and_files_that_are_none_are_told_by_their_names() {
         let expected = format!("endgame tables: {}: is no Syzygy table, or is cut off", path.display());
         assert!(told(copy.path()).starts_with(&expected), "{}", told(copy.path()));
     }
-    assert!(Endgames::open(&Config::default()).unwrap().is_none());
-    let shown = Endgames::open(&config(&folder())).unwrap().unwrap().to_string();
+    assert!(Tablebases::open(&SyzygyConfig::default()).unwrap().is_none());
+    let shown = Tablebases::open(&config(&folder())).unwrap().unwrap().to_string();
     assert_eq!(shown, "chess: 5 of ends and 5 of distances, up to 3 men");
 }
 
@@ -280,11 +283,11 @@ fn a_table_that_is_damaged_inside_never_panics() {
             let mut harmed = whole.clone();
             harmed[at] = !harmed[at];
             fs::write(copy.path().join(name), harmed).unwrap();
-            let endgames = Endgames::open(&config(copy.path())).unwrap().unwrap();
-            let files: Arc<dyn Oracle<Chess>> = endgames.chess.unwrap();
+            let endgames = Tablebases::open(&config(copy.path())).unwrap().unwrap();
+            let files: Arc<dyn TablebaseProbe<Chess>> = endgames.chess.unwrap();
             tries += 1;
             for line in &lines {
-                gave_up += usize::from(Root::of(&*files, line, &[], || false).is_none());
+                gave_up += usize::from(RootProbe::of(&*files, line, &[], || false).is_none());
             }
         }
         fs::write(copy.path().join(name), whole).unwrap();

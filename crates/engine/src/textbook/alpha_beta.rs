@@ -7,11 +7,11 @@
 
 use super::{
     ordering,
-    walk::{Arrival, Found, Node, Walk},
+    tree_search::{Arrival, Found, Node, TreeSearch},
 };
-use crate::{Judged, Score, Stopped};
+use crate::{Playable, Score, Stopped};
 
-impl<G: Judged> Walk<'_, G> {
+impl<G: Playable> TreeSearch<'_, G> {
     pub(super) fn alpha_beta(
         &mut self,
         node: &Node<G>,
@@ -35,7 +35,7 @@ impl<G: Judged> Walk<'_, G> {
         }
         let singular = self.prune(node, &mut moves)?;
 
-        let mut best = Found::from(Score::LOSS);
+        let mut best = Found::from(Score::NEG_INFINITE);
         for mv in moves {
             let mut child = self.child(node, mv);
             if singular == Some(mv) {

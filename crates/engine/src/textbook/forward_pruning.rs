@@ -10,8 +10,8 @@ use std::cmp::Reverse;
 
 use zeitnot_rules::Moves;
 
-use super::walk::{Node, Walk};
-use crate::{Judged, Score, Stopped};
+use super::tree_search::{Node, TreeSearch};
+use crate::{Playable, Score, Stopped};
 
 /// So many moves are looked at in any case.
 const LEAST_KEPT: usize = 4;
@@ -20,14 +20,14 @@ const LEAST_KEPT: usize = 4;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Pruning {
     /// By depth, the least first; nearer to the leaves every move is searched.
-    pub shares: [Share; 3],
+    pub shares: [KeptShare; 3],
     /// A move is singular if it looks better than the next one by so many centipawns.
     pub margin: i32,
 }
 
 /// The part of the moves that is searched.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct KeptShare {
     /// Where this many plies are to be looked ahead, or more.
     pub depth: u16,
     /// Of the moves.
@@ -36,7 +36,7 @@ pub struct Share {
 
 impl Default for Pruning {
     fn default() -> Self {
-        let share = |depth, percent| Share { depth, percent };
+        let share = |depth, percent| KeptShare { depth, percent };
         Pruning { shares: [share(4, 40), share(9, 60), share(13, 80)], margin: 150 }
     }
 }
@@ -49,7 +49,7 @@ impl Pruning {
     }
 }
 
-impl<G: Judged> Walk<'_, G> {
+impl<G: Playable> TreeSearch<'_, G> {
     /// Leaves the moves that look best, the best first. Returns the one that is singular.
     pub(super) fn prune(
         &mut self,
@@ -62,7 +62,7 @@ impl<G: Judged> Walk<'_, G> {
         for &mv in moves.iter() {
             let mut child = self.child(node, mv);
             child.depth = 0;
-            looks.push((-self.alpha_beta(&child, Score::LOSS, Score::INFINITE)?.score, mv));
+            looks.push((-self.alpha_beta(&child, Score::NEG_INFINITE, Score::INFINITE)?.score, mv));
         }
         looks.sort_by_key(|&(score, _)| Reverse(score));
         // Out of check there are few ways, and each may be the only one.

@@ -1,9 +1,9 @@
 //! The algorithms that courses teach, plain and readable: what to begin with, and what to compare with.
 //!
-//! They share one [`walk`] over the tree, which counts and judges; [`minimax`] looks at all of it,
-//! [`alpha_beta`] at as much as it must, in the [`ordering`] and with the [`memory`] and the [`quiescence`]
+//! They share one [`tree_search`] over the tree, which counts and judges; [`minimax`] looks at all of it,
+//! [`alpha_beta`] at as much as it must, in the [`ordering`] and with the [`table`] and the [`quiescence`]
 //! that [`Options`] ask for; [`mtdf`] closes in on the value, and [`forward_pruning`] gives up certainty
-//! for depth. [`player`] plays by any of them, [`analyse`] studies one position.
+//! for depth. [`thinker`] plays by any of them, [`analyse`] studies one position.
 //!
 //! Every position that a walk comes to is one node, the root and the leaves included, whatever the
 //! algorithm; so the counts compare. A game ends in the tree where the position itself says so. Repetition
@@ -20,25 +20,25 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Judged, Limits, Score, StopFlag};
+use super::{Limits, Playable, Score, StopFlag};
 
 mod alpha_beta;
 mod forward_pruning;
-mod memory;
 mod minimax;
 mod mtdf;
 mod ordering;
-mod player;
 mod quiescence;
-mod walk;
+mod table;
+mod thinker;
+mod tree_search;
 
-pub use forward_pruning::{Pruning, Share};
-use memory::Memory;
-pub use player::Player;
-use walk::Walk;
+pub use forward_pruning::{KeptShare, Pruning};
+use table::SimpleTable;
+pub use thinker::TextbookThinker;
+use tree_search::TreeSearch;
 
-/// No walk goes deeper: beyond, even a game without progress would end, which [`memory`] must not forget.
-pub const DEEPEST: u16 = 48;
+/// No walk goes deeper: beyond, even a game without progress would end, which [`table`] must not forget.
+pub const MAX_DEPTH: u16 = 48;
 
 /// One of the algorithms, by the name it has in courses.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -139,7 +139,7 @@ pub struct Options {
 
 /// What an algorithm makes of a position.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Study<M> {
+pub struct Analysis<M> {
     /// To the side to move.
     pub value: Score,
     /// The best move; `None` where the game is over, or at depth 0.
@@ -150,7 +150,7 @@ pub struct Study<M> {
     pub time: Duration,
 }
 
-/// Runs an algorithm to a fixed depth, at most [`DEEPEST`].
+/// Runs an algorithm to a fixed depth, at most [`MAX_DEPTH`].
 ///
 /// ```
 /// use zeitnot_engine::textbook::{Algorithm, analyse};
@@ -160,25 +160,25 @@ pub struct Study<M> {
 /// assert_eq!(study.nodes, 1 + 20 + 400);
 /// assert_eq!(analyse(Algorithm::AlphaBeta, &Chess::start(), 2).value, study.value);
 /// ```
-pub fn analyse<G: Judged>(algorithm: Algorithm, position: &G, depth: u16) -> Study<G::Move> {
+pub fn analyse<G: Playable>(algorithm: Algorithm, position: &G, depth: u16) -> Analysis<G::Move> {
     analyse_with(algorithm, &algorithm.options(), position, depth)
 }
 
 /// The same, with other options than those that the algorithm is named for.
-pub fn analyse_with<G: Judged>(
+pub fn analyse_with<G: Playable>(
     algorithm: Algorithm,
     options: &Options,
     position: &G,
     depth: u16,
-) -> Study<G::Move> {
+) -> Analysis<G::Move> {
     let began = Instant::now();
-    let (judge, limits, stop) = (G::Judge::default(), Limits::default(), StopFlag::default());
-    let mut memory = options.table.then(Memory::new);
-    let mut walk = Walk::new(algorithm, options, &judge, memory.as_mut(), &limits, &stop);
-    let depth = depth.min(DEEPEST);
+    let (judge, limits, stop) = (G::Evaluator::default(), Limits::default(), StopFlag::default());
+    let mut memory = options.table.then(SimpleTable::new);
+    let mut walk = TreeSearch::new(algorithm, options, &judge, memory.as_mut(), &limits, &stop);
+    let depth = depth.min(MAX_DEPTH);
     let first = if algorithm.deepens() { depth.min(1) } else { depth };
     let found = walk.deepen(position, first..=depth, |_, _, _| ControlFlow::Continue(()));
-    Study { value: found.score, mv: found.mv, nodes: walk.nodes, time: began.elapsed() }
+    Analysis { value: found.score, mv: found.mv, nodes: walk.nodes, time: began.elapsed() }
 }
 
 #[cfg(test)]

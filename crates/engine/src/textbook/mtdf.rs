@@ -4,12 +4,12 @@
 //! found; the table makes the later ones cheap. Source: Plaat and others, "Best-first fixed-depth minimax
 //! algorithms"; Chess Programming Wiki, "MTD(f)".
 
-use super::walk::{Found, Node, Walk};
-use crate::{Judged, Score, Stopped};
+use super::tree_search::{Found, Node, TreeSearch};
+use crate::{Playable, Score, Stopped};
 
-impl<G: Judged> Walk<'_, G> {
+impl<G: Playable> TreeSearch<'_, G> {
     pub(super) fn mtd_f(&mut self, root: &Node<G>, guess: Score) -> Result<Found<G::Move>, Stopped> {
-        let (mut least, mut most) = (Score::LOSS, Score::INFINITE);
+        let (mut least, mut most) = (Score::NEG_INFINITE, Score::INFINITE);
         let mut best = Found::from(guess);
         while least < most {
             let beta = if best.score == least { best.score.above() } else { best.score };

@@ -7,11 +7,11 @@ use zeitnot_rules::Moves;
 
 use super::{
     ordering,
-    walk::{Node, Walk},
+    tree_search::{Node, TreeSearch},
 };
-use crate::{Judged, Score, Stopped};
+use crate::{Playable, Score, Stopped};
 
-impl<G: Judged> Walk<'_, G> {
+impl<G: Playable> TreeSearch<'_, G> {
     /// The value of a leaf with these legal moves. Those behind it are leaves as well, so alpha-beta leads
     /// back here.
     pub(super) fn quiesce(
@@ -22,7 +22,7 @@ impl<G: Judged> Walk<'_, G> {
         beta: Score,
     ) -> Result<Score, Stopped> {
         let check = node.position.is_check();
-        let mut best = if check { Score::LOSS } else { self.look(node) };
+        let mut best = if check { Score::NEG_INFINITE } else { self.look(node) };
         if best >= beta {
             return Ok(best);
         }

@@ -34,10 +34,10 @@ fn with_quiescence_they_find_the_value_of_minimax_with_quiescence() {
 fn a_table_does_not_hide_the_fifty_moves() {
     let algorithm = Algorithm::AlphaBetaTable;
     let (judge, limits, stop) = (Default::default(), Limits::default(), StopFlag::default());
-    let (options, mut memory) = (algorithm.options(), Memory::new());
+    let (options, mut memory) = (algorithm.options(), SimpleTable::new());
     let mut value = |clock: u32, depth| {
         let position = Chess::parse(&format!("7k/8/8/8/8/8/R7/K7 w - - {clock} 90")).unwrap();
-        let mut walk = Walk::new(algorithm, &options, &judge, Some(&mut memory), &limits, &stop);
+        let mut walk = TreeSearch::new(algorithm, &options, &judge, Some(&mut memory), &limits, &stop);
         walk.deepen(&position, depth..=depth, |_, _, _| ControlFlow::Continue(())).score
     };
     assert!(value(0, 4) > Score::cp(300));
@@ -99,7 +99,7 @@ fn play(algorithm: Algorithm, fen: &str, limits: &Limits, stop: &StopFlag) -> (B
         told.lock().unwrap().push(progress.depth);
         ControlFlow::Continue(())
     };
-    let mut player = Player::new(algorithm, NonZeroU16::new(DEEPEST).unwrap());
+    let mut player = TextbookThinker::new(algorithm, NonZeroU16::new(MAX_DEPTH).unwrap());
     let report = player.think(&Task { line: &line, limits, best: &best, stop, watch: &watch });
     assert!(line.now().unpack(best.read().mv).is_some());
     (best.read(), told.into_inner().unwrap(), report)

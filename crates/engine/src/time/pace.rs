@@ -11,7 +11,7 @@ use std::{
 use zeitnot_rules::{GameHistory, Packed};
 
 use super::Budget;
-use crate::{Judged, Progress, Score};
+use crate::{Playable, Progress, Score};
 
 /// The factor after so many iterations with the same best move.
 const STABLE: [f64; 5] = [1.7, 1.25, 1.0, 0.85, 0.75];
@@ -34,14 +34,14 @@ const EASY: f64 = 0.1;
 /// iterations, its owner when the move is asked for. That may be later than the search began: while we
 /// think on the opponent's time there need be no limit, and what was thought then counts.
 #[derive(Clone, Debug)]
-pub struct Pacer<G: Judged> {
+pub struct Pacer<G: Playable> {
     root: G,
     /// Where the last move has taken something.
     taken_at: Option<usize>,
     pace: Arc<Mutex<Pace>>,
 }
 
-impl<G: Judged> Pacer<G> {
+impl<G: Playable> Pacer<G> {
     /// For a search of this position that begins now with this budget; `None`: nobody has asked yet.
     pub fn new(line: &GameHistory<G>, began: Instant, budget: Option<Budget>) -> Self {
         let taken = line.last().filter(|(before, mv)| before.gain(*mv) > 0);

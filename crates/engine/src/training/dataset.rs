@@ -4,11 +4,11 @@ use std::{ops::Range, thread};
 
 use shakmaty::ByColor;
 
-use super::{BadRecord, Record};
+use super::{InvalidRecord, Record};
 use crate::eval::chess::{
     Example,
-    ledger::penalty,
     terms::{COUNT, DANGER},
+    trace::penalty,
 };
 
 /// Each weight, in the middlegame and in the endgame, in centipawns.
@@ -33,21 +33,21 @@ struct Sample {
 
 /// What a score is worth in points, and what the tuner aims at.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Goal {
+pub struct Objective {
     /// Steepness of the curve from centipawns to points.
     pub steepness: f64,
     /// The part that the search's score has in the target; the rest is the result of the game.
-    pub by_score: f64,
+    pub score_weight: f64,
 }
 
-impl Goal {
+impl Objective {
     /// Points to be expected, of 1.
     pub fn points(&self, score: f64) -> f64 {
         1.0 / (1.0 + (-self.steepness * score).exp())
     }
 
     fn target(&self, score: i16, result: u8) -> f64 {
-        self.by_score * self.points(score.into()) + (1.0 - self.by_score) * f64::from(result) / 2.0
+        self.score_weight * self.points(score.into()) + (1.0 - self.score_weight) * f64::from(result) / 2.0
     }
 }
 
@@ -62,8 +62,8 @@ impl Dataset {
     /// Takes in records, on all of these threads. Those that no terms explain are passed over.
     ///
     /// # Errors
-    /// [`BadRecord`] for bytes that are no positions.
-    pub fn read(records: &[Record], goal: Goal, threads: usize) -> Result<Dataset, BadRecord> {
+    /// [`InvalidRecord`] for bytes that are no positions.
+    pub fn read(records: &[Record], goal: Objective, threads: usize) -> Result<Dataset, InvalidRecord> {
         let share = records.len().div_ceil(threads.max(1)).max(1);
         thread::scope(|scope| {
             let parts: Vec<_> = records
@@ -72,13 +72,13 @@ impl Dataset {
                 .collect();
             let mut whole = Dataset::default();
             for part in parts {
-                whole.append(part.join().map_err(|_| BadRecord)??);
+                whole.append(part.join().map_err(|_| InvalidRecord)??);
             }
             Ok(whole)
         })
     }
 
-    fn read_part(records: &[Record], goal: Goal) -> Result<Dataset, BadRecord> {
+    fn read_part(records: &[Record], goal: Objective) -> Result<Dataset, InvalidRecord> {
         let mut dataset = Dataset::default();
         for record in records {
             let (position, judgement) = record.unpack()?;
@@ -136,7 +136,7 @@ impl Dataset {
     fn error(
         &self,
         sample: &Sample,
-        goal: Goal,
+        goal: Objective,
         weights: &[[f64; 2]],
         slope: Option<&mut [[f64; 2]]>,
     ) -> f64 {
@@ -168,7 +168,7 @@ impl Dataset {
     }
 
     /// The mean square error of these positions, on all of these threads.
-    pub fn loss(&self, which: &[u32], goal: Goal, weights: &[[f64; 2]], threads: usize) -> f64 {
+    pub fn loss(&self, which: &[u32], goal: Objective, weights: &[[f64; 2]], threads: usize) -> f64 {
         let sum: f64 = shared(which, threads, |part| {
             part.iter().map(|&at| self.error(&self.samples[at as usize], goal, weights, None)).sum::<f64>()
         })
@@ -178,7 +178,13 @@ impl Dataset {
     }
 
     /// The slope of [`Dataset::loss`] by each weight, and the loss.
-    pub fn slope(&self, which: &[u32], goal: Goal, weights: &[[f64; 2]], threads: usize) -> (Weights, f64) {
+    pub fn slope(
+        &self,
+        which: &[u32],
+        goal: Objective,
+        weights: &[[f64; 2]],
+        threads: usize,
+    ) -> (Weights, f64) {
         let parts = shared(which, threads, |part| {
             let mut slope = vec![[0.0; 2]; COUNT];
             let errors = part
@@ -229,7 +235,7 @@ pub fn steepness(records: &[Record]) -> f64 {
         .map(|(_, judgement)| (f64::from(judgement.score), f64::from(judgement.result) / 2.0))
         .collect();
     let loss = |steepness: f64| -> f64 {
-        let goal = Goal { steepness, by_score: 0.0 };
+        let goal = Objective { steepness, score_weight: 0.0 };
         judged.iter().map(|&(score, result)| (goal.points(score) - result).powi(2)).sum()
     };
     // By thirds: the loss has one valley.
@@ -242,7 +248,7 @@ pub fn steepness(records: &[Record]) -> f64 {
 }
 
 /// Where tuning begins: nothing is known but what the pieces count.
-pub fn plain() -> Weights {
+pub fn initial_weights() -> Weights {
     const PIECES: [f64; 5] = [100.0, 300.0, 320.0, 500.0, 950.0];
     /// Without any danger there is no slope to learn it by.
     const A_LITTLE: [f64; 2] = [20.0, 10.0];
@@ -257,10 +263,10 @@ pub fn plain() -> Weights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{eval::chess::example, training::Judgement};
+    use crate::{eval::chess::example, training::Label};
     use zeitnot_rules::{Game, chess::Chess};
 
-    const GOAL: Goal = Goal { steepness: 0.006, by_score: 0.5 };
+    const GOAL: Objective = Objective { steepness: 0.006, score_weight: 0.5 };
 
     /// Positions of random games, with targets that have nothing to do with them.
     fn dataset() -> Dataset {
@@ -285,7 +291,7 @@ mod tests {
         let which: Vec<u32> = (0..dataset.len() as u32).collect();
         let mut random = fastrand::Rng::with_seed(6);
         let weights: Weights =
-            plain().iter().map(|pair| pair.map(|worth| worth + 10.0 * random.f64())).collect();
+            initial_weights().iter().map(|pair| pair.map(|worth| worth + 10.0 * random.f64())).collect();
         let (slope, loss) = dataset.slope(&which, GOAL, &weights, 3);
         assert!((loss - dataset.loss(&which, GOAL, &weights, 1)).abs() < 1e-12);
         let (mut checked, step) = (0, 1e-3);
@@ -308,14 +314,14 @@ mod tests {
     #[test]
     fn records_are_read_in_parts_as_in_one() {
         let records: Vec<_> = (0..10)
-            .map(|at| Record::pack(&Chess::start(), Judgement { score: at, result: (at % 3) as u8 }))
+            .map(|at| Record::pack(&Chess::start(), Label { score: at, result: (at % 3) as u8 }))
             .collect();
         let (one, three) =
             (Dataset::read(&records, GOAL, 1).unwrap(), Dataset::read(&records, GOAL, 3).unwrap());
         let which: Vec<u32> = (0..10).collect();
         assert_eq!((one.len(), three.len()), (10, 10));
         for at in 0..10 {
-            let loss = |dataset: &Dataset| dataset.loss(&which[at..=at], GOAL, &plain(), 1);
+            let loss = |dataset: &Dataset| dataset.loss(&which[at..=at], GOAL, &initial_weights(), 1);
             assert_eq!(loss(&one), loss(&three));
         }
         assert!(Dataset::read(&[Record([0xff; 32])], GOAL, 1).is_err());
@@ -323,13 +329,13 @@ mod tests {
 
     #[test]
     fn the_steepness_is_found() {
-        let truth = Goal { steepness: 0.004, by_score: 0.0 };
+        let truth = Objective { steepness: 0.004, score_weight: 0.0 };
         let mut random = fastrand::Rng::with_seed(8);
         let records: Vec<_> = (0..20_000)
             .map(|_| {
                 let score = random.i16(-800..800);
                 let won = random.f64() < truth.points(score.into());
-                Record::pack(&Chess::start(), Judgement { score, result: 2 * u8::from(won) })
+                Record::pack(&Chess::start(), Label { score, result: 2 * u8::from(won) })
             })
             .collect();
         let found = steepness(&records);

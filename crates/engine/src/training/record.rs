@@ -21,7 +21,7 @@ const NO_SQUARE: u8 = 64;
 
 /// What was thought of a position, and what became of it, as White sees them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Judgement {
+pub struct Label {
     /// Of the search, in centipawns.
     pub score: i16,
     /// Half points: 0, 1 or 2.
@@ -35,14 +35,14 @@ pub struct Record(pub [u8; Record::SIZE]);
 /// Bytes that are no record.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no position stands there")]
-pub struct BadRecord;
+pub struct InvalidRecord;
 
 impl Record {
     /// Each record takes so many bytes.
     pub const SIZE: usize = 32;
 
     /// Packs a position.
-    pub fn pack(position: &Chess, judgement: Judgement) -> Record {
+    pub fn pack(position: &Chess, judgement: Label) -> Record {
         let setup = position.setup();
         let mut bytes = [0; Self::SIZE];
         bytes[..8].copy_from_slice(&setup.board.occupied().0.to_le_bytes());
@@ -64,32 +64,31 @@ impl Record {
     /// The position and its judgement.
     ///
     /// # Errors
-    /// [`BadRecord`] for bytes that no [`Record::pack`] has written.
-    pub fn unpack(&self) -> Result<(Chess, Judgement), BadRecord> {
+    /// [`InvalidRecord`] for bytes that no [`Record::pack`] has written.
+    pub fn unpack(&self) -> Result<(Chess, Label), InvalidRecord> {
         let bytes = &self.0;
         let mut setup = Setup::empty();
         (setup.board, setup.castling_rights) = self.board()?;
         setup.turn = if bytes[24] & BLACK_TO_MOVE == 0 { Color::White } else { Color::Black };
         let ep_square = bytes[24] & !BLACK_TO_MOVE;
         setup.ep_square = (ep_square != NO_SQUARE)
-            .then(|| Square::try_from(ep_square).map_err(|_| BadRecord))
+            .then(|| Square::try_from(ep_square).map_err(|_| InvalidRecord))
             .transpose()?;
         setup.halfmoves = bytes[25].into();
         let move_number = u16::from_le_bytes([bytes[26], bytes[27]]);
         setup.fullmoves = NonZeroU32::new(move_number.into()).unwrap_or(NonZeroU32::MIN);
-        let judgement =
-            Judgement { score: i16::from_le_bytes([bytes[28], bytes[29]]), result: bytes[30].min(2) };
+        let judgement = Label { score: i16::from_le_bytes([bytes[28], bytes[29]]), result: bytes[30].min(2) };
         let mode = CastlingMode::detect(&setup);
-        let position = shakmaty::Chess::from_setup(setup, mode).map_err(|_| BadRecord)?;
+        let position = shakmaty::Chess::from_setup(setup, mode).map_err(|_| InvalidRecord)?;
         Ok((position.into(), judgement))
     }
 
-    fn board(&self) -> Result<(Board, Bitboard), BadRecord> {
+    fn board(&self) -> Result<(Board, Bitboard), InvalidRecord> {
         let mut occupied = [0; 8];
         occupied.copy_from_slice(&self.0[..8]);
         let occupied = Bitboard(u64::from_le_bytes(occupied));
         if occupied.count() > MEN {
-            return Err(BadRecord);
+            return Err(InvalidRecord);
         }
         let (mut board, mut castling) = (Board::empty(), Bitboard::EMPTY);
         for (at, square) in occupied.into_iter().enumerate() {
@@ -97,7 +96,7 @@ impl Record {
             let color = if code & BLACK_MAN == 0 { Color::White } else { Color::Black };
             let kind = code & !BLACK_MAN;
             let role = if kind == CASTLING_ROOK { Ok(Role::Rook) } else { Role::try_from(kind + 1) };
-            board.set_piece_at(square, Piece { color, role: role.map_err(|_| BadRecord)? });
+            board.set_piece_at(square, Piece { color, role: role.map_err(|_| InvalidRecord)? });
             if kind == CASTLING_ROOK {
                 castling.add(square);
             }
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
     use zeitnot_rules::Game;
 
-    fn there_and_back(position: &Chess, judgement: Judgement) {
+    fn there_and_back(position: &Chess, judgement: Label) {
         let (again, told) = Record::pack(position, judgement).unpack().unwrap();
         assert_eq!(again.print(), position.print());
         assert_eq!(again.key(), position.key());
@@ -130,7 +129,7 @@ mod tests {
             ] {
                 let mut position = Chess::parse(start).unwrap();
                 for choice in &choices {
-                    there_and_back(&position, Judgement { score, result });
+                    there_and_back(&position, Label { score, result });
                     let moves = position.moves();
                     if moves.is_empty() { break }
                     position.play(moves[choice.index(moves.len())]);
@@ -149,7 +148,7 @@ mod tests {
     #[test]
     fn the_layout_is_as_documented() {
         let after_e4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 3 17";
-        let judgement = Judgement { score: -2, result: 1 };
+        let judgement = Label { score: -2, result: 1 };
         let Record(bytes) = Record::pack(&Chess::parse(after_e4).unwrap(), judgement);
         assert_eq!(bytes[..8], 0xffff_0000_1000_efff_u64.to_le_bytes());
         // a1 and b1: a rook that may castle, a knight; a8 and b8 the same in black, and h8 at the end.

@@ -4,12 +4,14 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use zeitnot_rules::{Color, Game, GameHistory, Outcome, Tactics, chess::Chess};
 
-use super::{Judgement, Record};
-use crate::{Decision, Limits, OutOfMemory, Score, StopFlag, Table, Task, Thinker, search::Search};
+use super::{Label, Record};
+use crate::{
+    Decision, Limits, OutOfMemory, Score, StopFlag, Task, Thinker, TranspositionTable, search::Search,
+};
 
 /// What a move may cost, in nodes: the same on every machine, however busy.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub struct NodeLimits {
     /// No iteration is begun after so many.
     pub soft: u64,
     /// An iteration is broken off at so many.
@@ -32,8 +34,8 @@ const TABLE_MIB: usize = 8;
 /// Plays games.
 pub struct SelfPlay {
     search: Search<Chess>,
-    table: Arc<Table>,
-    effort: Effort,
+    table: Arc<TranspositionTable>,
+    effort: NodeLimits,
     random: fastrand::Rng,
 }
 
@@ -42,8 +44,8 @@ impl SelfPlay {
     ///
     /// # Errors
     /// [`OutOfMemory`] if there is no room for its table.
-    pub fn new(effort: Effort, seed: u64) -> Result<Self, OutOfMemory> {
-        let table = Arc::new(Table::new(TABLE_MIB)?);
+    pub fn new(effort: NodeLimits, seed: u64) -> Result<Self, OutOfMemory> {
+        let table = Arc::new(TranspositionTable::new(TABLE_MIB)?);
         let search = Search::new(table.clone(), 1);
         Ok(SelfPlay { search, table, effort, random: fastrand::Rng::with_seed(seed) })
     }
@@ -76,9 +78,7 @@ impl SelfPlay {
             }
             line.play(mv);
         };
-        seen.iter()
-            .map(|(position, score)| Record::pack(position, Judgement { score: *score, result }))
-            .collect()
+        seen.iter().map(|(position, score)| Record::pack(position, Label { score: *score, result })).collect()
     }
 
     fn opening(&mut self) -> Option<GameHistory<Chess>> {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     fn play(seed: u64) -> Vec<Record> {
-        let effort = Effort { soft: 150, hard: 600 };
+        let effort = NodeLimits { soft: 150, hard: 600 };
         let mut selfplay = SelfPlay::new(effort, seed).unwrap();
         let games = (0..).map(|_| selfplay.game(&StopFlag::default()));
         games.into_iter().find(|game| game.len() > 10).unwrap()
@@ -191,7 +191,7 @@ mod tests {
     fn stops_when_told() {
         let stop = StopFlag::default();
         stop.stop();
-        let mut selfplay = SelfPlay::new(Effort { soft: 100, hard: 400 }, 1).unwrap();
+        let mut selfplay = SelfPlay::new(NodeLimits { soft: 100, hard: 400 }, 1).unwrap();
         assert!(selfplay.game(&stop).is_empty());
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization".
 
-use super::dataset::{Dataset, Goal, Weights};
+use super::dataset::{Dataset, Objective, Weights};
 
 /// How to go down.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub struct Settings {
+pub struct TunerSettings {
     /// How often all positions are looked at.
     pub epochs: u32,
     /// The first step, in centipawns; the last is a hundredth of it.
@@ -14,7 +14,7 @@ pub struct Settings {
     /// So many positions make a step.
     pub batch: usize,
     /// The part of the positions that is kept apart, to be asked how well what was learned holds.
-    pub kept_apart: f64,
+    pub holdout: f64,
     /// How many work at it.
     pub threads: usize,
 }
@@ -27,7 +27,7 @@ pub struct Epoch {
     /// The mean square error of the positions that are learned from.
     pub loss: f64,
     /// … of those that were kept apart.
-    pub loss_apart: f64,
+    pub holdout_loss: f64,
 }
 
 const STEADY: f64 = 0.9;
@@ -39,16 +39,16 @@ const PULL: f64 = 2e-9;
 /// Tunes from these weights on; `tell` hears of each epoch.
 pub fn tune(
     dataset: &Dataset,
-    goal: Goal,
+    goal: Objective,
     start: &Weights,
-    settings: &Settings,
+    settings: &TunerSettings,
     mut tell: impl FnMut(Epoch),
 ) -> Weights {
     let mut weights = start.clone();
     let mut adam = Adam::new(start.len());
     let mut random = fastrand::Rng::with_seed(1);
     // Positions of one game stand together: those of the last games are kept apart.
-    let learned = dataset.len() - (dataset.len() as f64 * settings.kept_apart) as usize;
+    let learned = dataset.len() - (dataset.len() as f64 * settings.holdout) as usize;
     let mut learned: Vec<u32> = (0..learned as u32).collect();
     let apart: Vec<u32> = (learned.len() as u32..dataset.len() as u32).collect();
     let steps = settings.epochs * learned.len().div_ceil(settings.batch.max(1)) as u32;
@@ -66,8 +66,8 @@ pub fn tune(
             adam.step(&mut weights, &slope, length);
             taken += 1;
         }
-        let loss_apart = dataset.loss(&apart, goal, &weights, settings.threads);
-        tell(Epoch { number, loss, loss_apart });
+        let holdout_loss = dataset.loss(&apart, goal, &weights, settings.threads);
+        tell(Epoch { number, loss, holdout_loss });
     }
     weights
 }
@@ -107,13 +107,12 @@ mod tests {
 
     use super::*;
     use crate::eval::chess::{
-        Example,
-        ledger::{Counts, penalty},
-        terms,
+        Example, terms,
+        trace::{Counts, penalty},
     };
-    use crate::training::dataset::plain;
+    use crate::training::dataset::initial_weights;
 
-    const GOAL: Goal = Goal { steepness: 0.006, by_score: 0.0 };
+    const GOAL: Objective = Objective { steepness: 0.006, score_weight: 0.0 };
 
     /// An evaluation of a few terms, as its positions would show it.
     fn points(example: &Example, weights: &Weights) -> f64 {
@@ -135,7 +134,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(3);
         let known = [terms::MATERIAL.at(1), terms::BISHOP_PAIR.at(0), terms::PASSED.at(4)];
         let danger = [terms::DANGER_LOOKS.at(0), terms::DANGER_CHECKS.at(3)];
-        let mut truth = plain();
+        let mut truth = initial_weights();
         for (term, worth) in known.into_iter().zip([[310.0, 280.0], [25.0, 40.0], [-5.0, 60.0]]) {
             truth[term] = worth;
         }
@@ -155,9 +154,9 @@ mod tests {
             let example = Example { counts, phase: random.f32(), scale: ByColor { black: 1.0, white: 1.0 } };
             dataset.push(&example, points(&example, &truth));
         }
-        let settings = Settings { epochs: 60, step: 4.0, batch: 200, kept_apart: 0.1, threads: 2 };
+        let settings = TunerSettings { epochs: 60, step: 4.0, batch: 200, holdout: 0.1, threads: 2 };
         let mut epochs = Vec::new();
-        let found = tune(&dataset, GOAL, &plain(), &settings, |epoch| epochs.push(epoch));
+        let found = tune(&dataset, GOAL, &initial_weights(), &settings, |epoch| epochs.push(epoch));
         assert_eq!(epochs.len(), 60);
         assert!(epochs[59].loss < epochs[0].loss / 100.0, "{:?} {:?}", epochs[0], epochs[59]);
         for term in known.into_iter().chain(danger) {

@@ -2,7 +2,7 @@
 
 use shakmaty::{Bitboard, Board, Color, Role, Square};
 
-use super::{kpk, squares::rank_of, terms::officer};
+use super::{bitboards::rank_of, kpk, terms::officer};
 
 /// A scale that leaves the endgame's score as it is.
 pub const WHOLE: i32 = 64;

@@ -1,7 +1,7 @@
 //! Chess by terms that were counted by hand for generations, with weights that our own games have taught.
 //!
-//! [`terms`] names them, [`pawns`] and [`scene`] say which a position has, [`weights`] what they are worth,
-//! [`endgame`] what no sum of terms knows. A [`ledger`] takes them: the engine's adds them up, the tuner's counts
+//! [`terms`] names them, [`pawn_terms`] and [`piece_terms`] say which a position has, [`weights`] what they are worth,
+//! [`endgame`] what no sum of terms knows. A [`trace`] takes them: the engine's adds them up, the tuner's counts
 //! them, so that no term is described twice.
 //!
 //! Material and places are kept up with the move, in [`Sums`]; so would be the accumulator of a network.
@@ -19,28 +19,28 @@ use zeitnot_rules::{
     },
 };
 
-use super::{Evaluator, Families};
+use super::{Evaluator, PartialKeys};
 use crate::Score;
 
+mod bitboards;
 mod endgame;
 mod kpk;
-pub mod ledger;
-pub mod pair;
-mod pawns;
-mod scene;
-mod squares;
+mod pawn_terms;
+mod piece_terms;
+pub mod tapered_score;
 pub mod terms;
+pub mod trace;
 mod weights;
 
-use ledger::{Counts, Ledger, Sum};
-use pair::Pair;
+use tapered_score::TaperedScore;
+use trace::{Counts, Sum, Trace};
 pub use weights::WEIGHTS;
 
 /// What is kept of a position with the move.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// Material and places, as White sees them.
-    placed: Pair,
+    placed: TaperedScore,
     /// How many officers are left, weighted: 24 at the start, 0 with pawns and kings alone.
     phase: i16,
     /// Of pawns and kings.
@@ -56,8 +56,8 @@ pub const FULL_PHASE: i32 = 24;
 const HALF_LIFE: i32 = 100;
 
 /// What a piece of White is worth on its square, by role, material included.
-static PLACED: [[Pair; 64]; 6] = {
-    let mut worth = [[Pair::ZERO; 64]; 6];
+static PLACED: [[TaperedScore; 64]; 6] = {
+    let mut worth = [[TaperedScore::ZERO; 64]; 6];
     let mut at = 0;
     while at < 6 * 64 {
         let [role, square] = [at / 64, at % 64];
@@ -106,17 +106,17 @@ pub(in crate::eval) fn phase(role: Role) -> i16 {
 
 /// Judges chess, and remembers pawns.
 #[derive(Debug)]
-pub struct ChessJudge {
-    pawns: pawns::Cache,
+pub struct ChessEval {
+    pawns: pawn_terms::Cache,
 }
 
-impl Default for ChessJudge {
+impl Default for ChessEval {
     fn default() -> Self {
-        ChessJudge { pawns: pawns::Cache::new() }
+        ChessEval { pawns: pawn_terms::Cache::new() }
     }
 }
 
-impl Evaluator<Chess> for ChessJudge {
+impl Evaluator<Chess> for ChessEval {
     type State = Sums;
 
     fn root(&self, position: &Chess) -> Sums {
@@ -133,9 +133,9 @@ impl Evaluator<Chess> for ChessJudge {
         sums
     }
 
-    fn families(&self, state: &Sums) -> Option<Families> {
+    fn partial_keys(&self, state: &Sums) -> Option<PartialKeys> {
         let [black, white] = state.officers;
-        Some(Families([state.key, white, black]))
+        Some(PartialKeys([state.key, white, black]))
     }
 
     fn score(&self, state: &Sums, position: &Chess) -> Score {
@@ -152,13 +152,13 @@ impl Evaluator<Chess> for ChessJudge {
     }
 }
 
-impl ChessJudge {
+impl ChessEval {
     /// All terms, as White sees them.
     fn tapered(&self, state: &Sums, board: &Board, us: Color) -> i32 {
         let pawns = self.pawns.pawns(state.key, board);
         let mut sum = Sum::of(state.placed + pawns.worth);
         sum.add(us, terms::TEMPO.at(0), 1);
-        scene::describe(board, pawns.passed, &mut sum);
+        piece_terms::describe(board, pawns.passed, &mut sum);
         let total = sum.total();
         let strong = Color::from_white(total.endgame() > 0);
         let endgame = total.endgame() * endgame::scale(board, strong, pawns.passed) / endgame::WHOLE;
@@ -191,8 +191,8 @@ pub fn example(position: &Chess) -> Option<Example> {
         terms::placed(piece, square).into_iter().for_each(|term| counts.add(piece.color, term, 1));
     }
     counts.add(us, terms::TEMPO.at(0), 1);
-    let passed = pawns::describe(board, &mut counts);
-    scene::describe(board, passed, &mut counts);
+    let passed = pawn_terms::describe(board, &mut counts);
+    piece_terms::describe(board, passed, &mut counts);
     let scale = |strong| endgame::scale(board, strong, passed) as f32 / endgame::WHOLE as f32;
     Some(Example { counts, phase: sums.phase() as f32 / FULL_PHASE as f32, scale: ByColor::new_with(scale) })
 }
@@ -217,7 +217,7 @@ mod tests {
                 }
             }
         }
-        let (white, black) = (ledger::penalty(dangers.white).0, ledger::penalty(dangers.black).0);
+        let (white, black) = (trace::penalty(dangers.white).0, trace::penalty(dangers.black).0);
         let [middlegame, endgame] = [0, 1].map(|part| sums[part] - white[part] + black[part]);
         let scale = f64::from(if endgame > 0.0 { example.scale.white } else { example.scale.black });
         let phase = f64::from(example.phase);
@@ -228,7 +228,7 @@ mod tests {
         #[test]
         fn what_is_kept_is_the_board_and_the_tuner_sees_what_the_engine_sees(choices in prop::collection::vec(any::<prop::sample::Index>(), 1..150)) {
             let mut position = Chess::parse("r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1").unwrap();
-            let judge = ChessJudge::default();
+            let judge = ChessEval::default();
             let mut sums = judge.root(&position);
             for choice in choices {
                 let moves = position.moves();
@@ -248,7 +248,7 @@ mod tests {
 
         #[test]
         fn both_sides_see_the_same(choices in prop::collection::vec(any::<prop::sample::Index>(), 1..100)) {
-            let judge = ChessJudge::default();
+            let judge = ChessEval::default();
             let score = |position: &Chess| judge.score(&judge.root(position), position);
             let mut position = Chess::start();
             for choice in choices {
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn quiet_plies_bring_the_draw_nearer() {
-        let judge = ChessJudge::default();
+        let judge = ChessEval::default();
         let score = |plies: u32| {
             let fen = format!("4k3/pppp4/8/8/8/8/PPPP1PPP/R3K3 w - - {plies} 60");
             let position = Chess::parse(&fen).unwrap();

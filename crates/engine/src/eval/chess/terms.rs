@@ -124,7 +124,7 @@ terms! {
     DANGER_ANYWHERE: 1;
 }
 
-/// What the dangers add up to does not count as it is: see [`super::ledger::penalty`].
+/// What the dangers add up to does not count as it is: see [`super::trace::penalty`].
 pub const DANGER: Group = Group { first: DANGER_ATTACKERS.first, len: COUNT - DANGER_ATTACKERS.first };
 
 /// The terms of a piece on a square: material and place.

@@ -1,13 +1,13 @@
 //! The weights of all terms. Written by `zeitnot tune`, from positions of our own games: see `docs/data.md`.
 
 use super::{
-    pair::{Pair, s},
+    tapered_score::{TaperedScore, s},
     terms::COUNT,
 };
 
 /// By the number of the term, in centipawns.
 #[rustfmt::skip]
-pub static WEIGHTS: [Pair; COUNT] = [
+pub static WEIGHTS: [TaperedScore; COUNT] = [
     // MATERIAL
     s(  73,  130), s( 336,  334), s( 359,  366), s( 477,  598), s(1054, 1073), s(   0,    0),
     // SQUARES

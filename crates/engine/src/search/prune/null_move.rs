@@ -5,21 +5,21 @@
 
 use crate::{
     Score, Stopped,
-    eval::{Judged, State},
-    search::{Kind, Node, OffPv, Worker},
+    eval::{Playable, State},
+    search::{Node, NodeType, NonPvNode, Worker},
 };
 
 const MIN_DEPTH: i32 = 3;
 
 /// The score with which the node may be left.
-pub fn cut<G: Judged, K: Kind>(
+pub fn cut<G: Playable, K: NodeType>(
     worker: &mut Worker<'_, G>,
     node: &Node<'_, G>,
     state: &State<G>,
 ) -> Result<Option<Score>, Stopped> {
     let beta = node.window.beta;
     let twice = node.ply > 0 && worker.played(node.ply - 1).is_none();
-    if K::PV || node.check || twice || node.depth < MIN_DEPTH || node.eval < beta || beta.is_certain() {
+    if K::PV || node.check || twice || node.depth < MIN_DEPTH || node.eval < beta || beta.is_decisive() {
         return Ok(None);
     }
     let Some(passed) = node.position.pass() else { return Ok(None) };
@@ -27,9 +27,9 @@ pub fn cut<G: Judged, K: Kind>(
     let reduction = 3 + node.depth / 3 + surplus.min(3);
     worker.shared.table.prefetch(passed.key());
     let score = worker.pass(node, |worker| {
-        worker.node::<OffPv>(&passed, state, node.depth - reduction, -node.window.at_beta(), node.ply + 1)
+        worker.node::<NonPvNode>(&passed, state, node.depth - reduction, -node.window.at_beta(), node.ply + 1)
     })?;
     let score = -score;
     // A mate found after a pass is none.
-    Ok((score >= beta).then_some(if score.is_certain() { beta } else { score }))
+    Ok((score >= beta).then_some(if score.is_decisive() { beta } else { score }))
 }

@@ -4,9 +4,9 @@
 
 use crate::{
     Score, Stopped,
-    eval::{Judged, State},
-    search::{Kind, Node, OffPv, Window, Worker, picker::Scope},
-    table::{Bound, Entry},
+    eval::{Playable, State},
+    search::{Node, NodeType, NonPvNode, Window, Worker, move_picker::Scope},
+    transposition_table::{Bound, Entry},
 };
 
 const MIN_DEPTH: i32 = 5;
@@ -17,17 +17,17 @@ const IMPROVING: i32 = 50;
 const LESS: i32 = 4;
 
 /// The score with which the node may be left.
-pub fn cut<G: Judged, K: Kind>(
+pub fn cut<G: Playable, K: NodeType>(
     worker: &mut Worker<'_, G>,
     node: &Node<'_, G>,
     state: &State<G>,
 ) -> Result<Option<Score>, Stopped> {
-    if K::PV || node.check || node.depth < MIN_DEPTH || node.window.beta.is_certain() {
+    if K::PV || node.check || node.depth < MIN_DEPTH || node.window.beta.is_decisive() {
         return Ok(None);
     }
     let &Node { position, ply, depth, .. } = node;
     let goal = node.window.beta.offset(MARGIN - IMPROVING * i32::from(node.improving));
-    let is_below = |entry: Entry| i32::from(entry.depth) > depth - LESS && entry.score.to_root(ply) < goal;
+    let is_below = |entry: Entry| i32::from(entry.depth) > depth - LESS && entry.score.from_tt(ply) < goal;
     if node.entry.is_some_and(is_below) {
         return Ok(None);
     }
@@ -45,9 +45,9 @@ pub fn cut<G: Judged, K: Kind>(
         let child = worker.child(position, pick.mv);
         let score = -worker.follow((position, state, ply), pick.mv, &child, |worker, next| {
             // What does not even stand up to quiescence need not be searched.
-            match worker.quiesce::<OffPv>(&child, next, -window, ply + 1)? {
+            match worker.quiesce::<NonPvNode>(&child, next, -window, ply + 1)? {
                 score if score > -goal => Ok(score),
-                _ => worker.node::<OffPv>(&child, next, depth - LESS, -window, ply + 1),
+                _ => worker.node::<NonPvNode>(&child, next, depth - LESS, -window, ply + 1),
             }
         })?;
         if score >= goal {
@@ -58,7 +58,7 @@ pub fn cut<G: Judged, K: Kind>(
     worker.leave_moves(picker);
     let Some((mv, score)) = found else { return Ok(None) };
     let (mv, depth) = (position.pack(mv), (depth - LESS + 1) as u8);
-    let entry = Entry { mv, score: score.from_root(ply), eval: node.judged, depth, bound: Bound::Lower };
+    let entry = Entry { mv, score: score.to_tt(ply), eval: node.judged, depth, bound: Bound::Lower };
     worker.shared.table.store(position.key(), entry);
     Ok(Some(score))
 }

@@ -6,15 +6,15 @@ use zeitnot_rules::Tactics;
 
 use crate::{
     Score,
-    search::{Kind, Node},
+    search::{Node, NodeType},
 };
 
 const MAX_DEPTH: i32 = 7;
 const MARGIN: i32 = 75;
 
 /// The score with which the node may be left.
-pub fn cut<G: Tactics, K: Kind>(node: &Node<'_, G>) -> Option<Score> {
-    if K::PV || node.check || node.depth > MAX_DEPTH || node.window.beta.is_certain() {
+pub fn cut<G: Tactics, K: NodeType>(node: &Node<'_, G>) -> Option<Score> {
+    if K::PV || node.check || node.depth > MAX_DEPTH || node.window.beta.is_decisive() {
         return None;
     }
     let margin = MARGIN * (node.depth - i32::from(node.improving));
@@ -24,12 +24,12 @@ pub fn cut<G: Tactics, K: Kind>(node: &Node<'_, G>) -> Option<Score> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::{OffPv, OnPv, Window, correction::Likeness};
+    use crate::search::{NonPvNode, PvNode, Window, correction::CorrectionKey};
     use zeitnot_rules::{Game, chess::Chess};
 
     fn node(position: &Chess, eval: i32, depth: i32) -> Node<'_, Chess> {
         let window = Window { alpha: Score::ZERO, beta: Score::cp(1) };
-        let (eval, like) = (Score::cp(eval), Likeness::new(position, None, None));
+        let (eval, like) = (Score::cp(eval), CorrectionKey::new(position, None, None));
         let (judged, static_eval) = (eval, eval);
         Node {
             position,
@@ -44,16 +44,16 @@ mod tests {
             entry: None,
             table_move: None,
             improving: false,
-            floor: Score::LOSS,
+            floor: Score::NEG_INFINITE,
         }
     }
 
     #[test]
     fn cuts_only_off_the_principal_variation_and_near_the_leaves() {
         let p = Chess::start();
-        assert!(cut::<_, OffPv>(&node(&p, 200, 2)).is_some());
-        assert!(cut::<_, OffPv>(&node(&p, 100, 2)).is_none());
-        assert!(cut::<_, OffPv>(&node(&p, 5000, MAX_DEPTH + 1)).is_none());
-        assert!(cut::<_, OnPv>(&node(&p, 5000, 2)).is_none());
+        assert!(cut::<_, NonPvNode>(&node(&p, 200, 2)).is_some());
+        assert!(cut::<_, NonPvNode>(&node(&p, 100, 2)).is_none());
+        assert!(cut::<_, NonPvNode>(&node(&p, 5000, MAX_DEPTH + 1)).is_none());
+        assert!(cut::<_, PvNode>(&node(&p, 5000, 2)).is_none());
     }
 }

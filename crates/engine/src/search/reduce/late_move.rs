@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use zeitnot_rules::Tactics;
 
-use crate::search::{Candidate, Kind, Node};
+use crate::search::{Candidate, Node, NodeType};
 
 const MIN_DEPTH: i32 = 3;
 /// Moves that are never reduced.
@@ -23,7 +23,7 @@ static PLIES: LazyLock<[[i8; 64]; 64]> = LazyLock::new(|| {
 });
 
 /// Plies taken off the search of the position behind a move.
-pub fn plies<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>, child: &G) -> i32 {
+pub fn plies<G: Tactics, K: NodeType>(node: &Node<'_, G>, candidate: &Candidate<G::Move>, child: &G) -> i32 {
     if node.depth < MIN_DEPTH || candidate.index < FIRST || !candidate.quiet {
         return 0;
     }

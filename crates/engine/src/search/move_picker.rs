@@ -53,12 +53,12 @@ const SEARCHED: u8 = 3;
 
 /// The moves that are left of all nodes on the path, each with its place in the order; those of the deepest
 /// node are on top. A list for each node would make the frames of the search as large as the longest.
-pub struct Pile<M>(Vec<(i32, M)>);
+pub struct MoveStack<M>(Vec<(i32, M)>);
 
-impl<M> Pile<M> {
+impl<M> MoveStack<M> {
     /// Room for every line, allocated once; its memory comes as lines get long.
     pub fn new() -> Self {
-        Pile(Vec::with_capacity((MAX_PLY as usize + 1) * MAX_MOVES))
+        MoveStack(Vec::with_capacity((MAX_PLY as usize + 1) * MAX_MOVES))
     }
 
     /// A search that was stopped leaves what it had.
@@ -85,7 +85,7 @@ pub struct Picker<G: Tactics> {
 
 impl<G: Tactics> Picker<G> {
     /// The table's move must be legal.
-    pub fn new(scope: Scope, table_move: Option<G::Move>, pile: &Pile<G::Move>) -> Self {
+    pub fn new(scope: Scope, table_move: Option<G::Move>, pile: &MoveStack<G::Move>) -> Self {
         Picker { scope, table_move, bottom: pile.0.len(), stage: Stage::TableMove, handed: 0 }
     }
 
@@ -94,7 +94,7 @@ impl<G: Tactics> Picker<G> {
         &mut self,
         position: &G,
         history: &History<G>,
-        pile: &mut Pile<G::Move>,
+        pile: &mut MoveStack<G::Move>,
         before: &Before,
         ply: u16,
     ) -> Option<Pick<G::Move>> {
@@ -137,7 +137,7 @@ impl<G: Tactics> Picker<G> {
     }
 
     /// Takes the move with the highest rank off the pile, of those whose turn has come.
-    fn take_best(&mut self, pile: &mut Pile<G::Move>) -> Option<(i32, G::Move)> {
+    fn take_best(&mut self, pile: &mut MoveStack<G::Move>) -> Option<(i32, G::Move)> {
         let left = &mut pile.0[self.bottom..];
         if self.stage == Stage::Rest && self.handed == SEARCHED {
             left.sort_unstable_by_key(|(rank, _)| *rank);
@@ -158,7 +158,7 @@ impl<G: Tactics> Picker<G> {
 
     /// Not inlined: the list is long, and shall not stay on the stack while the nodes below are searched.
     #[inline(never)]
-    fn generate_noisy(&self, position: &G, pile: &mut Pile<G::Move>) {
+    fn generate_noisy(&self, position: &G, pile: &mut MoveStack<G::Move>) {
         let moves = position.noisy_moves();
         // By reference: taking it apart by value would copy all of it.
         let others = moves.iter().copied().filter(|&mv| Some(mv) != self.table_move);
@@ -171,7 +171,7 @@ impl<G: Tactics> Picker<G> {
         &self,
         position: &G,
         history: &History<G>,
-        pile: &mut Pile<G::Move>,
+        pile: &mut MoveStack<G::Move>,
         before: &Before,
         ply: u16,
     ) {
@@ -183,7 +183,7 @@ impl<G: Tactics> Picker<G> {
     }
 
     /// The node is done with: takes the moves that are left off the pile.
-    pub fn leave(self, pile: &mut Pile<G::Move>) {
+    pub fn leave(self, pile: &mut MoveStack<G::Move>) {
         pile.0.truncate(self.bottom);
     }
 }
@@ -223,7 +223,7 @@ mod tests {
         for (depth, mv) in position.moves().into_iter().filter(|&mv| position.gain(mv) == 0).enumerate() {
             history.cutoff(position, mv, &Tried::new(), &before, (0, depth as i32 * 7 % 10));
         }
-        let mut pile = Pile::new();
+        let mut pile = MoveStack::new();
         let mut picker = Picker::new(Scope::All, table_move, &pile);
         let mut all = Vec::new();
         while let Some(pick) = picker.next(position, &history, &mut pile, &before, 0) {

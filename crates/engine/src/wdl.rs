@@ -24,7 +24,7 @@ const CURVES: [Curve; 8] = [
 
 /// Of a thousand games from a position, for the side to move.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Odds {
+pub struct WinDrawLoss {
     /// So many are won, …
     pub wins: u16,
     /// … so many are drawn, …
@@ -33,25 +33,25 @@ pub struct Odds {
     pub losses: u16,
 }
 
-impl Odds {
+impl WinDrawLoss {
     /// What a score of chess says with so many men on the board.
     ///
     /// ```
-    /// use zeitnot_engine::{Score, odds::Odds};
-    /// let even = Odds::of(Score::ZERO, 32);
+    /// use zeitnot_engine::{Score, wdl::WinDrawLoss};
+    /// let even = WinDrawLoss::from_score(Score::ZERO, 32);
     /// assert_eq!(even.wins, even.losses);
-    /// assert_eq!(Odds::of(Score::mate_in(3), 32), Odds { wins: 1000, draws: 0, losses: 0 });
+    /// assert_eq!(WinDrawLoss::from_score(Score::mate_in(3), 32), WinDrawLoss { wins: 1000, draws: 0, losses: 0 });
     /// ```
-    pub fn of(score: Score, men: usize) -> Odds {
+    pub fn from_score(score: Score, men: usize) -> WinDrawLoss {
         if score.is_mate() {
             let wins = if score > Score::ZERO { 1000 } else { 0 };
-            return Odds { wins, draws: 0, losses: 1000 - wins };
+            return WinDrawLoss { wins, draws: 0, losses: 1000 - wins };
         }
         let (middle, step) = curve(men);
         let often = |score: f64| (1000.0 / (1.0 + libm::exp((middle - score) / step))).round() as u16;
         let score = f64::from(score.get());
         let (wins, losses) = (often(score), often(-score));
-        Odds { wins, draws: 1000_u16.saturating_sub(wins + losses), losses }
+        WinDrawLoss { wins, draws: 1000_u16.saturating_sub(wins + losses), losses }
     }
 }
 
@@ -79,10 +79,10 @@ mod tests {
     proptest! {
         #[test]
         fn they_add_up_and_follow_the_score(cp in -31_000i32..31_000, more in 0i32..500, men in 0usize..40) {
-            let (low, high) = (Odds::of(Score::cp(cp), men), Odds::of(Score::cp(cp + more), men));
+            let (low, high) = (WinDrawLoss::from_score(Score::cp(cp), men), WinDrawLoss::from_score(Score::cp(cp + more), men));
             prop_assert_eq!(low.wins + low.draws + low.losses, 1000);
             prop_assert!(low.wins <= high.wins && low.losses >= high.losses);
-            let turned = Odds::of(-Score::cp(cp), men);
+            let turned = WinDrawLoss::from_score(-Score::cp(cp), men);
             prop_assert_eq!((turned.wins, turned.draws, turned.losses), (low.losses, low.draws, low.wins));
         }
     }
@@ -94,6 +94,6 @@ mod tests {
         assert_eq!(curve(11), (197.0, 107.5));
         assert_eq!(curve(32), (109.0, 177.0));
         assert_eq!(curve(40), curve(32));
-        assert_eq!(Odds::of(Score::cp(109), 32).wins, 500);
+        assert_eq!(WinDrawLoss::from_score(Score::cp(109), 32).wins, 500);
     }
 }

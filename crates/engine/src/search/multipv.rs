@@ -9,7 +9,7 @@ use zeitnot_rules::Packed;
 use super::{Progress, Score, Worker};
 use crate::{
     Stopped,
-    eval::{Judged, State},
+    eval::{Playable, State},
 };
 
 /// A move at the root, and how it goes on.
@@ -56,7 +56,7 @@ impl<M> Lines<M> {
     }
 }
 
-impl<G: Judged> Worker<'_, G> {
+impl<G: Playable> Worker<'_, G> {
     /// How many lines there can be of those that are wanted.
     pub(super) fn most_lines(&self, root: &G) -> usize {
         let wanted = self.shared.task.limits.lines.map_or(1, NonZeroU16::get).into();

@@ -7,18 +7,20 @@ use std::{
 
 use zeitnot_rules::{Moves, Outcome};
 
-use super::{Algorithm, Memory, Options};
-use crate::{Evaluator, Judged, Limits, Score, StopFlag, Stopped, eval::State, score::MAX_PLY, turns::Turn};
+use super::{Algorithm, Options, SimpleTable};
+use crate::{
+    Evaluator, Limits, Playable, Score, StopFlag, Stopped, eval::State, score::MAX_PLY, turns::Turn,
+};
 
 /// The clock is looked at once in so many nodes.
 const NODES_BETWEEN_LOOKS: u64 = 1024;
 
 /// A walk, and what it needs on the way.
-pub(super) struct Walk<'w, G: Judged> {
+pub(super) struct TreeSearch<'w, G: Playable> {
     algorithm: Algorithm,
     pub options: &'w Options,
-    pub judge: &'w G::Judge,
-    pub memory: Option<&'w mut Memory>,
+    pub judge: &'w G::Evaluator,
+    pub memory: Option<&'w mut SimpleTable>,
     limits: &'w Limits,
     stop: &'w StopFlag,
     /// Of a player that shares the machine with others.
@@ -32,7 +34,7 @@ pub(super) struct Walk<'w, G: Judged> {
 }
 
 /// A position in the tree.
-pub(super) struct Node<G: Judged> {
+pub(super) struct Node<G: Playable> {
     pub position: G,
     state: State<G>,
     /// Plies from the root.
@@ -62,16 +64,16 @@ pub(super) enum Arrival<M> {
     Open(Moves<M>),
 }
 
-impl<'w, G: Judged> Walk<'w, G> {
+impl<'w, G: Playable> TreeSearch<'w, G> {
     pub fn new(
         algorithm: Algorithm,
         options: &'w Options,
-        judge: &'w G::Judge,
-        memory: Option<&'w mut Memory>,
+        judge: &'w G::Evaluator,
+        memory: Option<&'w mut SimpleTable>,
         limits: &'w Limits,
         stop: &'w StopFlag,
     ) -> Self {
-        Walk {
+        TreeSearch {
             algorithm,
             options,
             judge,
@@ -116,7 +118,7 @@ impl<'w, G: Judged> Walk<'w, G> {
             | Algorithm::AlphaBetaOrdered
             | Algorithm::AlphaBetaTable
             | Algorithm::AlphaBetaQuiescence
-            | Algorithm::ForwardPruning => self.alpha_beta(&root, Score::LOSS, Score::INFINITE),
+            | Algorithm::ForwardPruning => self.alpha_beta(&root, Score::NEG_INFINITE, Score::INFINITE),
         }
     }
 
@@ -135,7 +137,7 @@ impl<'w, G: Judged> Walk<'w, G> {
             }
             outcome = position.stuck();
         }
-        Ok(Arrival::Over(Score::of(outcome, position.side(), node.ply)))
+        Ok(Arrival::Over(Score::from_outcome(outcome, position.side(), node.ply)))
     }
 
     /// The position after a move.

@@ -4,14 +4,14 @@
 
 use zeitnot_rules::Tactics;
 
-use crate::search::{Candidate, Kind, Node};
+use crate::search::{Candidate, Node, NodeType};
 
 const MAX_DEPTH: i32 = 6;
 const QUIET_MARGIN: i32 = -50;
 const NOISY_MARGIN: i32 = -90;
 
 /// Is this move not worth a look?
-pub fn skips<G: Tactics, K: Kind>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
+pub fn skips<G: Tactics, K: NodeType>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
     if !node.is_prunable::<K>(MAX_DEPTH) {
         return false;
     }

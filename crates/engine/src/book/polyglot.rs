@@ -23,12 +23,12 @@ pub struct BookError {
     /// Which.
     pub path: PathBuf,
     /// What is wrong with it.
-    pub fault: Fault,
+    pub fault: BookFault,
 }
 
 /// What is wrong with a book.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum BookFault {
     /// It is not there, or not for us.
     #[error("cannot be read: {0}")]
     Unread(#[from] io::Error),
@@ -58,17 +58,17 @@ impl File {
         File::check(bytes).map_err(wrong)
     }
 
-    fn check(bytes: Vec<u8>) -> Result<File, Fault> {
+    fn check(bytes: Vec<u8>) -> Result<File, BookFault> {
         let file = File(bytes);
         if file.0.is_empty() {
-            return Err(Fault::Empty);
+            return Err(BookFault::Empty);
         }
         if !file.0.len().is_multiple_of(ENTRY) {
-            return Err(Fault::NotWhole(file.0.len()));
+            return Err(BookFault::NotWhole(file.0.len()));
         }
         let all = file.all();
         match all.windows(2).position(|pair| matches!(pair, [a, b] if key(a) > key(b))) {
-            Some(before) => Err(Fault::Unsorted(before + 1)),
+            Some(before) => Err(BookFault::Unsorted(before + 1)),
             None => Ok(file),
         }
     }
@@ -96,14 +96,14 @@ impl File {
     }
 }
 
-fn read(path: &Path, most: usize) -> Result<Vec<u8>, Fault> {
+fn read(path: &Path, most: usize) -> Result<Vec<u8>, BookFault> {
     let file = fs::File::open(path)?;
     if file.metadata()?.is_dir() {
-        return Err(Fault::Unread(io::ErrorKind::IsADirectory.into()));
+        return Err(BookFault::Unread(io::ErrorKind::IsADirectory.into()));
     }
     let mut bytes = Vec::new();
     file.take(most as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > most { Err(Fault::TooLarge) } else { Ok(bytes) }
+    if bytes.len() > most { Err(BookFault::TooLarge) } else { Ok(bytes) }
 }
 
 fn key(&[k0, k1, k2, k3, k4, k5, k6, k7, ..]: &[u8; ENTRY]) -> u64 {

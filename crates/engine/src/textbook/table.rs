@@ -5,18 +5,18 @@
 
 use zeitnot_rules::{Game, Key, Packed};
 
-use super::walk::{Found, Node, Walk};
-use crate::{Judged, Score, table::Bound};
+use super::tree_search::{Found, Node, TreeSearch};
+use crate::{Playable, Score, transposition_table::Bound};
 
 /// Four MiB.
 const SLOTS: usize = 1 << 18;
 
 /// A key does not tell how long a game has gone without progress, which ends it some day. From here on that
-/// day may lie within [`super::DEEPEST`] plies, and positions that differ in it are different ones.
+/// day may lie within [`super::MAX_DEPTH`] plies, and positions that differ in it are different ones.
 const LONG_WITHOUT_PROGRESS: u32 = 50;
 
 /// See the module's comment.
-pub(super) struct Memory(Box<[Option<Entry>]>);
+pub(super) struct SimpleTable(Box<[Option<Entry>]>);
 
 /// What was found out about a position.
 #[derive(Copy, Clone)]
@@ -32,8 +32,8 @@ pub(super) struct Entry {
 
 impl Entry {
     /// The stored score, if it is what a search of this node would find. The root has to find a move.
-    pub fn settles<G: Judged>(&self, node: &Node<G>, alpha: Score, beta: Score) -> Option<Score> {
-        let score = self.score.to_root(node.ply);
+    pub fn settles<G: Playable>(&self, node: &Node<G>, alpha: Score, beta: Score) -> Option<Score> {
+        let score = self.score.from_tt(node.ply);
         let fits = match self.bound {
             Bound::Exact => true,
             Bound::Lower => score >= beta,
@@ -43,9 +43,9 @@ impl Entry {
     }
 }
 
-impl Memory {
+impl SimpleTable {
     pub fn new() -> Self {
-        Memory(vec![None; SLOTS].into_boxed_slice())
+        SimpleTable(vec![None; SLOTS].into_boxed_slice())
     }
 
     pub fn clear(&mut self) {
@@ -72,12 +72,12 @@ fn key<G: Game>(position: &G) -> Key {
     }
 }
 
-impl<G: Judged> Walk<'_, G> {
+impl<G: Playable> TreeSearch<'_, G> {
     /// What is known of a position, at whatever depth.
     pub(super) fn recall(&self, node: &Node<G>) -> Option<Entry> {
         let memory = self.memory.as_ref()?;
         let key = key(&node.position);
-        memory.0[Memory::slot(key)].filter(|entry| entry.key == key)
+        memory.0[SimpleTable::slot(key)].filter(|entry| entry.key == key)
     }
 
     /// Keeps what a search of a node has found between alpha and beta.
@@ -94,7 +94,7 @@ impl<G: Judged> Walk<'_, G> {
             _ => Bound::Upper,
         };
         let mv = found.mv.map_or(Packed::NONE, |mv| node.position.pack(mv));
-        let score = found.score.from_root(node.ply);
-        memory.0[Memory::slot(key)] = Some(Entry { key, mv, score, depth: node.depth, bound });
+        let score = found.score.to_tt(node.ply);
+        memory.0[SimpleTable::slot(key)] = Some(Entry { key, mv, score, depth: node.depth, bound });
     }
 }

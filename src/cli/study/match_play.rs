@@ -16,7 +16,7 @@ use indicatif::ProgressBar;
 
 use zeitnot_arena::matches::tally::Tally;
 use zeitnot_engine::{
-    Config, Decision, Judged, Kind, Limits, OutOfMemory, Report, StopFlag, Task, Thinker, Workshop,
+    Config, Decision, Kind, Limits, OutOfMemory, Playable, Report, StopFlag, Task, Thinker, Workshop,
 };
 use zeitnot_rules::{Color, GameHistory, Outcome};
 
@@ -58,7 +58,7 @@ impl Player {
     }
 
     /// Has it choose a move; `None` where there is none.
-    pub fn choose<G: Judged>(
+    pub fn choose<G: Playable>(
         &self,
         thinker: &mut dyn Thinker<G>,
         line: &GameHistory<G>,
@@ -82,7 +82,7 @@ impl fmt::Display for Player {
 }
 
 /// A match of two.
-pub(super) struct Duel<'d, G: Judged> {
+pub(super) struct Match<'d, G: Playable> {
     pub players: [Player; 2],
     /// Each is played twice, so that both have both sides.
     pub openings: &'d [GameHistory<G>],
@@ -93,12 +93,12 @@ pub(super) struct Duel<'d, G: Judged> {
     pub leader: fn(&G) -> Option<Color>,
 }
 
-impl<G: Judged> Duel<'_, G> {
+impl<G: Playable> Match<'_, G> {
     /// Plays all games.
     ///
     /// # Errors
     /// [`OutOfMemory`] if there is no room for the players' tables.
-    pub fn fight(&self, bar: &ProgressBar) -> Result<Tally, OutOfMemory> {
+    pub fn play(&self, bar: &ProgressBar) -> Result<Tally, OutOfMemory> {
         let [first, second] = &self.players;
         let workshops = [first.workshop()?, second.workshop()?];
         let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
@@ -114,7 +114,7 @@ impl<G: Judged> Duel<'_, G> {
                         if game >= self.games {
                             break;
                         }
-                        let halves = self.play(game, &mut thinkers);
+                        let halves = self.play_game(game, &mut thinkers);
                         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
                         tally.record(game, halves);
                         told(&tally);
@@ -127,7 +127,7 @@ impl<G: Judged> Duel<'_, G> {
     }
 
     /// One game: the half points of the first player, who begins every other game.
-    fn play(&self, game: usize, thinkers: &mut [Box<dyn Thinker<G>>; 2]) -> u8 {
+    fn play_game(&self, game: usize, thinkers: &mut [Box<dyn Thinker<G>>; 2]) -> u8 {
         let mut line = self.openings[game / 2 % self.openings.len()].clone();
         let ours = Color::BOTH[game % 2];
         thinkers.iter_mut().for_each(|thinker| thinker.new_game());

@@ -4,16 +4,16 @@ use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
 /// Centipawns in the middlegame and in the endgame, each of 16 bits; adding both is one addition.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pair(i32);
+pub struct TaperedScore(i32);
 
 /// A pair, short enough for long tables.
-pub const fn s(middlegame: i16, endgame: i16) -> Pair {
-    Pair((endgame as i32) << 16).plus(Pair(middlegame as i32))
+pub const fn s(middlegame: i16, endgame: i16) -> TaperedScore {
+    TaperedScore((endgame as i32) << 16).plus(TaperedScore(middlegame as i32))
 }
 
-impl Pair {
+impl TaperedScore {
     /// Nothing.
-    pub const ZERO: Pair = Pair(0);
+    pub const ZERO: TaperedScore = TaperedScore(0);
 
     /// The middlegame's number.
     pub const fn middlegame(self) -> i32 {
@@ -26,8 +26,8 @@ impl Pair {
     }
 
     /// The sum, where `+` cannot stand: in constants.
-    pub const fn plus(self, other: Pair) -> Pair {
-        Pair(self.0.wrapping_add(other.0))
+    pub const fn plus(self, other: TaperedScore) -> TaperedScore {
+        TaperedScore(self.0.wrapping_add(other.0))
     }
 
     /// As it is kept in a word of a cache.
@@ -35,41 +35,41 @@ impl Pair {
         self.0 as u32
     }
 
-    /// What [`Pair::to_bits`] gave.
-    pub const fn from_bits(bits: u32) -> Pair {
-        Pair(bits as i32)
+    /// What [`TaperedScore::to_bits`] gave.
+    pub const fn from_bits(bits: u32) -> TaperedScore {
+        TaperedScore(bits as i32)
     }
 }
 
-impl Add for Pair {
-    type Output = Pair;
-    fn add(self, other: Pair) -> Pair {
+impl Add for TaperedScore {
+    type Output = TaperedScore;
+    fn add(self, other: TaperedScore) -> TaperedScore {
         self.plus(other)
     }
 }
 
-impl Sub for Pair {
-    type Output = Pair;
-    fn sub(self, other: Pair) -> Pair {
-        Pair(self.0.wrapping_sub(other.0))
+impl Sub for TaperedScore {
+    type Output = TaperedScore;
+    fn sub(self, other: TaperedScore) -> TaperedScore {
+        TaperedScore(self.0.wrapping_sub(other.0))
     }
 }
 
-impl Mul<i32> for Pair {
-    type Output = Pair;
-    fn mul(self, times: i32) -> Pair {
-        Pair(self.0.wrapping_mul(times))
+impl Mul<i32> for TaperedScore {
+    type Output = TaperedScore;
+    fn mul(self, times: i32) -> TaperedScore {
+        TaperedScore(self.0.wrapping_mul(times))
     }
 }
 
-impl AddAssign for Pair {
-    fn add_assign(&mut self, other: Pair) {
+impl AddAssign for TaperedScore {
+    fn add_assign(&mut self, other: TaperedScore) {
         *self = *self + other;
     }
 }
 
-impl SubAssign for Pair {
-    fn sub_assign(&mut self, other: Pair) {
+impl SubAssign for TaperedScore {
+    fn sub_assign(&mut self, other: TaperedScore) {
         *self = *self - other;
     }
 }
@@ -88,7 +88,7 @@ mod tests {
             prop_assert_eq!(sum.endgame(), i32::from(b + d) * times);
             let difference = s(a, b) - s(c, d);
             prop_assert_eq!((difference.middlegame(), difference.endgame()), (i32::from(a - c), i32::from(b - d)));
-            prop_assert_eq!(Pair::from_bits(difference.to_bits()), difference);
+            prop_assert_eq!(TaperedScore::from_bits(difference.to_bits()), difference);
         }
     }
 }

@@ -7,19 +7,19 @@ use std::f32::consts::SQRT_2;
 
 use zeitnot_rules::{Color, Moves, Outcome};
 
-use super::form::{Form, Priors, Seen};
-use crate::eval::{Judged, State};
+use super::policy::{Policy, Priors, Seen};
+use crate::eval::{Playable, State};
 
 /// A game of random moves that is not over after so many plies is a draw.
 const LONGEST: u32 = 512;
 
 /// See the module's comment.
 #[derive(Debug, Default)]
-pub struct Playouts {
+pub struct UctPolicy {
     rng: fastrand::Rng,
 }
 
-impl<G: Judged> Form<G> for Playouts {
+impl<G: Playable> Policy<G> for UctPolicy {
     const RIPE: u32 = 0;
     const PROVES: bool = false;
 

@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use zeitnot_rules::Packed;
 
-use super::{Kind, Score, Window, Worker, worker::MAX_DEPTH};
+use super::{NodeType, Score, Window, Worker, worker::MAX_DEPTH};
 use crate::{
-    eval::{Judged, State},
-    table::{Bound, Entry},
+    eval::{Playable, State},
+    transposition_table::{Bound, Entry},
 };
 
 /// What a table says counts as this much deeper a search.
@@ -25,10 +25,10 @@ pub(super) enum Known {
     AtLeast(Score),
 }
 
-impl<G: Judged> Worker<'_, G> {
+impl<G: Playable> Worker<'_, G> {
     /// Asks the tables. Costs a glance where there are none.
     #[inline]
-    pub(super) fn ask_tables<K: Kind>(
+    pub(super) fn ask_tables<K: NodeType>(
         &mut self,
         position: &G,
         state: &State<G>,
@@ -52,18 +52,18 @@ impl<G: Judged> Worker<'_, G> {
         self.shared.hits.fetch_add(1, Relaxed);
         // The disk may have been slow.
         self.look_soon();
-        let score = Score::of_end(end, ply);
+        let score = Score::from_wdl(end, ply);
         let bound = match score {
-            _ if !score.is_certain() => Bound::Exact,
+            _ if !score.is_decisive() => Bound::Exact,
             _ if score > Score::ZERO => Bound::Lower,
             _ => Bound::Upper,
         };
         if bound == Bound::Lower && score < window.beta {
             return Known::AtLeast(score);
         }
-        let eval = if position.is_check() { Score::LOSS } else { self.judge(state, position) };
+        let eval = if position.is_check() { Score::NEG_INFINITE } else { self.judge(state, position) };
         let depth = (depth + DEEPER).min(MAX_DEPTH.into()) as u8;
-        let entry = Entry { mv: Packed::NONE, score: score.from_root(ply), eval, depth, bound };
+        let entry = Entry { mv: Packed::NONE, score: score.to_tt(ply), eval, depth, bound };
         self.shared.table.store(position.key(), entry);
         Known::All(score)
     }

@@ -29,7 +29,7 @@ pub enum Bound {
 pub struct Entry {
     /// The best move, or [`Packed::NONE`].
     pub mv: Packed,
-    /// Counted from the node, not from the root: see [`Score::from_root`].
+    /// Counted from the node, not from the root: see [`Score::to_tt`].
     pub score: Score,
     /// The static evaluation.
     pub eval: Score,
@@ -84,7 +84,7 @@ struct Cluster([Slot; 4]);
 const AGES: u8 = 64;
 
 /// See the module's comment.
-pub struct Table {
+pub struct TranspositionTable {
     clusters: Box<[Cluster]>,
     age: AtomicU8,
 }
@@ -94,17 +94,17 @@ pub struct Table {
 #[error("cannot allocate a hash table of {0} MiB; choose a smaller one")]
 pub struct OutOfMemory(pub usize);
 
-impl Table {
+impl TranspositionTable {
     /// An empty table of this many MiB (at least one). The system hands out its pages as they are used.
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub fn new(mib: usize) -> Result<Table, OutOfMemory> {
+    pub fn new(mib: usize) -> Result<TranspositionTable, OutOfMemory> {
         let clusters = mib.max(1).checked_mul((1 << 20) / size_of::<Cluster>()).ok_or(OutOfMemory(mib))?;
         let clusters: Box<[Cluster]> =
             bytemuck::allocation::try_zeroed_slice_box(clusters).map_err(|()| OutOfMemory(mib))?;
         huge_pages::ask_for(&clusters);
-        Ok(Table { clusters, age: AtomicU8::new(0) })
+        Ok(TranspositionTable { clusters, age: AtomicU8::new(0) })
     }
 
     /// Forgets everything.
@@ -128,7 +128,7 @@ impl Table {
         &self.clusters[index as usize]
     }
 
-    /// Brings the place of a position near, for a [`Table::probe`] that comes soon.
+    /// Brings the place of a position near, for a [`TranspositionTable::probe`] that comes soon.
     #[inline]
     pub fn prefetch(&self, key: Key) {
         #[cfg(target_arch = "x86_64")]
@@ -210,7 +210,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_entry_comes_back(key: u64, mv: u16, score in -32_000i16..=32_000, eval in -32_000i16..=32_000, depth: u8) {
-            let table = Table::new(1).unwrap();
+            let table = TranspositionTable::new(1).unwrap();
             let entry = Entry { mv: Packed(mv), score: Score::from_bits(score), eval: Score::from_bits(eval), depth, bound: Bound::Exact };
             table.store(Key(key), entry);
             prop_assert_eq!(table.probe(Key(key)), Some(entry));
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn the_old_and_shallow_go_first() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         // Keys that fall into the same cluster: they differ in the low bits only.
         table.store(Key(1), entry(9, 1));
         table.new_search();
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_result_without_a_move_keeps_the_old_one() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         table.store(Key(1), entry(3, 77));
         table.store(Key(1), entry(4, 0));
         assert_eq!(table.probe(Key(1)).unwrap().mv, Packed(77));
@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn absurd_sizes_are_refused() {
-        assert_eq!(Table::new(usize::MAX).err(), Some(OutOfMemory(usize::MAX)));
+        assert_eq!(TranspositionTable::new(usize::MAX).err(), Some(OutOfMemory(usize::MAX)));
         // A compiler that sees an allocation unused leaves it out, and with it its failure.
-        let table = std::hint::black_box(Table::new(1 << 40));
+        let table = std::hint::black_box(TranspositionTable::new(1 << 40));
         assert_eq!(table.err(), Some(OutOfMemory(1 << 40)));
     }
 }

@@ -2,35 +2,35 @@
 
 use std::{num::NonZeroU16, ops::ControlFlow, sync::Arc, time::Instant};
 
-use super::{Algorithm, DEEPEST, Memory, Options, Walk, walk::Found};
-use crate::{Best, Evaluator, Judged, Progress, Report, Task, Thinker, turns::Turns};
+use super::{Algorithm, MAX_DEPTH, Options, SimpleTable, TreeSearch, tree_search::Found};
+use crate::{Best, Evaluator, Playable, Progress, Report, Task, Thinker, turns::Turns};
 
 /// Nobody counts here what each move has cost; a clock that asks is told what is usual, in thousandths.
 const USUAL_SHARE: u16 = 600;
 
 /// One of the algorithms as a thinker.
-pub struct Player<G: Judged> {
+pub struct TextbookThinker<G: Playable> {
     algorithm: Algorithm,
     options: Options,
-    judge: G::Judge,
-    memory: Option<Memory>,
+    judge: G::Evaluator,
+    memory: Option<SimpleTable>,
     /// It searches no deeper than this.
     depth: NonZeroU16,
     /// Shared with other searches; `None`: the machine is ours.
     turns: Option<Arc<Turns>>,
 }
 
-impl<G: Judged> Player<G> {
-    /// A player by this algorithm that searches no deeper than so many plies, nor than [`DEEPEST`].
+impl<G: Playable> TextbookThinker<G> {
+    /// A player by this algorithm that searches no deeper than so many plies, nor than [`MAX_DEPTH`].
     pub fn new(algorithm: Algorithm, depth: NonZeroU16) -> Self {
         let options = algorithm.options();
-        let memory = options.table.then(Memory::new);
-        Player { algorithm, options, judge: G::Judge::default(), memory, depth, turns: None }
+        let memory = options.table.then(SimpleTable::new);
+        TextbookThinker { algorithm, options, judge: G::Evaluator::default(), memory, depth, turns: None }
     }
 
     /// The same, one of many that take turns.
-    pub(crate) fn taking(self, turns: Arc<Turns>) -> Self {
-        Player { turns: Some(turns), ..self }
+    pub(crate) fn with_scheduler(self, turns: Arc<Turns>) -> Self {
+        TextbookThinker { turns: Some(turns), ..self }
     }
 
     /// Before anything is searched: the move that stands there already, or the first that is asked for.
@@ -49,14 +49,14 @@ impl<G: Judged> Player<G> {
     }
 }
 
-impl<G: Judged> Thinker<G> for Player<G> {
+impl<G: Playable> Thinker<G> for TextbookThinker<G> {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
         let began = Instant::now();
         self.publish_first(task);
         let Task { limits, stop, .. } = *task;
-        let deepest = self.depth.get().min(limits.depth.unwrap_or(DEEPEST)).clamp(1, DEEPEST);
+        let deepest = self.depth.get().min(limits.depth.unwrap_or(MAX_DEPTH)).clamp(1, MAX_DEPTH);
         let mut walk =
-            Walk::new(self.algorithm, &self.options, &self.judge, self.memory.as_mut(), limits, stop);
+            TreeSearch::new(self.algorithm, &self.options, &self.judge, self.memory.as_mut(), limits, stop);
         walk.turn = self.turns.as_ref().map(|turns| turns.begin(stop));
         let mut done = 0;
         walk.deepen(task.line.now(), 1..=deepest, |walk, depth, found| {
@@ -74,10 +74,10 @@ impl<G: Judged> Thinker<G> for Player<G> {
 }
 
 /// An iteration is done: publishes its move, and asks whether another is wanted.
-fn tell<G: Judged>(
+fn tell<G: Playable>(
     task: &Task<'_, G>,
     began: Instant,
-    walk: &Walk<'_, G>,
+    walk: &TreeSearch<'_, G>,
     depth: u16,
     Found { score, mv }: Found<G::Move>,
 ) -> ControlFlow<()> {

@@ -3,9 +3,9 @@
 use shakmaty::{Bitboard, Board, ByColor, Color, Role, Square, attacks};
 
 use super::{
-    ledger::Ledger,
-    squares::{ahead, pawn_attacks, rank_of, same_colour, way},
+    bitboards::{ahead, pawn_attacks, rank_of, same_colour, way},
     terms::{self, Group, officer},
+    trace::Trace,
 };
 
 /// Who attacks what: filled piece by piece, and then asked by the other terms.
@@ -38,7 +38,7 @@ impl Side {
 const OFFICERS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 
 /// Tells every term but those of [`super::pawns`] and of the pieces' places.
-pub fn describe(board: &Board, passed: Bitboard, to: &mut impl Ledger) {
+pub fn describe(board: &Board, passed: Bitboard, to: &mut impl Trace) {
     let mut scene = Scene::new(board);
     for us in Color::ALL {
         for role in OFFICERS {
@@ -84,7 +84,7 @@ impl<'b> Scene<'b> {
     }
 
     /// A knight, bishop, rook or queen.
-    fn officer(&mut self, us: Color, role: Role, square: Square, to: &mut impl Ledger) {
+    fn officer(&mut self, us: Color, role: Role, square: Square, to: &mut impl Trace) {
         let (board, theirs) = (self.board, self.sides.get(!us));
         let (our_pawns, their_pawns) = (self.of(us, Role::Pawn), self.of(!us, Role::Pawn));
         // Sliders look through those of their own that move the same way.
@@ -132,13 +132,13 @@ impl<'b> Scene<'b> {
 
     /// Can a pawn of theirs come to attack this square?
     fn can_be_driven(&self, us: Color, square: Square) -> bool {
-        let beside = super::squares::beside(square.file());
-        let ahead = super::squares::ranks_ahead(us, square.rank());
+        let beside = super::bitboards::beside(square.file());
+        let ahead = super::bitboards::ranks_ahead(us, square.rank());
         (self.of(!us, Role::Pawn) & beside & ahead).any()
     }
 
     /// What threatens our king.
-    fn danger(&self, us: Color, to: &mut impl Ledger) {
+    fn danger(&self, us: Color, to: &mut impl Trace) {
         let (ours, theirs) = (self.sides.get(us), self.sides.get(!us));
         let Some(king) = ours.king else { return };
         let by = |side: &Side, role: Role| side.by_role[role as usize];
@@ -170,7 +170,7 @@ impl<'b> Scene<'b> {
     }
 
     /// What we threaten to take.
-    fn threats(&self, us: Color, to: &mut impl Ledger) {
+    fn threats(&self, us: Color, to: &mut impl Trace) {
         let (ours, theirs) = (self.sides.get(us), self.sides.get(!us));
         let board = self.board;
         let officers = self.officers(!us);
@@ -201,7 +201,7 @@ impl<'b> Scene<'b> {
     }
 
     /// A pawn that no other can stop; who else does?
-    fn passed(&self, us: Color, pawn: Square, to: &mut impl Ledger) {
+    fn passed(&self, us: Color, pawn: Square, to: &mut impl Trace) {
         /// Ranks before this are too far away to matter.
         const NEAR: usize = 3;
         let rank = rank_of(us, pawn);

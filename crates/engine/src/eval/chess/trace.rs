@@ -3,13 +3,13 @@
 use shakmaty::{ByColor, Color};
 
 use super::{
-    pair::{Pair, s},
+    tapered_score::{TaperedScore, s},
     terms::{COUNT, sign},
     weights::WEIGHTS,
 };
 
 /// Told of each term that a position has. One description of the terms serves all ledgers.
-pub trait Ledger {
+pub trait Trace {
     /// This side has the term so many times.
     fn add(&mut self, side: Color, term: usize, count: i32);
 
@@ -20,11 +20,11 @@ pub trait Ledger {
 /// What the terms are worth, as White sees them.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Sum {
-    total: Pair,
-    danger: ByColor<Pair>,
+    total: TaperedScore,
+    danger: ByColor<TaperedScore>,
 }
 
-impl Ledger for Sum {
+impl Trace for Sum {
     #[inline]
     fn add(&mut self, side: Color, term: usize, count: i32) {
         self.total += WEIGHTS[term] * (sign(side) * count);
@@ -38,13 +38,13 @@ impl Ledger for Sum {
 
 impl Sum {
     /// Terms that were added up before.
-    pub fn of(total: Pair) -> Sum {
+    pub fn of(total: TaperedScore) -> Sum {
         Sum { total, ..Sum::default() }
     }
 
     /// All of it; what remains for the phase to decide.
-    pub fn total(&self) -> Pair {
-        let penalty = |danger: Pair| {
+    pub fn total(&self) -> TaperedScore {
+        let penalty = |danger: TaperedScore| {
             let [middlegame, endgame] = [danger.middlegame(), danger.endgame()].map(|part| part.max(0));
             s((middlegame * middlegame / MIDDLEGAME) as i16, (endgame / ENDGAME) as i16)
         };
@@ -88,7 +88,7 @@ impl Default for Counts {
     }
 }
 
-impl Ledger for Counts {
+impl Trace for Counts {
     fn add(&mut self, side: Color, term: usize, count: i32) {
         self.terms[term] += (sign(side) * count) as i16;
     }

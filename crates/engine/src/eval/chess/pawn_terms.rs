@@ -7,23 +7,23 @@ use bytemuck::Zeroable;
 use shakmaty::{Bitboard, Board, Color, File, Rank, Square, attacks};
 
 use super::{
-    ledger::{Ledger, Sum},
-    pair::Pair,
-    squares::{ahead, beside, pawn_attacks, rank_of, ranks_ahead, way},
+    bitboards::{ahead, beside, pawn_attacks, rank_of, ranks_ahead, way},
+    tapered_score::TaperedScore,
     terms,
+    trace::{Sum, Trace},
 };
 
 /// What the rest of the evaluation wants to know of the pawns.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Pawns {
     /// What they are worth, as White sees them.
-    pub worth: Pair,
+    pub worth: TaperedScore,
     /// Those of both sides that no pawn can stop.
     pub passed: Bitboard,
 }
 
 /// Tells the terms of all pawns, and which of them are passed.
-pub fn describe(board: &Board, to: &mut impl Ledger) -> Bitboard {
+pub fn describe(board: &Board, to: &mut impl Trace) -> Bitboard {
     let mut passed = Bitboard::EMPTY;
     for us in Color::ALL {
         let ours = board.pawns() & board.by_color(us);
@@ -41,7 +41,7 @@ pub fn describe(board: &Board, to: &mut impl Ledger) -> Bitboard {
 }
 
 /// The terms of one pawn. Is it passed?
-fn structure(board: &Board, us: Color, pawn: Square, to: &mut impl Ledger) -> bool {
+fn structure(board: &Board, us: Color, pawn: Square, to: &mut impl Trace) -> bool {
     let ours = board.pawns() & board.by_color(us);
     let theirs = board.pawns() & board.by_color(!us);
     let (rank, beside) = (rank_of(us, pawn), beside(pawn.file()));
@@ -74,7 +74,7 @@ fn structure(board: &Board, us: Color, pawn: Square, to: &mut impl Ledger) -> bo
 }
 
 /// The pawns before a king, on its file and on those beside it.
-fn shelter(board: &Board, us: Color, king: Square, to: &mut impl Ledger) {
+fn shelter(board: &Board, us: Color, king: Square, to: &mut impl Trace) {
     let before = !ranks_ahead(!us, king.rank());
     let ours = board.pawns() & board.by_color(us) & before;
     let theirs = board.pawns() & board.by_color(!us) & before;
@@ -124,7 +124,10 @@ impl Cache {
         let (worth, passed) = (slot.worth.load(Relaxed), slot.passed.load(Relaxed));
         // A slot that nobody has written has its edges clear, and no entry has.
         if slot.check.load(Relaxed) ^ worth ^ passed == key && passed & EDGES.0 == EDGES.0 {
-            return Pawns { worth: Pair::from_bits(worth as u32), passed: Bitboard(passed & !EDGES.0) };
+            return Pawns {
+                worth: TaperedScore::from_bits(worth as u32),
+                passed: Bitboard(passed & !EDGES.0),
+            };
         }
         let mut sum = Sum::default();
         let passed = describe(board, &mut sum);

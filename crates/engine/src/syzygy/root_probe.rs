@@ -4,7 +4,7 @@ use shakmaty_syzygy::Wdl;
 
 use zeitnot_rules::{GameHistory, Outcome, Packed, Tactics, chess};
 
-use super::Oracle;
+use super::TablebaseProbe;
 use crate::Score;
 
 /// As distances are counted.
@@ -14,7 +14,7 @@ const LAST: i32 = i32::MIN;
 
 /// What endgame tables say of the position that is searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Root {
+pub struct RootProbe {
     /// The moves that hold the best end.
     pub moves: Vec<Packed>,
     /// That end, the plies without a capture or a pawn's move so far included.
@@ -28,15 +28,15 @@ pub struct Root {
 /// Ends first; then what is better on the way to the same end.
 type Rank = (Wdl, i32);
 
-impl Root {
+impl RootProbe {
     /// Ranks the moves, or those of them that are wanted. `None` where not every one is known, or where it has
     /// been stopped: tables may lie on a slow disk.
     pub(super) fn of<G: Tactics>(
-        oracle: &dyn Oracle<G>,
+        oracle: &dyn TablebaseProbe<G>,
         line: &GameHistory<G>,
         wanted: &[Packed],
         stop: impl Fn() -> bool,
-    ) -> Option<Root> {
+    ) -> Option<RootProbe> {
         let now = line.now();
         let moves: Vec<_> = now.moves().iter().map(|&mv| (now.pack(mv), mv)).collect();
         let moves: Vec<_> =
@@ -53,7 +53,7 @@ impl Root {
             }
             let best = ranks.iter().map(|(_, rank)| *rank).max()?;
             let moves = ranks.iter().filter(|(_, rank)| *rank == best).map(|(mv, _)| *mv).collect();
-            Some(Root { moves, end: best.0, certain, asked: ranks.len() as u64 })
+            Some(RootProbe { moves, end: best.0, certain, asked: ranks.len() as u64 })
         };
         let (clock, repeats) = (now.reversible_plies() as i32, line.has_repeated());
         best(&|next| by_distance(oracle, next, clock, repeats), true)
@@ -63,8 +63,8 @@ impl Root {
     /// The score of a search among these moves: the tables know the end, the search may know a mate.
     pub(crate) fn told(&self, score: Score) -> Score {
         match self.end {
-            Wdl::Win => score.max(Score::won_in_tables(0)),
-            Wdl::Loss => score.min(Score::lost_in_tables(0)),
+            Wdl::Win => score.max(Score::tb_win_in(0)),
+            Wdl::Loss => score.min(Score::tb_loss_in(0)),
             Wdl::CursedWin | Wdl::Draw | Wdl::BlessedLoss => Score::ZERO,
         }
     }
@@ -82,7 +82,7 @@ fn over<G: Tactics>(next: &GameHistory<G>) -> Option<Rank> {
 
 /// By the distance, for the side that played the last move after `clock` reversible plies.
 fn by_distance<G: Tactics>(
-    oracle: &dyn Oracle<G>,
+    oracle: &dyn TablebaseProbe<G>,
     next: &GameHistory<G>,
     clock: i32,
     repeats: bool,
@@ -121,7 +121,7 @@ fn by_distance<G: Tactics>(
 }
 
 /// By the end alone, where distances are not known.
-fn by_end<G: Tactics>(oracle: &dyn Oracle<G>, next: &GameHistory<G>) -> Option<Rank> {
+fn by_end<G: Tactics>(oracle: &dyn TablebaseProbe<G>, next: &GameHistory<G>) -> Option<Rank> {
     if let Some(rank) = over(next) {
         return Some(rank);
     }

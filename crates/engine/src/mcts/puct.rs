@@ -8,10 +8,10 @@
 use zeitnot_rules::Moves;
 
 use super::{
-    form::{Form, Priors, Seen},
-    scale,
+    policy::{Policy, Priors, Seen},
+    win_value,
 };
-use crate::eval::{Evaluator, Judged, State};
+use crate::eval::{Evaluator, Playable, State};
 
 /// How much a move that looks good is looked into before its value counts.
 const EXPLORATION: f32 = 1.3;
@@ -29,17 +29,17 @@ const QUIESCENCE: u32 = 8;
 const DELTA: i32 = 150;
 
 /// See the module's comment.
-pub struct Judgement<G: Judged> {
-    judge: G::Judge,
+pub struct PuctPolicy<G: Playable> {
+    judge: G::Evaluator,
 }
 
-impl<G: Judged> Default for Judgement<G> {
+impl<G: Playable> Default for PuctPolicy<G> {
     fn default() -> Self {
-        Judgement { judge: G::Judge::default() }
+        PuctPolicy { judge: G::Evaluator::default() }
     }
 }
 
-impl<G: Judged> Form<G> for Judgement<G> {
+impl<G: Playable> Policy<G> for PuctPolicy<G> {
     const RIPE: u32 = 1;
     const PROVES: bool = true;
 
@@ -61,11 +61,11 @@ impl<G: Judged> Form<G> for Judgement<G> {
     }
 
     fn value(&mut self, position: &G, state: &State<G>) -> f32 {
-        scale::value(self.quiesce(position, state, -scale::MOST, scale::MOST, QUIESCENCE))
+        win_value::value(self.quiesce(position, state, -win_value::MOST, win_value::MOST, QUIESCENCE))
     }
 }
 
-impl<G: Judged> Judgement<G> {
+impl<G: Playable> PuctPolicy<G> {
     /// What a move looks like at first sight, in centipawns: the position after it, less what is lost there.
     fn looks(&self, position: &G, state: &State<G>, mv: G::Move) -> i32 {
         let mut child = position.clone();

@@ -9,20 +9,20 @@ const HEAD: &str = "\
 //! The weights of all terms. Written by `zeitnot tune`, from positions of our own games: see `docs/data.md`.
 
 use super::{
-    pair::{Pair, s},
+    tapered_score::{TaperedScore, s},
     terms::COUNT,
 };
 
 /// By the number of the term, in centipawns.
 #[rustfmt::skip]
-pub static WEIGHTS: [Pair; COUNT] = [
+pub static WEIGHTS: [TaperedScore; COUNT] = [
 ";
 
 /// So many stand in a line, as squares do in a rank.
 const IN_A_LINE: usize = 8;
 
 /// The whole of `crates/engine/src/eval/chess/weights.rs`.
-pub fn rust(weights: &Weights) -> String {
+pub fn format_weights(weights: &Weights) -> String {
     let mut text = HEAD.to_owned();
     for (name, group) in GROUPS {
         // Writing to a string does not fail.
@@ -45,6 +45,6 @@ mod tests {
     fn the_engines_weights_are_as_the_tuner_writes_them() {
         let weights: Weights =
             WEIGHTS.iter().map(|w| [f64::from(w.middlegame()), f64::from(w.endgame())]).collect();
-        assert_eq!(rust(&weights), include_str!("../eval/chess/weights.rs"));
+        assert_eq!(format_weights(&weights), include_str!("../eval/chess/weights.rs"));
     }
 }

@@ -10,7 +10,7 @@ use super::Record;
 
 /// A file that games are appended to.
 #[derive(Debug)]
-pub struct Store {
+pub struct RecordFile {
     file: File,
     positions: u64,
 }
@@ -18,9 +18,9 @@ pub struct Store {
 /// The whole records of a file, or so many of them.
 ///
 /// # Errors
-/// [`StoreError`].
-pub fn read(path: &Path, most: usize) -> Result<Vec<Record>, StoreError> {
-    let io = |source| StoreError::Io { path: path.to_owned(), source };
+/// [`RecordFileError`].
+pub fn read_records(path: &Path, most: usize) -> Result<Vec<Record>, RecordFileError> {
+    let io = |source| RecordFileError::Io { path: path.to_owned(), source };
     let mut bytes = Vec::new();
     let most = most.saturating_mul(Record::SIZE) as u64;
     File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)).map_err(io)?;
@@ -29,7 +29,7 @@ pub fn read(path: &Path, most: usize) -> Result<Vec<Record>, StoreError> {
 
 /// Why a file of records cannot be read or written.
 #[derive(Debug, thiserror::Error)]
-pub enum StoreError {
+pub enum RecordFileError {
     /// Two writers would mix their games.
     #[error("{}: another program writes there; choose another file", .0.display())]
     InUse(PathBuf),
@@ -43,17 +43,17 @@ pub enum StoreError {
     },
 }
 
-impl Store {
+impl RecordFile {
     /// Opens a file to go on with it, or begins one. What a writer that was killed has left of a record is cut off.
     ///
     /// # Errors
-    /// [`StoreError`].
-    pub fn open(path: &Path) -> Result<Store, StoreError> {
-        let io = |source| StoreError::Io { path: path.to_owned(), source };
+    /// [`RecordFileError`].
+    pub fn open(path: &Path) -> Result<RecordFile, RecordFileError> {
+        let io = |source| RecordFileError::Io { path: path.to_owned(), source };
         let file = OpenOptions::new().create(true).append(true).open(path).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(StoreError::InUse(path.to_owned())),
+            Err(TryLockError::WouldBlock) => return Err(RecordFileError::InUse(path.to_owned())),
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
         let length = file.metadata().map_err(io)?.len();
@@ -61,7 +61,7 @@ impl Store {
         if length % Record::SIZE as u64 != 0 {
             file.set_len(positions * Record::SIZE as u64).map_err(io)?;
         }
-        Ok(Store { file, positions })
+        Ok(RecordFile { file, positions })
     }
 
     /// How many positions it holds.
@@ -86,37 +86,37 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::training::Judgement;
+    use crate::training::Label;
     use zeitnot_rules::{Game, chess::Chess};
 
     #[test]
     fn a_torn_record_is_cut_off_and_the_file_goes_on() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data");
-        let record = |score| Record::pack(&Chess::start(), Judgement { score, result: 1 });
-        Store::open(&path).unwrap().append(&[record(1), record(2)]).unwrap();
+        let record = |score| Record::pack(&Chess::start(), Label { score, result: 1 });
+        RecordFile::open(&path).unwrap().append(&[record(1), record(2)]).unwrap();
         for torn in [1, 17, 31] {
             let mut bytes = fs::read(&path).unwrap();
             bytes.extend_from_slice(&record(9).0[..torn]);
             fs::write(&path, bytes).unwrap();
-            assert_eq!(Store::open(&path).unwrap().positions(), 2);
+            assert_eq!(RecordFile::open(&path).unwrap().positions(), 2);
         }
-        let mut store = Store::open(&path).unwrap();
+        let mut store = RecordFile::open(&path).unwrap();
         store.append(&[record(3)]).unwrap();
         assert_eq!(store.positions(), 3);
         let whole: Vec<u8> = [1, 2, 3].into_iter().flat_map(|score| record(score).0).collect();
         assert_eq!(fs::read(&path).unwrap(), whole);
-        assert_eq!(read(&path, 2).unwrap(), [record(1), record(2)]);
-        assert_eq!(read(&path, usize::MAX).unwrap().len(), 3);
+        assert_eq!(read_records(&path, 2).unwrap(), [record(1), record(2)]);
+        assert_eq!(read_records(&path, usize::MAX).unwrap().len(), 3);
     }
 
     #[test]
     fn one_writer_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("data");
-        let first = Store::open(&path).unwrap();
-        assert!(matches!(Store::open(&path), Err(StoreError::InUse(_))));
+        let first = RecordFile::open(&path).unwrap();
+        assert!(matches!(RecordFile::open(&path), Err(RecordFileError::InUse(_))));
         drop(first);
-        assert!(Store::open(&path).is_ok());
+        assert!(RecordFile::open(&path).is_ok());
     }
 }
