@@ -9,7 +9,7 @@ use shakmaty::Move;
 use zeitnot_engine::{
     Score, TranspositionTable,
     eval::{ChessEval, Evaluator},
-    table::{Bound, Entry},
+    transposition_table::{Bound, Entry},
 };
 use zeitnot_rules::{Game, Key, Packed, Tactics, chess::Chess};
 

@@ -12,7 +12,7 @@ use zeitnot_bot as bot;
 use zeitnot_bot::Equipment;
 use zeitnot_clients::{Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
-use zeitnot_engine::{Kind, Workshop, priority::Granted};
+use zeitnot_engine::{EngineFactory, Kind, priority::Granted};
 use zeitnot_rules::TimeControl;
 
 use super::{
@@ -101,7 +101,7 @@ async fn demo(live: Live, granted: Granted) -> Result<Summary, CliError> {
         let engine = engine::Config { kind: contender.kind, hash_mib: HASH_MIB, ..engine::Config::default() };
         let time_share = contender.time_share.try_into().map_err(usage)?;
         let bot = bot::Config { time_share, ..bot::Config::default() };
-        let equipment = Equipment::new(bot, Workshop::new(&engine)?.behind(granted), news.clone());
+        let equipment = Equipment::new(bot, EngineFactory::new(&engine)?.behind(granted), news.clone());
         let lobby = players(equipment, &tasks, &bots);
         servers.spawn(contest::Contest::run(config, lobby, bots.clone()));
     }

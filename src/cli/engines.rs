@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, thread};
 
 use zeitnot_engine::{
-    OutOfMemory, Workshop,
-    external::{Failure, Named, Program},
+    EngineFactory, OutOfMemory,
+    external::{Named, OpenError, Program},
     syzygy::{TablebaseError, Tablebases},
 };
 
@@ -14,7 +14,7 @@ use super::{CliError, config::Config};
 #[derive(Default)]
 pub(super) struct Engines {
     /// Those that can play, by name.
-    pub ready: BTreeMap<String, Workshop>,
+    pub ready: BTreeMap<String, EngineFactory>,
     /// What the user should know, each in one line.
     pub warnings: Vec<String>,
 }
@@ -23,7 +23,7 @@ pub(super) struct Engines {
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error(transparent)]
-    Failure(#[from] Failure),
+    Open(#[from] OpenError),
     #[error("engine {0}: {1}")]
     OutOfMemory(String, OutOfMemory),
     #[error("engine {0}: {1}")]
@@ -45,8 +45,8 @@ impl Engines {
         let mut engines = Engines::default();
         for (name, tried) in tried {
             match tried {
-                Ok(Ok((workshop, warning))) => {
-                    engines.ready.insert(name.clone(), workshop);
+                Ok(Ok((factory, warning))) => {
+                    engines.ready.insert(name.clone(), factory);
                     engines.warnings.extend(warning);
                 }
                 Ok(Err(trouble)) => {
@@ -67,7 +67,7 @@ impl Engines {
 
     /// Ends all programs, for ever.
     pub fn close(&self) {
-        self.ready.values().for_each(Workshop::close);
+        self.ready.values().for_each(EngineFactory::close);
     }
 }
 
@@ -78,23 +78,23 @@ impl Drop for Engines {
 }
 
 /// An engine, and what is to be said of its options.
-fn open(name: &str, named: &Named) -> Result<(Workshop, Option<String>), Trouble> {
+fn open(name: &str, named: &Named) -> Result<(EngineFactory, Option<String>), Trouble> {
     let no_memory = |error| Trouble::OutOfMemory(name.to_owned(), error);
     match named {
         Named::Own(own) => {
             let bad_tables = |error| Trouble::Tables(name.to_owned(), error);
             let endgames = Tablebases::open(&own.syzygy).map_err(bad_tables)?;
-            Ok((Workshop::new(own).map_err(no_memory)?.asking(endgames, &own.syzygy), None))
+            Ok((EngineFactory::new(own).map_err(no_memory)?.with_endgames(endgames, &own.syzygy), None))
         }
         Named::External(program) => {
-            let tried = Program::open(name, program)?;
-            let warning = (!tried.unknown_options.is_empty()).then(|| {
-                let unknown = tried.unknown_options.join(", ");
-                let known: Vec<_> = tried.program.options().collect();
+            let opened = Program::open(name, program)?;
+            let warning = (!opened.unknown_options.is_empty()).then(|| {
+                let unknown = opened.unknown_options.join(", ");
+                let known: Vec<_> = opened.program.options().collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 format!("engine {name} has no option {unknown}; it has: {known}")
             });
-            Ok((Workshop::external(tried.program).map_err(no_memory)?, warning))
+            Ok((EngineFactory::external(opened.program).map_err(no_memory)?, warning))
         }
     }
 }

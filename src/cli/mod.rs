@@ -24,7 +24,6 @@ pub mod config;
 pub mod datagen;
 pub mod demo;
 mod engines;
-pub mod gui;
 pub mod import;
 pub mod lichess;
 pub mod live;
@@ -127,9 +126,9 @@ pub enum CliError {
     /// The arena cannot start.
     #[error(transparent)]
     Arena(#[from] ArenaError),
-    /// Being an engine came to a bad end.
+    /// The engine under a GUI cannot go on.
     #[error(transparent)]
-    Gui(#[from] gui::GuiError),
+    Uci(#[from] zeitnot_engine::uci::UciError),
     /// A server does not want us.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
@@ -180,7 +179,7 @@ impl CliError {
             CliError::Account(error) if error.is_configuration() => 2,
             CliError::OutOfMemory(_) | CliError::Tables(_) => 2,
             CliError::Source(_) | CliError::Foreign { .. } => 2,
-            CliError::Protocol(_) | CliError::Arena(_) | CliError::Gui(_) | CliError::Account(_) => 1,
+            CliError::Protocol(_) | CliError::Arena(_) | CliError::Uci(_) | CliError::Account(_) => 1,
             CliError::Engine(_) | CliError::Crashed(_) | CliError::Late(_) | CliError::RecordFile(_) => 1,
             CliError::Io { .. } | CliError::Unwritten { .. } => 1,
         }

@@ -8,7 +8,7 @@ use tracing::{error, info, warn};
 
 use zeitnot_bot::{Bot, Equipment, cache::Cache, sources::Library};
 use zeitnot_clients::{ProtocolError, Shutdown};
-use zeitnot_engine::{Workshop, priority::Granted, syzygy::Tablebases};
+use zeitnot_engine::{EngineFactory, priority::Granted, syzygy::Tablebases};
 use zeitnot_seat::Lobby;
 
 use super::{CliError, config::Config, engines::Engines, live::Live, log, network, signals};
@@ -57,14 +57,14 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         count(&mut config, games)?;
     }
     let endgames = Tablebases::open(&config.engine.syzygy)?;
-    let workshop = Workshop::new(&config.engine)?.asking(endgames, &config.engine.syzygy);
+    let factory = EngineFactory::new(&config.engine)?.with_endgames(endgames, &config.engine.syzygy);
     let library = Library::open(&config.bot)?;
     let engines = Engines::open(&config)?;
     let live = Live::new();
     let _log = log::start(&config.log, live.lines());
     engines.warnings.iter().for_each(|warning| warn!("{warning}"));
     let hands = engines.ready.clone();
-    let played = network::run(move |granted| play(config, workshop, library, hands, live, granted));
+    let played = network::run(move |granted| play(config, factory, library, hands, live, granted));
     // Whatever still runs of them has nobody to play for.
     engines.close();
     played?
@@ -81,24 +81,24 @@ fn count(config: &mut Config, games: NonZeroU32) -> Result<(), CliError> {
 
 async fn play(
     config: Config,
-    workshop: Workshop,
+    factory: EngineFactory,
     library: Library,
-    mut engines: BTreeMap<String, Workshop>,
+    mut engines: BTreeMap<String, EngineFactory>,
     live: Live,
     granted: Granted,
 ) -> Result<(), CliError> {
     if granted == Granted::Usual {
         info!("{NOT_RAISED}");
     }
-    let workshop = workshop.behind(granted);
+    let factory = factory.behind(granted);
     engines = engines.into_iter().map(|(name, engine)| (name, engine.behind(granted))).collect();
     let shutdown = Shutdown::default();
     let signals = signals::watch(shutdown.clone(), signals::FINISHING)
         .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);
-    let cache = Cache::open(&config.cache, workshop.fingerprint());
-    let mut equipment = Equipment::new(config.bot, workshop, news);
+    let cache = Cache::open(&config.cache, factory.fingerprint());
+    let mut equipment = Equipment::new(config.bot, factory, news);
     equipment.lags.recall_all(cache.lags());
     (equipment.cache, equipment.library) = (cache.clone(), library);
     equipment.engage(&engines);

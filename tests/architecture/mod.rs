@@ -24,7 +24,6 @@ const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
     ("arena", &["imcs/"]),
     ("arena", &["lichess/"]),
     ("clients", &["lichess/"]),
-    ("engine", &["external/"]),
     ("engine", &["search/"]),
     ("engine", &["textbook/"]),
     ("wire", &["lichess/"]),
@@ -32,7 +31,7 @@ const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
 ];
 
 /// Files that may contain `unsafe`.
-const UNSAFE: &[&str] = &["crates/engine/src/huge_pages.rs", "crates/engine/src/table.rs"];
+const UNSAFE: &[&str] = &["crates/engine/src/huge_pages.rs", "crates/engine/src/transposition_table.rs"];
 
 /// A longer file is split.
 const MAX_LINES: usize = 600;

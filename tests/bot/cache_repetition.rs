@@ -61,7 +61,7 @@ fn planted() -> Cache {
 }
 
 fn fingerprint() -> u64 {
-    zeitnot_engine::Workshop::new(&zeitnot_engine::Config::default()).unwrap().fingerprint()
+    zeitnot_engine::EngineFactory::new(&zeitnot_engine::Config::default()).unwrap().fingerprint()
 }
 
 #[tokio::test]

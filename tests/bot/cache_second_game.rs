@@ -9,7 +9,7 @@ use zeitnot_bot::{
 };
 use zeitnot_clients::{Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
-use zeitnot_engine::Workshop;
+use zeitnot_engine::EngineFactory;
 use zeitnot_rules::{Game, Tactics, chess::Chess};
 
 use crate::support::arena::{By, Player, TestArena, word};
@@ -47,14 +47,15 @@ async fn script(mut player: Player, games: usize) {
 /// A bot with this file plays two games, one with each colour. Tells its answers.
 async fn two_games(file: &Path) -> Vec<Answer> {
     let arena = TestArena::start("time = '2+0.1'\ngames_per_pair = 2\nplayers = 2").await;
-    let workshop =
-        Workshop::new(&engine::Config { hash_mib: 8.try_into().unwrap(), ..Default::default() }).unwrap();
+    let factory =
+        EngineFactory::new(&engine::Config { hash_mib: 8.try_into().unwrap(), ..Default::default() })
+            .unwrap();
     // The machine may be less busy the second time: what was found counts although more could be found now.
     let config = cache::Config { file: file.into(), effort: 0.1.try_into().unwrap(), ..Default::default() };
-    let cache = Cache::open(&config, workshop.fingerprint());
+    let cache = Cache::open(&config, factory.fingerprint());
     let (news, _nobody) = mpsc::channel(1);
     let (tell, mut told) = mpsc::channel(1024);
-    let mut equipment = Equipment::new(Config::default(), workshop, news);
+    let mut equipment = Equipment::new(Config::default(), factory, news);
     equipment.cache = cache.clone();
     equipment.answers = Some(tell);
     let (lobby, bot) = Bot::channel(equipment);

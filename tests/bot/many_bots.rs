@@ -11,7 +11,7 @@ use zeitnot_bot as bot;
 use zeitnot_bot::{Bot, Equipment};
 use zeitnot_clients::{Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
-use zeitnot_engine::Workshop;
+use zeitnot_engine::EngineFactory;
 use zeitnot_rules::TimeControl;
 
 use crate::support::wait::{soon, until};
@@ -42,16 +42,17 @@ async fn play(time: TimeControl, games: usize) -> Vec<String> {
     let tasks = TaskTracker::new();
     let shutdown = Shutdown::default();
     let mut servers = JoinSet::new();
-    // One workshop: all players share a table, as the games of one bot do.
-    let workshop =
-        Workshop::new(&engine::Config { hash_mib: 16.try_into().unwrap(), ..Default::default() }).unwrap();
+    // One factory: all players share a table, as the games of one bot do.
+    let factory =
+        EngineFactory::new(&engine::Config { hash_mib: 16.try_into().unwrap(), ..Default::default() })
+            .unwrap();
     for number in 0..BOTS {
         let address = match number % 2 {
             0 => format!("tcp://{}", arena.tcp().unwrap()),
             _ => format!("ws://{}", arena.websocket().unwrap()),
         };
         let (news, _nobody_watches) = mpsc::channel(1);
-        let (lobby, bot) = Bot::channel(Equipment::new(bot::Config::default(), workshop.clone(), news));
+        let (lobby, bot) = Bot::channel(Equipment::new(bot::Config::default(), factory.clone(), news));
         tasks.spawn(bot.run(shutdown.now.clone()));
         let player = format!("bot-{number}").try_into().unwrap();
         let config =

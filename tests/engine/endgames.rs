@@ -25,7 +25,7 @@ fn play(fen: &str) -> Outcome {
         let best = Decision::new(line.now().pack(line.now().moves()[0]));
         let stop = StopFlag::default();
         search.think(&Task {
-            line: &line,
+            game: &line,
             limits: &limits,
             best: &best,
             stop: &stop,
@@ -126,7 +126,7 @@ fn found(fen: &str, wanted: &str, least: i32, most: i32) {
     let limits = Limits { nodes: Some(MOST_NODES), ..Limits::default() };
     let mut search = Search::<Chess>::new(Arc::new(TranspositionTable::new(16).unwrap()), 1);
     search.think(&Task {
-        line: &line,
+        game: &line,
         limits: &limits,
         best: &best,
         stop: &StopFlag::default(),

@@ -11,7 +11,7 @@ use zeitnot_bot as bot;
 use zeitnot_bot::{Bot, Equipment};
 use zeitnot_clients::{Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
-use zeitnot_engine::{Kind, Workshop, external};
+use zeitnot_engine::{EngineFactory, Kind, external};
 
 use crate::support::{
     installed::has_engine,
@@ -20,9 +20,9 @@ use crate::support::{
 
 const STOCKFISH: &str = "/usr/games/stockfish";
 
-fn stockfish() -> Workshop {
+fn stockfish() -> EngineFactory {
     let config = external::Config::new(STOCKFISH);
-    Workshop::external(external::Program::open("stockfish", &config).unwrap().program).unwrap()
+    EngineFactory::external(external::Program::open("stockfish", &config).unwrap().program).unwrap()
 }
 
 /// Which of our children are called so.
@@ -43,7 +43,7 @@ fn children(name: &str) -> Vec<String> {
 fn enter(
     arena: &Arena,
     player: &str,
-    workshop: Workshop,
+    factory: EngineFactory,
     tasks: &TaskTracker,
     shutdown: &Shutdown,
     servers: &mut JoinSet<Result<(), zeitnot_clients::ProtocolError>>,
@@ -52,8 +52,8 @@ fn enter(
     let rule = "[[choose]]\nengine = 'it'\ngames = ['chess']\n";
     let config: bot::Config = toml::from_str(rule).unwrap();
     let (tell, news) = mpsc::channel(64);
-    let mut equipment = Equipment::new(config, Workshop::new(&random).unwrap(), tell);
-    equipment.engage(&BTreeMap::from([("it".to_owned(), workshop)]));
+    let mut equipment = Equipment::new(config, EngineFactory::new(&random).unwrap(), tell);
+    equipment.engage(&BTreeMap::from([("it".to_owned(), factory)]));
     let (lobby, bot) = Bot::channel(equipment);
     tasks.spawn(bot.run(shutdown.now.clone()));
     let address = format!("tcp://{}", arena.tcp().unwrap()).parse().unwrap();
@@ -83,7 +83,7 @@ async fn game(kills: usize) -> (String, String) {
     .unwrap();
     let (tasks, shutdown, mut servers) = (TaskTracker::new(), Shutdown::default(), JoinSet::new());
     let theirs = stockfish();
-    let random = Workshop::new(&engine::Config { kind: Kind::Random, ..Default::default() }).unwrap();
+    let random = EngineFactory::new(&engine::Config { kind: Kind::Random, ..Default::default() }).unwrap();
     let mut moves = enter(&arena, "stockfish", theirs.clone(), &tasks, &shutdown, &mut servers);
     let _nobody_watches = enter(&arena, "random", random, &tasks, &shutdown, &mut servers);
 

@@ -16,7 +16,7 @@ fn solve(search: &mut Search<Chess>, fen: &str, moves: u16) -> Option<u64> {
     let limits = Limits { mate: Some(moves), nodes: Some(NODES), ..Limits::default() };
     let line = GameHistory::new(position);
     let task = Task {
-        line: &line,
+        game: &line,
         limits: &limits,
         best: &best,
         stop: &StopFlag::default(),

@@ -42,7 +42,7 @@ impl Tally {
             let best = Decision::new(now.pack(moves[0]));
             let stop = StopFlag::default();
             search.think(&Task {
-                line: &line,
+                game: &line,
                 limits: &limits,
                 best: &best,
                 stop: &stop,

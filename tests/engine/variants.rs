@@ -1,10 +1,10 @@
 //! The engine plays the variants of chess, and Chess960: soundly against random moves, and it sees what wins in each.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::num::NonZeroUsize;
 
 use zeitnot_engine::{
-    Best, Decision, Limits, PlayVisitor, Playable, StopFlag, Task, Thinker, TranspositionTable,
-    random::RandomMover, search::Search, with_game,
+    Best, Config, EngineFactory, Limits, PlayVisitor, Playable, Thinker, random::RandomMover, think_now,
+    with_game,
 };
 use zeitnot_rules::{Color, GameHistory, GameKind, Outcome, Reason, chess::shuffled};
 
@@ -18,15 +18,17 @@ const VARIANTS: [GameKind; 7] = [
     GameKind::ThreeCheck,
 ];
 
+/// Our own search, with a small table.
+fn search<G: Playable>() -> Box<dyn Thinker<G>> {
+    let config = Config { hash_mib: NonZeroUsize::MIN, ..Config::default() };
+    EngineFactory::new(&config).unwrap().thinker()
+}
+
 /// The move of a thinker, which must be legal.
 fn decide<G: Playable>(thinker: &mut dyn Thinker<G>, line: &GameHistory<G>, nodes: u64) -> (G::Move, Best) {
     let now = line.now();
     let limits = Limits { nodes: Some(nodes), ..Limits::default() };
-    let best = Decision::new(now.pack(now.moves()[0]));
-    let stop = StopFlag::default();
-    let watch = |_: &_| ControlFlow::Continue(());
-    thinker.think(&Task { line, limits: &limits, best: &best, stop: &stop, watch: &watch });
-    let best = best.read();
+    let (best, _) = think_now(thinker, line, &limits);
     let mv = now.unpack(best.mv).filter(|mv| now.moves().contains(mv));
     (mv.unwrap_or_else(|| panic!("{}: an illegal move in {}", G::NAME, now.print())), best)
 }
@@ -43,17 +45,16 @@ impl PlayVisitor for Matches {
     type Out = [usize; 3];
 
     fn visit<G: Playable>(self) -> [usize; 3] {
-        let table = Arc::new(TranspositionTable::new(1).unwrap());
-        let mut search = Search::<G>::new(table, 1);
+        let mut search = search::<G>();
         let mut tally = [0; 3];
         for game in 0..self.games {
-            Thinker::<G>::new_game(&mut search);
+            search.new_game();
             let ours = if game % 2 == 0 { Color::White } else { Color::Black };
             let fen = self.shuffled.then(|| shuffled(&mut fastrand::Rng::with_seed(game as u64)));
             let mut line = GameHistory::new(fen.map_or_else(G::start, |fen| G::parse(&fen).unwrap()));
             while line.outcome() == Outcome::Ongoing && line.moves().len() < 600 {
                 let (mv, _) = match line.now().side() == ours {
-                    true => decide(&mut search, &line, self.nodes),
+                    true => decide(&mut *search, &line, self.nodes),
                     false => decide(&mut RandomMover, &line, 1),
                 };
                 line.play(mv);
@@ -112,15 +113,15 @@ impl PlayVisitor for Win {
     fn visit<G: Playable>(self) {
         let mut line = GameHistory::new(G::parse(self.fen).unwrap());
         let us = line.now().side();
-        let mut search = Search::<G>::new(Arc::new(TranspositionTable::new(1).unwrap()), 1);
-        let (mv, best) = decide(&mut search, &line, 30_000);
+        let mut search = search::<G>();
+        let (mv, best) = decide(&mut *search, &line, 30_000);
         let text = line.now().write(mv);
         assert!(self.mv.is_none_or(|mv| mv == text.as_str()), "{} {}: {text}", G::NAME, self.fen);
         assert!(best.score.mate_moves().is_some_and(|moves| moves > 0), "{} {}: {best:?}", G::NAME, self.fen);
         line.play(mv);
         while line.outcome() == Outcome::Ongoing && line.moves().len() < 20 {
             let (mv, _) = match line.now().side() == us {
-                true => decide(&mut search, &line, 30_000),
+                true => decide(&mut *search, &line, 30_000),
                 false => decide(&mut RandomMover, &line, 1),
             };
             line.play(mv);

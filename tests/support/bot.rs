@@ -6,7 +6,7 @@ use tokio::{sync::mpsc, task::JoinHandle, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_bot::{Answer, Bot, Config, Equipment, News};
 use zeitnot_engine as engine;
-use zeitnot_engine::{Kind, Workshop};
+use zeitnot_engine::{EngineFactory, Kind};
 use zeitnot_rules::{ByColor, Color, GameKind, MoveText};
 use zeitnot_seat::{Action, Clocks, Event, GameInfo, Lobby, Seat, Turn};
 
@@ -27,7 +27,7 @@ pub fn house_with(kind: Kind, config: Config, change: impl FnOnce(&mut Equipment
     let small = engine::Config { kind, hash_mib: 1.try_into().unwrap(), ..Default::default() };
     let (tell, news) = mpsc::channel(64);
     let (tell_answers, answers) = mpsc::channel(1024);
-    let mut equipment = Equipment::new(config, Workshop::new(&small).unwrap(), tell);
+    let mut equipment = Equipment::new(config, EngineFactory::new(&small).unwrap(), tell);
     equipment.answers = Some(tell_answers);
     change(&mut equipment);
     let (lobby, bot) = Bot::channel(equipment);
@@ -37,9 +37,9 @@ pub fn house_with(kind: Kind, config: Config, change: impl FnOnce(&mut Equipment
 
 /// A bot that plays until it is told to stop, for the clients that bring it games.
 pub fn lobby(kind: Kind, config: Config, stop: &CancellationToken, tasks: &TaskTracker) -> Lobby {
-    let workshop = Workshop::new(&engine::Config { kind, ..Default::default() }).unwrap();
+    let factory = EngineFactory::new(&engine::Config { kind, ..Default::default() }).unwrap();
     let (news, _) = mpsc::channel(1);
-    let (lobby, bot) = Bot::channel(Equipment::new(config, workshop, news));
+    let (lobby, bot) = Bot::channel(Equipment::new(config, factory, news));
     tasks.spawn(bot.run(stop.clone()));
     lobby
 }

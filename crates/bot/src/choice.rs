@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc, time::Duration};
 
 use serde::{Deserialize, Deserializer, de};
 
-use zeitnot_engine::{Playable, Workshop};
+use zeitnot_engine::{EngineFactory, Playable};
 use zeitnot_rules::{Color, GameKind, Speed, TimeControl};
 use zeitnot_seat::{GameInfo, Opponent};
 
@@ -125,17 +125,17 @@ pub(super) struct Roster(Arc<Vec<Choice>>);
 /// An engine that a rule may choose.
 pub(super) struct Choice {
     rule: Rule,
-    pub workshop: Workshop,
+    pub factory: EngineFactory,
     /// Its own, as others count nodes in other ways.
     pub load: Load,
 }
 
 impl Roster {
-    pub fn new(rules: &[Rule], engines: &BTreeMap<String, Workshop>, load: &Load) -> Roster {
+    pub fn new(rules: &[Rule], engines: &BTreeMap<String, EngineFactory>, load: &Load) -> Roster {
         let loads: BTreeMap<_, _> = engines.keys().map(|name| (name, load.of_another_engine())).collect();
         let choice = |rule: &Rule| {
-            let (workshop, load) = (engines.get(&rule.engine)?.clone(), loads.get(&rule.engine)?.clone());
-            Some(Choice { rule: rule.clone(), workshop, load })
+            let (factory, load) = (engines.get(&rule.engine)?.clone(), loads.get(&rule.engine)?.clone());
+            Some(Choice { rule: rule.clone(), factory, load })
         };
         Roster(Arc::new(rules.iter().filter_map(choice).collect()))
     }
@@ -143,7 +143,7 @@ impl Roster {
     /// Who plays this; `None`: the usual engine. One that does not know the game is passed over.
     pub fn choose<G: Playable>(&self, info: &GameInfo, start: &G) -> Option<&Choice> {
         let rules = if start.is_chess960() { Rules::Chess960 } else { Rules::Of(info.game) };
-        self.0.iter().find(|choice| choice.rule.fits(info, rules) && choice.workshop.plays(start))
+        self.0.iter().find(|choice| choice.rule.fits(info, rules) && choice.factory.plays(start))
     }
 }
 

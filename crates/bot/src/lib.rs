@@ -16,7 +16,7 @@ use tokio_util::{
     task::{AbortOnDropHandle, TaskTracker},
 };
 
-use zeitnot_engine::{PlayVisitor, Playable, Score, Workshop, book, with_game};
+use zeitnot_engine::{EngineFactory, PlayVisitor, Playable, Score, book, with_game};
 use zeitnot_rules::{ByColor, Color, GameError};
 use zeitnot_seat::{Clocks, Declined, GameInfo, Lobby, OpenSeat, Seat};
 
@@ -246,7 +246,7 @@ pub struct Equipment {
     /// How to play.
     pub config: Config,
     /// Where thinkers come from.
-    pub workshop: Workshop,
+    pub factory: EngineFactory,
     /// What is known of positions.
     pub cache: Cache,
     /// What else is known of them.
@@ -265,12 +265,12 @@ pub struct Equipment {
 
 impl Equipment {
     /// Without a cache or a book, asking nobody, and with nothing measured yet.
-    pub fn new(config: Config, workshop: Workshop, news: mpsc::Sender<News>) -> Self {
+    pub fn new(config: Config, factory: EngineFactory, news: mpsc::Sender<News>) -> Self {
         let (lags, load) = (Lags::new(config.lag()), Load::default());
         let ponder = Arc::new(Semaphore::new(config.ponder.min(Semaphore::MAX_PERMITS)));
         Equipment {
             config,
-            workshop,
+            factory,
             cache: Cache::off(),
             library: Library::default(),
             lags,
@@ -284,7 +284,7 @@ impl Equipment {
 
     /// The engines that the rules of `config` choose from, by name. A rule whose engine is not among them is passed
     /// over.
-    pub fn engage(&mut self, engines: &BTreeMap<String, Workshop>) {
+    pub fn engage(&mut self, engines: &BTreeMap<String, EngineFactory>) {
         self.roster = Roster::new(&self.config.choose, engines, &self.load);
     }
 
@@ -292,8 +292,8 @@ impl Equipment {
     fn chosen<G: Playable>(&self, info: &GameInfo, start: &G) -> Equipment {
         let mut equipment = self.clone();
         if let Some(choice) = self.roster.choose(info, start) {
-            equipment.workshop = choice.workshop.clone();
-            equipment.cache = self.cache.seen_by(choice.workshop.fingerprint());
+            equipment.factory = choice.factory.clone();
+            equipment.cache = self.cache.seen_by(choice.factory.fingerprint());
             equipment.load = choice.load.clone();
         }
         equipment
@@ -364,7 +364,7 @@ impl PlayVisitor for Opening<'_> {
         let (events, from_protocol) = mpsc::channel(WAITING_EVENTS);
         let (to_protocol, actions) = mpsc::channel(WAITING_ACTIONS);
         let equipment = self.bot.equipment.chosen(&self.info, &root);
-        let engine = equipment.workshop.name();
+        let engine = equipment.factory.name();
         tracing::debug!(game = %self.info.id, engine, "seated");
         let player = Player::new(self.info, root, equipment, to_protocol);
         self.bot.players.spawn(player.run(from_protocol));

@@ -17,7 +17,7 @@ use zeitnot_engine as engine;
 use zeitnot_engine::time::{Budget, Clock, Reserve};
 use zeitnot_engine::{
     Best, Limits, Playable, Score,
-    mind::{Mind, Panicked},
+    driver::{SearchEnd, SearchThread},
 };
 use zeitnot_rules::{GameHistory, MoveText, Packed};
 use zeitnot_seat::{Action, Clocks, Eval, Event, GameInfo, Turn, Worth};
@@ -30,7 +30,7 @@ use super::{
     ponder::Ponder,
     request::{Departure, Request},
     sources::{self, Asked, Inquiry, Step},
-    thought::{self, End, Thought, Word},
+    thought::{self, Thought, Word},
 };
 
 /// See the module's comment.
@@ -40,7 +40,7 @@ pub(super) struct Player<G: Playable> {
     equipment: Equipment,
     lag: ServerLag,
     _place: Place,
-    mind: Mind<G>,
+    thread: SearchThread<G>,
     /// The request that is not answered yet.
     request: Option<Request>,
     thought: Option<Thought<G>>,
@@ -94,7 +94,7 @@ impl<G: Playable> Player<G> {
             line: GameHistory::new(root),
             lag: equipment.lags.server(&info.server),
             _place: equipment.load.enter(),
-            mind: Mind::ready(equipment.workshop.clone()),
+            thread: SearchThread::started(equipment.factory.clone()),
             info,
             equipment,
             request: None,
@@ -248,8 +248,8 @@ impl<G: Playable> Player<G> {
             [only] => self.answer(Best::unsearched(self.line.now().pack(*only)), How::Forced),
             _ if self.refused.is_empty() && (self.look_up(&request) || self.go_on(&request)) => {}
             [first, ..] if request.budget.is_instant() => {
-                let glance = self.glance().unwrap_or(self.line.now().pack(*first));
-                self.answer(Best::unsearched(glance), How::Instant);
+                let fallback_move = self.fallback_move().unwrap_or(self.line.now().pack(*first));
+                self.answer(Best::unsearched(fallback_move), How::Instant);
             }
             some if some.len() < all => {
                 let some = some.iter().map(|&mv| self.line.now().pack(mv)).collect();
@@ -287,10 +287,10 @@ impl<G: Playable> Player<G> {
     }
 
     /// A move without a search, unless it was refused.
-    fn glance(&self) -> Option<Packed> {
+    fn fallback_move(&self) -> Option<Packed> {
         let now = self.line.now();
-        let glance = self.equipment.workshop.glance(now);
-        now.unpack(glance).filter(|mv| !self.refused.contains(mv)).map(|_| glance)
+        let fallback_move = self.equipment.factory.fallback_move(now);
+        now.unpack(fallback_move).filter(|mv| !self.refused.contains(mv)).map(|_| fallback_move)
     }
 
     /// Where this very position was thought about while the opponent's clock ran, that thought goes on.
@@ -355,13 +355,13 @@ impl<G: Playable> Player<G> {
         if self.line.outcome().is_over() || self.info.occasion.by_post {
             return;
         }
-        self.ponder = Ponder::begin(&mut self.mind, &self.equipment, self.line.clone(), expected, budget);
+        self.ponder = Ponder::begin(&mut self.thread, &self.equipment, self.line.clone(), expected, budget);
     }
 
     fn think(&mut self, request: Request, root_moves: Vec<Packed>, hint: Option<Packed>) {
         let first = hint
             .or_else(|| root_moves.first().copied())
-            .unwrap_or_else(|| self.equipment.workshop.glance(self.line.now()));
+            .unwrap_or_else(|| self.equipment.factory.fallback_move(self.line.now()));
         let limits = Limits {
             hard: Some(request.hard()),
             clocks: self.engine_clocks(&request),
@@ -373,7 +373,7 @@ impl<G: Playable> Player<G> {
         let budget = Some((request.asked_at, request.budget));
         // The search before this one is told to stop first.
         self.thought = None;
-        self.thought = Some(Thought::begin(&mut self.mind, self.line.clone(), limits, first, budget));
+        self.thought = Some(Thought::begin(&mut self.thread, self.line.clone(), limits, first, budget));
     }
 
     fn woken(&mut self, wake: Wake) {
@@ -385,7 +385,7 @@ impl<G: Playable> Player<G> {
                 return self.tell(None);
             }
             Wake::Word(Word::End(end)) => {
-                if end == End::Panicked {
+                if end == SearchEnd::Panicked {
                     self.report_panic();
                 }
                 // Somebody may know better, and there is time to hear it.
@@ -402,18 +402,17 @@ impl<G: Playable> Player<G> {
         match self.thought.take() {
             Some(thought) => self.conclude(&thought, request.budget, how),
             // It cannot be; but an answer is owed.
-            None => {
-                self.answer(Best::unsearched(self.equipment.workshop.glance(self.line.now())), How::Failed)
-            }
+            None => self
+                .answer(Best::unsearched(self.equipment.factory.fallback_move(self.line.now())), How::Failed),
         }
     }
 
-    fn how_it_ended(&self, end: End) -> How {
+    fn how_it_ended(&self, end: SearchEnd) -> How {
         match end {
             // A search looks at the clock as well, and may be the first to see that it is time.
-            End::Content if self.is_time() => How::HardLimit,
-            End::Content => How::Searched,
-            End::NeverBegan | End::Panicked => How::Failed,
+            SearchEnd::Finished if self.is_time() => How::HardLimit,
+            SearchEnd::Finished => How::Searched,
+            SearchEnd::NotStarted | SearchEnd::Panicked => How::Failed,
         }
     }
 
@@ -459,18 +458,18 @@ impl<G: Playable> Player<G> {
     }
 
     fn report_panic(&self) {
-        tracing::error!(game = %self.info.id, position = %self.line.now().print(), "{}", Panicked);
+        tracing::error!(game = %self.info.id, position = %self.line.now().print(), "the search panicked; its best move so far is played, and a new thinker takes over");
     }
 
     /// A search on the opponent's time has something to say.
     fn pondered(&mut self, word: Word) {
         let Word::End(end) = word else { return };
         let Some(mut ponder) = self.ponder.take() else { return };
-        if end == End::Panicked {
+        if end == SearchEnd::Panicked {
             self.report_panic();
         }
         let budget = ponder.budget();
-        if let Some(thought) = ponder.next(&mut self.mind, &self.equipment) {
+        if let Some(thought) = ponder.next(&mut self.thread, &self.equipment) {
             thought.teach(&self.equipment, budget);
         }
         self.ponder = Some(ponder);

@@ -8,7 +8,7 @@
 use tokio::sync::OwnedSemaphorePermit;
 
 use zeitnot_engine::time::Budget;
-use zeitnot_engine::{Limits, Playable, mind::Mind};
+use zeitnot_engine::{Limits, Playable, driver::SearchThread};
 use zeitnot_rules::{GameHistory, Packed};
 
 use super::{
@@ -48,7 +48,7 @@ impl<G: Playable> Ponder<G> {
     /// Begins with the expected reply, or by looking for one. `budget`: as for the move that comes then.
     /// `None` where no core may be used for it.
     pub fn begin(
-        mind: &mut Mind<G>,
+        thread: &mut SearchThread<G>,
         equipment: &Equipment,
         line: GameHistory<G>,
         expected: Option<G::Move>,
@@ -58,8 +58,8 @@ impl<G: Playable> Ponder<G> {
         let mut ponder =
             Ponder { line, budget, at: Stage::Idle, done: Vec::new(), replies: Vec::new(), _core: core };
         match expected {
-            Some(reply) => ponder.answer(mind, equipment, reply),
-            None => ponder.guess(mind, equipment),
+            Some(reply) => ponder.answer(thread, equipment, reply),
+            None => ponder.guess(thread, equipment),
         }
         Some(ponder)
     }
@@ -78,18 +78,18 @@ impl<G: Playable> Ponder<G> {
     }
 
     /// A thought has had its time: gives it back, to be learned from, and begins the next.
-    pub fn next(&mut self, mind: &mut Mind<G>, equipment: &Equipment) -> Option<&Thought<G>> {
+    pub fn next(&mut self, thread: &mut SearchThread<G>, equipment: &Equipment) -> Option<&Thought<G>> {
         match std::mem::replace(&mut self.at, Stage::Idle) {
             Stage::Answering(thought) => {
                 self.done.push(thought);
                 if self.replies.len() < REPLIES {
-                    self.guess(mind, equipment);
+                    self.guess(thread, equipment);
                 }
                 return self.done.last();
             }
             Stage::Guessing(thought) => {
                 if let Some(reply) = self.line.now().unpack(thought.best().mv) {
-                    self.answer(mind, equipment, reply);
+                    self.answer(thread, equipment, reply);
                 }
             }
             Stage::Idle => {}
@@ -111,20 +111,20 @@ impl<G: Playable> Ponder<G> {
     }
 
     /// Thinks about our answer to this reply.
-    fn answer(&mut self, mind: &mut Mind<G>, equipment: &Equipment, reply: G::Move) {
+    fn answer(&mut self, thread: &mut SearchThread<G>, equipment: &Equipment, reply: G::Move) {
         self.replies.push(self.line.now().pack(reply));
         let mut line = self.line.clone();
         line.play(reply);
         if line.now().moves().len() > 1 {
-            self.at = Stage::Answering(self.think(mind, equipment, line, Vec::new(), self.budget));
+            self.at = Stage::Answering(self.think(thread, equipment, line, Vec::new(), self.budget));
         } else {
             // The game is over then, or there is only one answer: nothing to think about.
-            self.guess(mind, equipment);
+            self.guess(thread, equipment);
         }
     }
 
     /// Looks for the likeliest reply among those not thought about.
-    fn guess(&mut self, mind: &mut Mind<G>, equipment: &Equipment) {
+    fn guess(&mut self, thread: &mut SearchThread<G>, equipment: &Equipment) {
         let now = self.line.now();
         let moves = now.moves().into_iter().map(|mv| now.pack(mv));
         let others: Vec<Packed> = moves.filter(|mv| !self.replies.contains(mv)).collect();
@@ -133,21 +133,22 @@ impl<G: Playable> Ponder<G> {
             return;
         }
         let budget = Budget::exactly(self.budget.soft / GUESS);
-        self.at = Stage::Guessing(self.think(mind, equipment, self.line.clone(), others, budget));
+        self.at = Stage::Guessing(self.think(thread, equipment, self.line.clone(), others, budget));
     }
 
     fn think(
         &self,
-        mind: &mut Mind<G>,
+        thread: &mut SearchThread<G>,
         equipment: &Equipment,
         line: GameHistory<G>,
         root_moves: Vec<Packed>,
         budget: Budget,
     ) -> Thought<G> {
-        let first = root_moves.first().copied().unwrap_or_else(|| equipment.workshop.glance(line.now()));
+        let first =
+            root_moves.first().copied().unwrap_or_else(|| equipment.factory.fallback_move(line.now()));
         // It ends by its pace, or when the opponent moves; there is no deadline.
         let limits = Limits { threads: Some(equipment.load.threads()), root_moves, ..Limits::default() };
-        Thought::begin(mind, line, limits, first, Some((now(), budget)))
+        Thought::begin(thread, line, limits, first, Some((now(), budget)))
     }
 }
 
@@ -160,13 +161,17 @@ mod tests {
     use super::*;
     use crate::Config;
     use zeitnot_engine as engine;
-    use zeitnot_engine::Workshop;
+    use zeitnot_engine::EngineFactory;
     use zeitnot_rules::{Game, chess::Chess};
 
     fn equipment(cores: usize) -> Equipment {
         let small = engine::Config { hash_mib: 1.try_into().unwrap(), ..engine::Config::default() };
         let (news, _) = mpsc::channel(1);
-        Equipment::new(Config { ponder: cores, ..Config::default() }, Workshop::new(&small).unwrap(), news)
+        Equipment::new(
+            Config { ponder: cores, ..Config::default() },
+            EngineFactory::new(&small).unwrap(),
+            news,
+        )
     }
 
     fn line(moves: &[&str]) -> GameHistory<Chess> {
@@ -180,12 +185,12 @@ mod tests {
     /// Thinks until nothing is left to think about; tells the replies.
     async fn exhaust(
         ponder: &mut Ponder<Chess>,
-        mind: &mut Mind<Chess>,
+        thread: &mut SearchThread<Chess>,
         equipment: &Equipment,
     ) -> Vec<String> {
         while !matches!(ponder.at, Stage::Idle) {
             if let Word::End(_) = timeout(Duration::from_secs(20), ponder.hear()).await.unwrap() {
-                ponder.next(mind, equipment);
+                ponder.next(thread, equipment);
             }
         }
         let now = ponder.line.now();
@@ -195,11 +200,11 @@ mod tests {
     #[tokio::test]
     async fn the_expected_reply_comes_first_then_others_and_all_thoughts_are_kept() {
         let equipment = equipment(1);
-        let mut mind = Mind::new(equipment.workshop.clone());
+        let mut thread = SearchThread::new(equipment.factory.clone());
         let before = line(&["e2e4"]);
         let expected = before.now().read("e7e5").ok();
-        let mut ponder = Ponder::begin(&mut mind, &equipment, before, expected, BUDGET).unwrap();
-        let replies = exhaust(&mut ponder, &mut mind, &equipment).await;
+        let mut ponder = Ponder::begin(&mut thread, &equipment, before, expected, BUDGET).unwrap();
+        let replies = exhaust(&mut ponder, &mut thread, &equipment).await;
         assert_eq!((replies.len(), replies[0].as_str()), (REPLIES, "e7e5"));
         let last = replies[REPLIES - 1].as_str();
         let thought = ponder.hit(&line(&["e2e4", last])).unwrap();
@@ -209,18 +214,18 @@ mod tests {
     #[tokio::test]
     async fn a_reply_that_nobody_thought_of_is_a_miss() {
         let equipment = equipment(1);
-        let mut mind = Mind::new(equipment.workshop.clone());
+        let mut thread = SearchThread::new(equipment.factory.clone());
         let before = line(&["e2e4"]);
         let expected = before.now().read("e7e5").ok();
-        let ponder = Ponder::begin(&mut mind, &equipment, before, expected, BUDGET).unwrap();
+        let ponder = Ponder::begin(&mut thread, &equipment, before, expected, BUDGET).unwrap();
         assert!(ponder.hit(&line(&["e2e4", "h7h5"])).is_none());
     }
 
     #[tokio::test]
     async fn no_more_games_think_than_there_are_cores_for_it() {
         let equipment = equipment(1);
-        let mut mind = Mind::new(equipment.workshop.clone());
-        let mut begin = || Ponder::begin(&mut mind, &equipment, line(&["e2e4"]), None, BUDGET);
+        let mut thread = SearchThread::new(equipment.factory.clone());
+        let mut begin = || Ponder::begin(&mut thread, &equipment, line(&["e2e4"]), None, BUDGET);
         let first = begin();
         assert!(first.is_some() && begin().is_none());
         drop(first);

@@ -1,47 +1,47 @@
-//! The best move so far, in one atomic word: written by the search, read at the deadline.
+//! The best move so far in one atomic word: written by the search, read at the deadline.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use zeitnot_rules::Packed;
 
-use super::Score;
+use crate::score::Score;
 
-/// A slot that holds a legal move from the first microsecond on; reading it never waits.
+/// Slot that holds a legal move from the start; reading it never blocks.
 ///
-/// The word: move (16 bits), score (16), depth (16).
+/// Layout of the word: move (16 bits), score (16), depth (16).
 #[derive(Debug)]
 pub struct Decision(AtomicU64);
 
-/// What stands in the slot.
+/// A move with its score.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Best {
-    /// The move to play.
+    /// The move.
     pub mv: Packed,
-    /// What it is worth to the side to move.
+    /// Score for the side to move.
     pub score: Score,
-    /// How deep it was searched; 0: not at all.
+    /// Search depth; 0 if it was not searched.
     pub depth: u16,
 }
 
 impl Best {
-    /// A move that nobody has thought about.
+    /// Returns a move that was not searched.
     pub const fn unsearched(mv: Packed) -> Best {
         Best { mv, score: Score::ZERO, depth: 0 }
     }
 }
 
 impl Decision {
-    /// A slot with the first legal move, or the cached one.
+    /// Creates a slot with a fallback move.
     pub fn new(first: Packed) -> Self {
         Decision(AtomicU64::new(word(Best::unsearched(first))))
     }
 
-    /// A better move is known.
+    /// Replaces the move.
     pub fn publish(&self, best: Best) {
         self.0.store(word(best), Ordering::Release);
     }
 
-    /// The best move known.
+    /// Returns the best move so far.
     pub fn read(&self) -> Best {
         let word = self.0.load(Ordering::Acquire);
         Best {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_published_is_read() {
+    fn published_moves_are_read_back() {
         let slot = Decision::new(Packed(7));
         assert_eq!(slot.read(), Best { mv: Packed(7), score: Score::ZERO, depth: 0 });
         let best = Best { mv: Packed(0xffff), score: Score::mated_in(3), depth: 0xffff };

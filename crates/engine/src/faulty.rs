@@ -1,4 +1,4 @@
-//! Thinkers with faults, to prove that a bad search costs strength and never the game. For tests and for
+//! Deliberately broken thinkers, to prove that a bad search costs strength and never the game. For tests and
 //! `zeitnot bench deadline`; no configuration can name them.
 
 use std::{
@@ -10,23 +10,26 @@ use std::{
 
 use zeitnot_rules::Game;
 
-use super::{Best, Report, Task, Thinker};
+use crate::{
+    decision::Best,
+    thinker::{Report, Task, Thinker},
+};
 
-/// What is wrong with a thinker.
+/// Fault of a thinker.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It keeps a core busy for two seconds, and does not hear that it is to stop.
+    /// Keeps a core busy for two seconds, and ignores the stop flag.
     Deaf,
-    /// It panics.
+    /// Panics.
     Panics,
-    /// It stops when told to, and never publishes a move.
+    /// Stops when told to, but never publishes a move.
     Silent,
-    /// It sleeps, and never wakes up.
+    /// Sleeps for ever.
     Hangs,
 }
 
 impl Fault {
-    /// Every one.
+    /// All faults.
     pub const ALL: [Fault; 4] = [Fault::Deaf, Fault::Panics, Fault::Silent, Fault::Hangs];
 }
 
@@ -41,7 +44,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// How long a deaf one goes on.
+/// Duration of [`Fault::Deaf`].
 const DEAF_FOR: Duration = Duration::from_secs(2);
 
 /// A thinker with a fault.
@@ -56,7 +59,7 @@ impl<G: Game> Thinker<G> for Faulty {
                     task.best.publish(Best { depth: 1, ..task.best.read() });
                 }
             }
-            // Unwinds as a panic does, without a report on stderr each time.
+            // Unwinds like a panic, without a report on stderr.
             Fault::Panics => resume_unwind(Box::new("on purpose")),
             Fault::Silent => {
                 while !task.stop.is_raised() {
@@ -71,14 +74,14 @@ impl<G: Game> Thinker<G> for Faulty {
     }
 }
 
-/// Plays the last of the legal moves: what it did can be told from what was done without it.
+/// Plays the last legal move, which differs from the fallback move.
 #[cfg(test)]
-pub(super) struct LastMove;
+pub(crate) struct LastMove;
 
 #[cfg(test)]
 impl<G: Game> Thinker<G> for LastMove {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
-        let now = task.line.now();
+        let now = task.game.now();
         if let Some(&last) = now.moves().last() {
             task.best.publish(Best { mv: now.pack(last), depth: 1, ..task.best.read() });
         }

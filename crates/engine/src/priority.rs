@@ -1,49 +1,47 @@
-//! What the operating system gives its time to first: the threads that answer go before those that search.
+//! Thread priorities: the threads that answer run before those that search.
 //!
-//! A thread inherits class and niceness from the one that starts it. So threads that search say
-//! themselves, at their start, what they want: one that inherited the network's real-time class would
-//! keep everything else from running.
+//! A thread inherits class and niceness from the one that starts it. So search threads set their own at their start:
+//! one that inherited the real-time class of the network threads would starve the machine.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use thread_priority::{ThreadPriority, ThreadPriorityValue};
 
-/// What the system has granted to a thread that answers.
+/// Priority that the system has granted to a thread that answers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Granted {
-    /// It runs as soon as there is something to do, whatever else wants to.
+    /// Real time: it preempts all usual threads.
     RealTime,
-    /// It goes before most others.
+    /// Above the usual.
     Raised,
-    /// It is one of many.
+    /// No more than usual.
     Usual,
 }
 
-/// What is asked for, each on the crate's scale of 0 to 99.
-#[cfg_attr(not(unix), allow(dead_code))] // On Windows a thread inherits nothing, and only `low` is asked for.
+/// Priorities to ask for, on the scale of `thread_priority` from 0 to 99.
+#[cfg_attr(not(unix), allow(dead_code))] // On Windows nothing is inherited, and only `low` is used.
 struct Scale {
-    /// Above all that is not real time, and below what the system itself runs so.
+    /// The low end of the real-time class, below the threads of the system.
     real_time: u8,
     /// Before most others.
     raised: u8,
-    /// As a thread is that asks for nothing.
+    /// The default.
     usual: u8,
     /// After the others.
     low: u8,
 }
 
-/// On XNU the numbers are the kernel's own priorities: 15 to 47 in every class, and 31 where nobody asks.
+/// On XNU these are the priorities of the kernel: 15 to 47 in every class, 31 by default.
 #[cfg(any(target_os = "macos", target_os = "ios"))]
 const SCALE: Scale = Scale { real_time: 47, raised: 40, usual: 31, low: 22 };
-/// Elsewhere 73, 48 and 22 stand for a niceness of −10, 0 and 10: with 10, a thread gets a tenth of what others
-/// get beside it.
+/// Elsewhere 73, 48 and 22 are a niceness of −10, 0 and 10. At 10 a thread gets a tenth of the time of others.
 #[cfg(not(any(target_os = "macos", target_os = "ios")))]
 const SCALE: Scale = Scale { real_time: 10, raised: 73, usual: 48, low: 22 };
 
-/// Has any thread of ours been granted more than the usual? Then others may have inherited it.
+/// Whether a thread of ours was granted more than the usual, which others may have inherited.
 static RAISED: AtomicBool = AtomicBool::new(false);
 
-/// Asks that this thread go before all others.
+/// Asks for the highest priority for this thread.
 pub fn raise() -> Granted {
     let granted = ask();
     if granted != Granted::Usual {
@@ -69,8 +67,8 @@ fn ask() -> Granted {
     Granted::Usual
 }
 
-/// Leaves the class and the niceness that this thread may have inherited from one that was [raised](raise).
-/// Where none was, it keeps the niceness that the user gave the program, but no real-time class.
+/// Resets the class and niceness that this thread may have inherited from a [raised](raise) one. If none was
+/// raised, it keeps the niceness of the process, but no real-time class.
 pub fn usual() {
     #[cfg(unix)]
     if RAISED.load(Relaxed) || unix::is_real_time() {
@@ -78,12 +76,12 @@ pub fn usual() {
     }
 }
 
-/// Asks that this thread go after others. To go back is not always allowed.
+/// Lowers the priority of this thread. Raising it again may not be permitted.
 pub fn lower() {
     #[cfg(unix)]
     unix::set_usual_class(SCALE.low);
     #[cfg(not(unix))]
-    // Where it is refused, the search is as the others are.
+    // If refused, the search has the usual priority.
     let _ = value(SCALE.low).map(|low| low.set_for_current());
 }
 
@@ -125,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// Class and niceness of this thread, as the kernel tells them (`proc(5)`, fields 41 and 19).
+    /// Class and niceness of this thread by the kernel (`proc(5)`, fields 41 and 19).
     fn kernel() -> (u32, i32) {
         let stat = fs::read_to_string("/proc/thread-self/stat").unwrap();
         let fields: Vec<_> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
@@ -133,10 +131,10 @@ mod tests {
     }
 
     #[test]
-    fn whoever_searches_is_not_what_it_was_started_by() {
+    fn a_search_thread_does_not_keep_an_inherited_priority() {
         thread::spawn(|| {
             let granted = raise();
-            // Without the right to it, as on most machines, nothing changes, and nothing breaks.
+            // Without the privilege, as on most machines, nothing changes.
             assert_eq!(granted == Granted::RealTime, kernel().0 == 1);
             let child = thread::spawn(|| {
                 usual();
@@ -153,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_raised_niceness_is_shed_too() {
+    fn a_raised_niceness_is_reset_too() {
         thread::spawn(|| {
             if !unix::set_usual_class(SCALE.raised) {
                 return;

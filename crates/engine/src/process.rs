@@ -1,46 +1,46 @@
-//! Programs that we start: each in a group of its own, which is killed with all that it has started in turn.
+//! Child processes, each in a process group that is killed as a whole.
 
 use std::process::Command;
 
-/// A command whose children are told of with it, and which does not hear the terminal's Ctrl-C.
+/// Puts the child into a process group of its own, away from the terminal's Ctrl-C.
 #[cfg(unix)]
 pub fn in_a_group(mut command: Command) -> Command {
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     command
 }
 
-/// Where there are no groups.
+/// Does nothing: there are no process groups here.
 #[cfg(not(unix))]
 pub fn in_a_group(command: Command) -> Command {
     command
 }
 
-/// A program that was started [in a group](in_a_group), and all that it has started; killed when this is dropped.
+/// Process group of a child that was started [in one](in_a_group). Killed when dropped.
 #[cfg(unix)]
 #[derive(Debug)]
 pub struct Group(Option<rustix::process::Pid>);
 
 #[cfg(unix)]
 impl Group {
-    /// The group of the program with this id, as long as nobody has waited for its end.
+    /// Returns the group of the child with this id, which must not have been waited for.
     pub fn of(id: Option<u32>) -> Group {
         let id = id.and_then(|id| i32::try_from(id).ok());
         Group(id.and_then(rustix::process::Pid::from_raw))
     }
 
-    /// Asks it to end.
+    /// Sends SIGTERM.
     pub fn end(&self) {
         self.signal(rustix::process::Signal::TERM);
     }
 
-    /// Does not ask.
+    /// Sends SIGKILL.
     pub fn kill(&self) {
         self.signal(rustix::process::Signal::KILL);
     }
 
     fn signal(&self, signal: rustix::process::Signal) {
         if let Some(group) = self.0 {
-            // An error: nobody is left in it.
+            // Fails if no process is left.
             let _ = rustix::process::kill_process_group(group, signal);
         }
     }
@@ -53,7 +53,7 @@ impl Drop for Group {
     }
 }
 
-/// Where there are no such signals, a program is killed with its handle.
+/// Does nothing: without process groups a child is killed by its handle.
 #[cfg(not(unix))]
 #[derive(Debug)]
 pub struct Group;

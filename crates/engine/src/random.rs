@@ -12,7 +12,7 @@ pub struct RandomMover;
 
 impl<G: Game> Thinker<G> for RandomMover {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
-        let position = task.line.now();
+        let position = task.game.now();
         let mut moves = position.moves();
         let wanted = &task.limits.root_moves;
         moves.retain(|mv| wanted.is_empty() || wanted.contains(&position.pack(*mv)));

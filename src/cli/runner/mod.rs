@@ -9,13 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{runtime, select, sync::oneshot, time::sleep};
-
-use zeitnot_engine as engine;
+use tokio::{runtime, select, sync::Notify, time::sleep};
 use zeitnot_engine::{
-    Decision, Kind, Limits, StopFlag, Workshop,
-    mind::{Mind, Order},
-    time::{Budget, Pacer},
+    self as engine, EngineFactory, Kind, Limits,
+    driver::{SearchEvent, SearchRequest, SearchThread},
+    time::Budget,
 };
 use zeitnot_rules::{Game, GameHistory, Packed, minichess::Mini2023};
 use zeitnot_wire::nthu::{self, MAX_STATE};
@@ -77,9 +75,9 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     let left = args.plies.checked_sub(played).filter(|&left| left > 0).unwrap_or(args.plies);
     let position = shown.before_the_end(left);
 
-    let workshop = Workshop::new(&engine(args))?;
-    let glance = workshop.glance(&position);
-    let Some(first) = position.unpack(glance) else {
+    let factory = EngineFactory::new(&engine(args))?;
+    let fallback_move = factory.fallback_move(&position);
+    let Some(first) = position.unpack(fallback_move) else {
         let (file, side) = (args.state.display(), position.side());
         return Err(CliError::Usage(format!(
             "{file}: {side} has no legal move there, so there is none to write"
@@ -90,7 +88,8 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     actions.write(first);
     plies::leave(&note, &shown.at_ply(played));
     if position.moves().len() > 1 {
-        let thought = Thought { position, workshop, first: glance, actions: Arc::new(Mutex::new(actions)) };
+        let thought =
+            Thought { position, factory, first: fallback_move, actions: Arc::new(Mutex::new(actions)) };
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|source| CliError::Io { doing: "cannot start a runtime", source })?;
         return runtime.block_on(thought.think(args, began))?.map_err(unwritten);
@@ -125,7 +124,7 @@ fn engine(args: &Args) -> engine::Config {
 /// What is thought about, and where the moves go.
 struct Thought {
     position: Mini2023,
-    workshop: Workshop,
+    factory: EngineFactory,
     /// Written already.
     first: Packed,
     actions: Arc<Mutex<Actions>>,
@@ -137,41 +136,37 @@ impl Thought {
         let signals = Signals::new();
         let mut signals =
             signals.map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
-        let (best, stop) = (Arc::new(Decision::new(self.first)), Arc::new(StopFlag::default()));
-        let (tell, done) = oneshot::channel();
-        let line = GameHistory::new(self.position.clone());
-        let pacer = Pacer::new(&line, began, Some(Budget::exactly(args.time)));
-        let actions = self.actions.clone();
-        let mut mind = Mind::new(self.workshop);
-        mind.order(Order {
-            line,
+        let ended = Arc::new(Notify::new());
+        let (actions, tell_end) = (self.actions.clone(), ended.clone());
+        let request = SearchRequest {
+            game: GameHistory::new(self.position.clone()),
             limits: Limits {
                 depth: args.depth.map(NonZeroU16::get),
                 hard: began.checked_add(args.time),
                 ..Limits::default()
             },
-            best: best.clone(),
-            stop: stop.clone(),
-            watch: Box::new(move |progress| {
+            fallback: self.first,
+            started_at: began,
+            budget: Some(Budget::exactly(args.time)),
+        };
+        let mut thread = SearchThread::new(self.factory);
+        let handle = thread.search(request, move |event| match event {
+            SearchEvent::Progress(progress) => {
                 if let Some(&mv) = progress.pv.first() {
                     lock(&actions).write(mv);
                 }
-                pacer.hear(progress)
-            }),
-            done: Box::new(move |_| {
-                // Who has left does not hear it.
-                let _ = tell.send(());
-            }),
+            }
+            SearchEvent::Ended(_) => tell_end.notify_one(),
         });
         select! {
             () = signals.next() => {}
-            _ = done => {}
+            () = ended.notified() => {}
             () = sleep(args.time.saturating_sub(began.elapsed())) => {}
         }
-        stop.stop();
+        handle.stop();
         let mut actions = lock(&self.actions);
         // An iteration that was not finished may have found a better one.
-        if let Some(mv) = self.position.unpack(best.read().mv) {
+        if let Some(mv) = self.position.unpack(handle.best().mv) {
             actions.write(mv);
         }
         Ok(actions.finish())

@@ -109,7 +109,7 @@ pub(super) fn mcts(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, C
     for (kind, report) in [(Kind::Uct, "25,000 to 40,000 in 6 s"), (Kind::Mcts, "")] {
         bar.set_message(format!("{kind} from the start"));
         let player = Player { kind, effort: Effort::Time(settings.seconds()) };
-        let chosen = player.choose(&mut *player.workshop()?.thinker(), &start);
+        let chosen = player.choose(&mut *player.factory()?.thinker(), &start);
         rows.extend(chosen.map(|(mv, cost)| Row {
             position: "start of TUC-Chess".into(),
             who: kind.to_string(),

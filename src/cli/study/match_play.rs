@@ -3,7 +3,6 @@
 use std::{
     fmt,
     num::{NonZeroU16, NonZeroUsize},
-    ops::ControlFlow,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -16,7 +15,7 @@ use indicatif::ProgressBar;
 
 use zeitnot_arena::matches::tally::Tally;
 use zeitnot_engine::{
-    Config, Decision, Kind, Limits, OutOfMemory, Playable, Report, StopFlag, Task, Thinker, Workshop,
+    Config, EngineFactory, Kind, Limits, OutOfMemory, Playable, Report, Thinker, think_now,
 };
 use zeitnot_rules::{Color, GameHistory, Outcome};
 
@@ -40,9 +39,9 @@ pub(super) enum Effort {
 }
 
 impl Player {
-    /// A workshop that makes such players, one thread each.
-    pub fn workshop(&self) -> Result<Workshop, OutOfMemory> {
-        Workshop::new(&Config {
+    /// A factory that makes such players, one thread each.
+    pub fn factory(&self) -> Result<EngineFactory, OutOfMemory> {
+        EngineFactory::new(&Config {
             kind: self.kind,
             hash_mib: HASH_MIB,
             threads: NonZeroUsize::MIN,
@@ -64,11 +63,8 @@ impl Player {
         line: &GameHistory<G>,
     ) -> Option<(G::Move, Report)> {
         let position = line.now();
-        let best = Decision::new(position.pack(*position.moves().first()?));
-        let (limits, stop) = (self.limits(), StopFlag::default());
-        let watch = &|_: &_| ControlFlow::Continue(());
-        let report = thinker.think(&Task { line, limits: &limits, best: &best, stop: &stop, watch });
-        Some((position.unpack(best.read().mv)?, report))
+        let (best, report) = think_now(thinker, line, &self.limits());
+        Some((position.unpack(best.mv)?, report))
     }
 }
 
@@ -100,13 +96,13 @@ impl<G: Playable> Match<'_, G> {
     /// [`OutOfMemory`] if there is no room for the players' tables.
     pub fn play(&self, bar: &ProgressBar) -> Result<Tally, OutOfMemory> {
         let [first, second] = &self.players;
-        let workshops = [first.workshop()?, second.workshop()?];
+        let factories = [first.factory()?, second.factory()?];
         let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
         let told = |tally: &Tally| bar.set_message(format!("{first} – {second}: {tally}"));
         told(&Tally::default());
         thread::scope(|scope| {
             for _ in 0..AT_ONCE {
-                let mut thinkers = workshops.each_ref().map(|workshop| workshop.thinker::<G>());
+                let mut thinkers = factories.each_ref().map(|factory| factory.thinker::<G>());
                 let (next, tally) = (&next, &tally);
                 scope.spawn(move || {
                     loop {

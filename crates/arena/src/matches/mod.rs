@@ -173,8 +173,6 @@ pub enum MatchError {
 
 impl<G: Playable> Match<G> {
     /// Plays until all games are played, or until `stop`, which breaks the running ones off; those are not told.
-    ///
-    /// Where an engine of ours plays, the runtime's threads need [`STACK_SIZE`](zeitnot_engine::search::STACK_SIZE).
     pub async fn run(self, news: mpsc::Sender<News>, stop: CancellationToken) {
         let (whole, next) = (Arc::new(self), Arc::new(AtomicUsize::new(0)));
         let mut slots = JoinSet::new();

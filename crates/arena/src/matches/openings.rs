@@ -2,10 +2,10 @@
 //!
 //! What comes out depends on the recipe and on our engine, and on nothing else: anybody gets the same again.
 
-use std::{collections::HashSet, ops::ControlFlow};
+use std::collections::HashSet;
 
-use zeitnot_engine::{Config, Decision, Limits, OutOfMemory, Playable, Score, StopFlag, Task, Workshop};
-use zeitnot_rules::{GameHistory, Key, Packed};
+use zeitnot_engine::{Config, EngineFactory, Limits, OutOfMemory, Playable, Score, think_now};
+use zeitnot_rules::{GameHistory, Key};
 
 /// Our own set of [standard chess](Recipe::default), one FEN a line.
 pub const BALANCED: &str = include_str!("balanced.epd");
@@ -82,12 +82,9 @@ impl<F> Openings<F> {
 /// What a search of so many nodes thinks, which knows nothing of any other.
 fn judged<G: Playable>(line: &GameHistory<G>, nodes: u64) -> Result<Score, OutOfMemory> {
     const SMALL: std::num::NonZeroUsize = std::num::NonZeroUsize::new(4).unwrap();
-    let mut thinker = Workshop::new(&Config { hash_mib: SMALL, ..Config::default() })?.thinker::<G>();
-    let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
+    let mut thinker = EngineFactory::new(&Config { hash_mib: SMALL, ..Config::default() })?.thinker::<G>();
     let limits = Limits { nodes: Some(nodes), ..Limits::default() };
-    let watch = |_: &_| ControlFlow::Continue(());
-    thinker.think(&Task { line, limits: &limits, best: &best, stop: &stop, watch: &watch });
-    Ok(best.read().score)
+    Ok(think_now(&mut *thinker, line, &limits).0.score)
 }
 
 #[cfg(test)]

@@ -1,14 +1,11 @@
 //! Between the referee and an engine: hears for it, asks it, and says what it answers.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use tokio::{select, task::JoinError, time::timeout};
+use tokio::{select, time::timeout};
 
 use zeitnot_engine::{
-    Playable, StopFlag,
+    Playable,
     external::{Fault, Reply},
 };
 use zeitnot_rules::GameHistory;
@@ -49,9 +46,8 @@ pub(super) async fn sit<G: Playable>(
             }
             Heard::YourMove(left) => left,
         };
-        let stop = Arc::new(StopFlag::default());
-        let request = Request { line: line.clone(), left, asked_at: Instant::now(), stop: stop.clone() };
-        let mut thinking = Box::pin(player.think(request));
+        let request = Request { line: line.clone(), left, asked_at: Instant::now() };
+        let (stop, mut thinking) = player.think(request);
         let thought = loop {
             select! {
                 biased;
@@ -71,9 +67,9 @@ pub(super) async fn sit<G: Playable>(
                 fail(&chair, &fault).await;
                 return Risen { player: Some(sound), fault: Some(fault.to_string()) };
             }
-            Err(panic) => {
+            Err(crashed) => {
                 chair.leave().await;
-                return Risen { player: None, fault: Some(panicked(&panic)) };
+                return Risen { player: None, fault: Some(crashed.to_string()) };
             }
         }
     }
@@ -90,7 +86,7 @@ async fn say(chair: &Chair, Thought { reply, text, opinion, read_at }: Thought) 
 
 async fn fail(chair: &Chair, fault: &Fault) {
     match fault {
-        Fault::NoMove(text) => chair.play(text.clone(), Instant::now().into(), None).await,
+        Fault::IllegalMove(text) => chair.play(text.clone(), Instant::now().into(), None).await,
         _ => chair.leave().await,
     }
 }
@@ -100,11 +96,7 @@ fn called_off<G: Playable>(thought: Option<Returned<G>>) -> Risen<G> {
     match thought {
         Some(Ok((player, Ok(_)))) => Risen::sound(player),
         Some(Ok((player, Err(fault)))) => Risen { player: Some(player), fault: Some(fault.to_string()) },
-        Some(Err(panic)) => Risen { player: None, fault: Some(panicked(&panic)) },
+        Some(Err(crashed)) => Risen { player: None, fault: Some(crashed.to_string()) },
         None => Risen { player: None, fault: Some(Fault::Deaf.to_string()) },
     }
-}
-
-fn panicked(panic: &JoinError) -> String {
-    format!("has crashed: {panic}")
 }

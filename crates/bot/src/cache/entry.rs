@@ -9,7 +9,7 @@ use super::Found;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub found: Found,
-    /// Who found it: see [`Workshop::fingerprint`](zeitnot_engine::Workshop::fingerprint).
+    /// Who found it: see [`EngineFactory::fingerprint`](zeitnot_engine::EngineFactory::fingerprint).
     pub engine: u64,
     /// When, in hours since 1970: the oldest go first.
     pub hour: u32,

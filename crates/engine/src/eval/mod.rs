@@ -62,9 +62,9 @@ impl PartialKeys {
 /// A game our engine can play: its rules, and who judges its positions.
 #[diagnostic::on_unimplemented(
     message = "no evaluator is named for the game `{Self}`",
-    note = "add a row to `playable!` in crates/engine/src/eval/mod.rs"
+    note = "add a row to `engine_games!` in crates/engine/src/eval/mod.rs"
 )]
-pub trait Playable: Tactics {
+pub trait EngineGame: Tactics {
     /// Who judges it.
     type Evaluator: Evaluator<Self>;
 
@@ -75,11 +75,11 @@ pub trait Playable: Tactics {
 }
 
 /// What the judge of a game carries along the search.
-pub type State<G> = <<G as Playable>::Evaluator as Evaluator<G>>::State;
+pub type State<G> = <<G as EngineGame>::Evaluator as Evaluator<G>>::State;
 
-macro_rules! playable {
+macro_rules! engine_games {
     ($($game:ty => $judge:ty $([tables: $tables:ident])?),* $(,)?) => { $(
-        impl Playable for $game {
+        impl EngineGame for $game {
             type Evaluator = $judge;
             $(fn tablebase_probe(endgames: &Tablebases) -> Option<Arc<dyn TablebaseProbe<Self>>> {
                 endgames.$tables.clone().map(|tables| tables as _)
@@ -87,7 +87,7 @@ macro_rules! playable {
         }
     )* };
 }
-playable! {
+engine_games! {
     Chess => ChessEval [tables: chess],
     Imcs => MiniChessEval,
     Mini2023 => MiniChessEval,

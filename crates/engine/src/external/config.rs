@@ -1,4 +1,4 @@
-//! The `[engines.NAME]` tables of the configuration: programs, and engines of ours with other settings.
+//! The `[engines.NAME]` tables of the configuration: external engines, and our own with other settings.
 
 use std::{
     collections::BTreeMap,
@@ -10,27 +10,30 @@ use std::{
 
 use serde::{Deserialize, Deserializer, de};
 
-use super::super::{self as engine, Kind, syzygy};
+use crate::{
+    config::{Config as OwnConfig, Kind},
+    syzygy,
+};
 
-/// A program that plays.
+/// An external engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The program: a path, or a name that is looked for as a shell would.
+    /// Path of the program, or a name that is looked up in `PATH`.
     pub command: PathBuf,
-    /// What stands behind it.
+    /// Command-line arguments.
     pub args: Vec<String>,
-    /// Where it runs; `None`: where we do.
+    /// Working directory; `None` for ours.
     pub folder: Option<PathBuf>,
-    /// What it speaks.
+    /// Protocol.
     pub protocol: Protocol,
-    /// It may take this long to say that it is ready.
+    /// Time to get ready.
     pub start_within: Duration,
-    /// What is set in it.
+    /// Options to set.
     pub options: BTreeMap<String, Value>,
 }
 
 impl Config {
-    /// A program that speaks UCI, as it is.
+    /// Returns the configuration of a UCI engine with its default options.
     pub fn new(command: impl Into<PathBuf>) -> Config {
         Config {
             command: command.into(),
@@ -43,10 +46,10 @@ impl Config {
     }
 }
 
-/// Networks and tables take their time to load.
+/// Networks and tables take time to load.
 const START_WITHIN: Duration = Duration::from_secs(30);
 
-/// How a program speaks.
+/// Protocol of an external engine.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -61,12 +64,12 @@ impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Protocol::Uci => "UCI",
-            Protocol::Xboard => "xboard's protocol",
+            Protocol::Xboard => "the xboard protocol",
         })
     }
 }
 
-/// What an option is set to, as it is told.
+/// Value of an option, as it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value(String);
 
@@ -119,9 +122,9 @@ impl<'de> Deserialize<'de> for Value {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Table")]
 pub enum Named {
-    /// One of ours.
-    Own(engine::Config),
-    /// Somebody else's.
+    /// Our own engine.
+    Own(OwnConfig),
+    /// An external engine.
     External(Config),
 }
 
@@ -138,7 +141,7 @@ impl fmt::Display for Named {
     }
 }
 
-/// All that can stand in such a table.
+/// All keys of such a table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
@@ -156,19 +159,19 @@ struct Table {
     options: Option<BTreeMap<String, Value>>,
 }
 
-/// Why a table is none.
+/// Reason why a table is invalid.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum BadTable {
-    #[error("expected `command` for a program, or `kind` for an engine of ours")]
+    #[error("expected `command` for a program, or `kind` for our own engine")]
     Neither,
     #[error(
         "a program has no `kind`, `hash_mib`, `threads`, `depth` or `syzygy`: set its options in [engines.NAME.options]"
     )]
-    OursInTheirs,
+    OwnKeysOfExternal,
     #[error(
-        "without `command` it is an engine of ours, and has no `args`, `folder`, `protocol`, `start_within` or `options`"
+        "without `command` it is our own engine, and has no `args`, `folder`, `protocol`, `start_within` or `options`"
     )]
-    TheirsInOurs,
+    ExternalKeysOfOwn,
 }
 
 impl TryFrom<Table> for Named {
@@ -185,7 +188,7 @@ impl TryFrom<Table> for Named {
             || start_within.is_some()
             || options.is_some();
         match command {
-            Some(_) if ours => Err(BadTable::OursInTheirs),
+            Some(_) if ours => Err(BadTable::OwnKeysOfExternal),
             Some(command) => Ok(Named::External(Config {
                 command,
                 args: args.unwrap_or_default(),
@@ -194,11 +197,11 @@ impl TryFrom<Table> for Named {
                 start_within: start_within.unwrap_or(START_WITHIN),
                 options: options.unwrap_or_default(),
             })),
-            None if theirs => Err(BadTable::TheirsInOurs),
+            None if theirs => Err(BadTable::ExternalKeysOfOwn),
             None if !ours => Err(BadTable::Neither),
             None => {
-                let usual = engine::Config::default();
-                Ok(Named::Own(engine::Config {
+                let usual = OwnConfig::default();
+                Ok(Named::Own(OwnConfig {
                     kind: kind.unwrap_or(usual.kind),
                     hash_mib: hash_mib.unwrap_or(usual.hash_mib),
                     threads: threads.unwrap_or(usual.threads),

@@ -1,4 +1,4 @@
-//! A process that we talk with, line by line: what it says is bounded in length, number and time.
+//! Line connection with an engine process, bounded in length, number and time.
 
 use std::{
     env,
@@ -13,69 +13,69 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Config, Fault};
+use super::{config::Config, fault::Fault};
 use crate::process::{Group, in_a_group};
 
-/// A longer line is passed over.
+/// Longest line; longer ones are skipped.
 const MAX_LINE: u64 = 1 << 14;
-/// Lines that may wait; beyond, the engine waits with its next one.
-const WAITING: usize = 256;
-/// Nobody has so much to say in a second.
-const MOST_LINES: usize = 20_000;
-/// A pipe that takes nothing for this long leads nowhere.
-const CLOGGED: Duration = Duration::from_millis(200);
-/// How long an engine may take to leave after `quit`.
-const GOODBYE: Duration = Duration::from_millis(300);
+/// Lines that may wait; beyond that the engine blocks.
+const QUEUE: usize = 256;
+/// Lines per second, at most.
+const MAX_LINES: usize = 20_000;
+/// Time after which a pipe that accepts nothing is given up.
+const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
+/// Time for an engine to exit after `quit`.
+const QUIT_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// The processes of a program that live, for the one who must end them all.
+/// Running processes of a program, so that all of them can be ended.
 #[derive(Debug, Default)]
-pub(super) struct Living(Mutex<Roll>);
+pub(super) struct Processes(Mutex<Registry>);
 
 #[derive(Debug, Default)]
-struct Roll {
+struct Registry {
     is_closed: bool,
     groups: Vec<Weak<Group>>,
 }
 
-impl Living {
-    /// One more, unless all were ended.
-    fn enter(&self, group: &Arc<Group>) -> Result<(), Fault> {
-        let mut roll = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if roll.is_closed {
+impl Processes {
+    /// Adds a process, unless the program was closed.
+    fn add(&self, group: &Arc<Group>) -> Result<(), Fault> {
+        let mut registry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if registry.is_closed {
             return Err(Fault::Closed);
         }
-        roll.groups.retain(|group| group.strong_count() > 0);
-        roll.groups.push(Arc::downgrade(group));
+        registry.groups.retain(|group| group.strong_count() > 0);
+        registry.groups.push(Arc::downgrade(group));
         Ok(())
     }
 
-    /// Kills all, and lets nobody in any more.
+    /// Kills all processes, and accepts no others.
     pub fn close(&self) {
-        let mut roll = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        roll.is_closed = true;
-        roll.groups.drain(..).filter_map(|group| group.upgrade()).for_each(|group| group.kill());
+        let mut registry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        registry.is_closed = true;
+        registry.groups.drain(..).filter_map(|group| group.upgrade()).for_each(|group| group.kill());
     }
 }
 
-/// See the module's comment. Dropped, it ends the process.
+/// Connection with an engine process. Dropping it ends the process.
 pub(super) struct Connection {
     child: Child,
-    /// Killed with all that it has started.
+    /// Process group, which is killed as a whole.
     group: Option<Arc<Group>>,
     to_engine: ChildStdin,
     lines: Receiver<(Instant, String)>,
-    /// When the last line was read that we heard of.
+    /// When the last line was read.
     read_at: Instant,
-    /// Since this moment so many lines were heard.
-    heard: (Instant, usize),
-    /// It will not hear our goodbye.
+    /// Start of the current second, and the lines received since then.
+    received: (Instant, usize),
+    /// Whether it is no use to send `quit`.
     is_broken: bool,
 }
 
 impl Connection {
     /// Starts the program.
-    pub fn open(config: &Config, living: &Living) -> Result<Connection, Fault> {
-        let mut command = Command::new(place(&config.command));
+    pub fn open(config: &Config, processes: &Processes) -> Result<Connection, Fault> {
+        let mut command = Command::new(resolve(&config.command));
         command.args(&config.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         if let Some(folder) = &config.folder {
             command.current_dir(folder);
@@ -85,29 +85,29 @@ impl Connection {
         let (Some(to_engine), Some(from_engine)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Fault::Ended);
         };
-        let (to_us, lines) = sync_channel(WAITING);
+        let (to_us, lines) = sync_channel(QUEUE);
         let engine = Connection {
             child,
             group: Some(group.clone()),
             to_engine,
             lines,
             read_at: Instant::now(),
-            heard: (Instant::now(), 0),
+            received: (Instant::now(), 0),
             is_broken: false,
         };
-        living.enter(&group)?;
-        never_wait(&engine.to_engine).map_err(Fault::Start)?;
+        processes.add(&group)?;
+        set_nonblocking(&engine.to_engine).map_err(Fault::Start)?;
         let reader = thread::Builder::new().name("engine".into());
-        reader.spawn(move || read(from_engine, &to_us)).map_err(Fault::Start)?;
+        reader.spawn(move || read_lines(from_engine, &to_us)).map_err(Fault::Start)?;
         Ok(engine)
     }
 
-    /// Tells it a line.
-    pub fn say(&mut self, line: &str) -> Result<(), Fault> {
+    /// Sends a line.
+    pub fn send(&mut self, line: &str) -> Result<(), Fault> {
         tracing::trace!(line, "to the engine");
         let text = format!("{line}\n");
         let mut rest = text.as_bytes();
-        let until = Instant::now() + CLOGGED;
+        let until = Instant::now() + WRITE_TIMEOUT;
         while !rest.is_empty() {
             match self.to_engine.write(rest) {
                 Ok(0) => return self.broken(Fault::Ended),
@@ -125,15 +125,16 @@ impl Connection {
         Ok(())
     }
 
-    /// The next line, if there is one before this.
-    pub fn hear(&mut self, until: Instant) -> Result<Option<String>, Fault> {
+    /// Waits for the next line; `None` if there is none in time.
+    pub fn receive(&mut self, until: Instant) -> Result<Option<String>, Fault> {
         let now = Instant::now();
         match self.lines.recv_timeout(until.saturating_duration_since(now)) {
             Ok((read_at, line)) => {
                 self.read_at = read_at;
-                let (since, count) = self.heard;
-                self.heard = if now - since > Duration::from_secs(1) { (now, 1) } else { (since, count + 1) };
-                if self.heard.1 > MOST_LINES {
+                let (since, count) = self.received;
+                self.received =
+                    if now - since > Duration::from_secs(1) { (now, 1) } else { (since, count + 1) };
+                if self.received.1 > MAX_LINES {
                     return self.broken(Fault::Flood);
                 }
                 tracing::trace!(line, "from the engine");
@@ -144,12 +145,12 @@ impl Connection {
         }
     }
 
-    /// When the line that was heard last came out of the pipe: other threads may have run before we did.
+    /// Returns when the last line came out of the pipe; it may have waited for our thread since.
     pub fn read_at(&self) -> Instant {
         self.read_at
     }
 
-    /// Waits for a line of which `find` makes something.
+    /// Waits for a line that `find` recognises.
     pub fn await_line<T>(
         &mut self,
         until: Instant,
@@ -157,7 +158,7 @@ impl Connection {
         mut find: impl FnMut(&str) -> Option<T>,
     ) -> Result<T, Fault> {
         loop {
-            let Some(line) = self.hear(until)? else { return Err(Fault::Silent(asked)) };
+            let Some(line) = self.receive(until)? else { return Err(Fault::Silent(asked)) };
             if let Some(found) = find(&line) {
                 return Ok(found);
             }
@@ -167,12 +168,12 @@ impl Connection {
         }
     }
 
-    /// What it said while nobody listened.
-    pub fn forget(&mut self) {
-        (0..WAITING).map_while(|_| self.lines.try_recv().ok()).for_each(drop);
+    /// Discards the lines that wait.
+    pub fn discard_input(&mut self) {
+        (0..QUEUE).map_while(|_| self.lines.try_recv().ok()).for_each(drop);
     }
 
-    /// It is not worth a goodbye.
+    /// Makes it end without `quit`.
     pub fn give_up(&mut self) {
         self.is_broken = true;
     }
@@ -185,11 +186,11 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        if !self.is_broken && self.say("quit").is_ok() {
-            let until = Instant::now() + GOODBYE;
-            while Instant::now() < until && self.hear(until).is_ok() {}
+        if !self.is_broken && self.send("quit").is_ok() {
+            let until = Instant::now() + QUIT_TIMEOUT;
+            while Instant::now() < until && self.receive(until).is_ok() {}
         }
-        // Before its end is waited for: afterwards its number may be somebody else's.
+        // Before its end is awaited: afterwards its number may belong to another process.
         if let Some(group) = self.group.take() {
             group.kill();
         }
@@ -198,8 +199,8 @@ impl Drop for Connection {
     }
 }
 
-/// With another folder to run in, a path is still meant from here.
-fn place(command: &Path) -> PathBuf {
+/// Resolves a relative path from our working directory, not from the engine's.
+fn resolve(command: &Path) -> PathBuf {
     if command.components().count() > 1 && command.is_relative() {
         env::current_dir().map(|here| here.join(command)).unwrap_or_else(|_| command.to_owned())
     } else {
@@ -207,19 +208,19 @@ fn place(command: &Path) -> PathBuf {
     }
 }
 
-/// Writing to a process that does not read is an error, and no waiting.
+/// Makes writing to a process that does not read an error.
 #[cfg(unix)]
-fn never_wait(pipe: &ChildStdin) -> std::io::Result<()> {
+fn set_nonblocking(pipe: &ChildStdin) -> std::io::Result<()> {
     Ok(rustix::io::ioctl_fionbio(pipe, true)?)
 }
 
 #[cfg(not(unix))]
-fn never_wait(_: &ChildStdin) -> std::io::Result<()> {
+fn set_nonblocking(_: &ChildStdin) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Ends with the process, or when nobody wants its lines any more.
-fn read(engine: ChildStdout, to_us: &SyncSender<(Instant, String)>) {
+/// Reads lines until the process ends, or the connection does.
+fn read_lines(engine: ChildStdout, to_us: &SyncSender<(Instant, String)>) {
     let mut engine = BufReader::new(engine);
     let mut line = Vec::new();
     loop {

@@ -1,7 +1,9 @@
-//! A program that was tried: it starts, it says what it can do, and it has played a move.
+//! An engine program that was tested: it starts, tells its features, and has played a move.
 
 use std::{
     fmt,
+    ops::ControlFlow,
+    path::PathBuf,
     sync::{
         Arc,
         mpsc::{Receiver, sync_channel},
@@ -13,47 +15,51 @@ use std::{
 use zeitnot_rules::{Game, GameHistory, Packed, chess::Chess};
 
 use super::{
-    Config, Connection, Dialect, Fault, Introduction, Protocol, connection::Living, rules, thinker::search,
-    uci::Uci, xboard::Xboard,
+    config::{Config, Protocol},
+    connection::{Connection, Processes},
+    fault::Fault,
+    protocol::{EngineProtocol, Introduction},
+    search::{Session, search},
+    uci::Uci,
+    variants,
+    xboard::Xboard,
 };
-use crate::{Decision, Limits, StopFlag, Task};
+use crate::{
+    decision::Decision,
+    limits::{Limits, StopFlag},
+    thinker::Task,
+};
 
-/// The time for the move that it plays for us at the start …
-const QUICK_MOVE: Duration = Duration::from_millis(200);
-/// … and how long after it we still wait: it may be the first time that it thinks at all.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time for the test move, …
+const TEST_MOVE: Duration = Duration::from_millis(200);
+/// … and the wait for an engine that exceeds it: this may be its very first search.
+const TEST_GRACE: Duration = Duration::from_secs(5);
 
-/// A program that plays; all games that it plays share this.
+/// An engine program; shared by all games that it plays.
 pub struct Program {
-    /// As the configuration calls it.
+    /// Name in the configuration.
     name: String,
     config: Config,
-    told: Introduction,
-    living: Living,
+    introduction: Introduction,
+    processes: Processes,
 }
 
-/// A program that has passed, and what the user should know of it.
+/// A tested program, and what the user should know of it.
 #[derive(Debug)]
-pub struct Tried {
+pub struct Opened {
     /// The program.
     pub program: Arc<Program>,
-    /// Options that it does not have.
+    /// Configured options that it does not have.
     pub unknown_options: Vec<String>,
 }
 
-/// Why a program cannot play: which, what happened, what to do.
+/// A program that cannot play: which one, the fault, and advice.
 #[derive(Debug, thiserror::Error)]
 #[error("engine {name} ({}) {fault}; {advice}", command.display(), advice = fault.advice())]
-pub struct Failure {
+pub struct OpenError {
     name: String,
-    command: std::path::PathBuf,
+    command: PathBuf,
     fault: Fault,
-}
-
-/// An engine that runs and is ready.
-pub(super) struct Session {
-    pub engine: Connection,
-    pub dialect: Box<dyn Dialect>,
 }
 
 impl fmt::Debug for Program {
@@ -69,123 +75,113 @@ impl Program {
     /// Starts the program, sets its options, lets it play a quick move, and ends it again.
     ///
     /// # Errors
-    /// [`Failure`], where it cannot do that.
-    pub fn open(name: &str, config: &Config) -> Result<Tried, Failure> {
-        let told = Introduction::default();
-        let mut program =
-            Program { name: name.to_owned(), config: config.clone(), told, living: Living::default() };
-        match program.examine() {
+    /// [`OpenError`] if any of that fails.
+    pub fn open(name: &str, config: &Config) -> Result<Opened, OpenError> {
+        let mut program = Program {
+            name: name.to_owned(),
+            config: config.clone(),
+            introduction: Introduction::default(),
+            processes: Processes::default(),
+        };
+        match program.test() {
             Ok(()) => {
-                let unknown = |name: &&String| program.told.setting(name).is_none();
-                let unknown_options = config.options.keys().filter(unknown).cloned().collect();
-                Ok(Tried { program: Arc::new(program), unknown_options })
+                let is_unknown = |name: &&String| program.introduction.setting(name).is_none();
+                let unknown_options = config.options.keys().filter(is_unknown).cloned().collect();
+                Ok(Opened { program: Arc::new(program), unknown_options })
             }
-            Err(fault) => Err(Failure { name: name.to_owned(), command: config.command.clone(), fault }),
+            Err(fault) => Err(OpenError { name: name.to_owned(), command: config.command.clone(), fault }),
         }
     }
 
-    fn examine(&mut self) -> Result<(), Fault> {
-        let mut session = self.session()?;
-        let line = GameHistory::new(Chess::start());
+    fn test(&mut self) -> Result<(), Fault> {
+        let (mut session, introduction) = self.connect()?;
+        self.introduction = introduction;
+        let Some(variant) = self.variant::<Chess>() else { return Ok(()) };
+        let game = GameHistory::new(Chess::start());
         let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
-        let limits = Limits { hard: Some(Instant::now() + QUICK_MOVE), ..Limits::default() };
-        let watch = |_: &_| std::ops::ControlFlow::Continue(());
-        let task = Task { line: &line, limits: &limits, best: &best, stop: &stop, watch: &watch };
-        if self.plays::<Chess>(false) {
-            search(self, &mut session, &task, PATIENCE)?;
-            if best.read().mv == Packed::NONE {
-                return Err(Fault::Silent("go"));
-            }
-        }
-        Ok(())
+        let limits = Limits { hard: Some(Instant::now() + TEST_MOVE), ..Limits::default() };
+        let watch = |_: &_| ControlFlow::Continue(());
+        let task = Task { game: &game, limits: &limits, best: &best, stop: &stop, watch: &watch };
+        search(variant, &mut session, &task, TEST_GRACE)?;
+        if best.read().mv == Packed::NONE { Err(Fault::Silent("go")) } else { Ok(()) }
     }
 
-    /// As the configuration calls it.
+    /// Name in the configuration.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// As it calls itself, or as we do.
+    /// Name that the engine gives itself, or else the one in the configuration.
     pub fn title(&self) -> &str {
-        self.told.name.as_deref().unwrap_or(&self.name)
+        self.introduction.name.as_deref().unwrap_or(&self.name)
     }
 
-    /// Options that it has.
+    /// Names of its options.
     pub fn options(&self) -> impl Iterator<Item = &str> {
-        self.told.settings.iter().map(|setting| setting.name.as_str())
+        self.introduction.settings.iter().map(|setting| setting.name.as_str())
     }
 
-    /// What its findings depend on, as text.
+    /// Everything that its results depend on, as text.
     pub(crate) fn identity(&self) -> String {
         let Config { command, args, options, .. } = &self.config;
         let options: Vec<_> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("{} {} {args:?} {options:?}", self.title(), command.display())
     }
 
-    /// Can it play this?
+    /// Returns whether it can play this game.
     pub fn plays<G: Game>(&self, chess960: bool) -> bool {
-        let speaks_of_it = self.config.protocol == Protocol::Uci && self.told.chess960;
-        self.variant::<G>().is_some() && (speaks_of_it || !chess960)
+        let knows_chess960 = self.config.protocol == Protocol::Uci && self.introduction.chess960;
+        self.variant::<G>().is_some() && (knows_chess960 || !chess960)
     }
 
-    /// What it calls this game.
+    /// Its name for this game.
     pub(super) fn variant<G: Game>(&self) -> Option<&'static str> {
-        let names = rules::names::<G>(self.config.protocol).iter();
-        names.copied().find(|name| self.told.variants.iter().any(|told| told.eq_ignore_ascii_case(name)))
+        let told = &self.introduction.variants;
+        let names = variants::names::<G>(self.config.protocol).iter();
+        names.copied().find(|name| told.iter().any(|told| told.eq_ignore_ascii_case(name)))
     }
 
-    /// How long a process may take to be ready.
+    /// Time that a process may take to be ready.
     pub(super) fn start_within(&self) -> Duration {
         self.config.start_within
     }
 
-    /// Starts another process, aside: it may take its time.
-    pub(super) fn begin(self: &Arc<Self>) -> Receiver<Result<Session, Fault>> {
-        let (tell, told) = sync_channel(1);
+    /// Starts another process on a thread of its own.
+    pub(super) fn start_in_background(self: &Arc<Self>) -> Receiver<Result<Session, Fault>> {
+        let (to_owner, started) = sync_channel(1);
         let program = self.clone();
-        let start = move || drop(tell.send(Program::started(&program)));
-        if let Err(error) = thread::Builder::new().name("engine's start".into()).spawn(start) {
+        let start = move || drop(to_owner.send(program.start()));
+        if let Err(error) = thread::Builder::new().name("engine start".into()).spawn(start) {
             tracing::error!(%error, "no thread to start an engine on");
         }
-        told
+        started
     }
 
     /// Starts another process, and waits until it is ready.
-    pub(super) fn started(program: &Program) -> Result<Session, Fault> {
-        let (engine, dialect) = (Connection::open(&program.config, &program.living)?, program.dialect());
-        let mut session = Session { engine, dialect };
-        program.greet(&mut session)?;
-        Ok(session)
+    pub(super) fn start(&self) -> Result<Session, Fault> {
+        self.connect().map(|(session, _)| session)
     }
 
-    /// A process for the trial; what it says of itself is kept.
-    fn session(&mut self) -> Result<Session, Fault> {
-        let (engine, dialect) = (Connection::open(&self.config, &self.living)?, self.dialect());
-        let mut session = Session { engine, dialect };
-        self.told = self.greet(&mut session)?;
-        Ok(session)
-    }
-
-    fn greet(&self, session: &mut Session) -> Result<Introduction, Fault> {
+    fn connect(&self) -> Result<(Session, Introduction), Fault> {
+        let protocol: Box<dyn EngineProtocol> = match self.config.protocol {
+            Protocol::Uci => Box::new(Uci::new()),
+            Protocol::Xboard => Box::new(Xboard::new()),
+        };
+        let mut session = Session { engine: Connection::open(&self.config, &self.processes)?, protocol };
         let until = Instant::now() + self.config.start_within;
         let options: Vec<_> =
             self.config.options.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
-        let greeted = session.dialect.greet(&mut session.engine, &options, until);
-        if greeted.is_err() {
-            session.engine.give_up();
-        }
-        greeted
-    }
-
-    fn dialect(&self) -> Box<dyn Dialect> {
-        match self.config.protocol {
-            Protocol::Uci => Box::new(Uci::new()),
-            Protocol::Xboard => Box::new(Xboard::new()),
+        match session.protocol.greet(&mut session.engine, &options, until) {
+            Ok(introduction) => Ok((session, introduction)),
+            Err(fault) => {
+                session.engine.give_up();
+                Err(fault)
+            }
         }
     }
 
     /// Kills all its processes, and starts no others.
     pub fn close(&self) {
-        self.living.close();
+        self.processes.close();
     }
 }

@@ -13,7 +13,7 @@ use zeitnot_rules::{ByColor, Game, GameHistory, Packed, chess::Chess, minichess:
 
 use super::{Config, Program, Protocol, thinker::External};
 use crate::{
-    Best, Clocks, Decision, Limits, Progress, Report, Score, StopFlag, Task, Thinker, Workshop,
+    Best, Clocks, Decision, EngineFactory, Limits, Progress, Report, Score, StopFlag, Task, Thinker,
     faulty::LastMove,
 };
 
@@ -57,7 +57,8 @@ fn thought(
 ) -> (String, Best, Report) {
     let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
     let watch = |_: &Progress<Chess>| ControlFlow::Continue(());
-    let report = thinker.think(&Task { line, limits: &limits, best: &best, stop: &stop, watch: &watch });
+    let report =
+        thinker.think(&Task { game: line, limits: &limits, best: &best, stop: &stop, watch: &watch });
     let best = best.read();
     let now = line.now();
     (now.unpack(best.mv).map_or("-".into(), |mv| now.write(mv).to_string()), best, report)
@@ -180,7 +181,7 @@ fn stop_brings_the_answer() {
     let limits = Limits::default();
     let watch = |_: &Progress<Chess>| ControlFlow::Continue(());
     thread::scope(|scope| {
-        let task = Task { line: &line, limits: &limits, best: &best, stop: &stop, watch: &watch };
+        let task = Task { game: &line, limits: &limits, best: &best, stop: &stop, watch: &watch };
         let thinking = scope.spawn(move || thinker.think(&task));
         while best.read().mv == Packed::NONE {
             thread::sleep(Duration::from_millis(1));
@@ -194,7 +195,7 @@ fn stop_brings_the_answer() {
     let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
     let mut thinker =
         self::thinker(&open(&script("echo 'info depth 3 score cp 1 pv d7d5'", "echo bestmove e7e5")));
-    thinker.think(&Task { line: &line, limits: &limits, best: &best, stop: &stop, watch: &enough });
+    thinker.think(&Task { game: &line, limits: &limits, best: &best, stop: &stop, watch: &enough });
     assert_eq!(line.now().unpack(best.read().mv), line.now().read("e7e5").ok());
 }
 
@@ -346,13 +347,13 @@ fn what_it_can_play_is_what_it_says() {
 
 #[test]
 fn engines_and_their_settings_are_told_apart() {
-    let fingerprint = |config: &Config| Workshop::external(open(config)).unwrap().fingerprint();
+    let fingerprint = |config: &Config| EngineFactory::external(open(config)).unwrap().fingerprint();
     let plain = script(":", ":");
     let mut other = plain.clone();
     other.options.insert("Hash".to_owned(), "2".into());
     assert_eq!(fingerprint(&plain), fingerprint(&plain));
     assert_ne!(fingerprint(&plain), fingerprint(&other));
-    let ours = Workshop::new(&crate::Config::default()).unwrap();
+    let ours = EngineFactory::new(&crate::Config::default()).unwrap();
     assert_ne!(fingerprint(&plain), ours.fingerprint());
 }
 

@@ -1,4 +1,4 @@
-//! An engine that speaks UCI.
+//! The Universal Chess Interface, towards an external engine.
 
 use std::time::Instant;
 
@@ -7,14 +7,18 @@ use zeitnot_wire::{
     uci::Go,
 };
 
-use super::{Connection, Dialect, Fault, Heard, Introduction, Pace, Position};
+use super::{
+    connection::Connection,
+    fault::Fault,
+    protocol::{EngineProtocol, GoLimits, Introduction, Message, Position},
+};
 
 const VARIANT: &str = "UCI_Variant";
 const CHESS960: &str = "UCI_Chess960";
-/// What an engine without the option plays.
+/// Variant of an engine without that option.
 const CHESS: &str = "chess";
 
-/// What was set in it last.
+/// Options set last.
 #[derive(Debug)]
 pub(super) struct Uci {
     variant: String,
@@ -27,18 +31,18 @@ impl Uci {
     }
 
     fn set(&self, engine: &mut Connection, name: &str, value: &str) -> Result<(), Fault> {
-        engine.say(&SetOption { name, value: Some(value) }.to_string())
+        engine.send(&SetOption { name, value: Some(value) }.to_string())
     }
 }
 
-impl Dialect for Uci {
+impl EngineProtocol for Uci {
     fn greet(
         &mut self,
         engine: &mut Connection,
         options: &[(String, String)],
         until: Instant,
     ) -> Result<Introduction, Fault> {
-        engine.say("uci")?;
+        engine.send("uci")?;
         let mut told = Introduction::default();
         engine.await_line(until, "uci", |line| {
             match FromEngine::parse(line) {
@@ -54,7 +58,7 @@ impl Dialect for Uci {
         for (name, value) in options {
             if let Some(setting) = told.setting(name) {
                 let value = (!setting.is_button).then_some(value.as_str());
-                engine.say(&SetOption { name: &setting.name, value }.to_string())?;
+                engine.send(&SetOption { name: &setting.name, value }.to_string())?;
             }
         }
         self.new_game(engine, until)?;
@@ -62,17 +66,17 @@ impl Dialect for Uci {
     }
 
     fn new_game(&mut self, engine: &mut Connection, until: Instant) -> Result<(), Fault> {
-        engine.say("ucinewgame")?;
-        engine.say("isready")?;
+        engine.send("ucinewgame")?;
+        engine.send("isready")?;
         let is_ready = |line: &str| (FromEngine::parse(line) == FromEngine::ReadyOk).then_some(());
         engine.await_line(until, "isready", is_ready)
     }
 
-    fn is_able(&self, _: &Pace) -> bool {
+    fn supports(&self, _: &GoLimits) -> bool {
         true
     }
 
-    fn go(&mut self, engine: &mut Connection, position: &Position, pace: &Pace) -> Result<(), Fault> {
+    fn go(&mut self, engine: &mut Connection, position: &Position, limits: &GoLimits) -> Result<(), Fault> {
         if self.variant != position.variant {
             self.set(engine, VARIANT, &position.variant)?;
             self.variant.clone_from(&position.variant);
@@ -82,26 +86,26 @@ impl Dialect for Uci {
             self.chess960 = position.chess960;
         }
         let Position { root, moves, .. } = position;
-        engine.say(&uci::Position { root: root.as_deref(), moves }.to_string())?;
-        engine.say(&order(pace).to_string())
+        engine.send(&uci::Position { root: root.as_deref(), moves }.to_string())?;
+        engine.send(&go(limits).to_string())
     }
 
-    fn hear(&mut self, _: &mut Connection, line: &str) -> Result<Heard, Fault> {
+    fn receive(&mut self, _: &mut Connection, line: &str) -> Result<Message, Fault> {
         Ok(match FromEngine::parse(line) {
-            FromEngine::Info(thinking) => Heard::Thinks(thinking),
-            FromEngine::BestMove(Some(mv)) => Heard::Plays(mv),
-            FromEngine::BestMove(None) => Heard::NoMove,
-            _ => Heard::Nothing,
+            FromEngine::Info(thinking) => Message::Thinking(thinking),
+            FromEngine::BestMove(Some(mv)) => Message::Move(mv),
+            FromEngine::BestMove(None) => Message::NoMove,
+            _ => Message::Other,
         })
     }
 
     fn stop(&mut self, engine: &mut Connection) -> Result<(), Fault> {
-        engine.say("stop")
+        engine.send("stop")
     }
 }
 
-fn order(pace: &Pace) -> Go {
-    let &Pace { clocks, move_time, depth, nodes, mate, .. } = pace;
+fn go(limits: &GoLimits) -> Go {
+    let &GoLimits { clocks, move_time, depth, nodes, mate, .. } = limits;
     Go {
         time: clocks.map_or([None; 2], |clocks| clocks.left.0.map(Some)),
         increment: clocks.map_or([None; 2], |clocks| [Some(clocks.increment); 2]),
@@ -116,6 +120,6 @@ fn order(pace: &Pace) -> Go {
             && nodes.is_none()
             && mate.is_none(),
         ponder: false,
-        search_moves: pace.root_moves.clone(),
+        search_moves: limits.root_moves.clone(),
     }
 }

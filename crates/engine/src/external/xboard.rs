@@ -1,35 +1,41 @@
-//! An engine that speaks xboard's protocol (CECP, version 2).
+//! The xboard protocol (CECP, version 2), towards an external engine.
 //!
-//! It keeps a board of its own, so it is told only what is new; where the game went another way than it thinks,
-//! it is told everything again. It is in `force` mode but for the time of its search, and never ponders.
+//! The engine keeps a board of its own and is sent only new moves; if the game took another course, everything is sent
+//! again. It is in `force` mode except during its search, and never ponders.
 
 use std::time::{Duration, Instant};
 
 use zeitnot_rules::Color;
-use zeitnot_wire::engines::cecp::{self, FromEngine};
+use zeitnot_wire::engines::{
+    Setting,
+    cecp::{self, FromEngine},
+};
 
-use super::{Connection, Dialect, Fault, Heard, Introduction, Pace, Position, Setting};
+use super::{
+    connection::Connection,
+    fault::Fault,
+    protocol::{EngineProtocol, GoLimits, Introduction, Message, Position},
+};
 
-/// The only variant of an engine that does not speak of variants.
+/// Variant of an engine that lists none.
 const NORMAL: &str = "normal";
-/// Who does not say `feature done=1` within this time, as engines of version 1 do not, has said all.
-const FEATURES: Duration = Duration::from_secs(2);
+/// Time to send `feature done=1`. Engines of version 1 never do.
+const FEATURES_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What it can do, and what it believes.
+/// Features of the engine, and its state.
 #[derive(Debug, Default)]
 pub(super) struct Xboard {
-    /// Its moves want the word `usermove`.
+    /// Moves are prefixed with `usermove`.
     usermove: bool,
-    /// It takes positions.
+    /// It understands `setboard`.
     setboard: bool,
-    /// It answers to `ping`.
+    /// It answers `ping`.
     ping: bool,
-    /// It has a clock that can be set.
+    /// It understands `time` and `otim`.
     time: bool,
-    /// What stands on its board, if it is known: the variant, the beginning, and the moves since.
+    /// Its board, if known: the variant, the root, and the moves since.
     board: Option<(String, Option<String>, Vec<String>)>,
-    /// It searches.
-    is_at_it: bool,
+    is_searching: bool,
 }
 
 impl Xboard {
@@ -37,7 +43,7 @@ impl Xboard {
         Xboard { time: true, ..Xboard::default() }
     }
 
-    /// Takes notice of what it can do. Was that all?
+    /// Takes note of features. `Some(true)` if these were the last, `Some(false)` if it asks for time.
     fn features(
         &mut self,
         engine: &mut Connection,
@@ -60,29 +66,29 @@ impl Xboard {
                 "smp" if is_on => told.settings.push(setting("cores")),
                 "option" => told.settings.extend(cecp::setting(&value)),
                 "done" => done = Some(is_on),
-                // We read and write coordinates, and send no signals.
+                // Moves are in coordinates, and no signals are sent.
                 "san" | "sigint" | "sigterm" if is_on => {
-                    engine.say(&format!("rejected {name}"))?;
+                    engine.send(&format!("rejected {name}"))?;
                     continue;
                 }
                 _ => {}
             }
-            engine.say(&format!("accepted {name}"))?;
+            engine.send(&format!("accepted {name}"))?;
         }
         Ok(done)
     }
 
-    /// Waits until it has done all that it was told.
-    fn is_there(&self, engine: &mut Connection, until: Instant) -> Result<(), Fault> {
+    /// Waits until all commands are executed.
+    fn synchronise(&self, engine: &mut Connection, until: Instant) -> Result<(), Fault> {
         if !self.ping {
             return Ok(());
         }
-        engine.say("ping 1")?;
+        engine.send("ping 1")?;
         let pong = |line: &str| matches!(FromEngine::parse(line), FromEngine::Pong(_)).then_some(());
         engine.await_line(until, "ping", pong)
     }
 
-    /// Brings its board to where the game stands.
+    /// Brings its board up to date.
     fn set_up(&mut self, engine: &mut Connection, position: &Position) -> Result<(), Fault> {
         let known = self.board.take().filter(|(variant, root, moves)| {
             *variant == position.variant && *root == position.root && position.moves.starts_with(moves)
@@ -90,50 +96,50 @@ impl Xboard {
         let played = match &known {
             Some((.., moves)) => moves.len(),
             None => {
-                engine.say("new")?;
+                engine.send("new")?;
                 if position.variant != NORMAL {
-                    engine.say(&format!("variant {}", position.variant))?;
+                    engine.send(&format!("variant {}", position.variant))?;
                 }
-                engine.say("force")?;
-                engine.say("easy")?;
-                engine.say("post")?;
+                engine.send("force")?;
+                engine.send("easy")?;
+                engine.send("post")?;
                 if let Some(root) = &position.root {
-                    engine.say(&format!("setboard {root}"))?;
+                    engine.send(&format!("setboard {root}"))?;
                 }
                 0
             }
         };
         let word = if self.usermove { "usermove " } else { "" };
         for mv in &position.moves[played..] {
-            engine.say(&format!("{word}{mv}"))?;
+            engine.send(&format!("{word}{mv}"))?;
         }
         self.board = Some((position.variant.clone(), position.root.clone(), position.moves.clone()));
         Ok(())
     }
 
-    fn set_clock(&self, engine: &mut Connection, side: Color, pace: &Pace) -> Result<(), Fault> {
-        if let Some(depth) = pace.depth {
-            engine.say(&format!("sd {depth}"))?;
+    fn set_clock(&self, engine: &mut Connection, color: Color, limits: &GoLimits) -> Result<(), Fault> {
+        if let Some(depth) = limits.depth {
+            engine.send(&format!("sd {depth}"))?;
         }
-        match (pace.clocks, pace.move_time) {
+        match (limits.clocks, limits.move_time) {
             (Some(clocks), _) => {
-                let (left, moves) = (clocks.left[side].as_secs(), clocks.moves_to_go.unwrap_or(0));
+                let (left, moves) = (clocks.left[color].as_secs(), clocks.moves_to_go.unwrap_or(0));
                 let increment = clocks.increment.as_secs_f64();
-                engine.say(&format!("level {moves} {}:{:02} {increment}", left / 60, left % 60))?;
+                engine.send(&format!("level {moves} {}:{:02} {increment}", left / 60, left % 60))?;
                 if self.time {
-                    engine.say(&format!("time {}", clocks.left[side].as_millis() / 10))?;
-                    engine.say(&format!("otim {}", clocks.left[!side].as_millis() / 10))?;
+                    engine.send(&format!("time {}", clocks.left[color].as_millis() / 10))?;
+                    engine.send(&format!("otim {}", clocks.left[!color].as_millis() / 10))?;
                 }
             }
-            // It knows whole seconds; for what is shorter, we shall tell it when.
-            (None, Some(time)) => engine.say(&format!("st {}", time.as_secs().max(1)))?,
+            // It knows whole seconds only; shorter times end with a command.
+            (None, Some(time)) => engine.send(&format!("st {}", time.as_secs().max(1)))?,
             (None, None) => {}
         }
         Ok(())
     }
 }
 
-impl Dialect for Xboard {
+impl EngineProtocol for Xboard {
     fn greet(
         &mut self,
         engine: &mut Connection,
@@ -141,72 +147,71 @@ impl Dialect for Xboard {
         until: Instant,
     ) -> Result<Introduction, Fault> {
         let mut told = Introduction { variants: vec![NORMAL.into()], ..Introduction::default() };
-        engine.say("xboard")?;
-        engine.say("protover 2")?;
-        let mut patience = until.min(Instant::now() + FEATURES);
-        while let Some(line) = engine.hear(patience)? {
+        engine.send("xboard")?;
+        engine.send("protover 2")?;
+        let mut features_until = until.min(Instant::now() + FEATURES_TIMEOUT);
+        while let Some(line) = engine.receive(features_until)? {
             if let FromEngine::Features(features) = FromEngine::parse(&line) {
                 match self.features(engine, &mut told, features)? {
                     Some(true) => break,
-                    // It asks for time.
-                    Some(false) => patience = until,
+                    Some(false) => features_until = until,
                     None => {}
                 }
             }
         }
         for (name, value) in options {
             let Some(setting) = told.setting(name) else { continue };
-            engine.say(&match setting.name.as_str() {
+            engine.send(&match setting.name.as_str() {
                 name @ ("memory" | "cores") => format!("{name} {value}"),
                 name if setting.is_button => format!("option {name}"),
                 name => format!("option {name}={value}"),
             })?;
         }
-        self.is_there(engine, until)?;
+        self.synchronise(engine, until)?;
         Ok(told)
     }
 
-    /// It is told everything with its first move.
+    /// Everything else is sent with the first move.
     fn new_game(&mut self, engine: &mut Connection, until: Instant) -> Result<(), Fault> {
         self.board = None;
-        self.is_there(engine, until)
+        self.synchronise(engine, until)
     }
 
-    /// Without an end it would have to analyse, and that is another thing; nor can it leave moves out.
-    fn is_able(&self, pace: &Pace) -> bool {
-        let has_end = pace.clocks.is_some() || pace.move_time.is_some() || pace.depth.is_some();
-        has_end && pace.root_moves.is_empty()
+    /// It cannot search without limits, except in analysis, nor exclude moves.
+    fn supports(&self, limits: &GoLimits) -> bool {
+        let has_end = limits.clocks.is_some() || limits.move_time.is_some() || limits.depth.is_some();
+        has_end && limits.root_moves.is_empty()
     }
 
-    fn go(&mut self, engine: &mut Connection, position: &Position, pace: &Pace) -> Result<(), Fault> {
+    fn go(&mut self, engine: &mut Connection, position: &Position, limits: &GoLimits) -> Result<(), Fault> {
         self.set_up(engine, position)?;
-        self.set_clock(engine, position.side, pace)?;
-        self.is_at_it = true;
-        engine.say("go")
+        self.set_clock(engine, position.to_move, limits)?;
+        self.is_searching = true;
+        engine.send("go")
     }
 
-    fn hear(&mut self, engine: &mut Connection, line: &str) -> Result<Heard, Fault> {
+    fn receive(&mut self, engine: &mut Connection, line: &str) -> Result<Message, Fault> {
         Ok(match FromEngine::parse(line) {
-            FromEngine::Thinking(thinking) => Heard::Thinks(thinking),
-            FromEngine::Move(mv) if self.is_at_it => {
-                self.is_at_it = false;
-                // Now it waits for the other side's move, and would answer it.
-                engine.say("force")?;
+            FromEngine::Thinking(thinking) => Message::Thinking(thinking),
+            FromEngine::Move(mv) if self.is_searching => {
+                self.is_searching = false;
+                // Otherwise it would answer the next move.
+                engine.send("force")?;
                 if let Some((.., moves)) = &mut self.board {
                     moves.push(mv.clone());
                 }
-                Heard::Plays(mv)
+                Message::Move(mv)
             }
-            FromEngine::GivesUp if self.is_at_it => {
-                (self.is_at_it, self.board) = (false, None);
-                Heard::Resigns
+            FromEngine::GivesUp if self.is_searching => {
+                (self.is_searching, self.board) = (false, None);
+                Message::Resigns
             }
             FromEngine::Illegal(what) => return Err(Fault::OutOfStep(what)),
-            _ => Heard::Nothing,
+            _ => Message::Other,
         })
     }
 
     fn stop(&mut self, engine: &mut Connection) -> Result<(), Fault> {
-        engine.say("?")
+        engine.send("?")
     }
 }

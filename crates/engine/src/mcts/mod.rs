@@ -22,7 +22,7 @@ use std::{
 
 use zeitnot_rules::GameHistory;
 
-use super::{Report, StopFlag, Task, Thinker, eval::Playable, turns::Turns};
+use super::{Report, StopFlag, Task, Thinker, eval::EngineGame, scheduler::SearchScheduler};
 
 mod node;
 mod policy;
@@ -46,7 +46,7 @@ pub type Puct<G> = Mcts<G, puct::PuctPolicy<G>>;
 const AT_DEPTH_0: u64 = 64;
 
 /// The search in one of its forms.
-pub struct Mcts<G: Playable, F> {
+pub struct Mcts<G: EngineGame, F> {
     judge: G::Evaluator,
     tree: Tree,
     /// The position at the root of the tree; `None`: the tree is empty, or of no more use.
@@ -54,10 +54,10 @@ pub struct Mcts<G: Playable, F> {
     /// One for each thread.
     forms: Vec<F>,
     /// Shared with other searches; `None`: the machine is ours.
-    turns: Option<Arc<Turns>>,
+    scheduler: Option<Arc<SearchScheduler>>,
 }
 
-impl<G: Playable, F: Policy<G>> Mcts<G, F> {
+impl<G: EngineGame, F: Policy<G>> Mcts<G, F> {
     /// A search with this many threads and a tree of at most this many MiB. When the tree is full, the search
     /// goes on in it as it is. Where there is less memory, the tree is smaller.
     pub fn new(mib: usize, threads: usize) -> Self {
@@ -66,12 +66,12 @@ impl<G: Playable, F: Policy<G>> Mcts<G, F> {
 
     fn with_nodes(nodes: usize, threads: usize) -> Self {
         let forms = (0..threads.max(1)).map(|_| F::default()).collect();
-        Mcts { judge: G::Evaluator::default(), tree: Tree::new(nodes), root: None, forms, turns: None }
+        Mcts { judge: G::Evaluator::default(), tree: Tree::new(nodes), root: None, forms, scheduler: None }
     }
 
     /// The same, one of many that take turns.
-    pub(super) fn with_scheduler(self, turns: Arc<Turns>) -> Self {
-        Mcts { turns: Some(turns), ..self }
+    pub(super) fn with_scheduler(self, scheduler: Arc<SearchScheduler>) -> Self {
+        Mcts { scheduler: Some(scheduler), ..self }
     }
 
     /// Makes the position of the line the root: what is known of it is kept if it stood at most two plies
@@ -110,9 +110,9 @@ impl<G: Playable, F: Policy<G>> Mcts<G, F> {
     }
 }
 
-impl<G: Playable, F: Policy<G>> Thinker<G> for Mcts<G, F> {
+impl<G: EngineGame, F: Policy<G>> Thinker<G> for Mcts<G, F> {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
-        let (position, limits) = (task.line.now(), task.limits);
+        let (position, limits) = (task.game.now(), task.limits);
         let mut moves = position.moves();
         moves.retain(|mv| limits.root_moves.is_empty() || limits.root_moves.contains(&position.pack(*mv)));
         if moves.is_empty() {
@@ -121,7 +121,7 @@ impl<G: Playable, F: Policy<G>> Thinker<G> for Mcts<G, F> {
         let began = Instant::now();
         // A root without some of its moves is of no use to the next search, nor the last one's to it.
         let whole = limits.root_moves.is_empty();
-        self.reroot(task.line, whole);
+        self.reroot(task.game, whole);
         let by_depth = limits.depth.map_or(u64::MAX, |depth| AT_DEPTH_0 << depth.min(48));
         let shared = Shared {
             task,
@@ -144,7 +144,7 @@ impl<G: Playable, F: Policy<G>> Thinker<G> for Mcts<G, F> {
                 // Where the system has no thread to give, the search is weaker.
                 let _ = thread.spawn_scoped(scope, move || Worker::new(shared, form).help());
             }
-            leader.lead(self.turns.as_ref().map(|turns| turns.begin(task.stop)))
+            leader.lead(self.scheduler.as_ref().map(|scheduler| scheduler.begin(task.stop)))
         });
         self.root = whole.then(|| position.clone());
         report

@@ -3,13 +3,13 @@
 use zeitnot_rules::Moves;
 
 use super::node::Node;
-use crate::eval::{Playable, State};
+use crate::eval::{EngineGame, State};
 
 /// One number for each move of a position, in their order.
 pub type Priors = Moves<f32>;
 
 /// A form of the search. Each thread has one of its own.
-pub trait Policy<G: Playable>: Default + Send {
+pub trait Policy<G: EngineGame>: Default + Send {
     /// A leaf gets children when it was visited so often before.
     const RIPE: u32;
     /// Are wins and losses proved? The course form only counts.

@@ -11,7 +11,7 @@ use super::{
     policy::{Policy, Priors, Seen},
     win_value,
 };
-use crate::eval::{Evaluator, Playable, State};
+use crate::eval::{EngineGame, Evaluator, State};
 
 /// How much a move that looks good is looked into before its value counts.
 const EXPLORATION: f32 = 1.3;
@@ -29,17 +29,17 @@ const QUIESCENCE: u32 = 8;
 const DELTA: i32 = 150;
 
 /// See the module's comment.
-pub struct PuctPolicy<G: Playable> {
+pub struct PuctPolicy<G: EngineGame> {
     judge: G::Evaluator,
 }
 
-impl<G: Playable> Default for PuctPolicy<G> {
+impl<G: EngineGame> Default for PuctPolicy<G> {
     fn default() -> Self {
         PuctPolicy { judge: G::Evaluator::default() }
     }
 }
 
-impl<G: Playable> Policy<G> for PuctPolicy<G> {
+impl<G: EngineGame> Policy<G> for PuctPolicy<G> {
     const RIPE: u32 = 1;
     const PROVES: bool = true;
 
@@ -65,7 +65,7 @@ impl<G: Playable> Policy<G> for PuctPolicy<G> {
     }
 }
 
-impl<G: Playable> PuctPolicy<G> {
+impl<G: EngineGame> PuctPolicy<G> {
     /// What a move looks like at first sight, in centipawns: the position after it, less what is lost there.
     fn looks(&self, position: &G, state: &State<G>, mv: G::Move) -> i32 {
         let mut child = position.clone();

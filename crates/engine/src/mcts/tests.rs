@@ -23,7 +23,7 @@ fn iterations(nodes: u64) -> Limits {
 fn think(thinker: &mut dyn Thinker<Chess>, line: &GameHistory<Chess>, limits: &Limits) -> (Best, Report) {
     let best = Decision::new(line.now().pack(line.now().moves()[0]));
     let watch = |progress: &Progress<Chess>| {
-        assert!(progress.share <= 1000 && progress.hashfull <= 1000 && progress.depth > 0);
+        assert!(progress.best_move_share <= 1000 && progress.hashfull <= 1000 && progress.depth > 0);
         let mut position = line.now().clone();
         assert!(!progress.pv.is_empty());
         for &mv in &progress.pv {
@@ -33,7 +33,7 @@ fn think(thinker: &mut dyn Thinker<Chess>, line: &GameHistory<Chess>, limits: &L
         ControlFlow::Continue(())
     };
     let stop = StopFlag::default();
-    let report = thinker.think(&Task { line, limits, best: &best, stop: &stop, watch: &watch });
+    let report = thinker.think(&Task { game: line, limits, best: &best, stop: &stop, watch: &watch });
     (best.read(), report)
 }
 
@@ -139,11 +139,11 @@ fn ends_at_the_hard_limit_and_at_the_flag() {
                 thread::sleep(Duration::from_millis(20));
                 stop.stop();
             });
-            thinker.think(&Task { line: &start, limits: &limits, best: &slot, stop: &stop, watch: &watch });
+            thinker.think(&Task { game: &start, limits: &limits, best: &slot, stop: &stop, watch: &watch });
         });
         assert!(start.now().unpack(slot.read().mv).is_some());
         let report =
-            thinker.think(&Task { line: &start, limits: &limits, best: &slot, stop: &stop, watch: &watch });
+            thinker.think(&Task { game: &start, limits: &limits, best: &slot, stop: &stop, watch: &watch });
         assert_eq!(report.nodes, 0);
         assert!(start.now().unpack(slot.read().mv).is_some());
     }
@@ -160,7 +160,7 @@ fn ends_at_the_depth_and_when_the_watcher_has_heard_enough() {
         4.. => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     };
-    strong().think(&Task { line: &start, limits: &limits, best: &slot, stop: &stop, watch: &watch });
+    strong().think(&Task { game: &start, limits: &limits, best: &slot, stop: &stop, watch: &watch });
     assert!(start.now().unpack(slot.read().mv).is_some());
 }
 

@@ -8,7 +8,7 @@ use std::f32::consts::SQRT_2;
 use zeitnot_rules::{Color, Moves, Outcome};
 
 use super::policy::{Policy, Priors, Seen};
-use crate::eval::{Playable, State};
+use crate::eval::{EngineGame, State};
 
 /// A game of random moves that is not over after so many plies is a draw.
 const LONGEST: u32 = 512;
@@ -19,7 +19,7 @@ pub struct UctPolicy {
     rng: fastrand::Rng,
 }
 
-impl<G: Playable> Policy<G> for UctPolicy {
+impl<G: EngineGame> Policy<G> for UctPolicy {
     const RIPE: u32 = 0;
     const PROVES: bool = false;
 

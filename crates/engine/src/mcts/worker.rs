@@ -17,10 +17,11 @@ use super::{
     win_value,
 };
 use crate::{
-    Best, Progress, RaiseOnDrop, Report, Score, StopFlag, Task,
-    eval::{Evaluator, Playable, State},
+    Best, Progress, Report, Score, StopFlag, Task,
+    eval::{EngineGame, Evaluator, State},
+    limits::RaiseOnDrop,
+    scheduler::TimeSlice,
     score::MAX_PLY,
-    turns::Turn,
 };
 
 /// The clock is looked at once in so many iterations.
@@ -29,7 +30,7 @@ const BETWEEN_LOOKS: u64 = 8;
 const FIRST_NEWS: u64 = 64;
 
 /// What the threads of one search share.
-pub(super) struct Shared<'s, G: Playable> {
+pub(super) struct Shared<'s, G: EngineGame> {
     pub task: &'s Task<'s, G>,
     pub judge: &'s G::Evaluator,
     pub tree: &'s Tree,
@@ -43,7 +44,7 @@ pub(super) struct Shared<'s, G: Playable> {
 }
 
 /// A thread at work.
-pub(super) struct Worker<'s, G: Playable, F> {
+pub(super) struct Worker<'s, G: EngineGame, F> {
     shared: &'s Shared<'s, G>,
     form: &'s mut F,
     state: State<G>,
@@ -67,16 +68,16 @@ enum Step<'s, M> {
     End(f32),
 }
 
-impl<'s, G: Playable, F: Policy<G>> Worker<'s, G, F> {
+impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
     pub fn new(shared: &'s Shared<'s, G>, form: &'s mut F) -> Self {
-        let mut keys = shared.task.line.keys().to_vec();
-        let (played, state) = (keys.len(), shared.judge.root(shared.task.line.now()));
+        let mut keys = shared.task.game.keys().to_vec();
+        let (played, state) = (keys.len(), shared.judge.root(shared.task.game.now()));
         keys.reserve(usize::from(MAX_PLY) + 1);
         Worker { shared, form, state, keys, played, iterations: 0, plies: 0, longest: 0 }
     }
 
     /// Keeps the time, publishes, and tells the watcher.
-    pub fn lead(mut self, mut turn: Option<Turn<'_>>) -> Report {
+    pub fn lead(mut self, mut slice: Option<TimeSlice<'_>>) -> Report {
         let _others_stop = RaiseOnDrop(Some(&self.shared.done));
         let Shared { task, .. } = self.shared;
         let mut news = FIRST_NEWS;
@@ -85,8 +86,8 @@ impl<'s, G: Playable, F: Policy<G>> Worker<'s, G, F> {
                 continue;
             }
             self.publish();
-            if let Some(turn) = &mut turn {
-                turn.look(task.stop);
+            if let Some(slice) = &mut slice {
+                slice.yield_if_due(task.stop);
             }
             let all = self.shared.iterations.load(Relaxed);
             if task.limits.hard.is_some_and(|hard| Instant::now() >= hard) {
@@ -133,7 +134,7 @@ impl<'s, G: Playable, F: Policy<G>> Worker<'s, G, F> {
     fn walk(&mut self) -> (Path<'s>, f32) {
         let shared = self.shared;
         self.keys.truncate(self.played);
-        let (mut position, mut state) = (shared.task.line.now().clone(), self.state.clone());
+        let (mut position, mut state) = (shared.task.game.now().clone(), self.state.clone());
         let (mut node, mut path, mut may_grow) = (shared.tree.root(), Path::new(), true);
         loop {
             let step = self.step(node, &position, &state, path.len(), &mut may_grow);
@@ -198,7 +199,7 @@ impl<'s, G: Playable, F: Policy<G>> Worker<'s, G, F> {
     pub fn grow_root(&mut self, moves: &mut Moves<G::Move>) {
         let (root, state) = (self.shared.tree.root(), self.state.clone());
         if root.claim() {
-            self.grow_by(root, self.shared.task.line.now(), &state, moves);
+            self.grow_by(root, self.shared.task.game.now(), &state, moves);
         }
     }
 
@@ -267,14 +268,14 @@ impl<'s, G: Playable, F: Policy<G>> Worker<'s, G, F> {
         let Some(best) = tree.best(tree.root()) else { return ControlFlow::Continue(()) };
         let share = u64::from(best.visits()) * 1000 / u64::from(tree.root().visits().max(1));
         (task.watch)(&Progress {
-            line: 1,
+            multipv: 1,
             depth: self.depth(),
             seldepth: self.longest.max(1),
-            share: share.min(1000) as u16,
+            best_move_share: share.min(1000) as u16,
             score: score_of(best),
             nodes: iterations.load(Relaxed),
             time: began.elapsed(),
-            table_hits: 0,
+            tb_hits: 0,
             hashfull: tree.fill(),
             pv: self.pv(),
         })
@@ -286,7 +287,7 @@ impl<'s, G: Playable, F: Policy<G>> Worker<'s, G, F> {
     }
 
     fn pv(&self) -> Vec<G::Move> {
-        let (mut position, mut node) = (self.shared.task.line.now().clone(), self.shared.tree.root());
+        let (mut position, mut node) = (self.shared.task.game.now().clone(), self.shared.tree.root());
         let mut pv = Vec::new();
         while let Some(child) = self.shared.tree.best(node)
             && let Some(mv) = position.unpack(child.mv())
@@ -301,7 +302,7 @@ impl<'s, G: Playable, F: Policy<G>> Worker<'s, G, F> {
 
 /// Notes what the rules say of a position that is seen for the first time. That it is stalemate shows later,
 /// when it is to get children.
-fn prove_by_rules<G: Playable>(node: &Node, position: &G) {
+fn prove_by_rules<G: EngineGame>(node: &Node, position: &G) {
     let outcome = match position.settled() {
         Outcome::Ongoing if position.is_check() && position.moves().is_empty() => position.stuck(),
         outcome => outcome,
@@ -312,7 +313,7 @@ fn prove_by_rules<G: Playable>(node: &Node, position: &G) {
 }
 
 /// What the end of the game is for the side that moved last.
-fn proof_of<G: Playable>(outcome: Outcome, position: &G) -> Proof {
+fn proof_of<G: EngineGame>(outcome: Outcome, position: &G) -> Proof {
     match outcome {
         Outcome::Ongoing => Proof::Open,
         Outcome::Draw(_) => Proof::Drawn,

@@ -6,7 +6,7 @@
 use super::{MAX_PLY, Root, Window, Worker};
 use crate::{
     Score, Stopped,
-    eval::{Playable, State},
+    eval::{EngineGame, State},
 };
 
 /// Below this depth scores jump too much.
@@ -15,7 +15,7 @@ const FIRST_MARGIN: i32 = 20;
 /// Beyond this the window is opened wholly.
 const LAST_MARGIN: i32 = 800;
 
-impl<G: Playable> Worker<'_, G> {
+impl<G: EngineGame> Worker<'_, G> {
     /// Searches the root to this depth.
     pub(super) fn aspire(
         &mut self,

@@ -6,7 +6,7 @@
 use zeitnot_rules::{Color, PieceTo};
 
 use super::history::pull;
-use crate::eval::{PartialKeys, Playable};
+use crate::eval::{EngineGame, PartialKeys};
 
 /// Positions of so many families are told apart; beyond that some share a place.
 const PLACES: usize = 8192;
@@ -28,7 +28,7 @@ pub struct CorrectionKey {
 
 impl CorrectionKey {
     /// Of a position, and the move that led to it.
-    pub fn new<G: Playable>(position: &G, families: Option<PartialKeys>, last: Option<PieceTo>) -> Self {
+    pub fn new<G: EngineGame>(position: &G, families: Option<PartialKeys>, last: Option<PieceTo>) -> Self {
         CorrectionKey { side: position.side(), families, last }
     }
 }

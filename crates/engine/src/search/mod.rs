@@ -21,11 +21,11 @@ use zeitnot_rules::{Packed, Tactics};
 
 use super::{
     Progress, Report, Score, StopFlag, Task, Thinker, TranspositionTable,
-    eval::Playable,
+    eval::EngineGame,
+    scheduler::SearchScheduler,
     score::MAX_PLY,
     syzygy::{LimitedProbe, RootProbe, Wdl},
     transposition_table::Entry,
-    turns::Turns,
 };
 
 mod aspiration;
@@ -150,19 +150,19 @@ struct Candidate<M> {
 pub const STACK_SIZE: usize = 16 << 20;
 
 /// The engine of the house.
-pub struct Search<G: Playable> {
+pub struct Search<G: EngineGame> {
     judge: G::Evaluator,
     table: Arc<TranspositionTable>,
     /// One for each thread.
     memories: Vec<Memory<G>>,
     /// Shared with other searches; `None`: the machine is ours.
-    turns: Option<Arc<Turns>>,
+    scheduler: Option<Arc<SearchScheduler>>,
     /// Who knows how its endgames end.
     tables: Option<LimitedProbe<G>>,
 }
 
 /// What the threads of one search share.
-struct Shared<'s, G: Playable> {
+struct Shared<'s, G: EngineGame> {
     task: &'s Task<'s, G>,
     judge: &'s G::Evaluator,
     table: &'s TranspositionTable,
@@ -180,14 +180,14 @@ struct Shared<'s, G: Playable> {
     hits: AtomicU64,
 }
 
-impl<G: Playable> Shared<'_, G> {
+impl<G: EngineGame> Shared<'_, G> {
     /// A score of the root, as it is told.
     fn told(&self, score: Score) -> Score {
         self.root.map_or(score, |root| root.told(score))
     }
 }
 
-impl<G: Playable> Search<G> {
+impl<G: EngineGame> Search<G> {
     /// A search with this many threads.
     pub fn new(table: Arc<TranspositionTable>, threads: usize) -> Self {
         Search::with_shared(table, threads, None, &Arc::default())
@@ -197,11 +197,11 @@ impl<G: Playable> Search<G> {
     pub(super) fn with_shared(
         table: Arc<TranspositionTable>,
         threads: usize,
-        turns: Option<Arc<Turns>>,
+        scheduler: Option<Arc<SearchScheduler>>,
         history_pool: &Arc<HistoryPool>,
     ) -> Self {
         let memories = (0..threads.max(1)).map(|_| Memory::new(history_pool.clone())).collect();
-        Search { judge: G::Evaluator::default(), table, memories, turns, tables: None }
+        Search { judge: G::Evaluator::default(), table, memories, scheduler, tables: None }
     }
 
     /// The same, with endgame tables to ask.
@@ -210,14 +210,14 @@ impl<G: Playable> Search<G> {
     }
 }
 
-impl<G: Playable> Thinker<G> for Search<G> {
+impl<G: EngineGame> Thinker<G> for Search<G> {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
         self.table.new_search();
         let began = Instant::now();
         let limits = task.limits;
         let late = || task.stop.is_raised() || limits.hard.is_some_and(|hard| Instant::now() >= hard);
         let asked = self.tables.as_ref();
-        let root = asked.and_then(|tables| tables.root(task.line, &limits.root_moves, late));
+        let root = asked.and_then(|tables| tables.root(task.game, &limits.root_moves, late));
         // Where the moves lead to the end by themselves, or there is nothing to win, the search is about the rest.
         let tables = asked.filter(|_| root.as_ref().is_none_or(|root| root.end == Wdl::Win && !root.certain));
         let shared = Shared {
@@ -242,8 +242,8 @@ impl<G: Playable> Thinker<G> for Search<G> {
                 // Where the system has no thread to give, the search is weaker.
                 let _ = thread.spawn_scoped(scope, move || Worker::new(shared, memory, Role::Helps).deepen());
             }
-            let turn = self.turns.as_ref().map(|turns| turns.begin(task.stop));
-            Worker::new(shared, leader, Role::Leads(turn)).deepen()
+            let slice = self.scheduler.as_ref().map(|scheduler| scheduler.begin(task.stop));
+            Worker::new(shared, leader, Role::Leads(slice)).deepen()
         })
     }
 

@@ -9,7 +9,7 @@ use zeitnot_rules::Packed;
 use super::{Progress, Score, Worker};
 use crate::{
     Stopped,
-    eval::{Playable, State},
+    eval::{EngineGame, State},
 };
 
 /// A move at the root, and how it goes on.
@@ -56,10 +56,10 @@ impl<M> Lines<M> {
     }
 }
 
-impl<G: Playable> Worker<'_, G> {
+impl<G: EngineGame> Worker<'_, G> {
     /// How many lines there can be of those that are wanted.
     pub(super) fn most_lines(&self, root: &G) -> usize {
-        let wanted = self.shared.task.limits.lines.map_or(1, NonZeroU16::get).into();
+        let wanted = self.shared.task.limits.multipv.map_or(1, NonZeroU16::get).into();
         if wanted == 1 {
             return 1;
         }
@@ -111,16 +111,16 @@ impl<G: Playable> Worker<'_, G> {
     pub(super) fn tell(&self, depth: u16) -> ControlFlow<()> {
         let (nodes, time) = (self.all_nodes(), self.shared.began.elapsed());
         let hashfull = self.shared.table.hashfull();
-        let table_hits = self.shared.hits.load(Relaxed);
+        let tb_hits = self.shared.hits.load(Relaxed);
         let tell = |(line, found): (u16, &Found<G::Move>)| {
             (self.shared.task.watch)(&Progress {
-                line,
+                multipv: line,
                 depth,
                 seldepth: found.seldepth.max(depth),
-                share: found.share,
+                best_move_share: found.share,
                 score: self.shared.told(found.score),
                 nodes,
-                table_hits,
+                tb_hits,
                 time,
                 hashfull,
                 pv: found.pv.clone(),

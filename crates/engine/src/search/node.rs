@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     Stopped,
-    eval::{Playable, State},
+    eval::{EngineGame, State},
     transposition_table::{Bound, Entry},
 };
 
@@ -48,7 +48,7 @@ fn is_telling<G: Tactics>(node: &Node<'_, G>, bound: Bound, score: Score, mv: Op
     !node.check && quiet && beyond && !score.is_decisive()
 }
 
-impl<G: Playable> Worker<'_, G> {
+impl<G: EngineGame> Worker<'_, G> {
     /// Searches a position to a depth: the score is exact within the window, a bound outside.
     pub(super) fn node<K: NodeType>(
         &mut self,

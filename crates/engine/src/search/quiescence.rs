@@ -8,14 +8,14 @@ use zeitnot_rules::Packed;
 use super::{MAX_PLY, NodeType, Score, Window, Worker, move_picker::Scope};
 use crate::{
     Stopped,
-    eval::{Playable, State},
+    eval::{EngineGame, State},
     transposition_table::{Bound, Entry},
 };
 
 /// A capture that stays below alpha by more than this is not tried.
 const DELTA: i32 = 180;
 
-impl<G: Playable> Worker<'_, G> {
+impl<G: EngineGame> Worker<'_, G> {
     /// The score of a position once nothing hangs any more.
     pub(super) fn quiesce<K: NodeType>(
         &mut self,

@@ -8,7 +8,7 @@ use zeitnot_rules::Packed;
 
 use super::{NodeType, Score, Window, Worker, worker::MAX_DEPTH};
 use crate::{
-    eval::{Playable, State},
+    eval::{EngineGame, State},
     transposition_table::{Bound, Entry},
 };
 
@@ -25,7 +25,7 @@ pub(super) enum Known {
     AtLeast(Score),
 }
 
-impl<G: Playable> Worker<'_, G> {
+impl<G: EngineGame> Worker<'_, G> {
     /// Asks the tables. Costs a glance where there are none.
     #[inline]
     pub(super) fn ask_tables<K: NodeType>(

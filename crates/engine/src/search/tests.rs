@@ -20,8 +20,13 @@ fn search(
         *last.lock().unwrap() = Some(progress.clone());
         ControlFlow::Continue(())
     };
-    let report =
-        search.think(&Task { line, limits: &limits, best: &best, stop: &StopFlag::default(), watch: &watch });
+    let report = search.think(&Task {
+        game: line,
+        limits: &limits,
+        best: &best,
+        stop: &StopFlag::default(),
+        watch: &watch,
+    });
     (best.read(), last.into_inner().unwrap(), report)
 }
 
@@ -101,12 +106,12 @@ fn ends_when_the_watcher_has_heard_enough() {
     let best = Decision::new(start.now().pack(start.now().moves()[0]));
     let (stop, limits) = (StopFlag::default(), Limits::default());
     let watch = |progress: &Progress<Chess>| {
-        assert!(progress.share <= 1000);
+        assert!(progress.best_move_share <= 1000);
         if progress.depth < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let mut search = Search::new(Arc::new(TranspositionTable::new(1).unwrap()), 1);
     let report =
-        search.think(&Task { line: &start, limits: &limits, best: &best, stop: &stop, watch: &watch });
+        search.think(&Task { game: &start, limits: &limits, best: &best, stop: &stop, watch: &watch });
     assert_eq!(report.depth, 4);
 }
 
@@ -119,7 +124,7 @@ fn a_raised_flag_leaves_a_legal_move() {
     let limits = Limits::default();
     let mut search = Search::new(Arc::new(TranspositionTable::new(1).unwrap()), 2);
     search.think(&Task {
-        line: &start,
+        game: &start,
         limits: &limits,
         best: &best,
         stop: &stop,

@@ -16,9 +16,10 @@ use super::{
     pv::PvTable,
 };
 use crate::{
-    Best, RaiseOnDrop, Stopped,
-    eval::{Evaluator, Playable, State},
-    turns::Turn,
+    Best, Stopped,
+    eval::{EngineGame, Evaluator, State},
+    limits::RaiseOnDrop,
+    scheduler::TimeSlice,
 };
 
 /// No iteration goes deeper: tables keep depths in a byte, and lines end at [`MAX_PLY`].
@@ -68,13 +69,13 @@ impl<G: Tactics> Memory<G> {
 /// What a thread is for.
 pub(super) enum Role<'s> {
     /// The first thread keeps the time and publishes; it runs when it is its turn.
-    Leads(Option<Turn<'s>>),
+    Leads(Option<TimeSlice<'s>>),
     /// The others fill the table for it.
     Helps,
 }
 
 /// A thread at work.
-pub(super) struct Worker<'s, G: Playable> {
+pub(super) struct Worker<'s, G: EngineGame> {
     pub shared: &'s Shared<'s, G>,
     memory: &'s mut Memory<G>,
     role: Role<'s>,
@@ -113,12 +114,12 @@ impl RootEffort {
     }
 }
 
-impl<'s, G: Playable> Worker<'s, G> {
+impl<'s, G: EngineGame> Worker<'s, G> {
     pub fn new(shared: &'s Shared<'s, G>, memory: &'s mut Memory<G>, role: Role<'s>) -> Self {
         memory.history.new_search();
         memory.pile.clear();
         memory.keys.clear();
-        memory.keys.extend_from_slice(shared.task.line.keys());
+        memory.keys.extend_from_slice(shared.task.game.keys());
         memory.keys.reserve(MAX_PLY as usize + 1);
         let played_keys = memory.keys.len();
         let mut worker = Worker {
@@ -134,14 +135,14 @@ impl<'s, G: Playable> Worker<'s, G> {
             root: RootEffort { before: 0, best: Packed::NONE, on_best: 0 },
             lines: Lines::new(1),
         };
-        worker.lines = Lines::new(worker.most_lines(shared.task.line.now()));
+        worker.lines = Lines::new(worker.most_lines(shared.task.game.now()));
         worker
     }
 
     /// Searches deeper and deeper until a limit is reached.
     pub fn deepen(mut self) -> Report {
         let _others_stop = RaiseOnDrop(self.leads().then_some(&self.shared.done));
-        let root = self.shared.task.line.now();
+        let root = self.shared.task.game.now();
         let state = self.shared.judge.root(root);
         let mut score = self.shared.judge.score(&state, root);
         self.publish_first(root, score);
@@ -242,8 +243,8 @@ impl<'s, G: Playable> Worker<'s, G> {
     #[cold]
     fn look_at_limits(&mut self) -> Result<(), Stopped> {
         let Shared { task, done, nodes, .. } = self.shared;
-        if let Role::Leads(Some(turn)) = &mut self.role {
-            turn.look(task.stop);
+        if let Role::Leads(Some(slice)) = &mut self.role {
+            slice.yield_if_due(task.stop);
         }
         let all = nodes.fetch_add(self.nodes - self.told, Relaxed) + self.nodes - self.told;
         self.told = self.nodes;

@@ -80,7 +80,13 @@ fn search(
         *last.lock().unwrap() = Some(progress.clone());
         ControlFlow::Continue(())
     };
-    search.think(&Task { line, limits: &limits, best: &best, stop: &StopFlag::default(), watch: &watch });
+    search.think(&Task {
+        game: line,
+        limits: &limits,
+        best: &best,
+        stop: &StopFlag::default(),
+        watch: &watch,
+    });
     let best = best.read();
     let text = line.now().write(line.now().unpack(best.mv).unwrap()).to_string();
     (text, best, last.into_inner().unwrap().unwrap())
@@ -214,7 +220,7 @@ fn without_distances_ends_are_what_counts() {
     let pawn = line("8/8/8/8/1P5k/8/8/K7 w - - 0 1");
     let (_, best, progress) = search(&pawn, files, 10);
     assert!(best.score >= Score::tb_win_in(0), "{}", best.score);
-    assert!(progress.table_hits > pawn.now().moves().len() as u64, "{}", progress.table_hits);
+    assert!(progress.tb_hits > pawn.now().moves().len() as u64, "{}", progress.tb_hits);
 }
 
 #[test]
@@ -222,9 +228,9 @@ fn the_search_prefers_a_win_by_tables_to_any_evaluation_and_a_mate_to_both() {
     // By what this oracle says a rook is fatal: the pawn is taken no more, or the rook is given for it.
     let absurd = "8/8/8/8/3k4/8/1R1p1K2/8 w - - 0 1";
     let (_, usual, none) = search(&line(absurd), Arc::new(Contrary(0)), 6);
-    assert!(usual.score > Score::cp(200) && none.table_hits == 0);
+    assert!(usual.score > Score::cp(200) && none.tb_hits == 0);
     let (mv, contrary, asked) = search(&line(absurd), Arc::new(Contrary(3)), 6);
-    assert!(asked.table_hits > 0 && contrary.score < usual.score && mv != "b2d2", "{mv} {}", contrary.score);
+    assert!(asked.tb_hits > 0 && contrary.score < usual.score && mv != "b2d2", "{mv} {}", contrary.score);
     // Black takes nothing but wins, as a rook stays after it; so it is the pawn that is to be left alone.
     let wins = "8/8/8/8/3k4/8/1R1p1K2/8 b - - 0 1";
     let (_, best, _) = search(&line(wins), Arc::new(Contrary(4)), 4);

@@ -9,9 +9,9 @@ use super::{
     ordering,
     tree_search::{Arrival, Found, Node, TreeSearch},
 };
-use crate::{Playable, Score, Stopped};
+use crate::{EngineGame, Score, Stopped};
 
-impl<G: Playable> TreeSearch<'_, G> {
+impl<G: EngineGame> TreeSearch<'_, G> {
     pub(super) fn alpha_beta(
         &mut self,
         node: &Node<G>,

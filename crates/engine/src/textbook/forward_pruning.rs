@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use zeitnot_rules::Moves;
 
 use super::tree_search::{Node, TreeSearch};
-use crate::{Playable, Score, Stopped};
+use crate::{EngineGame, Score, Stopped};
 
 /// So many moves are looked at in any case.
 const LEAST_KEPT: usize = 4;
@@ -49,7 +49,7 @@ impl Pruning {
     }
 }
 
-impl<G: Playable> TreeSearch<'_, G> {
+impl<G: EngineGame> TreeSearch<'_, G> {
     /// Leaves the moves that look best, the best first. Returns the one that is singular.
     pub(super) fn prune(
         &mut self,

@@ -4,9 +4,9 @@
 //! other side, with the sign changed. Source: Chess Programming Wiki, "Minimax" and "Negamax".
 
 use super::tree_search::{Arrival, Found, Node, TreeSearch};
-use crate::{Playable, Score, Stopped};
+use crate::{EngineGame, Score, Stopped};
 
-impl<G: Playable> TreeSearch<'_, G> {
+impl<G: EngineGame> TreeSearch<'_, G> {
     pub(super) fn minimax(&mut self, node: &Node<G>) -> Result<Found<G::Move>, Stopped> {
         let moves = match self.arrive(node)? {
             Arrival::Over(score) => return Ok(score.into()),

@@ -20,7 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Limits, Playable, Score, StopFlag};
+use super::{EngineGame, Limits, Score, StopFlag};
 
 mod alpha_beta;
 mod forward_pruning;
@@ -160,12 +160,12 @@ pub struct Analysis<M> {
 /// assert_eq!(study.nodes, 1 + 20 + 400);
 /// assert_eq!(analyse(Algorithm::AlphaBeta, &Chess::start(), 2).value, study.value);
 /// ```
-pub fn analyse<G: Playable>(algorithm: Algorithm, position: &G, depth: u16) -> Analysis<G::Move> {
+pub fn analyse<G: EngineGame>(algorithm: Algorithm, position: &G, depth: u16) -> Analysis<G::Move> {
     analyse_with(algorithm, &algorithm.options(), position, depth)
 }
 
 /// The same, with other options than those that the algorithm is named for.
-pub fn analyse_with<G: Playable>(
+pub fn analyse_with<G: EngineGame>(
     algorithm: Algorithm,
     options: &Options,
     position: &G,

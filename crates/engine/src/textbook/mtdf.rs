@@ -5,9 +5,9 @@
 //! algorithms"; Chess Programming Wiki, "MTD(f)".
 
 use super::tree_search::{Found, Node, TreeSearch};
-use crate::{Playable, Score, Stopped};
+use crate::{EngineGame, Score, Stopped};
 
-impl<G: Playable> TreeSearch<'_, G> {
+impl<G: EngineGame> TreeSearch<'_, G> {
     pub(super) fn mtd_f(&mut self, root: &Node<G>, guess: Score) -> Result<Found<G::Move>, Stopped> {
         let (mut least, mut most) = (Score::NEG_INFINITE, Score::INFINITE);
         let mut best = Found::from(guess);

@@ -9,9 +9,9 @@ use super::{
     ordering,
     tree_search::{Node, TreeSearch},
 };
-use crate::{Playable, Score, Stopped};
+use crate::{EngineGame, Score, Stopped};
 
-impl<G: Playable> TreeSearch<'_, G> {
+impl<G: EngineGame> TreeSearch<'_, G> {
     /// The value of a leaf with these legal moves. Those behind it are leaves as well, so alpha-beta leads
     /// back here.
     pub(super) fn quiesce(

@@ -6,7 +6,7 @@
 use zeitnot_rules::{Game, Key, Packed};
 
 use super::tree_search::{Found, Node, TreeSearch};
-use crate::{Playable, Score, transposition_table::Bound};
+use crate::{EngineGame, Score, transposition_table::Bound};
 
 /// Four MiB.
 const SLOTS: usize = 1 << 18;
@@ -32,7 +32,7 @@ pub(super) struct Entry {
 
 impl Entry {
     /// The stored score, if it is what a search of this node would find. The root has to find a move.
-    pub fn settles<G: Playable>(&self, node: &Node<G>, alpha: Score, beta: Score) -> Option<Score> {
+    pub fn settles<G: EngineGame>(&self, node: &Node<G>, alpha: Score, beta: Score) -> Option<Score> {
         let score = self.score.from_tt(node.ply);
         let fits = match self.bound {
             Bound::Exact => true,
@@ -72,7 +72,7 @@ fn key<G: Game>(position: &G) -> Key {
     }
 }
 
-impl<G: Playable> TreeSearch<'_, G> {
+impl<G: EngineGame> TreeSearch<'_, G> {
     /// What is known of a position, at whatever depth.
     pub(super) fn recall(&self, node: &Node<G>) -> Option<Entry> {
         let memory = self.memory.as_ref()?;

@@ -100,7 +100,7 @@ fn play(algorithm: Algorithm, fen: &str, limits: &Limits, stop: &StopFlag) -> (B
         ControlFlow::Continue(())
     };
     let mut player = TextbookThinker::new(algorithm, NonZeroU16::new(MAX_DEPTH).unwrap());
-    let report = player.think(&Task { line: &line, limits, best: &best, stop, watch: &watch });
+    let report = player.think(&Task { game: &line, limits, best: &best, stop, watch: &watch });
     assert!(line.now().unpack(best.read().mv).is_some());
     (best.read(), told.into_inner().unwrap(), report)
 }

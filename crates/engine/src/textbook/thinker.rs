@@ -3,13 +3,13 @@
 use std::{num::NonZeroU16, ops::ControlFlow, sync::Arc, time::Instant};
 
 use super::{Algorithm, MAX_DEPTH, Options, SimpleTable, TreeSearch, tree_search::Found};
-use crate::{Best, Evaluator, Playable, Progress, Report, Task, Thinker, turns::Turns};
+use crate::{Best, EngineGame, Evaluator, Progress, Report, Task, Thinker, scheduler::SearchScheduler};
 
 /// Nobody counts here what each move has cost; a clock that asks is told what is usual, in thousandths.
 const USUAL_SHARE: u16 = 600;
 
 /// One of the algorithms as a thinker.
-pub struct TextbookThinker<G: Playable> {
+pub struct TextbookThinker<G: EngineGame> {
     algorithm: Algorithm,
     options: Options,
     judge: G::Evaluator,
@@ -17,25 +17,25 @@ pub struct TextbookThinker<G: Playable> {
     /// It searches no deeper than this.
     depth: NonZeroU16,
     /// Shared with other searches; `None`: the machine is ours.
-    turns: Option<Arc<Turns>>,
+    scheduler: Option<Arc<SearchScheduler>>,
 }
 
-impl<G: Playable> TextbookThinker<G> {
+impl<G: EngineGame> TextbookThinker<G> {
     /// A player by this algorithm that searches no deeper than so many plies, nor than [`MAX_DEPTH`].
     pub fn new(algorithm: Algorithm, depth: NonZeroU16) -> Self {
         let options = algorithm.options();
         let memory = options.table.then(SimpleTable::new);
-        TextbookThinker { algorithm, options, judge: G::Evaluator::default(), memory, depth, turns: None }
+        TextbookThinker { algorithm, options, judge: G::Evaluator::default(), memory, depth, scheduler: None }
     }
 
     /// The same, one of many that take turns.
-    pub(crate) fn with_scheduler(self, turns: Arc<Turns>) -> Self {
-        TextbookThinker { turns: Some(turns), ..self }
+    pub(crate) fn with_scheduler(self, scheduler: Arc<SearchScheduler>) -> Self {
+        TextbookThinker { scheduler: Some(scheduler), ..self }
     }
 
     /// Before anything is searched: the move that stands there already, or the first that is asked for.
     fn publish_first(&self, task: &Task<'_, G>) {
-        let position = task.line.now();
+        let position = task.game.now();
         let wanted = &task.limits.root_moves;
         let held = task.best.read().mv;
         let moves = position.moves();
@@ -49,7 +49,7 @@ impl<G: Playable> TextbookThinker<G> {
     }
 }
 
-impl<G: Playable> Thinker<G> for TextbookThinker<G> {
+impl<G: EngineGame> Thinker<G> for TextbookThinker<G> {
     fn think(&mut self, task: &Task<'_, G>) -> Report {
         let began = Instant::now();
         self.publish_first(task);
@@ -57,9 +57,9 @@ impl<G: Playable> Thinker<G> for TextbookThinker<G> {
         let deepest = self.depth.get().min(limits.depth.unwrap_or(MAX_DEPTH)).clamp(1, MAX_DEPTH);
         let mut walk =
             TreeSearch::new(self.algorithm, &self.options, &self.judge, self.memory.as_mut(), limits, stop);
-        walk.turn = self.turns.as_ref().map(|turns| turns.begin(stop));
+        walk.slice = self.scheduler.as_ref().map(|scheduler| scheduler.begin(stop));
         let mut done = 0;
-        walk.deepen(task.line.now(), 1..=deepest, |walk, depth, found| {
+        walk.deepen(task.game.now(), 1..=deepest, |walk, depth, found| {
             done = depth;
             tell(task, began, walk, depth, found)
         });
@@ -74,7 +74,7 @@ impl<G: Playable> Thinker<G> for TextbookThinker<G> {
 }
 
 /// An iteration is done: publishes its move, and asks whether another is wanted.
-fn tell<G: Playable>(
+fn tell<G: EngineGame>(
     task: &Task<'_, G>,
     began: Instant,
     walk: &TreeSearch<'_, G>,
@@ -83,16 +83,16 @@ fn tell<G: Playable>(
 ) -> ControlFlow<()> {
     // Where the game is over, there is nothing to deepen.
     let Some(mv) = mv else { return ControlFlow::Break(()) };
-    task.best.publish(Best { mv: task.line.now().pack(mv), score, depth });
+    task.best.publish(Best { mv: task.game.now().pack(mv), score, depth });
     (task.watch)(&Progress {
-        line: 1,
+        multipv: 1,
         depth,
         seldepth: walk.seldepth,
-        share: USUAL_SHARE,
+        best_move_share: USUAL_SHARE,
         score,
         nodes: walk.nodes,
         time: began.elapsed(),
-        table_hits: 0,
+        tb_hits: 0,
         hashfull: walk.memory.as_ref().map_or(0, |memory| memory.fullness()),
         pv: vec![mv],
     })?;

@@ -9,14 +9,15 @@ use zeitnot_rules::{Moves, Outcome};
 
 use super::{Algorithm, Options, SimpleTable};
 use crate::{
-    Evaluator, Limits, Playable, Score, StopFlag, Stopped, eval::State, score::MAX_PLY, turns::Turn,
+    EngineGame, Evaluator, Limits, Score, StopFlag, Stopped, eval::State, scheduler::TimeSlice,
+    score::MAX_PLY,
 };
 
 /// The clock is looked at once in so many nodes.
 const NODES_BETWEEN_LOOKS: u64 = 1024;
 
 /// A walk, and what it needs on the way.
-pub(super) struct TreeSearch<'w, G: Playable> {
+pub(super) struct TreeSearch<'w, G: EngineGame> {
     algorithm: Algorithm,
     pub options: &'w Options,
     pub judge: &'w G::Evaluator,
@@ -24,7 +25,7 @@ pub(super) struct TreeSearch<'w, G: Playable> {
     limits: &'w Limits,
     stop: &'w StopFlag,
     /// Of a player that shares the machine with others.
-    pub turn: Option<Turn<'w>>,
+    pub slice: Option<TimeSlice<'w>>,
     /// Positions visited, each time they are.
     pub nodes: u64,
     /// The longest line, in plies.
@@ -34,7 +35,7 @@ pub(super) struct TreeSearch<'w, G: Playable> {
 }
 
 /// A position in the tree.
-pub(super) struct Node<G: Playable> {
+pub(super) struct Node<G: EngineGame> {
     pub position: G,
     state: State<G>,
     /// Plies from the root.
@@ -64,7 +65,7 @@ pub(super) enum Arrival<M> {
     Open(Moves<M>),
 }
 
-impl<'w, G: Playable> TreeSearch<'w, G> {
+impl<'w, G: EngineGame> TreeSearch<'w, G> {
     pub fn new(
         algorithm: Algorithm,
         options: &'w Options,
@@ -80,7 +81,7 @@ impl<'w, G: Playable> TreeSearch<'w, G> {
             memory,
             limits,
             stop,
-            turn: None,
+            slice: None,
             nodes: 0,
             seldepth: 0,
             horizon: 0,
@@ -185,8 +186,8 @@ impl<'w, G: Playable> TreeSearch<'w, G> {
     }
 
     fn has_to_stop(&mut self) -> bool {
-        if let Some(turn) = &mut self.turn {
-            turn.look(self.stop);
+        if let Some(slice) = &mut self.slice {
+            slice.yield_if_due(self.stop);
         }
         self.stop.is_raised() || self.limits.hard.is_some_and(|hard| Instant::now() >= hard)
     }

@@ -102,7 +102,7 @@ impl SelfPlay {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        self.search.think(&Task { line, limits: &limits, best: &best, stop, watch: &watch });
+        self.search.think(&Task { game: line, limits: &limits, best: &best, stop, watch: &watch });
         let found = best.read();
         position.unpack(found.mv).filter(|_| !stop.is_raised()).map(|mv| (mv, found.score))
     }

@@ -15,7 +15,7 @@ use zeitnot_bot as bot;
 use zeitnot_bot::{Answer, Bot, Equipment};
 use zeitnot_clients::{Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
-use zeitnot_engine::Workshop;
+use zeitnot_engine::EngineFactory;
 
 use super::{
     super::{busy::Crowd, network::Network},
@@ -62,9 +62,9 @@ pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) ->
     let bots = {
         let (cell, done) = (*cell, done.clone());
         Network::start("network", move |granted| async move {
-            let workshop =
-                Workshop::new(&engine::Config { kind: cell.thinker, ..engine::Config::default() })?;
-            contend(&cell, workshop.behind(granted), doors, done).await
+            let factory =
+                EngineFactory::new(&engine::Config { kind: cell.thinker, ..engine::Config::default() })?;
+            contend(&cell, factory.behind(granted), doors, done).await
         })?
     };
     let games = arena.join();
@@ -135,7 +135,7 @@ async fn count(news: &mut broadcast::Receiver<arena::News>, total: usize, games:
 /// Two players for each game, half of them over WebSocket, until it is done.
 async fn contend(
     cell: &Cell,
-    workshop: Workshop,
+    factory: EngineFactory,
     doors: Doors,
     done: CancellationToken,
 ) -> Result<Vec<Answer>, CliError> {
@@ -143,7 +143,7 @@ async fn contend(
     let (tell, mut told) = mpsc::channel(ANSWERS);
     let (news, _nobody_watches) = mpsc::channel(1);
     let config = bot::Config { max_games: players, ..bot::Config::default() };
-    let mut equipment = Equipment::new(config, workshop, news);
+    let mut equipment = Equipment::new(config, factory, news);
     equipment.answers = Some(tell);
     let (lobby, bot) = Bot::channel(equipment);
 

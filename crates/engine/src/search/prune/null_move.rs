@@ -5,14 +5,14 @@
 
 use crate::{
     Score, Stopped,
-    eval::{Playable, State},
+    eval::{EngineGame, State},
     search::{Node, NodeType, NonPvNode, Worker},
 };
 
 const MIN_DEPTH: i32 = 3;
 
 /// The score with which the node may be left.
-pub fn cut<G: Playable, K: NodeType>(
+pub fn cut<G: EngineGame, K: NodeType>(
     worker: &mut Worker<'_, G>,
     node: &Node<'_, G>,
     state: &State<G>,

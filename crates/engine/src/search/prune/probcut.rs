@@ -4,7 +4,7 @@
 
 use crate::{
     Score, Stopped,
-    eval::{Playable, State},
+    eval::{EngineGame, State},
     search::{Node, NodeType, NonPvNode, Window, Worker, move_picker::Scope},
     transposition_table::{Bound, Entry},
 };
@@ -17,7 +17,7 @@ const IMPROVING: i32 = 50;
 const LESS: i32 = 4;
 
 /// The score with which the node may be left.
-pub fn cut<G: Playable, K: NodeType>(
+pub fn cut<G: EngineGame, K: NodeType>(
     worker: &mut Worker<'_, G>,
     node: &Node<'_, G>,
     state: &State<G>,

@@ -1,55 +1,56 @@
-//! What can be set in the engine: one list of offers, each with its name, its kind and what it changes.
+//! UCI options: one list of offers, each with its name, type and effect.
 
 use std::{env, num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, time::Duration};
 
-use zeitnot_engine as engine;
-use zeitnot_engine::{
+use zeitnot_rules::GameKind;
+
+use crate::{
     book::{self, Book, BookError, Selection},
+    config::Config,
     external,
     syzygy::{self, MAX_PIECES, TablebaseError, Tablebases},
 };
-use zeitnot_rules::GameKind;
 
-/// Never more than this, whatever the machine: 32 TiB.
-const MOST_HASH_MIB: u64 = 1 << 25;
+/// Maximum of the option `Hash` where the machine cannot be asked: 32 TiB.
+const MAX_HASH_MIB: u64 = 1 << 25;
 
-/// How the engine is set.
+/// Values of all options.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// What its thinkers are made by.
-    pub engine: engine::Config,
-    /// Kept in hand of each move's time.
+pub(super) struct Options {
+    /// Configuration of the thinkers.
+    pub engine: Config,
+    /// Safety margin of each move's time.
     pub overhead: Duration,
-    /// Told of in each iteration; not zero.
-    pub lines: u16,
-    /// Are the odds told with a score?
-    pub shows_odds: bool,
-    /// Does somebody look at positions, and plays no game?
+    /// Number of variations to report; not zero.
+    pub multipv: u16,
+    /// Whether scores come with win, draw and loss statistics.
+    pub shows_wdl: bool,
+    /// Whether positions are analysed, instead of a game being played.
     pub analyses: bool,
-    /// Is castling written as in Chess960, whatever the position?
+    /// Whether castling is written as in Chess960, whatever the position.
     pub chess960: bool,
-    /// What is played.
+    /// Game that is played.
     pub game: GameKind,
-    /// Whose moves are played without a search.
+    /// Moves that are played without a search.
     pub book: Option<Book>,
     select: Selection,
     book_plies: usize,
-    /// Endgame tables that are open.
+    /// Open endgame tables.
     pub endgames: Option<Tablebases>,
 }
 
 impl Options {
-    /// As they are before anything is set.
-    pub fn new(engine: engine::Config, overhead: Duration) -> Options {
+    /// Returns the defaults.
+    pub fn new(engine: Config, game: GameKind, overhead: Duration) -> Options {
         let book::BookConfig { select, max_ply, .. } = book::BookConfig::default();
         Options {
             engine,
             overhead,
-            lines: 1,
-            shows_odds: false,
+            multipv: 1,
+            shows_wdl: false,
             analyses: false,
             chess960: false,
-            game: GameKind::Chess,
+            game,
             book: None,
             select,
             book_plies: max_ply,
@@ -57,16 +58,11 @@ impl Options {
         }
     }
 
-    /// Sets what is offered under this name, in any case of letters.
+    /// Sets the option of this name, in any case of letters.
     ///
     /// # Errors
-    /// [`BadOption`]; all is as it was then.
-    pub fn set(
-        &mut self,
-        offers: &[&[Offer]],
-        name: &str,
-        value: &str,
-    ) -> Result<Option<Pressed>, BadOption> {
+    /// [`BadOption`]; nothing changes then.
+    pub fn set(&mut self, offers: &[&[Offer]], name: &str, value: &str) -> Result<Option<Button>, BadOption> {
         let mut all = offers.iter().copied().flatten();
         let offer = all.find(|offer| offer.name.eq_ignore_ascii_case(name));
         let offer = offer.ok_or_else(|| BadOption::Unknown(name.to_owned()))?;
@@ -83,7 +79,7 @@ impl Options {
             }
             Kind::File { set } => set(self, Some(value).filter(|path| !matches!(*path, "" | EMPTY)))?,
             Kind::Button(pressed) => return Ok(Some(*pressed)),
-            Kind::Taken(_) => {}
+            Kind::Ignored(_) => {}
         }
         Ok(None)
     }
@@ -95,7 +91,7 @@ impl Options {
         Ok(())
     }
 
-    /// Several folders stand as the system writes them in `PATH`.
+    /// Several folders are separated as in `PATH`.
     fn open_tables(&mut self, path: Option<&str>) -> Result<(), TablebaseError> {
         let folders = path.into_iter().flat_map(env::split_paths).collect();
         let config = syzygy::SyzygyConfig { folders, ..self.engine.syzygy.clone() };
@@ -114,44 +110,44 @@ impl Options {
     }
 }
 
-/// Why an option is not set.
+/// Reason why an option is not set.
 #[derive(Debug, thiserror::Error)]
-pub enum BadOption {
-    /// There is none of that name.
+pub(super) enum BadOption {
+    /// There is no such option.
     #[error("no option '{0}'")]
     Unknown(String),
-    /// What it cannot be.
+    /// Invalid value.
     #[error("'{value}' is no value for {name} ({range}); it stays as it is")]
     Value {
-        /// As we write it.
+        /// Name of the option.
         name: &'static str,
-        /// As it was given.
+        /// Value as given.
         value: String,
-        /// What it could have been.
+        /// Allowed values.
         range: String,
     },
-    /// A file that is no book.
+    /// Invalid opening book.
     #[error("{0}; it stays as it is")]
     Book(#[from] BookError),
-    /// Files that are no tables.
+    /// Invalid endgame tables.
     #[error("{0}; it stays as it is")]
     Tables(#[from] TablebaseError),
 }
 
-/// A button.
+/// Option without a value that triggers an action.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Pressed {
-    /// Nothing that was thought counts any more.
+pub(super) enum Button {
+    /// Forgets everything that was searched.
     ClearHash,
 }
 
-/// Something that can be set.
-pub struct Offer {
+/// An option.
+pub(super) struct Offer {
     name: &'static str,
     kind: Kind,
 }
 
-/// What kind of thing it is, and where it stands.
+/// Type of an option, and its field.
 enum Kind {
     Spin {
         range: fn() -> RangeInclusive<u64>,
@@ -167,32 +163,32 @@ enum Kind {
         get: fn(&Options) -> &'static str,
         set: fn(&mut Options, &str),
     },
-    /// A path, or none.
+    /// Path, or none.
     File {
         set: fn(&mut Options, Option<&str>) -> Result<(), BadOption>,
     },
-    Button(Pressed),
-    /// What GUIs tell or ask and we need not know: its type and default.
-    Taken(&'static str),
+    Button(Button),
+    /// Accepted without effect; its type and default.
+    Ignored(&'static str),
 }
 
 impl Kind {
-    /// What it can be set to.
+    /// Allowed values, for users.
     fn range(&self) -> String {
         match self {
             Kind::Spin { range, .. } => format!("{} to {}", range().start(), range().end()),
             Kind::Combo { choices, .. } => choices().join(", "),
             Kind::Check { .. } => "true or false".to_owned(),
-            Kind::File { .. } | Kind::Button(_) | Kind::Taken(_) => String::new(),
+            Kind::File { .. } | Kind::Button(_) | Kind::Ignored(_) => String::new(),
         }
     }
 }
 
-/// As UCI writes a text that is none.
+/// UCI's spelling of an empty string.
 const EMPTY: &str = "<empty>";
 
 impl Offer {
-    /// The line that tells of it.
+    /// Returns its `option` line.
     pub fn line(&self, options: &Options) -> String {
         let name = self.name;
         let kind = match &self.kind {
@@ -206,18 +202,18 @@ impl Offer {
             }
             Kind::File { .. } => format!("string default {EMPTY}"),
             Kind::Button(_) => "button".to_owned(),
-            Kind::Taken(kind) => (*kind).to_owned(),
+            Kind::Ignored(kind) => (*kind).to_owned(),
         };
         format!("option name {name} type {kind}")
     }
 }
 
-/// What engines of all dialects have.
-pub const COMMON: &[Offer] = &[
+/// Options of all dialects.
+pub(super) const COMMON: &[Offer] = &[
     Offer {
         name: "Hash",
         kind: Kind::Spin {
-            range: || 1..=memory_mib().clamp(1, MOST_HASH_MIB),
+            range: || 1..=memory_mib().clamp(1, MAX_HASH_MIB),
             get: |options| options.engine.hash_mib.get() as u64,
             set: |options, mib| options.engine.hash_mib = at_least_one(mib),
         },
@@ -240,17 +236,17 @@ pub const COMMON: &[Offer] = &[
     },
 ];
 
-/// What else an engine of chess has.
-pub const CHESS: &[Offer] = &[
-    Offer { name: "Clear Hash", kind: Kind::Button(Pressed::ClearHash) },
-    // The GUI says by it whether it will ponder.
-    Offer { name: "Ponder", kind: Kind::Taken("check default false") },
+/// Further options of UCI.
+pub(super) const CHESS: &[Offer] = &[
+    Offer { name: "Clear Hash", kind: Kind::Button(Button::ClearHash) },
+    // By this the GUI says whether it will ponder.
+    Offer { name: "Ponder", kind: Kind::Ignored("check default false") },
     Offer {
         name: "MultiPV",
         kind: Kind::Spin {
             range: || 1..=256,
-            get: |options| options.lines.into(),
-            set: |options, lines| options.lines = lines as u16,
+            get: |options| options.multipv.into(),
+            set: |options, count| options.multipv = count as u16,
         },
     },
     Offer { name: "BookFile", kind: Kind::File { set: |options, path| Ok(options.open_book(path)?) } },
@@ -311,8 +307,8 @@ pub const CHESS: &[Offer] = &[
     Offer {
         name: "UCI_ShowWDL",
         kind: Kind::Check {
-            get: |options| options.shows_odds,
-            set: |options, shows| options.shows_odds = shows,
+            get: |options| options.shows_wdl,
+            set: |options, shows| options.shows_wdl = shows,
         },
     },
     Offer {
@@ -322,7 +318,7 @@ pub const CHESS: &[Offer] = &[
             set: |options, analyses| options.analyses = analyses,
         },
     },
-    Offer { name: "UCI_EngineAbout", kind: Kind::Taken(ABOUT) },
+    Offer { name: "UCI_EngineAbout", kind: Kind::Ignored(ABOUT) },
 ];
 
 const ABOUT: &str = concat!(
@@ -338,16 +334,16 @@ fn at_least_one(number: u64) -> NonZeroUsize {
     usize::try_from(number).ok().and_then(NonZeroUsize::new).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// All that the machine has; where it cannot be asked, there is no limit but the one that we set.
+/// Memory of the machine.
 #[cfg(target_os = "linux")]
 fn memory_mib() -> u64 {
     let info = rustix::system::sysinfo();
-    ((u128::from(info.totalram) * u128::from(info.mem_unit)) >> 20).try_into().unwrap_or(MOST_HASH_MIB)
+    ((u128::from(info.totalram) * u128::from(info.mem_unit)) >> 20).try_into().unwrap_or(MAX_HASH_MIB)
 }
 
 #[cfg(not(target_os = "linux"))]
 fn memory_mib() -> u64 {
-    MOST_HASH_MIB
+    MAX_HASH_MIB
 }
 
 #[cfg(test)]
@@ -357,7 +353,7 @@ mod tests {
     const ALL: &[&[Offer]] = &[COMMON, CHESS];
 
     fn options() -> Options {
-        Options::new(engine::Config::default(), Duration::from_millis(50))
+        Options::new(Config::default(), GameKind::Chess, Duration::from_millis(50))
     }
 
     fn line(name: &str, options: &Options) -> String {
@@ -390,7 +386,7 @@ mod tests {
         assert!(variants.contains(" combo default chess var chess var crazyhouse var atomic "), "{variants}");
         options.set(ALL, "UCI_Variant", "3check").unwrap();
         assert_eq!(options.game, GameKind::ThreeCheck);
-        assert_eq!(options.set(ALL, "clear hash", "").unwrap(), Some(Pressed::ClearHash));
+        assert_eq!(options.set(ALL, "clear hash", "").unwrap(), Some(Button::ClearHash));
     }
 
     #[test]

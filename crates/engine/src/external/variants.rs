@@ -1,11 +1,10 @@
-//! What the games are called in the two protocols.
+//! Names of the games in the two protocols.
 
 use zeitnot_rules::{Game, GameKind};
 
-use super::Protocol;
+use super::config::Protocol;
 
-/// A game by the name that it has in our configurations, in UCI (by its option `UCI_Variant`), and by the feature
-/// `variants` of xboard's protocol, where some go by several.
+/// Names of a game: ours, UCI's (`UCI_Variant`), and those of the feature `variants` of the xboard protocol.
 struct Row(&'static str, &'static str, &'static [&'static str]);
 
 const ROWS: &[Row] = &[
@@ -24,12 +23,12 @@ fn row(name: &str) -> Option<&'static Row> {
     ROWS.iter().find(|Row(name, ..)| name.eq_ignore_ascii_case(&plain))
 }
 
-/// The games that UCI has a name for in its option `UCI_Variant`, chess first.
+/// Games with a name in `UCI_Variant`, chess first.
 pub fn uci_variants() -> impl Iterator<Item = (GameKind, &'static str)> {
     GameKind::ALL.iter().filter_map(|&game| Some((game, row(game.name())?.1)))
 }
 
-/// What an engine may call this game; nothing where it cannot even be told of it.
+/// Names of this game in a protocol; empty if it has none.
 pub(super) fn names<G: Game>(protocol: Protocol) -> &'static [&'static str] {
     match (row(G::NAME), protocol) {
         (None, _) => &[],

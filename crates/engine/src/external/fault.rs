@@ -1,0 +1,53 @@
+//! Faults of external engines.
+
+use std::io;
+
+/// Fault of an external engine. Follows its name in messages.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// The process cannot be started.
+    #[error("cannot be started: {0}")]
+    Start(io::Error),
+    /// The process has exited.
+    #[error("has ended by itself")]
+    Ended,
+    /// No answer to this command.
+    #[error("does not answer `{0}`")]
+    Silent(&'static str),
+    /// No answer to `stop`.
+    #[error("does not stop when it is told to")]
+    Deaf,
+    /// The process does not read its input.
+    #[error("does not read what it is told")]
+    Clogged,
+    /// Endless output.
+    #[error("prints without end")]
+    Flood,
+    /// The answer is no legal move.
+    #[error("plays {0:?}, which is no legal move")]
+    IllegalMove(String),
+    /// The engine has another position than we do.
+    #[error("says that a move of ours is illegal ({0:?})")]
+    OutOfStep(String),
+    /// The program was closed.
+    #[error("was closed")]
+    Closed,
+}
+
+impl Fault {
+    /// What the user can do about it.
+    pub(super) fn advice(&self) -> &'static str {
+        match self {
+            Fault::Start(error) if error.kind() == io::ErrorKind::NotFound => {
+                "is it installed, and are `command` and `folder` right?"
+            }
+            Fault::Start(_) => "may it be executed?",
+            Fault::Ended => "start it by hand to see what it says; do its `args` fit?",
+            Fault::Silent("uci") => {
+                "if it speaks the xboard protocol, set `protocol = \"xboard\"`; if it is slow to start, raise `start_within`"
+            }
+            Fault::Silent(_) => "if it is slow to start, raise `start_within`",
+            _ => "it cannot be used as it is",
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! One search of an external engine: what it says is checked and published until it has answered.
+
+use std::{
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
+
+use zeitnot_rules::{Packed, Tactics};
+use zeitnot_wire::{engines::Thinking, uci::UciScore};
+
+use super::{
+    connection::Connection,
+    fault::Fault,
+    protocol::{EngineProtocol, GoLimits, Message, Position},
+};
+use crate::{
+    decision::Best,
+    score::{MAX_PLY, Score},
+    thinker::{Progress, Report, Task},
+};
+
+/// Interval at which the stop flag is checked.
+pub(super) const POLL: Duration = Duration::from_millis(5);
+/// The engine is stopped this long before the hard limit, at most: the time for the way there and back.
+const STOP_MARGIN: Duration = Duration::from_millis(15);
+/// Moves of a variation that are read, at most.
+const MAX_PV: usize = 64;
+/// No engine tells which share of its nodes was spent on the best move: a usual one, in thousandths.
+const USUAL_SHARE: u16 = 600;
+
+/// A running engine that is ready.
+pub(super) struct Session {
+    pub engine: Connection,
+    pub protocol: Box<dyn EngineProtocol>,
+}
+
+/// A search that the engine has answered.
+pub(super) struct Searched {
+    pub report: Report,
+    pub reply: Reply,
+}
+
+/// Answer of an engine.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// The move in the decision slot.
+    Move,
+    /// There is no legal move.
+    NoMove,
+    /// The engine resigns.
+    Resigns,
+}
+
+/// Asks the engine, and publishes what it says until it has answered.
+///
+/// `grace` is the time that it has to answer after `stop`.
+pub(super) fn search<G: Tactics>(
+    variant: &str,
+    session: &mut Session,
+    task: &Task<'_, G>,
+    grace: Duration,
+) -> Result<Searched, Fault> {
+    let started_at = Instant::now();
+    let stop_at = task.limits.hard.map(|hard| {
+        let left = hard.saturating_duration_since(started_at);
+        hard - STOP_MARGIN.min(left / 8)
+    });
+    let limits = go_limits(task, started_at, stop_at);
+    let Session { engine, protocol } = session;
+    if !protocol.supports(&limits) {
+        return Ok(Searched { report: Report::default(), reply: Reply::NoMove });
+    }
+    engine.discard_input();
+    protocol.go(engine, &position(task, variant), &limits)?;
+
+    let follows_watcher = limits.clocks.is_none();
+    let mut search = Search { task, started_at, follows_watcher, last: None, has_warned: false };
+    let mut stopped_at: Option<Instant> = None;
+    loop {
+        let now = Instant::now();
+        let is_time = task.stop.is_raised() || stop_at.is_some_and(|at| at <= now) || search.has_enough();
+        if is_time && stopped_at.is_none() {
+            protocol.stop(engine)?;
+            stopped_at = Some(now);
+        }
+        if stopped_at.is_some_and(|since| now - since > grace) {
+            return Err(Fault::Deaf);
+        }
+        let poll = now + POLL;
+        let until = stop_at.filter(|_| stopped_at.is_none()).map_or(poll, |at| at.min(poll));
+        let Some(line) = engine.receive(until)? else { continue };
+        let reply = match protocol.receive(engine, &line)? {
+            Message::Thinking(thinking) => {
+                search.progress(&thinking);
+                continue;
+            }
+            Message::Other => continue,
+            Message::Move(mv) => {
+                search.answer(&mv)?;
+                Reply::Move
+            }
+            Message::NoMove => Reply::NoMove,
+            Message::Resigns => Reply::Resigns,
+        };
+        return Ok(Searched { report: search.report(), reply });
+    }
+}
+
+fn position<G: Tactics>(task: &Task<'_, G>, variant: &str) -> Position {
+    let game = task.game;
+    let mut at = game.root().clone();
+    let text = |&mv: &G::Move| {
+        let text = at.write(mv).to_string();
+        at.play(mv);
+        text
+    };
+    let moves = game.moves().iter().map(text).collect();
+    let root = game.root().print();
+    let chess960 = game.root().is_chess960();
+    Position {
+        variant: variant.to_owned(),
+        chess960,
+        root: (chess960 || root != G::start().print()).then_some(root),
+        moves,
+        to_move: game.now().side(),
+    }
+}
+
+/// With clocks the engine manages its time; else it has the time until the answer is sent.
+fn go_limits<G: Tactics>(task: &Task<'_, G>, now: Instant, stop_at: Option<Instant>) -> GoLimits {
+    let limits = task.limits;
+    let position = task.game.now();
+    let clocks = limits.clocks.map(|mut clocks| {
+        let left = &mut clocks.left[position.side()];
+        let gone = now.saturating_duration_since(clocks.read_at);
+        *left = left.saturating_sub(gone).max(Duration::from_millis(1));
+        clocks
+    });
+    let until = stop_at.filter(|_| clocks.is_none());
+    let until = until.map(|at| at.saturating_duration_since(now).max(Duration::from_millis(1)));
+    let text = |&mv: &Packed| Some(position.write(position.unpack(mv)?).to_string());
+    GoLimits {
+        clocks,
+        move_time: limits.move_time.or(until),
+        depth: limits.depth,
+        nodes: limits.nodes,
+        mate: limits.mate,
+        root_moves: limits.root_moves.iter().filter_map(text).collect(),
+    }
+}
+
+/// State of one search.
+struct Search<'s, 't, G: Tactics> {
+    task: &'s Task<'t, G>,
+    started_at: Instant,
+    /// Whether the task's watcher ends the search, and not the engine's own time management.
+    follows_watcher: bool,
+    last: Option<(Progress<G>, ControlFlow<()>)>,
+    has_warned: bool,
+}
+
+impl<G: Tactics> Search<'_, '_, G> {
+    fn has_enough(&self) -> bool {
+        self.follows_watcher && self.last.as_ref().is_some_and(|(_, verdict)| verdict.is_break())
+    }
+
+    fn is_wanted(&self, mv: Packed) -> bool {
+        let wanted = &self.task.limits.root_moves;
+        wanted.is_empty() || wanted.contains(&mv)
+    }
+
+    fn progress(&mut self, told: &Thinking) {
+        let pv = self.legal_moves(&told.pv);
+        let (Some(&mv), Some(told_score)) = (pv.first(), told.score) else { return };
+        let mv = self.task.game.now().pack(mv);
+        if !self.is_wanted(mv) {
+            return;
+        }
+        let depth = told.depth.max(1);
+        let progress = Progress {
+            multipv: 1,
+            depth,
+            seldepth: told.seldepth.max(depth),
+            best_move_share: USUAL_SHARE,
+            score: score(told_score),
+            nodes: told.nodes,
+            time: self.started_at.elapsed(),
+            tb_hits: 0,
+            hashfull: told.hashfull,
+            pv,
+        };
+        self.task.best.publish(Best { mv, score: progress.score, depth });
+        let before = self.last.as_ref();
+        let is_new =
+            before.is_none_or(|(last, _)| last.depth < depth || last.pv.first() != progress.pv.first());
+        let verdict = if is_new {
+            (self.task.watch)(&progress)
+        } else {
+            before.map_or(ControlFlow::Continue(()), |(_, verdict)| *verdict)
+        };
+        self.last = Some((progress, verdict));
+    }
+
+    /// Returns the moves up to the first illegal one.
+    fn legal_moves(&mut self, pv: &[String]) -> Vec<G::Move> {
+        let mut position = self.task.game.now().clone();
+        let mut moves = Vec::new();
+        for text in pv.iter().take(MAX_PV) {
+            let Ok(mv) = position.read(text) else { break };
+            position.play(mv);
+            moves.push(mv);
+        }
+        if moves.is_empty()
+            && let Some(illegal) = pv.first()
+            && !std::mem::replace(&mut self.has_warned, true)
+        {
+            let position = self.task.game.now().print();
+            tracing::warn!(mv = illegal, position, "the engine's variation begins with an illegal move");
+        }
+        moves
+    }
+
+    /// Publishes the answer. It may differ from the best move so far, as of engines of limited strength.
+    fn answer(&mut self, text: &str) -> Result<(), Fault> {
+        let now = self.task.game.now();
+        let mv = now.read(text).map_err(|_| Fault::IllegalMove(text.chars().take(16).collect()))?;
+        let (mv, best) = (now.pack(mv), self.task.best.read());
+        if !self.is_wanted(mv) {
+            tracing::warn!(mv = text, "the engine plays a move that was refused; playing another");
+        } else if mv != best.mv || self.last.is_none() {
+            let last = self.last.as_ref().map(|(last, _)| (last.score, last.depth));
+            let (score, depth) = last.unwrap_or((Score::ZERO, 0));
+            self.task.best.publish(Best { mv, score, depth });
+        }
+        Ok(())
+    }
+
+    fn report(&self) -> Report {
+        let last = self.last.as_ref().map(|(last, _)| last);
+        Report {
+            nodes: last.map_or(0, |last| last.nodes),
+            depth: last.map_or(0, |last| last.depth),
+            time: self.started_at.elapsed(),
+        }
+    }
+}
+
+fn score(told: UciScore) -> Score {
+    let plies = |moves: i16| moves.unsigned_abs().min(MAX_PLY / 2);
+    match told {
+        UciScore::Cp(cp) => Score::cp(cp),
+        UciScore::Mate(moves) if moves > 0 => Score::mate_in(2 * plies(moves) - 1),
+        UciScore::Mate(moves) => Score::mated_in(2 * plies(moves)),
+    }
+}

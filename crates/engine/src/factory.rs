@@ -1,0 +1,262 @@
+//! Makes thinkers by one configuration, and lists the games that they can play.
+
+use std::{num::NonZeroU16, num::NonZeroUsize, sync::Arc};
+
+use zeitnot_rules::{Game, GameKind, Packed, Tactics, for_each_game};
+
+use crate::{
+    config::{Config, Kind},
+    eval::{EngineGame, Evaluator},
+    external::{self, External},
+    faulty::Faulty,
+    mcts,
+    priority::{self, Granted},
+    random::RandomMover,
+    scheduler::SearchScheduler,
+    search,
+    spawner::ThreadSpawner,
+    syzygy::{self, LimitedProbe, Tablebases},
+    textbook,
+    thinker::Thinker,
+    transposition_table::{OutOfMemory, TranspositionTable},
+};
+
+/// Table size of our own engine where an external one plays.
+const SUBSTITUTE_MIB: usize = 4;
+
+/// What a factory makes thinkers of.
+#[derive(Clone)]
+enum Source {
+    Own(Kind),
+    External(Arc<external::Program>),
+}
+
+/// Makes thinkers by one configuration; those of all games share one table.
+#[derive(Clone)]
+pub struct EngineFactory {
+    source: Source,
+    threads: NonZeroUsize,
+    depth: NonZeroU16,
+    hash_mib: NonZeroUsize,
+    table: Arc<TranspositionTable>,
+    low_priority: bool,
+    spawner: ThreadSpawner,
+    scheduler: Arc<SearchScheduler>,
+    history_pool: Arc<search::HistoryPool>,
+    /// Endgame tables, and when to probe them.
+    endgames: Option<(Tablebases, syzygy::SyzygyConfig)>,
+}
+
+impl EngineFactory {
+    /// Allocates what the thinkers share.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if the table is larger than the available memory.
+    pub fn new(config: &Config) -> Result<Self, OutOfMemory> {
+        let table = match config.kind {
+            Kind::Search => TranspositionTable::new(config.hash_mib.get())?,
+            Kind::Mcts | Kind::Uct | Kind::Random | Kind::Textbook(_) | Kind::Faulty(_) => {
+                TranspositionTable::new(1)?
+            }
+        };
+        Ok(EngineFactory::with(Source::Own(config.kind), config, table))
+    }
+
+    /// Makes thinkers that ask an external engine. Our own one supplies the fallback moves, and plays on
+    /// where the external one cannot.
+    ///
+    /// # Errors
+    /// As [`EngineFactory::new`].
+    pub fn external(program: Arc<external::Program>) -> Result<Self, OutOfMemory> {
+        let table = TranspositionTable::new(SUBSTITUTE_MIB)?;
+        Ok(EngineFactory::with(Source::External(program), &Config::default(), table))
+    }
+
+    fn with(source: Source, config: &Config, table: TranspositionTable) -> Self {
+        EngineFactory {
+            source,
+            threads: config.threads,
+            depth: config.depth,
+            hash_mib: config.hash_mib,
+            table: Arc::new(table),
+            low_priority: false,
+            spawner: ThreadSpawner::new(),
+            scheduler: Arc::new(SearchScheduler::new(cores())),
+            history_pool: Arc::default(),
+            endgames: None,
+        }
+    }
+
+    /// Lets our own engine probe these endgame tables, as the configuration says.
+    #[must_use]
+    pub fn with_endgames(self, endgames: Option<Tablebases>, config: &syzygy::SyzygyConfig) -> Self {
+        EngineFactory { endgames: endgames.map(|endgames| (endgames, config.clone())), ..self }
+    }
+
+    /// Name of the thinkers: the kind of our own, the introduction of an external one.
+    pub fn name(&self) -> String {
+        match &self.source {
+            Source::Own(kind) => kind.to_string(),
+            Source::External(program) => program.title().to_owned(),
+        }
+    }
+
+    /// Returns whether the thinkers can play this game. Our own ones play all games.
+    pub fn plays<G: Game>(&self, start: &G) -> bool {
+        match &self.source {
+            Source::Own(_) => true,
+            Source::External(program) => program.plays::<G>(start.is_chess960()),
+        }
+    }
+
+    /// Kills the processes of an external engine, for good.
+    pub fn close(&self) {
+        if let Source::External(program) = &self.source {
+            program.close();
+        }
+    }
+
+    /// Runs the thinkers at low priority, unless the network threads were granted real-time priority: then
+    /// they come first anyway, and the search need not give way to other programs as well.
+    pub fn behind(self, network: Granted) -> Self {
+        EngineFactory { low_priority: network != Granted::RealTime, ..self }
+    }
+
+    /// Identifies engines whose results cannot be compared: an FNV-1a hash of kind and version, or of
+    /// everything known of an external engine.
+    pub fn fingerprint(&self) -> u64 {
+        let name = match &self.source {
+            Source::Own(kind) => format!("{kind} {}", env!("CARGO_PKG_VERSION")),
+            Source::External(program) => program.identity(),
+        };
+        name.bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    }
+
+    pub(crate) fn spawner(&self) -> ThreadSpawner {
+        self.spawner.clone()
+    }
+
+    /// Sets the priority of a thread on which a thinker works.
+    pub(crate) fn enter_thread(&self) {
+        priority::usual();
+        if self.low_priority {
+            priority::lower();
+        }
+    }
+
+    /// Makes a thinker for one game.
+    pub fn thinker<G: Playable>(&self) -> Box<dyn Thinker<G>> {
+        G::thinker(self)
+    }
+
+    /// Returns a legal move without a search: the table's, or else the one that leads to the best static
+    /// evaluation and loses no material at once. [`Packed::NONE`] if there is no legal move.
+    pub fn fallback_move<G: Playable>(&self, position: &G) -> Packed {
+        G::fallback_move(self, position)
+    }
+
+    /// The table that all thinkers share.
+    pub fn table(&self) -> &TranspositionTable {
+        &self.table
+    }
+
+    fn make<G: EngineGame>(&self) -> Box<dyn Thinker<G>> {
+        let (mib, threads, scheduler) = (self.hash_mib.get(), self.threads.get(), self.scheduler.clone());
+        match &self.source {
+            Source::Own(Kind::Search) => Box::new(self.search::<G>()()),
+            Source::Own(Kind::Mcts) => Box::new(mcts::Puct::<G>::new(mib, threads).with_scheduler(scheduler)),
+            Source::Own(Kind::Uct) => Box::new(mcts::Uct::<G>::new(mib, threads).with_scheduler(scheduler)),
+            Source::Own(Kind::Random) => Box::new(RandomMover),
+            Source::Own(Kind::Textbook(algorithm)) => Box::new(
+                textbook::TextbookThinker::<G>::new(*algorithm, self.depth).with_scheduler(scheduler),
+            ),
+            Source::Own(Kind::Faulty(fault)) => Box::new(Faulty(*fault)),
+            Source::External(program) => {
+                let search = self.search::<G>();
+                let own = move || -> Box<dyn Thinker<G>> { Box::new(search()) };
+                Box::new(External::new(program.clone(), Box::new(own)))
+            }
+        }
+    }
+
+    /// Returns what makes our own search.
+    fn search<G: EngineGame>(&self) -> impl Fn() -> search::Search<G> + Send + 'static {
+        let (table, threads) = (self.table.clone(), self.threads.get());
+        let (scheduler, history_pool) = (self.scheduler.clone(), self.history_pool.clone());
+        let endgames = self.endgames.as_ref();
+        let tables =
+            endgames.and_then(|(all, config)| Some(LimitedProbe::new(G::tablebase_probe(all)?, config)));
+        move || {
+            let search = search::Search::<G>::with_shared(
+                table.clone(),
+                threads,
+                Some(scheduler.clone()),
+                &history_pool,
+            );
+            search.with_tablebases(tables.clone())
+        }
+    }
+
+    fn best_by_evaluation<G: EngineGame>(&self, position: &G) -> Packed {
+        let known = self.table.probe(position.key()).map(|entry| entry.mv);
+        if let Some(mv) = known.filter(|&mv| position.unpack(mv).is_some()) {
+            return mv;
+        }
+        let evaluator = G::Evaluator::default();
+        let state = evaluator.root(position);
+        let moves = position.moves();
+        let value = |mv: &&G::Move| {
+            let mut child = position.clone();
+            child.play(**mv);
+            let score = -evaluator.score(&evaluator.step(&state, position, **mv), &child);
+            (position.exchange(**mv, 0), score)
+        };
+        moves.iter().max_by_key(value).map_or(Packed::NONE, |&mv| position.pack(mv))
+    }
+}
+
+/// Number of cores of this machine.
+pub fn cores() -> NonZeroUsize {
+    std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+/// A game that our engine plays.
+///
+/// Other crates are generic over this trait, not over [`EngineGame`], so that the search of each game is
+/// compiled once, in this crate.
+pub trait Playable: Tactics {
+    #[doc(hidden)]
+    fn thinker(factory: &EngineFactory) -> Box<dyn Thinker<Self>>;
+    #[doc(hidden)]
+    fn fallback_move(factory: &EngineFactory, position: &Self) -> Packed;
+}
+
+/// A [`Visitor`](zeitnot_rules::Visitor) that also needs the engine.
+pub trait PlayVisitor {
+    /// Result of the visit.
+    type Out;
+    /// Runs with the type of the game.
+    fn visit<G: Playable>(self) -> Self::Out;
+}
+
+macro_rules! playable {
+    ($($id:ident => $ty:ty),* $(,)?) => {
+        $(impl Playable for $ty {
+            // Not generic, so that other crates link to it instead of compiling it again.
+            fn thinker(factory: &EngineFactory) -> Box<dyn Thinker<Self>> {
+                factory.make()
+            }
+
+            fn fallback_move(factory: &EngineFactory, position: &Self) -> Packed {
+                factory.best_by_evaluation(position)
+            }
+        })*
+
+        /// Runs a visitor with the type of this game.
+        pub fn with_game<V: PlayVisitor>(game: GameKind, visitor: V) -> V::Out {
+            match game { $(GameKind::$id => visitor.visit::<$ty>()),* }
+        }
+    };
+}
+for_each_game!(playable);

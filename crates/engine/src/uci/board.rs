@@ -1,0 +1,183 @@
+//! A game and its search thread with the type of the game erased, so that the console is compiled once.
+
+use zeitnot_rules::{Color, Game, GameError, GameHistory, GameKind, Outcome, Packed, chess::Chess};
+use zeitnot_wire::uci::Info;
+
+use crate::{
+    book::Book,
+    driver::{SearchEvent, SearchHandle, SearchRequest, SearchThread},
+    factory::{EngineFactory, PlayVisitor, Playable, with_game},
+    limits::Limits,
+    score::Score,
+    thinker::Progress,
+    time::Budget,
+};
+use std::time::Instant;
+
+/// See the module's comment. Moves are packed, as in the decision slot.
+pub(super) trait Board {
+    /// Sets up a position; one that is illegal, or that an illegal move leads to, changes nothing.
+    fn set_up(&mut self, root: Option<&str>, chess960: bool, moves: &[String]) -> Result<(), GameError>;
+
+    /// Replaces the thinker, without what it has learned.
+    fn reset(&mut self, factory: EngineFactory);
+
+    /// The position as text.
+    fn position(&self) -> String;
+
+    fn to_move(&self) -> Color;
+
+    /// The outcome if there is no legal move.
+    fn final_outcome(&self) -> Option<Outcome>;
+
+    /// Number of pieces in a game of chess, for its win, draw and loss statistics.
+    fn chess_pieces(&self) -> Option<usize>;
+
+    fn read(&self, text: &str) -> Result<Packed, GameError>;
+
+    fn write(&self, mv: Packed) -> Option<String>;
+
+    fn book_move(&self, book: &Book) -> Option<String>;
+
+    fn fallback_move(&self) -> Packed;
+
+    /// Starts a search.
+    fn search(&mut self, order: SearchOrder, observe: Observe) -> SearchHandle;
+}
+
+/// A [`SearchRequest`] without the game.
+pub(super) struct SearchOrder {
+    pub limits: Limits,
+    pub fallback: Packed,
+    pub started_at: Instant,
+    pub budget: Option<Budget>,
+}
+
+/// A [`SearchEvent`] without the type of the game.
+pub(super) enum Event {
+    /// An iteration, with the index of its variation and its score.
+    Progress(u16, Score, Info),
+    Ended,
+}
+
+pub(super) type Observe = Box<dyn Fn(Event) + Send + Sync>;
+
+/// Creates the board of a game at its usual start.
+pub(super) fn open(game: GameKind, factory: &EngineFactory, chess960: bool) -> Box<dyn Board> {
+    let mut board = with_game(game, Open(factory));
+    // The usual start is a position of every game, also where castling is written as in Chess960.
+    let _ = board.set_up(None, chess960, &[]);
+    board
+}
+
+struct Open<'f>(&'f EngineFactory);
+
+impl PlayVisitor for Open<'_> {
+    type Out = Box<dyn Board>;
+
+    fn visit<G: Playable>(self) -> Self::Out {
+        let factory = self.0.clone();
+        let thread = SearchThread::<G>::new(factory.clone());
+        Box::new(Typed { game: GameHistory::new(G::start()), thread, factory })
+    }
+}
+
+struct Typed<G: Playable> {
+    game: GameHistory<G>,
+    thread: SearchThread<G>,
+    factory: EngineFactory,
+}
+
+impl<G: Playable> Board for Typed<G> {
+    fn set_up(&mut self, root: Option<&str>, chess960: bool, moves: &[String]) -> Result<(), GameError> {
+        let root = match (root, chess960) {
+            (None, false) => G::start(),
+            (None, true) => G::parse_chess960(&G::start().print())?,
+            (Some(text), false) => G::parse(text)?,
+            (Some(text), true) => G::parse_chess960(text)?,
+        };
+        let mut game = GameHistory::new(root);
+        for text in moves {
+            game.play(game.now().read(text)?);
+        }
+        self.game = game;
+        Ok(())
+    }
+
+    fn reset(&mut self, factory: EngineFactory) {
+        self.thread = SearchThread::new(factory.clone());
+        self.factory = factory;
+    }
+
+    fn position(&self) -> String {
+        self.game.now().print()
+    }
+
+    fn to_move(&self) -> Color {
+        self.game.now().side()
+    }
+
+    fn final_outcome(&self) -> Option<Outcome> {
+        let now = self.game.now();
+        now.moves().is_empty().then(|| now.outcome())
+    }
+
+    fn chess_pieces(&self) -> Option<usize> {
+        (G::NAME == Chess::NAME).then(|| self.game.now().men())
+    }
+
+    fn read(&self, text: &str) -> Result<Packed, GameError> {
+        let now = self.game.now();
+        now.read(text).map(|mv| now.pack(mv))
+    }
+
+    fn write(&self, mv: Packed) -> Option<String> {
+        let now = self.game.now();
+        now.unpack(mv).map(|mv| now.write(mv).to_string())
+    }
+
+    fn book_move(&self, book: &Book) -> Option<String> {
+        let now = self.game.now();
+        let mv = book.pick(now.book_key()?, self.game.moves().len(), |text| now.read(text).ok())?;
+        Some(now.write(mv).to_string())
+    }
+
+    fn fallback_move(&self) -> Packed {
+        self.factory.fallback_move(self.game.now())
+    }
+
+    fn search(&mut self, order: SearchOrder, observe: Observe) -> SearchHandle {
+        let SearchOrder { limits, fallback, started_at, budget } = order;
+        let root = self.game.now().clone();
+        let request = SearchRequest { game: self.game.clone(), limits, fallback, started_at, budget };
+        self.thread.search(request, move |event| {
+            observe(match event {
+                SearchEvent::Progress(progress) => {
+                    Event::Progress(progress.multipv, progress.score, info(&root, progress))
+                }
+                SearchEvent::Ended(_) => Event::Ended,
+            });
+        })
+    }
+}
+
+fn info<G: Game>(root: &G, progress: &Progress<G>) -> Info {
+    let mut position = root.clone();
+    let pv = progress.pv.iter().map(|&mv| {
+        let text = position.write(mv).to_string();
+        position.play(mv);
+        text
+    });
+    Info {
+        pv: pv.collect(),
+        depth: progress.depth,
+        seldepth: progress.seldepth,
+        multipv: None,
+        score: progress.score.into(),
+        wdl: None,
+        nodes: progress.nodes,
+        time: progress.time,
+        hashfull: progress.hashfull,
+        tbhits: progress.tb_hits,
+    }
+}

@@ -1,0 +1,187 @@
+//! The loop of an engine under a GUI.
+
+use std::{
+    io::{self, BufRead, Write},
+    sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
+    thread,
+    time::Instant,
+};
+
+use zeitnot_wire::uci::FromGui;
+
+use super::{
+    board::{self, Board},
+    dialect::Dialect,
+    error::UciError,
+    io::{Message, Output, read_lines},
+    options::{BadOption, Button, Options},
+    search::{Search, Session},
+};
+use crate::factory::EngineFactory;
+
+/// Messages that may wait.
+const INBOX: usize = 64;
+
+/// An engine under a GUI.
+pub(super) struct Console {
+    session: Session,
+    board: Box<dyn Board>,
+    search: Option<Search>,
+    inbox: Receiver<Message>,
+    input_ended: bool,
+    factory: EngineFactory,
+}
+
+impl Console {
+    /// Starts to read.
+    pub fn open(
+        dialect: &'static Dialect,
+        options: Options,
+        input: impl BufRead + Send + 'static,
+        output: Box<dyn Write + Send>,
+    ) -> Result<Self, UciError> {
+        let (to_inbox, inbox) = sync_channel(INBOX);
+        let reader = to_inbox.clone();
+        thread::Builder::new().name("input".into()).spawn(move || read_lines(input, &reader))?;
+        let factory = EngineFactory::new(&options.engine)?;
+        Ok(Console {
+            board: board::open(options.game, &factory, options.chess960),
+            session: Session { dialect, options, output: Output::new(output), to_inbox },
+            search: None,
+            inbox,
+            input_ended: false,
+            factory,
+        })
+    }
+
+    /// Runs until `quit` or the end of the input. A search that still runs at the end of the input is
+    /// finished, unless it would never end by itself.
+    pub fn run(mut self) -> Result<(), UciError> {
+        loop {
+            if self.search.as_ref().is_some_and(Search::is_due) {
+                self.answer()?;
+            }
+            if self.input_ended && self.search.is_none() {
+                return Ok(());
+            }
+            let message = match self.search.as_ref().and_then(Search::hard_limit) {
+                Some(hard) => self.inbox.recv_timeout(hard.saturating_duration_since(Instant::now())),
+                None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match message {
+                Ok(Message::Line(line)) => match FromGui::parse(&line, self.session.dialect.words) {
+                    Ok(FromGui::Quit) => return Ok(()),
+                    Ok(command) => self.execute(command)?,
+                    Err(_) if line.trim().is_empty() => {}
+                    Err(error) => self.session.output.error(&error)?,
+                },
+                Ok(Message::SearchEnded) => {}
+                Ok(Message::EndOfInput) => {
+                    self.input_ended = true;
+                    if self.search.as_ref().is_some_and(|search| !search.ends_by_itself()) {
+                        self.answer()?;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => self.answer()?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+
+    fn execute(&mut self, command: FromGui) -> Result<(), UciError> {
+        match command {
+            FromGui::Uci => self.introduce("uciok")?,
+            FromGui::Ubgi => self.introduce("ubgiok")?,
+            FromGui::Display => {
+                self.session.output.line(&(self.session.dialect.show)(&self.board.position()))?
+            }
+            FromGui::IsReady => self.session.output.line("readyok")?,
+            FromGui::NewGame => {
+                self.answer()?;
+                self.reset(&self.session.options.clone())?;
+                self.set_up(None, &[])?;
+            }
+            FromGui::Position { root, moves } => {
+                self.answer()?;
+                self.set_up(root.as_deref(), &moves)?;
+            }
+            FromGui::Go(go) => {
+                self.answer()?;
+                let go = (self.session.dialect.complete)(go);
+                self.search = Search::start(&self.session, &mut *self.board, go)?;
+            }
+            FromGui::Stop => self.answer()?,
+            FromGui::PonderHit => self.ponder_hit()?,
+            FromGui::SetOption { name, value } => {
+                self.answer()?;
+                self.set_option(&name, &value)?;
+            }
+            FromGui::Quit | FromGui::Ignored => {}
+        }
+        Ok(())
+    }
+
+    fn introduce(&self, last: &str) -> io::Result<()> {
+        let Session { dialect, options, output, .. } = &self.session;
+        output.line(&format!("id name Zeitnot {}", env!("CARGO_PKG_VERSION")))?;
+        output.line("id author the Zeitnot founders")?;
+        let offers = dialect.offers.iter().copied().flatten().map(|offer| offer.line(options));
+        offers.chain((dialect.other_options)(options)).try_for_each(|line| output.line(&line))?;
+        output.line(last)
+    }
+
+    fn set_option(&mut self, name: &str, value: &str) -> Result<(), UciError> {
+        let mut options = self.session.options.clone();
+        let pressed = match options.set(self.session.dialect.offers, name, value) {
+            Ok(pressed) => pressed,
+            Err(BadOption::Unknown(_)) if self.session.dialect.ignores_unknown_options => return Ok(()),
+            Err(error) => return Ok(self.session.output.error(&error)?),
+        };
+        let is_other_engine = options.engine != self.session.options.engine;
+        if (is_other_engine || pressed == Some(Button::ClearHash)) && !self.reset(&options)? {
+            return Ok(());
+        }
+        let has_other_tables = options.engine.syzygy.folders != self.session.options.engine.syzygy.folders;
+        if let Some(endgames) = options.endgames.as_ref().filter(|_| has_other_tables) {
+            self.session.output.line(&format!("info string endgame tables of {endgames}"))?;
+        }
+        let is_other_game = options.game != self.session.options.game;
+        self.session.options = options;
+        if is_other_game {
+            self.board = board::open(self.session.options.game, &self.factory, self.session.options.chess960);
+        }
+        Ok(())
+    }
+
+    /// Starts anew with an empty table. Returns `false`, and changes nothing, if there is no memory for it.
+    fn reset(&mut self, options: &Options) -> Result<bool, UciError> {
+        match EngineFactory::new(&options.engine) {
+            Ok(factory) => {
+                self.factory = factory.with_endgames(options.endgames.clone(), &options.engine.syzygy);
+                self.board.reset(self.factory.clone());
+                Ok(true)
+            }
+            Err(error) => {
+                self.session.output.error(&error)?;
+                Ok(false)
+            }
+        }
+    }
+
+    fn ponder_hit(&mut self) -> Result<(), UciError> {
+        let Some(search) = &mut self.search else { return Ok(()) };
+        if search.ponder_hit(&self.session, &*self.board) { self.answer() } else { Ok(()) }
+    }
+
+    /// Answers the search that runs, if any.
+    fn answer(&mut self) -> Result<(), UciError> {
+        self.search.take().map_or(Ok(()), |search| search.answer(&self.session, &*self.board))
+    }
+
+    fn set_up(&mut self, root: Option<&str>, moves: &[String]) -> io::Result<()> {
+        match self.board.set_up(root, self.session.options.chess960, moves) {
+            Ok(()) => Ok(()),
+            Err(error) => self.session.output.error(&error),
+        }
+    }
+}
