@@ -1,7 +1,7 @@
-# For OpenBench, and for whoever wants nothing but the engine: `make EXE=name` builds the program for this machine's
-# processor and leaves it as `name`; `make` alone leaves it as `zeitnot`. `make CPU=x86-64-v2` builds for others too.
+# Builds the engine alone, for OpenBench and GUIs: `make EXE=name` builds it for this machine's processor as `name`;
+# `make` alone names it `zeitnot-engine`. `make CPU=x86-64-v2` builds for other machines too.
 
-EXE ?= zeitnot
+EXE ?= zeitnot-engine
 CPU ?= native
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)
 export RUSTFLAGS += -C target-cpu=$(CPU)
@@ -12,5 +12,5 @@ endif
 
 .PHONY: all
 all:
-	cargo build --release --locked --bin zeitnot --target-dir "$(TARGET_DIR)"
-	cp "$(TARGET_DIR)/release/zeitnot$(SUFFIX)" "$(EXE:.exe=)$(SUFFIX)"
+	cargo build --release --locked -p zeitnot-engine --target-dir "$(TARGET_DIR)"
+	cp "$(TARGET_DIR)/release/zeitnot-engine$(SUFFIX)" "$(EXE:.exe=)$(SUFFIX)"
