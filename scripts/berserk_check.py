@@ -181,17 +181,6 @@ def challenges(a, b):
     assert a.challenges.get_mine() == {"in": [], "out": []}
 
 
-def open_challenges(a, b):
-    made = a.challenges.create_open(clock_limit=60, clock_increment=1, name="anybody")
-    assert made["urlWhite"] and made["urlBlack"] and made["destUser"] is None, made
-    a.challenges.accept(made["id"])
-    b.challenges.accept(made["id"])
-    for bot in (a, b):
-        bot.events.expect("gameStart", lambda event: event["game"]["gameId"] == made["id"])
-    a.bots.abort_game(made["id"])
-    finished((a, b), made["id"], "aborted")
-
-
 def a_game_to_the_mate(a, b):
     game = start(a, b, rated=True)
     board = b.watch(game)
@@ -331,7 +320,7 @@ def streams(a, b):
     refused(lambda: next(a.bots.stream_game_state("nosuchgm")), 404)
 
 
-CHECKS = [accounts, users, online_bots, challenges, open_challenges, a_game_to_the_mate, draws, takebacks, aborts]
+CHECKS = [accounts, users, online_bots, challenges, a_game_to_the_mate, draws, takebacks, aborts]
 CHECKS += [exports, chess960, correspondence, streams]
 
 

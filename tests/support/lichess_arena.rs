@@ -12,9 +12,9 @@ use zeitnot_arena::{Arena, Config, Summary};
 
 use crate::support::wait::soon;
 
-/// What a person's account has.
-const PERSON: &str = "title = ''\nscopes = ['bot:play', 'board:play', 'challenge:read', 'challenge:write', \
-                      'challenge:bulk', 'follow:read', 'follow:write', 'msg:write', 'team:write']\n";
+/// Settings of a person's account.
+const PERSON: &str = "title = ''\nscopes = ['bot:play', 'challenge:read', 'challenge:write', 'team:write', \
+                      'tournament:write']\n";
 
 /// An arena with nothing but Lichess, and accounts for alice, bob, carol (bots) and dave (a person).
 pub struct Lichess {

@@ -102,11 +102,6 @@ impl Clock {
         }
     }
 
-    /// A side gets more time.
-    pub fn give(&mut self, side: Color, time: Duration) {
-        self.left[side] += time;
-    }
-
     /// Both clocks stop where they are.
     pub fn stop(&mut self, at: Instant) {
         if let Some((side, _)) = self.running {

@@ -169,7 +169,15 @@ async fn ends_that_players_make() {
     let id = lichess.game(BLITZ).await;
     play(&alice, &bob, &id, "e2e4 e7e5").await;
     assert_eq!(alice.refused(&act(&id, "abort"), "").await.0, 400);
-    assert_eq!(alice.refused(&act(&id, "claim-victory"), "").await.0, 400);
+    for deed in ["claim-victory", "berserk"] {
+        assert_eq!(alice.refused(&act(&id, deed), "").await.0, 400, "{deed}");
+    }
+    // A game that both have begun is no longer a challenge to be cancelled.
+    assert_eq!(alice.refused(&format!("/api/challenge/{id}/cancel"), "").await.0, 400);
+    let id = lichess.game(BLITZ).await;
+    assert_eq!(lichess.bot("carol").refused(&format!("/api/challenge/{id}/cancel"), "").await.0, 404);
+    alice.ok(&format!("/api/challenge/{id}/cancel")).await;
+    assert_eq!(alice.watch(&id).await.next().await.unwrap()["state"]["status"], "aborted");
     lichess.stop().await;
 }
 

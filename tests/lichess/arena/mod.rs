@@ -4,7 +4,6 @@ mod api;
 mod class;
 mod faults;
 mod hostile;
-mod pairing;
 mod python;
 mod restart;
 mod tournament;

@@ -46,7 +46,7 @@ fn free_port() -> SocketAddr {
 fn table(address: SocketAddr, folder: &Path) -> String {
     let folder = folder.display();
     format!(
-        "games = '{folder}/games'\n[lichess]\nlisten = '{address}'\nstate = '{folder}/state'\nadmin_token = 'admin'\nai = 'bob'\n\
+        "games = '{folder}/games'\n[lichess]\nlisten = '{address}'\nstate = '{folder}/state'\nadmin_token = 'admin'\n\
          account = [{{ name = 'Alice', token = 'lip_alice' }}, {{ name = 'Bob', token = 'lip_bob' }}]\n"
     )
 }
@@ -242,27 +242,5 @@ async fn clocks_stand_while_nobody_can_play() {
     sleep(Duration::from_millis(700)).await;
     let left = bob.watch(&game).await.expect("gameFull").await["state"]["wtime"].as_u64().unwrap();
     assert!(left > 28_200, "White is not back, and the clock stands: {left}");
-    server.end().await;
-}
-
-#[tokio::test]
-async fn the_computer_plays_on() {
-    let (folder, address) = (tempfile::tempdir().unwrap(), free_port());
-    let [alice, bob] = both(address);
-    let server = Server::inside(address, folder.path()).await;
-    let mut events = bob.events().await;
-    let form = "level=3&color=white&clock.limit=60&clock.increment=1";
-    let (status, made) = alice.post("/api/challenge/ai", form).await;
-    assert_eq!(status, 201, "{made}");
-    let id = made["id"].as_str().unwrap();
-    assert_eq!(events.expect("gameStart").await["game"]["gameId"], made["id"]);
-    lichess_arena::play(&alice, &bob, id, "e2e4 e7e5").await;
-    server.end().await;
-    let server = Server::inside(address, folder.path()).await;
-    assert_eq!(bob.events().await.expect("gameStart").await["game"]["gameId"], made["id"]);
-    let full = alice.watch(id).await.expect("gameFull").await;
-    assert_eq!((&full["black"]["aiLevel"], &full["black"]["id"]), (&json!(3), &Value::Null));
-    lichess_arena::play(&alice, &bob, id, "g1f3 b8c6").await;
-    assert_eq!(moves(&alice, id).await, "e2e4 e7e5 g1f3 b8c6");
     server.end().await;
 }

@@ -1,116 +1,121 @@
-//! What a request is answered with: JSON, a refusal, a game's record, or lines without an end.
+//! Responses of the API: JSON, records, streams, or a refusal.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use hyper::StatusCode;
+use axum::{
+    body::Body,
+    http::{StatusCode, header::CONTENT_TYPE},
+    response::{IntoResponse, Response},
+};
 use serde::Serialize;
 use serde_json::json;
-use tokio::sync::broadcast;
-
 use zeitnot_wire::{
     Message,
     lichess::{Done, Failure, FailureText, RateLimit, UserId},
 };
 
-/// Lines that may wait for a slow reader; then the oldest are dropped.
-const QUEUE: usize = 32;
+const JSON: &str = "application/json";
+const NDJSON: &str = "application/x-ndjson";
+const PGN: &str = "application/x-chess-pgn";
+const TOO_MANY_REQUESTS: &str = "Too many requests. Try again later.";
 
-/// Where the lines of a stream are put; the stream ends when this is dropped.
-pub(super) type Feed = broadcast::Sender<Arc<str>>;
-
-/// Lines that are ready, and those to come.
+/// A granted request.
 #[derive(Debug)]
-pub(super) struct Lines {
-    pub(super) first: Vec<String>,
-    pub(super) rest: broadcast::Receiver<Arc<str>>,
-}
-
-/// A stream that begins with these lines.
-pub(super) fn feed(first: Vec<String>) -> (Feed, Lines) {
-    let (feed, rest) = broadcast::channel(QUEUE);
-    (feed, Lines { first, rest })
-}
-
-/// See the module's comment.
-#[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: StatusCode,
-    pub(super) body: Body,
-}
-
-/// What a stream is about.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum StreamKind {
-    Events,
-    Game,
-    Challenge,
-}
-
-#[derive(Debug)]
-pub(super) enum Body {
-    Nothing,
+pub(super) enum Answer {
+    NoContent,
     Json(String),
+    /// Complete NDJSON.
     Lines(String),
     Pgn(String),
-    Stream { kind: StreamKind, lines: Lines, keep_alive: Duration },
+    /// NDJSON without an end.
+    Stream(Body),
 }
 
-/// An answer, or a refusal.
-pub(super) type Outcome = Result<Answer, Answer>;
+/// A refused request: its status, and the JSON that says why.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    body: String,
+}
+
+pub(super) type Outcome = Result<Answer, Refusal>;
 
 impl Answer {
-    pub(super) fn json(message: &impl Message) -> Answer {
-        Answer::of(Body::Json(message.to_line()))
+    pub(super) fn message(message: &impl Message) -> Answer {
+        Answer::Json(message.to_line())
     }
 
-    /// JSON that no protocol file knows.
+    /// JSON of a type without a wire format of its own.
     pub(super) fn value(value: &impl Serialize) -> Answer {
-        Answer::of(Body::Json(serde_json::to_string(value).unwrap_or_default()))
+        Answer::Json(to_json(value))
     }
 
     pub(super) fn done() -> Answer {
-        Answer::json(&Done::OK)
+        Answer::message(&Done::OK)
     }
+}
 
-    pub(super) fn of(body: Body) -> Answer {
-        Answer { status: StatusCode::OK, body }
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        let (content_type, body) = match self {
+            Answer::NoContent => return StatusCode::NO_CONTENT.into_response(),
+            Answer::Json(text) => (JSON, text.into()),
+            Answer::Lines(text) => (NDJSON, text.into()),
+            Answer::Pgn(text) => (PGN, text.into()),
+            Answer::Stream(body) => (NDJSON, body),
+        };
+        ([(CONTENT_TYPE, content_type)], body).into_response()
     }
+}
 
-    fn failed(status: StatusCode, failure: &Failure) -> Answer {
-        Answer { status, ..Answer::json(failure) }
-    }
-
-    pub(super) fn refused(status: StatusCode, why: &str) -> Answer {
-        Answer::failed(status, &Failure::new(why))
+impl Refusal {
+    pub(super) fn new(status: StatusCode, why: &str) -> Refusal {
+        Refusal { status, body: Failure::new(why).to_line() }
     }
 
     /// 400.
-    pub(super) fn bad(why: &str) -> Answer {
-        Answer::refused(StatusCode::BAD_REQUEST, why)
+    pub(super) fn bad(why: &str) -> Refusal {
+        Refusal::new(StatusCode::BAD_REQUEST, why)
     }
 
     /// 404.
-    pub(super) fn missing(why: &str) -> Answer {
-        Answer::refused(StatusCode::NOT_FOUND, why)
+    pub(super) fn missing(why: &str) -> Refusal {
+        Refusal::new(StatusCode::NOT_FOUND, why)
     }
 
     /// 429.
-    pub(super) fn too_many(why: &str) -> Answer {
-        Answer::refused(StatusCode::TOO_MANY_REQUESTS, why)
+    pub(super) fn too_many(why: &str) -> Refusal {
+        Refusal::new(StatusCode::TOO_MANY_REQUESTS, why)
     }
 
-    /// A field of a form that cannot be meant. It is said twice, as there: clients look at either place.
-    pub(super) fn field(field: &str, why: &str) -> Answer {
-        let said = json!({ field: [why], "error": { field: [why] } });
-        Answer { status: StatusCode::BAD_REQUEST, ..Answer::value(&said) }
+    /// 429 of a rate limit.
+    pub(super) fn rate_limited() -> Refusal {
+        Refusal::too_many(TOO_MANY_REQUESTS)
     }
 
-    /// The account has played its games against bots for today: its own fault, or its opponent's.
-    pub(super) fn capped(status: StatusCode, who: &UserId, games: u32, wait: Duration) -> Answer {
+    /// 400 for one field of a form. As on Lichess the text is there twice: clients look at either place.
+    pub(super) fn field(field: &str, why: &str) -> Refusal {
+        let body = to_json(&json!({ field: [why], "error": { field: [why] } }));
+        Refusal { status: StatusCode::BAD_REQUEST, body }
+    }
+
+    /// The daily limit of bot games is reached: 429 for the caller's own, 400 for the opponent's.
+    pub(super) fn bot_games(status: StatusCode, who: &UserId, games: u32, wait: Duration) -> Refusal {
         let text = format!(
             "{who} played {games} games against other bots today, please wait before challenging another bot."
         );
         let limit = RateLimit { key: RateLimit::BOT_VS_BOT.to_owned(), wait };
-        Answer::failed(status, &Failure { error: FailureText::Text(text), ratelimit: Some(limit) })
+        let failure = Failure { error: FailureText::Text(text), ratelimit: Some(limit) };
+        Refusal { status, body: failure.to_line() }
     }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.status, [(CONTENT_TYPE, JSON)], self.body).into_response()
+    }
+}
+
+pub(super) fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }

@@ -1,434 +1,292 @@
-//! Accounts that play in a tournament of the class: its referee keeps board and clocks, and here its messages
-//! become lines of streams, and requests become its players' messages.
-//!
-//! ```text
-//!  desk ─ Order ─▶ envoy (a seat in the tournament) ─▶ tournament ─▶ game
-//!  desk ◀─ Told ── envoy ◀─ client's queue ◀───────────┴──────────────┘
-//! ```
-//!
-//! An envoy is a task: it waits for the tournament, so that the desk never does.
+//! Accounts that play in class tournaments: messages of the tournament's referee become events and game states, and
+//! actions of players become messages to the referee.
 
-use std::time::Duration;
-
-use tokio::{
-    select,
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
-use tokio_util::sync::CancellationToken;
-
+use tokio::{sync::mpsc, time::Instant};
 use zeitnot_rules::{ByColor, Color, Game as _, GameResult, TimeControl as Clocks, chess::Chess};
 use zeitnot_wire::{
     contest::{FromClient, FromServer, State},
-    lichess::{Event, GameId, GameRule, Source, Status, TimeControl, UserId, VariantKey},
+    lichess::{GameId, Source, Status, TimeControl, UserId, VariantKey},
 };
 
 use super::{
-    answer::{Answer, Outcome},
-    challenges::line,
-    desk::DeskActor,
-    game::{End, Game, Player, Terms},
-    route::Deed,
-};
-use crate::{
-    Name,
-    client::Client,
-    delay::Delay,
-    tournament::{Hall, Refusal, Seat},
+    accounts::Accounts,
+    answer::{Answer, Outcome, Refusal},
+    game::{ClassGame, End, Game, GameAction, Player},
+    games::{Games, player, start_event},
+    terms::Terms,
 };
 
-/// What may wait for an envoy: more than anybody has to say at once.
+/// Orders that may wait for a bridge.
 const QUEUE: usize = 64;
-/// Of a name that may be longer than Lichess knows them.
-const LONGEST_STEM: usize = 28;
+/// Lichess names have at most 30 characters; a guest's may get two more.
+const MAX_GUEST_NAME: usize = 28;
 
-/// What an envoy is to do.
+/// An order to the bridge of an account.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// The account is there: take its seat, unless that is done already.
-    Sit,
-    /// Say this; it came then.
-    Say(FromClient, Instant),
+    /// The account is online: take its seat, if that is not done yet.
+    Join,
+    /// Send this message, which came at that time.
+    Send(FromClient, Instant),
 }
 
-/// What the tournament tells an account; `None`: it has no seat any more. The reply is what the account says.
+/// An account in a class tournament.
 #[derive(Debug)]
-pub(super) struct Told {
+struct Entrant {
     account: UserId,
-    message: Option<FromServer>,
-    reply: oneshot::Sender<Option<FromClient>>,
-}
-
-/// Where the desk hears from envoys.
-pub(super) type Ear = mpsc::Sender<Told>;
-
-/// An account in a tournament, as the desk knows it.
-#[derive(Debug)]
-pub(super) struct Entrant {
-    pub(super) account: UserId,
     name: String,
-    envoy: mpsc::Sender<Order>,
+    bridge: mpsc::Sender<Order>,
     pairing: Option<Pairing>,
 }
 
-/// The game that an account was paired for last.
+/// The game that an account was last paired for.
 #[derive(Debug)]
 struct Pairing {
     tag: String,
     time: Clocks,
-    /// Nobody was there to say that the game can begin.
-    is_open: bool,
-}
-
-/// Sits in the tournament for one account.
-#[derive(Debug)]
-pub(super) struct Envoy {
-    account: UserId,
-    name: Name,
-    tournament: Name,
-    hall: Hall,
-    orders: mpsc::Receiver<Order>,
-    ear: Ear,
-    /// The game that the account has agreed to last.
-    game: Option<String>,
-}
-
-/// Where a game is refereed, if not here.
-#[derive(Clone, Debug)]
-pub(super) struct Host {
-    /// Its name there.
-    tag: String,
-    /// Whose envoy's word on the game is taken; the other one's would be the same again.
-    witness: UserId,
-    /// So many plies had been played when a move was handed on.
-    sent: Option<usize>,
+    /// The account was not online to acknowledge it.
+    is_unacknowledged: bool,
 }
 
 impl Entrant {
-    /// An account in a tournament, and the envoy that is to run for it.
-    pub(super) fn new(
-        account: UserId,
-        name: Name,
-        tournament: Name,
-        hall: Hall,
-        ear: Ear,
-    ) -> (Entrant, Envoy) {
-        let (envoy, orders) = mpsc::channel(QUEUE);
-        let entrant = Entrant { account: account.clone(), name: name.to_string(), envoy, pairing: None };
-        (entrant, Envoy { account, name, tournament, hall, orders, ear, game: None })
-    }
-
-    /// The account is there.
-    fn come(&mut self, now: Instant) {
-        let missed = self.pairing.as_mut().filter(|pairing| pairing.is_open);
+    fn come_online(&mut self, now: Instant) {
+        let missed = self.pairing.as_mut().filter(|pairing| pairing.is_unacknowledged);
         let order = match missed {
             Some(pairing) => {
-                pairing.is_open = false;
-                Order::Say(FromClient::Ack { game: pairing.tag.clone() }, now)
+                pairing.is_unacknowledged = false;
+                Order::Send(FromClient::Ack { game: pairing.tag.clone() }, now)
             }
-            None => Order::Sit,
+            None => Order::Join,
         };
-        // Where so much waits already, it has been told so.
-        let _ = self.envoy.try_send(order);
-    }
-
-    fn is_paired_for(&self, tag: &str) -> bool {
-        self.pairing.as_ref().is_some_and(|pairing| pairing.tag == tag)
+        // A full queue holds such an order already.
+        let _ = self.bridge.try_send(order);
     }
 }
 
-impl Envoy {
-    /// Serves until `stop`, or until the desk is gone.
-    pub(super) async fn run(mut self, stop: CancellationToken) {
-        while let Some(Some(order)) = stop.run_until_cancelled(self.orders.recv()).await {
-            if let Order::Sit = order {
-                self.sit(&stop).await;
+/// All accounts in class tournaments.
+#[derive(Debug, Default)]
+pub(super) struct Class(Vec<Entrant>);
+
+impl Class {
+    /// Enters an account; returns the orders of its bridge.
+    pub(super) fn enter(&mut self, account: UserId, name: String) -> mpsc::Receiver<Order> {
+        let (bridge, orders) = mpsc::channel(QUEUE);
+        self.0.push(Entrant { account, name, bridge, pairing: None });
+        orders
+    }
+
+    fn entrant(&mut self, account: &UserId) -> Option<&mut Entrant> {
+        self.0.iter_mut().find(|entrant| entrant.account == *account)
+    }
+
+    /// The account has opened its event stream.
+    pub(super) fn come_online(&mut self, who: &UserId, now: Instant) {
+        self.entrant(who).into_iter().for_each(|entrant| entrant.come_online(now));
+    }
+
+    /// Applies a message to an account; returns the account's answer.
+    pub(super) fn receive(
+        &mut self,
+        account: &UserId,
+        message: FromServer,
+        games: &mut Games,
+        accounts: &mut Accounts,
+        now: Instant,
+    ) -> Option<FromClient> {
+        match message {
+            FromServer::GamePaired { game, time_control, .. } => {
+                let is_online = games.is_online(accounts, account);
+                return self.acknowledge(account, game, time_control, is_online);
             }
+            FromServer::GameStarted(state) => self.start(account, &state, games, accounts, now),
+            FromServer::PlayerMoved { mv, state, .. } => {
+                if let Some(game) = running(games, account, &state.game) {
+                    game.apply_refereed(&mv, state.left, now);
+                }
+            }
+            FromServer::ClockUpdate(state) | FromServer::YourMove(state) => {
+                if let Some(game) = running(games, account, &state.game) {
+                    game.set_clocks(state.left, now);
+                }
+            }
+            FromServer::GameOver { game, result, reason } => {
+                let end = end(result, &reason);
+                finish(games, accounts, account, now, |class| class.tag == game, |_| end.clone());
+            }
+            FromServer::GameAborted { .. } => {
+                let end = End { status: Status::Aborted, winner: None };
+                finish(games, accounts, account, now, |_| true, |_| end.clone());
+            }
+            FromServer::Info { .. } | FromServer::GameState(_) | FromServer::Said { .. } => {}
         }
+        None
     }
 
-    /// From the seat's taking to its end.
-    async fn sit(&mut self, stop: &CancellationToken) {
-        let (client, mut outbox) = Client::channel(stop.child_token(), Delay::default());
-        let seat = match self.hall.join(self.tournament.as_str(), self.name.clone(), client).await {
-            Ok(seat) => seat,
-            Err(over @ Refusal::Over(_)) => return tracing::debug!("Lichess: {}: {over}", self.name),
-            Err(refusal) => return tracing::warn!("Lichess: {} cannot play: {refusal}", self.name),
-        };
-        loop {
-            select! {
-                message = outbox.next() => {
-                    let Some(message) = message else { break };
-                    if let Some(reply) = self.tell(Some(message)).await {
-                        self.say(&seat, reply, Instant::now()).await;
-                    }
-                }
-                Some(order) = self.orders.recv() => {
-                    if let Order::Say(message, at) = order {
-                        self.say(&seat, message, at).await;
-                    }
-                }
-            }
-        }
-        seat.leave().await;
-        self.tell(None).await;
+    /// An account that is not online does not acknowledge: the tournament waits, and then takes the seat back.
+    fn acknowledge(
+        &mut self,
+        account: &UserId,
+        tag: String,
+        time: Clocks,
+        is_online: bool,
+    ) -> Option<FromClient> {
+        let entrant = self.entrant(account)?;
+        entrant.pairing = Some(Pairing { tag: tag.clone(), time, is_unacknowledged: !is_online });
+        is_online.then_some(FromClient::Ack { game: tag })
     }
 
-    /// A word about a game that is over, said while the next one began, would cost the seat.
-    async fn say(&mut self, seat: &Seat, message: FromClient, at: Instant) {
-        match &message {
-            FromClient::Ack { game } => self.game = Some(game.clone()),
-            FromClient::Move { game, .. } | FromClient::Resign { game }
-                if self.game.as_ref() != Some(game) =>
-            {
-                return;
-            }
-            _ => {}
-        }
-        seat.say(message, at).await;
-    }
-
-    async fn tell(&self, message: Option<FromServer>) -> Option<FromClient> {
-        let (reply, answer) = oneshot::channel();
-        let told = Told { account: self.account.clone(), message, reply };
-        self.ear.send(told).await.ok()?;
-        answer.await.ok().flatten()
-    }
-}
-
-impl DeskActor {
-    /// The account's event stream is open: it plays.
-    pub(super) fn summon(&mut self, who: &UserId, now: Instant) {
-        let entrant = self.entrants.iter_mut().find(|entrant| entrant.account == *who);
-        entrant.into_iter().for_each(|entrant| entrant.come(now));
-    }
-
-    /// A word from a tournament.
-    pub(super) fn hear(&mut self, Told { account, message, reply }: Told, now: Instant) {
-        let said = match message {
-            Some(FromServer::GamePaired { game, time_control, .. }) => self.ack(&account, game, time_control),
-            Some(FromServer::GameStarted(state)) => {
-                self.begin_hosted(&account, &state, now);
-                None
-            }
-            Some(FromServer::PlayerMoved { mv, state, .. }) => {
-                if let Some(game) = self.hosted(&account, &state.game) {
-                    game.hear_move(&mv, state.left, now);
-                }
-                None
-            }
-            Some(FromServer::ClockUpdate(state) | FromServer::YourMove(state)) => {
-                if let Some(game) = self.hosted(&account, &state.game) {
-                    game.hear_clocks(state.left, now);
-                }
-                None
-            }
-            Some(FromServer::GameOver { game, result, reason }) => {
-                let (status, winner) = ending(result, &reason);
-                self.end_hosted(&account, Some(&game), now, |_| End { status: status.clone(), winner });
-                None
-            }
-            Some(FromServer::GameAborted { .. }) => {
-                self.end_hosted(&account, None, now, |_| End { status: Status::Aborted, winner: None });
-                None
-            }
-            None => {
-                self.unseat(&account, now);
-                None
-            }
-            Some(FromServer::Info { .. } | FromServer::GameState(_) | FromServer::Said { .. }) => None,
-        };
-        let _ = reply.send(said);
-    }
-
-    /// Who is not there does not play: the tournament waits for a while, and then gives the seat up.
-    fn ack(&mut self, account: &UserId, tag: String, time: Clocks) -> Option<FromClient> {
-        let is_here = self.is_online(account);
-        let entrant = self.entrants.iter_mut().find(|entrant| entrant.account == *account)?;
-        entrant.pairing = Some(Pairing { tag: tag.clone(), time, is_open: !is_here });
-        is_here.then_some(FromClient::Ack { game: tag })
-    }
-
-    /// The account has lost its seat; whatever it played was lost by that.
-    fn unseat(&mut self, account: &UserId, now: Instant) {
-        let left =
-            |game: &Game| End { status: Status::Timeout, winner: game.side_of(account).map(|side| !side) };
-        self.end_hosted(account, None, now, left);
-        let is_here = self.is_online(account);
-        let entrant = self.entrants.iter_mut().find(|entrant| entrant.account == *account);
-        if let Some(entrant) = entrant {
+    /// The account has lost its seat, and with it the game it played.
+    pub(super) fn lose_seat(
+        &mut self,
+        account: &UserId,
+        games: &mut Games,
+        accounts: &mut Accounts,
+        now: Instant,
+    ) {
+        let end =
+            |game: &Game| End { status: Status::Timeout, winner: game.color_of(account).map(|color| !color) };
+        finish(games, accounts, account, now, |_| true, end);
+        let is_online = games.is_online(accounts, account);
+        if let Some(entrant) = self.entrant(account) {
             entrant.pairing = None;
-            if is_here {
-                entrant.come(now);
+            if is_online {
+                entrant.come_online(now);
             }
         }
     }
 
-    fn begin_hosted(&mut self, account: &UserId, state: &State, now: Instant) {
-        let id = match self.games.values().find(|game| game.is_hosted_as(&state.game)) {
-            Some(game) if game.end.is_some() => return,
-            Some(game) => game.id,
-            None => match self.host(account, state, now) {
-                Some(id) => id,
-                None => return,
-            },
+    fn start(&self, account: &UserId, state: &State, games: &mut Games, accounts: &Accounts, now: Instant) {
+        let known = games.map.values().find(|game| game.is_class_game(&state.game));
+        let id = match known.map(|game| (game.id, game.is_over())) {
+            Some((_, true)) => return,
+            Some((id, false)) => Some(id),
+            None => self.create(account, state, games, accounts, now),
         };
-        if let Ok((game, side)) = self.game_of(account, id) {
-            let event = Event::GameStart { game: Box::new(game.event(side, now)) };
-            self.people.tell(account, &event);
+        if let Some(game) = id.and_then(|id| games.map.get(&id))
+            && let Some(color) = game.color_of(account)
+        {
+            accounts.tell(account, &start_event(game, color, now));
         }
     }
 
-    /// A game of the class as it is shown here.
-    fn host(&mut self, witness: &UserId, state: &State, now: Instant) -> Option<GameId> {
-        let entrant = self.entrants.iter().find(|entrant| entrant.account == *witness)?;
+    /// Creates the game that shows one of a class tournament.
+    fn create(
+        &self,
+        witness: &UserId,
+        state: &State,
+        games: &mut Games,
+        accounts: &Accounts,
+        now: Instant,
+    ) -> Option<GameId> {
+        let pairing = self.0.iter().find(|entrant| entrant.account == *witness)?.pairing.as_ref()?;
         let is_usual = state.fen == Chess::start().print();
         let terms = Terms {
             variant: if is_usual { VariantKey::Standard } else { VariantKey::FromPosition },
             rated: false,
-            time: TimeControl::Clock(entrant.pairing.as_ref()?.time),
+            time: TimeControl::Clock(pairing.time),
             fen: (!is_usual).then(|| state.fen.clone()),
             source: Source::Api,
-            rules: vec![GameRule::NoGiveTime, GameRule::NoRematch],
         };
-        let player = |side: Color| {
-            let name = &state.names[side];
-            let is_it = |entrant: &&Entrant| entrant.name == *name && entrant.is_paired_for(&state.game);
-            match self.entrants.iter().find(is_it) {
-                Some(entrant) => self.player(&entrant.account, &terms).ok(),
+        let player_of = |color: Color| {
+            let name = &state.names[color];
+            let is_paired = |pairing: &Pairing| pairing.tag == state.game;
+            let is_it =
+                |entrant: &&Entrant| entrant.name == *name && entrant.pairing.as_ref().is_some_and(is_paired);
+            match self.0.iter().find(is_it) {
+                Some(entrant) => player(accounts, &entrant.account, &terms),
                 None => guest(name, witness),
             }
         };
-        let [Some(white), Some(black)] = Color::BOTH.map(player) else { return None };
-        let line = line(&terms).ok()?;
-        let id = GameId::from(self.free_id());
-        let mut game = Game::new(id, terms, line, ByColor([white, black]), self.patience(), now);
-        game.host = Some(Host { tag: state.game.clone(), witness: witness.clone(), sent: None });
-        game.hear_clocks(state.left, now);
-        self.games.insert(id, game);
+        let [Some(white), Some(black)] = Color::BOTH.map(player_of) else { return None };
+        let board = terms.begin().ok()?;
+        let id = GameId::from(games.free_id());
+        let mut game = games.create(id, terms, board, ByColor([white, black]), now);
+        let (tag, witness) = (state.game.clone(), witness.clone());
+        game.class = Some(ClassGame { tag, witness, passed_on: None });
+        game.set_clocks(state.left, now);
+        games.map.insert(id, game);
         Some(id)
     }
 
-    /// A running game of the class, if the account is the one to be believed about it.
-    fn hosted(&mut self, account: &UserId, tag: &str) -> Option<&mut Game> {
-        let is_it = |game: &&Game| game.end.is_none() && game.is_hosted_as(tag);
-        let id = self.games.values().find(is_it)?.id;
-        self.games.get_mut(&id).filter(|game| game.host.as_ref().is_some_and(|host| host.witness == *account))
-    }
-
-    /// One game is over, or all of the account.
-    fn end_hosted(&mut self, account: &UserId, tag: Option<&str>, now: Instant, end: impl Fn(&Game) -> End) {
-        let is_meant = |game: &&Game| {
-            let witness = game.host.as_ref().filter(|host| host.witness == *account);
-            game.end.is_none() && witness.is_some_and(|host| tag.is_none_or(|tag| host.tag == tag))
+    /// Passes an action on to the referee, who knows moves and resignations. Their number is not limited, as that of
+    /// other participants is not.
+    pub(super) fn act(
+        &self,
+        who: &UserId,
+        (game, color): (&mut Game, Color),
+        action: GameAction,
+        at: Instant,
+    ) -> Outcome {
+        let entrant = self.0.iter().find(|entrant| entrant.account == *who);
+        let Some((tag, entrant)) = game.class.as_ref().map(|class| class.tag.clone()).zip(entrant) else {
+            return Err(Refusal::missing("No such game"));
         };
-        let ended: Vec<GameId> = self.games.values().filter(is_meant).map(|game| game.id).collect();
-        for id in ended {
-            if let Some(game) = self.games.get_mut(&id) {
-                let End { status, winner } = end(game);
-                game.finish(status, winner, now);
+        let order = entrant.bridge.try_reserve().map_err(|_| Refusal::rate_limited())?;
+        match action {
+            _ if game.is_over() => return Err(Refusal::bad("Not your turn, or game already over")),
+            GameAction::Move { text, .. } => {
+                let mv = game.pass_on(color, &text).map_err(|why| Refusal::bad(&why))?.to_string();
+                order.send(Order::Send(FromClient::Move { game: tag, mv }, at));
             }
-            self.conclude(id, now);
-        }
-    }
-
-    /// What a player does in a game of the class: the referee knows moves and giving up. Moves are not rationed, as
-    /// those of the others are not.
-    pub(super) fn play_hosted(&mut self, who: &UserId, id: GameId, deed: Deed, at: Instant) -> Outcome {
-        let envoy = self.entrants.iter().find(|entrant| entrant.account == *who).map(|e| e.envoy.clone());
-        let (game, side) = self.game_of(who, id)?;
-        let Some((host, envoy)) = game.host.as_ref().zip(envoy) else {
-            return Err(Answer::missing("No such game"));
-        };
-        let tag = host.tag.clone();
-        let Ok(place) = envoy.try_reserve() else {
-            return Err(Answer::too_many("Too many requests. Try again later."));
-        };
-        match deed {
-            _ if game.end.is_some() => return Err(Answer::bad("Not your turn, or game already over")),
-            Deed::Move { text, .. } => {
-                let mv = game.hand_on(side, &text).map_err(|why| Answer::bad(&why))?;
-                place.send(Order::Say(FromClient::Move { game: tag, mv }, at));
+            GameAction::Resign => order.send(Order::Send(FromClient::Resign { game: tag }, at)),
+            GameAction::Chat(_) | GameAction::Draw(false) | GameAction::Takeback(false) => {
+                game.act(color, action, at).map_err(|why| Refusal::bad(&why))?;
             }
-            Deed::Resign => place.send(Order::Say(FromClient::Resign { game: tag }, at)),
-            Deed::Chat(_) | Deed::Draw(false) | Deed::Takeback(false) => {
-                game.obey(side, deed, at).map_err(|why| Answer::bad(&why))?;
-            }
-            _ => return Err(Answer::bad("This is not possible in a tournament of the class")),
+            _ => return Err(Refusal::bad("This is not possible in a tournament of the class")),
         }
         Ok(Answer::done())
     }
 }
 
-impl Game {
-    fn is_hosted_as(&self, tag: &str) -> bool {
-        self.host.as_ref().is_some_and(|host| host.tag == tag)
-    }
+/// The running game of that tag, if the account is its witness.
+fn running<'g>(games: &'g mut Games, account: &UserId, tag: &str) -> Option<&'g mut Game> {
+    let id = games.running().find(|game| game.is_class_game(tag))?.id;
+    games.map.get_mut(&id).filter(|game| game.class.as_ref().is_some_and(|class| class.witness == *account))
+}
 
-    /// A move that the referee has taken.
-    fn hear_move(&mut self, text: &str, left: ByColor<Duration>, now: Instant) {
-        let mover = self.side_to_move();
-        if self.replay(text, Some(left[mover])).is_none() {
-            return tracing::error!("Lichess: game {}: the referee's move {text} is not legal here", self.id);
+/// Finishes the selected ones of the games that the account is a witness of.
+fn finish(
+    games: &mut Games,
+    accounts: &mut Accounts,
+    account: &UserId,
+    now: Instant,
+    is_selected: impl Fn(&ClassGame) -> bool,
+    end: impl Fn(&Game) -> End,
+) {
+    let is_meant = |game: &&Game| {
+        game.class.as_ref().is_some_and(|class| class.witness == *account && is_selected(class))
+    };
+    let ended: Vec<GameId> = games.running().filter(is_meant).map(|game| game.id).collect();
+    for id in ended {
+        if let Some(game) = games.map.get_mut(&id) {
+            let End { status, winner } = end(game);
+            game.finish(status, winner, now);
         }
-        if !self.line.outcome().is_over() {
-            self.hear_clocks(left, now);
-            self.tell_state(now);
-        }
-    }
-
-    fn hear_clocks(&mut self, left: ByColor<Duration>, now: Instant) {
-        let side = self.side_to_move();
-        if let Some(clock) = &mut self.clock {
-            clock.set(left);
-            clock.start(side, now);
-        }
-    }
-
-    /// A move that the referee will take if it comes in time.
-    fn hand_on(&mut self, side: Color, text: &str) -> Result<String, String> {
-        let played = self.line.moves().len();
-        let is_turn = self.side_to_move() == side;
-        let Some(host) = self.host.as_mut().filter(|host| is_turn && host.sent != Some(played)) else {
-            return Err("Not your turn, or game already over".to_owned());
-        };
-        let shown: String = text.chars().filter(|c| !c.is_control()).take(10).collect();
-        let mv = self.line.read(text).map_err(|_| format!("Invalid UCI: {shown}"))?;
-        host.sent = Some(played);
-        Ok(mv.to_string())
+        games.conclude(id, accounts, now);
     }
 }
 
-/// Somebody who speaks another protocol, or has not been heard yet, under a name that Lichess takes for one. Programs
-/// know by the names which side is theirs: nobody has that of the account they meet.
+/// A participant that speaks another protocol, or has not been heard of yet, under a name that is valid on Lichess.
+/// Clients tell their side by the names, so no guest has the name of its opponent.
 fn guest(name: &str, opponent: &UserId) -> Option<Player> {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
-    let mut name: String = name.chars().map(plain).take(LONGEST_STEM).collect();
+    let mut name: String = name.chars().map(plain).take(MAX_GUEST_NAME).collect();
     if name.eq_ignore_ascii_case(opponent.as_str()) {
         name += "-2";
     }
-    Some(Player {
-        id: name.parse().ok()?,
-        name,
-        title: None,
-        rating: None,
-        provisional: false,
-        ai_level: None,
-        is_guest: true,
-    })
+    let id = name.parse().ok()?;
+    Some(Player { id, name, title: None, rating: None, provisional: false, is_guest: true })
 }
 
-/// The referee's words for an end, in those of Lichess.
-fn ending(result: GameResult, reason: &str) -> (Status, Option<Color>) {
-    let GameResult::Won(winner) = result else {
-        let status = if reason == "Stalemate" { Status::Stalemate } else { Status::Draw };
-        return (status, None);
+/// The referee's result as Lichess tells it.
+fn end(result: GameResult, reason: &str) -> End {
+    let (status, winner) = match (result, reason) {
+        (GameResult::Draw, "Stalemate") => (Status::Stalemate, None),
+        (GameResult::Draw, _) => (Status::Draw, None),
+        (GameResult::Won(winner), "Out of time") => (Status::OutOfTime, Some(winner)),
+        (GameResult::Won(winner), "Resignation") => (Status::Resign, Some(winner)),
+        (GameResult::Won(winner), "Resignation by disconnect") => (Status::Timeout, Some(winner)),
+        (GameResult::Won(winner), _) => (Status::Mate, Some(winner)),
     };
-    let status = match reason {
-        "Out of time" => Status::OutOfTime,
-        "Resignation" => Status::Resign,
-        "Resignation by disconnect" => Status::Timeout,
-        _ => Status::Mate,
-    };
-    (status, Some(winner))
+    End { status, winner }
 }

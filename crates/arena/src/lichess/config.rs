@@ -1,20 +1,20 @@
-//! The `[arena.lichess]` table: who has an account, what is waited for, and what is rationed.
+//! The `[arena.lichess]` table: accounts, waiting times, rate limits, tournaments and faults.
 
 use std::{collections::BTreeSet, fs, net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
-
 use zeitnot_rules::TimeControl;
 use zeitnot_wire::lichess::{Scope, Title, Token, TournamentId, UserId, VariantKey};
 
-use super::clocks::Clocks;
-use super::people::FIRST_RATING;
+use super::terms::ClockPolicy;
 use crate::Name;
 
-/// No wait is longer: beyond it nobody is there to wait.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
-/// Files with a token in them hold nothing else.
-const LONGEST_FILE: u64 = 4096;
+/// Rating of a new account.
+pub(super) const INITIAL_RATING: i32 = 1500;
+/// The longest wait that can be configured.
+const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
+/// The longest file of a token.
+const MAX_TOKEN_FILE: u64 = 4096;
 
 /// The `[arena.lichess]` table.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -22,49 +22,46 @@ const LONGEST_FILE: u64 = 4096;
 pub struct Config {
     /// Where to listen for HTTP.
     pub listen: SocketAddr,
-    /// Who may make accounts while the server runs; nobody without it.
+    /// The token that makes accounts, tournaments and faults while the server runs.
     #[serde(default)]
     pub admin_token: Option<Token>,
-    /// Keeps accounts, challenges and running games over a restart; without it they end with the server.
+    /// File that keeps accounts, challenges and running games over a restart.
     #[serde(default)]
     pub state: Option<PathBuf>,
-    /// How often an event stream says that it lives.
+    /// Interval of keep-alive lines on event streams.
     #[serde(default = "seconds::<6>", with = "humantime_serde")]
     pub event_keep_alive: Duration,
-    /// How often a game's stream does.
+    /// Interval of keep-alive lines on game streams.
     #[serde(default = "seconds::<7>", with = "humantime_serde")]
     pub game_keep_alive: Duration,
-    /// How long a challenge with clocks stands that nobody keeps alive.
+    /// Lifetime of a challenge with clocks that is not kept alive.
     #[serde(default = "seconds::<20>", with = "humantime_serde")]
     pub challenge_life: Duration,
-    /// How long each may take for the first move.
+    /// Time for each player's first move.
     #[serde(default = "seconds::<30>", with = "humantime_serde")]
     pub first_move: Duration,
-    /// Who has no stream of the game open for this long is gone.
+    /// Time without a game stream after which a player is gone.
     #[serde(default = "seconds::<10>", with = "humantime_serde")]
     pub gone_after: Duration,
-    /// How long the other one must wait then before the game can be claimed.
+    /// Time from then until the opponent can claim the game.
     #[serde(default = "seconds::<30>", with = "humantime_serde")]
     pub claim_after: Duration,
-    /// The account that plays for the computer in games against it; without it there are none.
-    #[serde(default)]
-    pub ai: Option<UserId>,
-    /// The teams that can be joined.
+    /// Teams that accounts can join.
     #[serde(default)]
     pub team: Vec<TeamConfig>,
-    /// Which clocks may be asked for.
+    /// Allowed time controls.
     #[serde(default)]
-    pub clocks: Clocks,
-    /// The accounts at the start.
+    pub clocks: ClockPolicy,
+    /// Accounts at the start.
     #[serde(default)]
     pub account: Vec<AccountConfig>,
-    /// Tournaments that players join by themselves.
+    /// Arena tournaments that players join by themselves.
     #[serde(default)]
     pub tournament: Vec<TournamentConfig>,
-    /// What is rationed.
+    /// Rate limits.
     #[serde(default)]
     pub limits: Limits,
-    /// What goes wrong on purpose.
+    /// Faults on purpose.
     #[serde(default)]
     pub faults: Faults,
 }
@@ -75,84 +72,48 @@ fn seconds<const N: u64>() -> Duration {
 
 /// One `[[arena.lichess.account]]`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct AccountConfig {
     /// As its owner writes it.
     pub name: String,
-    /// What its programs show. Without one nobody can log in, and challenges stand unanswered.
-    #[serde(default)]
+    /// Token of its clients; without one nobody can log in.
     pub token: Option<Token>,
-    /// A file with nothing else in it.
-    #[serde(default)]
+    /// File that holds the token and nothing else.
     pub token_file: Option<PathBuf>,
-    /// `BOT`; with an empty one it is a person's until it is upgraded.
-    #[serde(default = "bot")]
+    /// `BOT`, or empty for a person's account.
     pub title: String,
-    /// Its rating in each kind of game.
-    #[serde(default = "first_rating")]
+    /// Initial rating for each kind of game.
     pub rating: i32,
-    /// From so many games in each kind: lichess-bot challenges nobody who has played none.
-    #[serde(default = "some_games")]
+    /// Initial number of games for each kind: lichess-bot challenges nobody who has played none.
     pub games: u32,
-    /// The tournament of the class that it plays in when it is there.
-    #[serde(default)]
+    /// Class tournament that it plays in while it is online.
     pub class: Option<Name>,
-    /// What its token may do.
-    #[serde(default = "scopes")]
+    /// Scopes of its token.
     pub scopes: Vec<Scope>,
 }
 
-/// One `[[arena.lichess.team]]`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TeamConfig {
-    /// As it stands in addresses: small letters, digits and `-`.
-    pub id: String,
-    /// As people read it; without one as the `id`.
-    #[serde(default)]
-    pub name: Option<String>,
-    /// What members must know.
-    #[serde(default)]
-    pub password: Option<String>,
-}
-
-fn bot() -> String {
-    Title::Bot.as_str().to_owned()
-}
-
-fn first_rating() -> i32 {
-    FIRST_RATING
-}
-
-fn some_games() -> u32 {
-    1
-}
-
-fn scopes() -> Vec<Scope> {
-    vec![Scope::BotPlay]
+impl Default for AccountConfig {
+    fn default() -> AccountConfig {
+        AccountConfig {
+            name: String::new(),
+            token: None,
+            token_file: None,
+            title: Title::Bot.as_str().to_owned(),
+            rating: INITIAL_RATING,
+            games: 1,
+            class: None,
+            scopes: vec![Scope::BotPlay],
+        }
+    }
 }
 
 impl AccountConfig {
-    /// With a name only.
-    pub(super) fn new(name: String) -> AccountConfig {
-        AccountConfig {
-            name,
-            token: None,
-            token_file: None,
-            title: bot(),
-            rating: first_rating(),
-            games: some_games(),
-            class: None,
-            scopes: scopes(),
-        }
-    }
-
-    /// Reads the token from its file; the error holds nothing of what stands there.
-    fn load(&mut self) -> Result<(), String> {
+    /// Reads the token from its file; errors show nothing of its content.
+    fn load_token(&mut self) -> Result<(), String> {
         let Some(path) = &self.token_file else { return Ok(()) };
         let why = |why: String| format!("lichess: token_file {}: {why}", path.display());
         let length = fs::metadata(path).map_err(|error| why(error.to_string()))?.len();
-        if length > LONGEST_FILE {
+        if length > MAX_TOKEN_FILE {
             return Err(why("it is too long to hold a token".into()));
         }
         let text = fs::read_to_string(path).map_err(|error| why(error.to_string()))?;
@@ -161,39 +122,50 @@ impl AccountConfig {
     }
 }
 
-/// One `[[arena.lichess.tournament]]`: whoever is free is paired, until the time is over.
+/// One `[[arena.lichess.team]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TeamConfig {
+    /// As in addresses: lower-case letters, digits and `-`.
+    pub id: String,
+    /// Password to join.
+    #[serde(default)]
+    pub password: Option<String>,
+}
+
+/// One `[[arena.lichess.tournament]]`: free players are paired until its time is over.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TournamentConfig {
-    /// As people call it.
+    /// Name for people.
     pub name: String,
-    /// As programs do: 8 letters and digits; made up without it.
+    /// Id for clients: 8 letters and digits, random by default.
     #[serde(default)]
     pub id: Option<TournamentId>,
-    /// Seconds for each player and game, and seconds added after each move.
+    /// Seconds for each player, and seconds added after each move.
     pub time: TimeControl,
-    /// How long after the arena's start it begins.
+    /// Time from the arena's start to the tournament's.
     #[serde(default, with = "humantime_serde")]
     pub starts_in: Duration,
-    /// How long it lasts.
+    /// Duration.
     #[serde(with = "humantime_serde")]
     pub lasts: Duration,
-    /// What chess.
+    /// Variant.
     #[serde(default = "standard")]
     pub variant: VariantKey,
-    /// Is it about ratings?
+    /// Whether games change ratings.
     #[serde(default)]
     pub rated: bool,
-    /// Who joins must know it.
+    /// Password to join.
     #[serde(default)]
     pub password: Option<String>,
-    /// The team that is among itself there.
+    /// Team whose members alone can join.
     #[serde(default)]
     pub team: Option<String>,
-    /// May players give up half of their time for a point more?
+    /// Whether players may give up half of their time for an extra point.
     #[serde(default)]
     pub berserk: bool,
-    /// May programs take part?
+    /// Whether bots can join.
     #[serde(default = "yes")]
     pub bots_allowed: bool,
 }
@@ -209,9 +181,9 @@ fn yes() -> bool {
 impl TournamentConfig {
     pub(super) fn check(&self) -> Result<(), String> {
         let clock = self.time.initial + self.time.increment;
-        if self.lasts.is_zero() || self.lasts > LONGEST || self.starts_in > LONGEST {
-            Err(format!("lichess: tournament '{}' is to last above zero, and a day at most", self.name))
-        } else if clock.is_zero() || clock > LONGEST {
+        if self.lasts.is_zero() || self.lasts > MAX_WAIT || self.starts_in > MAX_WAIT {
+            Err(format!("lichess: tournament '{}': lasts must be above zero, and a day at most", self.name))
+        } else if clock.is_zero() || clock > MAX_WAIT {
             Err(format!("lichess: tournament '{}' needs a time", self.name))
         } else if self.variant == VariantKey::FromPosition || self.variant.begin(None).is_err() {
             Err(format!("lichess: tournament '{}': such games cannot be played here", self.name))
@@ -220,19 +192,18 @@ impl TournamentConfig {
         }
     }
 
-    /// Reads what is asked for while the server runs.
-    pub(super) fn read(json: &str) -> Result<TournamentConfig, String> {
+    pub(super) fn from_json(json: &str) -> Result<TournamentConfig, String> {
         serde_json::from_str(json).map_err(|error| error.to_string())
     }
 }
 
-/// The `[arena.lichess.limits]` table: how much one account may ask for.
+/// The `[arena.lichess.limits]` table: rate limits of one account.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
     /// Openings of the event stream in ten minutes.
     pub event_streams: u32,
-    /// Looks at one's own account in five minutes.
+    /// Requests for its own profile in five minutes.
     pub accounts: u32,
     /// Challenges in a minute; one to a person counts as five.
     pub challenges: u32,
@@ -242,8 +213,6 @@ pub struct Limits {
     pub moves: u32,
     /// Games against bots in a day.
     pub bot_games_a_day: u32,
-    /// Games of a bot against the computer in a day.
-    pub computer_games_a_day: u32,
 }
 
 impl Default for Limits {
@@ -255,58 +224,57 @@ impl Default for Limits {
             challenges_a_day: 200,
             moves: 1000,
             bot_games_a_day: 100,
-            computer_games_a_day: 50,
         }
     }
 }
 
-/// The `[arena.lichess.faults]` table: a bad server, for the tests of those who must live with one.
+/// The `[arena.lichess.faults]` table: a bad server, to test clients with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
-    /// Every so-manieth move is refused with 502, unplayed.
+    /// Every nth move is refused with 502, unplayed.
     pub refused_moves: Option<NonZeroU32>,
-    /// Every so-manieth move is played, and answered with 504.
+    /// Every nth move is played, and answered with 504.
     pub lost_answers: Option<NonZeroU32>,
-    /// Every so-manieth move is refused with 429, unplayed.
+    /// Every nth move is refused with 429, unplayed.
     pub limited_moves: Option<NonZeroU32>,
-    /// Every so-manieth request of any kind is answered with 429.
+    /// Every nth request of any kind is answered with 429.
     pub too_many: Option<NonZeroU32>,
-    /// Every so-manieth request of any kind is answered with 503.
+    /// Every nth request of any kind is answered with 503.
     pub failed: Option<NonZeroU32>,
-    /// Each answer waits this long.
+    /// Delay of each answer.
     #[serde(with = "humantime_serde")]
     pub delay: Duration,
     /// The streams of a game end after each of its moves.
     pub close_streams: bool,
-    /// Before each line of a stream comes one that nobody can read.
+    /// An unreadable line precedes each line of a stream.
     pub garbage: bool,
-    /// Every so-manieth line of a stream is cut in the middle, and the stream ends there.
+    /// Every nth line of a stream is cut in the middle, and the stream ends there.
     pub half_lines: Option<NonZeroU32>,
-    /// Streams of these kinds say nothing after their first lines, and do not end either.
+    /// Streams that fall silent after their first lines, without an end.
     pub silence: Silence,
-    /// The silence begins so long after the stream was opened, or these faults were asked for.
+    /// Time from the opening of the stream, or the request for these faults, to the silence.
     #[serde(with = "humantime_serde")]
     pub silence_after: Duration,
-    /// And it lasts so long; then comes what was held back. Zero is for ever.
+    /// Duration of the silence, after which the held-back lines follow; zero is for ever.
     #[serde(with = "humantime_serde")]
     pub silence_for: Duration,
-    /// The tokens of these accounts are not taken.
+    /// Accounts whose tokens are refused.
     pub revoked: Vec<UserId>,
-    /// The administrator may change all this while the server runs. For tests only.
+    /// The administrator may change all this while the server runs.
     pub on_demand: bool,
 }
 
-/// Which streams fall silent.
+/// Streams that fall silent.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Silence {
     /// None.
     #[default]
     None,
-    /// The event streams.
+    /// Event streams.
     Events,
-    /// The streams of games.
+    /// Game streams.
     Games,
     /// All.
     Both,
@@ -316,14 +284,13 @@ impl Faults {
     fn check(&self) -> Result<(), String> {
         let waits =
             [("delay", self.delay), ("silence_after", self.silence_after), ("silence_for", self.silence_for)];
-        match waits.iter().find(|(_, wait)| *wait > LONGEST) {
+        match waits.iter().find(|(_, wait)| *wait > MAX_WAIT) {
             Some((key, _)) => Err(format!("lichess: faults.{key} is longer than a day")),
             None => Ok(()),
         }
     }
 
-    /// Reads what is asked for while the server runs.
-    pub(super) fn read(json: &str) -> Result<Faults, String> {
+    pub(super) fn from_json(json: &str) -> Result<Faults, String> {
         let faults: Faults = serde_json::from_str(json).map_err(|error| error.to_string())?;
         faults.check()?;
         Ok(faults)
@@ -340,8 +307,8 @@ impl Config {
             ("gone_after", self.gone_after),
             ("claim_after", self.claim_after),
         ];
-        if let Some((key, _)) = waits.iter().find(|(_, wait)| wait.is_zero() || *wait > LONGEST) {
-            return Err(format!("lichess: {key} is to be above zero, and a day at most"));
+        if let Some((key, _)) = waits.iter().find(|(_, wait)| wait.is_zero() || *wait > MAX_WAIT) {
+            return Err(format!("lichess: {key} must be above zero, and a day at most"));
         }
         self.faults.check()?;
         self.tournament.iter().try_for_each(TournamentConfig::check)?;
@@ -359,7 +326,9 @@ impl Config {
         for TeamConfig { id, .. } in &self.team {
             let is_clean = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
             if !(1..=50).contains(&id.len()) || !id.bytes().all(is_clean) {
-                return Err(format!("lichess: a team's id is small letters, digits and '-', not '{id}'"));
+                return Err(format!(
+                    "lichess: a team's id is lower-case letters, digits and '-', not '{id}'"
+                ));
             } else if !teams.insert(id) {
                 return Err(format!("lichess: two teams have the id '{id}'"));
             }
@@ -373,15 +342,19 @@ impl Config {
             }
         }
         let mut tokens: BTreeSet<&Token> = self.admin_token.iter().collect();
-        if !self.account.iter().filter_map(|account| account.token.as_ref()).all(|token| tokens.insert(token))
+        match self
+            .account
+            .iter()
+            .filter_map(|account| account.token.as_ref())
+            .all(|token| tokens.insert(token))
         {
-            return Err("lichess: two accounts have the same token".into());
+            true => Ok(()),
+            false => Err("lichess: two accounts have the same token".into()),
         }
-        Ok(())
     }
 
-    /// Reads the tokens that stand in files of their own.
+    /// Reads the tokens that are in files of their own.
     pub(super) fn load_tokens(&mut self) -> Result<(), String> {
-        self.account.iter_mut().try_for_each(AccountConfig::load)
+        self.account.iter_mut().try_for_each(AccountConfig::load_token)
     }
 }

@@ -1,52 +1,92 @@
-//! What goes wrong on purpose: the switch that the configuration sets first, and tests turn while the server runs.
+//! Faults on purpose, set by the configuration or, while the server runs, by tests.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    num::NonZeroU32,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::{sync::watch, time::Instant};
 
 use super::{
-    answer::{Answer, Outcome, StreamKind},
+    answer::{Answer, Outcome, Refusal},
     config::{Faults, Silence},
 };
 
-/// Known to all who do wrong.
+/// The faults in force, shared by all connections.
 #[derive(Clone, Debug)]
-pub(super) struct FaultSwitch(Arc<watch::Sender<Active>>);
+pub(super) struct FaultSwitch(Arc<Shared>);
 
-/// Faults, and since when.
+#[derive(Debug)]
+struct Shared {
+    active: watch::Sender<Active>,
+    requests: AtomicU32,
+    moves: AtomicU32,
+}
+
 #[derive(Clone, Debug)]
-pub(super) struct Active {
+struct Active {
     faults: Arc<Faults>,
     since: Instant,
 }
 
-impl FaultSwitch {
-    pub(super) fn new(faults: Faults) -> FaultSwitch {
-        FaultSwitch(Arc::new(watch::Sender::new(Active { faults: Arc::new(faults), since: Instant::now() })))
-    }
+/// A counted request: faults strike every nth one.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Count(u32);
 
-    pub(super) fn now(&self) -> Arc<Faults> {
-        self.0.borrow().faults.clone()
-    }
-
-    /// Others from now on, if the configuration allows it.
-    pub(super) fn set(&self, faults: Faults) -> Outcome {
-        if !self.now().on_demand {
-            return Err(Answer::missing("Not found"));
-        }
-        tracing::warn!("Lichess: from now on on purpose: {faults:?}");
-        let faults = Arc::new(Faults { on_demand: true, ..faults });
-        self.0.send_replace(Active { faults, since: Instant::now() });
-        Ok(Answer::done())
-    }
-
-    /// For a stream that is being opened.
-    pub(super) fn of_stream(&self, kind: StreamKind) -> StreamFaults {
-        StreamFaults { kind, opened: Instant::now(), active: self.0.subscribe(), lines: 0 }
+impl Count {
+    pub(super) fn is_struck(self, every: Option<NonZeroU32>) -> bool {
+        every.is_some_and(|every| self.0.is_multiple_of(every.get()))
     }
 }
 
-/// What goes wrong on one stream.
+/// The kinds of streams.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum StreamKind {
+    Events,
+    Game,
+    Challenge,
+}
+
+impl FaultSwitch {
+    pub(super) fn new(faults: Faults) -> FaultSwitch {
+        let active = watch::Sender::new(Active { faults: Arc::new(faults), since: Instant::now() });
+        FaultSwitch(Arc::new(Shared { active, requests: AtomicU32::new(0), moves: AtomicU32::new(0) }))
+    }
+
+    pub(super) fn now(&self) -> Arc<Faults> {
+        self.0.active.borrow().faults.clone()
+    }
+
+    pub(super) fn count_request(&self) -> Count {
+        Count(self.0.requests.fetch_add(1, Ordering::Relaxed).wrapping_add(1))
+    }
+
+    pub(super) fn count_move(&self) -> Count {
+        Count(self.0.moves.fetch_add(1, Ordering::Relaxed).wrapping_add(1))
+    }
+
+    /// Replaces the faults, if the configuration allows it.
+    pub(super) fn set(&self, faults: Faults) -> Outcome {
+        if !self.now().on_demand {
+            return Err(Refusal::missing("Not found"));
+        }
+        tracing::warn!("Lichess: faults from now on: {faults:?}");
+        let faults = Arc::new(Faults { on_demand: true, ..faults });
+        self.0.active.send_replace(Active { faults, since: Instant::now() });
+        Ok(Answer::done())
+    }
+
+    /// The faults of a stream that is being opened.
+    pub(super) fn stream(&self, kind: StreamKind) -> StreamFaults {
+        StreamFaults { kind, opened: Instant::now(), active: self.0.active.subscribe(), lines: 0 }
+    }
+}
+
+/// The faults of one stream.
 #[derive(Debug)]
 pub(super) struct StreamFaults {
     kind: StreamKind,
@@ -56,7 +96,7 @@ pub(super) struct StreamFaults {
 }
 
 impl StreamFaults {
-    /// Is the stream silent now, and when will that change, if it does?
+    /// Whether the stream is silent now, and when that changes, if it does.
     pub(super) fn silence(&self, now: Instant) -> (bool, Option<Instant>) {
         let Active { faults, since } = self.active.borrow().clone();
         let is_meant = match faults.silence {
@@ -77,17 +117,17 @@ impl StreamFaults {
         }
     }
 
-    /// Waits until other faults are asked for.
+    /// Waits until the faults are replaced.
     pub(super) async fn changed(&mut self) {
         if self.active.changed().await.is_err() {
             std::future::pending().await
         }
     }
 
-    /// Counts a line: is it cut in the middle? And does garbage come before it?
-    pub(super) fn of_line(&mut self) -> (bool, bool) {
+    /// Counts a line, and returns whether it is cut in the middle and whether garbage precedes it.
+    pub(super) fn next_line(&mut self) -> (bool, bool) {
         let faults = self.active.borrow().faults.clone();
         self.lines = self.lines.wrapping_add(1);
-        (faults.half_lines.is_some_and(|every| self.lines.is_multiple_of(every.get())), faults.garbage)
+        (Count(self.lines).is_struck(faults.half_lines), faults.garbage)
     }
 }

@@ -1,4 +1,4 @@
-//! Who asks for how much of what: rationed over windows of time that move along.
+//! Rate limits per account, over sliding windows.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -6,92 +6,80 @@ use std::{
 };
 
 use tokio::time::Instant;
-
 use zeitnot_wire::lichess::UserId;
 
 use super::config::Limits;
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// Tournaments that are joined in ten minutes.
-const JOINS: u32 = 30;
 const DAY: Duration = Duration::from_secs(24 * 3600);
+/// Tournaments joined in ten minutes.
+const JOINS: u32 = 30;
 
-/// What is rationed.
+/// A limited kind of request.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Ration {
+pub(super) enum Limited {
     EventStream,
     Account,
     Challenge,
-    ChallengeOfDay,
+    DailyChallenge,
     Move,
     BotGame,
     Join,
-    ComputerGame,
 }
 
-/// Remembers when who had what.
+/// The times of the requests in each window. Exact, and with a look ahead that takes nothing: the daily limit of bot
+/// games tells the seconds until a game is possible, and is checked for both players before either is charged.
 #[derive(Debug)]
-pub(super) struct Rations {
+pub(super) struct RateLimits {
     limits: Limits,
-    had: BTreeMap<(UserId, Ration), VecDeque<Instant>>,
+    used: BTreeMap<(UserId, Limited), VecDeque<Instant>>,
 }
 
-impl Rations {
-    pub(super) fn new(limits: Limits) -> Rations {
-        Rations { limits, had: BTreeMap::new() }
+impl RateLimits {
+    pub(super) fn new(limits: Limits) -> RateLimits {
+        RateLimits { limits, used: BTreeMap::new() }
     }
 
-    fn rule(&self, ration: Ration) -> (usize, Duration) {
-        let Limits {
-            event_streams,
-            accounts,
-            challenges,
-            challenges_a_day,
-            moves,
-            bot_games_a_day,
-            computer_games_a_day,
-        } = self.limits;
-        let (most, window) = match ration {
-            Ration::EventStream => (event_streams, 10 * MINUTE),
-            Ration::Account => (accounts, 5 * MINUTE),
-            Ration::Challenge => (challenges, MINUTE),
-            Ration::ChallengeOfDay => (challenges_a_day, DAY),
-            Ration::Move => (moves, MINUTE),
-            Ration::BotGame => (bot_games_a_day, DAY),
-            Ration::Join => (JOINS, 10 * MINUTE),
-            Ration::ComputerGame => (computer_games_a_day, DAY),
+    fn rule(&self, limited: Limited) -> (usize, Duration) {
+        let limits = &self.limits;
+        let (most, window) = match limited {
+            Limited::EventStream => (limits.event_streams, 10 * MINUTE),
+            Limited::Account => (limits.accounts, 5 * MINUTE),
+            Limited::Challenge => (limits.challenges, MINUTE),
+            Limited::DailyChallenge => (limits.challenges_a_day, DAY),
+            Limited::Move => (limits.moves, MINUTE),
+            Limited::BotGame => (limits.bot_games_a_day, DAY),
+            Limited::Join => (JOINS, 10 * MINUTE),
         };
         (most as usize, window)
     }
 
-    /// How long until there is more of it; `None`: there is some left.
-    pub(super) fn wait(&mut self, who: &UserId, ration: Ration, now: Instant) -> Option<Duration> {
-        let (most, window) = self.rule(ration);
-        let had = self.had.entry((who.clone(), ration)).or_default();
-        while had.front().is_some_and(|at| now.saturating_duration_since(*at) >= window) {
-            had.pop_front();
+    /// Time until the next such request is allowed; `None` if it is allowed now.
+    pub(super) fn wait(&mut self, who: &UserId, limited: Limited, now: Instant) -> Option<Duration> {
+        let (most, window) = self.rule(limited);
+        let used = self.used.entry((who.clone(), limited)).or_default();
+        while used.front().is_some_and(|at| now.saturating_duration_since(*at) >= window) {
+            used.pop_front();
         }
-        let oldest = had.len().checked_sub(most)?;
-        let since = had.get(oldest).copied().unwrap_or(now);
+        let oldest = used.len().checked_sub(most)?;
+        let since = used.get(oldest).copied().unwrap_or(now);
         Some((since + window).saturating_duration_since(now))
     }
 
-    /// Takes so much; `Err` says how long until there is any.
+    /// Charges `cost` requests; the error is the time to wait.
     pub(super) fn take(
         &mut self,
         who: &UserId,
-        ration: Ration,
+        limited: Limited,
         cost: usize,
         now: Instant,
     ) -> Result<(), Duration> {
-        match self.wait(who, ration, now) {
-            Some(wait) => Err(wait),
-            None => {
-                let had = self.had.entry((who.clone(), ration)).or_default();
-                had.extend(std::iter::repeat_n(now, cost));
-                Ok(())
-            }
+        if let Some(wait) = self.wait(who, limited, now) {
+            return Err(wait);
         }
+        let used = self.used.entry((who.clone(), limited)).or_default();
+        used.extend(std::iter::repeat_n(now, cost));
+        Ok(())
     }
 }
 
@@ -100,10 +88,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_moves_along() {
-        let mut rations = Rations::new(Limits { challenges: 2, ..Limits::default() });
+    fn the_window_slides() {
+        let mut limits = RateLimits::new(Limits { challenges: 2, ..Limits::default() });
         let (who, now): (UserId, _) = ("bot".parse().unwrap(), Instant::now());
-        let mut take = |at| rations.take(&who, Ration::Challenge, 1, at);
+        let mut take = |at| limits.take(&who, Limited::Challenge, 1, at);
         assert_eq!(take(now), Ok(()));
         assert_eq!(take(now + MINUTE / 2), Ok(()));
         assert_eq!(take(now + MINUTE / 2), Err(MINUTE / 2));

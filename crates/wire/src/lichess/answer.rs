@@ -4,12 +4,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Challenge, ChallengeEnd, FullId, GameId, Message, Status, Variant, WireError,
-    codec::{nullable, seconds},
-    names::status,
-    read, shorten, write,
-};
+use super::{Challenge, ChallengeEnd, Message, WireError, codec::seconds, read, shorten, write};
 
 /// `{"ok":true}`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,28 +101,4 @@ pub enum Keepalive {
     },
     /// The first line, and the only one of a challenge that is not kept alive.
     Created(Box<Challenge>),
-}
-
-/// The game that a challenge to the server's own engine becomes at once.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AiGame {
-    /// The game.
-    pub id: GameId,
-    /// The game with the player's side in it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub full_id: Option<FullId>,
-    /// What chess.
-    #[serde(default, deserialize_with = "nullable")]
-    pub variant: Variant,
-    /// Where it begins.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fen: Option<String>,
-    /// Where it stands.
-    #[serde(default = "created", with = "status")]
-    pub status: Status,
-}
-
-fn created() -> Status {
-    Status::Created
 }

@@ -19,7 +19,6 @@ mod game;
 mod id;
 mod lookup;
 mod names;
-mod organise;
 mod request;
 mod rules;
 #[cfg(test)]
@@ -29,7 +28,7 @@ mod tests;
 mod tournament;
 
 pub use account::{GameCount, Perf, Playing, Scopes, TokenInfo, TokenTest, User, UserStatus};
-pub use answer::{AiGame, Done, Failure, FailureText, Keepalive, RateLimit};
+pub use answer::{Done, Failure, FailureText, Keepalive, RateLimit};
 pub use challenge::{Challenge, ChallengeUser, Challenges, PerfName, TimeControl};
 pub use event::{Compat, Event, GameEvent, Opponent, Unknown};
 pub use game::{ChatEntry, ChatLine, Expiration, GameFull, GameMessage, GameState, OpponentGone, Player};
@@ -39,8 +38,7 @@ pub use names::{
     Category, ChallengeEnd, ChallengeStatus, ColorWish, DeclineReason, Direction, GameRule, PerfKey, Room,
     Scope, Source, Speed, Status, Title, Variant, VariantKey,
 };
-pub use organise::{BulkPairing, Cancel, OpenChallenge, StartClocks};
-pub use request::{Accept, AiChallenge, Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
+pub use request::{Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
 pub use rules::NoGame;
 pub use tournament::{JoinTeam, TournamentState};
 
@@ -86,7 +84,6 @@ macro_rules! bodies {
 }
 
 bodies! {
-    AiGame => "game against the computer",
     Challenge => "challenge",
     Challenges => "challenges",
     CloudEval => "evaluation",

@@ -108,10 +108,8 @@ names! {
 
     /// What a token may do; there are more that are nothing to us.
     Scope {
-        BotPlay = "bot:play", BoardPlay = "board:play", ChallengeRead = "challenge:read",
-        ChallengeWrite = "challenge:write", ChallengeBulk = "challenge:bulk",
-        TournamentWrite = "tournament:write", TeamWrite = "team:write", FollowRead = "follow:read",
-        FollowWrite = "follow:write", MsgWrite = "msg:write",
+        BotPlay = "bot:play", ChallengeRead = "challenge:read", ChallengeWrite = "challenge:write",
+        TournamentWrite = "tournament:write", TeamWrite = "team:write",
     }
 
     /// Where a game comes from.

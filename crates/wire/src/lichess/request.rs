@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Number;
 
 use zeitnot_rules as game;
-use zeitnot_rules::Color;
 
 use super::{ColorWish, DeclineReason, GameRule, Room, TimeControl, VariantKey, WireError, shorten};
 
@@ -21,16 +20,13 @@ use super::{ColorWish, DeclineReason, GameRule, Room, TimeControl, VariantKey, W
 pub trait Form: Serialize + DeserializeOwned {
     /// What errors call it.
     const NAME: &str;
-    /// Are there tokens in it? No error repeats those.
-    const SECRET: bool = false;
 
     /// Reads `key=value&…`.
     ///
     /// # Errors
     /// [`WireError`] with what is wrong.
     fn from_form(text: &str) -> Result<Self, WireError> {
-        let shown = if Self::SECRET { "…" } else { text };
-        serde_urlencoded::from_str(text).map_err(|why| WireError::body(Self::NAME, why, shown))
+        serde_urlencoded::from_str(text).map_err(|why| WireError::body(Self::NAME, why, text))
     }
 
     /// Reads a JSON object with the same keys.
@@ -38,8 +34,7 @@ pub trait Form: Serialize + DeserializeOwned {
     /// # Errors
     /// [`WireError`] with what is wrong.
     fn from_json(text: &str) -> Result<Self, WireError> {
-        let shown = if Self::SECRET { "…" } else { text };
-        serde_json::from_str(text).map_err(|why| WireError::body(Self::NAME, why, shown))
+        serde_json::from_str(text).map_err(|why| WireError::body(Self::NAME, why, text))
     }
 
     /// Writes `key=value&…`.
@@ -52,11 +47,11 @@ pub trait Form: Serialize + DeserializeOwned {
 /// The fields of a form: all forms pass through this.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Fields(BTreeMap<String, Value>);
+struct Fields(BTreeMap<String, Value>);
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Value {
+enum Value {
     Text(String),
     Flag(bool),
     Number(Number),
@@ -65,7 +60,7 @@ pub(super) enum Value {
 
 impl Fields {
     /// `None` also for a field that was left empty.
-    pub(super) fn text(&self, key: &str) -> Option<String> {
+    fn text(&self, key: &str) -> Option<String> {
         match self.0.get(key)? {
             Value::Text(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
             Value::Flag(flag) => Some(flag.to_string()),
@@ -74,7 +69,7 @@ impl Fields {
         }
     }
 
-    pub(super) fn flag(&self, key: &str) -> Result<Option<bool>, WireError> {
+    fn flag(&self, key: &str) -> Result<Option<bool>, WireError> {
         let read = |text: String| match text.as_str() {
             "true" | "1" | "on" | "yes" => Ok(true),
             "false" | "0" | "off" | "no" => Ok(false),
@@ -83,7 +78,7 @@ impl Fields {
         self.text(key).map(read).transpose()
     }
 
-    pub(super) fn number<T: FromStr>(&self, key: &str) -> Result<Option<T>, WireError> {
+    fn number<T: FromStr>(&self, key: &str) -> Result<Option<T>, WireError> {
         let read = |text: String| {
             let error =
                 || WireError::Field { message: "form", expected: "a small number", got: shorten(&text) };
@@ -98,7 +93,7 @@ impl Fields {
         Duration::try_from_secs_f64(seconds).map(Some).map_err(wrong)
     }
 
-    pub(super) fn time(&self) -> Result<TimeControl, WireError> {
+    fn time(&self) -> Result<TimeControl, WireError> {
         let clock = (self.seconds("clock.limit")?, self.seconds("clock.increment")?);
         Ok(match (clock, self.number("days")?) {
             ((None, None), None) => TimeControl::Unlimited,
@@ -110,19 +105,19 @@ impl Fields {
         })
     }
 
-    pub(super) fn with(mut self, key: &str, value: impl ToString) -> Fields {
+    fn with(mut self, key: &str, value: impl ToString) -> Fields {
         self.0.insert(key.to_owned(), Value::Text(value.to_string()));
         self
     }
 
-    pub(super) fn with_some(self, key: &str, value: Option<impl ToString>) -> Fields {
+    fn with_some(self, key: &str, value: Option<impl ToString>) -> Fields {
         match value {
             Some(value) => self.with(key, value),
             None => self,
         }
     }
 
-    pub(super) fn with_time(self, time: &TimeControl) -> Fields {
+    fn with_time(self, time: &TimeControl) -> Fields {
         match time {
             TimeControl::Clock(clock) => self
                 .with("clock.limit", clock.initial.as_secs_f64())
@@ -136,9 +131,6 @@ impl Fields {
 /// Ties a form to its fields.
 macro_rules! form {
     ($ty:ident, $name:literal, |$fields:ident| $read:expr, |$form:ident| $write:expr) => {
-        form!($ty, $name, secret: false, |$fields| $read, |$form| $write);
-    };
-    ($ty:ident, $name:literal, secret: $secret:literal, |$fields:ident| $read:expr, |$form:ident| $write:expr) => {
         impl TryFrom<Fields> for $ty {
             type Error = WireError;
             fn try_from($fields: Fields) -> Result<$ty, WireError> {
@@ -154,12 +146,9 @@ macro_rules! form {
 
         impl Form for $ty {
             const NAME: &str = $name;
-            const SECRET: bool = $secret;
         }
     };
 }
-
-pub(super) use form;
 
 /// `POST /api/challenge/{username}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -233,52 +222,6 @@ form!(
             .with_some("rules", Some(rules).filter(|rules| !rules.is_empty()))
     }
 );
-
-/// `POST /api/challenge/ai`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Fields", into = "Fields")]
-pub struct AiChallenge {
-    /// How strong: 1 to 8.
-    pub level: u8,
-    /// With what clocks.
-    pub time: TimeControl,
-    /// Which side the challenger wants.
-    pub color: ColorWish,
-    /// What chess.
-    pub variant: VariantKey,
-    /// Where the game begins.
-    pub fen: Option<String>,
-}
-
-form!(
-    AiChallenge,
-    "challenge to the computer",
-    |fields| AiChallenge {
-        level: fields.number("level")?.unwrap_or(1),
-        time: fields.time()?,
-        color: color(&fields),
-        variant: variant(&fields),
-        fen: fields.text("fen"),
-    },
-    |form| Fields::default()
-        .with("level", form.level)
-        .with_time(&form.time)
-        .with("color", form.color)
-        .with("variant", form.variant)
-        .with_some("fen", form.fen)
-);
-
-/// `POST /api/challenge/{id}/accept`, in the query.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Accept {
-    /// Which side, if the challenge is open to anybody.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub color: Option<Color>,
-}
-
-impl Form for Accept {
-    const NAME: &str = "acceptance";
-}
 
 /// `POST /api/challenge/{id}/decline`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

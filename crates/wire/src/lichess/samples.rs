@@ -340,12 +340,6 @@ pub fn new_challenge() -> Any<NewChallenge> {
         .boxed()
 }
 
-pub fn ai_challenge() -> Any<AiChallenge> {
-    (any::<u8>(), time_control(), color_wish(), variant_key(), field())
-        .prop_map(|(level, time, color, variant, fen)| AiChallenge { level, time, color, variant, fen })
-        .boxed()
-}
-
 pub fn chat() -> Any<Chat> {
     (room(), text()).prop_map(|(room, text)| Chat { room, text }).boxed()
 }
@@ -354,8 +348,4 @@ pub fn join_tournament() -> Any<JoinTournament> {
     (field(), field(), any::<bool>())
         .prop_map(|(password, team, pair_me_asap)| JoinTournament { password, team, pair_me_asap })
         .boxed()
-}
-
-pub fn accept() -> Any<Accept> {
-    of(color()).prop_map(|color| Accept { color }).boxed()
 }

@@ -1,5 +1,5 @@
-//! The file that a restart is survived by: one row an account, a challenge and a game, written on a thread of its
-//! own, in transactions that a kill at any moment leaves whole.
+//! The state file: a row for each account, challenge and game, written by a thread of its own, in transactions that
+//! survive a kill at any moment.
 
 use std::{
     collections::BTreeMap,
@@ -14,49 +14,49 @@ use tokio::sync::mpsc;
 
 use crate::ArenaError;
 
-/// By kind and name, as in `game/abcdefgh`.
+/// Rows by kind and id, as in `game/abcdefgh`.
 const ROWS: TableDefinition<&str, &str> = TableDefinition::new("zeitnot_lichess_arena");
-/// The row that says how the others are to be read.
+/// The row with the version of the format.
 const FORMAT: &str = "format";
-const THIS_FORMAT: &str = "1";
+const THIS_FORMAT: &str = "2";
 
-/// What is to stand in a row from now on; `None`: nothing.
+/// A row's new value; `None` removes it.
 pub(super) type Change = (String, Option<String>);
 
-/// Hands changes to the file's thread. It takes them when it has written those before.
+/// Hands changes to the file's thread, which takes them once it has written those before.
 pub(super) type Changes = mpsc::Sender<Vec<Change>>;
 
-/// What stood in the file.
+/// The rows of a file.
 pub(super) type Rows = Vec<(String, String)>;
 
-/// Owns the file.
-pub(super) struct StateActor {
+/// The owner of the file.
+pub(super) struct StorageActor {
     changes: mpsc::Receiver<Vec<Change>>,
     database: Database,
     path: PathBuf,
 }
 
-impl std::fmt::Debug for StateActor {
+impl std::fmt::Debug for StorageActor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "StateActor of {}", self.path.display())
+        write!(f, "StorageActor of {}", self.path.display())
     }
 }
 
-/// Opens the file, or makes it. There are tokens in it: nobody else may read it.
+/// Opens or creates the file. It holds tokens, so only its owner can read it.
 ///
 /// # Errors
 /// [`ArenaError::State`]; a file that cannot be read is left as it is.
-pub(super) fn open(path: &Path) -> Result<(Changes, StateActor, Rows), ArenaError> {
+pub(super) fn open(path: &Path) -> Result<(Changes, StorageActor, Rows), ArenaError> {
     let error = |why: String| ArenaError::State { path: path.to_owned(), why };
-    // What stands in a damaged file can make the database panic.
+    // A damaged file can make the database panic.
     let opened = catch_unwind(AssertUnwindSafe(|| read(path)));
     let opened = opened.unwrap_or_else(|_| Err(Unreadable::Foreign));
     let (database, rows) = opened.map_err(|why| error(why.to_string()))?;
     let (tx, changes) = mpsc::channel(1);
-    Ok((tx, StateActor { changes, database, path: path.to_owned() }, rows))
+    Ok((tx, StorageActor { changes, database, path: path.to_owned() }, rows))
 }
 
-/// Why a file cannot be used.
+/// A reason why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 enum Unreadable {
     #[error("it is damaged, or not an arena's state")]
@@ -125,23 +125,23 @@ fn private(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Elsewhere a file in one's own folder is one's own.
+/// Other systems protect the user's folder.
 #[cfg(not(unix))]
 fn private(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
 
-impl StateActor {
-    /// Writes until nobody can hand it a change any more. Blocks: for a thread of its own.
+impl StorageActor {
+    /// Writes until the server is gone. Blocks: for a thread of its own.
     pub(super) fn run(mut self) {
-        // What could not be written is tried again with what comes next.
+        // Failed writes are tried again with the next changes.
         let mut unwritten: BTreeMap<String, Option<String>> = BTreeMap::new();
         while let Some(changes) = self.changes.blocking_recv() {
             unwritten.extend(changes);
             match self.write(&unwritten) {
                 Ok(()) => unwritten.clear(),
                 Err(error) => tracing::error!(
-                    "cannot write the state {}: {error}; after a restart what happens now would be lost",
+                    "cannot write the state {}: {error}; the latest changes would be lost by a restart",
                     self.path.display()
                 ),
             }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_there_again() {
+    fn rows_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
         let (changes, actor, rows) = open(&path).unwrap();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_is_left_alone() {
+    fn foreign_files_are_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
         let text = "my diary, which is longer than a page\n".repeat(1000);

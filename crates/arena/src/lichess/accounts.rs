@@ -1,0 +1,321 @@
+//! Accounts: names, tokens, ratings, and the one event stream of each.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+use zeitnot_rules::{ByColor, Color};
+use zeitnot_wire::{
+    Message,
+    lichess::{
+        Event, GameCount, GameId, Perf, PerfKey, Scope, Scopes, Title, Token, TokenInfo, TokenTest, User,
+        UserId, UserStatus,
+    },
+};
+
+use super::{
+    answer::{Answer, Outcome, Refusal},
+    config::{AccountConfig, INITIAL_RATING},
+    dirty_map::DirtyMap,
+    streams::{Feed, Lines, feed},
+};
+
+/// The most that one game changes a rating by.
+const K: f64 = 32.0;
+const MAX_ACCOUNTS: usize = 10_000;
+/// Games after which a rating is no longer provisional.
+const ESTABLISHED: u32 = 12;
+/// The best of the four grades of a connection.
+const GOOD_SIGNAL: u8 = 4;
+
+/// One account, as it is saved; the stream is not.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Account {
+    pub(super) user: User,
+    scopes: Vec<Scope>,
+    /// Games that were not aborted.
+    games: u32,
+    play_time: Duration,
+    /// Tokens that are not in the configuration.
+    made: Vec<Token>,
+    /// Tokens that are invalid whatever the configuration says.
+    revoked: Vec<Token>,
+    #[serde(skip)]
+    events: Option<Feed>,
+}
+
+/// What an account does at the moment.
+#[derive(Debug)]
+pub(super) struct Activity {
+    pub(super) is_online: bool,
+    pub(super) games: usize,
+    pub(super) game: Option<(GameId, Value)>,
+}
+
+/// The optional parts of a status.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct StatusFields {
+    pub(super) signal: bool,
+    pub(super) game_ids: bool,
+    pub(super) game_metas: bool,
+}
+
+impl Account {
+    pub(super) fn is_bot(&self) -> bool {
+        self.user.is_bot()
+    }
+
+    pub(super) fn perf(&self, key: &PerfKey) -> Perf {
+        self.user.perfs.get(key).copied().unwrap_or_default()
+    }
+
+    /// Counts a finished game.
+    pub(super) fn count_game(&mut self, rated: bool, has_won: Option<bool>, took: Duration) {
+        self.games += 1;
+        self.play_time += took;
+        self.user.seen_at = Some(unix_now());
+        let count = self.user.count.get_or_insert_default();
+        count.all += 1;
+        count.rated += u32::from(rated);
+        *match has_won {
+            Some(true) => &mut count.win,
+            Some(false) => &mut count.loss,
+            None => &mut count.draw,
+        } += 1;
+    }
+
+    /// Writes to the event stream. Without one the account is told when it opens it.
+    pub(super) fn tell(&self, event: &Event) {
+        if let Some(events) = &self.events {
+            let _ = events.send(event.to_line().into());
+        }
+    }
+
+    pub(super) fn is_listening(&self) -> bool {
+        self.events.as_ref().is_some_and(|events| events.receiver_count() > 0)
+    }
+
+    /// Opens the event stream, which ends the one before.
+    pub(super) fn listen(&mut self, first: Vec<String>) -> Lines {
+        let (events, lines) = feed(first);
+        self.user.seen_at = Some(unix_now());
+        self.events = Some(events);
+        lines
+    }
+
+    pub(super) fn status(&self, activity: Activity, fields: StatusFields) -> Value {
+        let user = &self.user;
+        let mut status = json!(UserStatus {
+            id: user.id.clone(),
+            name: user.username.clone(),
+            title: user.title.clone(),
+            online: activity.is_online,
+            playing: activity.game.is_some(),
+            playing_id: activity.game.as_ref().map(|(id, _)| *id).filter(|_| fields.game_ids),
+        });
+        if activity.is_online && fields.signal {
+            status["signal"] = json!(GOOD_SIGNAL);
+        }
+        if let Some((_, meta)) = activity.game.filter(|_| fields.game_metas) {
+            status["playing"] = meta;
+        }
+        status
+    }
+}
+
+/// All accounts.
+#[derive(Debug, Default)]
+pub(super) struct Accounts {
+    pub(super) map: DirtyMap<UserId, Account>,
+    tokens: BTreeMap<Token, UserId>,
+    /// Times of the latest requests.
+    seen: BTreeMap<UserId, Duration>,
+}
+
+/// A reason why an account cannot be made.
+#[derive(Copy, Clone, Debug, thiserror::Error)]
+pub(super) enum BadAccount {
+    #[error("This is no name for an account")]
+    Name,
+    #[error("This name or token is taken")]
+    Taken,
+    #[error("There are too many accounts")]
+    Full,
+}
+
+impl Accounts {
+    pub(super) fn add(&mut self, account: AccountConfig) -> Result<UserId, BadAccount> {
+        let id: UserId = account.name.parse().map_err(|_| BadAccount::Name)?;
+        let is_taken = account.token.as_ref().is_some_and(|token| self.tokens.contains_key(token));
+        if self.map.contains_key(&id) || is_taken {
+            return Err(BadAccount::Taken);
+        } else if self.map.len() >= MAX_ACCOUNTS {
+            return Err(BadAccount::Full);
+        }
+        let AccountConfig { rating, games, .. } = account;
+        let prov = games < ESTABLISHED;
+        let perf = Perf { games, rating: Some(rating), rd: Some(150), prog: Some(0), prov };
+        let user = User {
+            id: id.clone(),
+            username: account.name,
+            title: Some(account.title.as_str()).filter(|title| !title.is_empty()).map(Title::from),
+            perfs: PerfKey::KNOWN.iter().map(|key| (key.clone(), perf)).collect(),
+            disabled: false,
+            tos_violation: false,
+            created_at: Some(unix_now()),
+            seen_at: Some(unix_now()),
+            url: None,
+            count: Some(GameCount::default()),
+        };
+        let account_of = |user| Account {
+            user,
+            scopes: account.scopes,
+            games: 0,
+            play_time: Duration::ZERO,
+            made: Vec::new(),
+            revoked: Vec::new(),
+            events: None,
+        };
+        self.map.insert(id.clone(), account_of(user));
+        self.tokens.extend(account.token.map(|token| (token, id.clone())));
+        Ok(id)
+    }
+
+    /// Adds an account while the server runs: its token is saved with it.
+    pub(super) fn make(&mut self, account: AccountConfig) -> Result<UserId, BadAccount> {
+        let token = account.token.clone();
+        let id = self.add(account)?;
+        if let Some(account) = self.map.get_mut(&id) {
+            account.made.extend(token);
+        }
+        Ok(id)
+    }
+
+    /// Restores a saved account. Name and scopes are those of the configuration, if it has the account.
+    pub(super) fn restore(&mut self, mut saved: Account) {
+        let id = saved.user.id.clone();
+        saved.made.retain(|token| !self.tokens.contains_key(token));
+        self.tokens.extend(saved.made.iter().map(|token| (token.clone(), id.clone())));
+        saved.revoked.iter().for_each(|token| drop(self.tokens.remove(token)));
+        if let Some(configured) = self.map.remove(&id) {
+            saved.user.username = configured.user.username;
+            saved.user.title = saved.user.title.or(configured.user.title);
+            saved.scopes = configured.scopes;
+        }
+        self.map.insert(id, saved);
+    }
+
+    pub(super) fn find(&self, id: &UserId) -> Result<&Account, Refusal> {
+        self.map.get(id).ok_or_else(|| Refusal::missing("Not found"))
+    }
+
+    pub(super) fn is_bot(&self, id: &UserId) -> bool {
+        self.map.get(id).is_some_and(Account::is_bot)
+    }
+
+    pub(super) fn by_token(&self, token: &Token) -> Option<&UserId> {
+        self.tokens.get(token)
+    }
+
+    /// Whether the account has one of the scopes; an empty list asks for none.
+    pub(super) fn has_scope(&self, id: &UserId, scopes: &[Scope]) -> bool {
+        let has = |scope| self.map.get(id).is_some_and(|account| account.scopes.contains(scope));
+        scopes.is_empty() || scopes.iter().any(has)
+    }
+
+    pub(super) fn note_seen(&mut self, id: &UserId) {
+        self.seen.insert(id.clone(), unix_now());
+    }
+
+    pub(super) fn tell(&self, id: &UserId, event: &Event) {
+        if let Some(account) = self.map.get(id) {
+            account.tell(event);
+        }
+    }
+
+    pub(super) fn test_tokens(&self, tokens: Vec<Token>) -> Answer {
+        let info = |token: &Token| {
+            let account = self.map.get(self.by_token(token)?)?;
+            let scopes = Scopes(account.scopes.clone());
+            Some(TokenInfo { user_id: account.user.id.clone(), scopes, expires: None })
+        };
+        let tested = tokens.into_iter().map(|token| {
+            let info = info(&token);
+            (token, info)
+        });
+        Answer::message(&TokenTest(tested.collect()))
+    }
+
+    /// Invalidates a token and closes the event stream of its account.
+    pub(super) fn revoke(&mut self, token: &Token) {
+        let owner = self.tokens.remove(token);
+        if let Some(account) = owner.and_then(|id| self.map.get_mut(&id)) {
+            account.made.retain(|made| made != token);
+            account.revoked.push(token.clone());
+            account.events = None;
+        }
+    }
+
+    pub(super) fn upgrade(&mut self, id: &UserId) -> Outcome {
+        let account = self.map.get_mut(id).ok_or_else(|| Refusal::missing("Not found"))?;
+        if account.is_bot() {
+            return Err(Refusal::bad("Already a bot"));
+        } else if account.games > 0 {
+            return Err(Refusal::bad("The account must not have played any game"));
+        }
+        account.user.title = Some(Title::Bot);
+        Ok(Answer::done())
+    }
+
+    /// An account as others see it, on a server with this address.
+    pub(super) fn profile(&self, account: &Account, activity: &Activity, site: &str) -> Value {
+        let mut user = account.user.clone();
+        user.url = Some(format!("{site}/@/{}", user.username));
+        let now = Some(unix_now()).filter(|_| activity.is_online);
+        user.seen_at = user.seen_at.max(self.seen.get(&user.id).copied()).max(now);
+        let mut profile = json!(user);
+        profile["playTime"] = json!({ "total": account.play_time.as_secs(), "tv": 0 });
+        profile["count"]["playing"] = json!(activity.games);
+        if let Some((game, _)) = &activity.game {
+            profile["playing"] = json!(format!("{site}/{game}"));
+        }
+        profile
+    }
+
+    /// Applies a rated game by Elo's formula, and returns the differences.
+    pub(super) fn rate(
+        &mut self,
+        ids: &ByColor<UserId>,
+        key: &PerfKey,
+        winner: Option<Color>,
+    ) -> ByColor<i32> {
+        let rating = |color| {
+            let rating = self.map.get(&ids[color]).and_then(|account| account.perf(key).rating);
+            f64::from(rating.unwrap_or(INITIAL_RATING))
+        };
+        let ratings = ByColor(Color::BOTH.map(rating));
+        let gain = |color: Color| {
+            let score = winner.map_or(0.5, |winner| if winner == color { 1.0 } else { 0.0 });
+            let expected = 1.0 / (1.0 + 10f64.powf((ratings[!color] - ratings[color]) / 400.0));
+            (K * (score - expected)).round() as i32
+        };
+        let gains = ByColor(Color::BOTH.map(gain));
+        for color in Color::BOTH {
+            if let Some(perf) =
+                self.map.get_mut(&ids[color]).and_then(|account| account.user.perfs.get_mut(key))
+            {
+                perf.rating = perf.rating.map(|rating| rating.saturating_add(gains[color]));
+                perf.games = perf.games.saturating_add(1);
+                perf.prov = perf.games < ESTABLISHED;
+            }
+        }
+        gains
+    }
+}
+
+/// The time since 1970, in whole milliseconds.
+pub(super) fn unix_now() -> Duration {
+    let millis = OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000;
+    Duration::from_millis(u64::try_from(millis).unwrap_or_default())
+}

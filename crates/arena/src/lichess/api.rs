@@ -1,0 +1,246 @@
+//! Routes of the API: who may ask, and which subject answers.
+
+use std::time::Duration;
+
+use axum::{
+    BoxError, Router,
+    error_handling::HandleErrorLayer,
+    extract::{DefaultBodyLimit, Request, State},
+    http::{Method, StatusCode},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{self, MethodRouter},
+};
+use tokio::time::sleep;
+use tower::{ServiceBuilder, timeout::TimeoutLayer};
+use zeitnot_wire::lichess::{Decline, MoveQuery, Scope};
+
+use super::{
+    answer::{Outcome, Refusal},
+    call::{Access, Call},
+    config::{Faults, TournamentConfig},
+    faults::FaultSwitch,
+    game::GameAction,
+    server::{LichessServer, ServerHandle},
+};
+
+const MAX_BODY: usize = 64 * 1024;
+/// The time to read a request and to answer it; streams go on beyond it.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Items of a list in one request.
+const MAX_TOKENS: usize = 1000;
+const MAX_STATUSES: usize = 100;
+const MAX_IDS: usize = 300;
+/// Items of a list in one answer: by default, and at most.
+const BOTS: (usize, usize) = (100, 512);
+const GAMES: (usize, usize) = (9, 50);
+const FAULTS: &str = "/api/zeitnot/faults";
+
+const ANY_TOKEN: Access = Access::Token(&[]);
+const BOT: Access = Access::Token(&[Scope::BotPlay]);
+const EVENTS: Access = Access::Token(&[Scope::BotPlay, Scope::ChallengeRead]);
+const SEE_CHALLENGES: Access = Access::Token(&[Scope::ChallengeRead, Scope::ChallengeWrite, Scope::BotPlay]);
+const CHALLENGE: Access = Access::Token(&[Scope::ChallengeWrite, Scope::BotPlay]);
+const TOURNAMENT: Access = Access::Token(&[Scope::TournamentWrite]);
+const TEAM: Access = Access::Token(&[Scope::TeamWrite]);
+
+type Routes = Router<ServerHandle>;
+type Route = MethodRouter<ServerHandle>;
+type Job = fn(&mut LichessServer, &Call) -> Outcome;
+
+fn get(access: Access, job: Job) -> Route {
+    routing::get(move |call: Call| call.run(access, job))
+}
+
+fn post(access: Access, job: Job) -> Route {
+    routing::post(move |call: Call| call.run(access, job))
+}
+
+/// The whole API.
+pub(super) fn router(server: ServerHandle, faults: FaultSwitch) -> Router {
+    let timeout = ServiceBuilder::new()
+        .layer(HandleErrorLayer::new(timed_out))
+        .layer(TimeoutLayer::new(REQUEST_TIMEOUT));
+    Router::new()
+        .merge(accounts())
+        .merge(challenges())
+        .nest("/api/bot/game", games(&faults))
+        .merge(records())
+        .merge(tournaments())
+        .merge(administration())
+        .fallback(unknown)
+        .method_not_allowed_fallback(unknown)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(timeout)
+        .layer(from_fn_with_state(faults, inject_faults))
+        .with_state(server)
+}
+
+async fn unknown() -> Refusal {
+    Refusal::missing("No such endpoint")
+}
+
+async fn timed_out(_: BoxError) -> Refusal {
+    Refusal::new(StatusCode::REQUEST_TIMEOUT, "Request timeout")
+}
+
+fn accounts() -> Routes {
+    Router::new()
+        .route("/api/account", get(ANY_TOKEN, |s, c| s.own_profile(&c.who()?, c.at)))
+        .route(
+            "/api/account/playing",
+            get(ANY_TOKEN, |s, c| Ok(s.games.playing(&c.who()?, c.length(GAMES), c.at))),
+        )
+        .route("/api/bot/account/upgrade", post(BOT, |s, c| s.accounts.upgrade(&c.who()?)))
+        .route("/api/stream/event", get(EVENTS, |s, c| s.events(&c.who()?, c.at)))
+        .route(
+            "/api/token",
+            routing::delete(|c: Call| c.run(ANY_TOKEN, |s, c| s.revoke(&c.who()?, &c.bearer))),
+        )
+        .route(
+            "/api/token/test",
+            post(Access::Public, |s, c| Ok(s.accounts.test_tokens(c.items(MAX_TOKENS)))),
+        )
+        .route("/api/user/{id}", get(Access::Public, |s, c| s.profile(&c.id()?)))
+        .route("/api/users", post(Access::Public, |s, c| Ok(s.profiles(&c.items(MAX_IDS)))))
+        .route(
+            "/api/users/status",
+            get(
+                Access::Public,
+                |s, c| Ok(s.statuses(&c.query_items("ids", MAX_STATUSES), c.status_fields())),
+            ),
+        )
+        .route("/api/bot/online", get(Access::Public, |s, c| Ok(s.online_bots(c.length(BOTS)))))
+}
+
+fn challenges() -> Routes {
+    Router::new()
+        .route("/api/challenge", get(SEE_CHALLENGES, |s, c| Ok(s.challenges.list(&c.who()?))))
+        .route(
+            "/api/challenge/{id}",
+            post(CHALLENGE, |s, c| s.challenge(&c.who()?, &c.id()?, &c.form()?, c.at)),
+        )
+        .route("/api/challenge/{id}/show", get(SEE_CHALLENGES, |s, c| s.challenges.show(&c.who()?, c.id()?)))
+        .route("/api/challenge/{id}/accept", post(CHALLENGE, |s, c| s.accept(&c.who()?, c.id()?, c.at)))
+        .route(
+            "/api/challenge/{id}/decline",
+            post(CHALLENGE, |s, c| {
+                let Decline { reason } = c.form()?;
+                s.challenges.decline(&c.who()?, c.id()?, reason, &s.accounts)
+            }),
+        )
+        .route("/api/challenge/{id}/cancel", post(CHALLENGE, |s, c| s.cancel(&c.who()?, c.id()?, c.at)))
+}
+
+/// Performs an action in a game.
+fn act(action: fn(&Call) -> Result<GameAction, Refusal>) -> Route {
+    routing::post(move |call: Call| call.run(BOT, move |s, c| s.act(&c.who()?, c.id()?, action(c)?, c.at)))
+}
+
+fn games(faults: &FaultSwitch) -> Routes {
+    let play = act(|c| {
+        let MoveQuery { offering_draw: offers_draw } = c.query()?;
+        Ok(GameAction::Move { text: c.text()?.to_owned(), offers_draw })
+    });
+    let chat = act(|c| Ok(GameAction::Chat(c.form()?)));
+    Router::new()
+        .route("/stream/{id}", get(BOT, |s, c| s.watch(&c.who()?, c.id()?, c.agent.clone(), c.at)))
+        .route("/{id}/move/{text}", play.layer(from_fn_with_state(faults.clone(), inject_move_faults)))
+        .route("/{id}/draw/{text}", act(|c| Ok(GameAction::Draw(c.agrees()?))))
+        .route("/{id}/takeback/{text}", act(|c| Ok(GameAction::Takeback(c.agrees()?))))
+        .route("/{id}/chat", get(BOT, |s, c| s.games.chat(&c.who()?, c.id()?)).merge(chat))
+        .route("/{id}/resign", act(|_| Ok(GameAction::Resign)))
+        .route("/{id}/abort", act(|_| Ok(GameAction::Abort)))
+        .route("/{id}/claim-victory", act(|_| Ok(GameAction::ClaimVictory)))
+        .route("/{id}/claim-draw", act(|_| Ok(GameAction::ClaimDraw)))
+        .route("/{id}/berserk", act(|_| Ok(GameAction::Berserk)))
+}
+
+fn records() -> Routes {
+    Router::new()
+        .route(
+            "/game/export/{id}",
+            get(Access::Public, |s, c| s.games.export(c.id()?, &c.record_style(true))),
+        )
+        .route(
+            "/api/games/user/{id}",
+            get(Access::Public, |s, c| {
+                let who = c.id()?;
+                s.accounts.find(&who)?;
+                Ok(s.games.export_of(&who, &c.record_filter(), &c.record_style(false)))
+            }),
+        )
+        .route(
+            "/api/games/export/_ids",
+            post(Access::Public, |s, c| Ok(s.games.export_by_id(&c.items(MAX_IDS), &c.record_style(false)))),
+        )
+}
+
+fn tournaments() -> Routes {
+    Router::new()
+        .route("/api/tournament", get(Access::Public, |s, _| Ok(s.tournaments.list())))
+        .route("/api/tournament/{id}", get(Access::Public, |s, c| s.tournaments.show(c.id()?, &s.accounts)))
+        .route(
+            "/api/tournament/{id}/join",
+            post(TOURNAMENT, |s, c| s.join_tournament(&c.who()?, c.id()?, &c.form()?, c.at)),
+        )
+        .route(
+            "/api/tournament/{id}/withdraw",
+            post(TOURNAMENT, |s, c| s.tournaments.withdraw(&c.who()?, c.id()?)),
+        )
+        .route("/team/{id}/join", post(TEAM, |s, c| s.teams.join(&c.who()?, &c.id::<String>()?, &c.form()?)))
+}
+
+/// Routes for the holder of the administrator's token.
+fn administration() -> Routes {
+    Router::new()
+        .route(
+            "/api/zeitnot/account",
+            post(Access::Admin, |s, c| {
+                let name = c.field("name").ok_or_else(|| Refusal::field("name", "This field is required"))?;
+                let token =
+                    c.field("token").filter(|token| !token.is_empty()).map(|token| token.parse()).transpose();
+                let token = token.map_err(|_| Refusal::field("token", "Letters, digits and underscores"))?;
+                s.new_account(name, c.field("title"), token)
+            }),
+        )
+        .route(
+            "/api/zeitnot/tournament",
+            post(Access::Admin, |s, c| s.open_tournament(c.json(TournamentConfig::from_json)?)),
+        )
+        .route(FAULTS, post(Access::Admin, |s, c| s.set_faults(c.json(Faults::from_json)?)))
+}
+
+/// Applies the faults that concern every request but the one that changes them.
+async fn inject_faults(State(switch): State<FaultSwitch>, request: Request, next: Next) -> Response {
+    let (faults, count) = (switch.now(), switch.count_request());
+    let is_exempt = request.uri().path() == FAULTS;
+    let response = if count.is_struck(faults.too_many) && !is_exempt {
+        Refusal::rate_limited().into_response()
+    } else if count.is_struck(faults.failed) && !is_exempt {
+        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Service unavailable").into_response()
+    } else if request.method() == Method::HEAD {
+        unknown().await.into_response()
+    } else {
+        next.run(request).await
+    };
+    let delay = switch.now().delay;
+    if !delay.is_zero() {
+        sleep(delay).await;
+    }
+    response
+}
+
+async fn inject_move_faults(State(switch): State<FaultSwitch>, request: Request, next: Next) -> Response {
+    let (faults, count) = (switch.now(), switch.count_move());
+    if count.is_struck(faults.refused_moves) {
+        return Refusal::new(StatusCode::BAD_GATEWAY, "Bad gateway").into_response();
+    } else if count.is_struck(faults.limited_moves) {
+        return Refusal::rate_limited().into_response();
+    }
+    let response = next.run(request).await;
+    match count.is_struck(faults.lost_answers) {
+        true => Refusal::new(StatusCode::GATEWAY_TIMEOUT, "Gateway timeout").into_response(),
+        false => response,
+    }
+}

@@ -1,0 +1,280 @@
+//! A request as it is read: caller, parameters, form.
+
+use std::str::FromStr;
+
+use axum::{
+    body::Bytes,
+    extract::{FromRequest, FromRequestParts, Path, Request},
+    http::{
+        HeaderMap, StatusCode,
+        header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, USER_AGENT},
+    },
+};
+use tokio::time::Instant;
+use zeitnot_rules::Color;
+use zeitnot_wire::lichess::{ChallengeId, Form, GameId, PerfKey, Scope, Token, TournamentId, UserId};
+
+use super::{
+    accounts::StatusFields,
+    answer::{Outcome, Refusal},
+    records::{RecordFilter, RecordStyle},
+    server::{Bearer, LichessServer, ServerHandle},
+};
+
+/// Of a `User-Agent`, by which programs are told apart.
+const MAX_AGENT: usize = 200;
+
+/// Who may ask.
+#[derive(Copy, Clone, Debug)]
+pub(super) enum Access {
+    Public,
+    /// Accounts whose token has one of the scopes; an empty list asks for none.
+    Token(&'static [Scope]),
+    Admin,
+}
+
+/// See the module documentation.
+pub(super) struct Call {
+    server: ServerHandle,
+    pub(super) bearer: Bearer,
+    who: Option<UserId>,
+    /// When it came.
+    pub(super) at: Instant,
+    pub(super) agent: String,
+    path: Vec<(String, String)>,
+    query: String,
+    body: String,
+    accepts_json: bool,
+    is_json: bool,
+}
+
+impl FromRequest<ServerHandle> for Call {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, server: &ServerHandle) -> Result<Call, Refusal> {
+        let (mut parts, body) = request.into_parts();
+        let path = Path::from_request_parts(&mut parts, server).await;
+        let Path(path) = path.map_err(|_| Refusal::missing("Not found"))?;
+        let headers = &parts.headers;
+        let (bearer, agent) =
+            (bearer(headers), header(headers, USER_AGENT).chars().take(MAX_AGENT).collect());
+        let accepts_json = header(headers, ACCEPT).contains("json");
+        let is_json = header(headers, CONTENT_TYPE).contains("json");
+        let query = parts.uri.query().unwrap_or_default().to_owned();
+        let body = Bytes::from_request(Request::from_parts(parts, body), server).await;
+        let body = body.map_err(|rejection| match rejection.status() {
+            status @ StatusCode::PAYLOAD_TOO_LARGE => Refusal::new(status, "Request body too large"),
+            status => Refusal::new(status, "The request's body cannot be read"),
+        })?;
+        let body = String::from_utf8_lossy(&body).into_owned();
+        let (server, who, at) = (server.clone(), None, Instant::now());
+        Ok(Call { server, bearer, who, at, agent, path, query, body, accepts_json, is_json })
+    }
+}
+
+impl Call {
+    /// Runs a job in the server's task, if the caller may ask for it.
+    pub(super) async fn run(
+        mut self,
+        access: Access,
+        job: impl FnOnce(&mut LichessServer, &Call) -> Outcome + Send + 'static,
+    ) -> Outcome {
+        let server = self.server.clone();
+        let answer = server.call(move |server| {
+            match access {
+                Access::Public => {}
+                Access::Token(scopes) => self.who = Some(server.authorize(&self.bearer, scopes)?),
+                Access::Admin => server.check_admin(&self.bearer)?,
+            }
+            job(server, &self)
+        });
+        let stopped = || Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "The server is restarting"));
+        answer.await.unwrap_or_else(stopped)
+    }
+
+    /// The account that asks, which is known where a token is asked for.
+    pub(super) fn who(&self) -> Result<UserId, Refusal> {
+        self.who.clone().ok_or_else(|| Refusal::new(StatusCode::UNAUTHORIZED, "No such token"))
+    }
+
+    /// The id in the path.
+    pub(super) fn id<T: PathId>(&self) -> Result<T, Refusal> {
+        let id = self.path.first().and_then(|(_, id)| T::from_path(id));
+        id.ok_or_else(|| Refusal::missing(T::MISSING))
+    }
+
+    /// What follows the id in the path.
+    pub(super) fn text(&self) -> Result<&str, Refusal> {
+        self.path.get(1).map(|(_, text)| text.as_str()).ok_or_else(|| Refusal::missing("Not found"))
+    }
+
+    pub(super) fn agrees(&self) -> Result<bool, Refusal> {
+        match self.text()? {
+            "yes" | "true" => Ok(true),
+            "no" | "false" => Ok(false),
+            _ => Err(Refusal::missing("No such endpoint")),
+        }
+    }
+
+    /// The form in the body, or without a body that in the query.
+    pub(super) fn form<F: Form>(&self) -> Result<F, Refusal> {
+        let body = self.body.trim();
+        let form = match (body.is_empty(), self.is_json || body.starts_with('{')) {
+            (true, _) => return self.query(),
+            (false, true) => F::from_json(body),
+            (false, false) => F::from_form(body),
+        };
+        form.map_err(|error| Refusal::bad(&error.to_string()))
+    }
+
+    pub(super) fn query<F: Form>(&self) -> Result<F, Refusal> {
+        F::from_form(&self.query).map_err(|error| Refusal::bad(&error.to_string()))
+    }
+
+    /// The JSON in the body.
+    pub(super) fn json<T>(&self, parse: fn(&str) -> Result<T, String>) -> Result<T, Refusal> {
+        parse(&self.body).map_err(|why| Refusal::bad(&why))
+    }
+
+    /// A field of the form in the body.
+    pub(super) fn field(&self, key: &str) -> Option<String> {
+        find(&self.body, key)
+    }
+
+    /// The valid items of the list in the body.
+    pub(super) fn items<T: FromStr>(&self, max: usize) -> Vec<T> {
+        items(&self.body, max)
+    }
+
+    /// The valid items of a list in the query.
+    pub(super) fn query_items<T: FromStr>(&self, key: &str, max: usize) -> Vec<T> {
+        items(&self.parameter(key).unwrap_or_default(), max)
+    }
+
+    /// The wanted length of a list.
+    pub(super) fn length(&self, (default, max): (usize, usize)) -> usize {
+        self.parse("nb").unwrap_or(default).min(max)
+    }
+
+    /// A parameter of the query that is not empty.
+    fn parameter(&self, key: &str) -> Option<String> {
+        find(&self.query, key).filter(|value| !value.is_empty())
+    }
+
+    fn parse<T: FromStr>(&self, key: &str) -> Option<T> {
+        self.parameter(key)?.parse().ok()
+    }
+
+    fn flag(&self, key: &str, default: bool) -> bool {
+        self.choice(key).unwrap_or(default)
+    }
+
+    fn choice(&self, key: &str) -> Option<bool> {
+        // Python clients write booleans with a capital.
+        match self.parameter(key)?.to_ascii_lowercase().as_str() {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
+    pub(super) fn status_fields(&self) -> StatusFields {
+        StatusFields {
+            signal: self.flag("withSignal", false),
+            game_ids: self.flag("withGameIds", false),
+            game_metas: self.flag("withGameMetas", false),
+        }
+    }
+
+    /// Evaluations, openings and comments are not there, even if they are asked for.
+    pub(super) fn record_style(&self, clocks: bool) -> RecordStyle {
+        RecordStyle {
+            json: self.accepts_json,
+            moves: self.flag("moves", true),
+            tags: self.flag("tags", true),
+            clocks: self.flag("clocks", clocks),
+            pgn_in_json: self.flag("pgnInJson", false),
+            last_fen: self.flag("lastFen", false),
+        }
+    }
+
+    pub(super) fn record_filter(&self) -> RecordFilter {
+        let perfs = self.parameter("perfType").unwrap_or_default();
+        RecordFilter {
+            since: self.parse("since"),
+            until: self.parse("until"),
+            max: self.parse("max").unwrap_or(usize::MAX),
+            versus: self.parse("vs"),
+            rated: self.choice("rated"),
+            perfs: perfs.split(',').filter(|key| !key.is_empty()).map(PerfKey::from).collect(),
+            color: match self.parameter("color").as_deref() {
+                Some("white") => Some(Color::White),
+                Some("black") => Some(Color::Black),
+                _ => None,
+            },
+            ongoing: self.flag("ongoing", false),
+            finished: self.flag("finished", true),
+            oldest_first: self.parameter("sort").as_deref() == Some("dateAsc"),
+        }
+    }
+}
+
+fn header(headers: &HeaderMap, name: HeaderName) -> &str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+fn bearer(headers: &HeaderMap) -> Bearer {
+    if !headers.contains_key(AUTHORIZATION) {
+        return Bearer::Missing;
+    }
+    let (scheme, token) = header(headers, AUTHORIZATION).trim().split_once(' ').unwrap_or_default();
+    match token.trim().parse::<Token>() {
+        Ok(token) if scheme.eq_ignore_ascii_case("bearer") => Bearer::Token(token),
+        _ => Bearer::Invalid,
+    }
+}
+
+fn find(form: &str, key: &str) -> Option<String> {
+    let pairs: Vec<(String, String)> = serde_urlencoded::from_str(form).unwrap_or_default();
+    pairs.into_iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+fn items<T: FromStr>(text: &str, max: usize) -> Vec<T> {
+    text.split(',').take(max).filter_map(|item| item.trim().parse().ok()).collect()
+}
+
+/// An id as it stands in a path.
+pub(super) trait PathId: FromStr {
+    const MISSING: &str;
+
+    fn from_path(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+}
+
+impl PathId for String {
+    const MISSING: &str = "Not found";
+}
+
+impl PathId for UserId {
+    const MISSING: &str = "No such user";
+}
+
+impl PathId for ChallengeId {
+    const MISSING: &str = "No such challenge";
+}
+
+impl PathId for TournamentId {
+    const MISSING: &str = "No such tournament";
+}
+
+impl PathId for GameId {
+    const MISSING: &str = "No such game";
+
+    fn from_path(text: &str) -> Option<GameId> {
+        let text = text.trim_end_matches(".pgn");
+        // A player's own id of a game begins with the game's.
+        let id = if text.len() == 12 { text.get(..8)? } else { text };
+        id.parse().ok()
+    }
+}

@@ -1,0 +1,334 @@
+//! All games of the server, running and finished.
+
+use std::{collections::VecDeque, net::SocketAddr, time::Duration};
+
+use serde_json::json;
+use tokio::time::Instant;
+use zeitnot_rules::{ByColor, Color, DynGame, MoveText};
+use zeitnot_wire::lichess::{
+    ChallengeId, ChatEntry, Compat, Event, FullId, GameEvent, GameId, Opponent, Playing, Speed, Status,
+    TournamentId, UserId,
+};
+
+use super::{
+    accounts::{Accounts, Activity},
+    answer::{Answer, Outcome, Refusal},
+    config::Config,
+    dirty_map::DirtyMap,
+    game::{Game, GameTimeouts, Player},
+    records::{RecordFilter, RecordStyle, record},
+    saved::Restored,
+    terms::Terms,
+};
+
+/// Games in memory, finished ones included.
+const MAX_GAMES: usize = 20_000;
+/// Finished games that can still be asked for.
+const MAX_FINISHED: usize = 1000;
+
+/// See the module documentation.
+#[derive(Debug)]
+pub(super) struct Games {
+    pub(super) map: DirtyMap<GameId, Game>,
+    /// The latest last.
+    finished: VecDeque<GameId>,
+    timeouts: GameTimeouts,
+    site: SocketAddr,
+    /// Records to be written.
+    records: Vec<String>,
+}
+
+/// A finished tournament game.
+#[derive(Debug)]
+pub(super) struct TournamentResult {
+    pub(super) tournament: TournamentId,
+    pub(super) players: ByColor<UserId>,
+    pub(super) winner: Option<Color>,
+    pub(super) berserked: ByColor<bool>,
+    pub(super) plies: usize,
+    /// Lost by a first move that did not come.
+    pub(super) is_no_show: bool,
+}
+
+impl Games {
+    pub(super) fn new(config: &Config) -> Games {
+        let Config { first_move, gone_after, claim_after, .. } = *config;
+        Games {
+            map: DirtyMap::default(),
+            finished: VecDeque::new(),
+            timeouts: GameTimeouts { first_move, gone_after, claim_after },
+            site: config.listen,
+            records: Vec::new(),
+        }
+    }
+
+    pub(super) fn restore(&mut self, restored: &mut Restored, now: Instant) {
+        self.map = restored.games(self.timeouts, now);
+        self.finished = self.map.values().filter(|game| game.is_over()).map(|game| game.id).collect();
+        let running = self.running().count();
+        if running > 0 {
+            tracing::info!("Lichess: {running} games go on where they were");
+        }
+    }
+
+    pub(super) fn running(&self) -> impl Iterator<Item = &Game> {
+        self.map.values().filter(|game| !game.is_over())
+    }
+
+    fn running_of(&self, who: &UserId) -> impl Iterator<Item = (&Game, Color)> {
+        self.running().filter_map(move |game| Some((game, game.color_of(who)?)))
+    }
+
+    /// Whether one of the account's streams is open.
+    pub(super) fn is_online(&self, accounts: &Accounts, who: &UserId) -> bool {
+        let is_listening = accounts.map.get(who).is_some_and(|account| account.is_listening());
+        is_listening || self.running().any(|game| game.is_watched_by(who))
+    }
+
+    pub(super) fn activity(&self, accounts: &Accounts, who: &UserId) -> Activity {
+        let meta = |game: &Game| {
+            let mut meta = json!({ "id": game.id, "variant": game.terms.variant });
+            if let Some(clock) = game.terms.time.clock() {
+                meta["clock"] = json!(format!("{}+{}", clock.initial.as_secs(), clock.increment.as_secs()));
+            }
+            (game.id, meta)
+        };
+        Activity {
+            is_online: self.is_online(accounts, who),
+            games: self.running_of(who).count(),
+            game: self.running_of(who).next().map(|(game, _)| meta(game)),
+        }
+    }
+
+    /// The account's running games, the most urgent first.
+    pub(super) fn playing(&self, who: &UserId, max: usize, now: Instant) -> Answer {
+        let mut games: Vec<_> = self.running_of(who).map(|(game, color)| event(game, color, now)).collect();
+        games.sort_by_key(|game| (!game.is_my_turn, game.seconds_left.unwrap_or(Duration::MAX)));
+        games.truncate(max);
+        Answer::message(&Playing { now_playing: games })
+    }
+
+    /// The running games that an event stream begins with.
+    pub(super) fn start_events(&self, who: &UserId, now: Instant) -> impl Iterator<Item = Event> {
+        self.running_of(who)
+            .map(move |(game, color)| Event::GameStart { game: Box::new(event(game, color, now)) })
+    }
+
+    /// A game and the side that the account plays in it.
+    pub(super) fn find(&mut self, who: &UserId, id: GameId) -> Result<(&mut Game, Color), Refusal> {
+        let game = self.map.get_mut(&id);
+        let found = game.and_then(|game| game.color_of(who).map(|color| (game, color)));
+        found.ok_or_else(|| Refusal::missing("No such game"))
+    }
+
+    pub(super) fn chat(&mut self, who: &UserId, id: GameId) -> Outcome {
+        let (game, _) = self.find(who, id)?;
+        let entries = game.chat.iter();
+        let entries = entries.map(|line| ChatEntry { text: line.text.clone(), user: line.username.clone() });
+        Ok(Answer::message(&entries.collect::<Vec<_>>()))
+    }
+
+    pub(super) fn export(&self, id: GameId, style: &RecordStyle) -> Outcome {
+        let game = self.map.get(&id).ok_or_else(|| Refusal::missing("Not found"))?;
+        let record = record(game, style, self.site);
+        Ok(if style.json { Answer::Json(record) } else { Answer::Pgn(record) })
+    }
+
+    pub(super) fn export_of(&self, who: &UserId, filter: &RecordFilter, style: &RecordStyle) -> Answer {
+        let mut games: Vec<&Game> = self.map.values().filter(|game| filter.matches(game, who)).collect();
+        games.sort_by_key(|game| game.created);
+        if !filter.oldest_first {
+            games.reverse();
+        }
+        self.records(games.into_iter().take(filter.max), style)
+    }
+
+    /// The records of those of the games that exist.
+    pub(super) fn export_by_id(&self, ids: &[GameId], style: &RecordStyle) -> Answer {
+        self.records(ids.iter().filter_map(|id| self.map.get(id)), style)
+    }
+
+    fn records<'g>(&self, games: impl Iterator<Item = &'g Game>, style: &RecordStyle) -> Answer {
+        let records = games.map(|game| record(game, style, self.site)).collect();
+        if style.json { Answer::Lines(records) } else { Answer::Pgn(records) }
+    }
+
+    pub(super) fn check_room(&self) -> Result<(), Refusal> {
+        match self.map.len() < MAX_GAMES {
+            true => Ok(()),
+            false => Err(Refusal::too_many("Too many games are being played")),
+        }
+    }
+
+    /// An id that no game has.
+    pub(super) fn free_id(&self) -> ChallengeId {
+        loop {
+            let text: String = std::iter::repeat_with(fastrand::alphanumeric).take(8).collect();
+            if let Ok(id) = text.parse::<ChallengeId>()
+                && !self.map.contains_key(&GameId::from(id))
+            {
+                return id;
+            }
+        }
+    }
+
+    /// Creates a game that nobody knows of yet.
+    pub(super) fn create(
+        &self,
+        id: GameId,
+        terms: Terms,
+        board: DynGame,
+        players: ByColor<Player>,
+        now: Instant,
+    ) -> Game {
+        Game::new(id, terms, board, players, self.timeouts, now)
+    }
+
+    /// Begins a game, and tells both players.
+    pub(super) fn begin(&mut self, game: Game, accounts: &Accounts, now: Instant) {
+        let [white, black] = &game.players.0;
+        tracing::info!("Lichess: game {}: {} – {}", game.id, white.name, black.name);
+        for color in Color::BOTH {
+            accounts.tell(&game.players[color].id, &start_event(&game, color, now));
+        }
+        self.map.insert(game.id, game);
+    }
+
+    /// Applies the passing of time; returns the games that ended by it.
+    pub(super) fn tick(&mut self, now: Instant) -> Vec<GameId> {
+        let mut ended = Vec::new();
+        for game in self.map.values_mut_clean().filter(|game| !game.is_over()) {
+            game.tick(now);
+            ended.extend(game.is_over().then_some(game.id));
+        }
+        ended
+    }
+
+    /// Closes a finished game: ratings, events, the record.
+    pub(super) fn conclude(
+        &mut self,
+        id: GameId,
+        accounts: &mut Accounts,
+        now: Instant,
+    ) -> Option<TournamentResult> {
+        let game = self.map.get_mut(&id)?;
+        let (status, winner, plies) = (game.end.as_ref()?.status.clone(), game.winner(), game.plies.len());
+        let [white, black] = &game.players.0;
+        tracing::info!("Lichess: game {id}: {} – {}: {status} ({plies} plies)", white.name, black.name);
+        let ids = ByColor([white.id.clone(), black.id.clone()]);
+        let counts = status != Status::Aborted;
+        let is_rated = game.terms.rated && counts;
+        game.rating_diffs = is_rated.then(|| accounts.rate(&ids, &game.terms.perf(), winner));
+        let took = (game.last_move - game.created).unsigned_abs();
+        for color in Color::BOTH.into_iter().filter(|color| !game.players[*color].is_guest) {
+            if let Some(account) = accounts.map.get_mut(&ids[color]) {
+                if counts {
+                    account.count_game(is_rated, winner.map(|winner| winner == color), took);
+                }
+                account.tell(&Event::GameFinish { game: Box::new(event(game, color, now)) });
+            }
+        }
+        if plies > 0 && game.class.is_none() {
+            self.records.push(record(game, &RecordStyle::default(), self.site));
+        }
+        let result = game.tournament.filter(|_| counts).map(|tournament| TournamentResult {
+            tournament: tournament.id,
+            players: ids,
+            winner,
+            berserked: game.berserked,
+            plies,
+            is_no_show: status == Status::NoStart,
+        });
+        self.finished.push_back(id);
+        if self.finished.len() > MAX_FINISHED
+            && let Some(oldest) = self.finished.pop_front()
+        {
+            self.map.remove(&oldest);
+        }
+        result
+    }
+
+    /// Takes the records that are to be written.
+    pub(super) fn take_records(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.records)
+    }
+
+    /// Ends all streams.
+    pub(super) fn close_streams(&mut self) {
+        self.map.values_mut_clean().for_each(Game::close_streams);
+    }
+
+    /// Ends all games; their records are as they stand.
+    pub(super) fn break_off(&mut self, now: Instant) {
+        for game in self.map.values_mut_clean().filter(|game| !game.is_over()) {
+            game.finish(Status::UnknownFinish, None, now);
+            if game.class.is_none() {
+                self.records.push(record(game, &RecordStyle::default(), self.site));
+            }
+        }
+    }
+}
+
+/// The player that an account is in a game on these terms.
+pub(super) fn player(accounts: &Accounts, id: &UserId, terms: &Terms) -> Option<Player> {
+    let account = accounts.map.get(id)?;
+    let perf = account.perf(&terms.perf());
+    Some(Player {
+        id: id.clone(),
+        name: account.user.username.clone(),
+        title: account.user.title.clone(),
+        rating: perf.rating,
+        provisional: perf.prov,
+        is_guest: false,
+    })
+}
+
+/// The event that tells a player of a game's begin.
+pub(super) fn start_event(game: &Game, color: Color, now: Instant) -> Event {
+    Event::GameStart { game: Box::new(event(game, color, now)) }
+}
+
+/// A game as one of its players sees it in events and lists.
+fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
+    let (terms, opponent) = (&game.terms, &game.players[!color]);
+    let titled = |title: &_| format!("{title} {}", opponent.name);
+    GameEvent {
+        full_id: full_id(game.id, color),
+        game_id: game.id,
+        id: Some(game.id),
+        fen: game.board.now(),
+        color,
+        last_move: game.board.moves().last().map(MoveText::to_string).unwrap_or_default(),
+        source: Some(terms.source.clone()),
+        status: game.status(),
+        variant: terms.variant.clone().into(),
+        speed: Some(terms.time.speed()),
+        perf: Some(terms.perf()),
+        rating: game.players[color].rating,
+        rated: terms.rated,
+        has_moved: game.plies.len() > color as usize,
+        opponent: Opponent {
+            id: Some(opponent.id.clone()),
+            username: opponent.title.as_ref().map_or_else(|| opponent.name.clone(), titled),
+            rating: opponent.rating,
+            rating_diff: game.rating_diffs.map(|diffs| diffs[!color]),
+            ai: None,
+        },
+        is_my_turn: !game.is_over() && game.color_to_move() == color,
+        seconds_left: game.clock.as_ref().map(|clock| clock.left(color, now)),
+        winner: game.winner(),
+        rating_diff: game.rating_diffs.map(|diffs| diffs[color]),
+        tournament_id: game.tournament.map(|tournament| tournament.id),
+        swiss_id: None,
+        compat: Some(Compat { bot: true, board: terms.time.speed() >= Speed::Rapid }),
+    }
+}
+
+/// The id of the game as the player's client has it.
+fn full_id(id: GameId, color: Color) -> Option<FullId> {
+    let tail = match color {
+        Color::White => "wh1t",
+        Color::Black => "b1ck",
+    };
+    format!("{id}{tail}").parse().ok()
+}

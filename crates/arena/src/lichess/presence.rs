@@ -1,0 +1,84 @@
+//! The players' streams of one game, and whether the players are there.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+use zeitnot_rules::{ByColor, Color};
+use zeitnot_wire::{
+    Message,
+    lichess::{GameMessage, OpponentGone},
+};
+
+use super::streams::Feed;
+
+/// Streams of one side, of different programs.
+const MAX_STREAMS: usize = 4;
+
+/// See the module documentation.
+#[derive(Debug)]
+pub(super) struct Presence(ByColor<Side>);
+
+/// One player.
+#[derive(Debug)]
+struct Side {
+    /// Streams by the `User-Agent` that reads them.
+    readers: Vec<(String, Feed)>,
+    away_since: Option<Instant>,
+    /// The time until a claim that the opponent was last told.
+    told: Option<Duration>,
+}
+
+impl Presence {
+    pub(super) fn new(now: Instant) -> Presence {
+        let away = || Side { readers: Vec::new(), away_since: Some(now), told: None };
+        Presence(ByColor([away(), away()]))
+    }
+
+    /// Adds a stream, which ends the one that the same program had before.
+    pub(super) fn add(&mut self, color: Color, agent: String, feed: Feed) {
+        let readers = &mut self.0[color].readers;
+        readers.retain(|(other, feed)| *other != agent && feed.receiver_count() > 0);
+        if readers.len() == MAX_STREAMS {
+            readers.remove(0);
+        }
+        readers.push((agent, feed));
+    }
+
+    pub(super) fn close(&mut self, color: Color) {
+        self.0[color].readers.clear();
+    }
+
+    pub(super) fn is_there(&self, color: Color) -> bool {
+        self.0[color].readers.iter().any(|(_, feed)| feed.receiver_count() > 0)
+    }
+
+    /// Drops streams that have ended, and notes when the last one did.
+    pub(super) fn refresh(&mut self, color: Color, now: Instant) {
+        let side = &mut self.0[color];
+        side.readers.retain(|(_, feed)| feed.receiver_count() > 0);
+        side.away_since = side.readers.is_empty().then(|| side.away_since.unwrap_or(now));
+    }
+
+    pub(super) fn away_since(&self, color: Color) -> Option<Instant> {
+        self.0[color].away_since
+    }
+
+    /// Tells the opponent when the game can be claimed, if that has changed; `None`: the player is not gone.
+    pub(super) fn tell_claim(&mut self, color: Color, claim: Option<Duration>) {
+        if std::mem::replace(&mut self.0[color].told, claim) != claim {
+            let gone = OpponentGone { gone: claim.is_some(), claim_win_in: claim };
+            self.tell_side(!color, &GameMessage::OpponentGone(gone));
+        }
+    }
+
+    pub(super) fn tell(&self, message: &GameMessage) {
+        Color::BOTH.into_iter().for_each(|color| self.tell_side(color, message));
+    }
+
+    fn tell_side(&self, color: Color, message: &GameMessage) {
+        for (_, feed) in &self.0[color].readers {
+            // A reader that has just left is noticed at the next refresh.
+            let _ = feed.send(message.to_line().into());
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Game records, as PGN or JSON, with the parts that a request asks for.
+
+use std::{net::SocketAddr, time::Duration};
+
+use serde_json::{Map, Value, json};
+use time::OffsetDateTime;
+use zeitnot_rules::{ByColor, Color};
+use zeitnot_wire::{
+    lichess::{PerfKey, Status, TimeControl, UserId, Variant},
+    pgn::{self, Pgn, Ply},
+};
+
+use super::game::{Game, Player};
+
+/// Plies of a running game that are left out of its record.
+const HIDDEN_PLIES: usize = 3;
+
+/// The parts of a record.
+#[derive(Clone, Debug)]
+pub(super) struct RecordStyle {
+    pub(super) json: bool,
+    pub(super) moves: bool,
+    pub(super) tags: bool,
+    pub(super) clocks: bool,
+    pub(super) pgn_in_json: bool,
+    pub(super) last_fen: bool,
+}
+
+impl Default for RecordStyle {
+    /// A full PGN.
+    fn default() -> RecordStyle {
+        RecordStyle {
+            json: false,
+            moves: true,
+            tags: true,
+            clocks: true,
+            pgn_in_json: false,
+            last_fen: false,
+        }
+    }
+}
+
+/// A selection of an account's games.
+#[derive(Clone, Debug)]
+pub(super) struct RecordFilter {
+    pub(super) since: Option<i128>,
+    pub(super) until: Option<i128>,
+    pub(super) max: usize,
+    pub(super) versus: Option<UserId>,
+    pub(super) rated: Option<bool>,
+    pub(super) perfs: Vec<PerfKey>,
+    pub(super) color: Option<Color>,
+    pub(super) ongoing: bool,
+    pub(super) finished: bool,
+    pub(super) oldest_first: bool,
+}
+
+impl RecordFilter {
+    pub(super) fn matches(&self, game: &Game, who: &UserId) -> bool {
+        let Some(color) = game.color_of(who) else { return false };
+        let created = millis(game.created);
+        let is_wanted = match game.status() {
+            Status::Started => self.ongoing,
+            Status::Aborted => false,
+            _ => self.finished,
+        };
+        is_wanted
+            && self.since.is_none_or(|since| created >= since)
+            && self.until.is_none_or(|until| created <= until)
+            && self.versus.as_ref().is_none_or(|id| game.players[!color].id == *id)
+            && self.rated.is_none_or(|rated| game.terms.rated == rated)
+            && (self.perfs.is_empty() || self.perfs.contains(&game.terms.perf()))
+            && self.color.is_none_or(|wanted| wanted == color)
+    }
+}
+
+fn millis(at: OffsetDateTime) -> i128 {
+    at.unix_timestamp_nanos() / 1_000_000
+}
+
+/// The record of a game played on the server at `site`; in JSON a line.
+pub(super) fn record(game: &Game, style: &RecordStyle, site: SocketAddr) -> String {
+    match style.json {
+        true => as_json(game, style, site).to_string() + "\n",
+        false => as_pgn(game, style, site),
+    }
+}
+
+fn shown_plies(game: &Game) -> &[Ply] {
+    let hidden = if game.is_over() { 0 } else { HIDDEN_PLIES };
+    &game.plies[..game.plies.len().saturating_sub(hidden)]
+}
+
+fn as_json(game: &Game, style: &RecordStyle, site: SocketAddr) -> Value {
+    let terms = &game.terms;
+    let date = |at| json!(u64::try_from(millis(at)).unwrap_or_default());
+    let player = |color: Color| player(&game.players[color], game.rating_diffs.map(|diffs| diffs[color]));
+    let mut record = json!({
+        "id": game.id,
+        "rated": terms.rated,
+        "variant": terms.variant,
+        "speed": terms.time.speed(),
+        "perf": terms.perf(),
+        "createdAt": date(game.created),
+        "lastMoveAt": date(game.last_move),
+        "status": game.status(),
+        "source": terms.source,
+        "players": { "white": player(Color::White), "black": player(Color::Black) },
+    });
+    if let Some(fen) = &terms.fen {
+        record["initialFen"] = json!(fen);
+    }
+    if let Some(winner) = game.winner() {
+        record["winner"] = json!(winner);
+    }
+    match &terms.time {
+        TimeControl::Clock(clock) => {
+            let (initial, increment) = (clock.initial.as_secs(), clock.increment.as_secs());
+            let total = initial + 40 * increment;
+            record["clock"] = json!({ "initial": initial, "increment": increment, "totalTime": total });
+        }
+        TimeControl::Correspondence { days } => record["daysPerTurn"] = json!(days),
+        _ => {}
+    }
+    let plies = shown_plies(game);
+    if style.moves {
+        record["moves"] = json!(plies.iter().map(|ply| ply.text.as_str()).collect::<Vec<_>>().join(" "));
+    }
+    if style.clocks && game.clock.is_some() {
+        let centis = |left: Duration| u64::try_from(left.as_millis() / 10).unwrap_or_default();
+        record["clocks"] = plies.iter().filter_map(|ply| ply.left).map(centis).collect();
+    }
+    if style.last_fen && game.is_over() {
+        record["lastFen"] = json!(game.board.now());
+    }
+    if style.pgn_in_json {
+        record["pgn"] = json!(as_pgn(game, style, site));
+    }
+    record
+}
+
+fn player(player: &Player, diff: Option<i32>) -> Value {
+    let mut user = json!({ "id": player.id, "name": player.name });
+    if let Some(title) = &player.title {
+        user["title"] = json!(title);
+    }
+    let mut fields = Map::from_iter([("user".to_owned(), user)]);
+    fields.extend(player.rating.map(|rating| ("rating".to_owned(), json!(rating))));
+    fields.extend(diff.map(|diff| ("ratingDiff".to_owned(), json!(diff))));
+    fields.extend(player.provisional.then(|| ("provisional".to_owned(), json!(true))));
+    Value::Object(fields)
+}
+
+fn as_pgn(game: &Game, style: &RecordStyle, site: SocketAddr) -> String {
+    let left = |ply: &Ply| ply.left.filter(|_| style.clocks);
+    let plies = shown_plies(game).iter().filter(|_| style.moves);
+    let plies = plies.map(|ply| Ply { left: left(ply), ..ply.clone() }).collect();
+    let tags = if style.tags { tags(game, site) } else { Vec::new() };
+    let fen = game.terms.variant.set_up(game.terms.fen.as_deref()).filter(|_| style.tags);
+    Pgn { tags, fen, plies, result: result(game) }.print()
+}
+
+fn result(game: &Game) -> &'static str {
+    match (game.status(), game.winner()) {
+        (_, Some(Color::White)) => "1-0",
+        (_, Some(Color::Black)) => "0-1",
+        (Status::Started | Status::Aborted | Status::UnknownFinish, None) => "*",
+        _ => "1/2-1/2",
+    }
+}
+
+fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {
+    let (date, time) = (pgn::date(game.created), pgn::time(game.created));
+    let rated = if game.terms.rated { "Rated" } else { "Casual" };
+    let [white, black] = &game.players.0;
+    let rating = |player: &Player| player.rating.map_or_else(|| "?".to_owned(), |rating| rating.to_string());
+    let mut tags = vec![
+        ("Event", format!("{rated} {} game", game.terms.perf_name().name)),
+        ("Site", format!("http://{site}/{}", game.id)),
+        ("Date", date.clone()),
+        ("Round", "-".to_owned()),
+        ("White", white.name.clone()),
+        ("Black", black.name.clone()),
+        ("Result", result(game).to_owned()),
+        ("GameId", game.id.to_string()),
+        ("UTCDate", date),
+        ("UTCTime", time),
+        ("WhiteElo", rating(white)),
+        ("BlackElo", rating(black)),
+        ("Variant", Variant::from(game.terms.variant.clone()).name),
+        ("TimeControl", time_control(&game.terms.time)),
+        ("Termination", termination(&game.status()).to_owned()),
+    ];
+    if let Some(ByColor([white, black])) = game.rating_diffs {
+        tags.extend([("WhiteRatingDiff", format!("{white:+}")), ("BlackRatingDiff", format!("{black:+}"))]);
+    }
+    let title = |tag, player: &Player| player.title.as_ref().map(|title| (tag, title.as_str().to_owned()));
+    tags.extend([title("WhiteTitle", white), title("BlackTitle", black)].into_iter().flatten());
+    tags
+}
+
+fn time_control(time: &TimeControl) -> String {
+    match time {
+        TimeControl::Clock(clock) => format!("{}+{}", clock.initial.as_secs(), clock.increment.as_secs()),
+        TimeControl::Correspondence { days } => format!("1/{}", u64::from(*days) * 86_400),
+        _ => "-".to_owned(),
+    }
+}
+
+fn termination(status: &Status) -> &'static str {
+    match status {
+        Status::Created | Status::Started => "Unterminated",
+        Status::Aborted | Status::NoStart | Status::Timeout | Status::UnknownFinish => "Abandoned",
+        Status::OutOfTime => "Time forfeit",
+        _ => "Normal",
+    }
+}

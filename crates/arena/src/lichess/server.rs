@@ -1,0 +1,557 @@
+//! The owner of the server's state: each subject has a type of its own, and requests are jobs that run one by one.
+//!
+//! Games are no tasks: nothing in them waits, and a move concerns its game, two event streams and the lists of games
+//! at once.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use tokio::{
+    select,
+    sync::{mpsc, oneshot},
+    time::{Instant, MissedTickBehavior, interval},
+};
+use tokio_util::sync::CancellationToken;
+use zeitnot_rules::ByColor;
+use zeitnot_wire::{
+    Message,
+    contest::{FromClient, FromServer},
+    lichess::{
+        Challenge, ChallengeId, ChallengeStatus, ChallengeUser, DeclineReason, Event, GameId, JoinTournament,
+        NewChallenge, Scope, Status, Token, TournamentId, UserId, Variant,
+    },
+};
+
+use super::{
+    accounts::{Account, Accounts, StatusFields},
+    answer::{Answer, Outcome, Refusal, to_json},
+    challenges::{Challenges, Pending, gone},
+    class::Class,
+    config::{AccountConfig, Config, Faults, TournamentConfig},
+    faults::{FaultSwitch, StreamKind},
+    game::GameAction,
+    games::{Games, player},
+    limit::{Limited, RateLimits},
+    saved::{Restored, changes},
+    storage::{Change, Changes},
+    streams::Lines,
+    teams::Teams,
+    terms::{Terms, draw_color},
+    tournaments::Tournaments,
+};
+use crate::store::Store;
+
+/// Requests that may wait.
+const QUEUE: usize = 256;
+/// Interval of checks for what time alone does.
+const SWEEP: Duration = Duration::from_millis(50);
+/// What a challenge to a person costs; to a bot it is 1.
+const PERSON_COST: usize = 5;
+
+/// The caller of a request.
+#[derive(Debug)]
+pub(super) enum Bearer {
+    Missing,
+    /// Something that is no token.
+    Invalid,
+    Token(Token),
+}
+
+type Job = Box<dyn FnOnce(&mut LichessServer) + Send>;
+
+/// Sends requests to the server's task.
+#[derive(Clone, Debug)]
+pub(super) struct ServerHandle {
+    requests: mpsc::Sender<Job>,
+}
+
+impl ServerHandle {
+    /// Runs a job; `None` if the server has stopped.
+    pub(super) async fn call<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut LichessServer) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        let job: Job = Box::new(move |server| drop(reply.send(job(server))));
+        self.requests.send(job).await.ok()?;
+        answer.await.ok()
+    }
+}
+
+/// See the module documentation.
+#[derive(Debug)]
+pub(super) struct LichessServer {
+    config: Config,
+    faults: FaultSwitch,
+    limits: RateLimits,
+    pub(super) accounts: Accounts,
+    pub(super) challenges: Challenges,
+    pub(super) games: Games,
+    pub(super) tournaments: Tournaments,
+    pub(super) teams: Teams,
+    pub(super) class: Class,
+}
+
+/// The task of the server.
+#[derive(Debug)]
+pub(super) struct ServerActor {
+    pub(super) server: LichessServer,
+    requests: mpsc::Receiver<Job>,
+    store: Store,
+    /// Where changes are saved, if they are.
+    changes: Option<Changes>,
+}
+
+impl ServerActor {
+    pub(super) fn channel(
+        server: LichessServer,
+        store: Store,
+        changes: Option<Changes>,
+    ) -> (ServerHandle, ServerActor) {
+        let (tx, requests) = mpsc::channel(QUEUE);
+        (ServerHandle { requests: tx }, ServerActor { server, requests, store, changes })
+    }
+
+    /// Serves until `stop`. All streams end with it.
+    pub(super) async fn run(mut self, stop: CancellationToken) {
+        let mut sweep = interval(SWEEP);
+        sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            select! {
+                // Moves that have arrived are played before a flag falls.
+                biased;
+                () = stop.cancelled() => break,
+                Some(job) = self.requests.recv() => job(&mut self.server),
+                _ = sweep.tick() => self.server.sweep(Instant::now()),
+            }
+            self.write_records().await;
+            self.save();
+        }
+        let now = Instant::now();
+        self.server.games.close_streams();
+        match self.changes.take() {
+            // An error means that the file's thread has failed, which it has logged.
+            Some(changes) => drop(changes.send(self.server.changes(now)).await),
+            None => {
+                self.server.games.break_off(now);
+                self.write_records().await;
+            }
+        }
+    }
+
+    async fn write_records(&mut self) {
+        for record in self.server.games.take_records() {
+            self.store.write(record).await;
+        }
+    }
+
+    /// Hands the changes to the file's thread. While that is busy, they add up.
+    fn save(&mut self) {
+        let Some(changes) = &self.changes else { return self.server.mark_clean() };
+        if let Ok(permit) = changes.try_reserve() {
+            let changed = self.server.changes(Instant::now());
+            if !changed.is_empty() {
+                permit.send(changed);
+            }
+        }
+    }
+}
+
+impl LichessServer {
+    pub(super) fn new(
+        mut config: Config,
+        accounts: Accounts,
+        restored: Option<Restored>,
+        faults: FaultSwitch,
+    ) -> LichessServer {
+        let tournaments = std::mem::take(&mut config.tournament);
+        let mut server = LichessServer {
+            faults,
+            limits: RateLimits::new(config.limits),
+            accounts,
+            challenges: Challenges::default(),
+            games: Games::new(&config),
+            tournaments: Tournaments::default(),
+            teams: Teams::new(&config.team),
+            class: Class::default(),
+            config,
+        };
+        for tournament in tournaments {
+            let name = tournament.name.clone();
+            if server.open_tournament(tournament).is_err() {
+                tracing::warn!("Lichess: there are too many tournaments for {name}");
+            }
+        }
+        if let Some(mut restored) = restored {
+            let now = Instant::now();
+            std::mem::take(&mut restored.accounts)
+                .into_iter()
+                .for_each(|account| server.accounts.restore(account));
+            server.challenges.map = restored.challenges(server.config.challenge_life, now);
+            server.games.restore(&mut restored, now);
+        }
+        server
+    }
+
+    fn changes(&mut self, now: Instant) -> Vec<Change> {
+        changes(&mut self.accounts.map, &mut self.challenges.map, &mut self.games.map, now)
+    }
+
+    fn mark_clean(&mut self) {
+        self.accounts.map.mark_clean();
+        self.challenges.map.mark_clean();
+        self.games.map.mark_clean();
+    }
+
+    /// Applies the passing of time.
+    fn sweep(&mut self, now: Instant) {
+        self.challenges.expire(&self.accounts, now);
+        self.tournaments.pair(&mut self.games, &self.accounts, now);
+        for id in self.games.tick(now) {
+            self.conclude(id, now);
+        }
+    }
+
+    fn conclude(&mut self, id: GameId, now: Instant) {
+        if let Some(result) = self.games.conclude(id, &mut self.accounts, now) {
+            self.tournaments.record(&result);
+        }
+    }
+
+    // ---- authorization ----
+
+    /// The account of the caller, if its token has one of the scopes; an empty list asks for any token.
+    pub(super) fn authorize(&mut self, bearer: &Bearer, scopes: &[Scope]) -> Result<UserId, Refusal> {
+        let refused = |why| Refusal::new(StatusCode::UNAUTHORIZED, why);
+        let who = match bearer {
+            Bearer::Missing => return Err(refused("Missing authorization header")),
+            Bearer::Invalid => None,
+            Bearer::Token(token) => self.accounts.by_token(token).cloned(),
+        };
+        let who = who.filter(|who| !self.faults.now().revoked.contains(who));
+        let who = who.ok_or_else(|| refused("No such token"))?;
+        self.accounts.note_seen(&who);
+        match self.accounts.has_scope(&who, scopes) {
+            true => Ok(who),
+            false => Err(Refusal::new(StatusCode::FORBIDDEN, "Missing scope")),
+        }
+    }
+
+    pub(super) fn check_admin(&self, bearer: &Bearer) -> Result<(), Refusal> {
+        match bearer {
+            Bearer::Token(token) if self.config.admin_token.as_ref() == Some(token) => Ok(()),
+            _ => Err(Refusal::new(StatusCode::UNAUTHORIZED, "No such token")),
+        }
+    }
+
+    fn limit(&mut self, who: &UserId, limited: Limited, cost: usize, at: Instant) -> Result<(), Refusal> {
+        self.limits.take(who, limited, cost, at).map_err(|_| Refusal::rate_limited())
+    }
+
+    /// Only bots play.
+    fn check_bot(&self, who: &UserId) -> Result<(), Refusal> {
+        const BOTS_ONLY: &str = "This endpoint can only be used with a Bot account. \
+                                 See https://lichess.org/api#operation/botAccountUpgrade";
+        if self.accounts.is_bot(who) { Ok(()) } else { Err(Refusal::bad(BOTS_ONLY)) }
+    }
+
+    // ---- accounts ----
+
+    pub(super) fn new_account(
+        &mut self,
+        name: String,
+        title: Option<String>,
+        token: Option<Token>,
+    ) -> Outcome {
+        let token = token.or_else(random_token).ok_or_else(|| {
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The system has no random numbers for a token")
+        })?;
+        let mut account = AccountConfig { name, token: Some(token.clone()), ..AccountConfig::default() };
+        account.title = title.unwrap_or(account.title);
+        let id = self.accounts.make(account).map_err(|why| Refusal::bad(&why.to_string()))?;
+        tracing::info!("Lichess: the administrator has made an account for {id}");
+        Ok(Answer::value(&serde_json::json!({ "id": id, "token": token })))
+    }
+
+    /// Revokes the token of a request, and closes all streams of its account.
+    pub(super) fn revoke(&mut self, who: &UserId, bearer: &Bearer) -> Outcome {
+        if let Bearer::Token(token) = bearer {
+            self.accounts.revoke(token);
+        }
+        self.games.map.values_mut_clean().for_each(|game| game.close_streams_of(who));
+        self.challenges.stop_waiting(who);
+        Ok(Answer::NoContent)
+    }
+
+    fn profile_of(&self, account: &Account) -> serde_json::Value {
+        let activity = self.games.activity(&self.accounts, &account.user.id);
+        self.accounts.profile(account, &activity, &format!("http://{}", self.config.listen))
+    }
+
+    pub(super) fn profile(&self, id: &UserId) -> Outcome {
+        Ok(Answer::value(&self.profile_of(self.accounts.find(id)?)))
+    }
+
+    pub(super) fn own_profile(&mut self, who: &UserId, at: Instant) -> Outcome {
+        self.limit(who, Limited::Account, 1, at)?;
+        self.profile(who)
+    }
+
+    /// Those of the accounts that exist.
+    pub(super) fn profiles(&self, ids: &[UserId]) -> Answer {
+        let accounts = ids.iter().filter_map(|id| self.accounts.map.get(id));
+        Answer::value(&accounts.map(|account| self.profile_of(account)).collect::<Vec<_>>())
+    }
+
+    pub(super) fn online_bots(&self, max: usize) -> Answer {
+        let is_listed =
+            |account: &&Account| account.is_bot() && self.games.is_online(&self.accounts, &account.user.id);
+        let bots = self.accounts.map.values().filter(is_listed).take(max);
+        Answer::Lines(bots.map(|bot| to_json(&self.profile_of(bot)) + "\n").collect())
+    }
+
+    pub(super) fn statuses(&self, ids: &[UserId], fields: StatusFields) -> Answer {
+        let accounts = ids.iter().filter_map(|id| self.accounts.map.get(id));
+        let status =
+            |account: &Account| account.status(self.games.activity(&self.accounts, &account.user.id), fields);
+        Answer::value(&accounts.map(status).collect::<Vec<_>>())
+    }
+
+    // ---- streams ----
+
+    fn stream(&self, kind: StreamKind, lines: Lines) -> Answer {
+        let keep_alive = match kind {
+            StreamKind::Game => self.config.game_keep_alive,
+            StreamKind::Events | StreamKind::Challenge => self.config.event_keep_alive,
+        };
+        Answer::Stream(lines.into_body(keep_alive, self.faults.stream(kind)))
+    }
+
+    /// Opens the event stream, which begins with running games and pending challenges.
+    pub(super) fn events(&mut self, who: &UserId, at: Instant) -> Outcome {
+        const POLLED: &str = "Please don't poll this endpoint, it is intended to be streamed. \
+                              See https://lichess.org/api#tag/Board/operation/apiStreamEvent.";
+        self.limits.take(who, Limited::EventStream, 1, at).map_err(|_| Refusal::too_many(POLLED))?;
+        let challenges = self.challenges.of(who);
+        let challenges = challenges
+            .map(|challenge| Event::Challenge { challenge: Box::new(challenge.clone()), compat: None });
+        let first = self.games.start_events(who, at).chain(challenges).map(|event| event.to_line()).collect();
+        let account = self.accounts.map.get_mut(who).ok_or_else(|| Refusal::missing("Not found"))?;
+        let lines = account.listen(first);
+        self.class.come_online(who, at);
+        Ok(self.stream(StreamKind::Events, lines))
+    }
+
+    pub(super) fn watch(&mut self, who: &UserId, id: GameId, agent: String, at: Instant) -> Outcome {
+        self.check_bot(who)?;
+        let (game, color) = self.games.find(who, id)?;
+        let lines = game.watch(color, agent, at);
+        Ok(self.stream(StreamKind::Game, lines))
+    }
+
+    // ---- games ----
+
+    pub(super) fn act(&mut self, who: &UserId, id: GameId, action: GameAction, at: Instant) -> Outcome {
+        self.check_bot(who)?;
+        let (game, color) = self.games.find(who, id)?;
+        if game.class.is_some() {
+            return self.class.act(who, (game, color), action, at);
+        }
+        let is_move = matches!(action, GameAction::Move { .. });
+        if is_move {
+            self.limits.take(who, Limited::Move, 1, at).map_err(|_| Refusal::rate_limited())?;
+        }
+        let was_over = game.is_over();
+        let done = game.act(color, action, at);
+        let has_ended = game.is_over() && !was_over;
+        if is_move && self.faults.now().close_streams {
+            game.close_streams();
+        }
+        if has_ended {
+            self.conclude(id, at);
+        }
+        done.map(|()| Answer::done()).map_err(|why| Refusal::bad(&why))
+    }
+
+    /// Checks the daily limit of games between bots, for both.
+    fn check_bot_games(&mut self, us: &UserId, them: &UserId, at: Instant) -> Result<(), Refusal> {
+        if !(self.accounts.is_bot(us) && self.accounts.is_bot(them)) {
+            return Ok(());
+        }
+        for (who, status) in [(us, StatusCode::TOO_MANY_REQUESTS), (them, StatusCode::BAD_REQUEST)] {
+            if let Some(wait) = self.limits.wait(who, Limited::BotGame, at) {
+                return Err(Refusal::bot_games(status, who, self.config.limits.bot_games_a_day, wait));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn class_message(
+        &mut self,
+        account: &UserId,
+        message: Option<FromServer>,
+        now: Instant,
+    ) -> Option<FromClient> {
+        let (games, accounts) = (&mut self.games, &mut self.accounts);
+        match message {
+            Some(message) => self.class.receive(account, message, games, accounts, now),
+            None => {
+                self.class.lose_seat(account, games, accounts, now);
+                None
+            }
+        }
+    }
+
+    // ---- challenges ----
+
+    pub(super) fn challenge(
+        &mut self,
+        who: &UserId,
+        whom: &UserId,
+        form: &NewChallenge,
+        at: Instant,
+    ) -> Outcome {
+        let Some(them) = self.accounts.map.get(whom) else {
+            return Err(Refusal::bad(&format!("No such user: {whom}")));
+        };
+        if who == whom {
+            return Err(Refusal::missing("Resource not found"));
+        }
+        let (terms, board) = Terms::read(form, self.config.clocks)?;
+        if !form.rules.is_empty() {
+            return Err(Refusal::bad("Rules not applicable for bots"));
+        }
+        let cost = if them.is_bot() { 1 } else { PERSON_COST };
+        if them.is_bot() || self.accounts.is_bot(who) {
+            self.config.clocks.check_for_bots(&terms.time)?;
+        }
+        self.challenges.check_room(who)?;
+        for limited in [Limited::DailyChallenge, Limited::Challenge] {
+            self.limit(who, limited, cost, at)?;
+        }
+        self.check_bot_games(who, whom, at)?;
+        let challenge = self.describe(who, whom, form, &terms);
+        let expires = Pending::expiry(&terms, self.config.challenge_life, at);
+        let waits = form.keep_alive_stream;
+        let pending =
+            Pending { challenge, from: who.clone(), to: whom.clone(), terms, board, expires, waiting: None };
+        let (answer, lines) = self.challenges.add(pending, waits, &self.accounts);
+        Ok(lines.map_or(answer, |lines| self.stream(StreamKind::Challenge, lines)))
+    }
+
+    /// A challenge as clients are told of it.
+    fn describe(&self, who: &UserId, whom: &UserId, form: &NewChallenge, terms: &Terms) -> Challenge {
+        let party = |id: &UserId| {
+            let account = self.accounts.map.get(id)?;
+            let perf = account.perf(&terms.perf());
+            Some(ChallengeUser {
+                id: id.clone(),
+                name: account.user.username.clone(),
+                title: account.user.title.clone(),
+                rating: perf.rating,
+                provisional: perf.prov,
+                online: self.games.is_online(&self.accounts, id),
+                lag: None,
+            })
+        };
+        let id = self.free_id();
+        Challenge {
+            id,
+            url: format!("http://{}/{id}", self.config.listen),
+            status: Some(ChallengeStatus::Created),
+            challenger: party(who),
+            dest_user: party(whom),
+            variant: Variant::from(terms.variant.clone()),
+            rated: terms.rated,
+            speed: Some(terms.time.speed()),
+            time_control: terms.time.clone(),
+            color: Some(form.color.clone()),
+            final_color: Some(draw_color(&form.color)),
+            perf: Some(terms.perf_name()),
+            direction: None,
+            initial_fen: terms.fen.clone(),
+            rematch_of: None,
+            decline_reason: None,
+            decline_reason_key: None,
+            rules: Vec::new(),
+        }
+    }
+
+    /// An id that neither a game nor a challenge has.
+    fn free_id(&self) -> ChallengeId {
+        loop {
+            let id = self.games.free_id();
+            if !self.challenges.map.contains_key(&id) {
+                return id;
+            }
+        }
+    }
+
+    pub(super) fn accept(&mut self, who: &UserId, id: ChallengeId, at: Instant) -> Outcome {
+        let from = self.challenges.to(who, id)?.from.clone();
+        self.games.check_room()?;
+        self.check_bot_games(who, &from, at)?;
+        let pending = self.challenges.accept(id, &self.accounts)?;
+        let players = pending.players().map(|id| player(&self.accounts, id, &pending.terms));
+        let [Some(white), Some(black)] = players else { return Err(gone()) };
+        if [who, &from].into_iter().all(|id| self.accounts.is_bot(id)) {
+            for bot in [who, &from] {
+                // It was checked above.
+                let _ = self.limits.take(bot, Limited::BotGame, 1, at);
+            }
+        }
+        let players = ByColor([white, black]);
+        let game = self.games.create(id.into(), pending.terms, pending.board, players, at);
+        self.games.begin(game, &self.accounts, at);
+        Ok(Answer::done())
+    }
+
+    /// Cancels a challenge, or aborts the game that it has just become.
+    pub(super) fn cancel(&mut self, who: &UserId, id: ChallengeId, at: Instant) -> Outcome {
+        match self.challenges.map.get(&id) {
+            Some(pending) if pending.from == *who => {
+                self.challenges.cancel(id, &self.accounts);
+                return Ok(Answer::done());
+            }
+            Some(_) => return self.challenges.decline(who, id, DeclineReason::Generic, &self.accounts),
+            None => {}
+        }
+        let id = GameId::from(id);
+        let (game, _) = self.games.find(who, id).ok().filter(|(game, _)| !game.is_over()).ok_or_else(gone)?;
+        if !game.can_abort() {
+            return Err(Refusal::bad("This game can no longer be aborted"));
+        }
+        game.finish(Status::Aborted, None, at);
+        self.conclude(id, at);
+        Ok(Answer::done())
+    }
+
+    // ---- tournaments ----
+
+    pub(super) fn set_faults(&self, faults: Faults) -> Outcome {
+        self.faults.set(faults)
+    }
+
+    pub(super) fn open_tournament(&mut self, config: TournamentConfig) -> Outcome {
+        let id = self.free_id().into();
+        self.tournaments.open(config, id, &self.teams, &self.accounts)
+    }
+
+    pub(super) fn join_tournament(
+        &mut self,
+        who: &UserId,
+        id: TournamentId,
+        form: &JoinTournament,
+        at: Instant,
+    ) -> Outcome {
+        self.limit(who, Limited::Join, 1, at)?;
+        self.tournaments.join(who, id, form, &self.teams, &self.accounts)
+    }
+}
+
+/// A token that cannot be guessed.
+fn random_token() -> Option<Token> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    format!("lip_{:032x}", u128::from_ne_bytes(bytes)).parse().ok()
+}

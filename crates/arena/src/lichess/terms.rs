@@ -1,0 +1,217 @@
+//! Terms of a game: variant, time control, starting position, and whether they can be played.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use zeitnot_rules::{self as rules, Color, DynGame, chess::shuffled};
+use zeitnot_wire::lichess::{
+    ColorWish, NewChallenge, PerfKey, PerfName, Source, Speed, TimeControl, Variant, VariantKey,
+};
+
+use super::answer::Refusal;
+use crate::clock::Clock;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// The terms two players agreed on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Terms {
+    pub(super) variant: VariantKey,
+    pub(super) rated: bool,
+    #[serde(with = "exact")]
+    pub(super) time: TimeControl,
+    /// Starting position, unless it is the usual one.
+    pub(super) fen: Option<String>,
+    pub(super) source: Source,
+}
+
+/// The time controls that may be asked for.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClockPolicy {
+    /// As on Lichess: some below a minute, whole minutes up to three hours, no UltraBullet for bots.
+    #[default]
+    Lichess,
+    /// Any, also in fractions of a second: for matches of engines.
+    Any,
+}
+
+impl ClockPolicy {
+    fn check(self, time: &TimeControl) -> Result<(), Refusal> {
+        match time {
+            TimeControl::Clock(clock) if self == ClockPolicy::Any && !clock.initial.is_zero() => Ok(()),
+            TimeControl::Clock(clock) => {
+                let (limit, increment) = (clock.initial.as_secs_f64(), clock.increment.as_secs_f64());
+                let is_whole = limit.fract() == 0.0 && increment.fract() == 0.0;
+                let is_short = matches!(clock.initial.as_secs(), 0 | 15 | 30 | 45 | 90);
+                if !is_whole || !is_short && (limit % 60.0 != 0.0 || limit > 10_800.0) {
+                    Err(Refusal::field("clock.limit", "Invalid clock limit"))
+                } else if increment > 60.0 || limit + increment == 0.0 {
+                    Err(Refusal::field("clock.increment", "Invalid clock increment"))
+                } else {
+                    Ok(())
+                }
+            }
+            TimeControl::Correspondence { days: 1 | 2 | 3 | 5 | 7 | 10 | 14 } | TimeControl::Unlimited => {
+                Ok(())
+            }
+            TimeControl::Correspondence { .. } | TimeControl::Other(_) => {
+                Err(Refusal::field("days", "Invalid number of days"))
+            }
+        }
+    }
+
+    /// Checks whether bots may play with this time control.
+    pub(super) fn check_for_bots(self, time: &TimeControl) -> Result<(), Refusal> {
+        match self == ClockPolicy::Lichess && time.speed() == Speed::UltraBullet {
+            true => Err(Refusal::bad("Game incompatible with a BOT account")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Terms {
+    /// Reads the terms of a challenge, with the game they begin.
+    pub(super) fn read(form: &NewChallenge, clocks: ClockPolicy) -> Result<(Terms, DynGame), Refusal> {
+        clocks.check(&form.time)?;
+        let (variant, fen) = match (&form.variant, form.fen.clone()) {
+            (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
+                (VariantKey::FromPosition, Some(fen))
+            }
+            (VariantKey::Chess960, fen) => (VariantKey::Chess960, Some(fen.unwrap_or_else(random_960))),
+            (VariantKey::FromPosition, None) => return Err(Refusal::field("fen", "This field is required")),
+            (VariantKey::Other(_), _) => return Err(Refusal::field("variant", "Invalid variant")),
+            (variant, fen) => (variant.clone(), fen),
+        };
+        let (rated, time) = (form.rated, form.time.clone());
+        let terms = Terms { variant, rated, time, fen, source: Source::Friend };
+        let game = terms.begin()?;
+        let has_own_start = terms.variant != VariantKey::Chess960 && terms.fen.is_some();
+        if rated && (has_own_start || form.time == TimeControl::Unlimited) {
+            return Err(Refusal::field("rated", "Such a game can only be casual"));
+        }
+        Ok((terms, game))
+    }
+
+    /// The game before its first move.
+    pub(super) fn begin(&self) -> Result<DynGame, Refusal> {
+        let begun = self.variant.begin(self.fen.as_deref()).ok().filter(|game| !game.outcome().is_over());
+        begun.ok_or_else(|| Refusal::field("fen", "Invalid FEN"))
+    }
+
+    /// Both clocks full, none running; `None` without a limit.
+    pub(super) fn clock(&self) -> Option<Clock> {
+        match self.time {
+            // With an increment only, it begins with three seconds or the increment, whichever is more.
+            TimeControl::Clock(time) if time.initial.is_zero() => {
+                let initial = time.increment.max(Duration::from_secs(3));
+                Some(Clock::new(rules::TimeControl { initial, ..time }))
+            }
+            TimeControl::Clock(time) => Some(Clock::new(time)),
+            TimeControl::Correspondence { days } => {
+                Some(Clock::new(rules::TimeControl { initial: DAY * days, increment: Duration::ZERO }))
+            }
+            TimeControl::Unlimited | TimeControl::Other(_) => None,
+        }
+    }
+
+    /// The rating that the game counts for.
+    pub(super) fn perf(&self) -> PerfKey {
+        match &self.variant {
+            VariantKey::Standard | VariantKey::FromPosition => self.time.speed().as_str().into(),
+            variant => variant.as_str().into(),
+        }
+    }
+
+    /// The name of that rating.
+    pub(super) fn perf_name(&self) -> PerfName {
+        let name = match self.perf() {
+            PerfKey::UltraBullet => "UltraBullet",
+            PerfKey::Bullet => "Bullet",
+            PerfKey::Blitz => "Blitz",
+            PerfKey::Rapid => "Rapid",
+            PerfKey::Classical => "Classical",
+            PerfKey::Correspondence => "Correspondence",
+            _ => return PerfName { icon: None, name: Variant::from(self.variant.clone()).name },
+        };
+        PerfName { icon: None, name: name.to_owned() }
+    }
+}
+
+pub(super) fn random_960() -> String {
+    shuffled(&mut fastrand::Rng::new())
+}
+
+/// The color of the challenger.
+pub(super) fn draw_color(wish: &ColorWish) -> Color {
+    match wish {
+        ColorWish::White => Color::White,
+        ColorWish::Black => Color::Black,
+        _ if fastrand::bool() => Color::White,
+        _ => Color::Black,
+    }
+}
+
+/// Time controls in full: the wire format has whole seconds only.
+mod exact {
+    use serde::{Deserializer, Serializer};
+
+    use super::{Deserialize, Duration, Serialize, TimeControl, rules};
+
+    pub fn serialize<S: Serializer>(time: &TimeControl, to: S) -> Result<S::Ok, S::Error> {
+        (time, time.clock().map(|clock| [clock.initial, clock.increment])).serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TimeControl, D::Error> {
+        let (time, clock) = <(TimeControl, Option<[Duration; 2]>)>::deserialize(from)?;
+        Ok(clock.map_or(time, |[initial, increment]| {
+            TimeControl::Clock(rules::TimeControl { initial, increment })
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeitnot_wire::lichess::Form;
+
+    use super::*;
+
+    #[test]
+    fn playable_terms() {
+        for (form, is_playable) in [
+            ("clock.limit=180&clock.increment=2&rated=true", true),
+            ("variant=chess960&clock.limit=60&clock.increment=1", true),
+            ("days=3", true),
+            ("", true),
+            ("fen=4k3/8/8/8/8/8/8/4K2R+w+K+-+0+1", true),
+            ("rated=true", false),
+            ("days=4", false),
+            ("clock.limit=61&clock.increment=0", false),
+            ("clock.limit=0&clock.increment=0", false),
+            ("clock.limit=60&clock.increment=61", false),
+            ("variant=atomic", true),
+            ("variant=threeCheck&clock.limit=180&clock.increment=0&rated=true", true),
+            ("variant=racingKings&fen=8/4k3/8/8/8/8/8/4K3+w+-+-+0+1", true),
+            ("variant=horde&rated=true&clock.limit=60&fen=4k3/8/8/8/8/8/8/P7+w+-+-+0+1", false),
+            ("variant=horde&fen=4k3/8/8/8/8/8/8/8+w+-+-+0+1", false),
+            ("variant=brandNew", false),
+            ("variant=fromPosition", false),
+            ("fen=nonsense", false),
+            ("rated=true&fen=4k3/8/8/8/8/8/8/4K2R+w+K+-+0+1&clock.limit=60", false),
+        ] {
+            let challenge = NewChallenge::from_form(form).unwrap();
+            assert_eq!(Terms::read(&challenge, ClockPolicy::Lichess).is_ok(), is_playable, "{form}");
+        }
+    }
+
+    #[test]
+    fn saved_terms_keep_fractions_of_a_second() {
+        for time in ["0.5+0.05", "180+2"] {
+            let time = TimeControl::Clock(time.parse().unwrap());
+            let (variant, source) = (VariantKey::Standard, Source::Friend);
+            let terms = Terms { variant, rated: true, time: time.clone(), fen: None, source };
+            let text = serde_json::to_string(&terms).unwrap();
+            assert_eq!(serde_json::from_str::<Terms>(&text).unwrap().time, time);
+        }
+    }
+}
