@@ -2,8 +2,6 @@
 
 use std::{fmt, sync::Arc};
 
-use zeitnot_rules::Color;
-
 /// The longest name, in characters.
 const LONGEST: usize = 49;
 
@@ -24,11 +22,6 @@ pub struct Name(Arc<str>);
 pub struct BadName(String);
 
 impl Name {
-    /// Of who has no other one.
-    pub(super) fn of(side: Color) -> Name {
-        Name(side.to_string().into())
-    }
-
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

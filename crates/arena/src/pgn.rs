@@ -1,52 +1,48 @@
 //! A finished game as PGN text: seven tags and a few more, moves with the clock behind each.
 
-use time::OffsetDateTime;
-
 use zeitnot_rules::{ByColor, TimeControl};
 use zeitnot_wire::pgn::{self, Pgn};
 
 use super::{
     Name,
-    game::{Ending, Ply},
+    referee::{GameRecord, Ply},
 };
 
 /// All that is told of a game.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub event: Name,
-    pub began: OffsetDateTime,
     /// The game's number in its tournament, from 1.
     pub round: u32,
     pub names: ByColor<Name>,
     pub time_control: TimeControl,
-    /// Where it began, unless at the usual start.
-    pub fen: Option<String>,
-    pub plies: Vec<Ply>,
-    pub ending: Ending,
+    pub record: GameRecord,
 }
 
 impl Record {
     /// The text of one game, with an empty line at its end.
     pub fn pgn(&self) -> String {
-        let ply = |ply: &Ply| pgn::Ply { text: ply.text.clone(), left: Some(ply.left), eval: None };
-        let plies = self.plies.iter().map(ply).collect();
-        Pgn { tags: self.tags(), fen: self.fen.clone(), plies, result: self.ending.result_text() }.print()
+        let GameRecord { fen, plies, ending, .. } = &self.record;
+        let ply = |ply: &Ply| pgn::Ply { text: ply.san.clone(), left: ply.left, eval: None };
+        let plies = plies.iter().map(ply).collect();
+        Pgn { tags: self.tags(), fen: fen.clone(), plies, result: ending.result_text() }.print()
     }
 
     fn tags(&self) -> Vec<(&'static str, String)> {
+        let GameRecord { began, plies, ending, .. } = &self.record;
         let [white, black] = &self.names.0;
         vec![
             ("Event", self.event.to_string()),
             ("Site", "Zeitnot arena".to_owned()),
-            ("Date", pgn::date(self.began)),
+            ("Date", pgn::date(*began)),
             ("Round", self.round.to_string()),
             ("White", white.to_string()),
             ("Black", black.to_string()),
-            ("Result", self.ending.result_text().to_owned()),
-            ("UTCTime", pgn::time(self.began)),
+            ("Result", ending.result_text().to_owned()),
+            ("UTCTime", pgn::time(*began)),
             ("TimeControl", self.time_control.to_string()),
-            ("PlyCount", self.plies.len().to_string()),
-            ("Termination", self.ending.cause.termination().to_owned()),
+            ("PlyCount", plies.len().to_string()),
+            ("Termination", ending.cause.termination().to_owned()),
         ]
     }
 }
@@ -59,7 +55,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::game::Cause;
+    use crate::referee::{Cause, Ending};
     use zeitnot_rules::{Color, GameResult, Reason};
     use zeitnot_wire::pgn::WIDTH;
 
@@ -116,21 +112,23 @@ mod tests {
 
     fn record(names: [&str; 2], fen: Option<&str>, moves: &[&str]) -> Record {
         let ply = |(i, text): (usize, &&str)| Ply {
-            text: (*text).to_owned(),
-            left: Duration::from_millis(2950 + 3_600_000 * i as u64),
+            san: (*text).to_owned(),
+            left: Some(Duration::from_millis(2950 + 3_600_000 * i as u64)),
             opinion: None,
         };
         Record {
             event: Name::try_from("class").unwrap(),
-            began: time::macros::datetime!(2026-03-01 12:30:00 UTC),
             round: 7,
             names: ByColor(names.map(|n| Name::try_from(n).unwrap())),
             time_control: "3+0.05".parse().unwrap(),
-            fen: fen.map(str::to_owned),
-            plies: moves.iter().enumerate().map(ply).collect(),
-            ending: Ending {
-                result: Some(GameResult::Won(Color::Black)),
-                cause: Cause::Rules(Reason::Checkmate),
+            record: GameRecord {
+                began: time::macros::datetime!(2026-03-01 12:30:00 UTC),
+                fen: fen.map(str::to_owned),
+                plies: moves.iter().enumerate().map(ply).collect(),
+                ending: Ending {
+                    result: Some(GameResult::Won(Color::Black)),
+                    cause: Cause::Rules(Reason::Checkmate),
+                },
             },
         }
     }

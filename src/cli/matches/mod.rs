@@ -16,12 +16,12 @@ use tokio_util::sync::CancellationToken;
 
 use zeitnot_arena as arena;
 use zeitnot_arena::{
-    Adjudication, Drawn, House, Resigned,
     matches::{
         Effort, Match, News,
         openings::BALANCED,
         sprt::{Model, Sprt, Verdict},
     },
+    referee::{Adjudication, DrawRule, RefereeRules, ResignRule},
 };
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
 use zeitnot_rules::{GameKind, TimeControl};
@@ -102,10 +102,10 @@ pub struct Args {
     pub error: f64,
     /// A draw, from move FROM on, when both have seen no more than CP centipawns for MOVES moves, as in 40,8,10
     #[arg(long, value_name = "FROM,MOVES,CP", value_parser = spec::drawn)]
-    pub draw: Option<Drawn>,
+    pub draw: Option<DrawRule>,
     /// Lost, when both have seen at least CP centipawns for MOVES moves, as in 4,600
     #[arg(long, value_name = "MOVES,CP", value_parser = spec::resigned)]
-    pub resign: Option<Resigned>,
+    pub resign: Option<ResignRule>,
     /// A draw after so many moves
     #[arg(long, value_name = "MOVES", value_parser = clap::value_parser!(u32).range(1..))]
     pub longest: Option<u32>,
@@ -162,14 +162,16 @@ impl PlayVisitor for Run<'_> {
 
         let has_move_time = roster.entries.iter().any(|entry| matches!(entry.effort, Effort::Time(_)));
         let usual_margin = if has_move_time { MARGIN_OF_MOVE_TIME } else { Duration::ZERO };
-        let adjudication = Adjudication { drawn: args.draw, resigned: args.resign, longest: args.longest };
-        let house = House { is_strict: true, margin: args.margin.unwrap_or(usual_margin), adjudication };
+        let adjudication = Adjudication { draw: args.draw, resign: args.resign, max_moves: args.longest };
+        let margin = args.margin.unwrap_or(usual_margin);
+        let rules =
+            RefereeRules { illegal_move_loses: true, margin, adjudication, ..RefereeRules::default() };
         let whole = Match {
             entries: roster.entries.clone(),
             openings,
             games: args.games as usize,
             concurrency: args.concurrency.into(),
-            house,
+            rules,
             patience: args.patience,
         };
         let stop = CancellationToken::new();

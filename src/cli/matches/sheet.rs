@@ -8,12 +8,12 @@ use std::{
 };
 
 use zeitnot_arena::{
-    Cause, Finished, Opinion, Ply,
     matches::{
         Effort, Entry, Played,
         sprt::{Model, Sprt, Verdict},
         tally::Tally,
     },
+    referee::{Cause, GameRecord, Opinion, Ply},
 };
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 use zeitnot_wire::{pgn, uci::UciScore};
@@ -75,7 +75,7 @@ impl Sheet {
 
     /// Counts a game; what there is to say of it, in lines.
     pub fn hear(&mut self, played: &Played) -> String {
-        let Finished { plies, ending, .. } = &played.finished;
+        let GameRecord { plies, ending, .. } = &played.record;
         let white = played.white();
         let mut said = String::new();
         let result = ending.result.unwrap_or(GameResult::Draw);
@@ -183,7 +183,7 @@ impl Sheet {
 
     /// A game, with scores and, where there is one, the clock.
     pub fn pgn(&self, played: &Played) -> String {
-        let Finished { began, fen, plies, ending, .. } = &played.finished;
+        let GameRecord { began, fen, plies, ending } = &played.record;
         let white = played.white();
         let seats = ByColor([&self.entries[white], &self.entries[1 - white]]);
         let mut tags = vec![
@@ -208,8 +208,8 @@ impl Sheet {
         let plies = plies.iter().enumerate().map(|(at, ply)| {
             let side = Color::BOTH[(at + usize::from(black_first)) % 2];
             let has_clock = matches!(seats[side].effort, Effort::Clock(_));
-            let Ply { text, left, opinion } = ply.clone();
-            pgn::Ply { text, left: has_clock.then_some(left), eval: opinion.map(|it| eval(it, side)) }
+            let Ply { san, left, opinion } = ply.clone();
+            pgn::Ply { text: san, left: left.filter(|_| has_clock), eval: opinion.map(|it| eval(it, side)) }
         });
         let plies = plies.collect();
         pgn::Pgn { tags, fen: fen.clone(), plies, result: ending.result_text() }.print()

@@ -8,8 +8,8 @@ use std::{
 };
 
 use zeitnot_arena::{
-    Drawn, Resigned,
     matches::{Effort, Entry, Who},
+    referee::{DrawRule, ResignRule},
 };
 use zeitnot_engine as engine;
 use zeitnot_engine::{
@@ -252,16 +252,18 @@ fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
     numbers?.try_into().ok()
 }
 
-pub(super) fn drawn(text: &str) -> Result<Drawn, String> {
+pub(super) fn drawn(text: &str) -> Result<DrawRule, String> {
     match numbers(text) {
-        Some([from, moves, within]) if moves > 0 => Ok(Drawn { from, moves, within }),
+        Some([move_number, move_count, score]) if move_count > 0 => {
+            Ok(DrawRule { move_number, move_count, score })
+        }
         _ => Err("expected move, moves and centipawns, as in 40,8,10".to_owned()),
     }
 }
 
-pub(super) fn resigned(text: &str) -> Result<Resigned, String> {
+pub(super) fn resigned(text: &str) -> Result<ResignRule, String> {
     match numbers(text) {
-        Some([moves, behind]) if moves > 0 && behind > 0 => Ok(Resigned { moves, behind }),
+        Some([move_count, score]) if move_count > 0 && score > 0 => Ok(ResignRule { move_count, score }),
         _ => Err("expected moves and centipawns, as in 4,600".to_owned()),
     }
 }
@@ -313,8 +315,8 @@ mod tests {
 
     #[test]
     fn small_languages() {
-        assert_eq!(drawn("40,8,10"), Ok(Drawn { from: 40, moves: 8, within: 10 }));
-        assert_eq!(resigned("4, 600"), Ok(Resigned { moves: 4, behind: 600 }));
+        assert_eq!(drawn("40,8,10"), Ok(DrawRule { move_number: 40, move_count: 8, score: 10 }));
+        assert_eq!(resigned("4, 600"), Ok(ResignRule { move_count: 4, score: 600 }));
         assert!(drawn("40,8").is_err() && resigned("0,600").is_err() && resigned("4,-600").is_err());
         assert_eq!(variant("atomic"), Ok(GameKind::Atomic));
         assert!(time("100").is_err() && time("2 days").is_err());

@@ -23,33 +23,28 @@ struct Table {
 
 impl Table {
     fn new(time_control: &str) -> Self {
-        Table::in_house(time_control, House::default())
-    }
-
-    fn in_house(time_control: &str, house: House) -> Self {
         let (white_client, white) = Client::channel(CancellationToken::new(), Delay::default());
         let (black_client, black) = Client::channel(CancellationToken::new(), Delay::default());
         let (game, actor) = GameActor::channel(Setup {
             tag: GameTag(0xabc),
             names: ByColor(["alice", "bob"].map(|name| Name::try_from(name).unwrap())),
             clients: ByColor([white_client, black_client]),
-            allowances: ByColor::both(Allowance::Game(time_control.parse().unwrap())),
+            time_control: time_control.parse().unwrap(),
             start: Chess::start(),
-            house,
         });
         let stop = CancellationToken::new();
         let running = tokio::spawn(actor.run(stop.clone()));
         Table { game, white, black, stop, running }
     }
 
-    async fn play(&self, side: Color, text: &str, read_at: Instant) {
-        self.game.tell(Order::Move { side, text: text.to_owned(), read_at, opinion: None }).await;
+    async fn play(&self, color: Color, text: &str, read_at: Instant) {
+        self.game.tell(Order::Move { color, text: text.to_owned(), read_at }).await;
         // Gives the game its turn.
         sleep(MS).await;
     }
 
     async fn ending(self) -> (Option<String>, String, Outbox, Outbox) {
-        let Ending { result, cause } = self.running.await.unwrap().ending;
+        let Ending { result, cause } = self.running.await.unwrap().record.ending;
         (result.map(|result| result.to_string()), cause.to_string(), self.white, self.black)
     }
 }
@@ -65,7 +60,7 @@ async fn clocks_are_told_every_five_seconds_and_the_flag_ends_the_game() {
     let began = Instant::now();
     let (result, cause, mut white, mut black) = table.ending().await;
     assert_eq!((result.as_deref(), cause.as_str()), (Some("0-1"), "Out of time"));
-    assert_eq!(began.elapsed(), Duration::from_secs(12) + IN_FLIGHT);
+    assert_eq!(began.elapsed(), Duration::from_secs(12) + TRANSIT);
     let lines = white.drain();
     let expected = ["GAME_STARTED", "YOUR_MOVE", "CLOCK_UPDATE", "CLOCK_UPDATE", "INFO", "GAME_OVER"];
     assert_eq!(actions(&lines), expected);
@@ -101,7 +96,7 @@ async fn a_move_that_was_read_after_the_flag_loses_at_once() {
     table.play(Color::White, "e2-e4", sent).await;
     let (result, cause, ..) = table.ending().await;
     assert_eq!((result.as_deref(), cause.as_str()), (Some("0-1"), "Out of time"));
-    assert!(began.elapsed() < IN_FLIGHT / 2);
+    assert!(began.elapsed() < TRANSIT / 2);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! One game of IMCS: its board, its clocks, its end. It owns the connections of both players.
+//! One game of IMCS: drives the referee and owns the connections of both players.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use time::OffsetDateTime;
 use tokio::{
     join, select,
     sync::oneshot,
-    time::{Instant, timeout, timeout_at},
+    time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
-
-use zeitnot_rules::{ByColor, Color, Game, Outcome, minichess::Imcs};
+use zeitnot_net::NetError;
+use zeitnot_rules::{ByColor, Color, Game as _, GameHistory, GameResult, TimeControl, minichess::Imcs};
 use zeitnot_wire::{
     Message,
     imcs::{Answer, FromServer, Verdict, dashed, letter},
@@ -21,12 +21,16 @@ use super::{
     desk::{Desk, Report},
     guest::STOPPING,
 };
+use crate::{
+    referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, Untimed},
+    timer::until,
+};
 
 /// White's first move costs nothing, but must not take longer.
 const FIRST_MOVE: Duration = Duration::from_secs(60);
 /// How long connections may take to get here from their guests' tasks.
 const ARRIVAL: Duration = Duration::from_secs(5);
-/// What is said where nothing more can be.
+/// Last line to clients whose game cannot go on.
 const FATAL: &str = "fatal IO error: exiting";
 
 /// What a game needs to begin.
@@ -35,9 +39,9 @@ pub(super) struct Setup {
     pub(super) game: u64,
     pub(super) names: ByColor<String>,
     pub(super) clocks: ByColor<Duration>,
-    /// Where the connections will come from.
+    /// Sources of the players' connections.
     pub(super) seats: ByColor<oneshot::Receiver<Connection>>,
-    /// Who had offered the game.
+    /// The side that had offered the game.
     pub(super) offered: Color,
     /// How long a line is waited for when the clock has run out.
     pub(super) late: Duration,
@@ -48,15 +52,9 @@ enum End {
     Verdict(Verdict),
     /// A side vanished while it was not to move: there is no result.
     Vanished,
-    /// It vanished before the game began.
+    /// A side vanished before the game began.
     Absent(Color),
     Stopped,
-}
-
-impl End {
-    fn won(winner: Color, how: &str) -> End {
-        End::Verdict(Verdict { winner: Some(winner), how: how.to_owned() })
-    }
 }
 
 /// Plays one game, reports it, and closes both connections.
@@ -66,16 +64,9 @@ pub(super) async fn run(setup: Setup, desk: Desk, stop: CancellationToken) {
     let arrived = timeout(ARRIVAL, async { join!(white, black) }).await;
     let report = Report { game, names, began, verdict: None, moves: Vec::new() };
     let Ok((Ok(white), Ok(black))) = arrived else { return desk.finished(report).await };
-    let mut referee = Referee {
-        players: ByColor([white, black]),
-        left: clocks,
-        late,
-        position: Imcs::start(),
-        moves: Vec::new(),
-        first: Some(Instant::now() + FIRST_MOVE),
-    };
+    let mut game = Game::new(ByColor([white, black]), clocks, late);
     let end = select! {
-        end = referee.run(offered) => end,
+        end = game.run(offered) => end,
         () = stop.cancelled() => End::Stopped,
     };
     let verdict = match &end {
@@ -83,119 +74,115 @@ pub(super) async fn run(setup: Setup, desk: Desk, stop: CancellationToken) {
         End::Vanished | End::Absent(_) | End::Stopped => None,
     };
     // The ratings count before anybody hears of the result.
-    desk.finished(Report { verdict, moves: std::mem::take(&mut referee.moves), ..report }).await;
-    referee.close(end).await;
+    desk.finished(Report { verdict, moves: std::mem::take(&mut game.moves), ..report }).await;
+    game.close(end).await;
 }
 
-struct Referee {
+struct Game {
     players: ByColor<Connection>,
-    left: ByColor<Duration>,
-    late: Duration,
-    position: Imcs,
-    /// As they were told.
+    referee: Referee<GameHistory<Imcs>>,
+    /// Moves as they were told.
     moves: Vec<String>,
-    /// White's first move must be there by then; `None` when it was played.
-    first: Option<Instant>,
 }
 
-/// What came of a request for a move.
-enum Played {
-    Move,
-    /// Nothing; the request comes again, behind a complaint.
-    Again(FromServer),
-    End(End),
-}
+impl Game {
+    fn new(players: ByColor<Connection>, clocks: ByColor<Duration>, late: Duration) -> Game {
+        let clock = |initial| Allowance::Game(TimeControl { initial, increment: Duration::ZERO });
+        let untimed = Some(Untimed { plies: 1, limit: FIRST_MOVE, expiry: Expiry::Loss });
+        let rules = RefereeRules { untimed, transit: late, ..RefereeRules::default() };
+        let board = GameHistory::new(Imcs::start());
+        let referee = Referee::new(board, ByColor(clocks.0.map(clock)), rules, Instant::now());
+        Game { players, referee, moves: Vec::new() }
+    }
 
-impl Referee {
     async fn run(&mut self, offered: Color) -> End {
-        for side in Color::BOTH {
-            let (yours, theirs) = (self.left[side], self.left[!side]);
-            // Who is gone is noticed below.
-            let _ = self.players[side].say(&lines([FromServer::Starts { color: side, yours, theirs }])).await;
+        for color in Color::BOTH {
+            let (yours, theirs) = self.clocks(color);
+            let starts = FromServer::Starts { color, yours, theirs };
+            // A client that is gone is noticed below.
+            let _ = self.players[color].say(&lines([starts])).await;
         }
         if self.players[offered].is_gone() {
             return End::Absent(offered);
         }
         loop {
-            let side = self.position.side();
-            let moved = self.moves.last().map(|mv| FromServer::Moved(mv.clone()));
-            if self.ask(side, moved).await.is_err() {
+            let color = self.referee.turn();
+            if self.ask(color, self.last_move()).await.is_err() {
                 return End::Vanished;
             }
-            loop {
-                match self.turn(side).await {
-                    Played::Move => break,
-                    Played::End(end) => return end,
-                    Played::Again(complaint) => {
-                        if self.ask(side, Some(complaint)).await.is_err() {
-                            return End::won(!side, "on opponent disconnect");
-                        }
-                    }
+            self.referee.await_move(Instant::now());
+            self.turn(color).await;
+            if let Some(ending) = self.referee.ending() {
+                if let Cause::Rules(_) = ending.cause {
+                    let moved = lines(self.last_move());
+                    let _ = self.players[!color].say(&moved).await;
                 }
-            }
-            if let Some(end) = self.ended(side).await {
-                return end;
+                return End::Verdict(verdict(ending));
             }
         }
     }
 
-    /// Is it over after this side's move? Then the other one hears of the move here.
-    async fn ended(&mut self, side: Color) -> Option<End> {
-        let verdict = match self.position.outcome() {
-            Outcome::Ongoing => return None,
-            Outcome::Draw(_) => Verdict { winner: None, how: String::new() },
-            Outcome::Win(winner, _) => Verdict { winner: Some(winner), how: String::new() },
-        };
-        let moved = self.moves.last().map(|mv| FromServer::Moved(mv.clone()));
-        let _ = self.players[!side].say(&lines(moved)).await;
-        Some(End::Verdict(verdict))
+    fn clocks(&self, color: Color) -> (Duration, Duration) {
+        let now = Instant::now();
+        let left = |color| self.referee.clock().left(color, now).unwrap_or_default();
+        (left(color), left(!color))
     }
 
-    /// The board and the prompt, behind what is to be said before.
-    async fn ask(&mut self, side: Color, before: Option<FromServer>) -> Result<(), zeitnot_net::NetError> {
-        let prompt = FromServer::Prompt { yours: self.left[side], theirs: self.left[!side] };
-        let text = lines(before) + &board(&self.position) + &lines([prompt]);
-        self.players[side].say(&text).await
+    fn last_move(&self) -> Option<FromServer> {
+        self.moves.last().map(|mv| FromServer::Moved(mv.clone()))
     }
 
-    /// Waits for the line that answers a prompt.
-    async fn turn(&mut self, side: Color) -> Played {
-        let (since, left) = (Instant::now(), self.left[side]);
-        let until = self.first.unwrap_or(since + left + self.late);
-        let Ok(heard) = timeout_at(until, self.players[side].hear()).await else {
-            return Played::End(End::won(!side, "on opponent time"));
+    /// Sends the board and the prompt, after another message.
+    async fn ask(&mut self, color: Color, before: Option<FromServer>) -> Result<(), NetError> {
+        let (yours, theirs) = self.clocks(color);
+        let board = board(self.referee.board().now());
+        let text = lines(before) + &board + &lines([FromServer::Prompt { yours, theirs }]);
+        self.players[color].say(&text).await
+    }
+
+    /// Waits until a side has moved, or the game is over.
+    async fn turn(&mut self, color: Color) {
+        while let Some(complaint) = self.answer(color).await {
+            if self.ask(color, Some(complaint)).await.is_err() {
+                self.referee.lose(color, Cause::Disconnect, Instant::now());
+            }
+        }
+    }
+
+    /// Waits for the answer to a prompt; returns what is wrong with it, where it is to come again.
+    async fn answer(&mut self, color: Color) -> Option<FromServer> {
+        if self.referee.ending().is_some() {
+            return None;
+        }
+        let heard = select! {
+            biased;
+            heard = self.players[color].hear() => heard,
+            () = until(self.referee.timeout()) => {
+                self.referee.time_out(Instant::now());
+                return None;
+            }
         };
         let Some(incoming) = heard else {
-            return Played::End(End::won(!side, "on opponent disconnect"));
+            self.referee.lose(color, Cause::Disconnect, Instant::now());
+            return None;
         };
-        if self.first.is_none() {
-            let used = Instant::from_std(incoming.read_at).saturating_duration_since(since);
-            self.left[side] = left.saturating_sub(used);
-            if self.left[side].is_zero() {
-                return Played::End(End::won(!side, "on opponent time"));
-            }
+        let at = Instant::from_std(incoming.read_at);
+        if self.referee.check_time(at) {
+            return None;
         }
         let line = incoming.line.unwrap_or_default();
         match Answer::parse(&line) {
-            Ok(Answer::Resign) => Played::End(End::won(!side, "on opponent resignation")),
-            Ok(Answer::Move(text)) => self.play(&text),
-            Err(_) => Played::Again(complaint("invalid", &line)),
+            Ok(Answer::Resign) => self.referee.lose(color, Cause::Resignation, at),
+            Ok(Answer::Move(text)) => match self.referee.play(color, &text, at, None) {
+                Ok(mv) => self.moves.push(dashed(&mv)),
+                Err(_) => return Some(complaint("illegal", &text)),
+            },
+            Err(_) => return Some(complaint("invalid", &line)),
         }
+        None
     }
 
-    fn play(&mut self, text: &str) -> Played {
-        match self.position.read(text) {
-            Ok(mv) => {
-                self.moves.push(dashed(&self.position.write(mv)));
-                self.position.play(mv);
-                self.first = None;
-                Played::Move
-            }
-            Err(_) => Played::Again(complaint("illegal", text)),
-        }
-    }
-
-    /// Tells both how it ended, and hangs up.
+    /// Tells both how the game ended, and hangs up.
     async fn close(self, end: End) {
         let fatal = || FromServer::Fatal(FATAL.to_owned());
         let words = match end {
@@ -204,8 +191,8 @@ impl Referee {
                 lines([FromServer::Over(verdict)]) + &numbered
             }
             End::Vanished => lines([fatal()]),
-            End::Absent(side) => {
-                let failed = format!("{} send move request failed: connection closed\r\n", letter(side));
+            End::Absent(color) => {
+                let failed = format!("{} send move request failed: connection closed\r\n", letter(color));
                 failed + &lines([fatal()])
             }
             End::Stopped => reply(503, STOPPING),
@@ -219,7 +206,22 @@ impl Referee {
     }
 }
 
-/// The text of a line that was no move, or none that is possible.
+/// Ending in the words of the protocol.
+fn verdict(Ending { result, cause }: Ending) -> Verdict {
+    let winner = match result {
+        Some(GameResult::Won(winner)) => Some(winner),
+        Some(GameResult::Draw) | None => None,
+    };
+    let how = match cause {
+        Cause::OutOfTime | Cause::NoMove => "on opponent time",
+        Cause::Disconnect => "on opponent disconnect",
+        Cause::Resignation => "on opponent resignation",
+        _ => "",
+    };
+    Verdict { winner, how: how.to_owned() }
+}
+
+/// Complaint about a line that is no move, or an illegal one.
 fn complaint(what: &str, line: &str) -> FromServer {
     let shown: String = line.trim().chars().filter(|c| !c.is_control()).take(80).collect();
     FromServer::Complaint(format!("{what} move {shown}"))

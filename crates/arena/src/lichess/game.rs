@@ -16,11 +16,11 @@ use zeitnot_wire::{
 };
 
 use super::{
+    clock::Clock,
     presence::Presence,
     streams::{Lines, feed},
     terms::Terms,
 };
-use crate::clock::Clock;
 
 /// Longer games are drawn, as on Lichess: 300 moves.
 const MAX_PLIES: usize = 600;

@@ -8,8 +8,7 @@ use zeitnot_wire::lichess::{
     ColorWish, NewChallenge, PerfKey, PerfName, Source, Speed, TimeControl, Variant, VariantKey,
 };
 
-use super::answer::Refusal;
-use crate::clock::Clock;
+use super::{answer::Refusal, clock::Clock};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 

@@ -1,8 +1,8 @@
 //! Matches of two engines: pairs of games from the same opening, and what the score says of who is better.
 //!
 //! ```text
-//!  cli ◀─ News ─ Match ─▶ slot: openings, colours ─▶ arena::Duel (board, clocks, result)
-//!                           └─ seat ─▶ player ─▶ an engine of ours, or a process of somebody's
+//!  cli ◀─ News ─ Match ─▶ slot: openings, colours ─▶ game ─▶ Referee (board, clocks, result)
+//!                                                     └──▶ Player ─▶ an engine of ours, or a process
 //! ```
 //!
 //! A [`Match`] fills its slots, each with one game at a time and both players' engines; the [`tally`] and the
@@ -16,32 +16,35 @@ use std::{
     time::Duration,
 };
 
+use time::OffsetDateTime;
 use tokio::{
     sync::mpsc,
     task::{JoinError, JoinSet},
-    time::sleep,
+    time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
 
 use zeitnot_engine::{Config, OutOfMemory, Playable, external::Program, syzygy::TablebaseError};
 use zeitnot_rules::{ByColor, GameHistory, TimeControl};
 
-use crate::{Allowance, Duel, Finished, House};
+use crate::referee::{Allowance, GameRecord, Referee, RefereeRules};
 
+mod game;
 pub mod openings;
 pub mod pentanomial;
 mod player;
-mod seat;
 pub mod sprt;
 pub mod tally;
 
+use game::Seat;
 use player::Player;
-use seat::{Risen, sit};
 
 /// How often an engine is started before its match is given up …
 const ATTEMPTS: u32 = 3;
 /// … and the pause between.
 const PAUSE: Duration = Duration::from_millis(500);
+/// How long a move that was read before the flag fell may take to reach the referee.
+const TRANSIT: Duration = Duration::from_millis(100);
 
 /// One of the two.
 #[derive(Clone, Debug)]
@@ -117,8 +120,8 @@ pub struct Match<G> {
     pub games: usize,
     /// How many at once.
     pub concurrency: usize,
-    /// How the referee is.
-    pub house: House,
+    /// Rules of the referee.
+    pub rules: RefereeRules,
     /// Without a time of its own, a move may take so long.
     pub patience: Duration,
 }
@@ -138,7 +141,7 @@ pub struct Played {
     /// From 0; two in a row, the first one even, are a pair.
     pub number: usize,
     /// The game itself.
-    pub finished: Finished,
+    pub record: GameRecord,
     /// What went wrong with the engine of each entry.
     pub faults: [Option<String>; 2],
 }
@@ -204,9 +207,9 @@ impl<G: Playable> Match<G> {
             let [first, second] = &mut players;
             let (first, second) = tokio::join!(self.ready(0, first.take()), self.ready(1, second.take()));
             let seated = [first?, second?];
-            let (played, risen) = self.play(number, seated, &stop).await;
-            players = risen;
-            if played.finished.ending.result.is_none() {
+            let (played, seated) = self.play(number, seated, &stop).await;
+            players = seated;
+            if played.record.ending.result.is_none() {
                 return Ok(());
             }
             if news.send(News::Over(played)).await.is_err() {
@@ -238,7 +241,7 @@ impl<G: Playable> Match<G> {
         }
     }
 
-    /// One game; the players come back as far as they are still sound.
+    /// Plays one game; the players come back as far as they are still sound.
     async fn play(
         &self,
         number: usize,
@@ -248,20 +251,18 @@ impl<G: Playable> Match<G> {
         let white = white(number);
         let start = self.openings[number / 2 % self.openings.len()].clone();
         let allowance = |entry: usize| self.entries[entry].effort.allowance(self.patience);
-        let duel = Duel {
-            start: start.clone(),
-            allowances: ByColor([allowance(white), allowance(1 - white)]),
-            house: self.house,
-        };
-        let (referee, ByColor([mut first, mut second])) = duel.set_up();
-        if white == 1 {
-            std::mem::swap(&mut first, &mut second);
-        }
-        let [one, two] = players;
-        let line = GameHistory::new(start);
-        let (finished, one, two) =
-            tokio::join!(referee.run(stop.clone()), sit(first, one, line.clone()), sit(second, two, line));
-        let (Risen { player: one, fault: one_fault }, Risen { player: two, fault: two_fault }) = (one, two);
-        (Played { number, finished, faults: [one_fault, two_fault] }, [one, two])
+        let allowances = ByColor([allowance(white), allowance(1 - white)]);
+        let began = OffsetDateTime::now_utc();
+        let rules = RefereeRules { transit: TRANSIT, ..self.rules };
+        let mut referee = Referee::new(GameHistory::new(start), allowances, rules, Instant::now());
+        let mut seats = players.map(|player| Seat { player: Some(player), fault: None });
+        seats.rotate_left(white);
+        let mut seats = ByColor(seats);
+        game::play(&mut referee, &mut seats, stop).await;
+        let mut seats = seats.0;
+        seats.rotate_left(white);
+        let [first, second] = seats;
+        let faults = [first.fault, second.fault];
+        (Played { number, record: GameRecord::new(referee, began), faults }, [first.player, second.player])
     }
 }

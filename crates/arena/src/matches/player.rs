@@ -21,7 +21,7 @@ use zeitnot_engine::{
 use zeitnot_rules::{ByColor, Game, GameHistory, Packed};
 
 use super::{Effort, Entry, MatchError, Who};
-use crate::Opinion;
+use crate::referee::Opinion;
 
 /// Of a fixed time per move, at most one part in this many is kept as a margin.
 const OVERHEAD_DIVISOR: u32 = 8;

@@ -8,8 +8,7 @@ use zeitnot_wire::contest::FromServer;
 use super::{Running, TournamentActor, players::Doing, side_of};
 use crate::{
     GameTag,
-    clock::Allowance,
-    game::{GameActor, House, Setup},
+    game::{GameActor, Setup},
     news::Event,
     pairing::{Pairing, SeatNo},
 };
@@ -64,14 +63,7 @@ impl<G: Game> TournamentActor<G> {
         }
         let opening = pairing.opening(self.config.games_per_pair, self.openings.len());
         let start = self.openings.get(opening).cloned().unwrap_or_else(G::start);
-        let setup = Setup {
-            tag,
-            names: names.clone(),
-            clients,
-            allowances: ByColor::both(Allowance::Game(self.config.time)),
-            start,
-            house: House::default(),
-        };
+        let setup = Setup { tag, names: names.clone(), clients, time_control: self.config.time, start };
         let (stub, actor) = GameActor::channel(setup);
         let task = self.games.spawn(actor.run(self.games_stop.clone())).id();
         self.rounds = self.rounds.saturating_add(1);

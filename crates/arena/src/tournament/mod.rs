@@ -1,12 +1,12 @@
 //! The tournament itself: pairs those who are free, watches over acks and games, keeps the table.
 
-use std::{collections::BTreeMap, future::pending, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use tokio::{
     select,
     sync::mpsc,
     task::{self, JoinError, JoinSet, spawn_blocking},
-    time::{Instant, MissedTickBehavior, interval, sleep_until},
+    time::{Instant, MissedTickBehavior, interval},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -25,8 +25,10 @@ use crate::{
     news::{Desk, Event, News},
     pairing::{Pairing, Schedule, SeatNo},
     pgn::Record,
+    referee::GameRecord,
     standings::Standings,
     store::{Store, StoreActor},
+    timer::until,
 };
 
 mod invitation;
@@ -102,7 +104,7 @@ impl<G: Game> TournamentActor<G> {
                 Some(command) = self.commands.recv() => self.obey(command).await,
                 Some(ended) = self.games.join_next() => self.ended(ended).await,
                 _ = pairing.tick() => self.pair(),
-                () = at(deadline) => self.expire(),
+                () = until(deadline) => self.expire(),
             }
         }
         let complete = self.is_complete();
@@ -264,7 +266,8 @@ impl<G: Game> TournamentActor<G> {
 
     async fn record(&mut self, running: Running, finished: Finished) {
         let Running { pairing, names, round, .. } = running;
-        let Finished { tag, began, fen, plies, ending } = finished;
+        let Finished { tag, record } = finished;
+        let GameRecord { ending, plies, .. } = &record;
         self.report(Event::GameEnded {
             game: tag,
             names: names.clone(),
@@ -278,8 +281,7 @@ impl<G: Game> TournamentActor<G> {
             self.report_standings();
         }
         let (event, time_control) = (self.config.name.clone(), self.config.time);
-        let record = Record { event, began, round, names, time_control, fen, plies, ending };
-        self.store.write(record.pgn()).await;
+        self.store.write(Record { event, round, names, time_control, record }.pgn()).await;
     }
 
     /// Have all met who were to meet?
@@ -351,12 +353,4 @@ impl<G: Game> TournamentActor<G> {
 
 fn side_of(pairing: Pairing, seat: SeatNo) -> Color {
     if pairing.seats[Color::White] == seat { Color::White } else { Color::Black }
-}
-
-/// Sleeps until then, or for ever.
-async fn at(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => pending().await,
-    }
 }

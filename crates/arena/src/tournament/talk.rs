@@ -25,7 +25,7 @@ impl<G: Game> TournamentActor<G> {
         match message {
             FromClient::Ack { game } => self.ack(seat, client, doing, &game),
             FromClient::Move { game, mv } => {
-                let order = |side| Order::Move { side, text: mv, read_at, opinion: None };
+                let order = |color| Order::Move { color, text: mv, read_at };
                 self.order(seat, client, doing, &game, order).await;
             }
             FromClient::Resign { game } => self.order(seat, client, doing, &game, Order::Resign).await,

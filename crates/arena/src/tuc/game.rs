@@ -1,13 +1,12 @@
-//! One game at a table: whose turn it is, what is legal, prizes and points.
+//! One game of TUC-Chess: drives the referee, draws the prizes, and tells both players of each move.
 
-use std::{fmt, net::SocketAddr, time::Duration};
+use std::{cmp::Ordering, fmt, net::SocketAddr, time::Duration};
 
-use tokio::time::{Instant, timeout_at};
+use tokio::{select, time::Instant};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
-
 use zeitnot_rules::{
-    ByColor, Color, Game as _, Outcome,
+    ByColor, Color, Game as _, GameResult,
     tuc::{Move, POINT, SQUARES, Square, Tuc},
 };
 use zeitnot_wire::{
@@ -16,44 +15,33 @@ use zeitnot_wire::{
 };
 
 use super::{Player, Stop, Table};
+use crate::{
+    referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed},
+    timer::until,
+};
 
-/// A game that runs.
+/// Running game.
 pub(super) struct Game<'t> {
     table: &'t Table,
     players: ByColor<Player>,
-    board: Tuc,
+    referee: Referee<ServedGame<Tuc>>,
     began: Instant,
-    /// The longest that each took for a move.
+    /// Longest time that each took for a move.
     longest: ByColor<Duration>,
     messages: Vec<String>,
 }
 
-/// A game that is over.
+/// Finished game.
 #[derive(Debug)]
 pub(super) struct Finished {
     pub names: ByColor<String>,
     pub points: ByColor<u16>,
-    pub end: End,
+    pub ending: Ending,
     pub rules: String,
-    /// The longest that each took for a move.
+    /// Longest time that each took for a move.
     pub longest: ByColor<Duration>,
-    /// What both were told, and the last move, which they were not.
+    /// Messages to both players, and the last move, which they are not told.
     pub messages: Vec<String>,
-}
-
-/// How a game ended.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// By the rules.
-    Rules,
-    /// A move came after the time limit.
-    Time,
-    /// Nobody moved for so long.
-    Silence(Duration),
-    /// Something came that was no legal move.
-    BadDatagram,
-    /// The arena stops.
-    Stopped,
 }
 
 impl fmt::Display for Finished {
@@ -65,111 +53,128 @@ impl fmt::Display for Finished {
             f,
             "{white:?} – {black:?}: {first} – {second}, longest moves {slowest:.2} s and {slower:.2} s"
         )?;
-        match self.end {
-            End::Rules => Ok(()),
-            End::Time => f.write_str(", at the time limit"),
-            End::Silence(silence) => write!(f, ", broken off: nobody moved for {silence:?}"),
-            End::BadDatagram => f.write_str(", dead: not a legal move of the side to move"),
-            End::Stopped => f.write_str(", broken off"),
+        match self.ending.cause {
+            Cause::Rules(_) => Ok(()),
+            Cause::TimeLimit => f.write_str(", at the time limit"),
+            Cause::NoMove => f.write_str(", broken off: nobody moved for too long"),
+            Cause::IllegalMove => f.write_str(", dead: not a legal move of the side to move"),
+            _ => f.write_str(", broken off"),
         }
     }
 }
 
 impl<'t> Game<'t> {
     pub fn new(table: &'t Table, players: ByColor<Player>) -> Self {
-        let board = Tuc::start_by(table.config.rules);
-        let longest = ByColor([Duration::ZERO; 2]);
-        Game { table, players, board, began: Instant::now(), longest, messages: Vec::new() }
-    }
-
-    /// Referees to the end.
-    pub async fn run(mut self, stop: &CancellationToken) -> Result<Finished, Stop> {
-        let patience = self.table.config.patience;
-        let mut moved = Instant::now();
-        let end = loop {
-            let received = match timeout_at(moved + patience, self.table.receive(stop)).await {
-                Err(_) => break End::Silence(patience),
-                Ok(Err(Stop::Asked)) => break End::Stopped,
-                Ok(received) => received?,
-            };
-            let (datagram, from) = received;
-            let Some(mv) = self.legal(&datagram, from) else {
-                if self.table.config.unforgiving {
-                    break End::BadDatagram;
-                }
-                continue;
-            };
-            let (asked, mover) = (moved, self.board.side());
-            moved = Instant::now();
-            self.longest[mover] = self.longest[mover].max(moved - asked);
-            if let Some(end) = self.play(mv, moved).await? {
-                break end;
-            }
+        let worth_chance = table.config.worth_chance();
+        // Nobody knows the worth of a prize before it is taken, so it is drawn then.
+        let play = move |position: &mut Tuc, mv| {
+            position.play_for(mv, if fastrand::f64() < worth_chance { POINT } else { 0 });
         };
-        Ok(self.finish(end))
-    }
-
-    /// The move, if it is one that may be played now, from the one who may play it.
-    fn legal(&self, datagram: &[u8], from: SocketAddr) -> Option<Move> {
-        let mover = &self.players[self.board.side()];
-        let text = String::from_utf8_lossy(datagram);
-        // The original compares the machine, not the port.
-        let is_mover = if self.table.config.unforgiving {
-            from.ip() == mover.address.ip()
-        } else {
-            from == mover.address
-        };
-        let mv = Move::parse(&text).filter(|mv| self.board.moves().contains(mv));
-        match mv {
-            _ if !is_mover => debug!(%from, "{text:?} from somebody who is not to move"),
-            None => warn!(%from, "{text:?} is no legal move in {}", self.board.print()),
-            Some(mv) => return Some(mv),
+        let board = ServedGame::new(Tuc::start_by(table.config.rules), play);
+        let untimed = Untimed { plies: usize::MAX, limit: table.config.patience, expiry: Expiry::Abort };
+        let rules = RefereeRules { untimed: Some(untimed), ..RefereeRules::default() };
+        let now = Instant::now();
+        Game {
+            table,
+            players,
+            referee: Referee::new(board, ByColor::both(Allowance::Unlimited), rules, now),
+            began: now,
+            longest: ByColor([Duration::ZERO; 2]),
+            messages: Vec::new(),
         }
-        None
     }
 
-    async fn play(&mut self, mv: Move, now: Instant) -> Result<Option<End>, Stop> {
-        // Nobody knows what a prize is worth before it is taken: it may as well be drawn now.
-        let worth = if fastrand::f64() < self.table.config.worth_chance() { POINT } else { 0 };
-        self.board.play_for(mv, worth);
-        let end = if self.board.outcome() != Outcome::Ongoing {
-            Some(End::Rules)
-        } else {
-            (now - self.began > self.table.config.time_limit()).then_some(End::Time)
-        };
-        let points = Points::new(self.points());
-        let message = match end {
-            Some(_) => {
-                self.messages.push(mv.to_string());
-                FromServer::Over { points }
+    /// Plays to the end.
+    pub async fn run(mut self, stop: &CancellationToken) -> Result<Finished, Stop> {
+        let ending = loop {
+            if let Some(ending) = self.referee.ending() {
+                break ending;
             }
-            None => FromServer::Moved { to_move: self.board.side(), mv, prize: self.new_prize(), points },
+            let received = select! {
+                received = self.table.receive(stop) => received,
+                () = until(self.referee.timeout()) => {
+                    self.referee.time_out(Instant::now());
+                    continue;
+                }
+            };
+            match received {
+                Ok((datagram, from)) => self.hear(&String::from_utf8_lossy(&datagram), from).await?,
+                Err(Stop::Asked) => self.referee.end(None, Cause::Shutdown, Instant::now()),
+                Err(error) => return Err(error),
+            }
+        };
+        Ok(self.finish(ending))
+    }
+
+    /// Plays a datagram, if it is a legal move from the player who is to move.
+    async fn hear(&mut self, text: &str, from: SocketAddr) -> Result<(), Stop> {
+        let (mover, asked, now) = (self.referee.turn(), self.referee.asked(), Instant::now());
+        let address = self.players[mover].address;
+        let unforgiving = self.table.config.unforgiving;
+        // The original compares the machine, not the port.
+        let is_mover = if unforgiving { from.ip() == address.ip() } else { from == address };
+        let mv = Move::parse(text).filter(|_| is_mover);
+        let Some(mv) = mv.filter(|_| self.referee.play(mover, text, now, None).is_ok()) else {
+            if is_mover {
+                warn!(%from, "{text:?} is no legal move in {}", self.referee.board().position.print());
+            } else {
+                debug!(%from, "{text:?} from somebody who is not to move");
+            }
+            if unforgiving {
+                self.referee.end(None, Cause::IllegalMove, now);
+            }
+            return Ok(());
+        };
+        self.longest[mover] = self.longest[mover].max(now - asked);
+        self.referee.await_move(now);
+        if now - self.began > self.table.config.time_limit() {
+            self.referee.end(Some(self.result()), Cause::TimeLimit, now);
+        }
+        self.tell(mv).await
+    }
+
+    async fn tell(&mut self, mv: Move) -> Result<(), Stop> {
+        let message = if self.referee.ending().is_some() {
+            self.messages.push(mv.to_string());
+            FromServer::Over { points: Points::new(self.points()) }
+        } else {
+            let (prize, to_move) = (self.new_prize(), self.referee.turn());
+            FromServer::Moved { to_move, mv, prize, points: Points::new(self.points()) }
         };
         self.messages.push(message.to_line());
-        self.table.tell_both(&self.players, &message).await?;
-        Ok(end)
+        self.table.tell_both(&self.players, &message).await
     }
 
     fn new_prize(&mut self) -> Option<Square> {
         if fastrand::f64() >= self.table.config.prize_chance() {
             return None;
         }
-        let free: Vec<_> = (0..SQUARES)
-            .map(Square::new)
-            .filter(|s| self.board.board().free() >> s.index() & 1 == 1)
-            .collect();
+        let position = &mut self.referee.board_mut().position;
+        let is_free = |square: &Square| position.board().free() >> square.index() & 1 == 1;
+        let free: Vec<_> = (0..SQUARES).map(Square::new).filter(is_free).collect();
         let square = fastrand::choice(&free).copied()?;
-        self.board.put_prize(square);
+        position.put_prize(square);
         Some(square)
     }
 
     fn points(&self) -> ByColor<u16> {
-        ByColor(self.board.points().0.map(|points| (points / POINT) as u16))
+        ByColor(self.referee.board().position.points().0.map(|points| (points / POINT) as u16))
     }
 
-    fn finish(self, end: End) -> Finished {
-        let names = ByColor(Color::BOTH.map(|side| self.players[side].name.clone()));
+    /// Result by points.
+    fn result(&self) -> GameResult {
+        let [white, black] = self.referee.board().position.points().0;
+        match white.cmp(&black) {
+            Ordering::Greater => GameResult::Won(Color::White),
+            Ordering::Equal => GameResult::Draw,
+            Ordering::Less => GameResult::Won(Color::Black),
+        }
+    }
+
+    fn finish(self, ending: Ending) -> Finished {
+        let points = self.points();
         let rules = self.table.config.rules.to_string();
-        Finished { names, points: self.points(), end, rules, longest: self.longest, messages: self.messages }
+        let names = ByColor(self.players.0.map(|player| player.name));
+        Finished { names, points, ending, rules, longest: self.longest, messages: self.messages }
     }
 }

@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 
 use zeitnot_rules::ByColor;
 
-use super::game::{End, Finished};
+use super::game::Finished;
 
 /// Appends a game to the files of its table.
 pub(super) async fn write(folder: &Path, port: u16, game: &Finished) {
@@ -20,7 +20,7 @@ pub(super) async fn write(folder: &Path, port: u16, game: &Finished) {
     let ByColor([first, second]) = game.points;
     let told = format!("# {now} {game} ({})\n{}\n\n", game.rules, game.messages.join("\n"));
     let mut files = vec![(folder.join(format!("tuc-{port}.txt")), told)];
-    if matches!(game.end, End::Rules | End::Time) {
+    if game.ending.result.is_some() {
         let score = format!("{white} {first} {black} {second} {now}\n");
         files.push((folder.join(format!("tuc-{port}-scores.log")), score));
     }

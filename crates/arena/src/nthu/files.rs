@@ -1,4 +1,4 @@
-//! One turn of one program: a fresh process that reads `state` and writes `action`, and its end.
+//! The files `state` and `action`, and the turn of one program.
 
 use std::{
     fs::{self, File},
@@ -9,38 +9,36 @@ use std::{
 };
 
 use tokio::{process::Command, time::timeout};
-
 use zeitnot_engine::process::{Group, in_a_group};
 use zeitnot_rules::minichess::Mini2023;
 use zeitnot_wire::nthu::{Action, print_state};
 
-/// A program that does not end when asked to is killed so much later. The course's referee would wait for ever.
+/// A program that does not end on SIGTERM is killed this much later. The course's referee would wait for ever.
 const GRACE: Duration = Duration::from_secs(2);
-/// Of an action that is longer, the beginning counts: a line a microsecond for a minute fits.
+/// Only the beginning of a longer action counts: a line a microsecond for a minute fits.
 const MAX_ACTION: u64 = 1 << 29;
 
 /// The two files.
-pub(super) struct Files {
+#[derive(Debug)]
+pub struct Files {
     state: PathBuf,
     action: PathBuf,
 }
 
-/// What a turn has brought.
+/// Answer of a program.
 pub(super) struct Turn {
-    /// What was written.
-    pub action: Action,
-    /// How long it took.
-    pub took: Duration,
+    pub(super) action: Action,
+    pub(super) took: Duration,
 }
 
 impl Files {
-    /// In this folder.
+    /// Names the files of a folder.
     pub fn in_folder(folder: &Path) -> Files {
         Files { state: folder.join("state"), action: folder.join("action") }
     }
 
     /// Shows a position to a program and takes its answer. Dropped before its end, it kills the program.
-    pub async fn ask(&self, phrase: &str, position: &Mini2023, limit: Duration) -> io::Result<Turn> {
+    pub(super) async fn ask(&self, phrase: &str, position: &Mini2023, limit: Duration) -> io::Result<Turn> {
         remove(&self.action)?;
         fs::write(&self.state, print_state(position))?;
         let began = Instant::now();
@@ -61,22 +59,25 @@ impl Files {
             }
         }
         let took = began.elapsed();
-        // What it has left behind does not think on the other's time.
+        // Processes left behind must not think on the other's time.
         drop(group);
-        let action = Action::parse(&written(&self.action));
+        let action = Action::parse(&read(&self.action));
         remove(&self.action)?;
         Ok(Turn { action, took })
     }
 
-    /// Leaves nothing behind.
+    /// Removes both files.
+    ///
+    /// # Errors
+    /// [`io::Error`] if one of them cannot be removed.
     pub fn remove(&self) -> io::Result<()> {
         remove(&self.state)?;
         remove(&self.action)
     }
 }
 
-/// What a program has written; nothing, where that is no file that can be read.
-fn written(path: &Path) -> Vec<u8> {
+/// Reads what a program has written; nothing if that is not a regular file that can be read.
+fn read(path: &Path) -> Vec<u8> {
     let mut text = Vec::new();
     // To open a pipe would wait for its other end.
     if fs::metadata(path).is_ok_and(|about| about.is_file())
@@ -88,7 +89,7 @@ fn written(path: &Path) -> Vec<u8> {
     text
 }
 
-/// A program may have made anything of it.
+/// Removes a file or whatever a program has made of it.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(about) if about.is_dir() => fs::remove_dir_all(path),

@@ -1,7 +1,8 @@
 //! `zeitnot referee`: a match of two programs that speak through files.
 
 use std::{
-    fs, io,
+    fs,
+    io::Write as _,
     path::{self, PathBuf},
     time::Duration,
 };
@@ -9,15 +10,13 @@ use std::{
 use tempfile::TempDir;
 use tokio::{runtime, select};
 
-use zeitnot_rules::{ByColor, Color};
+use zeitnot_arena::{
+    nthu::{self, FileGame, Files},
+    referee::Ending,
+};
+use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{CliError, print, signals::Signals};
-
-mod game;
-mod turn;
-
-use game::{Game, Played};
-use turn::Files;
 
 /// Let two programs play MiniChess through files
 ///
@@ -111,10 +110,12 @@ impl Contender {
     }
 }
 
-/// A game of the match.
+/// Game of the match.
 struct Counted {
     contenders: ByColor<Contender>,
-    played: Played,
+    ending: Ending,
+    reason: &'static str,
+    plies: usize,
 }
 
 /// Plays all games, or as many as there is patience for.
@@ -127,45 +128,57 @@ async fn play(args: &Args, files: &Files) -> Result<Vec<Counted>, CliError> {
             1 => ByColor([Contender::First, Contender::Second]),
             _ => ByColor([Contender::Second, Contender::First]),
         };
-        let players = ByColor(contenders.0.map(|contender| match contender {
+        let programs = ByColor(contenders.0.map(|contender| match contender {
             Contender::First => args.white.as_str(),
             Contender::Second => args.black.as_str(),
         }));
-        let [white, black] = players.0;
-        print(|out| io::Write::write_fmt(out, format_args!("game {number}: {white} – {black}\n")))?;
-        let game = Game { players, files, time: args.time, plies: args.plies };
-        let played = select! {
-            played = game.play() => played?,
+        let [white, black] = programs.0;
+        print(|out| writeln!(out, "game {number}: {white} – {black}"))?;
+        let game = FileGame::new(programs, files, args.time, args.plies);
+        let counted = select! {
+            counted = play_game(game, contenders) => counted?,
             () = signals.next() => {
-                print(|out| io::Write::write_all(out, b"broken off\n"))?;
+                print(|out| writeln!(out, "aborted"))?;
                 break;
             }
         };
-        let counted = Counted { contenders, played };
         result(number, &counted)?;
         games.push(counted);
     }
     Ok(games)
 }
 
-/// The last line of the course's record, and one for other programs.
-fn result(number: u32, Counted { contenders, played }: &Counted) -> Result<(), CliError> {
-    let (words, score) = match played.winner {
-        Some(Color::White) => ("Player1 wins", "1-0"),
-        Some(Color::Black) => ("Player2 wins", "0-1"),
-        None => ("Draw", "1/2-1/2"),
+/// Plays one game, and prints each step.
+async fn play_game(mut game: FileGame<'_>, contenders: ByColor<Contender>) -> Result<Counted, CliError> {
+    loop {
+        let step = game.step().await;
+        let step =
+            step.map_err(|source| CliError::Io { doing: "cannot run a program for its move", source })?;
+        print(|out| writeln!(out, "{step}"))?;
+        if let Some(ending) = game.ending() {
+            let plies = step.number - usize::from(step.mv.is_none());
+            return Ok(Counted { contenders, ending, reason: nthu::reason(ending, &step), plies });
+        }
+    }
+}
+
+/// Prints the last line of the course's record, and one for other programs.
+fn result(number: u32, game: &Counted) -> Result<(), CliError> {
+    let Counted { contenders, ending, reason, plies } = game;
+    let words = match ending.result {
+        Some(GameResult::Won(Color::White)) => "Player1 wins",
+        Some(GameResult::Won(Color::Black)) => "Player2 wins",
+        Some(GameResult::Draw) | None => "Draw",
     };
-    let [white, black] = contenders.0.map(Contender::name);
-    let Played { plies, why, .. } = played;
+    let ([white, black], score) = (contenders.0.map(Contender::name), ending.result_text());
     let line =
-        format!("result game={number} white={white} black={black} score={score} plies={plies} reason={why}");
-    print(|out| io::Write::write_fmt(out, format_args!("{words}\n{line}\n\n")))
+        format!("game={number} white={white} black={black} score={score} plies={plies} reason={reason}");
+    print(|out| writeln!(out, "{words}\nresult {line}\n"))
 }
 
 /// What each has won, and with which colour.
 fn table(args: &Args, games: &[Counted]) -> Result<(), CliError> {
     print(|out| {
-        use io::Write;
         writeln!(out, "player  points  games  won (white)  drawn  lost (white)  command")?;
         for (contender, phrase) in [(Contender::First, &args.white), (Contender::Second, &args.black)] {
             let row = Row::of(contender, games);
@@ -194,15 +207,15 @@ struct Row {
 impl Row {
     fn of(contender: Contender, games: &[Counted]) -> Row {
         let mut row = Row { games: games.len(), ..Row::default() };
-        for Counted { contenders, played } in games {
+        for Counted { contenders, ending, .. } in games {
             let is_white = usize::from(contenders[Color::White] == contender);
-            match played.winner {
-                None => row.drawn += 1,
-                Some(side) if contenders[side] == contender => {
+            match ending.result {
+                Some(GameResult::Draw) | None => row.drawn += 1,
+                Some(GameResult::Won(color)) if contenders[color] == contender => {
                     row.won += 1;
                     row.won_white += is_white;
                 }
-                Some(_) => {
+                Some(GameResult::Won(_)) => {
                     row.lost += 1;
                     row.lost_white += is_white;
                 }

@@ -1,0 +1,118 @@
+//! One game of a match: asks each engine for its moves, and drives the referee.
+
+use std::time::Duration;
+
+use tokio::{
+    select,
+    time::{Instant, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use zeitnot_engine::{
+    Playable,
+    external::{Fault, Reply},
+};
+use zeitnot_rules::{ByColor, Color, GameHistory};
+
+use super::player::{Player, Request, Thought};
+use crate::{
+    referee::{Cause, Referee},
+    timer::until,
+};
+
+/// An engine that still thinks this long after the end of its game is replaced.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// Engine in a game.
+pub(super) struct Seat<G: Playable> {
+    /// `None` once it cannot play on.
+    pub player: Option<Player<G>>,
+    /// What went wrong with it.
+    pub fault: Option<String>,
+}
+
+/// Plays a game to its end, or aborts it at `stop`.
+pub(super) async fn play<G: Playable>(
+    referee: &mut Referee<GameHistory<G>>,
+    seats: &mut ByColor<Seat<G>>,
+    stop: &CancellationToken,
+) {
+    while referee.ending().is_none() {
+        let color = referee.turn();
+        let now = Instant::now();
+        match seats[color].player.take() {
+            Some(player) => {
+                referee.await_move(now);
+                seats[color] = turn(referee, player, now, stop).await;
+            }
+            None => referee.lose(color, Cause::Disconnect, now),
+        }
+    }
+}
+
+/// Asks an engine for its move and plays it.
+async fn turn<G: Playable>(
+    referee: &mut Referee<GameHistory<G>>,
+    player: Player<G>,
+    now: Instant,
+    stop: &CancellationToken,
+) -> Seat<G> {
+    let color = referee.turn();
+    let left = ByColor(Color::BOTH.map(|color| referee.clock().left(color, now).unwrap_or_default()));
+    let request = Request { line: referee.board().clone(), left, asked_at: now.into_std() };
+    let (flag, mut thinking) = player.think(request);
+    let timed_out = until(referee.timeout());
+    let thought = select! {
+        biased;
+        thought = &mut thinking => Some(thought),
+        () = stop.cancelled() => {
+            referee.end(None, Cause::Shutdown, Instant::now());
+            None
+        }
+        () = timed_out => {
+            referee.time_out(Instant::now());
+            None
+        }
+    };
+    let returned = match thought {
+        Some(returned) => returned,
+        None => {
+            flag.stop();
+            match timeout(LAST_WAIT, thinking).await {
+                Ok(returned) => returned,
+                Err(_) => return Seat { player: None, fault: Some(Fault::Deaf.to_string()) },
+            }
+        }
+    };
+    match returned {
+        Ok((player, thought)) => {
+            let fault = thought.as_ref().err().map(Fault::to_string);
+            play_answer(referee, color, thought);
+            Seat { player: Some(player), fault }
+        }
+        Err(crashed) => {
+            referee.lose(color, Cause::Disconnect, Instant::now());
+            Seat { player: None, fault: Some(crashed.to_string()) }
+        }
+    }
+}
+
+/// Passes on what an engine answered. A game that is over by then stays as it is.
+fn play_answer<G: Playable>(
+    referee: &mut Referee<GameHistory<G>>,
+    color: Color,
+    answer: Result<Thought, Fault>,
+) {
+    let now = Instant::now();
+    // Whatever it refuses has ended the game.
+    let _ = match answer {
+        Ok(Thought { reply: Reply::Move, text, opinion, read_at }) => {
+            referee.play(color, &text, read_at.into(), opinion)
+        }
+        Ok(Thought { reply: Reply::NoMove, read_at, .. }) => {
+            referee.play(color, "(none)", read_at.into(), None)
+        }
+        Err(Fault::IllegalMove(text)) => referee.play(color, &text, now, None),
+        Ok(Thought { reply: Reply::Resigns, .. }) => return referee.lose(color, Cause::Resignation, now),
+        Err(_) => return referee.lose(color, Cause::Disconnect, now),
+    };
+}

@@ -1,0 +1,82 @@
+//! Results of games and their causes.
+
+use std::fmt;
+
+use zeitnot_rules::{GameResult, Reason};
+
+/// How a game ended.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// `None` for a game that was aborted.
+    pub result: Option<GameResult>,
+    /// Why it ended.
+    pub cause: Cause,
+}
+
+impl Ending {
+    /// Result as in PGN.
+    pub fn result_text(self) -> &'static str {
+        self.result.map_or("*", GameResult::as_str)
+    }
+}
+
+/// Why a game ended.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The rules of the game.
+    Rules(Reason),
+    /// A flag fell.
+    OutOfTime,
+    /// A player resigned.
+    Resignation,
+    /// A player disconnected.
+    Disconnect,
+    /// A player made an illegal move where [that loses](super::RefereeRules::illegal_move_loses).
+    IllegalMove,
+    /// Both players agreed on a draw.
+    Agreement,
+    /// Adjudicated by the scores of both players.
+    Adjudicated,
+    /// The game reached its maximum length.
+    TooLong,
+    /// The game reached its time limit.
+    TimeLimit,
+    /// An [untimed](super::Untimed) move was not made in time.
+    NoMove,
+    /// A player aborted the game before it had begun.
+    Aborted,
+    /// The arena shut down.
+    Shutdown,
+}
+
+impl Cause {
+    /// Value of PGN's `Termination` tag.
+    pub fn termination(self) -> &'static str {
+        match self {
+            Cause::Rules(_) | Cause::Resignation | Cause::Agreement => "normal",
+            Cause::OutOfTime | Cause::TimeLimit => "time forfeit",
+            Cause::IllegalMove => "rules infraction",
+            Cause::Adjudicated | Cause::TooLong => "adjudication",
+            Cause::Disconnect | Cause::NoMove | Cause::Aborted | Cause::Shutdown => "abandoned",
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cause::Rules(reason) => return reason.fmt(f),
+            Cause::OutOfTime => "Out of time",
+            Cause::Resignation => "Resignation",
+            Cause::Disconnect => "Resignation by disconnect",
+            Cause::IllegalMove => "Illegal move",
+            Cause::Agreement => "Draw by agreement",
+            Cause::Adjudicated => "Adjudication",
+            Cause::TooLong => "Too many moves",
+            Cause::TimeLimit => "Time limit of the game",
+            Cause::NoMove => "No move was made",
+            Cause::Aborted => "Aborted",
+            Cause::Shutdown => "The arena is shutting down",
+        })
+    }
+}

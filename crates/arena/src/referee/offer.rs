@@ -1,0 +1,54 @@
+//! Offers that need the consent of both players.
+
+use zeitnot_rules::{ByColor, Color};
+
+/// What an answer to an offer, or a new one, has changed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum OfferChange {
+    /// The offer was made.
+    Made,
+    /// The opponent's offer was accepted.
+    Accepted,
+    /// The opponent's offer was declined.
+    Declined,
+    /// The player's own offer was withdrawn.
+    Withdrawn,
+}
+
+/// Open offers of one kind.
+#[derive(Copy, Clone, Debug, Default)]
+pub(super) struct Offers {
+    open: ByColor<bool>,
+}
+
+impl Offers {
+    /// Returns whether this side's offer is open.
+    pub(super) fn is_open(self, color: Color) -> bool {
+        self.open[color]
+    }
+
+    /// Says yes or no: to the opponent's offer, if there is one, or by an offer of one's own.
+    pub(super) fn say(&mut self, color: Color, yes: bool, may_offer: bool) -> Option<OfferChange> {
+        match (yes, self.open[!color]) {
+            (true, true) => Some(OfferChange::Accepted),
+            (true, false) if may_offer && !self.open[color] => {
+                self.open[color] = true;
+                Some(OfferChange::Made)
+            }
+            (false, true) => {
+                self.open[!color] = false;
+                Some(OfferChange::Declined)
+            }
+            (false, false) if self.open[color] => {
+                self.open[color] = false;
+                Some(OfferChange::Withdrawn)
+            }
+            _ => None,
+        }
+    }
+
+    /// Drops the offer of one side.
+    pub(super) fn drop(&mut self, color: Color) {
+        self.open[color] = false;
+    }
+}
