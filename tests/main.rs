@@ -14,4 +14,3 @@ mod lichess;
 mod rules;
 mod support;
 mod tuc;
-mod wire;

@@ -1,6 +1,6 @@
-//! The contest protocol: `ACTION rest of the line`, fields separated by single spaces, a FEN last.
+//! Contest protocol: `ACTION rest of the line`, fields separated by single spaces, a FEN last.
 //!
-//! Source: the protocol of github.com/ammonb/chess-contest-server, as its server speaks it.
+//! Source: github.com/ammonb/chess-contest-server, as its server implements it.
 
 use std::time::Duration;
 
@@ -8,61 +8,87 @@ use zeitnot_rules::{ByColor, Color, GameResult, MoveText, TimeControl};
 
 use super::{Message, WireError, shorten};
 
-/// What a client says.
+/// Message of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // each field is named as in the protocol's document
 pub enum FromClient {
-    /// The first message of a player.
-    Join { tournament: String, player: String },
-    /// Ready for the game of `GAME_PAIRED`.
-    Ack { game: String },
-    /// The answer to `YOUR_MOVE`: coordinates, as [`FromServer::PlayerMoved`] tells them too.
-    Move { game: String, mv: String },
-    /// Gives up.
-    Resign { game: String },
-    /// Chat.
-    Say { player: String, text: String },
-    /// Observes a game.
-    Watch { game: String },
-    /// No longer observes a game.
-    Unwatch { game: String },
-    /// Leaves.
+    Join {
+        tournament: String,
+        player: String,
+    },
+    /// Acknowledges `GAME_PAIRED`.
+    Ack {
+        game: String,
+    },
+    /// Answers `YOUR_MOVE`.
+    Move {
+        game: String,
+        mv: String,
+    },
+    Resign {
+        game: String,
+    },
+    Say {
+        player: String,
+        text: String,
+    },
+    Watch {
+        game: String,
+    },
+    Unwatch {
+        game: String,
+    },
     Disconnect,
 }
 
-/// What a server says.
+/// Message of the server.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum FromServer {
-    /// Anything for people to read; nothing for a program to rely on.
-    Info { text: String },
-    /// A game is about to begin, as soon as both players ack.
-    GamePaired { game: String, names: ByColor<String>, time_control: TimeControl },
-    /// It begins.
+    /// Text for people; programs must not rely on it.
+    Info {
+        text: String,
+    },
+    /// The game begins once both players acknowledge it.
+    GamePaired {
+        game: String,
+        names: ByColor<String>,
+        time_control: TimeControl,
+    },
     GameStarted(State),
-    /// The receiver is to move.
     YourMove(State),
-    /// Every five seconds, to both players.
+    /// Sent to both players every five seconds.
     ClockUpdate(State),
-    /// The answer to `WATCH`.
+    /// Answers `WATCH`.
     GameState(State),
-    /// A move was played; the state is the one after it.
-    PlayerMoved { mover: String, mv: String, state: State },
-    /// The end of a game.
-    GameOver { game: String, result: GameResult, reason: String },
-    /// A game that was paired does not take place.
-    GameAborted { reason: String },
-    /// Chat.
-    Said { sender: String, text: String },
+    /// The state is the one after the move.
+    PlayerMoved {
+        mover: String,
+        mv: String,
+        state: State,
+    },
+    GameOver {
+        game: String,
+        result: GameResult,
+        reason: String,
+    },
+    /// The paired game does not take place.
+    GameAborted {
+        reason: String,
+    },
+    Said {
+        sender: String,
+        text: String,
+    },
 }
 
-/// A game as the server sees it. The names tell which clock is whose.
+/// State of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct State {
     pub game: String,
     pub names: ByColor<String>,
-    /// Sent with two decimals of a second.
+    /// In seconds with two decimals.
     pub left: ByColor<Duration>,
     pub fen: String,
 }
@@ -75,7 +101,7 @@ pub fn result_text(result: GameResult) -> &'static str {
     }
 }
 
-/// A move as this protocol's clients send it: `e2-e4`, `e7-e8=Q`, castling as the king's move.
+/// Formats a move as clients send it: `e2-e4`, `e7-e8=Q`, castling as the king's move.
 ///
 /// ```
 /// use zeitnot_rules::MoveText;
@@ -91,7 +117,7 @@ pub fn long_algebraic(mv: &MoveText) -> String {
     }
 }
 
-/// Walks over the fields of one message.
+/// Fields of one message.
 struct Fields<'l> {
     message: &'static str,
     rest: &'l str,
@@ -104,7 +130,7 @@ impl<'l> Fields<'l> {
 
     fn word(&mut self, expected: &'static str) -> Result<&'l str, WireError> {
         let (word, rest) = self.rest.split_once(' ').unwrap_or((self.rest, ""));
-        // Only spaces part fields: what else looks empty must not pass for a name.
+        // Only spaces separate fields: other white space must not pass for a name.
         if word.is_empty() || word.contains(char::is_whitespace) {
             return Err(self.error(expected, word));
         }
@@ -116,7 +142,7 @@ impl<'l> Fields<'l> {
         self.word(expected).map(str::to_owned)
     }
 
-    /// The protocol's clocks can dip below zero by a hair; nobody has less than no time.
+    /// Clocks can fall slightly below zero; they count as zero.
     fn seconds(&mut self) -> Result<Duration, WireError> {
         let word = self.word("seconds")?;
         let seconds: f64 = word.parse().map_err(|_| self.error("seconds", word))?;
@@ -127,7 +153,7 @@ impl<'l> Fields<'l> {
         Ok(ByColor([self.owned("the name of White")?, self.owned("the name of Black")?]))
     }
 
-    /// Everything that is left; may be empty.
+    /// Returns the rest of the line, which may be empty.
     fn tail(&mut self) -> String {
         std::mem::take(&mut self.rest).to_owned()
     }
@@ -148,7 +174,7 @@ impl<'l> Fields<'l> {
     }
 }
 
-/// The message's name, upper-cased as the server does it, and the rest of the line.
+/// Splits off the message's name, in upper case as the server compares it.
 fn split(line: &str) -> (String, &str) {
     let line = line.trim();
     let (action, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -241,7 +267,7 @@ impl Message for FromServer {
     }
 
     fn print(&self, out: &mut String) {
-        // Cut off, not rounded: nobody is told more time than there is.
+        // Truncated, so that nobody is told more time than there is.
         let seconds = |d: &Duration| format!("{}.{:02}", d.as_secs(), d.subsec_millis() / 10);
         let state = |out: &mut String, s: &State| {
             let [white, black] = &s.names.0;
@@ -291,88 +317,39 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::testing::{garbled, lines, same_line, same_message};
 
-    fn word() -> impl Strategy<Value = String> {
-        "[!-~é]{1,12}"
-    }
-
-    /// Ends are trimmed, as the server does it.
-    fn text() -> impl Strategy<Value = String> {
-        "([ -~é]{0,30}[!-~é])?"
-    }
-
-    fn names() -> impl Strategy<Value = ByColor<String>> {
-        [word(), word()].prop_map(ByColor)
-    }
-
-    /// Seconds with two decimals.
-    fn seconds() -> impl Strategy<Value = Duration> {
-        (0..10_000_000u64).prop_map(|hundredths| Duration::from_millis(10 * hundredths))
-    }
-
-    fn state() -> impl Strategy<Value = State> {
-        (word(), names(), [seconds(), seconds()], "[!-~]([ -~]{0,60}[!-~])?")
-            .prop_map(|(game, names, left, fen)| State { game, names, left: ByColor(left), fen })
-    }
-
-    fn from_client() -> impl Strategy<Value = FromClient> {
-        use FromClient as C;
-        prop_oneof![
-            (word(), word()).prop_map(|(tournament, player)| C::Join { tournament, player }),
-            word().prop_map(|game| C::Ack { game }),
-            (word(), word()).prop_map(|(game, mv)| C::Move { game, mv }),
-            word().prop_map(|game| C::Resign { game }),
-            (word(), text()).prop_map(|(player, text)| C::Say { player, text }),
-            word().prop_map(|game| C::Watch { game }),
-            word().prop_map(|game| C::Unwatch { game }),
-            Just(C::Disconnect),
-        ]
-    }
-
-    fn from_server() -> impl Strategy<Value = FromServer> {
-        use FromServer as S;
-        let results = [GameResult::Won(Color::White), GameResult::Won(Color::Black), GameResult::Draw];
-        let time_control =
-            (seconds(), seconds()).prop_map(|(initial, increment)| TimeControl { initial, increment });
-        prop_oneof![
-            text().prop_map(|text| S::Info { text }),
-            (word(), names(), time_control).prop_map(|(game, names, time_control)| S::GamePaired {
-                game,
-                names,
-                time_control
-            }),
-            state().prop_map(S::GameStarted),
-            state().prop_map(S::YourMove),
-            state().prop_map(S::ClockUpdate),
-            state().prop_map(S::GameState),
-            (word(), word(), state()).prop_map(|(mover, mv, state)| S::PlayerMoved { mover, mv, state }),
-            (word(), prop::sample::select(results.to_vec()), text())
-                .prop_map(|(game, result, reason)| S::GameOver { game, result, reason }),
-            text().prop_map(|reason| S::GameAborted { reason }),
-            (word(), text()).prop_map(|(sender, text)| S::Said { sender, text }),
-        ]
-    }
+    const CLIENT: &str =
+        "(JOIN|MOVE) <word> <word>|(ACK|RESIGN|WATCH|UNWATCH) <word>|SAY <word> <text>|DISCONNECT";
+    const SERVER: &str = "(INFO|GAME_ABORTED) <text>|GAME_PAIRED <word> <word> <word> <time> <time>|\
+        (GAME_STARTED|YOUR_MOVE|CLOCK_UPDATE|GAME_STATE) <word> <state>|PLAYER_MOVED <word> <word> <word> <state>|\
+        GAME_OVER <word> (1-0|0-1|0\\.5-0\\.5) <text>|SAID <word> <text>";
+    /// Ends are trimmed, so texts have no white space there.
+    const PARTS: &[(&str, &str)] = &[
+        ("<state>", "<word> <word> <time> <time> [!-~]([ -~]{0,60}[!-~])?"),
+        ("<word>", "[!-~é]{1,12}"),
+        ("<text>", "([ -~é]{0,30}[!-~é])?"),
+        ("<time>", "(0|[1-9][0-9]{0,5})\\.[0-9]{2}"),
+    ];
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
         #[test]
-        fn what_a_client_says_is_understood(message in from_client()) {
-            prop_assert_eq!(FromClient::parse(&message.to_line()), Ok(message));
+        fn lines_are_printed_as_they_were(client in lines(CLIENT, PARTS), server in lines(SERVER, PARTS)) {
+            same_line::<FromClient>(&client)?;
+            same_line::<FromServer>(&server)?;
         }
 
         #[test]
-        fn what_a_server_says_is_understood(message in from_server()) {
-            prop_assert_eq!(FromServer::parse(&message.to_line()), Ok(message));
-        }
-
-        #[test]
-        fn any_text_is_read_or_refused(text in ".*") {
-            let _ = FromClient::parse(&text);
-            let _ = FromServer::parse(&text);
+        fn any_line_is_parsed_or_refused(client in garbled(lines(CLIENT, PARTS)), server in garbled(lines(SERVER, PARTS))) {
+            same_message::<FromClient>(&client)?;
+            same_message::<FromServer>(&server)?;
         }
     }
 
     #[test]
-    fn the_lines_seen_on_the_wire_come_back_as_they_were() {
+    fn recorded_lines_are_printed_as_they_were() {
         for line in [
             "INFO Player bob joined tournament (2 active players)",
             "GAME_PAIRED d779c3 alice bob 10.00 0.10",

@@ -1,7 +1,7 @@
-//! IMCS, the Internet MiniChess Server of Portland State: commands one way, numbered replies the other.
+//! IMCS, the Internet MiniChess Server of Portland State: commands and numbered replies.
 //!
-//! Source: github.com/BartMassey/imcs, version 2.5. Lines end in `\r\n`, those of a board in `\n`: that is
-//! the transport's matter, and so are the empty lines around a board.
+//! Source: github.com/BartMassey/imcs, version 2.5. The transport handles line ends, `\r\n` in general and `\n` on boards,
+//! and the empty lines around a board.
 
 use std::{fmt, time::Duration};
 
@@ -15,17 +15,17 @@ mod reply;
 pub use command::{Answer, Command, Times};
 pub use reply::{Entry, FromServer, Verdict};
 
-/// The version that we speak.
+/// Implemented version of the protocol.
 pub const VERSION: &str = "2.5";
 
 /// Wish for a color: `W`, `B` or `?`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub enum ColorChoice {
-    /// Either.
+    /// Either color.
     #[default]
     Any,
-    /// This one.
+    /// This color.
     Of(Color),
 }
 
@@ -73,12 +73,12 @@ fn color(word: &str) -> Option<Color> {
     }
 }
 
-/// A clock at the start of a game: `1:30`, whole seconds.
+/// Formats a clock at the start of a game, in whole seconds: `1:30`.
 fn minutes(time: Duration) -> String {
     format!("{}:{:02}", time.as_secs() / 60, time.as_secs() % 60)
 }
 
-/// Reads `90` and `1:30`; a day is the longest.
+/// Parses `90` and `1:30`, up to a day.
 fn whole_seconds(word: &str) -> Option<Duration> {
     let number = |digits: &str| -> Option<u64> {
         let plain = (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
@@ -94,7 +94,7 @@ fn whole_seconds(word: &str) -> Option<Duration> {
     (seconds <= 86_400).then(|| Duration::from_secs(seconds))
 }
 
-/// A clock in a game: `01:30.000`, cut off to milliseconds.
+/// Formats a clock during a game, truncated to milliseconds: `01:30.000`.
 fn millis(time: Duration) -> String {
     let seconds = time.as_secs();
     format!("{:02}:{:02}.{:03}", seconds / 60, seconds % 60, time.subsec_millis())
@@ -107,7 +107,7 @@ fn whole_millis(word: &str) -> Option<Duration> {
     Some(whole_seconds(clock.contains(':').then_some(clock)?)? + Duration::from_millis(fraction))
 }
 
-/// A move as this protocol writes it; promotion needs no mark.
+/// Formats a move as `a2-a3`. Promotions are implied.
 ///
 /// ```
 /// use zeitnot_rules::MoveText;
@@ -121,7 +121,7 @@ pub fn dashed(mv: &MoveText) -> String {
     }
 }
 
-/// Is this the form of a move on this board: `a2-a3`?
+/// Returns whether the word has the form `a2-a3`.
 fn is_move(word: &str) -> bool {
     let square = |file: u8, rank: u8| (b'a'..=b'e').contains(&file) && (b'1'..=b'6').contains(&rank);
     match word.as_bytes() {
@@ -136,30 +136,18 @@ fn field(message: &'static str, expected: &'static str, got: &str) -> WireError 
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
-    pub(super) fn word() -> impl Strategy<Value = String> {
-        "[!-~é]{1,12}"
-    }
-
-    /// Ends are trimmed.
-    pub(super) fn text() -> impl Strategy<Value = String> {
-        "([!-~é]([ -~é]{0,30}[!-~é])?)?"
-    }
-
-    pub(super) fn seconds() -> impl Strategy<Value = Duration> {
-        (0..=86_400u64).prop_map(Duration::from_secs)
-    }
-
-    pub(super) fn color_choice() -> impl Strategy<Value = ColorChoice> {
-        prop::sample::select(vec![
-            ColorChoice::Any,
-            ColorChoice::Of(Color::White),
-            ColorChoice::Of(Color::Black),
-        ])
-    }
+    /// Parts of lines. Ends are trimmed, so texts have no white space there.
+    pub(super) const PARTS: &[(&str, &str)] = &[
+        ("<number>", "[1-9][0-9]{0,17}"),
+        ("<word>", "[!-~é]{1,12}"),
+        ("<text>", "([!-~é]([ -~é]{0,30}[!-~é])?)?"),
+        ("<rating>", "(0|-?[1-9][0-9]{0,3})"),
+        ("<minutes>", "(0|[1-9][0-9]{0,2}|1[0-3][0-9]{2}):[0-5][0-9]"),
+        ("<clock>", "(0[0-9]|[1-9][0-9]{1,2}):[0-5][0-9]\\.[0-9]{3}"),
+        ("<move>", "[a-e][1-6]-[a-e][1-6]"),
+    ];
 
     #[test]
     fn times() {

@@ -1,4 +1,4 @@
-//! Text and messages, both ways, and nothing else: no sockets, no tokio. Fuzzed and round-tripped.
+//! Messages of each protocol, parsed and printed. No I/O.
 
 pub mod contest;
 pub mod engines;
@@ -9,20 +9,20 @@ pub mod pgn;
 pub mod tuc;
 pub mod uci;
 
-/// A message of some protocol as it stands on the wire.
+/// Message of a protocol.
 ///
-/// Law, held by property tests: what is printed is parsed back to the same message.
+/// Property tests check that every printed message is parsed back to the same message.
 pub trait Message: Sized {
-    /// Reads one line without its end.
+    /// Parses one line without its end.
     ///
     /// # Errors
     /// [`WireError`] with what was expected.
     fn parse(line: &str) -> Result<Self, WireError>;
 
-    /// Writes the message as one line without its end.
+    /// Appends the message as one line without its end.
     fn print(&self, out: &mut String);
 
-    /// The message as a line of its own, without its end.
+    /// Returns the message as one line without its end.
     fn to_line(&self) -> String {
         let mut line = String::new();
         self.print(&mut line);
@@ -30,30 +30,30 @@ pub trait Message: Sized {
     }
 }
 
-/// What is wrong with a line.
+/// Error of parsing a message.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum WireError {
-    /// A message that this protocol does not have, shortened.
+    /// Unknown message, shortened.
     #[error("unknown message '{0}'")]
     Unknown(String),
-    /// A known message with a field that cannot be read.
+    /// Known message with an invalid field.
     #[error("{message}: expected {expected}, got '{got}'")]
     Field {
-        /// The message's name.
+        /// Name of the message.
         message: &'static str,
-        /// What should have stood there.
+        /// Expected value.
         expected: &'static str,
-        /// What stood there, shortened.
+        /// Actual value, shortened.
         got: String,
     },
-    /// JSON or a form that cannot be read as this message.
+    /// Invalid JSON or form.
     #[error("{message}: {why} in '{got}'")]
     Body {
-        /// The message's name.
+        /// Name of the message.
         message: &'static str,
-        /// What the reader says, shortened.
+        /// The parser's error, shortened.
         why: String,
-        /// What stood there, shortened.
+        /// Actual value, shortened.
         got: String,
     },
 }
@@ -64,7 +64,47 @@ impl WireError {
     }
 }
 
-/// Text from outside as an error line can bear it: short, and with nothing in it that moves a cursor.
+/// Shortens text for an error message and removes control characters.
 fn shorten(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(60).collect()
+}
+
+#[cfg(test)]
+mod testing {
+    use proptest::{prelude::*, sample::Index, string::string_regex};
+
+    use crate::Message;
+
+    /// Lines of a pattern: a regular expression with named parts in angle brackets.
+    pub(crate) fn lines(pattern: &str, parts: &[(&str, &str)]) -> impl Strategy<Value = String> + use<> {
+        let pattern =
+            parts.iter().fold(pattern.to_owned(), |pattern, (name, part)| pattern.replace(name, part));
+        string_regex(&pattern).unwrap()
+    }
+
+    /// Checks that the message of a line is printed as that line.
+    pub(crate) fn same_line<M: Message>(line: &str) -> Result<(), TestCaseError> {
+        let printed = M::parse(line).map(|message| message.to_line());
+        prop_assert_eq!(printed.as_deref(), Ok(line));
+        Ok(())
+    }
+
+    /// Any text, and lines with garbage inserted.
+    pub(crate) fn garbled(lines: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
+        let garbage =
+            prop_oneof!["[ \t\0\u{a0}]{0,2}", "-?[0-9.]{1,20}", "(nan|-inf|1e308|1e19|1-0)", ".{0,8}"];
+        let inserted = (lines, any::<Index>(), garbage).prop_map(|(line, at, garbage)| {
+            let at = at.index(line.chars().count() + 1);
+            line.chars().take(at).chain(garbage.chars()).chain(line.chars().skip(at)).collect()
+        });
+        prop_oneof![1 => ".*", 3 => inserted]
+    }
+
+    /// Checks that the message of a line, if it has one, is printed in the same way after it is parsed again.
+    pub(crate) fn same_message<M: Message>(line: &str) -> Result<(), TestCaseError> {
+        if let Ok(message) = M::parse(line) {
+            same_line::<M>(&message.to_line())?;
+        }
+        Ok(())
+    }
 }

@@ -1,8 +1,7 @@
-//! MiniChess by files, as the NTHU course of 2023 played it: the `state` that a program reads, and the
-//! `action` that it writes.
+//! Files of the NTHU course of 2023 for MiniChess: the `state` that a program reads and the `action` that it writes.
 //!
-//! Both are whole numbers with white space between them. Rows count from the sixth rank down, columns from
-//! the a-file. Source: the course's referee, run and read.
+//! Both are integers separated by white space. Rows count from the sixth rank down, columns from the a-file.
+//! Source: the course's referee.
 
 use std::fmt::Write;
 
@@ -11,54 +10,54 @@ use zeitnot_rules::{
     minichess::{COLUMNS, Kind, Mini2023, Move, ROWS, SQUARES, Square},
 };
 
-/// A `state` has far fewer bytes; what stands behind them need not be read.
+/// Maximum number of bytes to read; a `state` is much shorter.
 pub const MAX_STATE: u64 = 4096;
-/// Whose turn it is, and the squares of either side.
+/// The side to move, and the squares of either side.
 const NUMBERS: usize = 1 + 2 * SQUARES;
 /// What the numbers stand for: nothing, and the men as [`Kind::ALL`] has them.
 const LETTERS: ByColor<&[u8; 7]> = ByColor([b".PRNBQK", b".prnbqk"]);
 
-/// What is wrong with a `state`.
+/// Error of parsing a `state`.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum StateError {
-    /// It ends too early, or goes on with something else.
+    /// Too few numbers.
     #[error("a state is {NUMBERS} whole numbers, but after {0} there is no further one")]
     TooShort(usize),
-    /// The first number.
+    /// Invalid side to move.
     #[error("a state begins with 0 for white to move or 1 for black, not with {0}")]
     Turn(i32),
-    /// A number of a square.
+    /// Invalid piece.
     #[error(
         "{side} has a {number} on {square}: expected 0 for nothing, or 1 to 6 for pawn, rook, knight, bishop, queen, king"
     )]
     Man {
-        /// On whose board.
+        /// Owner of the board.
         side: Color,
-        /// Where.
+        /// Square.
         square: Square,
-        /// What stands there.
+        /// Number found there.
         number: i32,
     },
-    /// Two men on one square.
+    /// Two pieces on one square.
     #[error("both sides have a man on {0}")]
     Shared(Square),
-    /// The men make no position.
+    /// Not a legal position.
     #[error(transparent)]
     Position(#[from] GameError),
 }
 
-/// The square in this row and column of a file.
+/// Converts row and column of a file to a square.
 fn square([row, column]: [i32; 2]) -> Option<Square> {
     let row = ROWS.checked_sub(1 + usize::try_from(row).ok()?)?;
     Square::at(row, usize::try_from(column).ok()?)
 }
 
-/// All squares as files go through them.
+/// Iterates over the squares in file order.
 fn squares() -> impl Iterator<Item = Square> {
     (0..ROWS).rev().flat_map(|row| (0..COLUMNS).map(move |column| Square::new(row * COLUMNS + column)))
 }
 
-/// Reads a `state`, whatever stands behind it. Nobody tells how many plies were played: the count begins anew.
+/// Parses a `state` and ignores the rest of the file. The number of played plies is unknown and starts at zero.
 ///
 /// # Errors
 /// [`StateError`] with what was expected.
@@ -92,7 +91,7 @@ fn man(side: Color, square: Square, number: i32) -> Result<char, StateError> {
     letter.map(|&letter| char::from(letter)).ok_or(StateError::Man { side, square, number })
 }
 
-/// Writes a `state`, byte for byte as the course's referee does.
+/// Formats a `state`, byte for byte as the course's referee does.
 pub fn print_state(position: &Mini2023) -> String {
     let board = position.board();
     let mut text = format!("{}\n", position.side() as u8);
@@ -100,7 +99,7 @@ pub fn print_state(position: &Mini2023) -> String {
         for square in squares() {
             let kind = board.kind_at(square).filter(|_| board.side(side) >> square.index() & 1 == 1);
             let number = kind.and_then(|kind| Kind::ALL.iter().position(|&other| other == kind));
-            // A string takes all that is written to it.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{} ", number.map_or(0, |at| at + 1));
             if square.column() + 1 == COLUMNS {
                 text.push('\n');
@@ -111,7 +110,7 @@ pub fn print_state(position: &Mini2023) -> String {
     text
 }
 
-/// A move as a line of its own, with its end.
+/// Formats a move as a line with its end.
 ///
 /// ```
 /// use zeitnot_rules::{Game, minichess::Mini2023};
@@ -125,17 +124,17 @@ pub fn print_action(mv: Move) -> String {
     format!("{} {} {} {}\n", row(mv.from), mv.from.column(), row(mv.to), mv.to.column())
 }
 
-/// What a program has written: groups of four numbers up to the first thing that is no number.
+/// Output of a program: groups of four numbers up to the first word that is not a number.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Action {
-    /// How many groups are complete.
+    /// Number of complete groups.
     pub groups: usize,
-    /// The last of them, if it names two squares: this counts.
+    /// The last complete group, if it names two squares: this is the move.
     pub last: Option<Move>,
 }
 
 impl Action {
-    /// Reads an `action`. An incomplete group at its end is passed over.
+    /// Parses an `action`. An incomplete group at the end is ignored.
     pub fn parse(text: &[u8]) -> Action {
         let (mut action, mut numbers) = (Action::default(), Numbers(text));
         let mut group = || Some([numbers.next()?, numbers.next()?, numbers.next()?, numbers.next()?]);
@@ -147,8 +146,8 @@ impl Action {
     }
 }
 
-/// The whole numbers of a text up to the first thing that is none, as C++ reads them: one ends where it
-/// cannot go on, and one that is too large is none.
+/// Integers of a text, as C++ streams read them: a number ends at the first character that does not fit,
+/// and reading stops at the first word that is not a number or is too large.
 struct Numbers<'t>(&'t [u8]);
 
 impl Iterator for Numbers<'_> {
@@ -160,7 +159,7 @@ impl Iterator for Numbers<'_> {
         let digits = text[sign..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (number, rest) = text.split_at(sign + digits);
         let number = std::str::from_utf8(number).ok()?.parse().ok();
-        // Behind what is no number nothing counts.
+        // After an invalid number nothing is read.
         self.0 = if number.is_some() { rest } else { &[] };
         number
     }

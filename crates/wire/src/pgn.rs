@@ -1,53 +1,53 @@
-//! A game as PGN text: tags, then the moves with a comment behind each, in lines as the standard asks.
+//! PGN export: tags, then the moves with clock and evaluation comments.
 
 use std::{fmt::Write, time::Duration};
 
 use time::{OffsetDateTime, macros::format_description};
 
-/// Lines are not longer than this, as the standard's export format asks.
+/// Maximum length of a line in the standard's export format.
 pub const WIDTH: usize = 80;
 
-/// The value of the tag `Date` where it is not known.
+/// Value of the tag `Date` if it is unknown.
 pub const UNKNOWN_DATE: &str = "????.??.??";
-/// The value of the tag `UTCTime` where it is not known.
+/// Value of the tag `UTCTime` if it is unknown.
 pub const UNKNOWN_TIME: &str = "??:??:??";
 
-/// The value of the tags `Date` and `UTCDate`.
+/// Formats the value of the tags `Date` and `UTCDate`.
 pub fn date(at: OffsetDateTime) -> String {
     at.format(format_description!("[year].[month].[day]")).unwrap_or_else(|_| UNKNOWN_DATE.to_owned())
 }
 
-/// The value of the tag `UTCTime`.
+/// Formats the value of the tag `UTCTime`.
 pub fn time(at: OffsetDateTime) -> String {
     at.format(format_description!("[hour]:[minute]:[second]")).unwrap_or_else(|_| UNKNOWN_TIME.to_owned())
 }
 
-/// A game to be printed.
+/// Game to export.
 #[derive(Clone, Debug, Default)]
 pub struct Pgn {
-    /// Names and values, in the order they are printed in; position and set-up are added from `fen`.
+    /// Names and values in order. `SetUp` and `FEN` are added from `fen`.
     pub tags: Vec<(&'static str, String)>,
-    /// Where the game began, unless at the usual start.
+    /// Initial position, unless it is the standard one.
     pub fen: Option<String>,
-    /// The moves.
+    /// Moves.
     pub plies: Vec<Ply>,
     /// `1-0`, `0-1`, `1/2-1/2` or `*`.
     pub result: &'static str,
 }
 
-/// A move as it was played.
+/// Move of a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ply {
-    /// As game records write it.
+    /// In SAN.
     pub text: String,
-    /// What the mover's clock showed behind it, increment added.
+    /// The mover's clock after the move and its increment.
     pub left: Option<Duration>,
-    /// What was thought of the position, as in `[%eval 0.25,12]`: pawns or `#moves` for White, and the depth.
+    /// Evaluation as in `[%eval 0.25,12]`: pawns or `#moves` for White, and the depth.
     pub eval: Option<String>,
 }
 
 impl Pgn {
-    /// The text, with an empty line at its end.
+    /// Returns the text, with an empty line at its end.
     ///
     /// ```
     /// use zeitnot_wire::pgn::{Pgn, Ply};
@@ -70,14 +70,14 @@ impl Pgn {
         out
     }
 
-    /// The words of the move text; a comment is one of them, it is not broken.
+    /// Returns the words of the move text. A comment is one word, so that it is not broken into lines.
     fn words(&self) -> Vec<String> {
         let (mut number, mut white) = self.fen.as_deref().map_or((1, true), first_move);
         let (mut words, mut numbered) = (Vec::new(), false);
         for ply in &self.plies {
             match white {
                 true => words.push(format!("{number}.")),
-                // Black's move has its number where it does not follow White's directly.
+                // A move of Black is numbered if it does not directly follow White's.
                 false if !numbered => words.push(format!("{number}...")),
                 false => {}
             }
@@ -101,16 +101,16 @@ impl Ply {
     }
 }
 
-/// The number of the first move and whether White plays it, as the position says.
+/// Returns the number of the first move and whether White plays it.
 fn first_move(fen: &str) -> (u32, bool) {
-    // The checks of a game of three stand somewhere between.
+    // Three-check positions have an additional field with a `+`.
     let mut fields = fen.split(' ').filter(|field| !field.contains('+'));
     let white = fields.nth(1) != Some("b");
     let number = fields.nth(3).and_then(|field| field.parse().ok()).unwrap_or(1);
     (number, white)
 }
 
-/// What moves a cursor is left out: a value is one line.
+/// Appends a tag. Control characters are removed, so that a value stays on one line.
 fn tag(out: &mut String, name: &str, value: &str) {
     out.extend(["[", name, " \""]);
     for c in value.chars().filter(|c| !c.is_control()) {
@@ -130,7 +130,7 @@ fn clock(left: Duration) -> String {
     out
 }
 
-/// Fills lines with words.
+/// Wraps words into lines.
 fn wrap<'w>(out: &mut String, words: impl Iterator<Item = &'w str>) {
     let mut column = 0;
     for word in words {

@@ -1,6 +1,6 @@
-//! TUC-Chess: one datagram, one message, of a few letters and digits.
+//! TUC-Chess: one message of a few letters and digits per datagram.
 //!
-//! Source: the course server of the Technical University of Crete, as its three releases speak it.
+//! Source: the three releases of the course server of the Technical University of Crete.
 
 use std::{fmt, num::ParseIntError};
 
@@ -11,58 +11,58 @@ use zeitnot_rules::{
 
 use super::{Message, WireError, shorten};
 
-/// No datagram is longer; what is, is cut.
+/// Maximum length of a datagram; longer ones are truncated.
 pub const MAX_DATAGRAM: usize = 200;
 
-/// What a client sends.
+/// Message of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromClient {
-    /// Its first datagram: any text.
+    /// First datagram: any text.
     Name(String),
-    /// Its move: four digits.
+    /// Four digits.
     Move(Move),
 }
 
-/// What a server sends.
+/// Message of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromServer {
-    /// The answer to a name: which side it has.
+    /// Answers a name with its color.
     Seat(Color),
-    /// The game begins; white is to move.
+    /// The game begins with White to move.
     Begins,
-    /// A move was made, and the game goes on. To both, the mover included.
+    /// A move was played and the game continues. Sent to both players.
     Moved {
-        /// Whose turn it is now.
+        /// Side to move after it.
         to_move: Color,
-        /// What was played.
+        /// The move.
         mv: Move,
-        /// Where a new prize lies.
+        /// Square of a new prize.
         prize: Option<Square>,
-        /// After the move.
+        /// Points after the move.
         points: Points,
     },
-    /// The last move, which is not told, ended the game.
+    /// The last move, which is not sent, ended the game.
     Over {
-        /// After the move.
+        /// Points after the move.
         points: Points,
     },
 }
 
-/// The points of both sides as digits without a gap: two each, or three from a hundred on.
+/// Points of both sides as digits without a separator: two each, or three from 100 on.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Points {
     digits: u32,
     count: u8,
 }
 
-/// One move brings no more than a king and the last row, and a prize.
+/// Maximum gain of one move: a king, the last row and a prize.
 const MOST_AT_ONCE: u16 = 10;
 
 impl Points {
-    /// These points.
+    /// Creates points.
     pub fn new(points: ByColor<u16>) -> Points {
         let text = points.0.map(|points| format!("{:02}", points.min(999))).concat();
-        // Two numbers below a thousand are at most six digits.
+        // Two numbers below 1000 have at most six digits.
         Points { digits: text.parse().unwrap_or(0), count: text.len() as u8 }
     }
 
@@ -72,8 +72,8 @@ impl Points {
         Ok(Points { digits, count: text.len() as u8 })
     }
 
-    /// What they are, after these. Of five digits the first two or the first three are White's: points
-    /// only grow, and not by much.
+    /// Returns the points, given the points before. Of five digits either the first two or the first three are White's: points
+    /// only grow, and only by a few.
     pub fn after(self, before: ByColor<u16>) -> ByColor<u16> {
         let split = |black_digits: u32| {
             let divisor = 10u32.pow(black_digits);
@@ -99,7 +99,7 @@ impl fmt::Display for Points {
 }
 
 impl Message for FromClient {
-    /// Four digits that are squares are a move, all else is a name.
+    /// Four digits that name squares are a move; all other text is a name.
     fn parse(text: &str) -> Result<Self, WireError> {
         Ok(Move::parse(text).map_or_else(|| FromClient::Name(text.to_owned()), FromClient::Move))
     }
@@ -171,56 +171,35 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use zeitnot_rules::tuc::SQUARES;
+    use crate::testing::{garbled, lines, same_line, same_message};
 
-    fn square() -> impl Strategy<Value = Square> {
-        (0..SQUARES).prop_map(Square::new)
-    }
-
-    fn points() -> impl Strategy<Value = Points> {
-        [0..1000u16, 0..1000u16].prop_map(|points| Points::new(ByColor(points)))
-    }
-
-    fn side() -> impl Strategy<Value = Color> {
-        prop::sample::select(Color::BOTH.to_vec())
-    }
-
-    fn from_server() -> impl Strategy<Value = FromServer> {
-        let mv = (square(), square()).prop_map(|(from, to)| Move { from, to });
-        prop_oneof![
-            side().prop_map(FromServer::Seat),
-            Just(FromServer::Begins),
-            points().prop_map(|points| FromServer::Over { points }),
-            (side(), mv, prop::option::of(square()), points())
-                .prop_map(|(to_move, mv, prize, points)| FromServer::Moved { to_move, mv, prize, points }),
-        ]
-    }
+    const SERVER: &str = "P[WB]|GB|GE<points>|T[01]<square><square>(99|<square>)<points>";
+    const PARTS: &[(&str, &str)] = &[("<points>", "([0-9]{2}|[1-9][0-9]{2}){2}"), ("<square>", "[0-6][0-4]")];
 
     proptest! {
         #[test]
-        fn what_a_server_says_is_understood(message in from_server()) {
-            prop_assert_eq!(FromServer::parse(&message.to_line()), Ok(message));
+        fn lines_are_printed_as_they_were(server in lines(SERVER, PARTS)) {
+            same_line::<FromServer>(&server)?;
         }
 
         #[test]
         fn points_are_read_with_those_before(before in [0..900u16, 0..900u16], more in [0..=10u16, 0..=10u16]) {
             let now = ByColor([before[0] + more[0], before[1] + more[1]]);
             let read = Points::new(now).after(ByColor(before));
-            // Where five digits can be read in two ways, both are possible.
+            // Five digits may have two readings; both are possible.
             let both = Color::BOTH.iter().all(|&s| read[s] >= before[s as usize] && read[s] <= before[s as usize] + 10);
             prop_assert!(read == now || Points::new(now).count == 5 && both);
         }
 
         #[test]
-        fn any_text_is_read_or_refused(text in ".{0,20}", digits in "T[0-9]{0,16}") {
-            let _ = FromServer::parse(&text);
-            let _ = FromClient::parse(&text);
-            let _ = FromServer::parse(&digits);
+        fn any_text_is_parsed_or_refused(text in garbled(lines(SERVER, PARTS))) {
+            same_message::<FromServer>(&text)?;
+            same_message::<FromClient>(&text)?;
         }
     }
 
     #[test]
-    fn the_datagrams_seen_on_the_wire_come_back_as_they_were() {
+    fn recorded_datagrams_are_printed_as_they_were() {
         for text in ["PW", "PB", "GB", "T15040990000", "T15251100005", "T16151991114", "GE1122"] {
             assert_eq!(FromServer::parse(text).unwrap().to_line(), text);
         }

@@ -1,24 +1,24 @@
-//! The Universal Chess Interface, as an engine hears and speaks it; and UBGI, which adds some words.
+//! Universal Chess Interface on the side of the engine, and UBGI, which extends it.
 //!
-//! Source: the UCI specification of April 2006 by Stefan Meyer-Kahlen. As it asks, a line with unknown
-//! words in front is read from the first known one. UBGI, the Universal Board Game Interface, is from
-//! KohakuBlueleaf's KohakuBoardGame, version 1.0 of its text, as the NTHU course of 2026 uses it.
+//! Source: the UCI specification of April 2006 by Stefan Meyer-Kahlen. As it requires, unknown words at the beginning of a
+//! line are skipped. UBGI, the Universal Board Game Interface, is defined by version 1.0 of KohakuBlueleaf's
+//! KohakuBoardGame, as the NTHU course of 2026 uses it.
 
 use std::{fmt, time::Duration};
 
 use super::{WireError, shorten};
 
-/// Which words are known.
+/// Set of known commands.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Words {
-    /// UCI's.
+    /// UCI.
     Uci,
-    /// Also `ubgi`, `ubginewgame` and `d`; and positions are boards instead of FENs.
+    /// UCI with `ubgi`, `ubginewgame` and `d`, and with boards instead of FENs.
     Ubgi,
 }
 
 impl Words {
-    /// The word before a position, and what is expected behind `position`.
+    /// Returns the keyword before a position, and the expected text for errors.
     const fn position(self) -> (&'static str, &'static str) {
         match self {
             Words::Uci => ("fen", "startpos or fen"),
@@ -27,72 +27,72 @@ impl Words {
     }
 }
 
-/// What a GUI says.
+/// Command of a GUI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromGui {
-    /// Who are you, and what can be set?
+    /// Identify yourself and list the options.
     Uci,
-    /// The same question in UBGI.
+    /// The same in UBGI.
     Ubgi,
-    /// Show the position to a human being.
+    /// Print the position for people.
     Display,
-    /// Answer when everything before is done.
+    /// Answer once all previous commands are done.
     IsReady,
-    /// The next position is of another game.
+    /// The next position belongs to another game.
     NewGame,
-    /// What to think about.
+    /// Set the position.
     Position {
-        /// In the game's own text form; `None`: the usual start.
+        /// Initial position in the game's text form; `None`: the standard one.
         root: Option<String>,
-        /// From there, in coordinates.
+        /// Moves from there, in coordinate notation.
         moves: Vec<String>,
     },
-    /// Think.
+    /// Start a search.
     Go(Go),
-    /// Answer now.
+    /// Stop the search and answer.
     Stop,
-    /// The expected move was played: the clock runs.
+    /// The expected move was played; the clock runs.
     PonderHit,
     /// Set an option.
     SetOption {
-        /// May hold spaces.
+        /// May contain spaces.
         name: String,
         /// Empty for buttons.
         value: String,
     },
-    /// Leave.
+    /// Exit.
     Quit,
-    /// Known, and of no interest to us: `debug`, `register`.
+    /// Known but unused: `debug`, `register`.
     Ignored,
 }
 
-/// The limits of `go`; what is not said is `None`.
+/// Limits of `go`; `None`: not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Go {
-    /// White's clock and Black's. A clock below zero is one at zero.
+    /// Clocks of White and Black. Negative clocks count as zero.
     pub time: [Option<Duration>; 2],
-    /// White's increment and Black's.
+    /// Increments of White and Black.
     pub increment: [Option<Duration>; 2],
     /// Moves until the next time control.
     pub moves_to_go: Option<u32>,
-    /// Exactly this long.
+    /// Exact time.
     pub move_time: Option<Duration>,
-    /// Plies.
+    /// Depth in plies.
     pub depth: Option<u16>,
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: Option<u64>,
-    /// A mate in so many moves.
+    /// Search for a mate in this many moves.
     pub mate: Option<u16>,
-    /// Until `stop`.
+    /// Search until `stop`.
     pub infinite: bool,
-    /// On the other side's time: no answer before `ponderhit` or `stop`.
+    /// Search on the opponent's time: no answer before `ponderhit` or `stop`.
     pub ponder: bool,
-    /// Only these moves, in coordinates; empty: all.
+    /// Search only these moves, in coordinate notation; empty: all.
     pub search_moves: Vec<String>,
 }
 
 impl Go {
-    /// Does such a search end by itself?
+    /// Returns whether the search ends by itself.
     pub fn has_end(&self) -> bool {
         let clock = self.time.iter().chain(&self.increment).any(Option::is_some);
         let limit = self.depth.is_some() || self.nodes.is_some() || self.move_time.is_some();
@@ -101,10 +101,10 @@ impl Go {
 }
 
 impl FromGui {
-    /// Reads one line.
+    /// Parses one line.
     ///
     /// # Errors
-    /// [`WireError`] if no word of it is a command, or a command lacks what it needs.
+    /// [`WireError`] if no word is a command, or the command lacks an argument.
     pub fn parse(line: &str, known: Words) -> Result<FromGui, WireError> {
         let mut words = line.split_whitespace();
         while let Some(word) = words.next() {
@@ -155,7 +155,7 @@ fn set_option<'l>(words: impl Iterator<Item = &'l str>) -> Result<FromGui, WireE
     Ok(FromGui::SetOption { name, value: words.collect::<Vec<_>>().join(" ") })
 }
 
-/// Fields in any order, each at most once of use; a field without a readable number is as if not said.
+/// Parses the fields in any order. A field without a valid number is ignored.
 fn go<'l>(words: impl Iterator<Item = &'l str>) -> Go {
     let mut go = Go::default();
     let mut words = words.peekable();
@@ -189,7 +189,7 @@ fn go<'l>(words: impl Iterator<Item = &'l str>) -> Go {
     go
 }
 
-/// Numbers below zero happen on clocks that have run out: they are zero; and what is too large is as large as can be.
+/// Parses a number. Negative ones, as on clocks that have run out, become zero; too large ones the maximum.
 fn number(word: &str) -> Option<u64> {
     let (below_zero, digits) = match word.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -199,8 +199,7 @@ fn number(word: &str) -> Option<u64> {
     is_number.then(|| if below_zero { 0 } else { digits.parse().unwrap_or(u64::MAX) })
 }
 
-/// Four or five characters that begin and go on with a square, or a man that is dropped onto one: enough to tell a
-/// move from a field.
+/// Returns whether the word looks like a move: two squares and perhaps a promotion, or a piece dropped onto a square.
 fn is_move(word: &str) -> bool {
     let square = |file: u8, rank: u8| matches!(file, b'a'..=b'h') && matches!(rank, b'1'..=b'8');
     match *word.as_bytes() {
@@ -212,30 +211,30 @@ fn is_move(word: &str) -> bool {
     }
 }
 
-/// A score in UCI's terms.
+/// Score of a search.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum UciScore {
     /// Centipawns.
     Cp(i32),
-    /// Moves to the mate; negative: we are mated.
+    /// Moves to mate; negative if we are mated.
     Mate(i16),
 }
 
-/// One `info` line of a search.
+/// `info` line of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are UCI's
 pub struct Info {
     pub depth: u16,
     pub seldepth: u16,
-    /// Which of several lines; `None`: there is one.
+    /// `None` if there is only one line.
     pub multipv: Option<u16>,
     pub score: UciScore,
-    /// Of a thousand games won, drawn and lost.
+    /// Wins, draws and losses per thousand games.
     pub wdl: Option<[u16; 3]>,
     pub nodes: u64,
     pub time: Duration,
     pub hashfull: u16,
-    /// Told where there are any.
+    /// Printed unless it is zero.
     pub tbhits: u64,
     pub pv: Vec<String>,
 }
@@ -260,7 +259,7 @@ impl fmt::Display for Info {
     }
 }
 
-/// The speed of a search; its first microsecond counts as one.
+/// Returns the speed of a search that took at least a microsecond.
 pub fn nodes_per_second(nodes: u64, time: Duration) -> u64 {
     (nodes as f64 / time.as_secs_f64().max(1e-6)) as u64
 }

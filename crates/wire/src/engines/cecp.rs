@@ -1,35 +1,35 @@
-//! The Chess Engine Communication Protocol, version 2, as xboard hears it.
+//! Chess Engine Communication Protocol, version 2, on the side of the GUI.
 //!
-//! Source: "Chess Engine Communication Protocol" by Tim Mann and H.G. Muller. What version 1 said
-//! differently and engines of today still say is read as well.
+//! Source: "Chess Engine Communication Protocol" by Tim Mann and H.G. Muller. Forms of version 1 that engines still use
+//! are parsed as well.
 
 use super::{Setting, Thinking, number};
 use crate::uci::UciScore;
 
-/// What an engine says.
+/// Output of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromEngine {
-    /// What it can do, by name.
+    /// Features, by name.
     Features(Vec<(String, String)>),
-    /// Its move.
+    /// Move.
     Move(String),
-    /// How the search goes.
+    /// Progress of the search.
     Thinking(Thinking),
-    /// Everything before this `ping` is done.
+    /// All commands before this `ping` are done.
     Pong(String),
-    /// It would not go on: it resigns, or says that the game is over.
+    /// The engine resigns or claims that the game is over.
     GivesUp,
-    /// Our move is no move to it: one of us is wrong.
+    /// The engine considers our move illegal.
     Illegal(String),
-    /// Something for people, something new, or nothing.
+    /// Any other line.
     Other,
 }
 
-/// From here on a score is a mate: this and the moves to it.
+/// Scores from here on are mates: this plus the number of moves.
 const MATE: i64 = 100_000;
 
 impl FromEngine {
-    /// Reads one line; what makes no sense is [`FromEngine::Other`].
+    /// Parses one line; unreadable ones are [`FromEngine::Other`].
     pub fn parse(line: &str) -> FromEngine {
         let line = line.trim();
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -47,15 +47,15 @@ impl FromEngine {
     }
 }
 
-/// `12. ... e7e5`, as version 1 has it.
+/// Parses `12. ... e7e5`, the form of version 1.
 fn old_move(line: &str) -> Option<FromEngine> {
     let (number, mv) = line.split_once(". ... ")?;
     number.parse::<u32>().ok()?;
     mv.split_whitespace().next().map(|mv| FromEngine::Move(mv.to_owned()))
 }
 
-/// `ply score time nodes moves`: times are hundredths of a second. Some add a sign to the ply, more numbers
-/// before the moves, and brackets or move numbers to these.
+/// Parses `ply score time nodes moves`. Some engines add a sign to the ply, more numbers before the moves, and brackets
+/// or move numbers to these.
 fn thinking(line: &str) -> Option<FromEngine> {
     let mut words = line.split_whitespace();
     let depth = number(words.next()?.trim_end_matches(['.', '+', '&', '-', '<', '>', '*']), u16::MAX)?;
@@ -74,7 +74,7 @@ fn thinking(line: &str) -> Option<FromEngine> {
     Some(FromEngine::Thinking(Thinking { depth, score: Some(score), nodes, pv, ..Thinking::default() }))
 }
 
-/// `name=value name="a value"`, as many as there are.
+/// Parses `name=value name="a value" …`.
 fn features(mut rest: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     while let Some((name, value)) = rest.split_once('=') {
@@ -89,7 +89,7 @@ fn features(mut rest: &str) -> Vec<(String, String)> {
     found
 }
 
-/// What can be set, from the value of a feature `option`: `NAME -spin 1 0 10`, `NAME -button`.
+/// Parses the value of a feature `option`: `NAME -spin 1 0 10`, `NAME -button`.
 pub fn setting(feature: &str) -> Option<Setting> {
     let (name, kind) = feature.split_once(" -")?;
     let is_button = matches!(kind.split_whitespace().next(), Some("button" | "save" | "reset"));

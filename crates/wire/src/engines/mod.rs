@@ -1,39 +1,39 @@
-//! What other people's engines say and are told: [`uci`] and [`cecp`], seen from the side that gives the orders.
+//! Protocols of external engines on the side of the GUI: [`uci`] and [`cecp`].
 
 use super::uci::UciScore;
 
 pub mod cecp;
 pub mod uci;
 
-/// What an engine tells of a search that goes on.
+/// Progress of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thinking {
-    /// Plies.
+    /// Depth in plies.
     pub depth: u16,
-    /// The longest line looked at, in plies.
+    /// Maximum depth in plies.
     pub seldepth: u16,
-    /// For the side to move; `None`: not told, or no more than a bound from above.
+    /// Score for the side to move; `None`: not given, or only an upper bound.
     pub score: Option<UciScore>,
-    /// Looked at so far.
+    /// Number of nodes.
     pub nodes: u64,
-    /// How full the table is, in thousandths.
+    /// Use of the hash table in per mille.
     pub hashfull: u16,
-    /// The moves that it expects, as it writes them.
+    /// Principal variation in the engine's notation.
     pub pv: Vec<String>,
 }
 
-/// Something that can be set.
+/// Option of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// May hold spaces.
+    /// May contain spaces.
     pub name: String,
-    /// What it does is done when it is named; it has no value.
+    /// Buttons have no value.
     pub is_button: bool,
-    /// The values there are, where they are few.
+    /// Possible values of a combo box.
     pub choices: Vec<String>,
 }
 
-/// A number as large as the text says, or as fits.
+/// Parses a number, limited to the maximum.
 fn number<T: TryFrom<u64>>(text: &str, most: T) -> Option<T> {
     text.parse::<u64>().ok().map(|number| T::try_from(number).unwrap_or(most))
 }

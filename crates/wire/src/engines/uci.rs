@@ -1,4 +1,4 @@
-//! UCI as the one who gives the orders hears and speaks it.
+//! Universal Chess Interface on the side of the GUI.
 //!
 //! Source: the UCI specification of April 2006 by Stefan Meyer-Kahlen.
 
@@ -9,27 +9,27 @@ use zeitnot_rules::{ByColor, Color};
 use super::{Setting, Thinking, number};
 use crate::uci::{Go, UciScore};
 
-/// What an engine says.
+/// Output of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromEngine {
-    /// What it is called.
+    /// Name of the engine.
     Name(String),
-    /// What can be set.
+    /// Option of the engine.
     Option(Setting),
-    /// That was all there is to say of it.
+    /// End of the options.
     UciOk,
-    /// Everything before is done.
+    /// All previous commands are done.
     ReadyOk,
-    /// How the search goes.
+    /// Progress of the search.
     Info(Thinking),
-    /// The answer; `None`: it knows no move.
+    /// Best move; `None`: there is no move.
     BestMove(Option<String>),
-    /// Something for people, something new, or nothing.
+    /// Any other line.
     Other,
 }
 
 impl FromEngine {
-    /// Reads one line; what makes no sense is [`FromEngine::Other`].
+    /// Parses one line; unreadable ones are [`FromEngine::Other`].
     pub fn parse(line: &str) -> FromEngine {
         let mut words = line.split_whitespace();
         match words.next() {
@@ -51,7 +51,7 @@ fn join<'l>(words: impl Iterator<Item = &'l str>) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// `name NAME type KIND default … min … max … var … var …`
+/// Parses `name NAME type KIND default … min … max … var … var …`.
 fn setting<'l>(words: impl Iterator<Item = &'l str>) -> Option<Setting> {
     let words: Vec<_> = words.collect();
     let kind = words.iter().rposition(|word| *word == "type")?;
@@ -61,7 +61,7 @@ fn setting<'l>(words: impl Iterator<Item = &'l str>) -> Option<Setting> {
     (!name.is_empty()).then_some(Setting { name, is_button: rest.first() == Some(&"button"), choices })
 }
 
-/// One that has a line of moves; others are for people. Of several lines, the first is the one that counts.
+/// Parses an `info` line with a principal variation. Of several variations only the first counts.
 fn info<'l>(words: impl Iterator<Item = &'l str>) -> Option<Thinking> {
     let mut thinking = Thinking::default();
     let mut words = words.peekable();
@@ -92,7 +92,7 @@ fn score<'l>(words: &mut Peekable<impl Iterator<Item = &'l str>>) -> Option<UciS
     words.next_if_eq(&"upperbound").is_none().then_some(score)
 }
 
-/// `position …`: where the game began (`None`: as usual) and all moves since.
+/// `position …`: the initial position (`None`: the standard one) and all moves since.
 #[derive(Copy, Clone, Debug)]
 #[allow(missing_docs)]
 pub struct Position<'p> {
@@ -111,7 +111,7 @@ impl fmt::Display for Position<'_> {
     }
 }
 
-/// `setoption …`; a button needs no value.
+/// `setoption …`; buttons have no value.
 #[derive(Copy, Clone, Debug)]
 #[allow(missing_docs)]
 pub struct SetOption<'o> {

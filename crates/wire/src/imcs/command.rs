@@ -1,10 +1,10 @@
-//! What a client of IMCS says: commands between games, and answers in a game.
+//! Messages of a client: commands between games, answers during a game.
 
 use std::time::Duration;
 
 use super::{ColorChoice, Message, WireError, field, is_move, minutes, shorten, whole_seconds};
 
-/// What a client says between games. Words are parted by white space; names are lower case.
+/// Command between games. White space separates words; command names are in lower case.
 #[derive(Clone, PartialEq, Eq)]
 #[cfg_attr(test, derive(Debug))] // elsewhere a password could slip into a log
 #[allow(missing_docs)] // each field is named as in the protocol's document
@@ -23,12 +23,12 @@ pub enum Command {
     },
     List,
     Ratings,
-    /// Without times: the server's usual ones. One time is for both.
+    /// Without times the server's defaults apply; a single time is for both.
     Offer {
         color: ColorChoice,
         times: Option<Times>,
     },
-    /// The game's number as it was written.
+    /// `game` is the number as it was written.
     Accept {
         game: String,
         color: ColorChoice,
@@ -44,28 +44,28 @@ pub enum Command {
     },
 }
 
-/// The clocks of an offer.
+/// Clocks of an offer.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// The offerer's.
+    /// The offering player's.
     pub ours: Duration,
-    /// The other side's.
+    /// The opponent's.
     pub theirs: Duration,
 }
 
 impl Command {
-    /// Logs in.
+    /// Creates the command that logs in.
     pub fn me(name: String, password: String) -> Command {
         Command::Me { name, password }
     }
 
-    /// Registers, and logs in.
+    /// Creates the command that registers and logs in.
     pub fn register(name: String, password: String) -> Command {
         Command::Register { name, password }
     }
 }
 
-/// How a command is used, for whoever used it otherwise.
+/// Returns a command's name and its usage text.
 fn usage(name: &str) -> Option<(&'static str, &'static str)> {
     const USAGES: [(&str, &str); 13] = [
         ("help", "help"),
@@ -91,7 +91,7 @@ impl Message for Command {
         let name = words.next().unwrap_or_default();
         let (name, usage) = usage(name).ok_or_else(|| WireError::Unknown(shorten(name)))?;
         let rest: Vec<&str> = words.by_ref().take(4).collect();
-        // What was given could hold a password: it is not repeated.
+        // The rest may hold a password, so the error does not repeat it.
         read(name, &rest).ok_or_else(|| field(name, usage, "something else"))
     }
 
@@ -158,12 +158,12 @@ fn offer(rest: &[&str]) -> Option<Command> {
     Some(Command::Offer { color, times })
 }
 
-/// What a client says in a game, when it is to move.
+/// Answer of a client that is to move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// `a2-a3`: has the form of a move.
+    /// A move such as `a2-a3`.
     Move(String),
-    /// Gives up.
+    /// Resigns.
     Resign,
 }
 
@@ -189,33 +189,25 @@ impl Message for Answer {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{super::tests::*, *};
+    use super::{super::tests::PARTS, *};
+    use crate::testing::{garbled, lines, same_line, same_message};
 
-    fn command() -> impl Strategy<Value = Command> {
-        use Command as C;
-        let times =
-            prop::option::of((seconds(), seconds()).prop_map(|(ours, theirs)| Times { ours, theirs }));
-        prop_oneof![
-            (word(), word()).prop_map(|(name, password)| C::Register { name, password }),
-            (word(), word()).prop_map(|(name, password)| C::Me { name, password }),
-            word().prop_map(|password| C::Password { password }),
-            (color_choice(), times).prop_map(|(color, times)| C::Offer { color, times }),
-            (word(), color_choice()).prop_map(|(game, color)| C::Accept { game, color }),
-            word().prop_map(|name| C::Showpass { name }),
-            prop::sample::select(vec![C::Help, C::List, C::Ratings, C::Clean, C::Rerate, C::Quit, C::Stop]),
-        ]
-    }
+    const COMMAND: &str = "help|list|ratings|clean|rerate|quit|stop|(register|me) <word> <word>|\
+        (password|showpass) <word>|offer [WB?]( <minutes> <minutes>)?|accept <word>( [WB])?";
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
         #[test]
-        fn commands_round_trip(command in command()) {
-            prop_assert_eq!(Command::parse(&command.to_line()), Ok(command));
+        fn lines_are_printed_as_they_were(command in lines(COMMAND, PARTS), answer in lines("<move>|resign", PARTS)) {
+            same_line::<Command>(&command)?;
+            same_line::<Answer>(&answer)?;
         }
 
         #[test]
-        fn nothing_panics(line in "\\PC{0,60}", name in "(me|offer|accept|!) ", rest in "[ -~]{0,20}") {
-            let _ = (Command::parse(&line), Answer::parse(&line));
-            let _ = (Command::parse(&format!("{name}{rest}")), Answer::parse(&format!("{name}{rest}")));
+        fn any_line_is_parsed_or_refused(line in garbled(lines(COMMAND, PARTS)), answer in garbled(lines("! <move>", PARTS))) {
+            same_message::<Command>(&line)?;
+            same_message::<Answer>(&answer)?;
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the server says: numbered replies, the lines of lists, and the lines of a game.
+//! Messages of the server: numbered replies, lines of lists and lines of a game.
 
 use std::{fmt, time::Duration};
 
@@ -9,29 +9,29 @@ use super::{
     whole_seconds,
 };
 
-/// What a server says, one line at a time. What a line is can be seen from its beginning.
+/// One line of the server. Its beginning tells its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum FromServer {
     /// `103 7 game waiting for offer acceptance`
     Waiting { game: u64 },
-    /// `105 W 1:00 1:30 game starts`: the receiver's color, and its own time first.
+    /// `105 W 1:00 1:30 game starts`: the receiver's color and clock, then the opponent's clock.
     Starts { color: Color, yours: Duration, theirs: Duration },
-    /// Any other numbered line.
+    /// Any other numbered reply.
     Reply { code: u16, text: String },
-    /// A line of a list.
+    /// Line of a list.
     Entry(Entry),
     /// `.`: the end of a list.
     End,
     /// `! b5-b4`: the opponent's move.
     Moved(String),
-    /// `2 W`: begins a board.
+    /// `2 W`: header of a board.
     Board { number: u32, color: Color },
-    /// `p.ppp`: a rank of it.
+    /// `p.ppp`: rank of a board.
     Rank(String),
-    /// `? 01:00.000 01:30.000`: the receiver is to move; its own clock first.
+    /// `? 01:00.000 01:30.000`: the receiver is to move; its own clock comes first.
     Prompt { yours: Duration, theirs: Duration },
-    /// `- illegal move a2-a4`: the board and the prompt come again.
+    /// `- illegal move a2-a4`: the board and the prompt are sent again.
     Complaint(String),
     /// `= W wins on opponent time`
     Over(Verdict),
@@ -39,7 +39,7 @@ pub enum FromServer {
     Fatal(String),
 }
 
-/// A line of a list: they begin with a blank.
+/// Line of a list; it begins with a space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Entry {
@@ -49,21 +49,21 @@ pub enum Entry {
     Game { game: u64, names: ByColor<String>, ratings: ByColor<i32> },
     /// ` alice 1000`
     Rating { name: String, rating: i32 },
-    /// Anything else, for people.
+    /// Any other text.
     Text(String),
 }
 
-/// Who won, and how: `W wins on opponent resignation`, `draw`.
+/// Result of a game: `W wins on opponent resignation`, `draw`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// `None`: a draw.
     pub winner: Option<Color>,
-    /// What stands behind it; empty where a king was taken, or the moves were used up.
+    /// Reason; empty after the capture of a king or the last move.
     pub how: String,
 }
 
 impl Verdict {
-    /// The number of the line that follows.
+    /// Code of the numbered reply that follows.
     pub fn code(&self) -> u16 {
         match self.winner {
             None => 230,
@@ -77,7 +77,7 @@ impl Verdict {
             .into_iter()
             .find_map(|who| text.strip_prefix(who).map(|how| (who, how)))?;
         let winner = color(who.get(..1)?);
-        // What stands behind is parted by a blank, and says something.
+        // A reason follows a single space and is not empty.
         let how = match how.strip_prefix(' ') {
             Some(said) if !said.trim().is_empty() => said,
             None if how.is_empty() => how,
@@ -154,7 +154,7 @@ impl Message for FromServer {
     }
 }
 
-/// Digits only, and not too many.
+/// Parses a number of digits only.
 fn number<N: std::str::FromStr>(word: &str) -> Option<N> {
     word.parse().ok().filter(|_| word.bytes().all(|b| b.is_ascii_digit()))
 }
@@ -168,7 +168,7 @@ fn pair(text: &str, read: fn(&str) -> Option<Duration>) -> Option<(Duration, Dur
     Some((read(first)?, read(second)?))
 }
 
-/// A numbered line: those that say more than their number have a form of their own.
+/// Parses a numbered reply. Codes 103, 105 and 106 have forms of their own.
 fn reply(code: &str, text: &str) -> Result<FromServer, WireError> {
     let waiting = || number(text.strip_suffix(" game waiting for offer acceptance")?);
     let starts = |letter: &str| {
@@ -231,7 +231,7 @@ impl fmt::Display for Entry {
                 let (theirs, yours) = (minutes(*theirs), minutes(*yours));
                 write!(f, "{game} {name} {color} {theirs} {yours} {rating} [offer]")
             }
-            // Two blanks, as the server has them.
+            // Two spaces, as the server sends them.
             Entry::Game { game, names: ByColor([white, black]), ratings: ByColor([first, second]) } => {
                 write!(f, "{game} {white} {black} ({first}/{second})  [in-progress]")
             }
@@ -245,73 +245,27 @@ impl fmt::Display for Entry {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{super::tests::*, *};
+    use super::{super::tests::PARTS, *};
+    use crate::testing::{garbled, lines, same_line, same_message};
 
-    fn verdict() -> impl Strategy<Value = Verdict> {
-        let winner = prop::sample::select(vec![None, Some(Color::White), Some(Color::Black)]);
-        (winner, "(on opponent (time|resignation|disconnect))?")
-            .prop_map(|(winner, how)| Verdict { winner, how })
-    }
-
-    fn entry() -> impl Strategy<Value = Entry> {
-        let rating = || -100..4000i32;
-        prop_oneof![
-            (any::<u64>(), word(), color_choice(), seconds(), seconds(), rating()).prop_map(
-                |(game, name, color, theirs, yours, rating)| Entry::Offer {
-                    game,
-                    name,
-                    color,
-                    theirs,
-                    yours,
-                    rating
-                }
-            ),
-            (any::<u64>(), [word(), word()], [rating(), rating()]).prop_map(|(game, names, ratings)| {
-                Entry::Game { game, names: ByColor(names), ratings: ByColor(ratings) }
-            }),
-            (word(), rating()).prop_map(|(name, rating)| Entry::Rating { name, rating }),
-            text().prop_map(|text| Entry::read(&text)),
-        ]
-    }
-
-    fn from_server() -> impl Strategy<Value = FromServer> {
-        use FromServer as S;
-        let color = || prop::sample::select(Color::BOTH.to_vec());
-        let clock = || (0..6_000_000u64).prop_map(Duration::from_millis);
-        prop_oneof![
-            any::<u64>().prop_map(|game| S::Waiting { game }),
-            (color(), seconds(), seconds()).prop_map(|(color, yours, theirs)| S::Starts {
-                color,
-                yours,
-                theirs
-            }),
-            (200..999u16, text()).prop_map(|(code, text)| S::Reply { code, text }),
-            entry().prop_map(S::Entry),
-            Just(S::End),
-            "[a-e][1-6]-[a-e][1-6]".prop_map(S::Moved),
-            (1..=99u32, color()).prop_map(|(number, color)| S::Board { number, color }),
-            "[.kqbnrpKQBNRP]{5}".prop_map(S::Rank),
-            (clock(), clock()).prop_map(|(yours, theirs)| S::Prompt { yours, theirs }),
-            text().prop_map(S::Complaint),
-            verdict().prop_map(S::Over),
-            text().prop_map(S::Fatal),
-        ]
-    }
+    const SERVER: &str = "103 <number> game waiting for offer acceptance|\
+        (105 W|106 B) <minutes> <minutes> game starts|[2-9][0-9]{2} <text>|\
+        \u{20}<number> <word> [WB?] <minutes> <minutes> <rating> \\[offer\\]|\
+        \u{20}<number> <word> <word> \\(<rating>/<rating>\\)  \\[in-progress\\]|\u{20}<word> <rating>|\
+        \u{20}[a-zé]{1,8}( [a-zé,.]{1,8}){2,4}|\\.|! <move>|[1-9][0-9]? [WB]|[.kqbnrpKQBNRP]{5}|\\? <clock> <clock>|\
+        - <text>|= (draw|[WB] wins)( on opponent (time|resignation|disconnect))?|X <text>";
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
         #[test]
-        fn messages_round_trip(message in from_server()) {
-            prop_assert_eq!(FromServer::parse(&message.to_line()), Ok(message));
+        fn lines_are_printed_as_they_were(line in lines(SERVER, PARTS)) {
+            same_line::<FromServer>(&line)?;
         }
 
         #[test]
-        fn what_is_understood_is_understood_the_same_again(
-            start in "(10[356] |[0-9]{1,4} |[?!=X.-] ?| )?", rest in "\\PC{0,30}"
-        ) {
-            if let Ok(message) = FromServer::parse(&format!("{start}{rest}")) {
-                let line = message.to_line();
-                prop_assert_eq!(FromServer::parse(&line).map(|m| m.to_line()), Ok(line));
-            }
+        fn any_line_is_parsed_or_refused(line in garbled(lines(SERVER, PARTS))) {
+            same_message::<FromServer>(&line)?;
         }
     }
 

@@ -1,4 +1,4 @@
-//! Accounts: who we are, who else is there, what is being played.
+//! Accounts, their games and their tokens.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -9,144 +9,118 @@ use super::{
     codec::{is_default, millis, nullable},
 };
 
-/// An account: our own, or a line of the list of bots.
+/// Account, as in `/api/account` and in the list of online bots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct User {
-    /// Who.
     pub id: UserId,
-    /// The name as its owner writes it.
     #[serde(default, deserialize_with = "nullable")]
     pub username: String,
-    /// `BOT`, or what people earn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Title>,
-    /// The ratings.
     #[serde(default, deserialize_with = "nullable")]
     pub perfs: BTreeMap<PerfKey, Perf>,
-    /// Has the account been closed?
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub disabled: bool,
-    /// Has it broken the rules?
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub tos_violation: bool,
-    /// When it was made, since 1970.
+    /// Since 1970.
     #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Duration>,
-    /// When it was last seen, since 1970.
+    /// Since 1970.
     #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<Duration>,
-    /// Where its page stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// What came of its games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<GameCount>,
 }
 
 impl User {
-    /// Is it a program?
+    /// Returns whether it is a bot account.
     pub fn is_bot(&self) -> bool {
         self.title == Some(Title::Bot)
     }
 
-    /// The rating for such games.
+    /// Returns the rating for this kind of game.
     pub fn rating(&self, perf: &PerfKey) -> Option<i32> {
         self.perfs.get(perf).and_then(|perf| perf.rating)
     }
 }
 
-/// What came of somebody's games.
+/// Number of games by result.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameCount {
-    /// All that are over.
     #[serde(default, deserialize_with = "nullable")]
     pub all: u32,
-    /// The rated ones.
     #[serde(default, deserialize_with = "nullable")]
     pub rated: u32,
-    /// Won.
     #[serde(default, deserialize_with = "nullable")]
     pub win: u32,
-    /// Lost.
     #[serde(default, deserialize_with = "nullable")]
     pub loss: u32,
-    /// Drawn.
     #[serde(default, deserialize_with = "nullable")]
     pub draw: u32,
 }
 
-/// A rating.
+/// Rating of one kind of game.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Perf {
-    /// From so many games.
     #[serde(default, deserialize_with = "nullable")]
     pub games: u32,
-    /// The number; not all that is listed with the ratings is one.
+    /// `None` for entries that are not ratings, such as puzzle runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<i32>,
-    /// Its deviation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rd: Option<i32>,
-    /// What it won or lost of late.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prog: Option<i32>,
-    /// Is it uncertain?
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub prov: bool,
 }
 
-/// The games that are being played, the most urgent first.
+/// Games in progress, the most urgent first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Playing {
-    /// They.
     pub now_playing: Vec<GameEvent>,
 }
 
-/// Is somebody there?
+/// Online status of a user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserStatus {
-    /// Who.
     pub id: UserId,
-    /// The name as its owner writes it.
     #[serde(default, deserialize_with = "nullable")]
     pub name: String,
-    /// `BOT`, or what people earn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Title>,
-    /// There?
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub online: bool,
-    /// In a game?
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub playing: bool,
-    /// In which, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub playing_id: Option<GameId>,
 }
 
-/// What tokens may do; `None` for one that is not valid.
+/// Scopes of tokens; `None` for invalid ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TokenTest(pub BTreeMap<Token, Option<TokenInfo>>);
 
-/// What a token may do, and for whom.
+/// Owner and scopes of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenInfo {
-    /// Whose it is.
     pub user_id: UserId,
-    /// What it may do.
     #[serde(default, deserialize_with = "nullable")]
     pub scopes: Scopes,
-    /// When it ends, since 1970; `None` is never.
+    /// Since 1970; `None`: never.
     #[serde(default, with = "millis::option")]
     pub expires: Option<Duration>,
 }
 
-/// Scopes, on the wire in one text with commas.
+/// Scopes, on the wire one text with commas.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Scopes(pub Vec<Scope>);

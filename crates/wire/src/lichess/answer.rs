@@ -1,4 +1,4 @@
-//! What the server says to a request: done, refused, or what was made.
+//! Answers to requests.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
@@ -9,59 +9,54 @@ use super::{Challenge, ChallengeEnd, Message, WireError, codec::seconds, read, s
 /// `{"ok":true}`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
-    /// It is.
     pub ok: bool,
 }
 
 impl Done {
-    /// Done.
+    /// Success.
     pub const OK: Done = Done { ok: true };
 }
 
-/// Why a request was refused. Any text can be read as one: proxies answer in HTML.
+/// Error of a request. Any text can be parsed as one, because proxies answer in HTML.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What is wrong.
     pub error: FailureText,
-    /// Which limit was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratelimit: Option<RateLimit>,
 }
 
 impl Failure {
-    /// With such words.
+    /// Creates an error with this text.
     pub fn new(text: impl Into<String>) -> Failure {
         Failure { error: FailureText::Text(text.into()), ratelimit: None }
     }
 }
 
-/// What is wrong with a request.
+/// Text of an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum FailureText {
-    /// Words.
     Text(String),
-    /// Words about each field of a form.
+    /// Texts for each field of a form.
     Fields(BTreeMap<String, Vec<String>>),
 }
 
-/// A limit, and when it ends.
+/// Rate limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateLimit {
-    /// Which.
     pub key: String,
-    /// For how long.
+    /// Remaining time.
     #[serde(rename = "seconds", default, with = "seconds")]
     pub wait: Duration,
 }
 
 impl RateLimit {
-    /// A hundred games a day of bots against bots.
+    /// Key of the limit of 100 games per day between bots.
     pub const BOT_VS_BOT: &str = "bot.vsBot.day";
 }
 
 impl fmt::Display for Failure {
-    /// Short, and with nothing in it that moves a cursor.
+    /// Shortened, without control characters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.error {
             FailureText::Text(text) => f.write_str(&shorten(text)),
@@ -74,7 +69,7 @@ impl fmt::Display for Failure {
 }
 
 impl Message for Failure {
-    /// Never fails: a body that is none of the server's own is told as it is, shortened.
+    /// Never fails: any other body becomes the error's text, shortened.
     fn parse(body: &str) -> Result<Self, WireError> {
         let bare = || read("refusal", body).map(|error| Failure { error, ratelimit: None });
         Ok(read("refusal", body).or_else(|_| bare()).unwrap_or_else(|_| Failure::new(shorten(body))))
@@ -85,20 +80,14 @@ impl Message for Failure {
     }
 }
 
-/// A line of the answer to a challenge that is kept alive.
+/// Line of the answer to a challenge with `keepAliveStream`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Keepalive {
-    /// The last line: what became of it.
-    Done {
-        /// This.
-        done: ChallengeEnd,
-    },
-    /// The first line, from older servers in a wrapping.
-    Wrapped {
-        /// The challenge.
-        challenge: Box<Challenge>,
-    },
-    /// The first line, and the only one of a challenge that is not kept alive.
+    /// Last line: the fate of the challenge.
+    Done { done: ChallengeEnd },
+    /// First line of older servers.
+    Wrapped { challenge: Box<Challenge> },
+    /// First line, and the only one of a challenge without `keepAliveStream`.
     Created(Box<Challenge>),
 }

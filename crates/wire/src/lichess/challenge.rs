@@ -1,4 +1,4 @@
-//! Challenges, as events and answers tell them.
+//! Challenges, as in events and answers.
 
 use std::time::Duration;
 
@@ -14,106 +14,84 @@ use super::{
     event::decline_key,
 };
 
-/// Somebody wants to play somebody, or anybody.
+/// Challenge to one opponent or to anybody.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Challenge {
-    /// Its name, and the name of the game it becomes.
+    /// Also the id of the game that it becomes.
     pub id: ChallengeId,
-    /// Where people see it.
     #[serde(default, deserialize_with = "nullable")]
     pub url: String,
-    /// Where it stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<ChallengeStatus>,
-    /// Who; `None` is anonymous.
+    /// `None`: anonymous.
     pub challenger: Option<ChallengeUser>,
-    /// Whom; `None` is anybody.
+    /// `None`: anybody.
     pub dest_user: Option<ChallengeUser>,
-    /// What chess.
     #[serde(default, deserialize_with = "nullable")]
     pub variant: Variant,
-    /// Is it about ratings?
     #[serde(default, deserialize_with = "nullable")]
     pub rated: bool,
-    /// How fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<Speed>,
-    /// With what clocks.
     pub time_control: TimeControl,
-    /// What the challenger wants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<ColorWish>,
-    /// What the challenger gets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_color: Option<Color>,
-    /// Which rating it is about, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perf: Option<PerfName>,
-    /// From us or to us.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
-    /// Where the game begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_fen: Option<String>,
-    /// The game that it is a rematch of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rematch_of: Option<GameId>,
-    /// Why it was declined, in the words of the challenger's language.
+    /// In the challenger's language.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decline_reason: Option<String>,
-    /// Why it was declined.
     #[serde(default, with = "decline_key", skip_serializing_if = "Option::is_none")]
     pub decline_reason_key: Option<DeclineReason>,
-    /// What the players may not do.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<GameRule>,
 }
 
-/// One side of a challenge.
+/// Challenger or challenged user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChallengeUser {
-    /// Who.
     pub id: UserId,
-    /// The name as its owner writes it.
     #[serde(default, deserialize_with = "nullable")]
     pub name: String,
-    /// `BOT`, or what people earn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Title>,
-    /// The rating for this kind of game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<i32>,
-    /// Is the rating uncertain?
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub provisional: bool,
-    /// Is the user there?
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub online: bool,
-    /// How good the connection is: 1 to 4.
+    /// Quality of the connection, 1 to 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag: Option<u8>,
 }
 
 impl ChallengeUser {
-    /// Is it a program?
+    /// Returns whether it is a bot account.
     pub fn is_bot(&self) -> bool {
         self.title == Some(Title::Bot)
     }
 }
 
-/// A rating's name and sign.
+/// Name and icon of a kind of rating.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerfName {
-    /// A character of the server's own font.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icon: Option<String>,
-    /// The name, perhaps translated.
     #[serde(default, deserialize_with = "nullable")]
     pub name: String,
 }
 
-/// What time the players have.
+/// Time control of a game.
 ///
 /// ```
 /// use zeitnot_wire::lichess::TimeControl;
@@ -123,21 +101,18 @@ pub struct PerfName {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Flat", into = "Flat")]
 pub enum TimeControl {
-    /// Each has a clock.
     Clock(game::TimeControl),
-    /// Each has days for a move.
     Correspondence {
-        /// So many.
+        /// Days per move.
         days: u32,
     },
-    /// As much as they like.
     Unlimited,
-    /// Something new.
+    /// Unknown type.
     Other(String),
 }
 
 impl TimeControl {
-    /// The clock, where there is one.
+    /// Returns the clock, if there is one.
     pub fn clock(&self) -> Option<game::TimeControl> {
         match self {
             TimeControl::Clock(clock) => Some(*clock),
@@ -145,14 +120,14 @@ impl TimeControl {
         }
     }
 
-    /// How fast that is.
+    /// Returns the speed.
     pub fn speed(&self) -> Speed {
         self.clock().map_or(Speed::Correspondence, Speed::of)
     }
 }
 
 impl std::fmt::Display for TimeControl {
-    /// As people say it, minutes first.
+    /// As people write it, minutes first.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let clock = match self {
             TimeControl::Clock(clock) => clock,
@@ -170,7 +145,7 @@ impl std::fmt::Display for TimeControl {
     }
 }
 
-/// How it stands on the wire.
+/// Form on the wire.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Flat {
@@ -221,13 +196,11 @@ impl From<TimeControl> for Flat {
     }
 }
 
-/// The open challenges of an account.
+/// Open challenges of an account.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Challenges {
-    /// To it.
     #[serde(rename = "in", default, deserialize_with = "nullable")]
     pub incoming: Vec<Challenge>,
-    /// From it.
     #[serde(rename = "out", default, deserialize_with = "nullable")]
     pub outgoing: Vec<Challenge>,
 }

@@ -1,21 +1,21 @@
-//! How plain values stand in this API's JSON: numbers that are times, lists in one string, null for nothing.
+//! Representations of plain values in the API's JSON.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::Number;
 
-/// `null` is the default.
+/// Parses `null` as the default.
 pub fn nullable<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
     Option::deserialize(d).map(Option::unwrap_or_default)
 }
 
-/// For `skip_serializing_if`: what is its default need not be said.
+/// For `skip_serializing_if`.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A clock can dip below zero by a hair; nobody has less than no time.
+/// Negative clocks count as zero.
 fn whole(number: &Number) -> u64 {
     number.as_u64().unwrap_or_else(|| number.as_f64().unwrap_or_default() as u64)
 }
@@ -54,13 +54,13 @@ macro_rules! durations {
 }
 
 durations!(
-    /// Whole milliseconds.
+    /// Integral milliseconds.
     millis,
     Duration::from_millis,
     |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 );
 durations!(
-    /// Whole seconds.
+    /// Integral seconds.
     seconds,
     Duration::from_secs,
     Duration::as_secs

@@ -1,4 +1,4 @@
-//! The event stream: games that begin and end, challenges that come and go.
+//! Event stream of an account.
 
 use std::time::Duration;
 
@@ -13,26 +13,31 @@ use super::{
 };
 use zeitnot_rules::Color;
 
-/// A line of the event stream.
+/// Line of the event stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[allow(missing_docs)] // each field is named as in the API's description
 pub enum Event {
-    /// A game begins; at the stream's opening also each that runs.
-    GameStart { game: Box<GameEvent> },
-    /// A game is over.
-    GameFinish { game: Box<GameEvent> },
-    /// A challenge, to us or from us; at the stream's opening also each that is open.
+    /// Also sent for each running game when the stream opens.
+    GameStart {
+        game: Box<GameEvent>,
+    },
+    GameFinish {
+        game: Box<GameEvent>,
+    },
+    /// To us or from us. Also sent for each open challenge when the stream opens.
     Challenge {
         challenge: Box<Challenge>,
         #[serde(skip_serializing_if = "Option::is_none")]
         compat: Option<Compat>,
     },
-    /// The challenger took it back.
-    ChallengeCanceled { challenge: Box<Challenge> },
-    /// Who was challenged does not want to.
-    ChallengeDeclined { challenge: Box<Challenge> },
-    /// Something new.
+    ChallengeCanceled {
+        challenge: Box<Challenge>,
+    },
+    ChallengeDeclined {
+        challenge: Box<Challenge>,
+    },
+    /// Unknown type.
     #[serde(untagged, skip_deserializing)]
     Other(Unknown),
 }
@@ -53,80 +58,60 @@ impl Message for Event {
     }
 }
 
-/// A line of a type that we do not know.
+/// Line of an unknown type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unknown {
-    /// The type.
     #[serde(rename = "type")]
     pub kind: String,
 }
 
-/// A game from the side of one of its players, as events and the list of running games tell it.
+/// Game from one player's view, as in events and in the list of running games.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GameEvent {
-    /// The game with the player's side in it.
+    /// The game's id with the player's secret part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_id: Option<FullId>,
-    /// The game.
     pub game_id: GameId,
-    /// The game once more: events have it, the list of running games has not.
+    /// Repeats `game_id`; missing in the list of running games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<GameId>,
-    /// The position.
     #[serde(default, deserialize_with = "nullable")]
     pub fen: String,
-    /// The player's colour.
     pub color: Color,
-    /// The last move; empty if there was none.
+    /// Empty before the first move.
     #[serde(default, deserialize_with = "nullable")]
     pub last_move: String,
-    /// Where the game comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// Where it stands.
     #[serde(default = "started", with = "status")]
     pub status: Status,
-    /// What chess.
     #[serde(default, deserialize_with = "nullable")]
     pub variant: Variant,
-    /// How fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<Speed>,
-    /// Which rating it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perf: Option<PerfKey>,
-    /// The player's rating.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<i32>,
-    /// Is it about ratings?
     #[serde(default, deserialize_with = "nullable")]
     pub rated: bool,
-    /// Has the player moved yet?
     #[serde(default, deserialize_with = "nullable")]
     pub has_moved: bool,
-    /// Against whom.
     #[serde(default, deserialize_with = "nullable")]
     pub opponent: Opponent,
-    /// Is the player to move?
     #[serde(default, deserialize_with = "nullable")]
     pub is_my_turn: bool,
-    /// The player's clock.
     #[serde(default, with = "seconds::option", skip_serializing_if = "Option::is_none")]
     pub seconds_left: Option<Duration>,
-    /// Who won.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub winner: Option<Color>,
-    /// What the player's rating won or lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating_diff: Option<i32>,
-    /// The arena it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tournament_id: Option<TournamentId>,
-    /// The Swiss tournament it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swiss_id: Option<SwissId>,
-    /// Who may play it over the API.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compat: Option<Compat>,
 }
@@ -135,38 +120,33 @@ fn started() -> Status {
     Status::Started
 }
 
-/// The other player.
+/// Opponent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Opponent {
-    /// Who; nobody if it is the server's own engine, or anonymous.
+    /// `None` for the server's own engine and for anonymous users.
     pub id: Option<UserId>,
-    /// The name as its owner writes it.
     #[serde(default, deserialize_with = "nullable")]
     pub username: String,
-    /// The rating.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<i32>,
-    /// What it won or lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating_diff: Option<i32>,
-    /// The level of the server's own engine.
+    /// Level of the server's own engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ai: Option<u8>,
 }
 
-/// Which of the two ways to play over the API a game is open to.
+/// APIs that may play the game.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compat {
-    /// For bots.
     #[serde(default, deserialize_with = "nullable")]
     pub bot: bool,
-    /// For people at boards of their own.
     #[serde(default, deserialize_with = "nullable")]
     pub board: bool,
 }
 
-/// The reason's word in an event.
+/// Key of a decline reason, as events send it.
 pub mod decline_key {
     use serde::{Deserializer, Serializer};
 

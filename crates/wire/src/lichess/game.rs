@@ -1,4 +1,4 @@
-//! A game's stream: the game in full at first, then each change, chat, and who is away.
+//! Stream of one game.
 
 use std::time::Duration;
 
@@ -13,19 +13,19 @@ use super::{
     read, shorten, write,
 };
 
-/// A line of a game's stream.
+/// Line of a game stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum GameMessage {
-    /// The first line, also after a reconnection.
+    /// First line, also after a reconnection.
     GameFull(Box<GameFull>),
-    /// After each move, offer and given time, and at the end.
+    /// Sent after each move, offer and gift of time, and at the end.
     GameState(GameState),
-    /// Chat.
+    /// Chat message in a stream.
     ChatLine(ChatLine),
-    /// The opponent leaves or comes back.
+    /// The opponent left or came back.
     OpponentGone(OpponentGone),
-    /// Something new.
+    /// Unknown type.
     Other(Unknown),
 }
 
@@ -46,131 +46,104 @@ impl Message for GameMessage {
     }
 }
 
-/// All there is to know of a game.
+/// Complete game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "gameFull", rename_all = "camelCase")]
 pub struct GameFull {
-    /// The game.
     pub id: GameId,
-    /// What chess.
     #[serde(default, deserialize_with = "nullable")]
     pub variant: Variant,
-    /// The clocks, if the game has any.
     #[serde(default, with = "clock", skip_serializing_if = "Option::is_none")]
     pub clock: Option<TimeControl>,
-    /// Days for a move in a correspondence game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub days_per_turn: Option<u32>,
-    /// How fast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed: Option<Speed>,
-    /// Which rating it is about, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perf: Option<PerfName>,
-    /// Is it about ratings?
     #[serde(default, deserialize_with = "nullable")]
     pub rated: bool,
-    /// When it was made, since 1970.
+    /// Since 1970.
     #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Duration>,
-    /// Who has White.
     #[serde(default, deserialize_with = "nullable")]
     pub white: Player,
-    /// Who has Black.
     #[serde(default, deserialize_with = "nullable")]
     pub black: Player,
-    /// A FEN, or `startpos`.
+    /// FEN, or `startpos`.
     #[serde(default, deserialize_with = "nullable")]
     pub initial_fen: String,
-    /// The arena it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tournament_id: Option<TournamentId>,
-    /// Where it stands now.
     pub state: GameState,
 }
 
 impl GameFull {
-    /// The FEN, unless the game begins as usual.
+    /// Returns the FEN of the initial position, unless it is the standard one.
     pub fn start(&self) -> Option<&str> {
         (!matches!(self.initial_fen.as_str(), "" | "startpos")).then_some(&self.initial_fen)
     }
 
-    /// Both players.
+    /// Returns both players.
     pub fn players(&self) -> ByColor<&Player> {
         ByColor([&self.white, &self.black])
     }
 }
 
-/// Who plays: a user, the server's own engine, or (if neither `id` nor `ai_level` is there) anybody.
+/// Player: a user, the server's own engine, or, with neither `id` nor `ai_level`, an anonymous user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Player {
-    /// Who.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<UserId>,
-    /// The name as its owner writes it.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// `BOT`, or what people earn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Title>,
-    /// The rating for this kind of game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<i32>,
-    /// Is the rating uncertain?
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub provisional: bool,
-    /// The level of the server's own engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ai_level: Option<u8>,
 }
 
-/// What changes in a game.
+/// State of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "gameState", rename_all = "camelCase")]
 pub struct GameState {
-    /// All moves from the start, parted by spaces; see [`GameState::played`].
+    /// All moves from the start, separated by spaces; see [`GameState::played`].
     #[serde(default, deserialize_with = "nullable")]
     pub moves: String,
-    /// White's clock.
     #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
     pub wtime: Option<Duration>,
-    /// Black's clock.
     #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
     pub btime: Option<Duration>,
-    /// White's increment.
     #[serde(default, with = "millis")]
     pub winc: Duration,
-    /// Black's increment.
     #[serde(default, with = "millis")]
     pub binc: Duration,
-    /// Where the game stands.
     pub status: Status,
-    /// Who won.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub winner: Option<Color>,
-    /// White offers a draw.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub wdraw: bool,
-    /// Black offers a draw.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub bdraw: bool,
-    /// White would like to take back a move.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub wtakeback: bool,
-    /// Black would like to take back a move.
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub btakeback: bool,
-    /// How long the first move may still take.
+    /// Time limit of the first move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiration: Option<Expiration>,
-    /// The next game of the two.
+    /// Id of the rematch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rematch: Option<GameId>,
 }
 
 impl GameState {
-    /// The moves, one by one.
+    /// Iterates over the moves.
     ///
     /// # Errors
     /// [`WireError::Field`] for text that is longer than any move.
@@ -181,68 +154,63 @@ impl GameState {
         })
     }
 
-    /// Both clocks.
+    /// Returns both clocks.
     pub fn left(&self) -> ByColor<Option<Duration>> {
         ByColor([self.wtime, self.btime])
     }
 
-    /// Both increments.
+    /// Returns both increments.
     pub fn increments(&self) -> ByColor<Duration> {
         ByColor([self.winc, self.binc])
     }
 
-    /// Who offers a draw.
+    /// Returns which players offer a draw.
     pub fn draw_offers(&self) -> ByColor<bool> {
         ByColor([self.wdraw, self.bdraw])
     }
 
-    /// Who would like to take back a move.
+    /// Returns which players propose a takeback.
     pub fn takebacks(&self) -> ByColor<bool> {
         ByColor([self.wtakeback, self.btakeback])
     }
 }
 
-/// A first move that is awaited.
+/// Time limit of a first move.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expiration {
-    /// For so long already.
+    /// Elapsed time.
     #[serde(rename = "idleMillis", default, with = "millis")]
     pub idle: Duration,
-    /// For so long still.
+    /// Remaining time.
     #[serde(rename = "millisToMove", with = "millis")]
     pub left: Duration,
 }
 
-/// Chat.
+/// Chat message in a stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "chatLine")]
 pub struct ChatLine {
-    /// Who reads it.
     pub room: Room,
-    /// Who says it; `lichess` is the server.
+    /// `lichess` is the server.
     #[serde(default, deserialize_with = "nullable")]
     pub username: String,
-    /// What.
     #[serde(default, deserialize_with = "nullable")]
     pub text: String,
 }
 
-/// Chat as it is told on request.
+/// Chat message in the answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatEntry {
-    /// What.
     pub text: String,
-    /// Who says it.
     pub user: String,
 }
 
-/// The opponent leaves or comes back.
+/// The opponent left or came back.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "opponentGone", rename_all = "camelCase")]
 pub struct OpponentGone {
-    /// Away?
     pub gone: bool,
-    /// When the game can be claimed.
+    /// Time until a win can be claimed.
     #[serde(
         rename = "claimWinInSeconds",
         default,

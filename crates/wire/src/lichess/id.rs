@@ -1,4 +1,4 @@
-//! The names of things: short, and of characters that may stand in a path of a URL as they are.
+//! Ids: short, and of characters that need no escaping in a URL.
 
 use std::{cmp::Ordering, fmt, str::FromStr};
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use super::shorten;
 
-/// Text that is no name of this kind.
+/// Text that is not an id of this kind.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("'{got}' is not {expected}")]
 pub struct BadId {
-    /// What it should be.
+    /// Expected id.
     expected: &'static str,
-    /// What it is, shortened.
+    /// Actual text, shortened.
     got: String,
 }
 
@@ -26,7 +26,7 @@ macro_rules! ids {
         pub struct $name(ArrayString<$room>);
 
         impl $name {
-            /// The text itself.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -49,7 +49,7 @@ macro_rules! ids {
     )*};
 }
 
-/// What serde and people need, for names that have `FromStr` and `as_str`.
+/// Conversions of types with `FromStr` and `as_str`.
 macro_rules! texts {
     ($name:ident) => {
         impl TryFrom<String> for $name {
@@ -74,15 +74,15 @@ macro_rules! texts {
 }
 
 ids! {
-    /// A game. Also the challenge that became it.
+    /// Id of a game, and of the challenge that became it.
     GameId, 8, 8, "a game's id, 8 letters and digits";
-    /// A challenge; the game that it becomes has the same.
+    /// Id of a challenge, and of the game that it becomes.
     ChallengeId, 8, 8, "a challenge's id, 8 letters and digits";
-    /// A game as one of its players sees it: the game's id, and more.
+    /// Id of a game for one of its players: the game's id with a secret part.
     FullId, 12, 8..=12, "a player's id of a game, 12 letters and digits";
-    /// An arena.
+    /// Id of an arena tournament.
     TournamentId, 8, 8, "a tournament's id, 8 letters and digits";
-    /// A tournament in the Swiss system.
+    /// Id of a Swiss tournament.
     SwissId, 8, 8, "a tournament's id, 8 letters and digits";
 }
 
@@ -104,7 +104,7 @@ impl From<GameId> for ChallengeId {
     }
 }
 
-/// Who: a user's name in lower case.
+/// Id of a user: the name in lower case.
 ///
 /// ```
 /// use zeitnot_wire::lichess::UserId;
@@ -116,7 +116,7 @@ impl From<GameId> for ChallengeId {
 pub struct UserId(Box<str>);
 
 impl UserId {
-    /// The text itself.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -137,13 +137,13 @@ impl FromStr for UserId {
 
 texts!(UserId);
 
-/// A team: its name as it stands in addresses.
+/// Id of a team, as in its URL.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TeamId(Box<str>);
 
 impl TeamId {
-    /// The text itself.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -164,13 +164,13 @@ impl FromStr for TeamId {
 
 texts!(TeamId);
 
-/// Who may do what; never shown.
+/// API token; never shown.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Token(SecretString);
 
 impl Token {
-    /// The text itself, for the header it goes into.
+    /// Returns the text for the `Authorization` header.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }

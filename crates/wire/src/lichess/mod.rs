@@ -1,10 +1,12 @@
-//! The Lichess Bot API: what its two streams, its answers and its requests carry, both ways.
+//! Lichess Bot API: streams, answers and requests. See <https://lichess.org/api>.
 //!
-//! Streams are NDJSON, read with [`line()`]; answers are JSON; all of them are [`Message`]s. Requests are forms
-//! or query strings, a [`Form`] each. Unknown fields are passed over, `null` is as good as absent, and an
-//! unknown name is kept as the `Other` of its type: only what cannot be used at all is an error.
+//! Streams are NDJSON, parsed with [`line()`]; answers are JSON; all of them are [`Message`]s. Requests are forms or query
+//! strings, a [`Form`] each. Unknown fields are ignored, `null` equals a missing field, and an unknown name becomes the
+//! `Other` of its type: only unusable messages are errors.
 //!
-//! Moves are told as the wire has them (castling may be king takes rook); the game reads them.
+//! Moves are kept as text; castling may be king takes rook.
+
+#![allow(missing_docs)] // fields and variants are named as in the API's documentation
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -15,14 +17,14 @@ mod answer;
 mod challenge;
 mod codec;
 mod event;
+#[cfg(test)]
+mod examples;
 mod game;
 mod id;
 mod lookup;
 mod names;
 mod request;
 mod rules;
-#[cfg(test)]
-mod samples;
 #[cfg(test)]
 mod tests;
 mod tournament;
@@ -42,7 +44,7 @@ pub use request::{Chat, Decline, Form, JoinTournament, MoveQuery, NewChallenge};
 pub use rules::NoGame;
 pub use tournament::{JoinTeam, TournamentState};
 
-/// Reads one line of a stream: `None` if it is empty, which only says that the connection lives.
+/// Parses one line of a stream. Returns `None` for an empty line, which is only a keepalive.
 ///
 /// ```
 /// use zeitnot_wire::lichess::{Event, line};
@@ -51,7 +53,7 @@ pub use tournament::{JoinTeam, TournamentState};
 /// ```
 ///
 /// # Errors
-/// [`WireError`] if the line is no such message.
+/// [`WireError`] if the line is not such a message.
 pub fn line<M: Message>(text: &str) -> Result<Option<M>, WireError> {
     match text.trim() {
         "" => Ok(None),
@@ -64,11 +66,11 @@ fn read<T: DeserializeOwned>(message: &'static str, text: &str) -> Result<T, Wir
 }
 
 fn write(out: &mut String, message: &impl Serialize) {
-    // Only maps with keys that are no strings cannot be written, and there are none.
+    // Serialization fails only for maps with non-string keys, and there are none.
     out.push_str(&serde_json::to_string(message).unwrap_or_default());
 }
 
-/// Types whose JSON is the whole message.
+/// Implements [`Message`] for types whose JSON is the whole message.
 macro_rules! bodies {
     ($($ty:ty => $name:literal),* $(,)?) => {$(
         impl Message for $ty {
@@ -100,7 +102,7 @@ bodies! {
 
 impl Message for TokenTest {
     fn parse(text: &str) -> Result<Self, WireError> {
-        // What stands there are tokens: no error repeats any of it.
+        // The text consists of tokens, so the error does not repeat it.
         let hidden = |_| WireError::body("token test", "no map of tokens", "…");
         serde_json::from_str(text).map_err(hidden)
     }

@@ -1,4 +1,4 @@
-//! The words of the API that stand for one of a few things. A word that is new is kept as it came.
+//! Enumerations of the API. Unknown words are kept as text.
 
 use std::{fmt, time::Duration};
 
@@ -13,15 +13,15 @@ macro_rules! names {
         #[serde(from = "String", into = "String")]
         pub enum $name {
             $(#[doc = concat!("`", $text, "`")] $variant,)*
-            /// A word that we do not know.
+            /// Unknown word.
             Other(String),
         }
 
         impl $name {
-            /// All that we know.
+            /// All known words.
             pub const KNOWN: &[$name] = &[$($name::$variant),*];
 
-            /// The word.
+            /// Returns the word.
             pub fn as_str(&self) -> &str {
                 match self {
                     $($name::$variant => $text,)*
@@ -31,7 +31,7 @@ macro_rules! names {
         }
 
         impl From<&str> for $name {
-            /// Upper and lower case are the same: the API itself is not of one mind about them.
+            /// Ignores case, in which the API itself is inconsistent.
             fn from(word: &str) -> $name {
                 let known = $name::KNOWN.iter().find(|known| known.as_str().eq_ignore_ascii_case(word));
                 known.cloned().unwrap_or_else(|| $name::Other(word.to_owned()))
@@ -59,43 +59,43 @@ macro_rules! names {
 }
 
 names! {
-    /// How a position of a tablebase ends for the side to move: for sure, or unless fifty moves without a capture
-    /// end it. A `cursed` win and a `blessed` loss are drawn by that rule; the others with a word before them may be.
+    /// Tablebase result for the side to move. The fifty-move rule makes `cursed` wins and `blessed` losses draws, and may do
+    /// so for `syzygy` and `maybe` ones.
     Category {
         Win = "win", SyzygyWin = "syzygy-win", MaybeWin = "maybe-win", CursedWin = "cursed-win", Draw = "draw",
         BlessedLoss = "blessed-loss", MaybeLoss = "maybe-loss", SyzygyLoss = "syzygy-loss", Loss = "loss",
         Unknown = "unknown",
     }
 
-    /// Where a challenge stands.
+    /// Status of a challenge.
     ChallengeStatus {
         Created = "created", Offline = "offline", Canceled = "canceled", Declined = "declined",
         Accepted = "accepted",
     }
 
-    /// What became of a challenge that was kept alive.
+    /// End of a challenge with `keepAliveStream`.
     ChallengeEnd { Accepted = "accepted", Declined = "declined", Canceled = "canceled" }
 
-    /// Which side a challenger wants.
+    /// Color that a challenger wants.
     ColorWish { White = "white", Black = "black", Random = "random" }
 
-    /// Why a challenge is declined. [`DeclineReason::key`] is how events tell it.
+    /// Reason for declining a challenge; see [`DeclineReason::key`] for events.
     DeclineReason {
         Generic = "generic", Later = "later", TooFast = "tooFast", TooSlow = "tooSlow",
         TimeControl = "timeControl", Rated = "rated", Casual = "casual", Standard = "standard",
         Variant = "variant", NoBot = "noBot", OnlyBot = "onlyBot",
     }
 
-    /// Who sent a challenge, seen from whoever asked.
+    /// Direction of a challenge for the account that asked.
     Direction { In = "in", Out = "out" }
 
-    /// What the players of a game may not do.
+    /// Restriction of a game.
     GameRule {
         NoAbort = "noAbort", NoRematch = "noRematch", NoGiveTime = "noGiveTime",
         NoClaimWin = "noClaimWin", NoEarlyDraw = "noEarlyDraw",
     }
 
-    /// What a rating is for.
+    /// Kind of rating.
     PerfKey {
         UltraBullet = "ultraBullet", Bullet = "bullet", Blitz = "blitz", Rapid = "rapid",
         Classical = "classical", Correspondence = "correspondence", Chess960 = "chess960",
@@ -103,29 +103,29 @@ names! {
         KingOfTheHill = "kingOfTheHill", RacingKings = "racingKings", ThreeCheck = "threeCheck",
     }
 
-    /// Who reads a chat line.
+    /// Readers of a chat message.
     Room { Player = "player", Spectator = "spectator" }
 
-    /// What a token may do; there are more that are nothing to us.
+    /// Scope of a token.
     Scope {
         BotPlay = "bot:play", ChallengeRead = "challenge:read", ChallengeWrite = "challenge:write",
         TournamentWrite = "tournament:write", TeamWrite = "team:write",
     }
 
-    /// Where a game comes from.
+    /// Origin of a game.
     Source {
         Lobby = "lobby", Friend = "friend", Ai = "ai", Api = "api", Tournament = "tournament",
         Position = "position", Import = "import", ImportLive = "importlive", Simul = "simul",
         Relay = "relay", Pool = "pool", Arena = "arena", Swiss = "swiss",
     }
 
-    /// How fast a game is.
+    /// Speed of a game.
     Speed {
         UltraBullet = "ultraBullet", Bullet = "bullet", Blitz = "blitz", Rapid = "rapid",
         Classical = "classical", Correspondence = "correspondence",
     }
 
-    /// Where a game stands. Events tell it with its number, see [`Status::id`].
+    /// Status of a game. Events also send its number, see [`Status::id`].
     Status {
         Created = "created", Started = "started", Aborted = "aborted", Mate = "mate", Resign = "resign",
         Stalemate = "stalemate", Timeout = "timeout", Draw = "draw", OutOfTime = "outoftime",
@@ -133,10 +133,10 @@ names! {
         InsufficientMaterialClaim = "insufficientMaterialClaim", VariantEnd = "variantEnd",
     }
 
-    /// A title before a name; of those that people earn we know nothing.
+    /// Title of a user. Titles of people are unknown words.
     Title { Bot = "BOT" }
 
-    /// What chess.
+    /// Chess variant.
     VariantKey {
         Standard = "standard", Chess960 = "chess960", Crazyhouse = "crazyhouse", Antichess = "antichess",
         Atomic = "atomic", Horde = "horde", KingOfTheHill = "kingOfTheHill", RacingKings = "racingKings",
@@ -145,14 +145,14 @@ names! {
 }
 
 impl DeclineReason {
-    /// The word in events: all in lower case.
+    /// Returns the word in events, in lower case.
     pub fn key(&self) -> String {
         self.as_str().to_ascii_lowercase()
     }
 }
 
 impl Speed {
-    /// How fast a game with such clocks is: by the time for forty moves.
+    /// Returns the speed of a game with this clock, from the time for forty moves.
     pub fn of(clock: TimeControl) -> Speed {
         match clock.initial.saturating_add(clock.increment.saturating_mul(40)) {
             time if time < Duration::from_secs(30) => Speed::UltraBullet,
@@ -165,12 +165,12 @@ impl Speed {
 }
 
 impl Status {
-    /// Is the game over? What we do not know came later than the start.
+    /// Returns whether the game is over. Unknown statuses are ends.
     pub fn is_over(&self) -> bool {
         !matches!(self, Status::Created | Status::Started)
     }
 
-    /// Its number.
+    /// Returns its number.
     pub fn id(&self) -> Option<u64> {
         Some(match self {
             Status::Created => 10,
@@ -192,7 +192,7 @@ impl Status {
     }
 }
 
-/// A status as an object, `{"id":20,"name":"started"}`; either is enough.
+/// Status as an object, `{"id":20,"name":"started"}`; either field is enough.
 pub mod status {
     use serde::{Deserializer, Serializer, de::Error};
 
@@ -217,15 +217,12 @@ pub mod status {
     }
 }
 
-/// What chess, with its names for people.
+/// Chess variant with its names for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
-    /// For programs.
     pub key: VariantKey,
-    /// In full.
     #[serde(default, deserialize_with = "super::codec::nullable")]
     pub name: String,
-    /// In short.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What a client asks for: forms and query strings. A body in JSON is understood as well.
+//! Requests: forms and query strings. JSON bodies are parsed as well.
 
 use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
@@ -9,7 +9,7 @@ use zeitnot_rules as game;
 
 use super::{ColorWish, DeclineReason, GameRule, Room, TimeControl, VariantKey, WireError, shorten};
 
-/// A request's fields, as a form's body or as a query string.
+/// Fields of a request, as a form or a query string.
 ///
 /// ```
 /// use zeitnot_wire::lichess::{Chat, Form, Room};
@@ -18,33 +18,33 @@ use super::{ColorWish, DeclineReason, GameRule, Room, TimeControl, VariantKey, W
 /// assert_eq!(Chat::from_form("text=good+luck&room=player"), Ok(chat));
 /// ```
 pub trait Form: Serialize + DeserializeOwned {
-    /// What errors call it.
+    /// Name in errors.
     const NAME: &str;
 
-    /// Reads `key=value&…`.
+    /// Parses `key=value&…`.
     ///
     /// # Errors
-    /// [`WireError`] with what is wrong.
+    /// [`WireError`]
     fn from_form(text: &str) -> Result<Self, WireError> {
         serde_urlencoded::from_str(text).map_err(|why| WireError::body(Self::NAME, why, text))
     }
 
-    /// Reads a JSON object with the same keys.
+    /// Parses a JSON object with the same keys.
     ///
     /// # Errors
-    /// [`WireError`] with what is wrong.
+    /// [`WireError`]
     fn from_json(text: &str) -> Result<Self, WireError> {
         serde_json::from_str(text).map_err(|why| WireError::body(Self::NAME, why, text))
     }
 
-    /// Writes `key=value&…`.
+    /// Returns `key=value&…`.
     fn to_form(&self) -> String {
-        // Only what is no flat list of texts cannot be written, and all forms are.
+        // Serialization fails only for nested values, and there are none.
         serde_urlencoded::to_string(self).unwrap_or_default()
     }
 }
 
-/// The fields of a form: all forms pass through this.
+/// Fields of a form, by name.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(transparent)]
 struct Fields(BTreeMap<String, Value>);
@@ -59,7 +59,7 @@ enum Value {
 }
 
 impl Fields {
-    /// `None` also for a field that was left empty.
+    /// Returns `None` for an empty field, too.
     fn text(&self, key: &str) -> Option<String> {
         match self.0.get(key)? {
             Value::Text(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
@@ -128,7 +128,7 @@ impl Fields {
     }
 }
 
-/// Ties a form to its fields.
+/// Implements [`Form`] by its fields.
 macro_rules! form {
     ($ty:ident, $name:literal, |$fields:ident| $read:expr, |$form:ident| $write:expr) => {
         impl TryFrom<Fields> for $ty {
@@ -154,24 +154,18 @@ macro_rules! form {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Fields", into = "Fields")]
 pub struct NewChallenge {
-    /// Is it about ratings?
     pub rated: bool,
-    /// With what clocks.
     pub time: TimeControl,
-    /// Which side the challenger wants.
     pub color: ColorWish,
-    /// What chess.
     pub variant: VariantKey,
-    /// Where the game begins.
     pub fen: Option<String>,
-    /// Is the answer a stream, and the challenge open as long as that is?
+    /// Answer with a stream, and keep the challenge open as long as the stream.
     pub keep_alive_stream: bool,
-    /// What the players may not do.
     pub rules: Vec<GameRule>,
 }
 
 impl NewChallenge {
-    /// A casual game of chess with such clocks.
+    /// Creates a challenge to a casual game of chess.
     pub fn new(time: TimeControl) -> NewChallenge {
         NewChallenge {
             rated: false,
@@ -227,7 +221,6 @@ form!(
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields", into = "Fields")]
 pub struct Decline {
-    /// Why.
     pub reason: DeclineReason,
 }
 
@@ -241,9 +234,7 @@ form!(
 /// `POST /api/bot/game/{id}/chat`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chat {
-    /// Who reads it.
     pub room: Room,
-    /// What.
     pub text: String,
 }
 
@@ -255,7 +246,7 @@ impl Form for Chat {
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields", into = "Fields")]
 pub struct MoveQuery {
-    /// Offers a draw with the move, or agrees to one.
+    /// Offers or accepts a draw.
     pub offering_draw: bool,
 }
 
@@ -270,11 +261,9 @@ form!(
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Fields", into = "Fields")]
 pub struct JoinTournament {
-    /// If it has one.
     pub password: Option<String>,
-    /// For which team, if teams play.
     pub team: Option<String>,
-    /// Pair me as soon as possible, and no later than in a minute.
+    /// Pair as soon as possible, within a minute at most.
     pub pair_me_asap: bool,
 }
 

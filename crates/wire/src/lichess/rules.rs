@@ -1,4 +1,4 @@
-//! Which game of ours a variant is: the one place that knows.
+//! Game of each variant.
 
 use shakmaty::CastlingMode;
 
@@ -6,19 +6,19 @@ use zeitnot_rules::{DynGame, GameError, GameKind, chess::Chess};
 
 use super::VariantKey;
 
-/// A game that cannot begin.
+/// Error of starting a game.
 #[derive(Debug, thiserror::Error)]
 pub enum NoGame {
-    /// Its rules are not ours.
+    /// Unsupported variant.
     #[error("{0} is not played here")]
     Variant(VariantKey),
-    /// Its beginning is none.
+    /// Invalid initial position.
     #[error(transparent)]
     Position(#[from] GameError),
 }
 
 impl VariantKey {
-    /// The game by whose rules it is played; `None`: not by us.
+    /// Returns the game, or `None` if it is not supported.
     pub fn game(&self) -> Option<GameKind> {
         match self {
             VariantKey::Standard | VariantKey::Chess960 | VariantKey::FromPosition => Some(GameKind::Chess),
@@ -33,20 +33,20 @@ impl VariantKey {
         }
     }
 
-    /// A game that begins here; `None`: at its usual start.
+    /// Starts a game from a position; `None`: from the standard one.
     ///
     /// # Errors
-    /// [`NoGame`] if we do not play it, or if this is no position of it.
+    /// [`NoGame`] if the variant is not supported or the position is invalid.
     pub fn begin(&self, position: Option<&str>) -> Result<DynGame, NoGame> {
         let game = self.game().ok_or_else(|| NoGame::Variant(self.clone()))?;
         Ok(match (self, position) {
-            // Here castling is always told as king takes rook, also where the king stands on its usual square.
+            // In Chess960 castling is always written as king takes rook.
             (VariantKey::Chess960, Some(fen)) => Chess::parse_as(fen, CastlingMode::Chess960)?.into(),
             _ => DynGame::begin(game, position)?,
         })
     }
 
-    /// What a record says of the beginning: nothing where it is that of chess.
+    /// Returns the value of the PGN tag `FEN`, or `None` for the standard position of chess.
     pub fn set_up(&self, position: Option<&str>) -> Option<String> {
         let own = || match self {
             VariantKey::Horde | VariantKey::RacingKings => self.begin(None).ok().map(|line| line.root()),

@@ -1,4 +1,4 @@
-//! Arena tournaments and teams, as far as those who play in them ask.
+//! Arena tournaments and teams, for their players.
 
 use std::time::Duration;
 
@@ -9,23 +9,19 @@ use super::{
     codec::{nullable, seconds},
 };
 
-/// How a tournament stands: `GET /api/tournament/{id}`.
+/// State of a tournament: `GET /api/tournament/{id}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TournamentState {
-    /// Which.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<TournamentId>,
-    /// What people call it.
     #[serde(default, deserialize_with = "nullable")]
     pub full_name: String,
-    /// Has it begun?
     #[serde(default, deserialize_with = "nullable")]
     pub is_started: bool,
-    /// Is it over?
     #[serde(default, deserialize_with = "nullable")]
     pub is_finished: bool,
-    /// When it begins.
+    /// Time until it begins.
     #[serde(
         rename = "secondsToStart",
         default,
@@ -38,10 +34,9 @@ pub struct TournamentState {
 /// `POST /team/{id}/join`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JoinTeam {
-    /// What its leaders read.
+    /// For the team's leaders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// If it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
 }
