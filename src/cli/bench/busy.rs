@@ -1,5 +1,5 @@
-//! Processes that keep the machine busy. They end with whoever started them, however that ends: their
-//! standard input is a pipe from there.
+//! Processes that keep the machine busy. They end with their parent in every case, as their standard input is a pipe
+//! from it.
 
 use std::{
     env,
@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-/// Being such a process.
+/// Keeps a core busy until the standard input ends.
 pub(super) fn run() -> ! {
     thread::spawn(|| {
         let _ = io::stdin().read_to_end(&mut Vec::new());
@@ -19,14 +19,11 @@ pub(super) fn run() -> ! {
     }
 }
 
-/// Some of them; dropped, they are gone.
+/// Busy processes; killed when dropped.
 pub(super) struct Crowd(Vec<Child>);
 
 impl Crowd {
-    /// Starts so many.
-    ///
-    /// # Errors
-    /// Those of starting a process.
+    /// Starts this many processes.
     pub fn start(size: usize) -> io::Result<Crowd> {
         let mut crowd = Crowd(Vec::with_capacity(size));
         let program = env::current_exe()?;
@@ -41,7 +38,7 @@ impl Crowd {
 impl Drop for Crowd {
     fn drop(&mut self) {
         for one in &mut self.0 {
-            // One that is gone already is as good.
+            // Fails only if it has ended already.
             let _ = one.kill();
             let _ = one.wait();
         }

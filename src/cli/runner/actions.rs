@@ -1,4 +1,4 @@
-//! The `action` file: one line a move, each in one write, so that whoever kills us finds whole lines only.
+//! The `action` file: one line per move, each in one write, so that a kill leaves whole lines only.
 
 use std::{
     fs::{File, OpenOptions},
@@ -9,7 +9,7 @@ use std::{
 use zeitnot_rules::minichess::Move;
 use zeitnot_wire::nthu::print_action;
 
-/// Where the moves go.
+/// The open `action` file.
 pub(super) struct Actions {
     file: File,
     last: Option<Move>,
@@ -17,15 +17,15 @@ pub(super) struct Actions {
 }
 
 impl Actions {
-    /// Opens the file, once; it is only ever appended to.
+    /// Opens the file for appending.
     pub fn open(path: &Path) -> io::Result<Actions> {
         let file = OpenOptions::new().append(true).create(true).open(path)?;
-        // What stands there already answers another position. A pipe has no length to set, and nothing stale.
+        // Its old content answers another position. Fails for a pipe, which has none.
         let _ = file.set_len(0);
         Ok(Actions { file, last: None, failed: Ok(()) })
     }
 
-    /// Writes a move, unless it is the one that was written last, or an earlier one could not be written.
+    /// Writes a move, unless it is the last one written, or an earlier write failed.
     pub fn write(&mut self, mv: Move) {
         if self.last != Some(mv) && self.failed.is_ok() {
             self.failed = self.file.write_all(print_action(mv).as_bytes());
@@ -33,7 +33,7 @@ impl Actions {
         }
     }
 
-    /// Was all written?
+    /// Returns the first error of a write.
     pub fn finish(&mut self) -> io::Result<()> {
         std::mem::replace(&mut self.failed, Ok(()))
     }

@@ -1,4 +1,4 @@
-//! `zeitnot runner`: a move for a referee that speaks through files, at once, and then ever better ones.
+//! `zeitnot runner`: writes a move for a file-based referee at once, and then better and better ones.
 
 use std::{
     fs::File,
@@ -25,11 +25,11 @@ mod plies;
 
 use actions::Actions;
 
-/// Answer one position of MiniChess that stands in a file
+/// Answer one MiniChess position from a file
 ///
-/// Reads the position from STATE and writes a legal move to ACTION at once, then a further line whenever a
-/// better one is found: the last line counts. Leaves at SIGTERM, when its time is over, or when thinking
-/// longer would change nothing. How many plies were played stands in STATE.zeitnot, for the next call.
+/// Reads the position from STATE and writes a legal move to ACTION at once, then another line whenever a better one is
+/// found: the last line counts. Exits at SIGTERM, when its time is up, or when searching longer would change nothing.
+/// The number of plies played is kept in STATE.zeitnot for the next call.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -42,22 +42,22 @@ pub struct Args {
     pub state: PathBuf,
     /// The file for the moves
     pub action: PathBuf,
-    /// Leave so long after the start
+    /// Exit after this time
     #[arg(long, default_value = "9.5s", value_parser = humantime::parse_duration)]
     pub time: Duration,
-    /// Who thinks: `search`, `random`, or an algorithm as courses teach it
+    /// Algorithm: `search`, `random`, or one of the textbook
     #[arg(long, value_name = "KIND", default_value_t, value_parser = str::parse::<Kind>)]
     pub engine: Kind,
-    /// Search no deeper than so many plies
+    /// Maximum search depth, in plies
     #[arg(long)]
     pub depth: Option<NonZeroU16>,
     /// Search threads
     #[arg(long, default_value = "1")]
     pub threads: NonZeroU8,
-    /// The size of the search's table, in MiB
+    /// Size of the transposition table, in MiB
     #[arg(long, value_name = "MIB", default_value = "16")]
     pub hash: NonZeroU16,
-    /// The referee counts material after so many plies
+    /// The referee counts material after this many plies
     #[arg(long, default_value = "50", value_parser = clap::value_parser!(u16).range(1..))]
     pub plies: u16,
 }
@@ -71,7 +71,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     let shown = read(&args.state)?;
     let note = plies::note_beside(&args.state);
     let played = plies::count(&note, &shown);
-    // A referee that went on beyond the end knows no such end.
+    // A referee that plays on beyond this end has no such rule.
     let left = args.plies.checked_sub(played).filter(|&left| left > 0).unwrap_or(args.plies);
     let position = shown.before_the_end(left);
 
@@ -88,11 +88,10 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     actions.write(first);
     plies::leave(&note, &shown.at_ply(played));
     if position.moves().len() > 1 {
-        let thought =
-            Thought { position, factory, first: fallback_move, actions: Arc::new(Mutex::new(actions)) };
+        let job = Job { position, factory, first: fallback_move, actions: Arc::new(Mutex::new(actions)) };
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|source| CliError::Io { doing: "cannot start a runtime", source })?;
-        return runtime.block_on(thought.think(args, began))?.map_err(unwritten);
+        return runtime.block_on(job.run(args, began))?.map_err(unwritten);
     }
     actions.finish().map_err(unwritten)
 }
@@ -121,18 +120,18 @@ fn engine(args: &Args) -> engine::Config {
     }
 }
 
-/// What is thought about, and where the moves go.
-struct Thought {
+/// A position to search, and the file for its moves.
+struct Job {
     position: Mini2023,
     factory: EngineFactory,
-    /// Written already.
+    /// Move that is written already.
     first: Packed,
     actions: Arc<Mutex<Actions>>,
 }
 
-impl Thought {
-    /// Thinks until there is nothing more to gain, or to the end of the time, or of the patience.
-    async fn think(self, args: &Args, began: Instant) -> Result<std::io::Result<()>, CliError> {
+impl Job {
+    /// Searches until the search ends, the time is up, or a signal comes.
+    async fn run(self, args: &Args, began: Instant) -> Result<std::io::Result<()>, CliError> {
         let signals = Signals::new();
         let mut signals =
             signals.map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
@@ -165,7 +164,7 @@ impl Thought {
         }
         handle.stop();
         let mut actions = lock(&self.actions);
-        // An iteration that was not finished may have found a better one.
+        // The last, unfinished iteration may have found a better one.
         if let Some(mv) = self.position.unpack(handle.best().mv) {
             actions.write(mv);
         }
@@ -173,7 +172,7 @@ impl Thought {
     }
 }
 
-/// A writer that panicked has written its line or not.
+/// A writer that panicked has written its whole line or nothing.
 fn lock(actions: &Mutex<Actions>) -> MutexGuard<'_, Actions> {
     actions.lock().unwrap_or_else(PoisonError::into_inner)
 }

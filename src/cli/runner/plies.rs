@@ -1,7 +1,6 @@
-//! How many plies were played: the referee does not tell, so each call leaves a note for the next one.
+//! The number of plies played. The referee does not tell it, so each call leaves a note for the next one.
 //!
-//! The note is the position in the game's own text, which has the number of the move. Should it be lost or
-//! damaged, the count is guessed, and nothing else suffers.
+//! The note is the position as text, which includes the move number. If it is lost or damaged, the count is estimated.
 
 use std::{
     fs::{self, File},
@@ -14,34 +13,34 @@ use zeitnot_rules::{
     minichess::{Kind, Mini2023, ROWS},
 };
 
-/// A note has far fewer bytes.
+/// Maximum size of a note in bytes.
 const MAX_NOTE: u64 = 256;
-/// The plies between two calls: our move and its answer; or one, where both sides leave notes here.
+/// Maximum number of plies between two calls: our move and its answer.
 const BETWEEN_CALLS: u16 = 2;
 
-/// Where the note about this state is.
+/// Returns the path of the note for this state file.
 pub(super) fn note_beside(state: &Path) -> PathBuf {
     let mut path = state.as_os_str().to_owned();
     path.push(".zeitnot");
     path.into()
 }
 
-/// How many plies were played when this position stands on the board.
+/// Returns the number of plies played before this position.
 ///
-/// A start of a game goes before any note: one that shuffles its knights back there is rarer than one that was
-/// broken off.
+/// A position near the start of the game takes precedence over the note: games that are aborted are more common than
+/// games that return to the start.
 pub(super) fn count(note: &Path, position: &Mini2023) -> u16 {
     let since_start = distance(&Mini2023::start(), position, 1);
     let since_note =
         || read(note).and_then(|last| Some(last.plies() + distance(&last, position, BETWEEN_CALLS)?));
-    since_start.or_else(since_note).unwrap_or_else(|| guess(position))
+    since_start.or_else(since_note).unwrap_or_else(|| estimate(position))
 }
 
 /// Leaves a note for the next call.
 pub(super) fn leave(note: &Path, position: &Mini2023) {
     if let Err(error) = fs::write(note, position.print() + "\n") {
-        // It costs the count of the plies, which is no reason not to move.
-        eprintln!("warning: {}: {error}; the end of the game will be guessed", note.display());
+        // Only the count of plies is lost.
+        eprintln!("warning: {}: {error}; the end of the game will be estimated", note.display());
     }
 }
 
@@ -51,17 +50,17 @@ fn read(note: &Path) -> Option<Mini2023> {
     Mini2023::parse(&text).ok()
 }
 
-/// The plies from one position to another, if they are at most so many.
-fn distance(from: &Mini2023, to: &Mini2023, most: u16) -> Option<u16> {
+/// Returns the number of plies from one position to another, up to `max`.
+fn distance(from: &Mini2023, to: &Mini2023, max: u16) -> Option<u16> {
     let is_there = |at: &Mini2023| (at.board(), at.side()) == (to.board(), to.side());
     let mut reached = vec![from.clone()];
-    for plies in 0..most {
+    for plies in 0..max {
         if reached.iter().any(is_there) {
             return Some(plies);
         }
         reached = reached.iter().flat_map(after_each_move).collect();
     }
-    reached.iter().any(is_there).then_some(most)
+    reached.iter().any(is_there).then_some(max)
 }
 
 fn after_each_move(position: &Mini2023) -> impl Iterator<Item = Mini2023> + '_ {
@@ -72,9 +71,8 @@ fn after_each_move(position: &Mini2023) -> impl Iterator<Item = Mini2023> + '_ {
     })
 }
 
-/// The fewest plies that lead to such a board, more or less: what pawns have stepped, officers that have
-/// left their squares, and men that are gone.
-fn guess(position: &Mini2023) -> u16 {
+/// Estimates the plies played: pawn steps, pieces that have left their squares, and captured pieces.
+fn estimate(position: &Mini2023) -> u16 {
     let (start, board) = (Mini2023::start(), position.board());
     let stands_at_home =
         |square, side, kind| start.board().men(side).any(|(home, man)| (home, man) == (square, kind));
@@ -127,16 +125,16 @@ mod tests {
         let note = folder.path().join("note");
         let position = shown(&after(&GAME[..6]));
         // A pawn each has gone a step, one knight is gone, and one pawn stands two steps ahead at the side.
-        let guessed = guess(&position);
-        assert_eq!((guessed % 2, count(&note, &position)), (0, guessed));
+        let estimated = estimate(&position);
+        assert_eq!((estimated % 2, count(&note, &position)), (0, estimated));
         for damage in ["", "k", "kqbnr/ppppp/...../...../PPPPP/RNBQK W 30000", "\u{fffd}\0\n\n"] {
             fs::write(&note, damage).unwrap();
-            assert_eq!(count(&note, &position), guessed, "{damage}");
+            assert_eq!(count(&note, &position), estimated, "{damage}");
         }
         leave(&note, &after(&["a2a3", "a5a4"]).at_ply(40));
-        assert_eq!(count(&note, &position), guessed, "no two plies from there");
+        assert_eq!(count(&note, &position), estimated, "no two plies from there");
         fs::write(&note, vec![b' '; 1 << 20]).unwrap();
-        assert_eq!(count(&note, &position), guessed);
-        assert_eq!(guess(&shown(&after(&GAME[..1]))) % 2, 1);
+        assert_eq!(count(&note, &position), estimated);
+        assert_eq!(estimate(&shown(&after(&GAME[..1]))) % 2, 1);
     }
 }

@@ -1,4 +1,4 @@
-//! One cell: an arena, which stands for another machine, and a bot that plays both sides of every game.
+//! One cell: an arena in place of a server, and a bot that plays both sides of every game.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -25,24 +25,21 @@ use super::{
 use crate::cli::{CliError, play::leave};
 
 const TOURNAMENT: &str = "deadline";
-/// Answers that may wait to be counted: far more than are given at once.
+/// Answers that may wait to be counted.
 const ANSWERS: usize = 1 << 14;
-/// They meet again and again, until the cell is over.
-const WITHOUT_END: u32 = 1 << 20;
-/// Between two games of a player.
+/// Games of each pair: more than a cell can hold.
+const UNLIMITED_GAMES: u32 = 1 << 20;
+/// Pause between two games of a player.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Where the arena listens.
+/// Addresses of the arena.
 #[derive(Copy, Clone)]
-struct Doors {
+struct Addresses {
     tcp: Option<SocketAddr>,
     websocket: Option<SocketAddr>,
 }
 
-/// Plays for this long, or until so many games are over.
-///
-/// # Errors
-/// [`CliError`] if something cannot be started.
+/// Plays for this long, or until this many games are over.
 pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) -> Result<Measured, CliError> {
     let folder = tempfile::tempdir().map_err(|source| io("cannot make a folder for the games", source))?;
     let crowd = match cell.under {
@@ -51,10 +48,10 @@ pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) ->
     };
     let _crowd = crowd.map_err(|source| io("cannot start busy processes", source))?;
 
-    let (opened, doors) = oneshot::channel();
+    let (opened, addresses) = oneshot::channel();
     let config = arena_config(cell, folder.path())?;
-    let arena = Network::start("arena", move |_| referee(config, length, total_games, opened))?;
-    let Ok(doors) = doors.blocking_recv() else {
+    let arena = Network::start("arena", move |_| run_arena(config, length, total_games, opened))?;
+    let Ok(addresses) = addresses.blocking_recv() else {
         let ended = std::io::Error::other("it ended before it began");
         return Err(arena.join().err().unwrap_or_else(|| io("cannot start the arena", ended)));
     };
@@ -64,7 +61,7 @@ pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) ->
         Network::start("network", move |granted| async move {
             let factory =
                 EngineFactory::new(&engine::Config { kind: cell.thinker, ..engine::Config::default() })?;
-            contend(&cell, factory.behind(granted), doors, done).await
+            run_bots(&cell, factory.behind(granted), addresses, done).await
         })?
     };
     let games = arena.join();
@@ -85,7 +82,7 @@ fn arena_config(cell: &Cell, folder: &std::path::Path) -> Result<arena::Config, 
     let loopback = Some(([127, 0, 0, 1], 0).into());
     let name = Name::try_from(TOURNAMENT).map_err(usage)?;
     let tournament = TournamentConfig {
-        games_per_pair: WITHOUT_END,
+        games_per_pair: UNLIMITED_GAMES,
         pairing_interval: PAUSE,
         pause: PAUSE,
         ..TournamentConfig::new(name, cell.time())
@@ -100,16 +97,16 @@ fn arena_config(cell: &Cell, folder: &std::path::Path) -> Result<arena::Config, 
     })
 }
 
-/// Runs the arena, and counts.
-async fn referee(
+/// Runs the arena and counts its games.
+async fn run_arena(
     config: arena::Config,
     length: Duration,
     total_games: Option<usize>,
-    opened: oneshot::Sender<Doors>,
+    opened: oneshot::Sender<Addresses>,
 ) -> Result<Games, CliError> {
     let arena = Arena::bind(config).await?;
     let mut news = arena.news();
-    let _ = opened.send(Doors { tcp: arena.tcp(), websocket: arena.websocket() });
+    let _ = opened.send(Addresses { tcp: arena.tcp(), websocket: arena.websocket() });
     let stop = CancellationToken::new();
     let running = tokio::spawn(arena.run(stop.clone()));
     let mut games = Games::default();
@@ -132,11 +129,11 @@ async fn count(news: &mut broadcast::Receiver<arena::News>, total: usize, games:
     }
 }
 
-/// Two players for each game, half of them over WebSocket, until it is done.
-async fn contend(
+/// Runs two players for each game, half of them over WebSocket.
+async fn run_bots(
     cell: &Cell,
     factory: EngineFactory,
-    doors: Doors,
+    addresses: Addresses,
     done: CancellationToken,
 ) -> Result<Vec<Answer>, CliError> {
     let players = 2 * cell.games;
@@ -151,7 +148,7 @@ async fn contend(
     tasks.spawn(bot.run(shutdown.now.clone()));
     let mut clients = JoinSet::new();
     for number in 0..players {
-        let config = client(number, doors)?;
+        let config = client(number, addresses)?;
         clients.spawn(contest::Contest::run(config, lobby.clone(), shutdown.clone()));
     }
     drop(lobby);
@@ -170,10 +167,10 @@ async fn contend(
     Ok(answers)
 }
 
-fn client(number: usize, doors: Doors) -> Result<contest::Config, CliError> {
+fn client(number: usize, addresses: Addresses) -> Result<contest::Config, CliError> {
     let address = match number % 2 {
-        0 => doors.tcp.map(|at| format!("tcp://{at}")),
-        _ => doors.websocket.map(|at| format!("ws://{at}")),
+        0 => addresses.tcp.map(|at| format!("tcp://{at}")),
+        _ => addresses.websocket.map(|at| format!("ws://{at}")),
     };
     let address = address.unwrap_or_default().parse().map_err(usage)?;
     let tournament = TOURNAMENT.to_owned().try_into().map_err(usage)?;

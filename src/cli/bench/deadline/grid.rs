@@ -1,4 +1,4 @@
-//! What is measured: clocks, numbers of games, conditions, thinkers.
+//! The grid of cells: clocks, numbers of games, conditions, thinkers.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -7,21 +7,21 @@ use zeitnot_rules::TimeControl;
 
 use super::Args;
 
-/// A line and its answer travel up to this late, under jitter.
+/// Maximum delay of a round trip under jitter.
 pub(super) const ROUND_TRIP: Duration = Duration::from_millis(80);
-/// Whoever has less than this for a move may be late: it is shown, and not counted.
-const LEAST: Duration = Duration::from_millis(20);
+/// Shorter times for a move are measured, but may be exceeded.
+const MIN_COUNTED: Duration = Duration::from_millis(20);
 
 /// A clock of the grid.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Budget {
-    /// It begins with this, and gets as much for each move.
+    /// Initial time, which is also the increment.
     AMove(Duration),
-    /// For the whole game, and for each move.
+    /// Initial time and increment.
     Game(TimeControl),
 }
 
-/// Neither a time for a move nor one for a game.
+/// Text that is no [`Budget`].
 #[derive(Debug, thiserror::Error)]
 #[error("expected a time for a move, such as 20ms, or for a game in seconds, such as 1+0.01")]
 pub struct BadBudget;
@@ -48,14 +48,14 @@ impl fmt::Display for Budget {
     }
 }
 
-/// What else goes on.
+/// Conditions of a cell.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Under {
-    /// Nothing.
+    /// Idle machine.
     Idle,
-    /// Two busy processes a core.
+    /// Two busy processes per core.
     Overload,
-    /// Lines travel late.
+    /// Network with random delays.
     Jitter,
 }
 
@@ -79,7 +79,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// The clocks of its games.
+    /// Time control of its games.
     pub fn time(&self) -> TimeControl {
         let network = if self.under == Under::Jitter { ROUND_TRIP } else { Duration::ZERO };
         match self.budget {
@@ -88,13 +88,13 @@ impl Cell {
         }
     }
 
-    /// Is nothing to be late here?
+    /// Returns whether late moves count as failures.
     pub fn counts(&self) -> bool {
-        !matches!(self.budget, Budget::AMove(time) if time < LEAST)
+        !matches!(self.budget, Budget::AMove(time) if time < MIN_COUNTED)
     }
 }
 
-/// A thinker by its name.
+/// Parses the name of a thinker.
 pub(super) fn thinker(name: &str) -> Result<Kind, String> {
     let all = || Kind::named().chain(Fault::ALL.map(Kind::Faulty));
     all().find(|kind| kind.to_string() == name).ok_or_else(|| {
@@ -120,7 +120,7 @@ const GAMES: [usize; 3] = [1, 8, 32];
 const CONDITIONS: [Under; 3] = [Under::Idle, Under::Overload, Under::Jitter];
 const SEARCH: Kind = Kind::Search;
 
-/// The selection.
+/// Cells of `--quick`.
 const QUICK: [Cell; 8] = [
     Cell { budget: a_move(20), games: 1, under: Under::Idle, thinker: SEARCH },
     Cell { budget: a_move(100), games: 32, under: Under::Idle, thinker: SEARCH },
@@ -132,7 +132,7 @@ const QUICK: [Cell; 8] = [
     Cell { budget: a_move(100), games: 1, under: Under::Idle, thinker: Kind::Faulty(Fault::Deaf) },
 ];
 
-/// The cells that are asked for.
+/// Returns the selected cells.
 pub(super) fn cells(args: &Args) -> Vec<Cell> {
     if args.quick {
         return QUICK.to_vec();
@@ -155,7 +155,7 @@ pub(super) fn cells(args: &Args) -> Vec<Cell> {
     }
     let everything = args.budget.is_empty() && args.games.is_empty() && args.under.is_empty();
     if everything && args.thinker.is_empty() {
-        // With a fault, one clock of each kind tells what there is to tell.
+        // For broken thinkers, one clock of each kind is enough.
         for fault in Fault::ALL {
             let cell =
                 Cell { budget: a_move(100), games: 1, under: Under::Idle, thinker: Kind::Faulty(fault) };

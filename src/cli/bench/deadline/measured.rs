@@ -1,4 +1,4 @@
-//! What came of a cell, and how it is told.
+//! Results of a cell, and the table of results.
 
 use std::{collections::HashMap, fmt::Write, time::Duration};
 
@@ -7,16 +7,16 @@ use zeitnot_rules::{ByColor, Color, TimeControl};
 
 use super::grid::{Budget, Cell};
 
-/// What the arena has to say of a cell.
+/// Games of a cell, as counted by the arena.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Games {
-    /// Games that came to an end.
+    /// Finished games.
     pub over: usize,
-    /// Those of them that were lost on time.
+    /// Finished games that were lost on time.
     pub forfeits: usize,
 }
 
-/// Moves and games.
+/// Results of a cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
     games: Games,
@@ -24,14 +24,14 @@ pub(super) struct Measured {
     time: Option<TimeControl>,
 }
 
-/// Above the columns of [`Measured::row`].
+/// Header of [`Measured::row`].
 pub(super) const HEADER: &str = "\
 condition  thinker   clock   games |   moves  late  over forfeits | at hard limit  p50 ms  p99 ms  max ms | used  clock
 -----------------------------------+------------------------------+---------------------------------------+------------";
 
-/// The arena cuts clocks off to steps of this: there is up to so much more than it tells.
+/// Resolution of the arena's clocks, which are rounded down.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
-/// By this move of a game its clock should have been used.
+/// Move by which the time of a game should be used.
 const MOVE: usize = 60;
 
 impl Measured {
@@ -39,15 +39,14 @@ impl Measured {
         Measured { games, answers, time: Some(time) }
     }
 
-    /// Together with another cell; what the clock of one game tells is not added up.
+    /// Adds the results of another cell, except for the use of the clocks.
     pub fn add(&mut self, other: Measured) {
         self.games.over += other.games.over;
         self.games.forfeits += other.games.forfeits;
         self.answers.extend(other.answers);
     }
 
-    /// Answers that were handed to the socket after our clock had run out, as far as can be said of a clock
-    /// that is told in steps.
+    /// Number of answers sent after our clock had run out, within the resolution of the clock.
     pub fn late(&self) -> usize {
         let late = |a: &&Answer| a.left.is_some_and(|left| a.sent_at > a.asked_at + left + CLOCK_STEP);
         self.answers.iter().filter(late).count()
@@ -57,7 +56,7 @@ impl Measured {
         self.games.forfeits
     }
 
-    /// One line of the table.
+    /// Row of the table.
     pub fn row(&self, cell: &Cell) -> String {
         let Cell { budget, games, under, thinker } = cell;
         let mut row = format!(
@@ -78,7 +77,7 @@ impl Measured {
         row
     }
 
-    /// The last line of the table.
+    /// Last row of the table.
     pub fn total(&self) -> String {
         let mut row = format!("{:<34} |", "all");
         self.columns(&mut row);
@@ -103,7 +102,7 @@ impl Measured {
         );
     }
 
-    /// How far behind the hard limit those answers left that left because of it, in order.
+    /// Delay after the hard limit of the answers sent at that limit, sorted.
     fn lateness(&self) -> Vec<Duration> {
         let at_hard = self.answers.iter().filter(|answer| answer.how == How::HardLimit);
         let behind = |a: &Answer| a.sent_at.saturating_duration_since(a.asked_at + a.budget.hard);
@@ -112,7 +111,7 @@ impl Measured {
         lateness
     }
 
-    /// The time used, as part of the soft limits.
+    /// Time used, as a fraction of the soft limits.
     fn used(&self) -> f64 {
         let sum =
             |time: fn(&Answer) -> Duration| self.answers.iter().map(time).sum::<Duration>().as_secs_f64();
@@ -120,8 +119,8 @@ impl Measured {
         used / sum(|a| a.budget.soft).max(1e-9)
     }
 
-    /// Of all the time that there was before the sixtieth move: the part that was used by the side that
-    /// used more; the median of the games that got there.
+    /// Fraction of the time before the sixtieth move used by the side that used more; the median of the games that
+    /// lasted that long.
     fn clock_used(&self) -> Option<f64> {
         let time = self.time?;
         let mut left: HashMap<&str, ByColor<Option<Duration>>> = HashMap::new();
@@ -138,7 +137,7 @@ impl Measured {
     }
 }
 
-/// In milliseconds, of what is in order.
+/// Quantile of sorted values, in milliseconds.
 fn quantile(sorted: &[Duration], part: f64) -> String {
     let at = ((sorted.len() as f64 * part).ceil() as usize).max(1) - 1;
     sorted.get(at).map_or_else(|| "–".to_owned(), |value| format!("{:.2}", 1000.0 * value.as_secs_f64()))

@@ -1,8 +1,8 @@
-//! `zeitnot bench deadline`: is every move ready in time? Real games on an arena of our own, over real
-//! sockets, in a grid of clocks and numbers of games: on an idle machine, beside busy processes, over a
-//! bad network, and with thinkers that have a fault.
+//! `zeitnot bench deadline`: measures whether every move is sent in time. It plays real games over real sockets on an
+//! arena of its own, in a grid of clocks and numbers of games: on an idle machine, beside busy processes, over a bad
+//! network, and with broken thinkers.
 //!
-//! [`grid`] says what is measured, [`cell`] plays one cell of it, [`measured`] is what came of it.
+//! [`grid`] lists the cells, [`cell`] plays one of them, [`measured`] holds the results.
 
 use std::{io::Write, time::Duration};
 
@@ -20,13 +20,12 @@ use measured::Measured;
 
 /// Measure whether every move is ready in time
 ///
-/// Plays real games against itself on an arena of its own, over real sockets, and counts what came late.
-/// A budget such as 20ms is a clock that begins with so much and gets as much for each move.
+/// Plays real games against itself on an arena of its own, over real sockets, and counts late moves. A budget such
+/// as 20ms is a clock that starts with this time and gains as much for each move.
 ///
-/// Under overload, twice as many busy processes run beside as there are cores. Under jitter, every line
-/// travels late, so that a round trip takes up to 80 ms at random while the clock runs. Nobody can answer in
-/// 20 ms over such a network, so every clock gets 80 ms more for each move there; the program is not told
-/// which part is the network's, it has to find out.
+/// Under overload, twice as many busy processes as cores run at the same time. Under jitter, every line is delayed, so
+/// that a round trip takes up to 80 ms at random while the clock runs. No answer takes 20 ms over such a network, so
+/// every clock gains 80 ms more for each move; the program must find out by itself which part the network takes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,41 +35,41 @@ Examples:
 
 Exit code: 0 if nothing was late, 1 if something was; budgets below 20ms are shown, and not counted.")]
 pub struct Args {
-    /// Only a selection of the grid
+    /// Play only a selection of the grid
     #[arg(long, conflicts_with_all = ["budget", "games", "under", "thinker"])]
     pub quick: bool,
     /// Only these clocks: 20ms for each move, or 1+0.01 seconds
     #[arg(long, value_name = "CLOCK")]
     pub budget: Vec<Budget>,
-    /// Only so many games at once
+    /// Only this many games at once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub games: Vec<u8>,
     /// Only under these conditions
     #[arg(long, value_name = "CONDITION")]
     pub under: Vec<Under>,
-    /// Only these thinkers: search, or one with a fault: deaf, panics, silent, hangs
+    /// Only these thinkers: search, or a broken one: deaf, panics, silent, hangs
     #[arg(long, value_name = "WHO", value_parser = grid::thinker)]
     pub thinker: Vec<Kind>,
-    /// How long each cell is played, in seconds
+    /// Duration of each cell, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub seconds: Option<u32>,
-    /// A cell ends when so many of its games are over
+    /// End a cell after this many games
     #[arg(long, value_name = "N")]
     pub total_games: Option<usize>,
 }
 
-/// How long a cell is played, of the whole grid …
+/// Duration of a cell of the whole grid …
 const CELL: Duration = Duration::from_secs(15);
 /// … and of the selection.
 const QUICK_CELL: Duration = Duration::from_secs(5);
-/// A cell that is to end by its number of games gets this long.
-const LONGEST_CELL: Duration = Duration::from_secs(24 * 3600);
+/// Maximum duration of a cell that ends by its number of games.
+const MAX_CELL: Duration = Duration::from_secs(24 * 3600);
 
 impl Args {
     fn length(&self) -> Duration {
         match (self.seconds, self.total_games) {
             (Some(seconds), _) => Duration::from_secs(seconds.into()),
-            (None, Some(_)) => LONGEST_CELL,
+            (None, Some(_)) => MAX_CELL,
             (None, None) if self.quick => QUICK_CELL,
             (None, None) => CELL,
         }
@@ -80,7 +79,7 @@ impl Args {
 /// Runs the command.
 ///
 /// # Errors
-/// [`CliError::Late`] if something was late; others if it cannot be measured.
+/// [`CliError::Late`] if a move was late.
 pub fn run(args: &Args) -> Result<(), CliError> {
     let live = Live::new();
     let _log = log::start(&log::Config::silent(), live.lines());
