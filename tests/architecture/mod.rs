@@ -26,7 +26,6 @@ const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
     ("engine", &["search/"]),
     ("engine", &["textbook/"]),
     ("wire", &["lichess/"]),
-    ("zeitnot", &["cli/bench/overhead/"]),
 ];
 
 /// Files that may contain `unsafe`.

@@ -1,30 +1,26 @@
-//! This program, started as its user would: a process of its own with a configuration.
+//! The measured client: this program as a process of its own, with a configuration file.
 
 use std::{
     env, fs, io,
     net::SocketAddr,
     process::{Child, Command, Stdio},
+    time::Duration,
 };
 
 use tempfile::TempDir;
 
-use super::Row;
-
-/// A client that runs; dropped, it is gone.
+/// A running client; killed when dropped.
 pub(super) struct Client {
     child: Child,
     _folder: TempDir,
 }
 
 impl Client {
-    /// Starts it; it will come to this address.
-    ///
-    /// # Errors
-    /// Those of writing a file and of starting a process.
-    pub fn start(address: SocketAddr, row: Row) -> io::Result<Client> {
+    /// Starts a client of the server at this address, which thinks this long about each move.
+    pub fn start(address: SocketAddr, games: u8, think: Duration) -> io::Result<Client> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("config.toml");
-        fs::write(&file, config(address, row))?;
+        fs::write(&file, config(address, games, think))?;
         let child = Command::new(env::current_exe()?)
             .args(["play", "--config"])
             .arg(&file)
@@ -36,7 +32,7 @@ impl Client {
         Ok(Client { child, _folder: folder })
     }
 
-    /// What it has in memory, in bytes, where the system tells.
+    /// Returns its memory in bytes, where the system tells.
     pub fn memory(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -47,14 +43,14 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // One that is gone already is as good.
+        // Fails only if it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Nothing that answers before a search does, and no hash, which would be counted as the program's own.
-fn config(address: SocketAddr, Row { games, think }: Row) -> String {
+/// A configuration without move sources, and with the smallest tables, so that they do not count as overhead.
+fn config(address: SocketAddr, games: u8, think: Duration) -> String {
     let (kind, longest) = match think.is_zero() {
         true => ("random", String::new()),
         false => ("search", format!("longest_move = \"{}\"", humantime::format_duration(think))),

@@ -1,7 +1,7 @@
-//! A game as the server sees it: the client has White, and any legal move answers it.
+//! A game on the server. The client has White; Black answers with random moves.
 
 use std::{
-    io::{self, Write},
+    io,
     sync::{
         Mutex, MutexGuard, PoisonError,
         mpsc::{self, RecvTimeoutError, Sender},
@@ -12,28 +12,28 @@ use std::{
 
 use zeitnot_rules::{Color, Game as _, GameHistory, chess::Chess};
 
-use super::server::Stream;
+use super::http::Stream;
 
-/// The opponent takes this long, so that a client has put its own move behind it.
+/// Time of the opponent, in which the client finishes with its own move.
 const REPLY: Duration = Duration::from_millis(5);
-/// A game ends in a draw here: the middle of the board is full, and no mate in sight.
-const LONGEST: usize = 40;
-/// The clocks, in milliseconds; they do not run.
+/// Plies after which a game ends in a draw: still in the middlegame.
+const MAX_PLIES: usize = 40;
+/// Both clocks, in milliseconds; they do not run.
 const CLOCK: u64 = 10_800_000;
-/// Between two empty lines.
+/// Interval of empty lines in the stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(6);
 
 /// A line of the stream.
 enum Said {
-    /// Nothing is asked for.
+    /// No move is requested.
     State(String),
-    /// The client is to move.
+    /// A move is requested.
     Question(String),
     /// The game is over.
     Last(String),
 }
 
-/// See the module's comment.
+/// A game on the server.
 pub(super) struct Game {
     pub id: String,
     board: Mutex<Board>,
@@ -43,17 +43,17 @@ struct Board {
     line: GameHistory<Chess>,
     moves: String,
     reader: Option<Sender<Said>>,
-    /// When the client was asked for its move, if that is measured.
+    /// When the move was requested, if it is measured.
     asked_at: Option<Instant>,
 }
 
-/// What came of a move.
+/// Result of a move.
 pub(super) enum Played {
-    /// It is none, or nobody asked.
+    /// It is illegal, or was not requested.
     Refused,
-    /// The time that it took, unless the game had just begun.
+    /// Accepted; with the time it took, except at the start of the game.
     Taken(Option<Duration>),
-    /// The same, and that was the end.
+    /// As [`Played::Taken`], at the end of the game.
     Over(Option<Duration>),
 }
 
@@ -63,7 +63,7 @@ impl Game {
         Game { id, board: Mutex::new(Board { line, moves: String::new(), reader: None, asked_at: None }) }
     }
 
-    /// The game as events tell it.
+    /// Returns the event of this kind.
     pub fn event(&self, kind: &str) -> String {
         let id = &self.id;
         format!(
@@ -72,8 +72,8 @@ impl Game {
         )
     }
 
-    /// Tells the game to one reader, to its end.
-    pub fn tell(&self, mut stream: Stream) -> io::Result<()> {
+    /// Streams the game to one reader.
+    pub fn serve(&self, mut stream: Stream) -> io::Result<()> {
         let (tell, told) = mpsc::channel();
         let full = {
             let mut board = self.board();
@@ -97,7 +97,7 @@ impl Game {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => stream.line("")?,
-                // Another reader has come.
+                // Another reader has taken over.
                 Err(RecvTimeoutError::Disconnected) => return stream.end(),
             }
         }
@@ -110,7 +110,7 @@ impl Game {
                 sleep(REPLY);
                 {
                     let mut board = self.board();
-                    // The first move waits for the client to get ready.
+                    // The first move includes the start of the client's game.
                     board.asked_at = (!board.moves.is_empty()).then(Instant::now);
                 }
                 stream.line(&text)
@@ -118,7 +118,7 @@ impl Game {
         }
     }
 
-    /// Plays the client's move, which arrived then, and answers it.
+    /// Plays the client's move, which arrived at this time, and answers it.
     pub fn play(&self, text: &str, at: Instant) -> Played {
         let mut board = self.board();
         if board.line.now().side() != Color::White || !board.play(text) {
@@ -145,7 +145,7 @@ impl Game {
         Played::Taken(took)
     }
 
-    /// Held for a few moments; a holder that panicked has at worst not answered.
+    // Held for a few moments; after a panic at worst a move is not answered.
     fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -170,7 +170,7 @@ impl Board {
     }
 
     fn is_over(&self) -> bool {
-        self.line.outcome().is_over() || self.line.moves().len() >= LONGEST
+        self.line.outcome().is_over() || self.line.moves().len() >= MAX_PLIES
     }
 
     fn last(&mut self) {
@@ -180,15 +180,8 @@ impl Board {
 
     fn say(&mut self, said: Said) {
         if let Some(reader) = &self.reader {
-            // One that is gone will be told all when it comes back.
+            // A reader that is gone gets the whole state when it returns.
             let _ = reader.send(said);
         }
     }
-}
-
-/// An answer to a request, with nothing behind it.
-pub(super) fn answer(out: &mut impl Write, status: &str, kind: &str, body: &str) -> io::Result<()> {
-    let length = body.len();
-    let text = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n{body}");
-    out.write_all(text.as_bytes())
 }

@@ -1,8 +1,7 @@
-//! `zeitnot bench overhead`: what a client of the Lichess Bot API adds to the time that it thinks, and what it
-//! costs to have it running.
+//! `zeitnot bench overhead`: measures the time that a client of the Lichess Bot API adds to its search, and its memory.
 //!
-//! [`server`] is a small Lichess with nothing of our client in it, [`game`] a game there; [`client`] is what is
-//! measured: this program as a process of its own, or whatever else comes.
+//! [`server`] is a small Lichess server without any code of our client, [`game`] a game there, [`client`] this program as
+//! a process of its own. Another client can be measured in its place.
 
 use std::{
     io::Write,
@@ -16,6 +15,7 @@ use super::super::{CliError, print};
 
 mod client;
 mod game;
+mod http;
 mod server;
 
 use client::Client;
@@ -23,14 +23,13 @@ use server::{Seen, Server};
 
 /// Measure what the Lichess client adds to the time that it thinks
 ///
-/// A small server that speaks the Bot API plays games against this program, which runs as a process of its
-/// own, and takes the time from when it asks for a move to when the move arrives. What the program was told
-/// to think is taken off; an answer that is there before that counts as one that took nothing beyond it, and
-/// is counted as early as well. Without a time to think it plays any move at once; with one, every game
-/// searches for that long at each move, all of them at the same time. Memory is that of the program without a
-/// game, what the first game adds, and what each further one does.
+/// A small server of the Bot API plays games against this program, which runs as a process of its own, and measures
+/// the time from the request for a move to its arrival, less the configured time for thinking. An answer before that
+/// time has no overhead, and is also counted as early. Without a time for thinking, the program plays random moves at
+/// once; with one, all games search for that long at each move, at the same time. Memory is that of the program
+/// without games, of the first game, and of each further one.
 ///
-/// With --listen another client can be measured in the same way: point it to the address, with any token.
+/// With --listen another client is measured in the same way: point it to the address, with any token.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -41,37 +40,37 @@ pub struct Args {
     /// Games at once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
     pub games: Option<u8>,
-    /// What the client is told to think about a move
+    /// Time for the client to think about each move
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub think: Option<Duration>,
-    /// Moves to be measured for a line
+    /// Moves to measure per row
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(10..))]
     pub moves: u32,
-    /// Start no client, and wait here for one
+    /// Start no client; wait for one at this address
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<SocketAddr>,
 }
 
-/// A line of the table.
+/// Row of the table.
 #[derive(Copy, Clone, Debug)]
 struct Row {
     games: u8,
     think: Duration,
 }
 
-/// What is measured if nothing is said.
-const USUAL: [Row; 4] = [
+/// Rows that are measured by default.
+const DEFAULT_ROWS: [Row; 4] = [
     Row { games: 1, think: Duration::ZERO },
     Row { games: 1, think: Duration::from_millis(100) },
     Row { games: 16, think: Duration::ZERO },
     Row { games: 16, think: Duration::from_millis(100) },
 ];
-/// A client that does nothing for so long is not there.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// Memory is looked at when the client has had this long to settle.
+/// Time after which a silent client is given up.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
+/// Pause before the memory is measured.
 const SETTLE: Duration = Duration::from_secs(1);
-/// So many moves are played in the first game alone, and not counted: by then it has what memory it needs.
-const FIRST: usize = 40;
+/// Moves of the first game before the others start, which are not counted: it then has all the memory it needs.
+const WARM_UP_MOVES: usize = 40;
 
 const HEADER: &str = "\
 games  think     moves | over p50 ms     p90     p99     max | early refused | ready ms  idle MiB  first  further
@@ -80,10 +79,10 @@ games  think     moves | over p50 ms     p90     p99     max | early refused | r
 /// Runs the command.
 ///
 /// # Errors
-/// [`CliError`] if it cannot be measured.
+/// [`CliError`] if the client or the server fails.
 pub fn run(args: &Args) -> Result<(), CliError> {
     let rows = match (args.games, args.think, args.listen) {
-        (None, None, None) => USUAL.to_vec(),
+        (None, None, None) => DEFAULT_ROWS.to_vec(),
         (games, think, _) => vec![Row { games: games.unwrap_or(1), think: think.unwrap_or_default() }],
     };
     print(|out| writeln!(out, "{HEADER}"))?;
@@ -94,17 +93,17 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What came of a line.
+/// Results of a row.
 #[derive(Clone, Debug, Default)]
 struct Measured {
-    /// Beyond the time to think, in order; nothing for an answer before its time.
+    /// Overhead of each answer, sorted; zero for an early one.
     over: Vec<Duration>,
-    /// So many were before it: the search was sure of its move, or the alarm for it is set a little early.
+    /// Answers before the time for thinking was over: the search was certain, or the timer fired a little early.
     early: usize,
     refused: usize,
-    /// From the start of the program to its event stream.
+    /// Time from the start of the program to its event stream.
     ready: Option<Duration>,
-    /// In bytes: before the first game, with one, and with all of them.
+    /// Memory in bytes: before the first game, with one game, with all games.
     idle: Option<u64>,
     one: Option<u64>,
     full: Option<u64>,
@@ -117,7 +116,9 @@ fn measure(row: Row, args: &Args) -> Result<Measured, CliError> {
     let server = Server::start(address, seen).map_err(io("cannot listen"))?;
     let began = Instant::now();
     let client = match args.listen {
-        None => Some(Client::start(server.address, row).map_err(io("cannot start a client"))?),
+        None => {
+            Some(Client::start(server.address, row.games, row.think).map_err(io("cannot start a client"))?)
+        }
         Some(_) => {
             print(|out| writeln!(out, "waiting for a client at http://{}", server.address))?;
             None
@@ -130,7 +131,7 @@ fn measure(row: Row, args: &Args) -> Result<Measured, CliError> {
     sleep(SETTLE);
     let idle = client.as_ref().and_then(Client::memory);
     server.begin_game();
-    play(&sees, row, FIRST)?;
+    play(&sees, row, WARM_UP_MOVES)?;
     let one = client.as_ref().and_then(Client::memory);
     for _ in 1..row.games {
         server.begin_game();
@@ -140,7 +141,7 @@ fn measure(row: Row, args: &Args) -> Result<Measured, CliError> {
     Ok(Measured { ready, idle, one, full, ..measured })
 }
 
-/// Takes the time of so many answers.
+/// Measures this many answers.
 fn play(sees: &Receiver<Seen>, row: Row, moves: usize) -> Result<Measured, CliError> {
     let mut measured = Measured::default();
     while measured.over.len() < moves {
@@ -157,11 +158,11 @@ fn play(sees: &Receiver<Seen>, row: Row, moves: usize) -> Result<Measured, CliEr
     Ok(measured)
 }
 
-/// What comes next; a client of somebody else's may be a while in coming.
+/// Waits for the next observation.
 fn wait(sees: &Receiver<Seen>, for_ever: bool) -> Result<Seen, CliError> {
     let seen = match for_ever {
         true => sees.recv().ok(),
-        false => sees.recv_timeout(PATIENCE).ok(),
+        false => sees.recv_timeout(CLIENT_TIMEOUT).ok(),
     };
     let silent = std::io::Error::from(std::io::ErrorKind::TimedOut);
     seen.ok_or(CliError::Io { doing: "the client does not play", source: silent })

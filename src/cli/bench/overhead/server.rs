@@ -1,9 +1,9 @@
-//! Just enough of a Lichess to play against: a thread a connection and blocking sockets, and none of the code
-//! that is measured.
+//! Just enough of a Lichess server to play against: one thread per connection and blocking sockets, without any of the
+//! code that is measured.
 
 use std::{
     collections::BTreeMap,
-    io::{self, BufRead, BufReader, Read, Write},
+    io::{self, BufReader},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -16,27 +16,28 @@ use std::{
 
 use zeitnot_engine::priority;
 
-use super::game::{Game, Played, answer};
+use super::{
+    game::{Game, Played},
+    http::{Request, Stream, answer},
+};
 
-/// The longest head of a request, and the longest body.
-const LONGEST: u64 = 1 << 16;
-/// Between two empty lines of the event stream.
+/// Interval of empty lines in the event stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(6);
 const ACCOUNT: &str = r#"{"id":"bench","username":"bench","title":"BOT","perfs":{"classical":{"games":0,"rating":1500,"rd":45,"prog":0}},"createdAt":1,"seenAt":1,"count":{"all":0,"rated":0},"playTime":{"total":0,"tv":0}}"#;
 const JSON: &str = "application/json";
 
-/// What a client has done.
+/// Observation of the client.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Seen {
-    /// It listens to its events.
+    /// It reads its event stream.
     Ready(Instant),
-    /// It answered so long after it was asked.
+    /// It answered this long after the request.
     Answered(Duration),
-    /// A move that was not asked for, or is none.
+    /// It sent an illegal move, or one that was not requested.
     Refused,
 }
 
-/// Listens until it is dropped.
+/// Listens until dropped.
 pub(super) struct Server {
     pub address: SocketAddr,
     shared: Arc<Shared>,
@@ -51,10 +52,7 @@ struct Shared {
 }
 
 impl Server {
-    /// A server with no game yet.
-    ///
-    /// # Errors
-    /// Those of listening.
+    /// Starts a server without games.
     pub fn start(address: SocketAddr, seen: Sender<Seen>) -> io::Result<Server> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
@@ -70,7 +68,7 @@ impl Server {
         Ok(server)
     }
 
-    /// One more game, that goes on as another one whenever it ends.
+    /// Starts another game. When it ends, the next one starts.
     pub fn begin_game(&self) {
         self.shared.begin();
     }
@@ -79,7 +77,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.shared.closed.store(true, Ordering::Relaxed);
-        // Whoever waits for a connection gets one, and sees that it was the last.
+        // Wakes the thread that accepts connections.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -91,9 +89,9 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         }
         let shared = shared.clone();
         thread::spawn(move || {
-            // What the client sends is to be seen when it comes, however busy the machine is.
+            // The arrival of a move is noted in time also on a busy machine.
             let _ = priority::raise();
-            // It ends as connections do.
+            // An error ends the connection.
             let _ = shared.serve(stream);
         });
     }
@@ -107,9 +105,9 @@ impl Shared {
             let path = path.split('?').next().unwrap_or_default();
             let segments: Vec<_> = path.split('/').filter(|segment| !segment.is_empty()).collect();
             match (method.as_str(), segments.as_slice()) {
-                ("GET", ["api", "stream", "event"]) => return self.tell(Stream::open(stream)?),
+                ("GET", ["api", "stream", "event"]) => return self.serve_events(Stream::open(stream)?),
                 ("GET", ["api", "bot", "game", "stream", id]) => match self.game(id) {
-                    Some(game) => return game.tell(Stream::open(stream)?),
+                    Some(game) => return game.serve(Stream::open(stream)?),
                     None => answer(&mut stream, "404 Not Found", JSON, r#"{"error":"No such game"}"#)?,
                 },
                 ("POST", ["api", "bot", "game", id, "move", mv]) => self.play(&mut stream, id, mv, at)?,
@@ -139,7 +137,7 @@ impl Shared {
         };
         answer(stream, "200 OK", JSON, r#"{"ok":true}"#)?;
         if let Some(took) = took {
-            // Who has seen enough does not listen any more.
+            // Nobody listens after the last measured move.
             let _ = self.seen.send(Seen::Answered(took));
         }
         if is_over {
@@ -158,13 +156,13 @@ impl Shared {
         self.event(event);
     }
 
-    /// The event stream: the games that run, then what happens.
-    fn tell(&self, mut stream: Stream) -> io::Result<()> {
+    /// Serves the event stream: the running games, then new events.
+    fn serve_events(&self, mut stream: Stream) -> io::Result<()> {
         let _ = self.seen.send(Seen::Ready(Instant::now()));
         let (tell, told) = mpsc::channel();
         let running: Vec<_> = {
             let games = self.games();
-            // Under one lock: no game is told twice, and none is missed.
+            // Under one lock, so that no game is sent twice or missed.
             *self.events.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
             games.values().map(|game| game.event("gameStart")).collect()
         };
@@ -191,59 +189,5 @@ impl Shared {
 
     fn games(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Game>>> {
         self.games.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A request; its body is read and forgotten.
-struct Request {
-    method: String,
-    path: String,
-    /// When its first line was there.
-    at: Instant,
-}
-
-impl Request {
-    /// `None`: there are no more.
-    fn read(reader: &mut BufReader<TcpStream>) -> io::Result<Option<Request>> {
-        let mut head = reader.by_ref().take(LONGEST);
-        let (mut first, mut length) = (String::new(), 0);
-        if head.read_line(&mut first)? == 0 {
-            return Ok(None);
-        }
-        let at = Instant::now();
-        let mut line = String::new();
-        while head.read_line(&mut line)? > 0 && !line.trim().is_empty() {
-            if let Some((name, value)) = line.split_once(':')
-                && name.eq_ignore_ascii_case("content-length")
-            {
-                length = value.trim().parse().unwrap_or(0);
-            }
-            line.clear();
-        }
-        io::copy(&mut reader.by_ref().take(LONGEST.min(length)), &mut io::sink())?;
-        let mut words = first.split_whitespace().map(str::to_owned);
-        Ok(words.next().zip(words.next()).map(|(method, path)| Request { method, path, at }))
-    }
-}
-
-/// An answer that goes on, line by line.
-pub(super) struct Stream(TcpStream);
-
-impl Stream {
-    fn open(mut stream: TcpStream) -> io::Result<Stream> {
-        let head =
-            "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
-        stream.write_all(head.as_bytes())?;
-        Ok(Stream(stream))
-    }
-
-    /// A line; an empty one says no more than that we live.
-    pub fn line(&mut self, text: &str) -> io::Result<()> {
-        self.0.write_all(format!("{:x}\r\n{text}\n\r\n", text.len() + 1).as_bytes())
-    }
-
-    /// That was all.
-    pub fn end(mut self) -> io::Result<()> {
-        self.0.write_all(b"0\r\n\r\n")
     }
 }
