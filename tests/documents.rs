@@ -142,7 +142,7 @@ fn each_key_of_lichess_bot_that_is_told_has_ours() {
             match code {
                 "[[server]]" => table = "[[server]] lichess",
                 // It has the same keys.
-                "[server.challenges.bot]" => table = "[server.challenges.human]",
+                "[server.challenge.bot]" => table = "[server.challenge.human]",
                 code if code.starts_with('[') => table = code,
                 _ => {}
             }

@@ -10,9 +10,7 @@ use std::{
 use clap::Subcommand;
 
 use zeitnot_clients::lichess::{
-    Config, HttpError, NoToken, Visit,
-    clubs::{Password, Tournament},
-    join, leave, upgrade, visit,
+    Config, HttpError, Password, TokenError, TokenInfo, Tournament, check_token, join, leave, upgrade,
 };
 use zeitnot_wire::lichess::{Scope, TeamId, Token, TournamentId};
 
@@ -83,7 +81,7 @@ pub enum What {
 pub enum AccountError {
     /// There is no token.
     #[error(transparent)]
-    Token(#[from] NoToken),
+    Token(#[from] TokenError),
     /// The server did not answer as it should.
     #[error("{server}: {source}{}", advice(source))]
     Server {
@@ -123,15 +121,17 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     let configs = configured(&args.config)?;
     let all = configs.len();
     if let (What::Check, None) = (&args.what, args.account) {
-        return configs.iter().try_for_each(|config| check(config, &ask(config, &find(config)?, visit)?));
+        return configs
+            .iter()
+            .try_for_each(|config| check(config, &ask(config, &find(config)?, check_token)?));
     }
     let at = args.account.map_or(0, |number| number.get() - 1);
     let none = || CliError::Usage(format!("--account {}: the configuration has {all}", at + 1));
     let config = configs.into_iter().nth(at).ok_or_else(none)?;
     let token = find(&config)?;
     match &args.what {
-        What::Check => check(&config, &ask(&config, &token, visit)?),
-        What::Upgrade { yes } => make_bot(&config, &token, &ask(&config, &token, visit)?, *yes),
+        What::Check => check(&config, &ask(&config, &token, check_token)?),
+        What::Upgrade { yes } => make_bot(&config, &token, &ask(&config, &token, check_token)?, *yes),
         What::Join { id, team, password } => {
             let tournament = entered(&config, *id, team.as_ref(), password.as_ref());
             ask(&config, &token, |config, token| join(config, token, tournament))?;
@@ -164,7 +164,7 @@ fn entered(
 
 /// The servers that speak "lichess", at least one. Who has no configuration yet may still look.
 fn configured(path: &Path) -> Result<Vec<Config>, CliError> {
-    let usual = || vec![Config::new(Default::default(), None)];
+    let usual = || vec![Config::default()];
     if path == Path::new(DEFAULT) && !path.exists() {
         return Ok(usual());
     }
@@ -202,7 +202,7 @@ where
     Ok(answer.map_err(|source| AccountError::Server { server: config.url.to_string(), source })?)
 }
 
-fn check(config: &Config, Visit { user, scopes }: &Visit) -> Result<(), CliError> {
+fn check(config: &Config, TokenInfo { user, scopes }: &TokenInfo) -> Result<(), CliError> {
     print(|out| {
         let title = user.title.as_ref().map_or("none", |title| title.as_str());
         writeln!(out, "account: {} at {}, title: {title}", user.id, config.url)?;
@@ -215,7 +215,7 @@ fn check(config: &Config, Visit { user, scopes }: &Visit) -> Result<(), CliError
         if config.token.is_some() {
             writeln!(out, "token: it stands in the configuration: do not share that, or use `token_file`")?;
         }
-        config.offers().iter().try_for_each(|offer| writeln!(out, "{offer}"))
+        config.describe().iter().try_for_each(|offer| writeln!(out, "{offer}"))
     })?;
     if !scopes.0.contains(&Scope::BotPlay) {
         return Err(AccountError::NoScope.into());
@@ -226,9 +226,9 @@ fn check(config: &Config, Visit { user, scopes }: &Visit) -> Result<(), CliError
     Ok(())
 }
 
-fn make_bot(config: &Config, token: &Token, seen: &Visit, yes: bool) -> Result<(), CliError> {
-    let id = &seen.user.id;
-    if seen.user.is_bot() {
+fn make_bot(config: &Config, token: &Token, info: &TokenInfo, yes: bool) -> Result<(), CliError> {
+    let id = &info.user.id;
+    if info.user.is_bot() {
         return print(|out| writeln!(out, "{id} is a bot already."));
     }
     if !yes && !agrees(id.as_str())? {

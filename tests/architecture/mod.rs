@@ -22,7 +22,6 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
 const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
     ("arena", &["config.rs", "lichess/mod.rs", "tournament/"]),
     ("arena", &["imcs/"]),
-    ("clients", &["lichess/"]),
     ("engine", &["search/"]),
     ("engine", &["textbook/"]),
     ("wire", &["lichess/"]),

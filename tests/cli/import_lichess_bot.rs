@@ -79,7 +79,7 @@ fn what_is_off_there_is_off_here() {
     let few = "token: x\nengine: {dir: e, name: n, polyglot: {enabled: false, book: {standard: b}}}\n\
         matchmaking:\n  challenge_timeout: 1\n  block_list: [Eve]\nchallenge: {only_bot: true}\n";
     let converted = converted(few);
-    for absent in ["matchmaking", "book", "never", "resign", "draw", "ponder", "Could not"] {
+    for absent in ["matchmaking", "book", "block_list", "resign", "draw", "ponder", "Could not"] {
         assert!(!converted.text.contains(absent), "{absent}\n{}", converted.text);
     }
     assert!(converted.text.contains("accept = false") && converted.left.is_empty());

@@ -28,12 +28,12 @@ impl Client {
         Client::of(&server.url, "lip_hush", kind, settings)
     }
 
-    /// Wherever the server is; what the settings say of `patience` comes last.
+    /// Wherever the server is; `timeouts` of the settings come last.
     pub fn of(url: &str, token: &str, kind: Kind, settings: &str) -> Client {
-        let (settings, patience) = settings.split_once("[patience]").unwrap_or((settings, ""));
+        let (settings, timeouts) = settings.split_once("[timeouts]").unwrap_or((settings, ""));
         let text = format!(
-            "url = '{url}'\ntoken = '{token}'\n{settings}\n[patience]\nsilence = '1s'\nanswer = '2s'\n\
-             first_pause = '20ms'\nlongest_pause = '100ms'\nlimited = '300ms'\n{patience}"
+            "url = '{url}'\ntoken = '{token}'\n{settings}\n[timeouts]\nsilence = '1s'\nreply = '2s'\n\
+             reconnect = {{ min_delay = '20ms', max_delay = '100ms', stable_after = '10s' }}\nrate_limited = '300ms'\n{timeouts}"
         );
         let config: Config = toml::from_str(&text).unwrap();
         let shutdown = Shutdown::default();

@@ -30,8 +30,8 @@ pub struct Player {
 impl Table {
     pub async fn start(server: &mut Server, settings: &str) -> Table {
         let text = format!(
-            "url = '{}'\ntoken = 'lip_hush'\n{settings}\n[patience]\nsilence = '1s'\nanswer = '2s'\n\
-             first_pause = '20ms'\nlongest_pause = '100ms'\nlimited = '300ms'",
+            "url = '{}'\ntoken = 'lip_hush'\n{settings}\n[timeouts]\nsilence = '1s'\nreply = '2s'\n\
+             reconnect = {{ min_delay = '20ms', max_delay = '100ms', stable_after = '10s' }}\nrate_limited = '300ms'",
             server.url
         );
         let config: Config = toml::from_str(&text).unwrap();

@@ -3,7 +3,6 @@
 //!
 //! A new protocol is a file here that implements [`Protocol`], and an entry in [`PROTOCOLS`].
 
-mod backoff;
 pub mod contest;
 pub mod imcs;
 pub mod lichess;

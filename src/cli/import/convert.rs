@@ -116,9 +116,9 @@ impl Import<'_> {
     /// Where theirs has other defaults than ours: what the file leaves out.
     fn server(&mut self) {
         self.set("server.protocol", Toml::String("lichess".to_owned()));
-        self.set("server.max_games", Toml::Integer(1));
-        self.set("server.challenges.order", Toml::String("best".to_owned()));
-        self.set("server.challenges.bot.accept", Toml::Boolean(false));
+        self.set("server.concurrency", Toml::Integer(1));
+        self.set("server.challenge.sort_by", Toml::String("best".to_owned()));
+        self.set("server.challenge.bot.accept", Toml::Boolean(false));
     }
 
     /// The engine: theirs is a program, and without one it is ours.
@@ -238,7 +238,7 @@ impl Import<'_> {
     }
 
     fn challenges(&mut self) {
-        let max_games = self.ours_at("server.max_games").and_then(Toml::as_integer).unwrap_or(1);
+        let max_games = self.ours_at("server.concurrency").and_then(Toml::as_integer).unwrap_or(1);
         let usual = zeitnot_bot::Config::default().max_games;
         if usize::try_from(max_games).is_ok_and(|games| games > usual) {
             self.set("bot.max_games", Toml::Integer(max_games));
@@ -249,15 +249,15 @@ impl Import<'_> {
         }
         if self.look("challenge.only_bot") == Some(&Value::Bool(true)) {
             self.take("challenge.only_bot");
-            self.set("server.challenges.human.accept", Toml::Boolean(false));
+            self.set("server.challenge.human.accept", Toml::Boolean(false));
         }
         let (age, most) = ("challenge.recent_bot_challenge_age", "challenge.max_recent_bot_challenges");
         let both = self.look(age).and_then(values::seconds).zip(self.look(most).and_then(values::positive));
         if let Some((within, games)) = both {
             self.take(age);
             self.take(most);
-            self.set("server.challenges.bot.recent.games", games);
-            self.set("server.challenges.bot.recent.within", within);
+            self.set("server.challenge.bot.max_recent_challenges", games);
+            self.set("server.challenge.bot.recent_challenge_age", within);
         }
     }
 
@@ -266,16 +266,16 @@ impl Import<'_> {
             return;
         }
         // Anybody, where theirs says nothing.
-        if self.ours_at("server.matchmaking.rating_difference").is_none() {
-            self.set("server.matchmaking.rating_difference", Toml::Integer(4000));
+        if self.ours_at("server.matchmaking.opponent_rating_difference").is_none() {
+            self.set("server.matchmaking.opponent_rating_difference", Toml::Integer(4000));
         }
         let variant = self.take_text("matchmaking.challenge_variant").unwrap_or_else(|| "random".to_owned());
-        let accepted = self.ours_at("server.challenges.human.variants").and_then(Toml::as_array);
+        let accepted = self.ours_at("server.challenge.human.variants").and_then(Toml::as_array);
         let words = match variant.as_str() {
             "random" => accepted.cloned().unwrap_or_default(),
             one => vec![Toml::String(one.to_owned())],
         };
-        let played = lichess::terms::played();
+        let played = lichess::playable_variants();
         let is_proposed =
             |word: &&str| *word != "fromPosition" && played.iter().any(|variant| variant.as_str() == *word);
         let variants: Table = words
@@ -289,11 +289,11 @@ impl Import<'_> {
         } else {
             self.set("server.matchmaking.variants", Toml::Table(variants));
         }
-        self.times();
+        self.clocks();
     }
 
     /// Each time with each increment.
-    fn times(&mut self) {
+    fn clocks(&mut self) {
         let initials = self.take_list("matchmaking.challenge_initial_time");
         let increments = self.take_list("matchmaking.challenge_increment");
         let mut times = Table::new();
@@ -301,7 +301,7 @@ impl Import<'_> {
         {
             let (Some(initial), Some(increment)) = (initial.as_u64(), increment.as_u64()) else { continue };
             let time = format!("{initial}+{increment}");
-            if time.parse::<TimeControl>().is_ok_and(lichess::matchmaking::offered) {
+            if time.parse::<TimeControl>().is_ok_and(lichess::is_offered) {
                 times.insert(time, Toml::Integer(1));
             } else {
                 self.leave(
@@ -313,15 +313,15 @@ impl Import<'_> {
         if times.is_empty() {
             self.leave("matchmaking.challenge_initial_time", "no clock is left; ours is the usual one");
         } else {
-            self.set("server.matchmaking.times", Toml::Table(times));
+            self.set("server.matchmaking.clocks", Toml::Table(times));
         }
     }
 
     /// Games as PGN.
     fn records(&mut self) {
         if let Some(folder) = self.take_text("pgn_directory") {
-            self.set("server.records.folder", Toml::String(self.path(Path::new(&folder))));
-            self.copy("pgn_file_grouping", &["server.records.file"], values::grouping);
+            self.set("server.pgn_directory", Toml::String(self.path(Path::new(&folder))));
+            self.copy("pgn_file_grouping", &["server.pgn_file_grouping"], values::grouping);
         }
     }
 

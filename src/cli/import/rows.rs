@@ -7,7 +7,7 @@ use super::values::{self as read, Read};
 pub struct Row {
     /// With the tables it is in: `challenge.max_base`.
     pub theirs: &'static str,
-    /// The same way. Servers are many, but theirs is one: `server.max_games`.
+    /// The same way. Servers are many, but theirs is one: `server.concurrency`.
     pub ours: &'static [&'static str],
     pub(super) read: Read,
     /// A list, each entry of which is read.
@@ -23,9 +23,9 @@ const fn list(theirs: &'static str, ours: &'static [&'static str], read: Read) -
 }
 
 /// One key of theirs is one for humans and one for bots.
-macro_rules! terms {
+macro_rules! filter {
     ($key:literal) => {
-        &[concat!("server.challenges.human.", $key), concat!("server.challenges.bot.", $key)]
+        &[concat!("server.challenge.human.", $key), concat!("server.challenge.bot.", $key)]
     };
 }
 
@@ -33,8 +33,8 @@ macro_rules! terms {
 pub const ROWS: &[Row] = &[
     one("url", &["server.url"], read::address),
     one("move_overhead", &["bot.move_overhead"], read::millis),
-    one("abort_time", &["server.patience.first_move"], read::seconds),
-    one("max_takebacks_accepted", &["server.takebacks"], read::number),
+    one("abort_time", &["server.timeouts.abort_time"], read::seconds),
+    one("max_takebacks_accepted", &["server.max_takebacks_accepted"], read::number),
     one("engine.polyglot.min_weight", &["bot.book.min_weight"], read::number),
     one("engine.polyglot.selection", &["bot.book.select"], read::selection),
     one("engine.polyglot.max_depth", &["bot.book.max_ply"], read::plies),
@@ -52,40 +52,44 @@ pub const ROWS: &[Row] = &[
     one("engine.online_moves.lichess_opening_explorer.min_games", &["bot.explorer.min_games"], read::number),
     one("engine.online_moves.lichess_opening_explorer.min_time", &["bot.explorer.min_clock"], read::seconds),
     one("correspondence.move_time", &["server.correspondence.move_time"], read::seconds),
-    one("correspondence.checkin_period", &["server.correspondence.checkin"], read::seconds),
-    one("correspondence.disconnect_time", &["server.correspondence.away"], read::seconds),
-    one("greeting.hello", &["server.chat.greeting"], read::text),
-    one("greeting.goodbye", &["server.chat.farewell"], read::text),
-    one("greeting.hello_spectators", &["server.chat.greeting_spectators"], read::text),
-    one("greeting.goodbye_spectators", &["server.chat.farewell_spectators"], read::text),
-    one("challenge.concurrency", &["server.max_games"], read::positive),
-    one("challenge.sort_by", &["server.challenges.order"], read::order),
-    one("challenge.accept_bot", &["server.challenges.bot.accept"], read::boolean),
-    list("challenge.variants", terms!("variants"), read::variant),
-    list("challenge.time_controls", terms!("speeds"), read::speed),
-    list("challenge.modes", terms!("modes"), read::mode),
-    one("challenge.min_base", terms!("shortest"), read::base),
-    one("challenge.max_base", terms!("longest"), read::base),
-    one("challenge.min_increment", terms!("least_increment"), read::seconds),
-    one("challenge.max_increment", terms!("most_increment"), read::seconds),
-    one("challenge.min_days", terms!("fewest_days"), read::number),
-    one("challenge.max_days", terms!("most_days"), read::number),
-    one("challenge.min_rating", terms!("lowest_rating"), read::number),
-    one("challenge.max_rating", terms!("highest_rating"), read::number),
+    one("correspondence.checkin_period", &["server.correspondence.checkin_period"], read::seconds),
+    one("correspondence.disconnect_time", &["server.correspondence.disconnect_time"], read::seconds),
+    one("greeting.hello", &["server.chat.hello"], read::text),
+    one("greeting.goodbye", &["server.chat.goodbye"], read::text),
+    one("greeting.hello_spectators", &["server.chat.hello_spectators"], read::text),
+    one("greeting.goodbye_spectators", &["server.chat.goodbye_spectators"], read::text),
+    one("challenge.concurrency", &["server.concurrency"], read::positive),
+    one("challenge.sort_by", &["server.challenge.sort_by"], read::order),
+    one("challenge.accept_bot", &["server.challenge.bot.accept"], read::boolean),
+    list("challenge.variants", filter!("variants"), read::variant),
+    list("challenge.time_controls", filter!("time_controls"), read::speed),
+    list("challenge.modes", filter!("modes"), read::mode),
+    one("challenge.min_base", filter!("min_base"), read::base),
+    one("challenge.max_base", filter!("max_base"), read::base),
+    one("challenge.min_increment", filter!("min_increment"), read::seconds),
+    one("challenge.max_increment", filter!("max_increment"), read::seconds),
+    one("challenge.min_days", filter!("min_days"), read::number),
+    one("challenge.max_days", filter!("max_days"), read::number),
+    one("challenge.min_rating", filter!("min_rating"), read::number),
+    one("challenge.max_rating", filter!("max_rating"), read::number),
     one(
         "challenge.bullet_requires_increment",
-        &["server.challenges.bot.bullet_needs_increment"],
+        &["server.challenge.bot.bullet_requires_increment"],
         read::boolean,
     ),
-    list("challenge.block_list", &["server.people.never"], read::name),
-    list("challenge.online_block_list", &["server.people.never_urls"], read::list),
-    list("challenge.allow_list", &["server.people.only"], read::name),
-    list("matchmaking.block_list", &["server.people.never"], read::name),
-    list("matchmaking.online_block_list", &["server.people.never_urls"], read::list),
-    one("matchmaking.challenge_timeout", &["server.matchmaking.after"], read::minutes),
-    one("matchmaking.opponent_min_rating", &["server.matchmaking.lowest_rating"], read::number),
-    one("matchmaking.opponent_max_rating", &["server.matchmaking.highest_rating"], read::number),
-    one("matchmaking.opponent_rating_difference", &["server.matchmaking.rating_difference"], read::number),
+    list("challenge.block_list", &["server.players.block_list"], read::name),
+    list("challenge.online_block_list", &["server.players.online_block_list"], read::list),
+    list("challenge.allow_list", &["server.players.allow_list"], read::name),
+    list("matchmaking.block_list", &["server.players.block_list"], read::name),
+    list("matchmaking.online_block_list", &["server.players.online_block_list"], read::list),
+    one("matchmaking.challenge_timeout", &["server.matchmaking.challenge_timeout"], read::minutes),
+    one("matchmaking.opponent_min_rating", &["server.matchmaking.opponent_min_rating"], read::number),
+    one("matchmaking.opponent_max_rating", &["server.matchmaking.opponent_max_rating"], read::number),
+    one(
+        "matchmaking.opponent_rating_difference",
+        &["server.matchmaking.opponent_rating_difference"],
+        read::number,
+    ),
     one("matchmaking.challenge_mode", &["server.matchmaking.modes"], read::modes),
 ];
 
@@ -183,11 +187,11 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("rate_limiting_delay", "the server's limits are kept in any case"),
     ("quit_after_all_games_finish", "the first Ctrl-C lets the games end, the second leaves them"),
     ("correspondence.ponder", "nobody thinks ahead in a game of days"),
-    ("challenge.rating_difference", "see `lowest_rating` and `highest_rating` of [server.challenges.bot]"),
+    ("challenge.rating_difference", "see `min_rating` and `max_rating` of [server.challenge.bot]"),
     ("challenge.online_block_list", "only what begins with https:// is read"),
     ("matchmaking.online_block_list", "only what begins with https:// is read"),
-    ("challenge.preference", "see `kept_for_humans` of [server.challenges]"),
-    ("challenge.max_simultaneous_games_per_user", "see `recent` of [server.challenges.human]"),
+    ("challenge.preference", "see `reserved_for_humans` of [server.challenge]"),
+    ("challenge.max_simultaneous_games_per_user", "see `max_recent_challenges` of [server.challenge.human]"),
     ("challenge.recent_bot_challenge_age", "it needs max_recent_bot_challenges"),
     ("challenge.max_recent_bot_challenges", "it needs recent_bot_challenge_age"),
     ("matchmaking.allow_during_games", "bots are challenged when no game runs"),
@@ -196,6 +200,6 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("matchmaking.challenge_filter", "who declined is left alone for a while"),
     ("matchmaking.delay_after_decline", "who declined is left alone for a while"),
     ("matchmaking.include_challenge_block_list", "one list holds for both"),
-    ("matchmaking.overrides", "`times` and `variants` of [server.matchmaking] have weights instead"),
+    ("matchmaking.overrides", "`clocks` and `variants` of [server.matchmaking] have weights instead"),
     ("pgn_file_grouping", "it needs pgn_directory"),
 ];

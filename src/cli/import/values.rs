@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use toml::Value as Toml;
 
-use zeitnot_clients::lichess::{Base, people::ListUrl};
+use zeitnot_clients::lichess::{Base, ListUrl};
 use zeitnot_wire::lichess::{Speed, UserId};
 
 /// How a value is read.
@@ -129,7 +129,7 @@ pub fn speed(value: &Value) -> Option<Toml> {
 
 /// A variant that our rules know.
 pub fn variant(value: &Value) -> Option<Toml> {
-    let played = zeitnot_clients::lichess::terms::played();
+    let played = zeitnot_clients::lichess::playable_variants();
     text(value).filter(|word| played.iter().any(|variant| word.as_str() == Some(variant.as_str())))
 }
 

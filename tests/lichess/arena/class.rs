@@ -146,7 +146,7 @@ async fn two_protocols_in_one_round_robin() {
     let address = arena.lichess().unwrap();
     for name in ["lila", "otto"] {
         let text = format!(
-            "url = 'http://{address}'\ntoken = 'lip_{name}'\n[patience]\nfirst_pause = '20ms'\nlongest_pause = '100ms'"
+            "url = 'http://{address}'\ntoken = 'lip_{name}'\n[timeouts]\nreconnect = {{ min_delay = '20ms', max_delay = '100ms', stable_after = '10s' }}"
         );
         let config: lichess::Config = toml::from_str(&text).unwrap();
         let run = Lichess::run(config, lobby(), shutdown.clone());

@@ -98,8 +98,8 @@ impl Server {
 /// agrees on a draw at move thirty, so that none takes too long.
 fn start_bot(address: SocketAddr, name: &str, shutdown: &Shutdown, tasks: &TaskTracker) -> JoinHandle<()> {
     let text = format!(
-        "url = 'http://{address}'\ntoken = 'lip_{name}'\nmax_games = 8\n\
-         [patience]\nfirst_pause = '50ms'\nlongest_pause = '300ms'"
+        "url = 'http://{address}'\ntoken = 'lip_{name}'\nconcurrency = 8\n\
+         [timeouts]\nreconnect = {{ min_delay = '50ms', max_delay = '300ms', stable_after = '10s' }}"
     );
     let config: lichess::Config = toml::from_str(&text).unwrap();
     let settings = bot::Config {

@@ -46,7 +46,7 @@ async fn plays(server: &mut Server, events: &Feed, id: &str) -> Feed {
 #[tokio::test]
 async fn the_best_who_waits_goes_first_and_who_is_gone_is_passed_over() {
     let mut server = Server::start().await;
-    let client = Client::start(&server, "max_games = 1\ngames = 2\nchallenges = { order = 'best' }");
+    let client = Client::start(&server, "concurrency = 1\ngames = 2\nchallenge = { sort_by = 'best' }");
     let events = server.events().await;
     events.line(&from("aaaaaaaa", "a", "", 1500));
     accepts(&mut server, "aaaaaaaa").await.ok();
@@ -73,7 +73,7 @@ async fn the_best_who_waits_goes_first_and_who_is_gone_is_passed_over() {
 #[tokio::test]
 async fn humans_have_a_place_and_leaving_tells_who_waits() {
     let mut server = Server::start().await;
-    let client = Client::start(&server, "max_games = 2\nchallenges = { kept_for_humans = 1 }");
+    let client = Client::start(&server, "concurrency = 2\nchallenge = { reserved_for_humans = 1 }");
     let events = server.events().await;
     events.line(&from("aaaaaaaa", "x", "BOT", 1500));
     accepts(&mut server, "aaaaaaaa").await.ok();
@@ -100,7 +100,7 @@ async fn a_game_that_was_found_takes_a_place() {
     let found =
         r#"{"nowPlaying":[{"gameId":"aaaaaaaa","color":"black","opponent":{"id":"x","username":"BOT x"}}]}"#;
     server.answer("/api/account/playing", 200, found);
-    let client = Client::start(&server, "max_games = 1\nchallenges = { queue = 0 }");
+    let client = Client::start(&server, "concurrency = 1\nchallenge = { max_queue = 0 }");
     let events = server.events().await;
     let game = server.game().await;
     game.line(&of_game("aaaaaaaa", &full(false, "")));
@@ -113,7 +113,7 @@ async fn a_game_that_was_found_takes_a_place() {
 #[tokio::test]
 async fn an_acceptance_whose_answer_was_lost_is_one_all_the_same() {
     let mut server = Server::start().await;
-    let client = Client::start(&server, "max_games = 1\ngames = 1");
+    let client = Client::start(&server, "concurrency = 1\ngames = 1");
     let events = server.events().await;
     events.line(&from("aaaaaaaa", "a", "", 1500));
     accepts(&mut server, "aaaaaaaa").await.answer(502, "<html>");
@@ -157,7 +157,7 @@ async fn the_lists_of_who_is_played_change_while_we_play() {
     let client = Client::start(
         &server,
         &format!(
-            "people = {{ never_file = '{}', never_urls = ['{}list'], look_every = '50ms', fetch_every = '50ms' }}",
+            "players = {{ block_list_file = '{}', online_block_list = ['{}list'], file_check_period = '50ms', download_period = '50ms' }}",
             file.display(),
             server.url
         ),
@@ -188,7 +188,7 @@ async fn who_plays_in_a_game_that_was_found_is_told_by_the_game() {
         let found =
             format!(r#"{{"gameId":"{ID}","color":"white","opponent":{{"id":"them","username":"Them"}}}}"#);
         server.answer("/api/account/playing", 200, &format!(r#"{{"nowPlaying":[{found}]}}"#));
-        let _client = Client::start(&server, "max_games = 2\nchallenges = { kept_for_humans = 1 }");
+        let _client = Client::start(&server, "concurrency = 2\nchallenge = { reserved_for_humans = 1 }");
         let events = server.events().await;
         let game = server.game().await;
         game.line(&full(true, "").replace(r#""id":"them","#, &format!(r#"{title}"id":"them","#)));

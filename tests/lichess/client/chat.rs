@@ -13,7 +13,7 @@ use crate::support::{
 };
 
 const CHAT: &str =
-    "games = 1\nchat = { greeting = 'Hi {opponent}, {engine} here', farewell = 'Bye', answers = 2 }";
+    "games = 1\nchat = { hello = 'Hi {opponent}, {engine} here', goodbye = 'Bye', max_answers = 2 }";
 
 fn line(room: &str, user: &str, text: &str) -> String {
     format!(r#"{{"type":"chatLine","room":"{room}","username":"{user}","text":"{text}"}}"#)
@@ -84,7 +84,7 @@ async fn answer(server: &mut Server, game: &Feed, line: &str, wanted: &str) -> S
 #[tokio::test]
 async fn every_question_has_its_answer_in_its_room() {
     let mut server = Server::start().await;
-    let mut table = Table::start(&mut server, "max_games = 1\nchat = { answers = 1000 }").await;
+    let mut table = Table::start(&mut server, "concurrency = 1\nchat = { max_answers = 1000 }").await;
     let (game, mut seat) = table.game(&mut server, &full(true, "")).await;
     let (turn, _) = seat.asked().await;
     let mut said = Vec::new();
@@ -106,8 +106,8 @@ async fn every_question_has_its_answer_in_its_room() {
         "room=player&text=I+answer+%21help%2C+%21name%2C+%21eval%2C+%21queue.",
         "room=spectator&text=I+answer+%21help%2C+%21name%2C+%21eval%2C+%21queue.",
         &name,
-        "room=spectator&text=I+have+not+thought+yet.",
-        "room=player&text=I+tell+that+only+to+those+who+watch.",
+        "room=spectator&text=I+have+not+searched+yet.",
+        "room=player&text=I+tell+that+only+to+spectators.",
     ];
     assert_eq!(said, expected);
     let eval = Eval { worth: Worth::Centipawns(31), depth: 9 };
@@ -129,7 +129,7 @@ async fn every_question_has_its_answer_in_its_room() {
 #[tokio::test]
 async fn who_was_told_to_say_less_speaks_again_later() {
     let mut server = Server::start().await;
-    let mut table = Table::start(&mut server, "chat = { greeting = 'Hi', answers = 1000 }").await;
+    let mut table = Table::start(&mut server, "chat = { hello = 'Hi', max_answers = 1000 }").await;
     let (game, mut seat) = table.game(&mut server, &full(true, "")).await;
     seat.asked().await;
     let post = server.post().await;

@@ -14,8 +14,8 @@ use crate::support::{
 
 const DAYS: &str = r#"{"type":"correspondence","daysPerTurn":3}"#;
 /// Nobody is waited for, and sleeping games are looked at often.
-const BRISK: &str = "correspondence = { at_once = 3, move_time = '50ms', away = '0s', checkin = '300ms', \
-                     max_games = 101 }\nchallenges.human.speeds = ['bullet', 'blitz', 'correspondence']";
+const BRISK: &str = "correspondence = { max_active = 3, move_time = '50ms', disconnect_time = '0s', checkin_period = '300ms', \
+                     max_games = 101 }\nchallenge.human.time_controls = ['bullet', 'blitz', 'correspondence']";
 
 fn name(number: usize) -> String {
     format!("{number:08}")
@@ -219,7 +219,7 @@ async fn a_hundred_games_are_played_a_few_at_a_time_and_leave_room_for_clocks() 
     let all = |turn: bool| (0..100).map(move |number| listed(&name(number), turn.then_some(number as u32)));
     // The most urgent first, and not more than fifty.
     playing(&server, all(true).take(50));
-    let client = Client::start(&server, &format!("max_games = 1\n{BRISK}"));
+    let client = Client::start(&server, &format!("concurrency = 1\n{BRISK}"));
     let events = server.events().await;
     for number in 0..100 {
         events.line(&started(&name(number), Some(number as u32)));

@@ -68,7 +68,7 @@ async fn what_fits_at_the_second_look_is_played() {
 async fn one_game_is_resigned_and_the_others_go_on() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start().await;
-    let settings = "max_games = 2\n[server.patience]\nfirst_pause = '20ms'\nanswer = '10s'";
+    let settings = "concurrency = 2\n[server.timeouts]\nreconnect = { min_delay = '20ms', max_delay = '30s', stable_after = '10s' }\nreply = '10s'";
     let program = Program::start(folder.path(), &server.url, "lip_hush", settings);
     let events = server.events().await;
     events.line(&game_event("gameStart"));
@@ -101,8 +101,7 @@ async fn one_game_is_resigned_and_the_others_go_on() {
     let warnings = || program.warnings().into_iter().filter(|line| line.contains("fit")).collect::<Vec<_>>();
     until("a warning", async || !warnings().is_empty()).await;
     let [warning] = &warnings()[..] else { panic!("{:#?}", warnings()) };
-    let words =
-        "resigned, as it cannot be played: its moves do not fit our rules: 'f3f9' is no legal move here";
+    let words = "resigned, as the game cannot be continued: its moves do not fit our rules: 'f3f9' is no legal move here";
     assert!(warning.contains(words), "{warning}");
     program.kill().await;
 }
@@ -134,7 +133,8 @@ async fn what_has_hardly_begun_is_undone_if_the_server_lets_us() {
 async fn lines_that_never_fit_do_not_make_a_circle() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start().await;
-    let settings = format!("games = 1\nrecords = {{ folder = '{}', file = 'all' }}", folder.path().display());
+    let settings =
+        format!("games = 1\npgn_directory = '{}'\npgn_file_grouping = 'all'", folder.path().display());
     let mut table = Table::start(&mut server, &settings).await;
     let (mut game, mut seat) = table.game(&mut server, &full(true, "e2e4 e7e5")).await;
     seat.sees("e2e4").await;

@@ -46,7 +46,7 @@ async fn an_offer_goes_with_the_move_and_each_of_the_opponents_is_heard_once() {
     post.answer(400, r#"{"error":"Not your turn, or game already over"}"#);
     let again = server.game().await;
     again.line(&full(true, "e2e4 e7e5 g1f3 g8f6").replace("started", "draw"));
-    assert_eq!(seat.ended().await, "a draw, by agreement or by rule");
+    assert_eq!(seat.ended().await, "draw by agreement or by rule");
     table.ends().await;
 }
 

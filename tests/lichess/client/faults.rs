@@ -16,8 +16,8 @@ use crate::support::{
 
 const GAMES: usize = 8;
 /// How patient the program is here: what takes half a minute in earnest takes a second.
-const HURRY: &str = "max_games = 8\n[server.patience]\nsilence = '1s'\nanswer = '2s'\nfirst_pause = '30ms'\n\
-                     longest_pause = '300ms'\nlimited = '300ms'";
+const HURRY: &str = "concurrency = 8\n[server.timeouts]\nsilence = '1s'\nreply = '2s'\nrate_limited = '300ms'\n\
+                     reconnect = { min_delay = '30ms', max_delay = '300ms', stable_after = '10s' }";
 /// After each opening of the event stream: all running games, not only the nine that come unasked.
 const LOOK: &str = "/api/account/playing?nb=50";
 /// Each move takes at least this while a test waits for the middle of its games.
@@ -47,7 +47,7 @@ impl Match {
         proxy.set(faults);
         let program = Program::start(arena.folder.path(), &proxy.url, "lip_alice", patience);
         let address = format!("http://{}", arena.address);
-        let bob = Client::of(&address, "lip_bob", Kind::Random, "max_games = 8");
+        let bob = Client::of(&address, "lip_bob", Kind::Random, "concurrency = 8");
         let mut this = Match { alice: arena.bot("alice"), arena, proxy, bob, games: Vec::new() };
         this.online().await;
         for _ in 0..GAMES {
@@ -127,7 +127,7 @@ async fn a_server_that_refuses_moves_and_loses_answers() {
     let (games, program) = Match::with(15, HURRY, faults).await;
     // Of about six moves a game whose answer is lost, the stream tells in time; or nearly always, on a busy machine.
     games.ends_after(2).await;
-    let lines = ["on purpose", "trouble", "network", "too many"];
+    let lines = ["on purpose", "server error", "network", "too many"];
     warned(&program, 2, &lines);
     assert!(!program.warnings().is_empty());
 }
@@ -157,7 +157,7 @@ async fn silence_on_all_streams() {
     let looked = games.proxy.asked(LOOK);
     until("the running games are looked up again", async || games.proxy.asked(LOOK) > looked).await;
     games.ends().await;
-    warned(&program, 1, &["nothing on the stream for 1s"]);
+    warned(&program, 1, &["no data for 1s"]);
     assert!(!program.warnings().is_empty());
 }
 
@@ -166,14 +166,14 @@ async fn silence_on_all_streams() {
 #[ignore = "soak: a minute"]
 async fn half_a_minute_of_silence_on_all_streams() {
     let (games, program) =
-        Match::with(60, "max_games = 8", Faults { delay: SLOWLY, ..Faults::default() }).await;
+        Match::with(60, "concurrency = 8", Faults { delay: SLOWLY, ..Faults::default() }).await;
     games.are_amid(3).await;
     games.proxy.silence();
     games.proxy.set(Faults { mute: true, ..Faults::default() });
     sleep(Duration::from_secs(30)).await;
     games.proxy.set(Faults::default());
     games.ends().await;
-    warned(&program, 1, &["nothing on the stream for 17s"]);
+    warned(&program, 1, &["no data for 17s"]);
     assert!(!program.warnings().is_empty());
 }
 
@@ -189,7 +189,7 @@ async fn streams_that_cannot_be_opened_for_a_while() {
     games.proxy.set(Faults::default());
     // Moves were on their way when the connections broke, and no stream could tell of them: once for each cut.
     games.ends_after(2).await;
-    warned(&program, 2, &["too many requests (on purpose)", "next try in", "once more in"]);
+    warned(&program, 2, &["too many requests (on purpose)", "reconnecting in", "sending it again in"]);
     assert!(!program.warnings().is_empty());
 }
 
@@ -202,7 +202,7 @@ async fn a_server_that_is_away_for_a_while() {
     sleep(Duration::from_secs(2)).await;
     games.proxy.set(Faults::default());
     games.ends_after(1).await;
-    warned(&program, 1, &["next try in", "once more in"]);
+    warned(&program, 1, &["reconnecting in", "sending it again in"]);
     assert!(!program.warnings().is_empty());
 }
 

@@ -13,7 +13,7 @@ use crate::support::{
 async fn a_flood_of_challenges_loses_no_game_and_is_told_once() {
     let told = Log::capture();
     let mut server = Server::start().await;
-    let client = Client::start(&server, "max_games = 1\ngames = 1\nchallenges = { queue = 5 }");
+    let client = Client::start(&server, "concurrency = 1\ngames = 1\nchallenge = { max_queue = 5 }");
     let events = server.events().await;
     events.line(&game_event("gameStart"));
     let game = server.game().await;

@@ -357,7 +357,7 @@ async fn a_game_without_a_clock_is_played_as_well() {
 
 #[tokio::test]
 async fn challenges_that_are_not_for_us_are_declined() {
-    let (mut server, client, events, game) = in_game("max_games = 1\nchallenges = { queue = 0 }").await;
+    let (mut server, client, events, game) = in_game("concurrency = 1\nchallenge = { max_queue = 0 }").await;
     let (line, post) = our_move(&mut server, "").await;
     post.ok();
     let days = r#"{"type":"correspondence","daysPerTurn":3}"#;

@@ -29,8 +29,7 @@ const VARIANTS: [&str; 9] = [
 
 fn program(url: &str, name: &str, folder: &Path) -> Program {
     let tables = "[engine]\nhash_mib = 16\n[bot]\nmax_games = 16\n[cache]\nfile = ''\n";
-    let settings =
-        "max_games = 16\n[server.challenges.bot]\nspeeds = ['ultraBullet', 'bullet']\nshortest = '1s'\n";
+    let settings = "concurrency = 16\n[server.challenge.bot]\ntime_controls = ['ultraBullet', 'bullet']\nmin_base = '1s'\n";
     Program::with(tables, folder, url, &format!("lip_{name}"), settings)
 }
 

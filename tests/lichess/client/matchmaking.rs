@@ -11,7 +11,8 @@ use crate::support::{
     lichess_server::{Post, QUIET, Server},
 };
 
-const EAGER: &str = "matchmaking = { after = '50ms', patience = '20s', rating_difference = 200 }";
+const EAGER: &str =
+    "matchmaking = { challenge_timeout = '50ms', cancel_after = '20s', opponent_rating_difference = 200 }";
 const CAP: &str = r#"{"error":"Enough","ratelimit":{"key":"bot.vsBot.day","seconds":3600}}"#;
 
 /// A server with bots that may be challenged.
@@ -74,7 +75,7 @@ async fn an_idle_bot_challenges_one_of_its_strength_and_plays() {
 #[tokio::test]
 async fn a_challenge_of_ours_is_taken_back_before_another_takes_the_place() {
     let mut server = server(&["bob"]).await;
-    let client = Client::start(&server, &format!("max_games = 1\n{EAGER}"));
+    let client = Client::start(&server, &format!("concurrency = 1\n{EAGER}"));
     let events = server.events().await;
     challenges(&mut server, &["bob"]).await.1.answer(200, &created("bob"));
     sleep(QUIET).await;
@@ -95,7 +96,7 @@ async fn who_declines_is_left_alone_also_after_a_restart() {
     let mut server = server(&["bob", "carol"]).await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("declined.json");
-    let settings = EAGER.replace(" }", &format!(", file = '{}' }}", file.display()));
+    let settings = EAGER.replace(" }", &format!(", history_file = '{}' }}", file.display()));
     let client = Client::start(&server, &settings);
     let events = server.events().await;
     let (first, post) = challenges(&mut server, &["bob", "carol"]).await;
@@ -190,7 +191,7 @@ async fn a_tournament_that_does_not_want_us_is_not_asked_again() {
 #[tokio::test]
 async fn who_is_not_seen_opens_the_stream_again() {
     let mut server = Server::start().await;
-    let client = Client::start(&server, "[patience]\ncheck = '300ms'");
+    let client = Client::start(&server, "[timeouts]\nonline_check = '300ms'");
     let events = server.events().await;
     sleep(QUIET).await;
     assert!(server.events.try_recv().is_err(), "nothing was wrong");
@@ -211,7 +212,7 @@ async fn matchmaking_on_an_arena() {
     let bob = arena.bot("bob");
     let mut events = bob.events().await;
     let url = format!("http://{}", arena.address);
-    let settings = "max_games = 1\nmatchmaking = { after = '300ms' }";
+    let settings = "concurrency = 1\nmatchmaking = { challenge_timeout = '300ms' }";
     let client = Client::of(&url, "lip_alice", Kind::Random, settings);
     let first = events.expect("challenge").await;
     assert_eq!(first["challenge"]["challenger"]["id"], "alice");

@@ -30,7 +30,7 @@ async fn play(settings: &str) {
 async fn a_game_is_written_down_before_we_leave() {
     let folder = tempfile::tempdir().unwrap();
     let games = folder.path().join("games");
-    play(&format!("records = {{ folder = '{}', file = 'all' }}", games.display())).await;
+    play(&format!("pgn_directory = '{}'\npgn_file_grouping = 'all'", games.display())).await;
     let text = std::fs::read_to_string(games.join("games.pgn")).unwrap();
     assert!(text.contains("[Result \"1-0\"]") && text.contains("1. e4 e5"), "{text}");
     let moves = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -42,7 +42,7 @@ async fn an_unwritable_folder_is_reported_and_costs_no_game() {
     let log = Log::capture();
     let file = tempfile::NamedTempFile::new().unwrap();
     let folder = file.path().join("below").display().to_string();
-    play(&format!("records = {{ folder = '{folder}' }}")).await;
+    play(&format!("pgn_directory = '{folder}'")).await;
     let text = log.text();
     let errors: Vec<_> = text.lines().filter(|line| line.contains(" ERROR ")).collect();
     let [error] = errors[..] else { panic!("{text}") };

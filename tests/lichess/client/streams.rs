@@ -36,7 +36,7 @@ async fn games_that_begin_in_a_burst_are_played_once_each_and_keep_their_places(
     let mut server = Server::start().await;
     let ids: Vec<_> = (0..8).map(|at| format!("game000{at}")).collect();
     server.answer("/api/account/playing", 200, &playing(&ids));
-    let client = Client::start(&server, "max_games = 8");
+    let client = Client::start(&server, "concurrency = 8");
     let events = server.events().await;
     for id in ids.iter().chain(&ids) {
         events.line(&of_game(id, &game_event("gameStart")));

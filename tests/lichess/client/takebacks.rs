@@ -13,7 +13,7 @@ const WISH: &str = r#","btakeback":true"#;
 #[tokio::test]
 async fn moves_are_taken_back_as_often_as_is_allowed() {
     let mut server = Server::start().await;
-    let mut table = Table::start(&mut server, "games = 1\ntakebacks = 1").await;
+    let mut table = Table::start(&mut server, "games = 1\nmax_takebacks_accepted = 1").await;
     let line = "e2e4 e7e5 g1f3 b8c6";
     let (game, mut seat) = table.game(&mut server, &full(true, line)).await;
     for mv in line.split(' ') {
@@ -52,7 +52,7 @@ async fn moves_are_taken_back_as_often_as_is_allowed() {
 #[tokio::test]
 async fn a_takeback_that_was_agreed_to_is_not_agreed_to_twice() {
     let mut server = Server::start().await;
-    let mut table = Table::start(&mut server, "games = 1\ntakebacks = 9").await;
+    let mut table = Table::start(&mut server, "games = 1\nmax_takebacks_accepted = 9").await;
     let (game, mut seat) = table.game(&mut server, &full(false, "e2e4 e7e5 g1f3")).await;
     for mv in ["e2e4", "e7e5", "g1f3"] {
         seat.sees(mv).await;

@@ -1,16 +1,14 @@
-//! One client for one account: who we are, which errors there are, how long an answer may be.
+//! HTTP client of one account: authentication, errors, bounded replies.
 //!
-//! Streams have connections of their own, so that a move never waits behind one; those for requests are kept
-//! open longer than any pause between two moves of a fast game.
+//! Streams use connections of their own, so that a move never waits behind one.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use reqwest::{
     Client, Method, Response, StatusCode,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
 };
 use tokio::time::timeout;
-
 use zeitnot_net::http::{self, Base, End, told};
 use zeitnot_wire::{
     Message, WireError,
@@ -18,74 +16,83 @@ use zeitnot_wire::{
 };
 
 use super::{
-    config::Patience,
-    limits::{Kind, Limits, Pass},
-    tally::Tally,
+    log_throttle::LogThrottle,
+    rate_limits::{Permit, RateLimits, RequestKind},
+    timeouts::Timeouts,
 };
 
-/// How forms are sent.
 const FORM: &str = "application/x-www-form-urlencoded";
-/// No answer of use is longer.
-const LONGEST_ANSWER: usize = 1 << 20;
+const MAX_REPLY_BYTES: usize = 1 << 20;
+/// Log subject of most failures.
+pub(crate) const FAILURES: &str = "failures of the network or the server";
 
-/// Why a request was not answered as it should be.
+/// A request without the expected reply.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
-    /// 401.
+    /// Status 401.
     #[error("the token is not accepted")]
     Unauthorized,
-    /// 404.
-    #[error("there is no such thing")]
+    /// Status 404.
+    #[error("not found")]
     NotFound,
-    /// 429.
+    /// Status 429.
     #[error("too many requests ({what}); waiting {:.0} s", .wait.as_secs_f64())]
     Limited {
-        /// Which limit, or the server's words.
+        /// The key of the limit, or the server's message.
         what: String,
-        /// For how long.
+        /// The server's waiting time.
         wait: Duration,
     },
-    /// Any other answer that is neither success nor the server's own trouble.
+    /// Any other status that is neither success nor a server error.
     #[error("{what} ({status})")]
     Refused {
-        /// The number.
+        /// The status.
         status: u16,
-        /// The server's words.
+        /// The server's message.
         what: String,
-        /// A limit that was reached, on whichever side.
+        /// The limit that was reached, ours or the opponent's.
         limit: Option<RateLimit>,
     },
-    /// 5xx.
-    #[error("the server is in trouble ({0})")]
-    Trouble(u16),
-    /// No answer came, or none that ends. What was asked may have been done.
+    /// Status 5xx.
+    #[error("server error ({0})")]
+    Server(u16),
+    /// No complete reply; the request may have been carried out.
     #[error("network: {0}")]
     Network(String),
-    /// An answer that cannot be read.
+    /// A reply that cannot be parsed.
     #[error(transparent)]
-    Answer(#[from] WireError),
+    Reply(#[from] WireError),
+}
+
+/// The server's daily limit of games between bots.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BotLimit {
+    /// We have reached it.
+    Ours(Duration),
+    /// The opponent has reached it.
+    Theirs(Duration),
 }
 
 impl HttpError {
-    /// Is it nobody's word on what was asked, so that asking again may help?
-    pub(super) fn is_passing(&self) -> bool {
-        matches!(self, HttpError::Limited { .. } | HttpError::Trouble(_) | HttpError::Network(_))
+    /// Returns whether the same request may succeed later.
+    pub(crate) fn is_transient(&self) -> bool {
+        matches!(self, HttpError::Limited { .. }) || self.is_inconclusive()
     }
 
-    /// For how long no game against a bot is to be had, and is it us who have played enough of them?
-    pub fn bots_rest(&self) -> Option<(Duration, bool)> {
+    /// Returns whether the request may have been carried out nevertheless.
+    pub(crate) fn is_inconclusive(&self) -> bool {
+        matches!(self, HttpError::Server(_) | HttpError::Network(_))
+    }
+
+    /// Returns the limit of games between bots, if that is the reason.
+    pub(crate) fn bot_limit(&self) -> Option<BotLimit> {
         match self {
-            HttpError::Limited { what, wait } if what == RateLimit::BOT_VS_BOT => Some((*wait, true)),
+            HttpError::Limited { what, wait } if what == RateLimit::BOT_VS_BOT => Some(BotLimit::Ours(*wait)),
             HttpError::Refused { limit: Some(limit), .. } if limit.key == RateLimit::BOT_VS_BOT => {
-                Some((limit.wait, false))
+                Some(BotLimit::Theirs(limit.wait))
             }
             _ => None,
         }
-    }
-
-    /// May it have been done all the same?
-    pub fn is_doubtful(&self) -> bool {
-        matches!(self, HttpError::Trouble(_) | HttpError::Network(_))
     }
 }
 
@@ -95,178 +102,159 @@ impl From<reqwest::Error> for HttpError {
     }
 }
 
-/// One account on one server. Cheap to clone.
+/// Client of one account on one server. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Http {
-    inner: Arc<Inner>,
-}
+pub(crate) struct Http(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     requests: Client,
     streams: Client,
     base: Base,
-    patience: Patience,
-    limits: Limits,
-    tally: Tally,
+    timeouts: Timeouts,
+    limits: RateLimits,
+    log: LogThrottle,
 }
 
 impl Http {
-    /// A client that shows this token, and says whose it is once that is known.
-    ///
-    /// # Errors
-    /// [`HttpError::Network`] if there is nothing to encrypt with.
-    pub fn new(
+    /// Creates a client with this token; `account` appears in its user agent.
+    pub(crate) fn new(
         base: &Base,
         token: &Token,
         account: Option<&str>,
-        patience: &Patience,
+        timeouts: &Timeouts,
     ) -> Result<Http, HttpError> {
-        let mut show = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
+        let mut bearer = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
             .map_err(|_| HttpError::Network("the token does not fit into a header".to_owned()))?;
-        show.set_sensitive(true);
-        let name = format!("zeitnot/{} (user: {})", env!("CARGO_PKG_VERSION"), account.unwrap_or("unknown"));
+        bearer.set_sensitive(true);
+        let agent = format!("zeitnot/{} (user: {})", env!("CARGO_PKG_VERSION"), account.unwrap_or("unknown"));
         let client = || {
-            http::client(base.is_here(), &name)
-                .default_headers(HeaderMap::from_iter([(AUTHORIZATION, show.clone())]))
-                .connect_timeout(patience.connect)
+            http::client(base.is_here(), &agent)
+                .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer.clone())]))
+                .connect_timeout(timeouts.connect)
                 .build()
         };
-        let inner = Inner {
+        Ok(Http(Arc::new(Inner {
             requests: client()?,
             streams: client()?,
             base: base.clone(),
-            patience: patience.clone(),
-            limits: Limits::default(),
-            tally: Tally::default(),
+            timeouts: timeouts.clone(),
+            limits: RateLimits::default(),
+            log: LogThrottle::default(),
+        })))
+    }
+
+    pub(crate) fn base(&self) -> &Base {
+        &self.0.base
+    }
+
+    pub(crate) fn timeouts(&self) -> &Timeouts {
+        &self.0.timeouts
+    }
+
+    pub(crate) fn log(&self) -> &LogThrottle {
+        &self.0.log
+    }
+
+    /// Logs a transient failure, throttled.
+    pub(crate) fn warn_failure(&self, error: &HttpError, message: fmt::Arguments<'_>) {
+        let subject = match error {
+            HttpError::Limited { .. } => "requests beyond the server's limits",
+            _ => FAILURES,
         };
-        Ok(Http { inner: Arc::new(inner) })
+        self.log().warn(subject, message);
     }
 
-    /// Which server.
-    pub fn base(&self) -> &Base {
-        &self.inner.base
-    }
-
-    /// How long to wait for what.
-    pub fn patience(&self) -> &Patience {
-        &self.inner.patience
-    }
-
-    /// Tells what goes wrong for many at once.
-    pub(super) fn tally(&self) -> &Tally {
-        &self.inner.tally
-    }
-
-    /// Asks for something.
-    ///
-    /// # Errors
-    /// [`HttpError`].
-    pub async fn get<M: Message>(&self, kind: Kind, path: &str) -> Result<M, HttpError> {
-        let body = self.request(kind, Method::GET, path, None, self.inner.patience.answer).await?;
+    pub(crate) async fn get<M: Message>(&self, kind: RequestKind, path: &str) -> Result<M, HttpError> {
+        let body = self.request(kind, Method::GET, path, None, self.timeouts().reply).await?;
         Ok(M::parse(&body)?)
     }
 
-    /// Has something done; the form is empty where the path says it all.
-    ///
-    /// # Errors
-    /// [`HttpError`].
-    pub async fn post(&self, kind: Kind, path: &str, form: Option<String>) -> Result<(), HttpError> {
-        self.request(kind, Method::POST, path, form, self.inner.patience.answer).await.map(drop)
+    /// Posts a form; without one, the path says it all.
+    pub(crate) async fn post(
+        &self,
+        kind: RequestKind,
+        path: &str,
+        form: Option<String>,
+    ) -> Result<(), HttpError> {
+        self.request(kind, Method::POST, path, form, self.timeouts().reply).await.map(drop)
     }
 
-    /// Asks for something that a text is sent for.
-    pub(super) async fn exchange<M: Message>(
+    /// Posts text and parses the reply.
+    pub(crate) async fn post_for<M: Message>(
         &self,
-        kind: Kind,
+        kind: RequestKind,
         path: &str,
         text: String,
     ) -> Result<M, HttpError> {
-        let body = self.request(kind, Method::POST, path, Some(text), self.inner.patience.answer).await?;
+        let body = self.request(kind, Method::POST, path, Some(text), self.timeouts().reply).await?;
         Ok(M::parse(&body)?)
     }
 
-    /// Sends a move, and waits so long for the answer.
-    pub(super) async fn post_move(&self, path: &str, limit: Duration) -> Result<(), HttpError> {
-        self.request(Kind::Move, Method::POST, path, None, limit).await.map(drop)
+    /// Posts a move, with a time limit of its own.
+    pub(crate) async fn post_move(&self, path: &str, limit: Duration) -> Result<(), HttpError> {
+        self.request(RequestKind::Move, Method::POST, path, None, limit).await.map(drop)
     }
 
-    /// Opens a stream: what comes has no end.
-    pub(super) async fn open(&self, kind: Kind, path: &str) -> Result<Response, HttpError> {
-        self.begin(kind, Method::GET, path, String::new()).await
-    }
-
-    /// Has something done that is answered by a stream.
-    pub(super) async fn follow(&self, kind: Kind, path: &str, form: String) -> Result<Response, HttpError> {
-        self.begin(kind, Method::POST, path, form).await
-    }
-
-    async fn begin(
+    /// Opens a stream: by GET, or by posting a form.
+    pub(crate) async fn open_stream(
         &self,
-        kind: Kind,
-        method: Method,
+        kind: RequestKind,
         path: &str,
-        form: String,
+        form: Option<String>,
     ) -> Result<Response, HttpError> {
-        let pass = self.inner.limits.enter(kind).await;
-        let request = self.inner.streams.request(method, self.inner.base.join(path));
-        let request = if form.is_empty() { request } else { request.header(CONTENT_TYPE, FORM).body(form) };
-        // Not longer than silence is borne on an open stream.
-        let response = timeout(self.inner.patience.silence, request.send()).await.map_err(|_| late())??;
-        let opened = self.judge(response).await;
-        self.note(&pass, opened.as_ref().err());
+        let permit = self.0.limits.acquire(kind).await;
+        let method = if form.is_some() { Method::POST } else { Method::GET };
+        let request = with_form(self.0.streams.request(method, self.0.base.join(path)), form);
+        // An open stream may not be silent for longer either.
+        let response = timeout(self.timeouts().silence, request.send()).await.map_err(|_| timed_out())??;
+        let opened = self.check(response).await;
+        self.apply_limit(&permit, opened.as_ref().err());
         opened
-    }
-
-    /// Where a kind of request was too much, the next one waits.
-    fn note(&self, pass: &Pass<'_>, error: Option<&HttpError>) {
-        if let Some(error @ HttpError::Limited { wait, .. }) = error
-            && error.bots_rest().is_none()
-        {
-            // A limit that holds for a day is about one thing of a kind: whoever asked knows which.
-            pass.close(self.inner.patience.limited.min(*wait));
-        }
     }
 
     async fn request(
         &self,
-        kind: Kind,
+        kind: RequestKind,
         method: Method,
         path: &str,
         form: Option<String>,
         limit: Duration,
     ) -> Result<String, HttpError> {
-        let pass = self.inner.limits.enter(kind).await;
-        let request = self.inner.requests.request(method, self.inner.base.join(path));
-        let request = match form {
-            Some(form) => request.header(CONTENT_TYPE, FORM).body(form),
-            None => request,
-        };
-        let exchange = async { body(self.judge(request.send().await?).await?).await };
-        let answer = timeout(limit, exchange).await.unwrap_or_else(|_| Err(late()));
-        self.note(&pass, answer.as_ref().err());
-        answer
+        let permit = self.0.limits.acquire(kind).await;
+        let request = with_form(self.0.requests.request(method, self.0.base.join(path)), form);
+        let exchange = async { body(self.check(request.send().await?).await?).await };
+        let reply = timeout(limit, exchange).await.unwrap_or_else(|_| Err(timed_out()));
+        self.apply_limit(&permit, reply.as_ref().err());
+        reply
     }
 
-    /// Is it what we asked for?
-    async fn judge(&self, response: Response) -> Result<Response, HttpError> {
+    /// Holds back further requests of this kind after a 429. The daily limit of games against bots concerns only
+    /// some requests of a kind, and is left to the caller.
+    fn apply_limit(&self, permit: &Permit<'_>, error: Option<&HttpError>) {
+        if let Some(error @ HttpError::Limited { wait, .. }) = error
+            && error.bot_limit().is_none()
+        {
+            permit.close(self.timeouts().rate_limited.min(*wait));
+        }
+    }
+
+    async fn check(&self, response: Response) -> Result<Response, HttpError> {
         let status = response.status();
         if status.is_success() {
             return Ok(response);
         }
-        // Read to its end, the connection stays open for the next request.
+        // Reading the body keeps the connection open for the next request.
         let failure = Failure::parse(&body(response).await?)?;
+        let limit = failure.ratelimit.as_ref();
         Err(match status {
             StatusCode::UNAUTHORIZED => HttpError::Unauthorized,
             StatusCode::NOT_FOUND => HttpError::NotFound,
             StatusCode::TOO_MANY_REQUESTS => HttpError::Limited {
-                wait: failure.ratelimit.as_ref().map_or(self.inner.patience.limited, |limit| limit.wait),
-                what: failure
-                    .ratelimit
-                    .as_ref()
-                    .map_or_else(|| failure.to_string(), |limit| limit.key.clone()),
+                wait: limit.map_or(self.timeouts().rate_limited, |limit| limit.wait),
+                what: limit.map_or_else(|| failure.to_string(), |limit| limit.key.clone()),
             },
-            status if status.is_server_error() => HttpError::Trouble(status.as_u16()),
+            status if status.is_server_error() => HttpError::Server(status.as_u16()),
             status => HttpError::Refused {
                 status: status.as_u16(),
                 what: failure.to_string(),
@@ -276,11 +264,17 @@ impl Http {
     }
 }
 
-fn late() -> HttpError {
-    HttpError::Network("no answer in time".to_owned())
+fn with_form(request: reqwest::RequestBuilder, form: Option<String>) -> reqwest::RequestBuilder {
+    match form {
+        Some(form) => request.header(CONTENT_TYPE, FORM).body(form),
+        None => request,
+    }
 }
 
-/// All of an answer, if it is of a length that an answer may have.
+fn timed_out() -> HttpError {
+    HttpError::Network("no reply in time".to_owned())
+}
+
 async fn body(response: Response) -> Result<String, HttpError> {
-    http::body(response, LONGEST_ANSWER, End::Whole).await.map_err(HttpError::Network)
+    http::body(response, MAX_REPLY_BYTES, End::Whole).await.map_err(HttpError::Network)
 }

@@ -1,174 +1,209 @@
-//! An NDJSON stream that is followed: read line by line, watched for silence, opened again when it ends.
-//!
-//! A task of its own does it, so that whoever listens can act while the stream is away.
+//! NDJSON streams: read line by line, watched for silence, and opened again when they end.
 
 use std::time::{Duration, Instant};
 
 use reqwest::Response;
-use tokio::{
-    sync::mpsc,
-    time::{sleep, timeout},
-};
+use tokio::{sync::mpsc, time::timeout};
 use tokio_util::{
     bytes::BytesMut,
     codec::{Decoder, LinesCodec},
+    sync::CancellationToken,
     task::AbortOnDropHandle,
 };
 use tracing::debug;
-
 use zeitnot_wire::{Message, lichess::line};
 
 use super::{
-    http::{Http, HttpError},
-    limits::Kind,
-    tally::FAILURES,
+    http::{FAILURES, Http, HttpError},
+    rate_limits::RequestKind,
 };
-use crate::backoff::Backoff;
+use crate::{
+    Shutdown,
+    session::{self, ConnectionEnd, Session},
+};
 
-/// A line that is longer is skipped.
-const LONGEST_LINE: usize = 64 << 10;
-/// Messages read ahead of whoever listens; then the socket has to wait.
+/// Longer lines are skipped.
+const MAX_LINE_BYTES: usize = 64 << 10;
+/// Messages read ahead of the listener; then the socket waits.
 const INBOX: usize = 64;
 
-/// What comes from a stream.
+/// A reply in lines, read one by one.
 #[derive(Debug)]
-pub(super) enum Heard<M> {
-    /// It is open, once more or for the first time: what is told now is how things are.
-    Opened,
-    /// A message, and when it was read.
-    Message(M, Instant),
-    /// It will not be opened again: the server does not want to.
-    Over(HttpError),
-}
-
-/// The listener's end of a stream. The task behind it ends with it.
-#[derive(Debug)]
-pub(super) struct Stream<M> {
-    inbox: mpsc::Receiver<Heard<M>>,
-    _task: AbortOnDropHandle<()>,
-}
-
-impl<M: Message + Send + 'static> Stream<M> {
-    /// Opens what is at this path, again and again.
-    pub fn follow(http: Http, kind: Kind, path: String) -> Stream<M> {
-        let (outbox, inbox) = mpsc::channel(INBOX);
-        let follower =
-            Follower { backoff: http.patience().backoff(), http, kind, path, outbox, untold: None };
-        Stream { inbox, _task: AbortOnDropHandle::new(tokio::spawn(follower.run())) }
-    }
-
-    /// What comes next. Cancel safe. After [`Heard::Over`] there is nothing to wait for.
-    pub async fn next(&mut self) -> Heard<M> {
-        let died = || Heard::Over(HttpError::Network("the stream's task ended".to_owned()));
-        self.inbox.recv().await.unwrap_or_else(died)
-    }
-}
-
-/// The task behind a stream.
-struct Follower<M> {
+pub(crate) struct Lines {
     http: Http,
-    kind: Kind,
     path: String,
-    outbox: mpsc::Sender<Heard<M>>,
-    backoff: Backoff,
-    /// Said when the stream is open again: where that fails, the failure says more.
-    untold: Option<String>,
+    response: Response,
+    codec: LinesCodec,
+    buffer: BytesMut,
+    read_at: Instant,
+    is_over: bool,
 }
 
-/// Why one opening of a stream ended.
-#[derive(Debug, thiserror::Error)]
-enum Lost {
-    #[error("the server closed the stream")]
-    Closed,
-    #[error("nothing on the stream for {0:?}")]
-    Silent(Duration),
-    #[error(transparent)]
-    Http(#[from] HttpError),
-}
+impl Lines {
+    /// Opens a stream by GET, or by posting a form.
+    pub(crate) async fn open(
+        http: &Http,
+        kind: RequestKind,
+        path: &str,
+        form: Option<String>,
+    ) -> Result<Lines, HttpError> {
+        let response = http.open_stream(kind, path, form).await?;
+        Ok(Lines {
+            http: http.clone(),
+            path: path.to_owned(),
+            response,
+            codec: LinesCodec::new_with_max_length(MAX_LINE_BYTES),
+            buffer: BytesMut::new(),
+            read_at: Instant::now(),
+            is_over: false,
+        })
+    }
 
-impl<M: Message> Follower<M> {
-    async fn run(mut self) {
+    /// Returns the next message and when it was read, or `None` at the end. Skips lines that cannot be parsed.
+    pub(crate) async fn next<M: Message>(&mut self) -> Result<Option<(M, Instant)>, HttpError> {
         loop {
-            let began = Instant::now();
-            let lost = match self.visit().await {
-                Ok(()) => return,
-                Err(Lost::Http(error)) if is_final(self.kind, &error) => {
-                    let _ = self.outbox.send(Heard::Over(error)).await;
-                    return;
-                }
-                Err(lost) => lost,
+            let decoded = match self.is_over {
+                false => self.codec.decode(&mut self.buffer),
+                true => self.codec.decode_eof(&mut self.buffer),
             };
-            let pause = self.backoff.pause(began.elapsed());
-            self.tell(&lost, pause);
-            sleep(pause).await;
-        }
-    }
-
-    fn tell(&mut self, lost: &Lost, pause: Duration) {
-        let words = format_args!("{}: {lost}; next try in {:.1} s", self.path, pause.as_secs_f64());
-        self.untold = None;
-        match (lost, self.kind) {
-            // Games' streams close as games do, and a proxy may do so whenever it likes.
-            (Lost::Closed, Kind::Stream) => debug!("{words}"),
-            (Lost::Closed, _) => self.untold = Some(format!("{}: {lost}; opened again", self.path)),
-            (Lost::Http(error), _) => self.http.tally().failed(error, words),
-            _ => self.http.tally().warn(FAILURES, words),
-        }
-    }
-
-    /// One opening, to its end. `Ok`: nobody listens any more.
-    async fn visit(&mut self) -> Result<(), Lost> {
-        let mut response = self.http.open(self.kind, &self.path).await?;
-        if let Some(words) = self.untold.take() {
-            self.http.tally().warn(FAILURES, format_args!("{words}"));
-        }
-        if self.outbox.send(Heard::Opened).await.is_err() {
-            return Ok(());
-        }
-        let silence = self.http.patience().silence;
-        let mut lines = LinesCodec::new_with_max_length(LONGEST_LINE);
-        let mut buffer = BytesMut::new();
-        loop {
-            let chunk = timeout(silence, Response::chunk(&mut response));
-            let chunk = chunk.await.map_err(|_| Lost::Silent(silence))?.map_err(HttpError::from)?;
-            let read_at = Instant::now();
-            // What stands at the end without a line's end was cut.
-            buffer.extend_from_slice(&chunk.ok_or(Lost::Closed)?);
-            loop {
-                match lines.decode(&mut buffer) {
-                    Ok(Some(text)) => {
-                        if let Some(message) = self.read(&text)
-                            && self.outbox.send(Heard::Message(message, read_at)).await.is_err()
-                        {
-                            return Ok(());
-                        }
-                    }
-                    Ok(None) => break,
-                    Err(error) => self.skip(&error.to_string()),
-                }
+            match decoded.map(|text| text.map(|text| line(&text))) {
+                Ok(Some(Ok(Some(message)))) => return Ok(Some((message, self.read_at))),
+                Ok(Some(Ok(None))) => {}
+                Ok(Some(Err(error))) => self.skip(&error.to_string()),
+                Ok(None) if self.is_over => return Ok(None),
+                Ok(None) => self.read().await?,
+                Err(error) => self.skip(&error.to_string()),
             }
         }
     }
 
-    fn read(&self, text: &str) -> Option<M> {
-        line(text).unwrap_or_else(|error| {
-            self.skip(&error.to_string());
-            None
-        })
+    async fn read(&mut self) -> Result<(), HttpError> {
+        let silence = self.http.timeouts().silence;
+        let chunk = timeout(silence, self.response.chunk()).await;
+        let silent = |_| HttpError::Network(format!("no data for {silence:?}"));
+        match chunk.map_err(silent)?? {
+            Some(chunk) => self.buffer.extend_from_slice(&chunk),
+            None => self.is_over = true,
+        }
+        self.read_at = Instant::now();
+        Ok(())
     }
 
     fn skip(&self, why: &str) {
-        let words = format_args!("{}: skipped a line: {why:?}", self.path);
-        self.http.tally().warn("lines that cannot be read", words);
+        if self.is_over {
+            // The connection broke in the middle of a line.
+            return debug!("{}: skipped the last line: {why:?}", self.path);
+        }
+        let message = format_args!("{}: skipped a line: {why:?}", self.path);
+        self.http.log().warn("lines that cannot be parsed", message);
     }
 }
 
-/// Will the server say the same the next time? A game that it does not know stays unknown; but of an account's
-/// events that can only be a proxy's opinion.
-fn is_final(kind: Kind, error: &HttpError) -> bool {
+/// What comes from a [`Stream`].
+#[derive(Debug)]
+pub(crate) enum StreamEvent<M> {
+    /// The stream was opened, for the first time or again.
+    Opened,
+    /// A message, and when it was read.
+    Message(M, Instant),
+    /// The server refuses the stream for good.
+    Closed(HttpError),
+}
+
+/// The listener's end of a stream. The task behind it ends with it.
+#[derive(Debug)]
+pub(crate) struct Stream<M> {
+    inbox: mpsc::Receiver<StreamEvent<M>>,
+    _task: AbortOnDropHandle<()>,
+}
+
+impl<M: Message + Send + 'static> Stream<M> {
+    /// Opens the stream at this path, and opens it again whenever it ends.
+    pub(crate) fn follow(http: Http, kind: RequestKind, path: String) -> Stream<M> {
+        let (outbox, inbox) = mpsc::channel(INBOX);
+        let reconnect = http.timeouts().reconnect.clone();
+        let mut follower = Follower { http, kind, path, outbox, notice: None };
+        let task = async move {
+            // The follower tells its end itself, and is stopped by dropping the task.
+            let _ = session::run(&mut follower, &reconnect, &Shutdown::default()).await;
+        };
+        Stream { inbox, _task: AbortOnDropHandle::new(tokio::spawn(task)) }
+    }
+
+    /// Returns the next event. Cancel safe. Nothing follows [`StreamEvent::Closed`].
+    pub(crate) async fn next(&mut self) -> StreamEvent<M> {
+        let crashed = || StreamEvent::Closed(HttpError::Network("the stream's task ended".to_owned()));
+        self.inbox.recv().await.unwrap_or_else(crashed)
+    }
+}
+
+struct Follower<M> {
+    http: Http,
+    kind: RequestKind,
+    path: String,
+    outbox: mpsc::Sender<StreamEvent<M>>,
+    /// Logged once the stream is open again; if that fails, the failure says more.
+    notice: Option<String>,
+}
+
+/// Why a connection ended.
+#[derive(Debug, thiserror::Error)]
+enum Disconnect {
+    #[error("the server closed the stream")]
+    Eof,
+    #[error(transparent)]
+    Http(#[from] HttpError),
+}
+
+impl<M: Message + Send> Session for Follower<M> {
+    type Error = Disconnect;
+
+    async fn connect_once(&mut self, _: &CancellationToken) -> Result<ConnectionEnd, Disconnect> {
+        match self.follow_once().await {
+            Err(Disconnect::Http(error)) if is_final(self.kind, &error) => {
+                let _ = self.outbox.send(StreamEvent::Closed(error)).await;
+                Ok(ConnectionEnd::Stopped)
+            }
+            Err(disconnect) => Err(disconnect),
+            Ok(()) => Ok(ConnectionEnd::Stopped),
+        }
+    }
+
+    fn report(&mut self, disconnect: &Disconnect, delay: Duration) {
+        let path = &self.path;
+        let message = format_args!("{path}: {disconnect}; reconnecting in {:.1} s", delay.as_secs_f64());
+        self.notice = None;
+        match (disconnect, self.kind) {
+            // Streams of games close when games end, and proxies may close them at any time.
+            (Disconnect::Eof, RequestKind::GameStream) => debug!("{message}"),
+            (Disconnect::Eof, _) => self.notice = Some(format!("{path}: {disconnect}; reconnected")),
+            (Disconnect::Http(error), _) => self.http.warn_failure(error, message),
+        }
+    }
+}
+
+impl<M: Message> Follower<M> {
+    /// One connection, to its end. `Ok`: nobody listens any more.
+    async fn follow_once(&mut self) -> Result<(), Disconnect> {
+        let mut lines = Lines::open(&self.http, self.kind, &self.path, None).await?;
+        if let Some(notice) = self.notice.take() {
+            self.http.log().warn(FAILURES, format_args!("{notice}"));
+        }
+        let mut event = StreamEvent::Opened;
+        while self.outbox.send(event).await.is_ok() {
+            let (message, read_at) = lines.next().await?.ok_or(Disconnect::Eof)?;
+            event = StreamEvent::Message(message, read_at);
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether the server will give the same answer next time. An unknown game stays unknown; but a 404 for the
+/// event stream can only come from a proxy.
+fn is_final(kind: RequestKind, error: &HttpError) -> bool {
     match error {
         HttpError::Unauthorized | HttpError::Refused { status: 403, .. } => true,
-        HttpError::NotFound | HttpError::Refused { .. } => kind == Kind::Stream,
+        HttpError::NotFound | HttpError::Refused { .. } => kind == RequestKind::GameStream,
         _ => false,
     }
 }

@@ -73,7 +73,7 @@ memory_mib = 0
 protocol = "lichess"
 url = "http://{address}"
 token = "bench"
-max_games = {games}
+concurrency = {games}
 "#
     )
 }

@@ -1,0 +1,60 @@
+//! Commands of the user that concern an account: checking it, making it a bot, tournaments.
+
+use zeitnot_wire::lichess::{Scopes, Token, TokenTest, TournamentId, User};
+
+use super::super::{
+    config::Config,
+    http::{Http, HttpError},
+    rate_limits::RequestKind,
+    teams::schedule::Tournament,
+};
+
+/// What the server tells of a token.
+#[derive(Clone, Debug)]
+pub struct TokenInfo {
+    /// The account that it belongs to.
+    pub user: User,
+    /// What it permits.
+    pub scopes: Scopes,
+}
+
+/// Looks up the account of a token, and what the token permits.
+///
+/// # Errors
+/// [`HttpError`]; there are no further attempts.
+pub async fn check_token(config: Config, token: Token) -> Result<TokenInfo, HttpError> {
+    let http = Http::new(&config.url, &token, None, &config.timeouts)?;
+    let user: User = http.get(RequestKind::Lookup, "api/account").await?;
+    let text = token.expose().to_owned();
+    let test: TokenTest = http.post_for(RequestKind::Lookup, "api/token/test", text).await?;
+    let scopes = test.0.get(&token).cloned().flatten().map(|info| info.scopes).unwrap_or_default();
+    Ok(TokenInfo { user, scopes })
+}
+
+/// Makes the account a bot, irrevocably.
+///
+/// # Errors
+/// [`HttpError`], above all if the account has played games.
+pub async fn upgrade(config: Config, token: Token) -> Result<(), HttpError> {
+    let http = Http::new(&config.url, &token, None, &config.timeouts)?;
+    http.post(RequestKind::Lookup, "api/bot/account/upgrade", None).await
+}
+
+/// Joins an arena tournament, and asks to be paired at once.
+///
+/// # Errors
+/// [`HttpError`]: it is over, takes no bots, or the token lacks the scope `tournament:write`.
+pub async fn join(config: Config, token: Token, tournament: Tournament) -> Result<(), HttpError> {
+    let http = Http::new(&config.url, &token, None, &config.timeouts)?;
+    let path = format!("api/tournament/{}/join", tournament.id);
+    http.post(RequestKind::Join, &path, Some(tournament.form(true))).await
+}
+
+/// Withdraws from an arena tournament.
+///
+/// # Errors
+/// [`HttpError`], as for [`join`].
+pub async fn leave(config: Config, token: Token, tournament: TournamentId) -> Result<(), HttpError> {
+    let http = Http::new(&config.url, &token, None, &config.timeouts)?;
+    http.post(RequestKind::Join, &format!("api/tournament/{tournament}/withdraw"), None).await
+}

@@ -1,0 +1,70 @@
+//! Logging in: whose token it is, and that no other session of this process plays with the account.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+    time::Instant,
+};
+
+use backon::Retryable;
+use zeitnot_net::http::Base;
+use zeitnot_wire::lichess::{Token, User, UserId};
+
+use super::super::{
+    config::Config,
+    http::{Http, HttpError},
+    rate_limits::RequestKind,
+};
+
+/// Looks up the account of a token, as often as it takes.
+pub(crate) async fn identify(config: &Config, token: &Token) -> Result<User, HttpError> {
+    let http = &Http::new(&config.url, token, None, &config.timeouts)?;
+    let report = |error: &HttpError, _| {
+        http.log().summarise(Instant::now());
+        let advice = "trying again (is the server running, and its address right?)";
+        http.warn_failure(error, format_args!("{error}; {advice}"));
+    };
+    (|| http.get(RequestKind::Lookup, "api/account"))
+        .retry(config.timeouts.reconnect.delays())
+        .when(|error| !matches!(error, HttpError::Unauthorized | HttpError::Refused { .. }))
+        .notify(report)
+        .await
+}
+
+/// Accounts in use. Two sessions of one account would end each other's event stream forever.
+static IN_USE: Mutex<BTreeSet<(String, UserId)>> = Mutex::new(BTreeSet::new());
+
+/// Exclusive use of an account within this process.
+#[derive(Debug)]
+pub(crate) struct AccountLock((String, UserId));
+
+impl AccountLock {
+    /// Returns `None` if another session uses the account.
+    pub(crate) fn acquire(server: &Base, user: &UserId) -> Option<AccountLock> {
+        let account = (server.to_string(), user.clone());
+        let is_free = IN_USE.lock().unwrap_or_else(PoisonError::into_inner).insert(account.clone());
+        is_free.then_some(AccountLock(account))
+    }
+}
+
+impl Drop for AccountLock {
+    fn drop(&mut self) {
+        IN_USE.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_has_one_session() {
+        let (base, other) = (Base::default(), Base::try_from("http://127.0.0.1:1".to_owned()).unwrap());
+        let user = "taken".parse().unwrap();
+        let first = AccountLock::acquire(&base, &user);
+        assert!(first.is_some() && AccountLock::acquire(&base, &user).is_none());
+        assert!(AccountLock::acquire(&other, &user).is_some());
+        drop(first);
+        assert!(AccountLock::acquire(&base, &user).is_some());
+    }
+}

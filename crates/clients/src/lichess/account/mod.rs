@@ -1,0 +1,7 @@
+//! The account: logging in, its event stream, and the games that run.
+
+pub(crate) mod commands;
+pub(crate) mod login;
+pub(crate) mod session;
+mod slots;
+mod suspended;

@@ -1,0 +1,229 @@
+//! Game slots of an account: running games, and accepted challenges that are about to become games.
+//!
+//! Slots are counted by id, as events may come twice. Suspended games are counted elsewhere.
+
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use zeitnot_seat::Opponent;
+use zeitnot_wire::lichess::{ChallengeId, GameEvent, GameId, TournamentId};
+
+use super::super::{
+    challenges::queue::{RunningGames, SlotKind},
+    game::context::GameSignals,
+};
+
+/// An accepted challenge becomes a game in this time, or never.
+const ACCEPTANCE_TIMEOUT: Duration = Duration::from_secs(30);
+
+#[derive(Debug)]
+struct RunningGame {
+    slot: SlotKind,
+    tournament: Option<TournamentId>,
+    /// Tells its task the result by the account's events.
+    finished: mpsc::Sender<String>,
+    /// Tells its task that other games wait for the slot.
+    slot_wanted: CancellationToken,
+}
+
+/// See the module's documentation.
+#[derive(Debug, Default)]
+pub(crate) struct GameSlots {
+    games: HashMap<GameId, RunningGame>,
+    /// Accepted challenges: since when, and which slot they will take.
+    accepted: HashMap<ChallengeId, (Instant, SlotKind)>,
+}
+
+impl GameSlots {
+    /// Counts the slots in use.
+    pub(crate) fn running(&self) -> RunningGames {
+        let games = self.games.values().map(|game| game.slot);
+        games.chain(self.accepted.values().map(|(_, slot)| *slot)).collect()
+    }
+
+    fn correspondence(&self) -> impl Iterator<Item = &RunningGame> {
+        self.games.values().filter(|game| game.slot == SlotKind::Correspondence)
+    }
+
+    /// Returns the number of correspondence games that are not suspended.
+    pub(crate) fn active_correspondence(&self) -> usize {
+        self.correspondence().count()
+    }
+
+    /// Asks correspondence games to be suspended as soon as there is nothing to do in them.
+    pub(crate) fn request_slots(&self) {
+        self.correspondence().for_each(|game| game.slot_wanted.cancel());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.games.is_empty() && self.accepted.is_empty()
+    }
+
+    pub(crate) fn has_games(&self) -> bool {
+        !self.games.is_empty()
+    }
+
+    /// Returns whether this challenge is accepted, or a game already.
+    pub(crate) fn contains(&self, id: ChallengeId) -> bool {
+        self.accepted.contains_key(&id) || self.games.contains_key(&id.into())
+    }
+
+    pub(crate) fn accept(&mut self, id: ChallengeId, slot: SlotKind, now: Instant) {
+        self.accepted.insert(id, (now, slot));
+    }
+
+    /// Frees the slot of an accepted challenge that becomes no game.
+    pub(crate) fn release(&mut self, id: ChallengeId) {
+        self.accepted.remove(&id);
+    }
+
+    /// A game with a clock begins.
+    pub(crate) fn begin(&mut self, event: &GameEvent, is_ours: bool) -> GameSignals {
+        let accepted = self.accepted.remove(&event.game_id.into());
+        let opponent = &event.opponent;
+        let is_bot = is_ours || opponent.ai.is_some() || opponent.username.starts_with("BOT ");
+        let slot = accepted.map_or(SlotKind::with_clock(is_bot), |(_, slot)| slot);
+        self.insert(event.game_id, slot, event.tournament_id)
+    }
+
+    /// A suspended game is resumed.
+    pub(crate) fn resume(&mut self, id: GameId) -> GameSignals {
+        self.insert(id, SlotKind::Correspondence, None)
+    }
+
+    fn insert(&mut self, id: GameId, slot: SlotKind, tournament: Option<TournamentId>) -> GameSignals {
+        let ((finished, receiver), slot_wanted) = (mpsc::channel(1), CancellationToken::new());
+        self.games.insert(id, RunningGame { slot, tournament, finished, slot_wanted: slot_wanted.clone() });
+        GameSignals { finished: receiver, slot_wanted, opponent: None }
+    }
+
+    /// The game itself tells the kind of opponent.
+    pub(crate) fn set_opponent(&mut self, id: GameId, opponent: Opponent) {
+        if let Some(game) = self.games.get_mut(&id)
+            && opponent == Opponent::Bot
+            && game.slot != SlotKind::Correspondence
+        {
+            game.slot = SlotKind::Bot;
+        }
+    }
+
+    pub(crate) fn is_accepted(&self, id: GameId) -> bool {
+        self.accepted.contains_key(&id.into())
+    }
+
+    /// The account's events tell the result of a game.
+    pub(crate) fn finish(&self, id: GameId, result: String) {
+        if let Some(game) = self.games.get(&id) {
+            // Once is enough.
+            let _ = game.finished.try_send(result);
+        }
+    }
+
+    /// The game's task has ended. Returns the tournament that it belonged to.
+    pub(crate) fn end(&mut self, id: GameId) -> Option<TournamentId> {
+        self.games.remove(&id)?.tournament
+    }
+
+    /// Returns whether a game of this tournament is running.
+    pub(crate) fn plays_in(&self, id: TournamentId) -> bool {
+        self.games.values().any(|game| game.tournament == Some(id))
+    }
+
+    /// Frees the slots of accepted challenges that have not become games. Returns their number.
+    pub(crate) fn expire(&mut self, now: Instant) -> usize {
+        let before = self.accepted.len();
+        self.accepted.retain(|_, (since, _)| now.saturating_duration_since(*since) < ACCEPTANCE_TIMEOUT);
+        before - self.accepted.len()
+    }
+
+    /// Returns when [`GameSlots::expire`] is due.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.accepted.values().map(|(since, _)| *since + ACCEPTANCE_TIMEOUT).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeitnot_wire::{Message, lichess::Event};
+
+    use super::*;
+
+    const HUMAN: RunningGames = RunningGames { humans: 1, bots: 0, correspondence: 0 };
+    const BOT: RunningGames = RunningGames { humans: 0, bots: 1, correspondence: 0 };
+
+    fn game(more: &str) -> GameEvent {
+        let line = format!(r#"{{"type":"gameStart","game":{{"gameId":"abcdefgh","color":"white"{more}}}}}"#);
+        match Event::parse(&line).unwrap() {
+            Event::GameStart { game } => *game,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_challenge_becomes_a_game_and_is_counted_once() {
+        let (mut slots, now) = (GameSlots::default(), Instant::now());
+        let id: ChallengeId = "abcdefgh".parse().unwrap();
+        slots.accept(id, SlotKind::Bot, now);
+        slots.accept(id, SlotKind::Bot, now);
+        assert_eq!(slots.running(), BOT);
+        assert!(slots.is_accepted(id.into()));
+        slots.begin(&game(""), false);
+        assert!(!slots.is_accepted(id.into()) && slots.contains(id));
+        assert_eq!(slots.running(), BOT);
+        assert!(slots.expire(now + ACCEPTANCE_TIMEOUT) == 0 && slots.due().is_none());
+        slots.end(id.into());
+        assert!(slots.is_empty());
+    }
+
+    #[test]
+    fn a_challenge_that_never_becomes_a_game_frees_its_slot() {
+        let (mut slots, now) = (GameSlots::default(), Instant::now());
+        let id: ChallengeId = "abcdefgh".parse().unwrap();
+        slots.accept(id, SlotKind::Human, now);
+        assert_eq!(slots.due(), Some(now + ACCEPTANCE_TIMEOUT));
+        assert!(slots.expire(now + ACCEPTANCE_TIMEOUT / 2) == 0);
+        assert_eq!(slots.expire(now + ACCEPTANCE_TIMEOUT), 1);
+        assert!(slots.is_empty());
+    }
+
+    #[test]
+    fn a_game_that_was_found_takes_the_slot_of_its_opponent() {
+        for (more, from_us, running) in [
+            ("", false, HUMAN),
+            ("", true, BOT),
+            (r#","opponent":{"id":"x","username":"BOT x"}"#, false, BOT),
+            (r#","opponent":{"ai":3}"#, false, BOT),
+        ] {
+            let mut slots = GameSlots::default();
+            slots.begin(&game(more), from_us);
+            assert_eq!(slots.running(), running, "{more}");
+        }
+        let mut slots = GameSlots::default();
+        slots.begin(&game(""), false);
+        for (opponent, running) in [(Opponent::Human, HUMAN), (Opponent::Bot, BOT), (Opponent::Human, BOT)] {
+            slots.set_opponent("abcdefgh".parse().unwrap(), opponent);
+            assert_eq!(slots.running(), running);
+        }
+        let mut slots = GameSlots::default();
+        slots.begin(&game(r#","tournamentId":"ABCDEFGH""#), false);
+        let tournament = "ABCDEFGH".parse().unwrap();
+        assert!(slots.plays_in(tournament));
+        assert_eq!(slots.end("abcdefgh".parse().unwrap()), Some(tournament));
+    }
+
+    #[test]
+    fn correspondence_games_have_slots_of_their_own() {
+        let (mut slots, now) = (GameSlots::default(), Instant::now());
+        slots.accept("qwertzui".parse().unwrap(), SlotKind::Correspondence, now);
+        let signals = slots.resume("ABCDEFGH".parse().unwrap());
+        let clocked = slots.begin(&game(""), false);
+        assert_eq!(slots.running(), RunningGames { correspondence: 2, ..HUMAN });
+        assert_eq!(slots.active_correspondence(), 1);
+        slots.request_slots();
+        assert!(signals.slot_wanted.is_cancelled() && !clocked.slot_wanted.is_cancelled());
+    }
+}

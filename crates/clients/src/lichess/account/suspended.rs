@@ -1,0 +1,193 @@
+//! Suspended correspondence games: an entry each, without a task.
+//!
+//! The list of running games tells where it is our turn. Those games are resumed, the most urgent first. A game that
+//! is missing from the list is resumed as well: most likely it is over. No I/O and no clock.
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
+
+use zeitnot_wire::lichess::{GameEvent, GameId};
+
+/// Time left in a game without any limit.
+const UNLIMITED: Duration = Duration::from_secs(30 * 86_400);
+/// Until the list is asked for again, where it could not hold all urgent games.
+const SHORT_PERIOD: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+struct SuspendedGame {
+    /// It is to be resumed, and something must be done until then.
+    due: Option<Instant>,
+    /// When it was listed last.
+    seen: Instant,
+}
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub(crate) struct SuspendedGames {
+    games: HashMap<GameId, SuspendedGame>,
+    period: Duration,
+    /// When the list was asked for last.
+    listed: Instant,
+    /// There may be more games with our turn than the list can hold.
+    has_more: bool,
+}
+
+impl SuspendedGames {
+    /// Creates an empty set, to be looked at after each `period`.
+    pub(crate) fn new(period: Duration, now: Instant) -> SuspendedGames {
+        SuspendedGames { games: HashMap::new(), period, listed: now, has_more: false }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.games.len()
+    }
+
+    pub(crate) fn contains(&self, id: GameId) -> bool {
+        self.games.contains_key(&id)
+    }
+
+    /// Notes a game that an event or the list tells of.
+    pub(crate) fn update(&mut self, event: &GameEvent, now: Instant) {
+        let due = event.is_my_turn.then(|| now + event.seconds_left.unwrap_or(UNLIMITED).min(UNLIMITED));
+        self.games.insert(event.game_id, SuspendedGame { due, seen: now });
+    }
+
+    /// Suspends a game.
+    pub(crate) fn suspend(&mut self, id: GameId, now: Instant) {
+        self.games.insert(id, SuspendedGame { due: None, seen: now });
+    }
+
+    /// Notes a complete list, which holds at most `max` games. A missing game is over; or, if the list is full, there
+    /// was no room for it: of those one at a time is resumed, the one not listed for longest.
+    pub(crate) fn listed(&mut self, list: &[GameEvent], max: usize, now: Instant) {
+        let is_full = list.len() >= max;
+        self.has_more = is_full && list.iter().all(|game| game.is_my_turn);
+        let listed: HashSet<_> = list.iter().map(|game| game.game_id).collect();
+        let missing = self.games.iter_mut().filter(|(id, game)| !listed.contains(*id) && game.due.is_none());
+        let mut missing: Vec<_> = missing.map(|(_, game)| game).collect();
+        missing.sort_unstable_by_key(|game| game.seen);
+        let resumed = if is_full { usize::from(!self.has_more) } else { missing.len() };
+        for game in missing.into_iter().take(resumed) {
+            game.due = Some(now + UNLIMITED);
+        }
+    }
+
+    /// Notes that a game is over; its task will look at it. Returns whether it is suspended.
+    pub(crate) fn finish(&mut self, id: GameId, now: Instant) -> bool {
+        let Some(game) = self.games.get_mut(&id) else { return false };
+        game.due = Some(now + UNLIMITED);
+        true
+    }
+
+    /// Returns whether a game waits to be resumed.
+    pub(crate) fn has_due(&self) -> bool {
+        self.games.values().any(|game| game.due.is_some())
+    }
+
+    /// Takes out the most urgent game that waits to be resumed.
+    pub(crate) fn resume(&mut self) -> Option<GameId> {
+        let due = self.games.iter().filter_map(|(id, game)| Some((game.due?, *id)));
+        let (_, id) = due.min_by_key(|(due, _)| *due)?;
+        self.games.remove(&id);
+        Some(id)
+    }
+
+    /// Notes that the list is asked for.
+    pub(crate) fn listing(&mut self, now: Instant) {
+        (self.listed, self.has_more) = (now, false);
+    }
+
+    /// Returns when to ask for the list, if nothing happens before.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        if self.has_more && !self.has_due() {
+            return Some(self.listed + SHORT_PERIOD.min(self.period));
+        }
+        (!self.games.is_empty()).then(|| self.listed + self.period)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeitnot_wire::{Message, lichess::Playing};
+
+    use super::*;
+
+    const PERIOD: Duration = Duration::from_secs(300);
+    const MAX: usize = 50;
+
+    /// A list of games by number, with our seconds left if it is our turn.
+    fn list(games: impl IntoIterator<Item = (usize, Option<u32>)>) -> Vec<GameEvent> {
+        let game = |(number, left): (usize, Option<u32>)| {
+            let turn = left.map_or(String::new(), |left| format!(r#","isMyTurn":true,"secondsLeft":{left}"#));
+            format!(r#"{{"gameId":"{number:08}","color":"white"{turn}}}"#)
+        };
+        let games: Vec<_> = games.into_iter().map(game).collect();
+        Playing::parse(&format!(r#"{{"nowPlaying":[{}]}}"#, games.join(","))).unwrap().now_playing
+    }
+
+    fn told(suspended: &mut SuspendedGames, games: &[(usize, Option<u32>)], now: Instant) {
+        let list = list(games.iter().copied());
+        list.iter().for_each(|game| suspended.update(game, now));
+        suspended.listed(&list, MAX, now);
+    }
+
+    fn resumed(suspended: &mut SuspendedGames) -> Vec<String> {
+        std::iter::from_fn(|| suspended.resume()).map(|id| id.to_string()).collect()
+    }
+
+    #[test]
+    fn the_most_urgent_game_with_our_turn_is_resumed_first() {
+        let now = Instant::now();
+        let mut suspended = SuspendedGames::new(PERIOD, now);
+        assert_eq!(suspended.due(), None);
+        told(&mut suspended, &[(1, Some(900)), (2, None), (3, Some(60)), (4, Some(4_000_000_000))], now);
+        assert_eq!(suspended.due(), Some(now + PERIOD));
+        assert_eq!(resumed(&mut suspended), ["00000003", "00000001", "00000004"]);
+        assert_eq!(suspended.len(), 1);
+        // What was urgent is so no more where the opponent has taken it back.
+        told(&mut suspended, &[(2, Some(60))], now);
+        told(&mut suspended, &[(2, None)], now);
+        assert!(!suspended.has_due() && suspended.resume().is_none());
+    }
+
+    #[test]
+    fn games_missing_from_the_list_are_resumed() {
+        let now = Instant::now();
+        let mut suspended = SuspendedGames::new(PERIOD, now);
+        told(&mut suspended, &[(1, None), (2, None), (3, None)], now);
+        told(&mut suspended, &[(2, None)], now);
+        let mut gone = resumed(&mut suspended);
+        gone.sort();
+        assert_eq!(gone, ["00000001", "00000003"]);
+    }
+
+    #[test]
+    fn games_missing_from_a_full_list_are_resumed_one_at_a_time() {
+        let now = Instant::now();
+        let mut suspended = SuspendedGames::new(PERIOD, now);
+        let full: Vec<_> = (10..10 + MAX).map(|number| (number, None)).collect();
+        told(&mut suspended, &[(1, None)], now);
+        list([(2, None)]).iter().for_each(|game| suspended.update(game, now + PERIOD));
+        for (turn, id) in ["00000001", "00000002"].into_iter().enumerate() {
+            told(&mut suspended, &full, now + PERIOD);
+            assert_eq!(resumed(&mut suspended), [id], "{turn}");
+        }
+        assert_eq!(suspended.len(), MAX);
+    }
+
+    #[test]
+    fn a_list_full_of_urgent_games_is_asked_for_again_soon() {
+        let now = Instant::now();
+        let mut suspended = SuspendedGames::new(PERIOD, now);
+        told(&mut suspended, &[(1, None)], now);
+        let full: Vec<_> = (10..10 + MAX).map(|number| (number, Some(60))).collect();
+        told(&mut suspended, &full, now);
+        assert_eq!(suspended.due(), Some(now + PERIOD));
+        assert_eq!(resumed(&mut suspended).len(), MAX);
+        assert_eq!(suspended.due(), Some(now + SHORT_PERIOD));
+        suspended.listing(now);
+        assert_eq!(suspended.due(), Some(now + PERIOD));
+    }
+}

@@ -1,0 +1,300 @@
+//! Challenge filter: the conditions that a challenge must meet, and the reason for declining it.
+
+use std::{fmt, num::NonZeroUsize, time::Duration};
+
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use zeitnot_wire::lichess::{Challenge, ColorWish, DeclineReason, Speed, TimeControl, VariantKey};
+
+use super::super::settings::settings;
+
+settings! {
+    /// The `human` and the `bot` table: what is accepted from one kind of opponent.
+    #[derive(PartialEq)]
+    pub struct ChallengeFilter {
+        /// Whether anything is accepted.
+        accept: bool = true,
+        #[serde(deserialize_with = "variants")]
+        variants: Vec<VariantKey> = playable_variants(),
+        /// Speeds; `correspondence` includes games without any limit.
+        #[serde(deserialize_with = "speeds")]
+        time_controls: Vec<Speed> = vec![Speed::Bullet, Speed::Blitz, Speed::Rapid, Speed::Classical],
+        modes: Vec<Mode> = vec![Mode::Casual, Mode::Rated],
+        /// The clock at the start.
+        #[serde(with = "humantime_serde")]
+        min_base: Duration = Duration::ZERO,
+        #[serde(with = "humantime_serde")]
+        max_base: Duration = Duration::from_secs(3 * 3600),
+        #[serde(with = "humantime_serde")]
+        min_increment: Duration = Duration::ZERO,
+        #[serde(with = "humantime_serde")]
+        max_increment: Duration = Duration::from_secs(180),
+        bullet_requires_increment: bool = false,
+        /// Days for a move.
+        min_days: u32 = 0,
+        /// Without it any number, and games without any limit as well.
+        max_days: Option<u32> = None,
+        /// The opponent's rating; unrated opponents are accepted.
+        min_rating: Option<i32> = None,
+        max_rating: Option<i32> = None,
+        /// Colors that the challenger may ask for.
+        #[serde(deserialize_with = "colors")]
+        colors: Vec<ColorWish> = ColorWish::KNOWN.to_vec(),
+        /// Games accepted from one opponent within `recent_challenge_age`.
+        max_recent_challenges: Option<NonZeroUsize> = None,
+        #[serde(with = "humantime_serde")]
+        recent_challenge_age: Duration = Duration::from_secs(3600),
+    }
+}
+
+/// Returns the variants whose rules we know.
+pub fn playable_variants() -> Vec<VariantKey> {
+    VariantKey::KNOWN.iter().filter(|variant| variant.game().is_some()).cloned().collect()
+}
+
+/// Whether a game is rated.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Mode {
+    Casual,
+    Rated,
+}
+
+impl Mode {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Mode::Casual => "casual",
+            Mode::Rated => "rated",
+        }
+    }
+}
+
+impl From<bool> for Mode {
+    fn from(rated: bool) -> Mode {
+        if rated { Mode::Rated } else { Mode::Casual }
+    }
+}
+
+impl fmt::Display for ChallengeFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.accept {
+            return f.write_str("nothing");
+        }
+        let list = |words: Vec<&str>| if words.is_empty() { "nothing".into() } else { words.join(", ") };
+        let variants = list(self.variants.iter().map(VariantKey::as_str).collect());
+        let speeds = list(self.time_controls.iter().map(Speed::as_str).collect());
+        let modes = list(self.modes.iter().map(|mode| mode.as_str()).collect());
+        write!(f, "{variants}; {speeds}; {modes}")?;
+        let usual = ChallengeFilter::default();
+        for (what, range, usual) in [
+            ("clocks", (self.min_base, self.max_base), (usual.min_base, usual.max_base)),
+            (
+                "increments",
+                (self.min_increment, self.max_increment),
+                (usual.min_increment, usual.max_increment),
+            ),
+        ] {
+            if range != usual {
+                let [min, max] = [range.0, range.1].map(humantime::format_duration);
+                write!(f, "; {what} from {min} to {max}")?;
+            }
+        }
+        if self.bullet_requires_increment {
+            f.write_str("; no bullet without an increment")?;
+        }
+        match (self.min_rating, self.max_rating) {
+            (None, None) => {}
+            (Some(min), None) => write!(f, "; ratings from {min}")?,
+            (None, Some(max)) => write!(f, "; ratings up to {max}")?,
+            (Some(min), Some(max)) => write!(f, "; ratings from {min} to {max}")?,
+        }
+        if let Some(games) = self.max_recent_challenges {
+            let age = humantime::format_duration(self.recent_challenge_age);
+            write!(f, "; at most {games} from the same opponent within {age}")?;
+        }
+        Ok(())
+    }
+}
+
+impl ChallengeFilter {
+    /// Returns the reason for declining this challenge, if any.
+    pub(crate) fn reject(&self, challenge: &Challenge) -> Option<DeclineReason> {
+        self.reject_variant(&challenge.variant.key)
+            .or_else(|| self.reject_time(&challenge.time_control))
+            .or_else(|| self.reject_mode(challenge.rated.into()))
+            .or_else(|| self.reject_opponent(challenge))
+    }
+
+    fn reject_variant(&self, variant: &VariantKey) -> Option<DeclineReason> {
+        let only_standard = self.variants == [VariantKey::Standard];
+        let reason = if only_standard { DeclineReason::Standard } else { DeclineReason::Variant };
+        (!self.variants.contains(variant)).then_some(reason)
+    }
+
+    fn reject_mode(&self, mode: Mode) -> Option<DeclineReason> {
+        // The reason names the mode that is accepted.
+        let accepted = match mode {
+            Mode::Rated => DeclineReason::Casual,
+            Mode::Casual => DeclineReason::Rated,
+        };
+        (!self.modes.contains(&mode)).then_some(accepted)
+    }
+
+    fn reject_time(&self, time: &TimeControl) -> Option<DeclineReason> {
+        let speed = time.speed();
+        if !self.time_controls.contains(&speed) {
+            // Speeds are ordered, the fastest first.
+            let is_faster = self.time_controls.iter().all(|ours| speed < *ours);
+            let is_slower = self.time_controls.iter().all(|ours| speed > *ours);
+            return Some(match (is_faster, is_slower) {
+                (true, false) => DeclineReason::TooFast,
+                (false, true) => DeclineReason::TooSlow,
+                _ => DeclineReason::TimeControl,
+            });
+        }
+        match time {
+            TimeControl::Clock(clock) => {
+                let lacks_increment =
+                    self.bullet_requires_increment && speed <= Speed::Bullet && clock.increment.is_zero();
+                let is_fast = clock.initial < self.min_base || clock.increment < self.min_increment;
+                let is_slow = clock.initial > self.max_base || clock.increment > self.max_increment;
+                match (is_fast || lacks_increment, is_slow) {
+                    (false, false) => None,
+                    (true, false) => Some(DeclineReason::TooFast),
+                    (false, true) => Some(DeclineReason::TooSlow),
+                    (true, true) => Some(DeclineReason::TimeControl),
+                }
+            }
+            TimeControl::Correspondence { days } if *days < self.min_days => Some(DeclineReason::TooFast),
+            TimeControl::Correspondence { days } => {
+                self.max_days.filter(|max| days > max).map(|_| DeclineReason::TooSlow)
+            }
+            TimeControl::Unlimited => self.max_days.map(|_| DeclineReason::TooSlow),
+            TimeControl::Other(_) => Some(DeclineReason::TimeControl),
+        }
+    }
+
+    fn reject_opponent(&self, challenge: &Challenge) -> Option<DeclineReason> {
+        let rating = challenge.challenger.as_ref().and_then(|user| user.rating);
+        let is_weak = rating.zip(self.min_rating).is_some_and(|(theirs, min)| theirs < min);
+        let is_strong = rating.zip(self.max_rating).is_some_and(|(theirs, max)| theirs > max);
+        let color = challenge.color.as_ref().unwrap_or(&ColorWish::Random);
+        (is_weak || is_strong || !self.colors.contains(color)).then_some(DeclineReason::Generic)
+    }
+}
+
+fn variants<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<VariantKey>, D::Error> {
+    known(list, &playable_variants(), "no variant that we play", VariantKey::as_str)
+}
+
+fn speeds<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<Speed>, D::Error> {
+    known(list, Speed::KNOWN, "no speed", Speed::as_str)
+}
+
+fn colors<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<ColorWish>, D::Error> {
+    known(list, ColorWish::KNOWN, "no color", ColorWish::as_str)
+}
+
+/// Reads words that are open on the wire but not in a configuration.
+fn known<'de, T: Deserialize<'de> + PartialEq, D: Deserializer<'de>>(
+    list: D,
+    all: &[T],
+    wrong: &str,
+    as_str: fn(&T) -> &str,
+) -> Result<Vec<T>, D::Error> {
+    let list = Vec::<T>::deserialize(list)?;
+    match list.iter().find(|one| !all.contains(one)) {
+        None => Ok(list),
+        Some(bad) => {
+            let all = all.iter().map(as_str).collect::<Vec<_>>().join(", ");
+            Err(D::Error::custom(format!("'{}' is {wrong}; known: {all}", as_str(bad))))
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use zeitnot_wire::{Message, lichess};
+
+    use super::*;
+
+    /// Standard, casual, from bob, who is rated 1500.
+    pub(crate) fn challenge(time: &str) -> Challenge {
+        let user = r#"{"id":"bob","name":"Bob","rating":1500}"#;
+        let line = format!(
+            r#"{{"id":"abcdefgh","challenger":{user},"destUser":null,"timeControl":{{"type":"unlimited"}}}}"#
+        );
+        let challenge: Challenge = Message::parse(&line).unwrap();
+        Challenge { time_control: TimeControl::Clock(time.parse().unwrap()), ..challenge }
+    }
+
+    fn filter(text: &str) -> ChallengeFilter {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn each_challenge_is_declined_for_the_true_reason() {
+        use DeclineReason::{Casual, Generic, Rated, Standard, TimeControl, TooFast, TooSlow, Variant};
+        let cases: &[(&str, &str, Option<DeclineReason>)] = &[
+            ("", "180+2", None),
+            ("time_controls = ['blitz']", "60", Some(TooFast)),
+            ("time_controls = ['blitz']", "1800", Some(TooSlow)),
+            ("time_controls = ['bullet', 'rapid']", "180+2", Some(TimeControl)),
+            ("time_controls = []", "180+2", Some(TimeControl)),
+            ("min_base = '4m'", "180+2", Some(TooFast)),
+            ("max_base = '2m'", "180+2", Some(TooSlow)),
+            ("min_increment = '3s'", "180+2", Some(TooFast)),
+            ("max_increment = '1s'", "180+2", Some(TooSlow)),
+            ("min_base = '4m'\nmax_increment = '1s'", "180+2", Some(TimeControl)),
+            ("bullet_requires_increment = true", "60", Some(TooFast)),
+            ("bullet_requires_increment = true", "60+1", None),
+            ("bullet_requires_increment = true", "180", None),
+            ("modes = ['rated']", "180+2", Some(Rated)),
+            ("min_rating = 1501", "180+2", Some(Generic)),
+            ("max_rating = 1499", "180+2", Some(Generic)),
+            ("colors = ['black', 'white']", "180+2", Some(Generic)),
+        ];
+        for (text, time, reason) in cases {
+            assert_eq!(filter(text).reject(&challenge(time)), *reason, "{text} {time}");
+        }
+        let rated = Challenge { rated: true, ..challenge("180+2") };
+        assert_eq!(filter("modes = ['casual']").reject(&rated), Some(Casual));
+        let new = Challenge { variant: VariantKey::from("chaturanga").into(), ..challenge("180+2") };
+        assert_eq!(ChallengeFilter::default().reject(&new), Some(Variant));
+        assert_eq!(filter("variants = ['standard']").reject(&new), Some(Standard));
+    }
+
+    #[test]
+    fn days_for_a_move() {
+        let with = |time_control| Challenge { time_control, ..challenge("180") };
+        let days = |days| with(lichess::TimeControl::Correspondence { days });
+        let unlimited = with(lichess::TimeControl::Unlimited);
+        assert_eq!(ChallengeFilter::default().reject(&unlimited), Some(DeclineReason::TooSlow));
+        let any = filter("time_controls = ['correspondence']");
+        assert_eq!((any.reject(&days(14)), any.reject(&unlimited)), (None, None));
+        let some = filter("time_controls = ['correspondence']\nmin_days = 2\nmax_days = 7");
+        assert_eq!(some.reject(&days(1)), Some(DeclineReason::TooFast));
+        assert_eq!(some.reject(&days(7)), None);
+        assert_eq!(some.reject(&days(10)), Some(DeclineReason::TooSlow));
+        assert_eq!(some.reject(&unlimited), Some(DeclineReason::TooSlow));
+        let new = with(lichess::TimeControl::Other("hourglass".into()));
+        assert_eq!(any.reject(&new), Some(DeclineReason::TimeControl));
+    }
+
+    #[test]
+    fn unknown_words_are_errors() {
+        for (wrong, message) in [
+            (
+                "variants = ['chaturanga']",
+                "'chaturanga' is no variant that we play; known: standard, chess960",
+            ),
+            ("time_controls = ['fast']", "'fast' is no speed"),
+            ("colors = ['red']", "'red' is no color"),
+            ("rated = true", "unknown field"),
+            ("max_recent_challenges = 0", "nonzero"),
+        ] {
+            let error = toml::from_str::<ChallengeFilter>(wrong).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Allow and block lists of players: in the configuration, in files that may change, and from the network.
+
+use std::{
+    collections::HashSet,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+    time::{Duration, SystemTime},
+};
+
+use reqwest::Url;
+use serde::Deserialize;
+use zeitnot_net::http::is_here;
+use zeitnot_wire::lichess::UserId;
+
+use super::super::settings::settings;
+
+settings! {
+    /// The `players` table: who is played.
+    #[derive(PartialEq, Eq)]
+    pub struct Config {
+        /// Only these players; if empty and without `allow_list_file`, anybody.
+        allow_list: Vec<UserId> = Vec::new(),
+        /// More of them, one name a line; `#` begins a comment. The file is read again when it changes.
+        allow_list_file: Option<PathBuf> = None,
+        /// Never these players.
+        block_list: Vec<UserId> = Vec::new(),
+        /// More of them.
+        block_list_file: Option<PathBuf> = None,
+        /// Block lists in the same format, at `https://` addresses.
+        online_block_list: Vec<ListUrl> = Vec::new(),
+        /// Between two looks at the files.
+        #[serde(with = "humantime_serde")]
+        file_check_period: Duration = Duration::from_secs(60),
+        /// Between two downloads of the online lists.
+        #[serde(with = "humantime_serde")]
+        download_period: Duration = Duration::from_secs(3600),
+    }
+}
+
+/// Address of an online list; nobody on the way can change the list.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct ListUrl(String);
+
+/// Error for text that is no [`ListUrl`].
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("expected the address of a list: https://host/path")]
+pub struct BadListUrl;
+
+impl ListUrl {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns whether the address is on this machine.
+    pub(crate) fn is_here(&self) -> bool {
+        Url::parse(&self.0).is_ok_and(|url| is_here(&url))
+    }
+}
+
+impl TryFrom<String> for ListUrl {
+    type Error = BadListUrl;
+
+    fn try_from(text: String) -> Result<ListUrl, BadListUrl> {
+        let url = Url::parse(text.trim()).map_err(|_| BadListUrl)?;
+        let plain = url.has_host() && url.username().is_empty() && url.password().is_none();
+        let private = url.scheme() == "https" || (url.scheme() == "http" && is_here(&url));
+        if plain && private { Ok(ListUrl(url.into())) } else { Err(BadListUrl) }
+    }
+}
+
+/// The present lists, shared by all who ask.
+#[derive(Clone, Debug)]
+pub(crate) struct PlayerLists(Arc<RwLock<Lists>>);
+
+#[derive(Debug)]
+struct Lists {
+    config: Config,
+    allowed: ListFile,
+    blocked: ListFile,
+    online: HashSet<UserId>,
+}
+
+/// A file of names.
+#[derive(Clone, Debug, Default)]
+struct ListFile {
+    /// Modification time and length of the version that was read.
+    version: Option<(SystemTime, u64)>,
+    names: HashSet<UserId>,
+}
+
+pub(crate) const MAX_LIST_BYTES: u64 = 16 << 20;
+
+impl PlayerLists {
+    /// Creates the lists of the configuration; [`PlayerLists::reload`] reads the files.
+    pub(crate) fn new(config: Config) -> PlayerLists {
+        let (allowed, blocked) = (ListFile::default(), ListFile::default());
+        PlayerLists(Arc::new(RwLock::new(Lists { config, allowed, blocked, online: HashSet::new() })))
+    }
+
+    pub(crate) fn allows(&self, player: &UserId) -> bool {
+        let lists = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let Lists { config, allowed, blocked, online } = &*lists;
+        let is_open = config.allow_list.is_empty() && config.allow_list_file.is_none();
+        let is_allowed = is_open || config.allow_list.contains(player) || allowed.names.contains(player);
+        let is_blocked = config.block_list.contains(player) || blocked.names.contains(player);
+        is_allowed && !is_blocked && !online.contains(player)
+    }
+
+    /// Replaces the online lists.
+    pub(crate) fn set_online(&self, blocked: HashSet<UserId>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).online = blocked;
+    }
+
+    /// Reads the files that have changed. Blocks. If a file cannot be read, its names stay as they were.
+    pub(crate) fn reload(&self) -> io::Result<()> {
+        let (config, mut allowed, mut blocked) = {
+            let lists = self.0.read().unwrap_or_else(PoisonError::into_inner);
+            (lists.config.clone(), lists.allowed.clone(), lists.blocked.clone())
+        };
+        // The disk may be slow, so the lock is not held meanwhile.
+        let result = allowed.update(config.allow_list_file.as_deref());
+        let result = blocked.update(config.block_list_file.as_deref()).and(result);
+        let mut lists = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        (lists.allowed, lists.blocked) = (allowed, blocked);
+        result
+    }
+}
+
+impl ListFile {
+    fn update(&mut self, path: Option<&Path>) -> io::Result<()> {
+        let Some(path) = path else { return Ok(()) };
+        let with_path =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let meta = fs::metadata(path).map_err(with_path)?;
+        let version = Some((meta.modified().map_err(with_path)?, meta.len()));
+        if version == self.version {
+            return Ok(());
+        }
+        if meta.len() > MAX_LIST_BYTES {
+            let what = "too large for a list of names";
+            return Err(with_path(io::Error::new(io::ErrorKind::FileTooLarge, what)));
+        }
+        self.names = parse_names(&fs::read_to_string(path).map_err(with_path)?);
+        self.version = version;
+        Ok(())
+    }
+}
+
+/// Parses names, one a line; other lines are skipped.
+pub(crate) fn parse_names(text: &str) -> HashSet<UserId> {
+    let name = |line: &str| line.split('#').next().unwrap_or_default().trim().parse().ok();
+    text.lines().filter_map(name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(name: &str) -> UserId {
+        name.parse().unwrap()
+    }
+
+    #[test]
+    fn lists_in_the_configuration() {
+        let players = PlayerLists::new(toml::from_str("block_list = ['Eve']").unwrap());
+        assert!(players.allows(&id("bob")) && !players.allows(&id("EVE")));
+        let few =
+            PlayerLists::new(toml::from_str("allow_list = ['Bob', 'eve']\nblock_list = ['eve']").unwrap());
+        assert!(few.allows(&id("bob")) && !few.allows(&id("eve")) && !few.allows(&id("carol")));
+        assert!(toml::from_str::<Config>("block_list = ['a b']").is_err());
+        let list = |url: &str| toml::from_str::<Config>(&format!("online_block_list = ['{url}']"));
+        assert!(list("https://example.org/bots?raw=1").is_ok() && list("http://127.0.0.1:1/x").is_ok());
+        for bad in ["http://example.org/x", "ftp://example.org/x", "https://me:hush@example.org/", "x"] {
+            assert!(list(bad).unwrap_err().message().contains("the address of a list"), "{bad}");
+        }
+        players.set_online([id("bob")].into());
+        assert!(!players.allows(&id("bob")));
+        assert_eq!(parse_names("Bob # cheats\n\n# nobody\n../etc\n").len(), 1);
+    }
+
+    #[test]
+    fn files_are_read_again_when_they_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("blocked");
+        let players = PlayerLists::new(Config { block_list_file: Some(file.clone()), ..Config::default() });
+        assert!(players.reload().unwrap_err().to_string().contains("blocked"));
+        fs::write(&file, "Bob\n").unwrap();
+        players.reload().unwrap();
+        assert!(!players.allows(&id("bob")) && players.allows(&id("carol")));
+        fs::write(&file, "# nobody any more\n").unwrap();
+        players.reload().unwrap();
+        assert!(players.allows(&id("bob")));
+        fs::remove_file(&file).unwrap();
+        assert!(players.reload().is_err() && players.allows(&id("bob")));
+    }
+}

@@ -1,0 +1,417 @@
+//! Challenge queue: which challenges to accept, now or later, and why the others are declined. No I/O and no clock.
+
+use std::{cmp::Reverse, collections::VecDeque, num::NonZeroU32, time::Instant};
+
+use serde::Deserialize;
+use zeitnot_wire::lichess::{Challenge, ChallengeId, DeclineReason, Speed, UserId};
+
+use super::{
+    super::{recent::RecentByUser, settings::settings},
+    filter::ChallengeFilter,
+    players::PlayerLists,
+};
+
+settings! {
+    /// The `challenge` table.
+    #[derive(PartialEq)]
+    pub struct Config {
+        /// Game slots that bots cannot take.
+        reserved_for_humans: usize = 0,
+        /// Challenges that may wait for a free slot.
+        max_queue: usize = 16,
+        /// Which of them is accepted first.
+        sort_by: SortBy = SortBy::First,
+        /// What is accepted from humans.
+        human: ChallengeFilter = ChallengeFilter::default(),
+        /// What is accepted from bots.
+        bot: ChallengeFilter = ChallengeFilter::default(),
+    }
+}
+
+/// Order of waiting challenges.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SortBy {
+    /// The oldest first.
+    #[default]
+    First,
+    /// The highest rated challenger first.
+    Best,
+}
+
+/// What becomes of a challenge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Accept,
+    /// It waits; see [`ChallengeQueue::next`].
+    Queue,
+    Decline(DeclineReason),
+}
+
+/// Numbers of running games, accepted challenges included.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RunningGames {
+    pub(crate) humans: usize,
+    pub(crate) bots: usize,
+    /// Games without a clock, against either, suspended ones included.
+    pub(crate) correspondence: usize,
+}
+
+impl RunningGames {
+    pub(crate) fn with_clock(self) -> usize {
+        self.humans + self.bots
+    }
+}
+
+impl FromIterator<SlotKind> for RunningGames {
+    fn from_iter<I: IntoIterator<Item = SlotKind>>(slots: I) -> RunningGames {
+        let mut running = RunningGames::default();
+        for slot in slots {
+            match slot {
+                SlotKind::Human => running.humans += 1,
+                SlotKind::Bot => running.bots += 1,
+                SlotKind::Correspondence => running.correspondence += 1,
+            }
+        }
+        running
+    }
+}
+
+/// Kinds of game slots.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SlotKind {
+    /// With a clock, against a human.
+    Human,
+    /// With a clock, against a bot.
+    Bot,
+    /// Without a clock.
+    Correspondence,
+}
+
+impl SlotKind {
+    /// Returns the slot that the game of this challenge would take.
+    pub(crate) fn of(challenge: &Challenge) -> SlotKind {
+        if challenge.time_control.speed() == Speed::Correspondence {
+            SlotKind::Correspondence
+        } else {
+            SlotKind::with_clock(is_bot(challenge))
+        }
+    }
+
+    pub(crate) fn with_clock(is_bot: bool) -> SlotKind {
+        if is_bot { SlotKind::Bot } else { SlotKind::Human }
+    }
+}
+
+/// Judges challenges, and keeps those that wait.
+#[derive(Debug)]
+pub(crate) struct ChallengeQueue {
+    config: Config,
+    max_with_clock: usize,
+    max_correspondence: usize,
+    /// Games that may still end, running ones included, if they are counted.
+    remaining: Option<usize>,
+    /// No games against bots before then.
+    no_bots_until: Option<Instant>,
+    players: PlayerLists,
+    waiting: VecDeque<Challenge>,
+    /// When challenges of each opponent were accepted.
+    recent: RecentByUser<UserId>,
+}
+
+/// Opponents whose recent challenges are remembered.
+const MAX_OPPONENTS: usize = 4096;
+
+impl ChallengeQueue {
+    pub(crate) fn new(
+        config: Config,
+        max_with_clock: NonZeroU32,
+        max_correspondence: NonZeroU32,
+        players: PlayerLists,
+    ) -> ChallengeQueue {
+        let limit = |games: NonZeroU32| usize::try_from(games.get()).unwrap_or(usize::MAX);
+        let longest = config.human.recent_challenge_age.max(config.bot.recent_challenge_age);
+        ChallengeQueue {
+            config,
+            max_with_clock: limit(max_with_clock),
+            max_correspondence: limit(max_correspondence),
+            remaining: None,
+            no_bots_until: None,
+            players,
+            waiting: VecDeque::new(),
+            recent: RecentByUser::new(MAX_OPPONENTS, longest),
+        }
+    }
+
+    /// Sets how many games may still end.
+    pub(crate) fn set_remaining(&mut self, games: u32) {
+        self.remaining = Some(usize::try_from(games).unwrap_or(usize::MAX));
+    }
+
+    /// Declines all bots until then.
+    pub(crate) fn pause_bots(&mut self, until: Instant) {
+        self.no_bots_until = Some(until);
+    }
+
+    /// Returns whether a slot of this kind is free.
+    pub(crate) fn has_room(&self, running: RunningGames, slot: SlotKind) -> bool {
+        let for_bots = self.max_with_clock.saturating_sub(self.config.reserved_for_humans);
+        let is_free = match slot {
+            SlotKind::Human => running.with_clock() < self.max_with_clock,
+            SlotKind::Bot => running.with_clock() < self.max_with_clock && running.bots < for_bots,
+            SlotKind::Correspondence => running.correspondence < self.max_correspondence,
+        };
+        is_free && !self.is_enough(running, slot)
+    }
+
+    /// Returns whether the running games are all that may still end. Games with clocks do not wait for games without:
+    /// those may take days.
+    fn is_enough(&self, running: RunningGames, slot: SlotKind) -> bool {
+        let may_end = match slot {
+            SlotKind::Human | SlotKind::Bot => running.with_clock(),
+            SlotKind::Correspondence => running.with_clock() + running.correspondence,
+        };
+        self.remaining.is_some_and(|remaining| may_end >= remaining)
+    }
+
+    /// Judges a challenge to us. The same challenge may come again. [`Verdict::Accept`] counts as accepted.
+    pub(crate) fn judge(&mut self, challenge: &Challenge, running: RunningGames, now: Instant) -> Verdict {
+        if let Some(reason) = self.reject(challenge, now) {
+            self.remove(challenge.id);
+            return Verdict::Decline(reason);
+        }
+        if self.waiting.iter().any(|waiting| waiting.id == challenge.id) {
+            return Verdict::Queue;
+        }
+        // Waiting challenges go first, except those without a slot.
+        let slot = SlotKind::of(challenge);
+        let is_next = !self.waiting.iter().any(|other| self.has_room(running, SlotKind::of(other)));
+        if is_next && self.has_room(running, slot) {
+            self.accepted(challenge, now);
+            return Verdict::Accept;
+        }
+        let is_same = |waiting: &Challenge| {
+            challenger(waiting).is_some() && challenger(waiting) == challenger(challenge)
+        };
+        let is_full = self.waiting.len() >= self.config.max_queue || self.is_enough(running, slot);
+        if is_full || self.waiting.iter().any(is_same) {
+            return Verdict::Decline(DeclineReason::Later);
+        }
+        self.waiting.push_back(challenge.clone());
+        Verdict::Queue
+    }
+
+    /// Takes the next waiting challenge for which a slot is free; it counts as accepted.
+    pub(crate) fn next(&mut self, running: RunningGames, now: Instant) -> Option<Challenge> {
+        let fits = |(_, waiting): &(usize, &Challenge)| self.has_room(running, SlotKind::of(waiting));
+        let mut candidates = self.waiting.iter().enumerate().filter(fits);
+        let (at, _) = match self.config.sort_by {
+            SortBy::First => candidates.next(),
+            // Of equals the first.
+            SortBy::Best => candidates.min_by_key(|(_, waiting)| Reverse(rating(waiting))),
+        }?;
+        let challenge = self.waiting.remove(at)?;
+        self.accepted(&challenge, now);
+        Some(challenge)
+    }
+
+    /// Removes a challenge that is gone. Returns whether it waited.
+    pub(crate) fn remove(&mut self, id: ChallengeId) -> bool {
+        let before = self.waiting.len();
+        self.waiting.retain(|waiting| waiting.id != id);
+        self.waiting.len() < before
+    }
+
+    /// Returns the waiting challenges in order of arrival.
+    pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = &Challenge> {
+        self.waiting.iter()
+    }
+
+    /// Removes all waiting challenges; each is owed an answer.
+    pub(crate) fn clear(&mut self) -> Vec<Challenge> {
+        self.waiting.drain(..).collect()
+    }
+
+    fn filter(&self, challenge: &Challenge) -> &ChallengeFilter {
+        if is_bot(challenge) { &self.config.bot } else { &self.config.human }
+    }
+
+    /// Returns the reason for declining a challenge whatever else runs.
+    fn reject(&mut self, challenge: &Challenge, now: Instant) -> Option<DeclineReason> {
+        let is_bot = is_bot(challenge);
+        let filter = if is_bot { &self.config.bot } else { &self.config.human };
+        if !filter.accept {
+            return Some(if is_bot { DeclineReason::NoBot } else { DeclineReason::OnlyBot });
+        }
+        if is_bot && self.no_bots_until.is_some_and(|until| now < until) {
+            return Some(DeclineReason::Later);
+        }
+        if challenger(challenge).is_some_and(|player| !self.players.allows(player)) {
+            return Some(DeclineReason::Generic);
+        }
+        filter.reject(challenge).or_else(|| {
+            let (max, age) = (filter.max_recent_challenges?.get(), filter.recent_challenge_age);
+            let recent = self.recent.count(challenger(challenge)?, age, now);
+            (recent >= max).then_some(DeclineReason::Later)
+        })
+    }
+
+    fn accepted(&mut self, challenge: &Challenge, now: Instant) {
+        if self.filter(challenge).max_recent_challenges.is_some()
+            && let Some(player) = challenger(challenge)
+        {
+            self.recent.push(player.clone(), now);
+        }
+    }
+}
+
+fn challenger(challenge: &Challenge) -> Option<&UserId> {
+    challenge.challenger.as_ref().map(|user| &user.id)
+}
+
+fn is_bot(challenge: &Challenge) -> bool {
+    challenge.challenger.as_ref().is_some_and(|user| user.is_bot())
+}
+
+fn rating(challenge: &Challenge) -> Option<i32> {
+    challenge.challenger.as_ref().and_then(|user| user.rating)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{
+        super::{filter::tests::challenge, players},
+        *,
+    };
+
+    fn queue(config: &str) -> ChallengeQueue {
+        let players = PlayerLists::new(players::Config::default());
+        ChallengeQueue::new(toml::from_str(config).unwrap(), NonZeroU32::MIN, NonZeroU32::MIN, players)
+    }
+
+    fn from(number: usize, name: &str, title: &str, rating: i32) -> Challenge {
+        let mut challenge = challenge("180+2");
+        challenge.id = format!("{number:08}").parse().unwrap();
+        let user = challenge.challenger.as_mut().unwrap();
+        user.id = name.parse().unwrap();
+        user.title = (title == "BOT").then_some(zeitnot_wire::lichess::Title::Bot);
+        user.rating = Some(rating);
+        challenge
+    }
+
+    const NONE: RunningGames = RunningGames { humans: 0, bots: 0, correspondence: 0 };
+    const HUMAN: RunningGames = RunningGames { humans: 1, ..NONE };
+    const BOT: RunningGames = RunningGames { bots: 1, ..NONE };
+    const LATER: Verdict = Verdict::Decline(DeclineReason::Later);
+
+    #[test]
+    fn one_game_at_a_time_and_the_others_wait() {
+        let now = Instant::now();
+        let mut queue = queue("");
+        assert_eq!(queue.judge(&from(1, "a", "", 1500), NONE, now), Verdict::Accept);
+        let second = from(2, "b", "BOT", 1500);
+        assert_eq!(queue.judge(&second, HUMAN, now), Verdict::Queue);
+        // A stream that was opened again repeats it.
+        assert_eq!(queue.judge(&second, HUMAN, now), Verdict::Queue);
+        assert_eq!(queue.waiting().len(), 1);
+        assert_eq!(queue.judge(&from(3, "b", "BOT", 1500), HUMAN, now), LATER);
+        assert_eq!(queue.next(HUMAN, now), None);
+        // A challenge that comes as the game ends does not overtake.
+        assert_eq!(queue.judge(&from(4, "c", "", 2500), NONE, now), Verdict::Queue);
+        assert_eq!(queue.next(NONE, now), Some(second));
+        assert!(queue.remove("00000004".parse().unwrap()));
+        assert!(!queue.remove("00000004".parse().unwrap()));
+        assert_eq!(queue.next(NONE, now), None);
+    }
+
+    #[test]
+    fn the_highest_rated_goes_first_if_configured() {
+        let now = Instant::now();
+        let mut queue = queue("sort_by = 'best'");
+        for (number, (name, rating)) in
+            [("a", 1500), ("b", 2500), ("c", 2500), ("d", 1000)].into_iter().enumerate()
+        {
+            assert_eq!(queue.judge(&from(number, name, "", rating), HUMAN, now), Verdict::Queue);
+        }
+        let order: Vec<_> = std::iter::from_fn(|| queue.next(NONE, now)).collect();
+        let names: Vec<_> = order.iter().map(|c| challenger(c).unwrap().as_str()).collect();
+        assert_eq!(names, ["b", "c", "a", "d"]);
+    }
+
+    #[test]
+    fn humans_have_slots_of_their_own() {
+        let now = Instant::now();
+        let mut queue = queue("reserved_for_humans = 1");
+        queue.max_with_clock = 2;
+        assert_eq!(queue.judge(&from(1, "x", "BOT", 1500), NONE, now), Verdict::Accept);
+        assert_eq!(queue.judge(&from(2, "y", "BOT", 1500), BOT, now), Verdict::Queue);
+        // The waiting bot cannot have this slot.
+        assert_eq!(queue.judge(&from(3, "a", "", 1500), BOT, now), Verdict::Accept);
+        assert_eq!(queue.next(RunningGames { humans: 1, ..BOT }, now), None);
+        assert!(queue.next(HUMAN, now).is_some());
+    }
+
+    #[test]
+    fn a_flood_takes_bounded_memory() {
+        let now = Instant::now();
+        let mut queue = queue("max_queue = 5\nbot = { max_recent_challenges = 1 }");
+        for number in 0..100_000 {
+            let flood = from(number, &format!("bot{number}"), "BOT", 1500);
+            let verdict = queue.judge(&flood, HUMAN, now);
+            assert_eq!(verdict == Verdict::Queue, number < 5);
+        }
+        assert_eq!(queue.clear().len(), 5);
+        for number in 0..10_000 {
+            let flood = from(number, &format!("b{number}"), "BOT", 1);
+            assert_eq!(queue.judge(&flood, NONE, now), Verdict::Accept);
+        }
+    }
+
+    #[test]
+    fn one_opponent_is_played_a_limited_number_of_times() {
+        let (now, minute) = (Instant::now(), Duration::from_secs(60));
+        let mut queue = queue("bot = { max_recent_challenges = 2, recent_challenge_age = '1h' }");
+        for (number, at, verdict) in [
+            (1, 0, Verdict::Accept),
+            (2, 10, Verdict::Accept),
+            (3, 59, LATER),
+            (4, 60, Verdict::Accept),
+            (5, 61, LATER),
+            (6, 70, Verdict::Accept),
+        ] {
+            let challenge = from(number, "x", "BOT", 1500);
+            assert_eq!(queue.judge(&challenge, NONE, now + at * minute), verdict, "{at}");
+        }
+        assert_eq!(queue.judge(&from(7, "y", "BOT", 1500), NONE, now), Verdict::Accept);
+    }
+
+    #[test]
+    fn games_are_counted_and_bots_are_paused() {
+        let (now, hour) = (Instant::now(), Duration::from_secs(3600));
+        let mut queue = queue("");
+        queue.max_with_clock = 4;
+        queue.set_remaining(2);
+        assert_eq!(queue.judge(&from(1, "a", "", 1500), HUMAN, now), Verdict::Accept);
+        // Both remaining games run: a third challenge does not wait.
+        assert_eq!(queue.judge(&from(2, "b", "", 1500), RunningGames { humans: 2, ..NONE }, now), LATER);
+        queue.pause_bots(now + hour);
+        assert_eq!(queue.judge(&from(3, "x", "BOT", 1500), NONE, now), LATER);
+        assert_eq!(queue.judge(&from(4, "x", "BOT", 1500), NONE, now + hour), Verdict::Accept);
+    }
+
+    #[test]
+    fn blocked_players_and_kinds_that_are_not_accepted() {
+        let now = Instant::now();
+        let mut queue = queue("bot = { accept = false }");
+        queue.players = PlayerLists::new(toml::from_str("block_list = ['eve']").unwrap());
+        let declined = Verdict::Decline;
+        assert_eq!(queue.judge(&from(1, "Eve", "", 1500), NONE, now), declined(DeclineReason::Generic));
+        assert_eq!(queue.judge(&from(2, "x", "BOT", 1500), NONE, now), declined(DeclineReason::NoBot));
+        let mut bots = self::queue("human = { accept = false }");
+        assert_eq!(bots.judge(&from(3, "a", "", 1500), NONE, now), declined(DeclineReason::OnlyBot));
+        let anonymous = Challenge { challenger: None, ..from(4, "a", "", 1500) };
+        assert_eq!(bots.judge(&anonymous, NONE, now), declined(DeclineReason::OnlyBot));
+    }
+}

@@ -1,0 +1,262 @@
+//! Messages in chat: what to say, and to whom. No I/O and no clock.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use zeitnot_seat::{Eval, Worth};
+use zeitnot_wire::lichess::{Chat, ChatLine, Room};
+
+use super::super::{recent::RecentByUser, settings::settings};
+
+/// The server's limit for a line.
+const MAX_CHARS: usize = 140;
+/// Users that are remembered; when there are too many, nobody new gets an answer.
+const MAX_USERS: usize = 256;
+
+settings! {
+    /// The `chat` table. In messages, `{opponent}`, `{me}`, `{engine}` and `{version}` are replaced.
+    #[derive(PartialEq, Eq)]
+    pub struct Config {
+        /// To the opponent when a game begins; empty messages are not sent.
+        hello: String = String::new(),
+        /// To the opponent when a game ends.
+        goodbye: String = String::new(),
+        /// The same to spectators.
+        hello_spectators: String = String::new(),
+        goodbye_spectators: String = String::new(),
+        /// Commands that are answered.
+        commands: Vec<Command> = Command::ALL.to_vec(),
+        /// Answers to one user within `answer_window`.
+        max_answers: usize = 3,
+        #[serde(with = "humantime_serde")]
+        answer_window: Duration = Duration::from_secs(60),
+    }
+}
+
+/// Commands of users, as `!help` and so on.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Command {
+    /// Lists the commands.
+    Help,
+    /// Names the bot and its engine.
+    Name,
+    /// Tells the evaluation, to spectators only.
+    Eval,
+    /// Names those who wait for a game.
+    Queue,
+}
+
+impl Command {
+    const ALL: [Command; 4] = [Command::Help, Command::Name, Command::Eval, Command::Queue];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Command::Help => "!help",
+            Command::Name => "!name",
+            Command::Eval => "!eval",
+            Command::Queue => "!queue",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Command> {
+        let word = text.split_whitespace().next()?;
+        Command::ALL.into_iter().find(|command| command.as_str().eq_ignore_ascii_case(word))
+    }
+}
+
+/// Facts of a game that messages may tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GameFacts {
+    pub(crate) opponent: String,
+    pub(crate) me: String,
+    pub(crate) engine: String,
+    /// Result of our last search.
+    pub(crate) eval: Option<Eval>,
+    /// Those who wait for a game, the next one first.
+    pub(crate) queue: Vec<String>,
+}
+
+/// Composes the messages of an account.
+#[derive(Debug)]
+pub(crate) struct Messages {
+    config: Config,
+    answered: RecentByUser<String>,
+}
+
+impl Messages {
+    pub(crate) fn new(config: Config) -> Messages {
+        let answered = RecentByUser::new(MAX_USERS, config.answer_window);
+        Messages { config, answered }
+    }
+
+    /// Returns the messages for the beginning of a game.
+    pub(crate) fn hello(&self, facts: &GameFacts) -> Vec<Chat> {
+        facts.compose([(Room::Player, &self.config.hello), (Room::Spectator, &self.config.hello_spectators)])
+    }
+
+    /// Returns the messages for the end of a game.
+    pub(crate) fn goodbye(&self, facts: &GameFacts) -> Vec<Chat> {
+        facts.compose([
+            (Room::Player, &self.config.goodbye),
+            (Room::Spectator, &self.config.goodbye_spectators),
+        ])
+    }
+
+    /// Returns the answer to a line, if one is due. Our own lines and the server's get none.
+    pub(crate) fn answer(&mut self, line: &ChatLine, facts: &GameFacts, now: Instant) -> Option<Chat> {
+        let user = line.username.to_ascii_lowercase();
+        if user == "lichess" || user == facts.me.to_ascii_lowercase() {
+            return None;
+        }
+        let Config { commands, max_answers, answer_window, .. } = &self.config;
+        let command = Command::parse(&line.text).filter(|command| commands.contains(command))?;
+        let text = match command {
+            Command::Help => {
+                let words: Vec<_> = commands.iter().map(|command| command.as_str()).collect();
+                format!("I answer {}.", words.join(", "))
+            }
+            Command::Name => format!("{}, on {} {}", facts.me, facts.engine, env!("CARGO_PKG_VERSION")),
+            Command::Eval if line.room == Room::Spectator => {
+                facts.eval.map_or("I have not searched yet.".into(), eval_text)
+            }
+            Command::Eval => "I tell that only to spectators.".to_owned(),
+            Command::Queue if facts.queue.is_empty() => "Nobody waits.".to_owned(),
+            Command::Queue => format!("Next: {}", facts.queue.join(", ")),
+        };
+        let is_allowed = self.answered.count(&user, *answer_window, now) < *max_answers;
+        let chat = || Chat { room: line.room.clone(), text: clean(&text) };
+        (is_allowed && self.answered.push(user, now)).then(chat)
+    }
+}
+
+impl GameFacts {
+    fn compose(&self, messages: [(Room, &String); 2]) -> Vec<Chat> {
+        let chat = |(room, text): (Room, &String)| Chat { room, text: clean(&self.fill(text)) };
+        messages.into_iter().map(chat).filter(|chat| !chat.text.is_empty()).collect()
+    }
+
+    /// Replaces the placeholders. Those in the facts themselves stay.
+    fn fill(&self, text: &str) -> String {
+        let (mut out, mut rest) = (String::new(), text);
+        while let Some(at) = rest.find('{') {
+            let (before, after) = rest.split_at(at);
+            out.push_str(before);
+            let word = after.find('}').map(|end| &after[..=end]);
+            let fact = match word {
+                Some("{opponent}") => Some(self.opponent.as_str()),
+                Some("{me}") => Some(self.me.as_str()),
+                Some("{engine}") => Some(self.engine.as_str()),
+                Some("{version}") => Some(env!("CARGO_PKG_VERSION")),
+                _ => None,
+            };
+            // Unknown placeholders stay as they are.
+            let (shown, length) = fact.zip(word).map_or(("{", 1), |(fact, word)| (fact, word.len()));
+            out.push_str(shown);
+            rest = &after[length..];
+        }
+        out + rest
+    }
+}
+
+fn eval_text(eval: Eval) -> String {
+    let Eval { worth, depth } = eval;
+    match worth {
+        Worth::Centipawns(cp) => format!("{:+.2} at depth {depth}", f64::from(cp) / 100.0),
+        Worth::Mate(moves) if moves < 0 => {
+            format!("I am mated in {} at depth {depth}", moves.unsigned_abs())
+        }
+        Worth::Mate(moves) => format!("I mate in {moves} at depth {depth}"),
+    }
+}
+
+/// Makes one line that the server takes.
+fn clean(text: &str) -> String {
+    let printable: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    printable.trim().chars().take(MAX_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn facts() -> GameFacts {
+        let name = |text: &str| text.to_owned();
+        GameFacts {
+            opponent: name("{me}"),
+            me: name("Zeitnot"),
+            engine: name("search"),
+            ..GameFacts::default()
+        }
+    }
+
+    fn line(room: Room, username: &str, text: &str) -> ChatLine {
+        ChatLine { room, username: username.into(), text: text.into() }
+    }
+
+    #[test]
+    fn placeholders_are_replaced_once() {
+        let greeting = "Hi {opponent}, I am {me} on {engine} {what} {".to_owned();
+        let config = Config { hello: greeting, goodbye: " \n ".into(), ..Config::default() };
+        let messages = Messages::new(config);
+        let text = "Hi {me}, I am Zeitnot on search {what} {".to_owned();
+        assert_eq!(messages.hello(&facts()), [Chat { room: Room::Player, text }]);
+        assert_eq!(messages.goodbye(&facts()), []);
+    }
+
+    #[test]
+    fn commands_are_answered() {
+        let now = Instant::now();
+        let mut messages = Messages::new(Config { max_answers: 100, ..Config::default() });
+        let eval = Some(Eval { worth: Worth::Centipawns(-123), depth: 12 });
+        let facts = GameFacts { eval, queue: vec!["a".into(), "b".into()], ..facts() };
+        let mut answer = |room, user: &str, text: &str| messages.answer(&line(room, user, text), &facts, now);
+        for (room, text, expected) in [
+            (Room::Player, "!HELP me", Some("I answer !help, !name, !eval, !queue.")),
+            (Room::Spectator, "!eval", Some("-1.23 at depth 12")),
+            (Room::Player, "!eval", Some("I tell that only to spectators.")),
+            (Room::Player, "!queue", Some("Next: a, b")),
+            (Room::Player, "!quit", None),
+            (Room::Player, "hello", None),
+            (Room::Player, "", None),
+        ] {
+            let expected = expected.map(|text| Chat { room: room.clone(), text: text.to_owned() });
+            assert_eq!(answer(room, "bob", text), expected, "{text}");
+        }
+        assert_eq!(answer(Room::Player, "zeitnot", "!name"), None);
+        assert_eq!(answer(Room::Player, "lichess", "!name"), None);
+        assert_eq!(eval_text(Eval { worth: Worth::Mate(-2), depth: 9 }), "I am mated in 2 at depth 9");
+    }
+
+    #[test]
+    fn answers_to_one_user_are_limited() {
+        let now = Instant::now();
+        let mut messages = Messages::new(toml::from_str("max_answers = 2\ncommands = ['name']").unwrap());
+        let mut ask = |user: &str, text: &str, seconds| {
+            messages
+                .answer(&line(Room::Player, user, text), &facts(), now + Duration::from_secs(seconds))
+                .is_some()
+        };
+        assert!(ask("bob", "!name", 0) && ask("Bob", "!name", 1) && !ask("bob", "!name", 2));
+        assert!(ask("eve", "!name", 2) && !ask("eve", "!help", 2));
+        assert!(ask("bob", "!name", 60) && !ask("bob", "!name", 60));
+        let answered = (0..1000).filter(|i| ask(&format!("u{i}"), "!name", 62)).count();
+        assert!(answered <= MAX_USERS);
+    }
+
+    proptest! {
+        #[test]
+        fn messages_are_short_and_without_control_characters(text in "\\PC*|[{}a-z\\x00-\\x20]*", name in ".*") {
+            let facts = GameFacts { opponent: name.clone(), queue: vec![name], ..facts() };
+            let mut messages = Messages::new(Config { hello: text.clone(), ..Config::default() });
+            let mut said = messages.hello(&facts);
+            said.extend(messages.answer(&line(Room::Player, "bob", &text), &facts, Instant::now()));
+            said.extend(messages.answer(&line(Room::Player, "bob", "!queue"), &facts, Instant::now()));
+            for chat in said {
+                prop_assert!(chat.text.chars().count() <= MAX_CHARS && !chat.text.chars().any(char::is_control));
+            }
+        }
+    }
+}

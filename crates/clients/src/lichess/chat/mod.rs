@@ -1,0 +1,4 @@
+//! Chat in games: greetings, and answers to commands.
+
+pub(crate) mod messages;
+pub(crate) mod sender;

@@ -1,0 +1,130 @@
+//! Chat sender: sends messages one after the other, so that no game waits for chat.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use tokio::{
+    select,
+    sync::{mpsc, watch},
+    task::JoinSet,
+    time::timeout,
+};
+use tokio_util::task::AbortOnDropHandle;
+use tracing::debug;
+use zeitnot_wire::lichess::{Chat, ChatLine, Form, GameId};
+
+use super::{
+    super::{http::Http, rate_limits::RequestKind},
+    messages::{Config, GameFacts, Messages},
+};
+
+/// Occasions that may wait to be handled; that takes no time, so more is a flood.
+const INBOX: usize = 64;
+/// Messages that may wait to be sent.
+const MAX_PENDING: usize = 64;
+/// A message that takes longer is dropped.
+const SEND_TIMEOUT: Duration = Duration::from_secs(5);
+/// Games that are remembered as greeted: one that is suspended and resumed is not greeted again.
+const MAX_GREETED: usize = 256;
+
+/// An occasion for chat in a game.
+#[derive(Debug)]
+pub(crate) enum Occasion {
+    Begun,
+    Ended,
+    Line(ChatLine),
+}
+
+/// The games' end of the sender. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct ChatSender {
+    occasions: mpsc::Sender<(GameId, GameFacts, Occasion)>,
+    /// Those who wait for a game; written by the account alone.
+    queue: watch::Sender<Vec<String>>,
+}
+
+impl ChatSender {
+    /// Starts the sender's task. It ends when everything is sent and no [`ChatSender`] is left.
+    pub(crate) fn start(config: Config, http: Http) -> (ChatSender, AbortOnDropHandle<()>) {
+        let ((occasions, inbox), (queue, waiting)) = (mpsc::channel(INBOX), watch::channel(Vec::new()));
+        let messages = Messages::new(config);
+        let (pending, greeted) = (VecDeque::new(), VecDeque::new());
+        let worker = Worker { messages, http, waiting, pending, greeted };
+        (ChatSender { occasions, queue }, AbortOnDropHandle::new(tokio::spawn(worker.run(inbox))))
+    }
+
+    /// Passes on an occasion, without waiting.
+    pub(crate) fn send(&self, id: GameId, facts: GameFacts, occasion: Occasion) {
+        if self.occasions.try_send((id, facts, occasion)).is_err() {
+            debug!("too much chat at once; ignored");
+        }
+    }
+
+    /// Sets the names of those who wait for a game, the next one first.
+    pub(crate) fn set_queue(&self, names: Vec<String>) {
+        self.queue.send_if_modified(|before| {
+            let is_new = *before != names;
+            *before = names;
+            is_new
+        });
+    }
+}
+
+struct Worker {
+    messages: Messages,
+    http: Http,
+    waiting: watch::Receiver<Vec<String>>,
+    pending: VecDeque<(GameId, Chat)>,
+    greeted: VecDeque<GameId>,
+}
+
+impl Worker {
+    async fn run(mut self, mut inbox: mpsc::Receiver<(GameId, GameFacts, Occasion)>) {
+        let mut sending = JoinSet::new();
+        loop {
+            if sending.is_empty()
+                && let Some((id, chat)) = self.pending.pop_front()
+            {
+                sending.spawn(send(self.http.clone(), id, chat));
+            }
+            select! {
+                Some((id, facts, occasion)) = inbox.recv() => self.handle(id, facts, occasion),
+                Some(_) = sending.join_next() => {}
+                else => return,
+            }
+        }
+    }
+
+    fn handle(&mut self, id: GameId, facts: GameFacts, occasion: Occasion) {
+        let facts = GameFacts { queue: self.waiting.borrow().clone(), ..facts };
+        let chats = match occasion {
+            Occasion::Begun if self.greeted.contains(&id) => Vec::new(),
+            Occasion::Begun => {
+                self.greeted.truncate(MAX_GREETED - 1);
+                self.greeted.push_front(id);
+                self.messages.hello(&facts)
+            }
+            Occasion::Ended => self.messages.goodbye(&facts),
+            Occasion::Line(line) => self.messages.answer(&line, &facts, Instant::now()).into_iter().collect(),
+        };
+        for chat in chats {
+            if self.pending.len() < MAX_PENDING {
+                self.pending.push_back((id, chat));
+            } else {
+                debug!("too much chat is waiting; dropped: {:?}", chat.text);
+            }
+        }
+    }
+}
+
+/// Sends one message. A failure does not matter: some opponents and some servers take no chat.
+async fn send(http: Http, id: GameId, chat: Chat) {
+    let path = format!("api/bot/game/{id}/chat");
+    match timeout(SEND_TIMEOUT, http.post(RequestKind::Chat, &path, Some(chat.to_form()))).await {
+        Ok(Ok(())) => debug!("chat in {id}: {:?}", chat.text),
+        Ok(Err(error)) => debug!("cannot chat in {id}: {error}"),
+        Err(_) => debug!("cannot chat in {id}: no reply in time"),
+    }
+}

@@ -1,0 +1,94 @@
+//! Requests other than moves: resigning, aborting, claiming, takebacks. Each runs as a task of its own.
+
+use std::time::Duration;
+
+use backon::{ExponentialBuilder, Retryable};
+use tracing::{debug, info};
+use zeitnot_wire::lichess::GameId;
+
+use super::super::{
+    http::{Http, HttpError},
+    rate_limits::RequestKind,
+    tasks::Tasks,
+};
+
+/// Attempts at one request, and the first of the delays between them.
+const ATTEMPTS: usize = 5;
+const MIN_DELAY: Duration = Duration::from_secs(1);
+
+/// A request other than a move.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GameAction {
+    Resign,
+    Abort,
+    ClaimVictory,
+    ClaimDraw,
+    AcceptTakeback,
+    DeclineTakeback,
+    /// Half the time, for more points in a tournament.
+    Berserk,
+}
+
+impl GameAction {
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            GameAction::Resign => "resign",
+            GameAction::Abort => "abort",
+            GameAction::ClaimVictory => "claim-victory",
+            GameAction::ClaimDraw => "claim-draw",
+            GameAction::AcceptTakeback => "takeback/yes",
+            GameAction::DeclineTakeback => "takeback/no",
+            GameAction::Berserk => "berserk",
+        }
+    }
+
+    /// Accepting a takeback twice would propose another.
+    fn is_idempotent(self) -> bool {
+        self != GameAction::AcceptTakeback
+    }
+
+    pub(crate) fn is_claim(self) -> bool {
+        matches!(self, GameAction::ClaimVictory | GameAction::ClaimDraw)
+    }
+}
+
+/// Sends the request, with further attempts where it may succeed later.
+pub(crate) async fn perform(http: &Http, id: GameId, action: GameAction) -> Result<(), HttpError> {
+    let path = &format!("api/bot/game/{id}/{}", action.path());
+    let delays =
+        ExponentialBuilder::new().with_min_delay(MIN_DELAY).without_max_delay().with_max_times(ATTEMPTS - 1);
+    (|| http.post(RequestKind::Game, path, None))
+        .retry(delays)
+        .when(|error| action.is_idempotent() && error.is_transient())
+        .notify(|error, delay| debug!("{path}: {error}; trying again in {:.0} s", delay.as_secs_f64()))
+        .await
+}
+
+/// The requests of one game that are under way.
+#[derive(Debug)]
+pub(crate) struct GameActions {
+    http: Http,
+    id: GameId,
+    tasks: Tasks<(GameAction, Result<(), HttpError>)>,
+}
+
+impl GameActions {
+    pub(crate) fn new(http: Http, id: GameId) -> GameActions {
+        GameActions { http, id, tasks: Tasks::default() }
+    }
+
+    pub(crate) fn spawn(&mut self, action: GameAction) {
+        info!("{}", action.path());
+        let (http, id) = (self.http.clone(), self.id);
+        self.tasks.spawn(async move { (action, perform(&http, id, action).await) });
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// Waits for the next reply. Cancel safe.
+    pub(crate) async fn next(&mut self) -> (GameAction, Result<(), HttpError>) {
+        self.tasks.next().await
+    }
+}

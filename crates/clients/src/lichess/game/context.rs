@@ -1,0 +1,83 @@
+//! What all games of an account share, and what a game's task and the account tell each other.
+
+use std::{mem, time::Duration};
+
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::{sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
+use zeitnot_seat::{GameInfo, Lobby, Opponent, Seat};
+use zeitnot_wire::lichess::{GameId, GameMessage, UserId};
+
+use super::{
+    super::{
+        chat::sender::ChatSender, http::Http, rate_limits::RequestKind, records::pgn_writer::PgnWriter,
+        stream::Stream,
+    },
+    rules::GameRules,
+};
+
+/// Longer than any time that counts, so that sums of times from outside do not overflow.
+pub(crate) const MAX_TIME: Duration = Duration::from_secs(30 * 86_400);
+/// A player that takes no event for this long hangs, and a lobby that finds none in this time has none.
+pub(crate) const PLAYER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What all games of an account share.
+#[derive(Clone, Debug)]
+pub(crate) struct GameContext {
+    pub(crate) http: Http,
+    pub(crate) lobby: Lobby,
+    pub(crate) me: UserId,
+    pub(crate) rules: GameRules,
+    pub(crate) pgn: PgnWriter,
+    pub(crate) chat: ChatSender,
+}
+
+impl GameContext {
+    pub(crate) fn stream(&self, id: GameId) -> Stream<GameMessage> {
+        let path = format!("api/bot/game/stream/{id}");
+        Stream::follow(self.http.clone(), RequestKind::GameStream, path)
+    }
+
+    /// Returns a player for this game, as soon as there is room for one.
+    pub(crate) async fn open_seat(&self, info: &GameInfo) -> Seat {
+        let mut is_reported = false;
+        loop {
+            let why = match timeout(PLAYER_TIMEOUT, self.lobby.open(info.clone())).await {
+                Ok(Ok(seat)) => return seat,
+                Ok(Err(declined)) => declined.to_string(),
+                Err(_) => "no player in time".to_owned(),
+            };
+            if !mem::replace(&mut is_reported, true) {
+                warn!("{why}; trying again until a player is free");
+            }
+            sleep(PLAYER_TIMEOUT).await;
+        }
+    }
+}
+
+/// From the account to a game's task.
+#[derive(Debug)]
+pub(crate) struct GameSignals {
+    /// The account's events tell the result.
+    pub(crate) finished: mpsc::Receiver<String>,
+    /// Other games wait for the slot of this correspondence game.
+    pub(crate) slot_wanted: CancellationToken,
+    /// Takes the kind of opponent, once that is known.
+    pub(crate) opponent: Option<oneshot::Sender<Opponent>>,
+}
+
+/// How a game's task ended.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GameEnd {
+    /// The game is over.
+    Over,
+    /// It is not ours to play, or was over before.
+    Unplayed,
+    /// It goes on later.
+    Suspended,
+    /// The token is not accepted any more.
+    Unauthorized,
+}

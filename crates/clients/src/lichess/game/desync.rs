@@ -1,0 +1,63 @@
+//! Desync: moves that do not fit our rules. The stream is opened again, as a line may have been garbage; if they
+//! still do not fit, the game is given up.
+
+use tracing::warn;
+use zeitnot_wire::lichess::GameId;
+
+use super::{
+    super::http::Http,
+    actions::{GameAction, perform},
+};
+
+/// How often the stream is opened again between two moves that fit.
+const MAX_RESYNCS: u32 = 3;
+/// A game with fewer plies can be aborted.
+const ABORT_PLIES: usize = 2;
+
+/// What was done so far about moves that do not fit.
+#[derive(Debug, Default)]
+pub(crate) struct Resync {
+    /// Attempts since a move that fitted.
+    attempts: u32,
+    /// The game in full is awaited.
+    is_running: bool,
+}
+
+impl Resync {
+    /// The game in full fits.
+    pub(crate) fn succeeded(&mut self) {
+        self.is_running = false;
+    }
+
+    /// A new move fits.
+    pub(crate) fn moved(&mut self) {
+        self.attempts = 0;
+    }
+
+    /// Moves do not fit. Returns whether to open the stream again.
+    pub(crate) fn start(&mut self) -> bool {
+        let is_worthwhile = !self.is_running && self.attempts < MAX_RESYNCS;
+        self.attempts += 1;
+        self.is_running = true;
+        is_worthwhile
+    }
+}
+
+/// Aborts a game that has hardly begun, and resigns any other. Returns what the server accepted.
+pub(crate) async fn give_up(http: &Http, id: GameId, plies: usize, why: &str) -> Option<GameAction> {
+    use GameAction::{Abort, Resign};
+    let actions = if plies < ABORT_PLIES { &[Abort, Resign][..] } else { &[Resign] };
+    let mut refused = String::new();
+    for &action in actions {
+        match perform(http, id, action).await {
+            Ok(()) => {
+                let done = if action == Abort { "aborted" } else { "resigned" };
+                warn!("{done}, as the game cannot be continued: {why}");
+                return Some(action);
+            }
+            Err(error) => refused = error.to_string(),
+        }
+    }
+    warn!("left, as the game cannot be continued: {why}; it could not be resigned: {refused}");
+    None
+}

@@ -1,0 +1,132 @@
+//! The opponent: absence, draw offers, takeback requests.
+
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
+
+use zeitnot_rules::Color;
+use zeitnot_wire::lichess::{GameState, OpponentGone};
+
+use super::{actions::GameAction, context::MAX_TIME, rules::Claim};
+
+/// A first move that comes in the last moment still counts.
+const ABORT_MARGIN: Duration = Duration::from_millis(500);
+/// Bounds of the delay before a claim that came too early is made again.
+const MIN_CLAIM_DELAY: Duration = Duration::from_secs(2);
+const MAX_CLAIM_DELAY: Duration = Duration::from_secs(60);
+
+/// What the opponent does, beside moving.
+#[derive(Debug)]
+pub(crate) struct Opponent {
+    color: Color,
+    /// When to abort a game without a first move.
+    pub(crate) abort_at: Option<Instant>,
+    absence: Option<Absence>,
+    offers_draw: bool,
+    requests_takeback: bool,
+    /// Takebacks that are still accepted.
+    takebacks_left: u32,
+}
+
+#[derive(Copy, Clone, Debug)]
+struct Absence {
+    /// When to claim; `None` while a claim is under way.
+    claim_at: Option<Instant>,
+    delay: Duration,
+}
+
+/// What is new among the opponent's requests.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct NewRequests {
+    /// The opponent offers a draw.
+    pub(crate) draw: bool,
+    /// Our answer to a takeback request.
+    pub(crate) takeback: Option<GameAction>,
+}
+
+impl Opponent {
+    pub(crate) fn new(color: Color, max_takebacks: u32) -> Opponent {
+        Opponent {
+            color,
+            abort_at: None,
+            absence: None,
+            offers_draw: false,
+            requests_takeback: false,
+            takebacks_left: max_takebacks,
+        }
+    }
+
+    pub(crate) fn offers_draw(&self) -> bool {
+        self.offers_draw
+    }
+
+    /// Returns when to claim the game.
+    pub(crate) fn claim_at(&self) -> Option<Instant> {
+        self.absence.and_then(|absence| absence.claim_at)
+    }
+
+    /// Reads the requests from a state. Each request is answered once.
+    pub(crate) fn read_requests(&mut self, state: &GameState) -> NewRequests {
+        let (draw, takeback) = (state.draw_offers()[self.color], state.takebacks()[self.color]);
+        let had_draw = mem::replace(&mut self.offers_draw, draw);
+        let had_takeback = mem::replace(&mut self.requests_takeback, takeback);
+        let answer = (takeback && !had_takeback).then(|| {
+            let accepts = self.takebacks_left > 0;
+            self.takebacks_left = self.takebacks_left.saturating_sub(1);
+            if accepts { GameAction::AcceptTakeback } else { GameAction::DeclineTakeback }
+        });
+        NewRequests { draw: draw && !had_draw, takeback: answer }
+    }
+
+    /// Sets when to abort if the opponent's first move is awaited.
+    pub(crate) fn await_first_move(&mut self, is_awaited: bool, limit: Duration, read_at: Instant) {
+        if !is_awaited {
+            self.abort_at = None;
+        } else if self.abort_at.is_none() {
+            self.abort_at = Some(read_at + limit.min(MAX_TIME) + ABORT_MARGIN);
+        }
+    }
+
+    /// Aborts once: where that is refused, it would be again.
+    pub(crate) fn abort(&mut self) -> GameAction {
+        self.abort_at = Some(Instant::now() + MAX_TIME);
+        GameAction::Abort
+    }
+
+    /// The opponent leaves, is still away, or is back.
+    pub(crate) fn gone(&mut self, gone: OpponentGone, claim_delay: Duration, read_at: Instant) {
+        let wait = gone.claim_win_in.filter(|_| gone.gone);
+        self.absence = wait.map(|wait| Absence {
+            claim_at: Some(read_at + wait.min(MAX_TIME) + claim_delay),
+            delay: MIN_CLAIM_DELAY,
+        });
+    }
+
+    /// A new stream will tell whether the opponent is away.
+    pub(crate) fn forget_absence(&mut self) {
+        self.absence = None;
+    }
+
+    pub(crate) fn claim(&mut self, claim: Claim) -> Option<GameAction> {
+        if let Some(absence) = &mut self.absence {
+            absence.claim_at = None;
+        }
+        match claim {
+            Claim::Victory => Some(GameAction::ClaimVictory),
+            Claim::Draw => Some(GameAction::ClaimDraw),
+            Claim::Nothing => None,
+        }
+    }
+
+    /// An action has failed: a claim is made again later, and a takeback request that still stands is answered again.
+    pub(crate) fn failed(&mut self, action: GameAction) {
+        if matches!(action, GameAction::AcceptTakeback | GameAction::DeclineTakeback) {
+            self.requests_takeback = false;
+        }
+        if let Some(absence) = self.absence.as_mut().filter(|_| action.is_claim()) {
+            absence.claim_at = Some(Instant::now() + absence.delay);
+            absence.delay = (2 * absence.delay).min(MAX_CLAIM_DELAY);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The start of a game: what is played, and against whom.
+
+use std::time::Instant;
+
+use tokio::sync::oneshot;
+use tracing::{debug, info, warn};
+use zeitnot_rules::{ByColor, Color};
+use zeitnot_seat::{GameInfo, Occasion, Opponent};
+use zeitnot_wire::lichess::{GameFull, GameMessage, Player, UserId};
+
+use super::{
+    super::{
+        http::HttpError,
+        stream::{Stream, StreamEvent},
+    },
+    context::{GameContext, GameEnd},
+    desync::give_up,
+    result,
+    tracker::MoveTracker,
+};
+
+/// A game that can be played.
+#[derive(Debug)]
+pub(crate) struct StartedGame {
+    pub(crate) full: GameFull,
+    pub(crate) read_at: Instant,
+    pub(crate) info: GameInfo,
+    pub(crate) tracker: MoveTracker,
+}
+
+/// Reads which game it is, and tells the kind of opponent.
+pub(crate) async fn start(
+    context: &GameContext,
+    stream: &mut Stream<GameMessage>,
+    opponent: &mut Option<oneshot::Sender<Opponent>>,
+) -> Result<StartedGame, GameEnd> {
+    let (full, read_at) = first_message(stream).await?;
+    let players = full.players();
+    let is_ours = |color: &Color| players[*color].id.as_ref() == Some(&context.me);
+    let Some(color) = Color::BOTH.into_iter().find(is_ours) else {
+        warn!("not our game");
+        return Err(GameEnd::Unplayed);
+    };
+    if full.state.status.is_over() {
+        return Err(over_already(context, full, color));
+    }
+    let kind = kind(players[!color]);
+    if let Some(opponent) = opponent.take() {
+        // The account may have ended.
+        let _ = opponent.send(kind);
+    }
+    let tracker = match MoveTracker::new(&full) {
+        Ok(tracker) => tracker,
+        Err(error) => {
+            give_up(&context.http, full.id, full.state.played().count(), &error.to_string()).await;
+            return Err(GameEnd::Unplayed);
+        }
+    };
+    let info = GameInfo {
+        id: full.id.to_string(),
+        server: context.http.base().to_string(),
+        game: tracker.kind(),
+        start: full.start().map(str::to_owned),
+        side: color,
+        names: ByColor([name(&full.white), name(&full.black)]),
+        time_control: full.clock,
+        occasion: Occasion { rated: Some(full.rated), opponent: Some(kind), by_post: full.clock.is_none() },
+    };
+    info!("{} against {}", info.names[Color::White], info.names[Color::Black]);
+    Ok(StartedGame { full, read_at, info, tracker })
+}
+
+/// A correspondence game may have ended while it was suspended; it is recorded now.
+fn over_already(context: &GameContext, full: GameFull, color: Color) -> GameEnd {
+    let result = result::describe(&full.state.status, full.state.winner);
+    if full.clock.is_some() {
+        debug!("over already: {result}");
+        return GameEnd::Unplayed;
+    }
+    info!("over: {result}");
+    if let Some(record) = context.pgn.begin(&full, color) {
+        context.pgn.write(record);
+    }
+    GameEnd::Over
+}
+
+/// Returns the game in full, which comes first, and when it was read.
+async fn first_message(stream: &mut Stream<GameMessage>) -> Result<(GameFull, Instant), GameEnd> {
+    loop {
+        match stream.next().await {
+            StreamEvent::Message(GameMessage::GameFull(full), read_at) => return Ok((*full, read_at)),
+            StreamEvent::Closed(HttpError::Unauthorized) => return Err(GameEnd::Unauthorized),
+            StreamEvent::Closed(error) => {
+                warn!("cannot follow the game: {error}");
+                return Err(GameEnd::Unplayed);
+            }
+            StreamEvent::Opened | StreamEvent::Message(..) => {}
+        }
+    }
+}
+
+fn kind(player: &Player) -> Opponent {
+    let is_bot =
+        player.ai_level.is_some() || player.title.as_ref().is_some_and(|title| title.as_str() == "BOT");
+    if is_bot { Opponent::Bot } else { Opponent::Human }
+}
+
+fn name(player: &Player) -> String {
+    match (player.ai_level, player.name.as_str()) {
+        (Some(level), _) => format!("Stockfish level {level}"),
+        (None, "") => player.id.as_ref().map_or_else(|| "anonymous".to_owned(), UserId::to_string),
+        (None, name) => name.to_owned(),
+    }
+}

@@ -1,0 +1,554 @@
+//! Matchmaker: whom to challenge when nobody plays us. A state machine without I/O and without a clock.
+//!
+//! [`Matchmaker::step`] returns what to do now; the results are passed back. Times are counted from 1970, as some of
+//! them are kept between runs.
+
+use std::{collections::BTreeMap, fmt, mem, path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Deserializer, de::Error};
+use zeitnot_rules::TimeControl as Clock;
+use zeitnot_wire::lichess::{
+    Challenge, ChallengeId, DeclineReason, NewChallenge, PerfKey, Speed, TimeControl, User, UserId,
+    VariantKey,
+};
+
+use super::{
+    super::{
+        challenges::{
+            filter::{Mode, playable_variants},
+            players::PlayerLists,
+        },
+        http::{BotLimit, HttpError},
+        settings::settings,
+    },
+    decline_history::{DeclineHistory, GameType},
+};
+
+/// Minimum delay after a failed look at the opponents online.
+const LOOKUP_DELAY: Duration = Duration::from_secs(5);
+/// No limit of the server is longer than a week.
+const MAX_WAIT: Duration = Duration::from_secs(7 * 86_400);
+
+const BLITZ: Clock = Clock { initial: Duration::from_secs(180), increment: Duration::from_secs(2) };
+
+settings! {
+    /// The `matchmaking` table; without it nobody is challenged.
+    #[derive(PartialEq)]
+    pub struct Config {
+        /// Idle time before a challenge, and between two of them.
+        #[serde(with = "humantime_serde")]
+        challenge_timeout: Duration = Duration::from_secs(600),
+        /// Clocks, each with a weight: `{ "180+2" = 3, "60+1" = 1 }`.
+        #[serde(deserialize_with = "clocks")]
+        clocks: Vec<(Clock, u32)> = vec![(BLITZ, 1)],
+        /// Variants, each with a weight: `{ standard = 3, chess960 = 1 }`.
+        #[serde(deserialize_with = "variants")]
+        variants: Vec<(VariantKey, u32)> = vec![(VariantKey::Standard, 1)],
+        /// Rated or casual; of both, at random.
+        modes: Vec<Mode> = vec![Mode::Rated],
+        /// Maximum difference between the opponent's rating and ours.
+        opponent_rating_difference: Option<u32> = Some(300),
+        opponent_min_rating: Option<i32> = None,
+        opponent_max_rating: Option<i32> = None,
+        /// An unanswered challenge is cancelled after this.
+        #[serde(with = "humantime_serde")]
+        cancel_after: Duration = Duration::from_secs(30),
+        /// Delay before an opponent who declined is challenged again; it doubles with each decline.
+        #[serde(with = "humantime_serde")]
+        delay_after_decline: Duration = Duration::from_secs(3600),
+        /// Maximum number of challenges a day; with a `history_file`, those of earlier runs count.
+        max_challenges_per_day: usize = 100,
+        /// Keeps declines and the challenges of the last day between runs.
+        history_file: Option<PathBuf> = None,
+    }
+}
+
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let clocks = self.clocks.iter().map(|(clock, _)| TimeControl::Clock(*clock).to_string());
+        let variants = self.variants.iter().map(|(variant, _)| variant.to_string());
+        let modes = self.modes.iter().map(|mode| mode.as_str().to_owned());
+        let [clocks, variants, modes] =
+            [clocks.collect::<Vec<_>>(), variants.collect(), modes.collect()].map(|words| words.join(", "));
+        let idle = humantime::format_duration(self.challenge_timeout);
+        write!(f, "after {idle}: {clocks}; {variants}; {modes}")
+    }
+}
+
+/// Next step of the matchmaker.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Step {
+    /// Nothing before then, unless a game begins or ends.
+    Wait { until: Duration },
+    /// Get the list of bots online, and [choose](Matchmaker::choose).
+    LookUp,
+    /// Cancel the open challenge.
+    Cancel(ChallengeId),
+}
+
+/// A challenge to be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Proposal {
+    pub(crate) opponent: UserId,
+    pub(crate) challenge: NewChallenge,
+}
+
+/// Finds opponents.
+#[derive(Debug)]
+pub(crate) struct Matchmaker {
+    config: Config,
+    random: fastrand::Rng,
+    history: DeclineHistory,
+    /// The history differs from the file.
+    is_dirty: bool,
+    open: OpenChallenge,
+    /// No challenge before then.
+    not_before: Duration,
+}
+
+/// Our challenge, one at a time.
+#[derive(Clone, Debug)]
+enum OpenChallenge {
+    None,
+    /// On its way to the server.
+    Sent {
+        opponent: UserId,
+        since: Duration,
+    },
+    /// Waiting for an answer.
+    Created {
+        id: ChallengeId,
+        opponent: UserId,
+        since: Duration,
+    },
+}
+
+impl Matchmaker {
+    /// Creates a matchmaker that is idle from now on.
+    pub(crate) fn new(config: Config, history: DeclineHistory, seed: u64, now: Duration) -> Matchmaker {
+        Matchmaker {
+            not_before: now + config.challenge_timeout,
+            random: fastrand::Rng::with_seed(seed),
+            is_dirty: false,
+            open: OpenChallenge::None,
+            config,
+            history,
+        }
+    }
+
+    /// Returns what to do now, with so many games running and with or without a slot for another.
+    pub(crate) fn step(&mut self, games: usize, has_room: bool, now: Duration) -> Step {
+        let is_busy = games > 0 || !has_room;
+        if is_busy {
+            self.delay(self.config.challenge_timeout, now);
+        }
+        let life = self.config.cancel_after;
+        match self.open {
+            // If it were accepted now, that would be one game too many.
+            OpenChallenge::Created { id, since, .. } if !has_room || now >= since + life => {
+                self.close(now);
+                Step::Cancel(id)
+            }
+            // The server has not answered.
+            OpenChallenge::Sent { since, .. } if now >= since + life => {
+                self.close(now);
+                self.step(games, has_room, now)
+            }
+            OpenChallenge::Created { since, .. } | OpenChallenge::Sent { since, .. } => {
+                Step::Wait { until: since + life }
+            }
+            OpenChallenge::None => {
+                let limit = self.history.next_allowed(self.config.max_challenges_per_day, now);
+                let due = self.not_before.max(limit);
+                if is_busy || now < due { Step::Wait { until: due } } else { Step::LookUp }
+            }
+        }
+    }
+
+    /// Chooses an opponent and a game. The caller sends the challenge.
+    pub(crate) fn choose(
+        &mut self,
+        me: &User,
+        online: &[User],
+        players: &PlayerLists,
+        now: Duration,
+    ) -> Option<Proposal> {
+        let mut games = self.games();
+        while let Some((clock, game)) = self.draw(&mut games) {
+            let suits = |user: &&User| {
+                user.id != me.id
+                    && !user.disabled
+                    && !user.tos_violation
+                    && players.allows(&user.id)
+                    && self.config.suits(me, user, &perf(&game))
+                    && self.history.allows(&user.id, &game, now)
+            };
+            let candidates: Vec<_> = online.iter().filter(suits).collect();
+            let Some(opponent) = self.random.choice(candidates) else { continue };
+            let challenge = NewChallenge {
+                rated: game.mode == Mode::Rated,
+                variant: game.variant,
+                ..NewChallenge::new(TimeControl::Clock(clock))
+            };
+            self.history.sent(now);
+            self.is_dirty = true;
+            let opponent = opponent.id.clone();
+            self.open = OpenChallenge::Sent { opponent: opponent.clone(), since: now };
+            return Some(Proposal { opponent, challenge });
+        }
+        self.not_before = now + self.config.challenge_timeout;
+        None
+    }
+
+    /// The bots online could not be looked up.
+    pub(crate) fn lookup_failed(&mut self, now: Duration) {
+        self.delay(self.config.challenge_timeout.max(LOOKUP_DELAY), now);
+    }
+
+    /// Sends no challenge for so long.
+    pub(crate) fn pause(&mut self, wait: Duration, now: Duration) {
+        self.delay(wait.min(MAX_WAIT), now);
+    }
+
+    /// The server has created our challenge.
+    pub(crate) fn created(&mut self, id: ChallengeId, now: Duration) {
+        if let OpenChallenge::Sent { opponent, .. } = &self.open {
+            self.open = OpenChallenge::Created { id, opponent: opponent.clone(), since: now };
+        }
+    }
+
+    /// The server has not taken our challenge.
+    pub(crate) fn refused(&mut self, error: &HttpError, now: Duration) {
+        let OpenChallenge::Sent { opponent, .. } = self.open.clone() else { return };
+        self.close(now);
+        match (error.bot_limit(), error) {
+            (Some(BotLimit::Theirs(wait)), _) => {
+                // The opponent was not unwilling, so the next one may be asked soon.
+                self.history.unavailable(&opponent, now + wait.min(MAX_WAIT), now);
+                self.is_dirty = true;
+            }
+            (_, HttpError::Limited { wait, .. }) => self.pause(*wait, now),
+            _ => {}
+        }
+    }
+
+    /// A challenge of ours, perhaps of an earlier run, was declined.
+    pub(crate) fn declined(&mut self, challenge: &Challenge, now: Duration) {
+        self.gone(challenge.id, now);
+        let Some(opponent) = &challenge.dest_user else { return };
+        let game = GameType {
+            speed: challenge.time_control.speed(),
+            variant: challenge.variant.key.clone(),
+            mode: challenge.rated.into(),
+        };
+        let reason = challenge.decline_reason_key.as_ref().unwrap_or(&DeclineReason::Generic);
+        self.history.declined(&opponent.id, reason, &game, self.config.delay_after_decline, now);
+        self.is_dirty = true;
+    }
+
+    /// A challenge of ours has become a game.
+    pub(crate) fn accepted(&mut self, id: ChallengeId, now: Duration) {
+        if let OpenChallenge::Created { id: open, opponent, .. } = &self.open
+            && *open == id
+        {
+            self.history.accepted(opponent);
+            self.is_dirty = true;
+        }
+        self.gone(id, now);
+    }
+
+    /// Returns whether this is the game of our challenge. It may begin before the challenge's id is known.
+    pub(crate) fn has_proposed(&self, id: ChallengeId, opponent: Option<&UserId>) -> bool {
+        match &self.open {
+            OpenChallenge::None => false,
+            OpenChallenge::Sent { opponent: asked, .. } => opponent == Some(asked),
+            OpenChallenge::Created { id: open, .. } => *open == id,
+        }
+    }
+
+    /// A challenge of ours does not exist any more.
+    pub(crate) fn gone(&mut self, id: ChallengeId, now: Duration) {
+        if matches!(self.open, OpenChallenge::Created { id: open, .. } if open == id) {
+            self.close(now);
+        }
+    }
+
+    /// Returns the history if it has changed since the last call.
+    pub(crate) fn take_unsaved(&mut self) -> Option<DeclineHistory> {
+        mem::take(&mut self.is_dirty).then(|| self.history.clone())
+    }
+
+    fn close(&mut self, now: Duration) {
+        self.open = OpenChallenge::None;
+        self.delay(self.config.challenge_timeout, now);
+    }
+
+    fn delay(&mut self, wait: Duration, now: Duration) {
+        self.not_before = self.not_before.max(now + wait);
+    }
+
+    /// Returns all games that may be proposed, with their weights.
+    fn games(&self) -> Vec<(u32, (Clock, GameType))> {
+        let Config { clocks, variants, modes, .. } = &self.config;
+        let mut games = Vec::new();
+        for (clock, clock_weight) in clocks {
+            for (variant, variant_weight) in variants {
+                let weight = clock_weight.saturating_mul(*variant_weight);
+                let game = |mode: &Mode| GameType {
+                    speed: Speed::of(*clock),
+                    variant: variant.clone(),
+                    mode: *mode,
+                };
+                games.extend(modes.iter().map(|mode| (weight, (*clock, game(mode)))));
+            }
+        }
+        games.retain(|(weight, _)| *weight > 0);
+        games
+    }
+
+    /// Takes one out at random, by weight.
+    fn draw<T>(&mut self, from: &mut Vec<(u32, T)>) -> Option<T> {
+        let total: u64 = from.iter().map(|(weight, _)| u64::from(*weight)).sum();
+        let mut left = if total == 0 { return None } else { self.random.u64(..total) };
+        let at = from.iter().position(|(weight, _)| {
+            let is_drawn = left < u64::from(*weight);
+            left = left.saturating_sub(u64::from(*weight));
+            is_drawn
+        })?;
+        Some(from.swap_remove(at).1)
+    }
+}
+
+impl Config {
+    fn suits(&self, me: &User, opponent: &User, perf: &PerfKey) -> bool {
+        let Some(rating) = opponent.rating(perf) else {
+            return self.opponent_min_rating.is_none() && self.opponent_max_rating.is_none();
+        };
+        let difference = me.rating(perf).map_or(0, |ours| ours.abs_diff(rating));
+        self.opponent_rating_difference.is_none_or(|max| difference <= max)
+            && self.opponent_min_rating.is_none_or(|min| rating >= min)
+            && self.opponent_max_rating.is_none_or(|max| rating <= max)
+    }
+}
+
+/// Returns which rating such a game counts for.
+fn perf(game: &GameType) -> PerfKey {
+    match &game.variant {
+        VariantKey::Standard | VariantKey::FromPosition => game.speed.as_str().into(),
+        variant => variant.as_str().into(),
+    }
+}
+
+fn clocks<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(Clock, u32)>, D::Error> {
+    let clock = |(text, weight): (String, u32)| {
+        let clock: Clock = text.parse().map_err(D::Error::custom)?;
+        if is_offered(clock) {
+            return Ok((clock, weight));
+        }
+        Err(D::Error::custom(format!(
+            "{text} is no clock that Lichess has for bots: 15, 30, 45, 60, 90 or whole minutes up to three hours, \
+             with an increment of at most 60 seconds, and no UltraBullet"
+        )))
+    };
+    BTreeMap::<String, u32>::deserialize(table)?.into_iter().map(clock).collect()
+}
+
+/// Returns whether Lichess has such clocks for bots.
+pub fn is_offered(clock: Clock) -> bool {
+    let (initial, increment) = (clock.initial.as_secs(), clock.increment.as_secs());
+    let is_whole = clock.initial.subsec_nanos() == 0 && clock.increment.subsec_nanos() == 0;
+    let is_known = matches!(initial, 15 | 30 | 45 | 90) || (initial % 60 == 0 && initial <= 10_800);
+    is_whole && is_known && increment <= 60 && Speed::of(clock) != Speed::UltraBullet
+}
+
+fn variants<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(VariantKey, u32)>, D::Error> {
+    let read = |(key, weight): (String, u32)| {
+        let key = VariantKey::from(key);
+        // There are no positions to begin from.
+        let is_known = playable_variants().contains(&key) && key != VariantKey::FromPosition;
+        let error = || D::Error::custom(format!("'{key}' is no variant that we propose"));
+        if is_known { Ok((key, weight)) } else { Err(error()) }
+    };
+    BTreeMap::<String, u32>::deserialize(table)?.into_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use zeitnot_wire::{Message, lichess::RateLimit};
+
+    use super::{super::super::challenges::players, *};
+
+    const NOW: Duration = Duration::from_secs(1_800_000_000);
+    const DAY: Duration = Duration::from_secs(86_400);
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn user(name: &str, blitz: i32) -> User {
+        let perfs = format!(r#"{{"blitz":{{"rating":{blitz}}},"chess960":{{"rating":{}}}}}"#, blitz + 100);
+        Message::parse(&format!(r#"{{"id":"{name}","title":"BOT","perfs":{perfs}}}"#)).unwrap()
+    }
+
+    fn matchmaker(config: &str) -> Matchmaker {
+        Matchmaker::new(toml::from_str(config).unwrap(), DeclineHistory::default(), 7, NOW)
+    }
+
+    fn anybody() -> PlayerLists {
+        PlayerLists::new(players::Config::default())
+    }
+
+    fn id(text: &str) -> ChallengeId {
+        text.parse().unwrap()
+    }
+
+    fn propose(matchmaker: &mut Matchmaker, online: &[User], now: Duration) -> Option<Proposal> {
+        assert_eq!(matchmaker.step(0, true, now), Step::LookUp);
+        matchmaker.choose(&user("me", 1500), online, &anybody(), now)
+    }
+
+    fn declined(proposal: &Proposal, reason: &str) -> Challenge {
+        let line = format!(
+            r#"{{"id":"abcdefgh","challenger":null,"destUser":{{"id":"{}"}},"declineReasonKey":"{reason}",
+                "timeControl":{{"type":"unlimited"}}}}"#,
+            proposal.opponent
+        );
+        let NewChallenge { time, variant, rated, .. } = proposal.challenge.clone();
+        let challenge: Challenge = Message::parse(&line).unwrap();
+        Challenge { time_control: time, variant: variant.into(), rated, ..challenge }
+    }
+
+    #[test]
+    fn challenges_are_sent_only_after_an_idle_time() {
+        let mut idle = matchmaker("challenge_timeout = '10m'");
+        assert_eq!(idle.step(0, true, NOW), Step::Wait { until: NOW + 10 * MINUTE });
+        assert_eq!(idle.step(1, true, NOW + 9 * MINUTE), Step::Wait { until: NOW + 19 * MINUTE });
+        assert_eq!(idle.step(0, true, NOW + 10 * MINUTE), Step::Wait { until: NOW + 19 * MINUTE });
+        assert_eq!(idle.step(0, true, NOW + 19 * MINUTE), Step::LookUp);
+        // Nobody else is online.
+        assert_eq!(propose(&mut idle, &[user("me", 1500)], NOW + 19 * MINUTE), None);
+        assert_eq!(idle.step(0, true, NOW + 20 * MINUTE), Step::Wait { until: NOW + 29 * MINUTE });
+    }
+
+    #[test]
+    fn a_challenge_without_an_answer_or_without_a_slot_is_cancelled() {
+        let bots = [user("bob", 1500)];
+        let mut idle = matchmaker("challenge_timeout = '0s'\ncancel_after = '30s'");
+        for (room, seconds) in [(true, 30), (false, 1)] {
+            propose(&mut idle, &bots, NOW).unwrap();
+            idle.created(id("abcdefgh"), NOW);
+            assert_eq!(idle.step(0, true, NOW), Step::Wait { until: NOW + MINUTE / 2 });
+            let later = NOW + Duration::from_secs(seconds);
+            assert_eq!(idle.step(0, room, later), Step::Cancel(id("abcdefgh")));
+            assert!(matches!(idle.step(0, false, later), Step::Wait { .. }), "it is cancelled once");
+            idle.not_before = NOW;
+        }
+        // The server never answered.
+        propose(&mut idle, &bots, NOW).unwrap();
+        assert_eq!(idle.step(0, true, NOW + MINUTE), Step::LookUp);
+    }
+
+    #[test]
+    fn opponents_are_of_our_strength_and_have_not_declined() {
+        let bots = [user("me", 1500), user("weak", 1100), user("strong", 1900), user("bob", 1600)];
+        let mut idle = matchmaker(
+            "challenge_timeout = '0s'\nopponent_rating_difference = 200\ndelay_after_decline = '1h'",
+        );
+        let proposal = propose(&mut idle, &bots, NOW).unwrap();
+        assert_eq!(proposal.opponent.as_str(), "bob");
+        assert!(proposal.challenge.rated);
+        assert_eq!(proposal.challenge.time.to_string(), "3+2");
+        idle.created(id("abcdefgh"), NOW);
+        idle.declined(&declined(&proposal, "later"), NOW);
+        assert!(idle.take_unsaved().is_some() && idle.take_unsaved().is_none());
+        assert_eq!(propose(&mut idle, &bots, NOW + 59 * MINUTE), None);
+        let proposal = propose(&mut idle, &bots, NOW + 60 * MINUTE).unwrap();
+        idle.created(id("abcdefgh"), NOW + 60 * MINUTE);
+        idle.accepted(id("abcdefgh"), NOW + 60 * MINUTE);
+        assert_eq!(proposal.opponent.as_str(), "bob");
+        let never = PlayerLists::new(toml::from_str("block_list = ['bob']").unwrap());
+        assert_eq!(idle.choose(&user("me", 1500), &bots, &never, NOW + 61 * MINUTE), None);
+    }
+
+    #[test]
+    fn after_a_decline_another_kind_of_game_is_proposed() {
+        let bots = [user("bob", 1500)];
+        let mut idle = matchmaker(
+            "challenge_timeout = '0s'\nvariants = { standard = 1, chess960 = 1 }\nmodes = ['rated', 'casual']",
+        );
+        let mut seen = Vec::new();
+        for _ in 0..2 {
+            let proposal = propose(&mut idle, &bots, NOW).unwrap();
+            idle.created(id("abcdefgh"), NOW);
+            idle.declined(&declined(&proposal, "variant"), NOW);
+            seen.push(proposal.challenge.variant);
+        }
+        seen.sort();
+        assert_eq!(seen, [VariantKey::Standard, VariantKey::Chess960]);
+        assert_eq!(propose(&mut idle, &bots, NOW), None);
+    }
+
+    #[test]
+    fn the_servers_limits_are_kept() {
+        let bots = [user("bob", 1500), user("eve", 1500)];
+        let mut idle = matchmaker("challenge_timeout = '0s'");
+        let limit = RateLimit { key: RateLimit::BOT_VS_BOT.into(), wait: 120 * MINUTE };
+        let theirs = HttpError::Refused { status: 400, what: "x".into(), limit: Some(limit.clone()) };
+        let ours = HttpError::Limited { what: limit.key, wait: limit.wait };
+        let first = propose(&mut idle, &bots, NOW).unwrap();
+        idle.refused(&theirs, NOW);
+        let second = propose(&mut idle, &bots, NOW).unwrap();
+        assert_ne!(first.opponent, second.opponent);
+        idle.refused(&ours, NOW);
+        assert_eq!(idle.step(0, true, NOW + 119 * MINUTE), Step::Wait { until: NOW + 120 * MINUTE });
+        assert!(propose(&mut idle, &bots, NOW + 120 * MINUTE).is_some());
+        let slowly = HttpError::Limited { what: "<html>".into(), wait: MINUTE };
+        idle.refused(&slowly, NOW + 120 * MINUTE);
+        assert_eq!(idle.step(0, true, NOW + 120 * MINUTE), Step::Wait { until: NOW + 121 * MINUTE });
+    }
+
+    #[test]
+    fn challenges_a_day_are_limited() {
+        let bots = [user("bob", 1500)];
+        let mut idle = matchmaker("challenge_timeout = '0s'\nmax_challenges_per_day = 3");
+        for minutes in 0..3 {
+            propose(&mut idle, &bots, NOW + minutes * MINUTE).unwrap();
+            idle.refused(&HttpError::NotFound, NOW + minutes * MINUTE);
+        }
+        assert_eq!(idle.step(0, true, NOW + 5 * MINUTE), Step::Wait { until: NOW + DAY });
+        // Also after a restart.
+        let kept = serde_json::to_string(&idle.take_unsaved().unwrap()).unwrap();
+        let config = toml::from_str("challenge_timeout = '0s'\nmax_challenges_per_day = 3").unwrap();
+        let kept = serde_json::from_str(&kept).unwrap();
+        let mut idle = Matchmaker::new(config, kept, 7, NOW + 6 * MINUTE);
+        assert_eq!(idle.step(0, true, NOW + 6 * MINUTE), Step::Wait { until: NOW + DAY });
+        assert!(propose(&mut idle, &bots, NOW + DAY).is_some());
+        let mut never = matchmaker("challenge_timeout = '0s'\nmax_challenges_per_day = 0");
+        assert!(matches!(never.step(0, true, NOW), Step::Wait { .. }));
+    }
+
+    #[test]
+    fn games_are_drawn_by_weight() {
+        let mut idle = matchmaker("clocks = { '180+2' = 9, '60+1' = 1, '300' = 0 }");
+        let mut fast = 0;
+        for _ in 0..1000 {
+            let mut games = idle.games();
+            assert_eq!(games.len(), 2);
+            let (clock, _) = idle.draw(&mut games).unwrap();
+            fast += usize::from(clock.initial == MINUTE);
+        }
+        assert!((50..150).contains(&fast), "{fast}");
+    }
+
+    #[test]
+    fn clocks_and_variants_that_the_server_refuses_are_errors() {
+        for (wrong, message) in [
+            ("clocks = { '100+2' = 1 }", "no clock that Lichess has"),
+            ("clocks = { '15' = 1 }", "no UltraBullet"),
+            ("clocks = { '180+0.5' = 1 }", "no clock"),
+            ("clocks = { 'x' = 1 }", "no time control"),
+            ("variants = { chaturanga = 1 }", "no variant that we propose"),
+            ("modes = ['both']", "unknown variant"),
+        ] {
+            let error = toml::from_str::<Config>(wrong).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}

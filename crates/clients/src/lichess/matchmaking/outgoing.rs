@@ -1,0 +1,282 @@
+//! Outgoing challenges: the requests of the [`Matchmaker`], and the file of its history.
+
+use std::{
+    io,
+    path::PathBuf,
+    time::{Duration, Instant, SystemTime},
+};
+
+use tokio::{
+    task::spawn_blocking,
+    time::{timeout, timeout_at},
+};
+use tracing::{debug, info, warn};
+use zeitnot_wire::lichess::{Challenge, ChallengeEnd, ChallengeId, Form, GameEvent, Keepalive, User};
+
+use super::{
+    super::{
+        challenges::{incoming::cancel_path, players::PlayerLists, queue::RunningGames},
+        http::{BotLimit, Http, HttpError},
+        rate_limits::RequestKind,
+        stream::Lines,
+        tasks::{Background, Tasks},
+    },
+    decline_history::DeclineHistory,
+    matchmaker::{Config, Matchmaker, Proposal, Step},
+};
+
+/// Bounds of the time between two questions to the matchmaker while nothing happens.
+const MIN_PERIOD: Duration = Duration::from_millis(100);
+const MAX_PERIOD: Duration = Duration::from_secs(86_400);
+/// Bots that are listed; the server's own maximum.
+const MAX_BOTS: usize = 512;
+/// The server writes the list slowly.
+const LIST_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Result of a request.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// Our account with its ratings, and the bots online.
+    Online(Result<(User, Vec<User>), HttpError>),
+    /// A challenge of ours, and the stream that keeps it alive.
+    Created(Result<(ChallengeId, Lines), HttpError>),
+    /// The end of a challenge, if the server told it.
+    Ended(ChallengeId, Option<ChallengeEnd>),
+    Saved(io::Result<()>),
+}
+
+/// What the account knows of its free slots.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Load {
+    pub(crate) running: RunningGames,
+    /// Whether another game against a bot could begin.
+    pub(crate) has_room: bool,
+}
+
+/// The challenges of one account.
+#[derive(Debug)]
+pub(crate) struct OutgoingChallenges {
+    http: Http,
+    matchmaker: Matchmaker,
+    players: PlayerLists,
+    /// Where the history is kept, unless the file is not ours.
+    file: Option<PathBuf>,
+    due: Instant,
+    is_looking_up: bool,
+    is_saving: bool,
+    pub(crate) requests: Tasks<Reply>,
+}
+
+impl OutgoingChallenges {
+    /// Reads the history.
+    pub(crate) async fn new(config: &Config, http: Http, players: PlayerLists) -> OutgoingChallenges {
+        let mut file = config.history_file.clone();
+        let mut history = DeclineHistory::default();
+        if let Some(path) = file.clone() {
+            let read = spawn_blocking(move || DeclineHistory::load(&path)).await;
+            match read.map_err(io::Error::other).and_then(|read| read) {
+                Ok(read) => history = read,
+                Err(error) => {
+                    warn!("cannot read the history of declined challenges: {error}; the file stays as it is");
+                    file = None;
+                }
+            }
+        }
+        OutgoingChallenges {
+            http,
+            matchmaker: Matchmaker::new(config.clone(), history, fastrand::u64(..), since_1970()),
+            players,
+            file,
+            due: Instant::now(),
+            is_looking_up: false,
+            is_saving: false,
+            requests: Tasks::default(),
+        }
+    }
+
+    /// Returns when [`OutgoingChallenges::update`] is due, unless something happens before.
+    pub(crate) fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// Does what is due now.
+    pub(crate) fn update(&mut self, load: Load, background: &mut Background) {
+        if let Some(id) = self.step(load) {
+            background.post(RequestKind::Challenge, cancel_path(id), None);
+        }
+        if !self.is_saving
+            && let Some(save) = self.take_save()
+        {
+            self.is_saving = true;
+            self.requests.spawn(async move {
+                let saved = spawn_blocking(save).await;
+                Reply::Saved(saved.map_err(io::Error::other).and_then(|saved| saved))
+            });
+        }
+    }
+
+    /// Returns our challenge if there is no slot left for its game; the caller cancels it.
+    pub(crate) fn withdraw(&mut self, load: Load) -> Option<ChallengeId> {
+        if load.has_room { None } else { self.step(load) }
+    }
+
+    /// Takes the matchmaker's next step. Returns a challenge to be cancelled.
+    fn step(&mut self, load: Load) -> Option<ChallengeId> {
+        let now = since_1970();
+        self.due = Instant::now() + MAX_PERIOD;
+        match self.matchmaker.step(load.running.with_clock(), load.has_room, now) {
+            Step::Wait { until } => {
+                self.due = Instant::now() + until.saturating_sub(now).clamp(MIN_PERIOD, MAX_PERIOD);
+            }
+            Step::Cancel(id) => {
+                self.due = Instant::now();
+                return Some(id);
+            }
+            Step::LookUp if self.is_looking_up => {}
+            Step::LookUp => {
+                self.is_looking_up = true;
+                let http = self.http.clone();
+                self.requests.spawn(async move { Reply::Online(look_up(&http).await) });
+            }
+        }
+        None
+    }
+
+    /// Handles a reply. Returns the limit of games against bots if we have reached it.
+    pub(crate) fn handle(&mut self, reply: Reply, load: Load) -> Option<BotLimit> {
+        let now = since_1970();
+        match reply {
+            Reply::Online(Ok((me, online))) => {
+                self.is_looking_up = false;
+                if self.matchmaker.step(load.running.with_clock(), load.has_room, now) == Step::LookUp {
+                    match self.matchmaker.choose(&me, &online, &self.players, now) {
+                        Some(proposal) => self.propose(proposal),
+                        None => debug!("none of {} bots is suitable", online.len()),
+                    }
+                }
+            }
+            Reply::Online(Err(error)) => {
+                self.is_looking_up = false;
+                self.matchmaker.lookup_failed(now);
+                warn!("cannot look up opponents: {error}");
+            }
+            Reply::Created(Ok((id, mut lines))) => {
+                self.matchmaker.created(id, now);
+                self.requests.spawn(async move { Reply::Ended(id, wait_for_end(&mut lines).await) });
+            }
+            Reply::Created(Err(error)) => {
+                self.matchmaker.refused(&error, now);
+                match error.bot_limit() {
+                    Some(BotLimit::Theirs(_)) => {
+                        info!("the opponent has reached its limit of games against bots")
+                    }
+                    None => warn!("our challenge was not created: {error}"),
+                    ours => return ours,
+                }
+            }
+            Reply::Ended(id, Some(ChallengeEnd::Accepted)) => self.matchmaker.accepted(id, now),
+            Reply::Ended(id, Some(_)) => self.matchmaker.gone(id, now),
+            // The server keeps none alive, or the connection broke: it is cancelled in time.
+            Reply::Ended(_, None) => {}
+            Reply::Saved(result) => self.saved(result),
+        }
+        None
+    }
+
+    fn propose(&mut self, Proposal { opponent, mut challenge }: Proposal) {
+        info!("challenging {opponent}: {}", challenge.time);
+        challenge.keep_alive_stream = true;
+        let http = self.http.clone();
+        self.requests.spawn(async move {
+            let path = format!("api/challenge/{opponent}");
+            Reply::Created(send(&http, &path, challenge.to_form()).await)
+        });
+    }
+
+    /// A challenge of ours, perhaps of an earlier run, was declined.
+    pub(crate) fn declined(&mut self, challenge: &Challenge) {
+        let opponent = challenge.dest_user.as_ref().map_or("nobody", |user| user.id.as_str());
+        let reason = challenge.decline_reason_key.as_ref().map_or("generic", |reason| reason.as_str());
+        info!("{opponent} declines our challenge: {reason}");
+        self.matchmaker.declined(challenge, since_1970());
+    }
+
+    /// A challenge of ours is cancelled.
+    pub(crate) fn cancelled(&mut self, id: ChallengeId) {
+        self.matchmaker.gone(id, since_1970());
+    }
+
+    /// Notes that a game begins. Returns whether it is that of our challenge.
+    pub(crate) fn game_started(&mut self, event: &GameEvent) -> bool {
+        let id = event.game_id.into();
+        let is_ours = self.matchmaker.has_proposed(id, event.opponent.id.as_ref());
+        self.matchmaker.accepted(id, since_1970());
+        is_ours
+    }
+
+    /// Sends no challenge for so long.
+    pub(crate) fn pause(&mut self, wait: Duration) {
+        self.matchmaker.pause(wait, since_1970());
+    }
+
+    fn saved(&mut self, result: io::Result<()>) {
+        self.is_saving = false;
+        if let Err(error) = result {
+            warn!("cannot write the history of declined challenges: {error}");
+        }
+    }
+
+    fn take_save(&mut self) -> Option<impl FnOnce() -> io::Result<()> + use<>> {
+        let (path, history) = (self.file.clone()?, self.matchmaker.take_unsaved()?);
+        Some(move || history.save(&path))
+    }
+
+    /// Writes what is not written yet, and waits for it.
+    pub(crate) async fn finish(&mut self) {
+        if let Some(save) = self.take_save() {
+            let saved = spawn_blocking(save).await;
+            self.saved(saved.map_err(io::Error::other).and_then(|saved| saved));
+        }
+    }
+}
+
+async fn look_up(http: &Http) -> Result<(User, Vec<User>), HttpError> {
+    let me = http.get(RequestKind::Lookup, "api/account").await?;
+    let until = tokio::time::Instant::now() + LIST_TIMEOUT;
+    let path = format!("api/bot/online?nb={MAX_BOTS}");
+    let mut lines = Lines::open(http, RequestKind::Lookup, &path, None).await?;
+    let mut bots = Vec::new();
+    while bots.len() < MAX_BOTS {
+        match timeout_at(until, lines.next()).await {
+            Ok(Ok(Some((bot, _)))) => bots.push(bot),
+            Ok(Err(error)) if bots.is_empty() => return Err(error),
+            _ => break,
+        }
+    }
+    Ok((me, bots))
+}
+
+/// Sends a challenge. The rest of the reply keeps it alive.
+async fn send(http: &Http, path: &str, form: String) -> Result<(ChallengeId, Lines), HttpError> {
+    let mut lines = Lines::open(http, RequestKind::Propose, path, Some(form)).await?;
+    let missing = || HttpError::Network("no challenge in the reply".to_owned());
+    let first = timeout(http.timeouts().reply, lines.next()).await.map_err(|_| missing())??;
+    match first.map(|(message, _)| message) {
+        Some(Keepalive::Created(challenge) | Keepalive::Wrapped { challenge }) => Ok((challenge.id, lines)),
+        Some(Keepalive::Done { .. }) | None => Err(missing()),
+    }
+}
+
+async fn wait_for_end(lines: &mut Lines) -> Option<ChallengeEnd> {
+    loop {
+        match lines.next().await {
+            Ok(Some((Keepalive::Done { done }, _))) => return Some(done),
+            Ok(Some(_)) => {}
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}

@@ -1,0 +1,71 @@
+//! Notes on suspended games, kept in a small file each until the game is over.
+
+use std::{fs, path::Path, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use zeitnot_seat::{Eval, Worth};
+
+/// Longer files are not ours.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+/// The server ends longer games.
+pub(crate) const MAX_PLIES: usize = 4096;
+
+/// What is known of a ply beside the move.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct PlyNote {
+    pub(crate) left: Option<Duration>,
+    pub(crate) eval: Option<Eval>,
+}
+
+/// One line of the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line {
+    mv: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    left_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cp: Option<i32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mate: Option<i16>,
+    #[serde(default)]
+    depth: u16,
+}
+
+impl Line {
+    fn new(mv: &str, note: &PlyNote) -> Line {
+        let (cp, mate) = match note.eval.map(|eval| eval.worth) {
+            Some(Worth::Centipawns(cp)) => (Some(cp), None),
+            Some(Worth::Mate(moves)) => (None, Some(moves)),
+            None => (None, None),
+        };
+        Line {
+            mv: mv.to_owned(),
+            left_ms: note.left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
+            cp,
+            mate,
+            depth: note.eval.map_or(0, |eval| eval.depth),
+        }
+    }
+
+    fn note(&self) -> PlyNote {
+        let worth = self.cp.map(Worth::Centipawns).or(self.mate.map(Worth::Mate));
+        PlyNote {
+            left: self.left_ms.map(Duration::from_millis),
+            eval: worth.map(|worth| Eval { worth, depth: self.depth }),
+        }
+    }
+}
+
+/// Returns the text of such a file.
+pub(crate) fn print<'a>(plies: impl Iterator<Item = (&'a str, &'a PlyNote)>) -> String {
+    let lines = plies.map_while(|(mv, note)| serde_json::to_string(&Line::new(mv, note)).ok());
+    lines.map(|line| line + "\n").collect()
+}
+
+/// Reads such a file, as far as it is readable: moves with their notes.
+pub(crate) fn read(file: &Path) -> Vec<(String, PlyNote)> {
+    let is_ours = fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_FILE_BYTES);
+    let text = if is_ours { fs::read_to_string(file).unwrap_or_default() } else { String::new() };
+    let lines = text.lines().take(MAX_PLIES).map_while(|line| serde_json::from_str::<Line>(line).ok());
+    lines.map(|line| (line.mv.clone(), line.note())).collect()
+}

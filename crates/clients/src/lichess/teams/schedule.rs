@@ -1,0 +1,272 @@
+//! Which teams and tournaments to join, and when to ask. No I/O and no clock.
+
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
+
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use zeitnot_wire::lichess::{Form, JoinTeam, JoinTournament, TeamId, TournamentId, TournamentState};
+
+use super::super::http::HttpError;
+
+/// A player who is paired over the API must ask again after a minute.
+const PERIOD: Duration = Duration::from_secs(60);
+/// Maximum time before a tournament that has not begun is looked up again.
+const MAX_LOOKAHEAD: Duration = Duration::from_secs(600);
+
+/// A `team` table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Team {
+    /// The last part of its address.
+    pub id: TeamId,
+    /// Message to its leaders.
+    #[serde(default)]
+    pub message: Option<String>,
+    #[serde(default)]
+    pub password: Option<Password>,
+}
+
+/// A `tournament` table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tournament {
+    /// The last part of its address.
+    pub id: TournamentId,
+    /// Its password, if it has one.
+    #[serde(default)]
+    pub password: Option<Password>,
+    /// The team to play for, in a battle of teams.
+    #[serde(default)]
+    pub team: Option<TeamId>,
+    /// Whether to withdraw when the program ends.
+    #[serde(default = "yes")]
+    pub withdraw: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Tournament {
+    /// A tournament without a password.
+    pub fn new(id: TournamentId) -> Tournament {
+        Tournament { id, password: None, team: None, withdraw: true }
+    }
+
+    /// Returns the form that joins it, and asks to be paired at once.
+    pub(crate) fn form(&self, pair_me_asap: bool) -> String {
+        let password = self.password.as_ref().map(|password| password.0.expose_secret().to_owned());
+        let team = self.team.as_ref().map(TeamId::to_string);
+        JoinTournament { password, team, pair_me_asap }.to_form()
+    }
+}
+
+impl Team {
+    /// Returns the form that joins it.
+    pub(crate) fn form(&self) -> String {
+        let password = self.password.as_ref().map(|password| password.0.expose_secret().to_owned());
+        JoinTeam { message: self.message.clone(), password }.to_form()
+    }
+}
+
+/// Password of a team or tournament; never shown.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "String")]
+pub struct Password(SecretString);
+
+impl From<String> for Password {
+    fn from(text: String) -> Password {
+        Password(text.into())
+    }
+}
+
+impl fmt::Display for Tournament {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.id)?;
+        self.team.as_ref().map_or(Ok(()), |team| write!(f, " for {team}"))
+    }
+}
+
+/// A request that is due.
+#[derive(Clone, Debug)]
+pub(crate) enum JoinRequest {
+    Team(Team),
+    /// Look up the state of a tournament.
+    LookUp(TournamentId),
+    /// Join a tournament, and ask to be paired if it is running.
+    Tournament(Tournament, bool),
+}
+
+/// Teams and tournaments that are still to be joined or played.
+#[derive(Debug)]
+pub(crate) struct Schedule {
+    teams: Vec<Team>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    tournament: Tournament,
+    due: Instant,
+    is_joined: bool,
+    /// Whether it is running, by a reply that still has to be acted upon.
+    is_running: Option<bool>,
+}
+
+impl Schedule {
+    pub(crate) fn new(teams: &[Team], tournaments: &[Tournament], now: Instant) -> Schedule {
+        let entry = |tournament: &Tournament| Entry {
+            tournament: tournament.clone(),
+            due: now,
+            is_joined: false,
+            is_running: None,
+        };
+        Schedule { teams: teams.to_vec(), entries: tournaments.iter().map(entry).collect() }
+    }
+
+    /// Returns when the next request is due.
+    pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
+        let first = self.entries.iter().map(|entry| entry.due).min();
+        if self.teams.is_empty() { first } else { Some(now) }
+    }
+
+    /// Returns the next request. `is_free` tells whether a game of a tournament could be played now.
+    pub(crate) fn next(
+        &mut self,
+        now: Instant,
+        is_free: impl Fn(TournamentId) -> bool,
+    ) -> Option<JoinRequest> {
+        // Teams first: some tournaments are for their members.
+        if let Some(team) = self.teams.pop() {
+            return Some(JoinRequest::Team(team));
+        }
+        self.entries.iter_mut().filter(|entry| entry.due <= now).find_map(|entry| {
+            entry.due = now + PERIOD;
+            entry.request(is_free(entry.tournament.id))
+        })
+    }
+
+    /// Notes the state of a tournament. Returns whether it can still be played.
+    pub(crate) fn looked_up(&mut self, id: TournamentId, state: &TournamentState, now: Instant) -> bool {
+        if state.is_finished {
+            self.remove(id);
+            return false;
+        }
+        for entry in self.entry(id) {
+            // A tournament that we have joined and that has not begun is only looked up again.
+            let is_waiting = !state.is_started && entry.is_joined;
+            entry.is_running = (!is_waiting).then_some(state.is_started);
+            let ahead = state.to_start.unwrap_or(PERIOD).clamp(Duration::from_secs(1), MAX_LOOKAHEAD);
+            entry.due = if is_waiting { now + ahead } else { now };
+        }
+        true
+    }
+
+    /// Notes the reply of a tournament; one that refuses us is not asked again.
+    pub(crate) fn joined(&mut self, id: TournamentId, result: Result<(), &HttpError>) {
+        match result {
+            Ok(()) => self.entry(id).for_each(|entry| entry.is_joined = true),
+            Err(HttpError::NotFound | HttpError::Refused { .. }) => self.remove(id),
+            Err(_) => {}
+        }
+    }
+
+    /// A game of this tournament is over, so we may be paired again.
+    pub(crate) fn game_ended(&mut self, id: TournamentId, now: Instant) {
+        self.entry(id).for_each(|entry| entry.due = now);
+    }
+
+    /// Removes everything, and returns the tournaments to withdraw from.
+    pub(crate) fn close(&mut self) -> Vec<TournamentId> {
+        self.teams.clear();
+        let joined = self.entries.drain(..).filter(|entry| entry.is_joined && entry.tournament.withdraw);
+        joined.map(|entry| entry.tournament.id).collect()
+    }
+
+    fn entry(&mut self, id: TournamentId) -> impl Iterator<Item = &mut Entry> {
+        self.entries.iter_mut().filter(move |entry| entry.tournament.id == id)
+    }
+
+    fn remove(&mut self, id: TournamentId) {
+        self.entries.retain(|entry| entry.tournament.id != id);
+    }
+}
+
+impl Entry {
+    fn request(&mut self, is_free: bool) -> Option<JoinRequest> {
+        match self.is_running.take() {
+            None => Some(JoinRequest::LookUp(self.tournament.id)),
+            Some(true) => is_free.then(|| JoinRequest::Tournament(self.tournament.clone(), true)),
+            Some(false) => Some(JoinRequest::Tournament(self.tournament.clone(), false)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn schedule(now: Instant) -> (Schedule, TournamentId) {
+        let tournament: Tournament = toml::from_str("id = 'abcdefgh'\npassword = 'hush'").unwrap();
+        let team = toml::from_str("id = 'the-bots'").unwrap();
+        let id = tournament.id;
+        (Schedule::new(&[team], &[tournament], now), id)
+    }
+
+    fn state(is_started: bool, is_finished: bool) -> TournamentState {
+        TournamentState { is_started, is_finished, ..TournamentState::default() }
+    }
+
+    #[test]
+    fn teams_come_first_and_a_running_tournament_is_asked_each_minute() {
+        let now = Instant::now();
+        let (mut schedule, id) = schedule(now);
+        assert!(matches!(schedule.next(now, |_| true), Some(JoinRequest::Team(_))));
+        assert!(matches!(schedule.next(now, |_| true), Some(JoinRequest::LookUp(_))));
+        assert!(schedule.looked_up(id, &state(false, false), now));
+        let Some(JoinRequest::Tournament(tournament, false)) = schedule.next(now, |_| false) else {
+            panic!()
+        };
+        assert_eq!(tournament.form(true), "pairMeAsap=true&password=hush");
+        assert!(!format!("{tournament:?} {tournament}").contains("hush"));
+        schedule.joined(id, Ok(()));
+        // It has not begun, and is not joined twice.
+        assert!(matches!(schedule.next(now + PERIOD, |_| true), Some(JoinRequest::LookUp(_))));
+        let soon = TournamentState { to_start: Some(30 * SECOND), ..state(false, false) };
+        schedule.looked_up(id, &soon, now + PERIOD);
+        assert_eq!(schedule.due(now), Some(now + PERIOD + 30 * SECOND));
+        let begun = now + PERIOD + 30 * SECOND;
+        for _ in 0..2 {
+            schedule.game_ended(id, begun);
+            assert!(matches!(schedule.next(begun, |_| true), Some(JoinRequest::LookUp(_))));
+            schedule.looked_up(id, &state(true, false), begun);
+            assert!(matches!(schedule.next(begun, |_| true), Some(JoinRequest::Tournament(_, true))));
+            schedule.joined(id, Ok(()));
+        }
+        assert_eq!(schedule.close(), [id]);
+        assert!(schedule.due(now).is_none());
+    }
+
+    #[test]
+    fn no_request_during_a_game_or_after_a_refusal() {
+        let now = Instant::now();
+        let (mut schedule, id) = schedule(now);
+        schedule.teams.clear();
+        schedule.next(now, |_| true);
+        schedule.looked_up(id, &state(true, false), now);
+        assert!(schedule.next(now, |_| false).is_none());
+        assert!(matches!(schedule.next(now + PERIOD, |_| true), Some(JoinRequest::LookUp(_))));
+        schedule.looked_up(id, &state(true, false), now + PERIOD);
+        assert!(matches!(schedule.next(now + PERIOD, |_| true), Some(JoinRequest::Tournament(_, true))));
+        let no = HttpError::Refused { status: 400, what: "Bots are not allowed".into(), limit: None };
+        schedule.joined(id, Err(&no));
+        assert!(schedule.due(now).is_none() && schedule.close().is_empty());
+        let (mut over, id) = self::schedule(now);
+        assert!(!over.looked_up(id, &state(false, true), now) && over.entries.is_empty());
+    }
+}

@@ -1,0 +1,40 @@
+//! The `timeouts` table of a Lichess server.
+
+use std::time::Duration;
+
+use super::settings::settings;
+use crate::session::Reconnect;
+
+settings! {
+    /// Time limits and intervals.
+    #[derive(PartialEq, Eq)]
+    pub struct Timeouts {
+        /// For opening a connection.
+        #[serde(with = "humantime_serde")]
+        connect: Duration = Duration::from_secs(10),
+        /// For the reply to a request.
+        #[serde(with = "humantime_serde")]
+        reply: Duration = Duration::from_secs(10),
+        /// For any data on a stream; the server sends an empty line every 7 s.
+        #[serde(with = "humantime_serde")]
+        silence: Duration = Duration::from_secs(17),
+        /// Delays before a stream is opened again.
+        reconnect: Reconnect = Reconnect {
+            min_delay: Duration::from_millis(250),
+            max_delay: Duration::from_secs(30),
+            stable_after: Duration::from_secs(10),
+        },
+        /// After a 429 that does not say how long to wait.
+        #[serde(with = "humantime_serde")]
+        rate_limited: Duration = Duration::from_secs(60),
+        /// For the opponent's first move, if the server does not say.
+        #[serde(with = "humantime_serde")]
+        abort_time: Duration = Duration::from_secs(30),
+        /// For an opponent who has left, beyond the server's own limit.
+        #[serde(with = "humantime_serde")]
+        claim_delay: Duration = Duration::ZERO,
+        /// Between two checks that the server sees us online.
+        #[serde(with = "humantime_serde")]
+        online_check: Duration = Duration::from_secs(600),
+    }
+}
