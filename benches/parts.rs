@@ -80,15 +80,15 @@ fn unpack(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn evaluation_step(bencher: Bencher<'_, '_>) {
-    let judge = ChessEval::default();
-    let sums = judge.root(&Chess::start());
-    each_move(bencher, |position, mv| judge.step(&sums, position, mv));
+    let evaluator = ChessEval::default();
+    let sums = evaluator.refresh(&Chess::start());
+    each_move(bencher, |position, mv| evaluator.update(&sums, position, mv));
 }
 
 #[divan::bench]
 fn evaluation_score(bencher: Bencher<'_, '_>) {
-    let judge = ChessEval::default();
-    each_position(bencher, |position| judge.score(&judge.root(position), position));
+    let evaluator = ChessEval::default();
+    each_position(bencher, |position| evaluator.evaluate(&evaluator.refresh(position), position));
 }
 
 /// Most probes of a full table of 64 MiB miss the processor's caches.

@@ -1,4 +1,4 @@
-//! `zeitnot datagen`: positions of games that the engine plays against itself, to tune its evaluation by.
+//! `zeitnot datagen`: self-play positions for tuning the evaluation.
 
 use std::{
     num::{NonZeroU64, NonZeroUsize},
@@ -19,58 +19,58 @@ use zeitnot_engine::{
 
 use super::CliError;
 
-/// Play games against itself and keep their quiet positions, with score and result
+/// Play games against itself and store their quiet positions with score and result
 ///
-/// Games begin with random moves. Each position takes 32 bytes: docs/data.md says how they are read. The command
-/// may be killed at any time, and goes on where it was when it is run again.
+/// Games begin with random moves. Each position takes 32 bytes, in the format of docs/data.md. The command may be
+/// killed at any time and continues when it is run again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   zeitnot datagen quiet.bin                        two million positions, on all cores
   zeitnot datagen --positions 10000 --threads 1 --seed 7 small.bin")]
 pub struct Args {
-    /// The file that they are appended to
+    /// File to append to
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// So many are to stand in the file
+    /// Number of positions that the file shall hold
     #[arg(long, value_name = "N", default_value_t = POSITIONS)]
     pub positions: NonZeroU64,
-    /// For each move; an iteration that is begun may take eight times as many
+    /// Nodes for each move; a running iteration may take eight times as many
     #[arg(long, value_name = "N", default_value_t = NODES)]
     pub nodes: NonZeroU64,
-    /// Games at once [default: the cores of this machine]
+    /// Concurrent games [default: number of cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// One seed and one thread give the same file again
+    /// Seed; with one thread, the same seed gives the same file
     #[arg(long)]
     pub seed: Option<u64>,
 }
 
 const POSITIONS: NonZeroU64 = NonZeroU64::new(2_000_000).unwrap();
 const NODES: NonZeroU64 = NonZeroU64::new(5_000).unwrap();
-/// The hard limit, in soft ones.
-const HARD: u64 = 8;
-/// Games that wait to be written.
-const WAITING: usize = 64;
+/// Hard node limit as a multiple of the soft one.
+const HARD_LIMIT_FACTOR: u64 = 8;
+/// Capacity of the queue of games to write.
+const QUEUE_CAPACITY: usize = 64;
 
 /// Runs the command.
 ///
 /// # Errors
-/// [`CliError`] for a file that cannot be written, and for tables larger than the memory.
+/// [`CliError`] if the file cannot be written or the tables do not fit into memory.
 pub fn run(args: &Args) -> Result<(), CliError> {
     let mut store = RecordFile::open(&args.file)?;
     let threads = args.threads.unwrap_or_else(engine::cores).get();
-    // Who goes on plays other games than who began.
+    // A continued run must not repeat the games of the first.
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..)).wrapping_add(store.positions());
     let nodes = args.nodes.get();
-    let effort = NodeLimits { soft: nodes, hard: nodes.saturating_mul(HARD) };
+    let limits = NodeLimits { soft: nodes, hard: nodes.saturating_mul(HARD_LIMIT_FACTOR) };
     let mut seeds = fastrand::Rng::with_seed(seed);
     let players =
-        (0..threads).map(|_| SelfPlay::new(effort, seeds.u64(..))).collect::<Result<Vec<_>, _>>()?;
+        (0..threads).map(|_| SelfPlay::new(limits, seeds.u64(..))).collect::<Result<Vec<_>, _>>()?;
 
     let bar = bar(args.positions.get(), store.positions());
     let stop = StopFlag::default();
-    let (games, written) = sync_channel(WAITING);
+    let (games, written) = sync_channel(QUEUE_CAPACITY);
     thread::scope(|scope| {
         for player in players {
             let (games, stop) = (games.clone(), &stop);
@@ -89,7 +89,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
                 .map_err(|source| RecordFileError::Io { path: args.file.clone(), source })?;
             bar.set_position(store.positions());
         }
-        // Players that wait to hand over a game are told by the closed channel.
+        // Closing the channel wakes players that wait to send a game.
         drop(written);
         stop.stop();
         bar.finish_and_clear();
@@ -97,12 +97,12 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     })
 }
 
-/// Plays until nobody wants more games.
+/// Plays games until the receiver is gone.
 fn play(mut player: SelfPlay, games: &SyncSender<Vec<Record>>, stop: &StopFlag) {
     while !stop.is_raised() && games.send(player.game(stop)).is_ok() {}
 }
 
-/// On a terminal, on stderr: how far it is, and how long it will still take.
+/// Progress bar on stderr, if it is a terminal.
 fn bar(wanted: u64, there: u64) -> ProgressBar {
     let bar = ProgressBar::new(wanted).with_position(there).with_elapsed(Duration::ZERO);
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} {per_sec} {eta}") {

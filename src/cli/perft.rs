@@ -1,4 +1,4 @@
-//! `zeitnot perft`: counts the leaves of the move tree, move by move at its root.
+//! `zeitnot perft`: counts the leaves of the move tree for each root move.
 
 use std::{
     io::{self, Write},
@@ -9,22 +9,22 @@ use zeitnot_rules::{Game, GameKind, Tactics, Visitor, perft};
 
 use super::{CliError, print};
 
-/// Count the positions some moves deep, which proves the rules
+/// Count the leaf nodes of the move tree, to verify the rules
 ///
-/// One line for each first move, as other engines print it, so that two of them can be compared with diff.
+/// Prints one line for each root move in the format of other engines, so that outputs can be compared with diff.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   zeitnot perft 5
   zeitnot perft 4 r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")]
 pub struct Args {
-    /// How many plies deep
+    /// Depth in plies
     #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
     pub depth: u32,
-    /// The position, quoted or not [default: the usual start]
+    /// Position, quoted or not [default: the start position]
     #[arg(value_name = "FEN", trailing_var_arg = true)]
     pub position: Vec<String>,
-    /// By which rules
+    /// Game
     #[arg(long, default_value = "chess", value_parser = str::parse::<GameKind>)]
     pub game: GameKind,
 }
@@ -32,7 +32,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// [`CliError::Position`] for text that is no position.
+/// [`CliError::Position`] for an invalid position.
 pub fn run(args: &Args) -> Result<(), CliError> {
     let position = args.position.join(" ");
     let count = Count { depth: args.depth, position: Some(position).filter(|text| !text.is_empty()) };

@@ -1,4 +1,4 @@
-//! `zeitnot tune`: the weights of the evaluation, from positions of `zeitnot datagen`.
+//! `zeitnot tune`: fits the weights of the evaluation to positions of `zeitnot datagen`.
 
 use std::{fs, io::Write, num::NonZeroUsize, path::PathBuf};
 
@@ -7,42 +7,42 @@ use zeitnot_engine::training::{self, Dataset, Objective, TunerSettings};
 
 use super::{CliError, print};
 
-/// Find the weights of the evaluation that explain positions and results best
+/// Fit the weights of the evaluation to positions and results
 ///
-/// Begins with the plain values of the pieces alone. The file that it writes is to replace
-/// crates/engine/src/eval/chess/weights.rs; whether that is better is for matches to say.
+/// Starts with piece values alone. The output replaces crates/engine/src/eval/chess/weights.rs; play a match to see
+/// whether it is stronger.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   zeitnot tune quiet.bin
   zeitnot tune --out crates/engine/src/eval/chess/weights.rs first.bin second.bin")]
 pub struct Args {
-    /// Positions that `zeitnot datagen` has written
+    /// Files written by `zeitnot datagen`
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Where the weights go
+    /// Output file
     #[arg(long, value_name = "FILE", default_value = "weights.rs")]
     pub out: PathBuf,
-    /// How often all positions are looked at
+    /// Number of passes over the positions
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub epochs: u32,
-    /// What the score of the search counts beside the result of the game, from 0 to 1
+    /// Weight of the search score against the game result, from 0 to 1
     #[arg(long, default_value_t = 0.7, value_name = "PART", value_parser = part)]
     pub score_weight: f64,
-    /// The first step, in centipawns; steps become smaller
+    /// Initial learning rate in centipawns; decays to a hundredth
     #[arg(long, default_value_t = 1.0, value_name = "CP", value_parser = length)]
     pub step: f64,
-    /// At most so many positions of each file
+    /// Maximum number of positions from each file
     #[arg(long, value_name = "N")]
     pub positions: Option<usize>,
-    /// How many work at it [default: the cores of this machine]
+    /// Number of threads [default: number of cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 }
 
-/// So many positions make a step.
+/// Batch size in positions.
 const BATCH: usize = 16_384;
-/// A twentieth is kept apart.
+/// Share of the positions held out for validation.
 const HOLDOUT: f64 = 0.05;
 
 fn part(text: &str) -> Result<f64, String> {
@@ -58,7 +58,7 @@ fn length(text: &str) -> Result<f64, String> {
 /// Runs the command.
 ///
 /// # Errors
-/// [`CliError`] for files that cannot be read or hold no positions, and for one that cannot be written.
+/// [`CliError`] for input files that cannot be read or hold no positions, or an output file that cannot be written.
 pub fn run(args: &Args) -> Result<(), CliError> {
     let threads = args.threads.unwrap_or_else(engine::cores).get();
     let most = args.positions.unwrap_or(usize::MAX);
@@ -67,9 +67,8 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         records.extend(training::read_records(file, most)?);
     }
     let goal = Objective { steepness: training::steepness(&records), score_weight: args.score_weight };
-    let wrong =
-        |why: &str| CliError::Usage(format!("the files hold {why}; they are to be of `zeitnot datagen`"));
-    let dataset = Dataset::read(&records, goal, threads).map_err(|_| wrong("bytes that are no positions"))?;
+    let wrong = |why: &str| CliError::Usage(format!("the files hold {why}; use files of `zeitnot datagen`"));
+    let dataset = Dataset::read(&records, goal, threads).map_err(|_| wrong("invalid positions"))?;
     if dataset.is_empty() {
         return Err(wrong("no positions"));
     }
@@ -78,9 +77,13 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     let settings =
         TunerSettings { epochs: args.epochs, step: args.step, batch: BATCH, holdout: HOLDOUT, threads };
     let weights = training::tune(&dataset, goal, &training::initial_weights(), &settings, |epoch| {
-        // Should nobody read it, the weights are wanted all the same.
+        // A closed standard output must not stop the tuning.
         let _ = print(|out| {
-            writeln!(out, "epoch {:3}: loss {:.6}, apart {:.6}", epoch.number, epoch.loss, epoch.holdout_loss)
+            writeln!(
+                out,
+                "epoch {:3}: loss {:.6}, holdout {:.6}",
+                epoch.number, epoch.loss, epoch.holdout_loss
+            )
         });
     });
     fs::write(&args.out, training::format_weights(&weights))

@@ -33,7 +33,7 @@ fn endgame_tables_are_looked_at_in_the_beginning() {
     with(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/syzygy"));
     let check = run(&dir, &["check"]);
     assert_eq!(check.status.code(), Some(0), "{check:?}");
-    let told = "engine.syzygy: endgame tables of chess: 5 of ends and 5 of distances, up to 3 men\n";
+    let told = "engine.syzygy: endgame tables of chess: 5 WDL and 5 DTZ tables, up to 3 pieces\n";
     assert!(out(&check).contains(told), "{}", out(&check));
     with("nowhere");
     for command in ["play", "check"] {

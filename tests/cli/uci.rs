@@ -179,7 +179,7 @@ fn plays_from_a_book_but_looks_at_positions_without_one() {
     engine.say(&format!("setoption name BookFile value {}", other.display()));
     let complaint = engine.hear();
     assert!(
-        complaint.starts_with("info string error: book ") && complaint.contains("no Polyglot book"),
+        complaint.starts_with("info string error: book ") && complaint.contains("not a Polyglot book"),
         "{complaint}"
     );
     engine.say("go nodes 100");
@@ -318,10 +318,7 @@ fn endgame_tables_say_who_wins() {
     let mut engine = Engine::start(&["uci"]);
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/syzygy");
     engine.say(&format!("setoption name SyzygyPath value {folder}"));
-    assert_eq!(
-        engine.hear(),
-        "info string endgame tables of chess: 5 of ends and 5 of distances, up to 3 men"
-    );
+    assert_eq!(engine.hear(), "info string endgame tables of chess: 5 WDL and 5 DTZ tables, up to 3 pieces");
     for position in ["8/8/8/8/1P5k/8/8/K7 w - - 0 1", "8/8/8/8/3k4/8/1R1p1K2/8 w - - 0 1"] {
         engine.say("setoption name SyzygyProbeLimit value 7");
         engine.say(&format!("position fen {position}"));

@@ -204,12 +204,12 @@ impl EngineFactory {
             return mv;
         }
         let evaluator = G::Evaluator::default();
-        let state = evaluator.root(position);
+        let state = evaluator.refresh(position);
         let moves = position.moves();
         let value = |mv: &&G::Move| {
             let mut child = position.clone();
             child.play(**mv);
-            let score = -evaluator.score(&evaluator.step(&state, position, **mv), &child);
+            let score = -evaluator.evaluate(&evaluator.update(&state, position, **mv), &child);
             (position.exchange(**mv, 0), score)
         };
         moves.iter().max_by_key(value).map_or(Packed::NONE, |&mv| position.pack(mv))

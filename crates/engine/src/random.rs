@@ -1,4 +1,4 @@
-//! A player that takes any legal move: the weakest sparring partner there is.
+//! Thinker that plays random legal moves.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use zeitnot_rules::Game;
 
 use super::{Best, Report, Score, Task, Thinker};
 
-/// See the module's comment.
+/// Plays random legal moves.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct RandomMover;
 

@@ -1,11 +1,12 @@
-//! What a position is worth to the side to move.
+//! Search scores.
 
 use std::{fmt, ops::Neg};
 
 use zeitnot_rules::{Color, Outcome};
 use zeitnot_wire::uci::UciScore;
 
-/// Centipawns, or a mate or a won endgame at a distance from the root. Arithmetic saturates below those two.
+/// Score for the side to move: centipawns, a mate, or a tablebase win, the latter two with their distance from the
+/// root. Arithmetic on centipawns saturates below them.
 ///
 /// ```
 /// use zeitnot_engine::Score;
@@ -18,39 +19,39 @@ use zeitnot_wire::uci::UciScore;
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Score(i16);
 
-/// The longest line a search looks at, in plies.
+/// Longest line of a search in plies.
 pub const MAX_PLY: u16 = 192;
 
 impl Score {
-    /// A draw, or nothing known.
+    /// A draw.
     pub const ZERO: Score = Score(0);
     /// Above every score a position can have.
     pub const INFINITE: Score = Score(32_000);
     /// Below every score a position can have.
     pub const NEG_INFINITE: Score = Score(-32_000);
-    /// A mate on the board, for the one who gave it.
+    /// Score of having given mate.
     const MATE: Score = Score(31_000);
-    /// Where the mates begin.
-    const LEAST_MATE: i16 = Score::MATE.0 - MAX_PLY as i16;
-    /// A win by endgame tables on the board: below every mate.
-    const TABLE_WIN: Score = Score(Score::LEAST_MATE - 1);
-    /// Where the wins begin that are certain.
-    const LEAST_WIN: i16 = Score::TABLE_WIN.0 - MAX_PLY as i16;
-    /// The best evaluation.
-    const MOST_CP: i32 = Score::LEAST_WIN as i32 - 1;
+    /// Lowest mate score.
+    const MIN_MATE: i16 = Score::MATE.0 - MAX_PLY as i16;
+    /// Tablebase win at the root, below every mate.
+    const TB_WIN: Score = Score(Score::MIN_MATE - 1);
+    /// Lowest tablebase win.
+    const MIN_TB_WIN: i16 = Score::TB_WIN.0 - MAX_PLY as i16;
+    /// Highest evaluation.
+    const MAX_CP: i32 = Score::MIN_TB_WIN as i32 - 1;
 
     /// An evaluation in centipawns.
     pub const fn cp(cp: i32) -> Score {
-        if cp > Score::MOST_CP {
-            Score(Score::MOST_CP as i16)
-        } else if cp < -Score::MOST_CP {
-            Score(-Score::MOST_CP as i16)
+        if cp > Score::MAX_CP {
+            Score(Score::MAX_CP as i16)
+        } else if cp < -Score::MAX_CP {
+            Score(-Score::MAX_CP as i16)
         } else {
             Score(cp as i16)
         }
     }
 
-    /// Mates `plies` from the root.
+    /// Gives mate `plies` from the root.
     pub const fn mate_in(plies: u16) -> Score {
         Score(Score::MATE.0 - plies as i16)
     }
@@ -60,17 +61,17 @@ impl Score {
         Score(-Score::MATE.0 + plies as i16)
     }
 
-    /// By endgame tables, who is to move `plies` from the root wins.
+    /// Tablebase win, probed `plies` from the root.
     pub const fn tb_win_in(plies: u16) -> Score {
-        Score(Score::TABLE_WIN.0 - plies as i16)
+        Score(Score::TB_WIN.0 - plies as i16)
     }
 
-    /// By endgame tables, who is to move `plies` from the root loses.
+    /// Tablebase loss, probed `plies` from the root.
     pub const fn tb_loss_in(plies: u16) -> Score {
-        Score(-Score::TABLE_WIN.0 + plies as i16)
+        Score(-Score::TB_WIN.0 + plies as i16)
     }
 
-    /// What an ended game is worth to the side to move, `plies` from the root.
+    /// Score of an outcome for the side to move, `plies` from the root.
     pub fn from_outcome(outcome: Outcome, to_move: Color, plies: u16) -> Score {
         match outcome {
             Outcome::Ongoing | Outcome::Draw(_) => Score::ZERO,
@@ -79,34 +80,34 @@ impl Score {
         }
     }
 
-    /// Does one side mate by force?
+    /// Returns whether this is a mate score.
     pub const fn is_mate(self) -> bool {
-        self.0.unsigned_abs() >= Score::LEAST_MATE as u16
+        self.0.unsigned_abs() >= Score::MIN_MATE as u16
     }
 
-    /// Is it certain who wins: is it a mate, or do endgame tables say so?
+    /// Returns whether the result is decided by a mate or by tablebases.
     pub const fn is_decisive(self) -> bool {
-        self.0.unsigned_abs() >= Score::LEAST_WIN as u16
+        self.0.unsigned_abs() >= Score::MIN_TB_WIN as u16
     }
 
-    /// Is it a certain loss, or not even known yet?
+    /// Returns whether this is a decisive loss, or below every score.
     pub const fn is_loss(self) -> bool {
-        self.0 <= -Score::LEAST_WIN
+        self.0 <= -Score::MIN_TB_WIN
     }
 
-    /// The next score up.
+    /// The next higher score.
     #[must_use]
     pub const fn above(self) -> Score {
         Score(self.0 + 1)
     }
 
-    /// The next score down.
+    /// The next lower score.
     #[must_use]
     pub const fn below(self) -> Score {
         Score(self.0 - 1)
     }
 
-    /// Moves until the mate: positive for giving it, negative for suffering it.
+    /// Moves until mate: positive for giving it, negative for being mated.
     pub const fn mate_moves(self) -> Option<i16> {
         if !self.is_mate() {
             None
@@ -117,18 +118,18 @@ impl Score {
         }
     }
 
-    /// The plain number, for arithmetic on margins.
+    /// The raw value, for arithmetic on margins.
     pub const fn get(self) -> i32 {
         self.0 as i32
     }
 
-    /// This much better or worse; nothing becomes certain by it, and what is certain stays as it is.
+    /// Adds centipawns. Decisive scores stay as they are, and others do not become decisive.
     #[must_use]
     pub const fn offset(self, by: i32) -> Score {
         if self.is_decisive() { self } else { Score::cp(self.0 as i32 + by) }
     }
 
-    /// A mate or a win seen from the root becomes one seen from a node `ply` plies below it, as a table keeps it.
+    /// Converts a score relative to the root into one relative to a node at `ply`, for the transposition table.
     #[must_use]
     pub const fn to_tt(self, ply: u16) -> Score {
         self.farther(-(ply as i16))
@@ -140,7 +141,7 @@ impl Score {
         self.farther(ply as i16)
     }
 
-    /// What is certain, moved away from here by some plies; other scores do not depend on the distance.
+    /// Moves a decisive score farther away by some plies.
     const fn farther(self, plies: i16) -> Score {
         match self.is_decisive() {
             false => self,
@@ -148,12 +149,12 @@ impl Score {
         }
     }
 
-    /// The score as it is stored; [`Score::from_bits`] reads it.
+    /// Raw bits, read by [`Score::from_bits`].
     pub const fn to_bits(self) -> i16 {
         self.0
     }
 
-    /// Bits from a table that others write to at the same time may be anything; a score they are.
+    /// Converts raw bits, clamping those of a torn table entry to a valid score.
     pub const fn from_bits(bits: i16) -> Score {
         if bits > Score::INFINITE.0 {
             Score::INFINITE
@@ -179,7 +180,7 @@ impl Neg for Score {
 }
 
 impl fmt::Display for Score {
-    /// In pawns with a sign, or `#` and the moves to the mate.
+    /// Formats pawns with a sign, or `#` and the moves to mate.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mate_moves() {
             Some(moves) => write!(f, "#{moves}"),

@@ -1,9 +1,9 @@
-//! The transposition table: what earlier searches found out, by position; shared by all threads and
-//! games without locks.
+//! Lock-free transposition table, shared by all threads and games.
 //!
-//! Source of the lock-free scheme: Hyatt and Mann, "A lockless transposition table implementation for
-//! parallel search". Key and data stand in two words, the first xor-ed with the second: a pair torn by
-//! two writers fits no key.
+//! The key is stored xor-ed with the data, so that an entry torn by two writers matches no key.
+//!
+//! Sources: Chess Programming Wiki, "Transposition Table"; Hyatt and Mann, "A lockless transposition table
+//! implementation for parallel search" (2002).
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
@@ -13,29 +13,29 @@ use zeitnot_rules::{Key, Packed};
 
 use super::{Score, huge_pages};
 
-/// What a stored score says of the true one.
+/// Relation of a stored score to the true one.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// It is at most this.
+    /// The true score is at most this.
     Upper,
-    /// It is at least this.
+    /// The true score is at least this.
     Lower,
-    /// It is this.
+    /// The true score is this.
     Exact,
 }
 
-/// What is kept of a searched node.
+/// Result of a searched node.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The best move, or [`Packed::NONE`].
     pub mv: Packed,
-    /// Counted from the node, not from the root: see [`Score::to_tt`].
+    /// Score relative to the node, see [`Score::to_tt`].
     pub score: Score,
-    /// The static evaluation.
+    /// Uncorrected static evaluation.
     pub eval: Score,
-    /// In plies; 0: quiescence.
+    /// Depth in plies; 0 for quiescence.
     pub depth: u8,
-    /// What the score says.
+    /// Bound of the score.
     pub bound: Bound,
 }
 
@@ -49,7 +49,7 @@ impl Entry {
             | u64::from(age) << 58
     }
 
-    /// `None`: nothing was ever stored there.
+    /// Returns `None` for an empty slot.
     fn from_bits(bits: u64) -> Option<Entry> {
         let bound = match bits >> 56 & 3 {
             0 => return None,
@@ -70,32 +70,38 @@ impl Entry {
 #[derive(Zeroable)]
 #[repr(C)]
 struct Slot {
-    /// The key, xor-ed with the data.
+    /// Key xor data.
     check: AtomicU64,
     data: AtomicU64,
 }
 
-/// The slots a position may stand in: one cache line.
+/// The slots of one key: one cache line.
 #[derive(Zeroable)]
 #[repr(C, align(64))]
 struct Cluster([Slot; 4]);
 
 /// Ages have six bits.
-const AGES: u8 = 64;
+const AGE_COUNT: u8 = 64;
+/// Value of an age against plies of depth in replacement, as in Stockfish.
+const AGE_WEIGHT: i32 = 8;
+/// A bound that is shallower by more than this does not replace an entry of the same search.
+const KEPT_DEPTH_MARGIN: u8 = 4;
+/// Clusters sampled by [`TranspositionTable::hashfull`].
+const HASHFULL_SAMPLE: usize = 250;
 
-/// See the module's comment.
+/// Transposition table, see the module documentation.
 pub struct TranspositionTable {
     clusters: Box<[Cluster]>,
     age: AtomicU8,
 }
 
-/// More memory than there is.
+/// The requested table does not fit into memory.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("cannot allocate a hash table of {0} MiB; choose a smaller one")]
 pub struct OutOfMemory(pub usize);
 
 impl TranspositionTable {
-    /// An empty table of this many MiB (at least one). The system hands out its pages as they are used.
+    /// Creates an empty table of this many MiB (at least one); the system commits its pages on first use.
     ///
     /// # Errors
     /// [`OutOfMemory`].
@@ -107,7 +113,7 @@ impl TranspositionTable {
         Ok(TranspositionTable { clusters, age: AtomicU8::new(0) })
     }
 
-    /// Forgets everything.
+    /// Clears the table.
     pub fn clear(&self) {
         for slot in self.clusters.iter().flat_map(|c| &c.0) {
             slot.check.store(0, Relaxed);
@@ -116,19 +122,19 @@ impl TranspositionTable {
         self.age.store(0, Relaxed);
     }
 
-    /// What was stored before counts as old from now on.
+    /// Begins a new search: older entries are replaced first.
     pub fn new_search(&self) {
         let age = self.age.load(Relaxed);
-        self.age.store((age + 1) % AGES, Relaxed);
+        self.age.store((age + 1) % AGE_COUNT, Relaxed);
     }
 
     fn cluster(&self, key: Key) -> &Cluster {
-        // The key's high bits, spread over the clusters: always below their number.
+        // Maps the key's high bits to a cluster index by multiplication.
         let index = (u128::from(key.0) * self.clusters.len() as u128) >> 64;
         &self.clusters[index as usize]
     }
 
-    /// Brings the place of a position near, for a [`TranspositionTable::probe`] that comes soon.
+    /// Prefetches the cluster of a position for a later [`TranspositionTable::probe`].
     #[inline]
     pub fn prefetch(&self, key: Key) {
         #[cfg(target_arch = "x86_64")]
@@ -136,7 +142,7 @@ impl TranspositionTable {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
             let place = std::ptr::from_ref(self.cluster(key)).cast();
-            // SAFETY: a hint, which reads and writes nothing; and the place is one of the table's own.
+            // SAFETY: a prefetch neither reads nor writes, and the address is inside the table.
             #[allow(unsafe_code)]
             unsafe {
                 _mm_prefetch::<_MM_HINT_T0>(place);
@@ -144,7 +150,7 @@ impl TranspositionTable {
         }
     }
 
-    /// What is known of a position.
+    /// Returns the entry of a position.
     pub fn probe(&self, key: Key) -> Option<Entry> {
         self.cluster(key).0.iter().find_map(|slot| {
             let data = slot.data.load(Relaxed);
@@ -152,7 +158,7 @@ impl TranspositionTable {
         })
     }
 
-    /// Keeps what was found out, in place of the least useful of a few others.
+    /// Stores an entry in place of the least valuable one of its cluster.
     pub fn store(&self, key: Key, entry: Entry) {
         let age = self.age.load(Relaxed);
         let mut victim = (i32::MAX, None);
@@ -163,19 +169,19 @@ impl TranspositionTable {
                 continue;
             };
             if slot.check.load(Relaxed) ^ data == key.0 {
-                // A much deeper result of this search is worth more than a shallow one that is no score.
+                // A much deeper result of this search is worth more than a shallow bound.
                 let current = (data >> 58) as u8 == age;
-                if current && entry.bound != Bound::Exact && entry.depth + 4 < old.depth {
+                if current && entry.bound != Bound::Exact && entry.depth + KEPT_DEPTH_MARGIN < old.depth {
                     return;
                 }
                 let mv = if entry.mv == Packed::NONE { old.mv } else { entry.mv };
                 victim = (i32::MIN, Some((slot, mv)));
                 break;
             }
-            let years = (age + AGES - (data >> 58) as u8) % AGES;
-            let use_of_it = i32::from(old.depth) - 8 * i32::from(years);
-            if use_of_it < victim.0 {
-                victim = (use_of_it, Some((slot, entry.mv)));
+            let age_difference = (age + AGE_COUNT - (data >> 58) as u8) % AGE_COUNT;
+            let value = i32::from(old.depth) - AGE_WEIGHT * i32::from(age_difference);
+            if value < victim.0 {
+                victim = (value, Some((slot, entry.mv)));
             }
         }
         if let (_, Some((slot, mv))) = victim {
@@ -185,10 +191,10 @@ impl TranspositionTable {
         }
     }
 
-    /// How much of the table this search has filled, in thousandths, from a sample.
+    /// Share of the table filled by this search in permille, from a sample.
     pub fn hashfull(&self) -> u16 {
         let age = u64::from(self.age.load(Relaxed));
-        let sample = self.clusters.iter().take(250).flat_map(|c| &c.0);
+        let sample = self.clusters.iter().take(HASHFULL_SAMPLE).flat_map(|c| &c.0);
         let used = sample.filter(|slot| {
             let data = slot.data.load(Relaxed);
             Entry::from_bits(data).is_some() && data >> 58 == age

@@ -1,40 +1,40 @@
-//! What a score says of the result: how often such a position was won, drawn and lost.
+//! Win-draw-loss model: expected results by score and piece count.
 //!
-//! Two logistic curves, for the win and for the loss; what is left between them is the draw. Where they lie and
-//! how steep they are depends on the men that are left. Fitted to the 509,835 positions of engine games that
-//! `zeitnot datagen` made for the evaluation (5,000 nodes a move), each with the score of its search and the
-//! result of its game, for the numbers of men below one by one. So it speaks of this engine against itself, of
-//! standard chess, and of no other game.
+//! Wins and losses follow logistic curves whose parameters depend on the piece count; the rest are draws. They
+//! are fitted to 509,835 positions of `zeitnot datagen` (5,000 nodes a move), so the model holds for this engine
+//! against itself in standard chess.
+//!
+//! Source: the WDL model of Stockfish.
 
 use super::Score;
 
-/// For so many men: at which score every second game is won, and how many centipawns are a step of the curve.
-struct Curve(usize, f64, f64);
+/// Logistic curve for a piece count: score at which half of the games are won, and its scale in centipawns.
+struct WdlCurve(usize, f64, f64);
 
-const CURVES: [Curve; 8] = [
-    Curve(6, 505.0, 179.0),
-    Curve(8, 276.0, 126.0),
-    Curve(10, 220.0, 113.0),
-    Curve(12, 174.0, 102.0),
-    Curve(14, 143.0, 102.0),
-    Curve(20, 117.0, 120.0),
-    Curve(26, 108.0, 144.0),
-    Curve(32, 109.0, 177.0),
+const CURVES: [WdlCurve; 8] = [
+    WdlCurve(6, 505.0, 179.0),
+    WdlCurve(8, 276.0, 126.0),
+    WdlCurve(10, 220.0, 113.0),
+    WdlCurve(12, 174.0, 102.0),
+    WdlCurve(14, 143.0, 102.0),
+    WdlCurve(20, 117.0, 120.0),
+    WdlCurve(26, 108.0, 144.0),
+    WdlCurve(32, 109.0, 177.0),
 ];
 
-/// Of a thousand games from a position, for the side to move.
+/// Expected results of a position for the side to move, in permille.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct WinDrawLoss {
-    /// So many are won, …
+    /// Wins.
     pub wins: u16,
-    /// … so many are drawn, …
+    /// Draws.
     pub draws: u16,
-    /// … and so many are lost.
+    /// Losses.
     pub losses: u16,
 }
 
 impl WinDrawLoss {
-    /// What a score of chess says with so many men on the board.
+    /// Expected results for a score of chess with this many pieces on the board.
     ///
     /// ```
     /// use zeitnot_engine::{Score, wdl::WinDrawLoss};
@@ -42,28 +42,28 @@ impl WinDrawLoss {
     /// assert_eq!(even.wins, even.losses);
     /// assert_eq!(WinDrawLoss::from_score(Score::mate_in(3), 32), WinDrawLoss { wins: 1000, draws: 0, losses: 0 });
     /// ```
-    pub fn from_score(score: Score, men: usize) -> WinDrawLoss {
+    pub fn from_score(score: Score, pieces: usize) -> WinDrawLoss {
         if score.is_mate() {
             let wins = if score > Score::ZERO { 1000 } else { 0 };
             return WinDrawLoss { wins, draws: 0, losses: 1000 - wins };
         }
-        let (middle, step) = curve(men);
-        let often = |score: f64| (1000.0 / (1.0 + libm::exp((middle - score) / step))).round() as u16;
+        let (middle, step) = curve(pieces);
+        let permille = |score: f64| (1000.0 / (1.0 + libm::exp((middle - score) / step))).round() as u16;
         let score = f64::from(score.get());
-        let (wins, losses) = (often(score), often(-score));
+        let (wins, losses) = (permille(score), permille(-score));
         WinDrawLoss { wins, draws: 1000_u16.saturating_sub(wins + losses), losses }
     }
 }
 
-/// Between the numbers of men that we have figures for, in proportion.
-fn curve(men: usize) -> (f64, f64) {
-    let [Curve(_, middle, step), ..] = CURVES;
+/// Interpolates the curve for a piece count.
+fn curve(pieces: usize) -> (f64, f64) {
+    let [WdlCurve(_, middle, step), ..] = CURVES;
     let mut at = (middle, step);
     for pair in CURVES.windows(2) {
-        if let [Curve(fewer, m0, s0), Curve(more, m1, s1)] = pair
-            && men > *fewer
+        if let [WdlCurve(fewer, m0, s0), WdlCurve(more, m1, s1)] = pair
+            && pieces > *fewer
         {
-            let part = ((men - fewer) as f64 / (more - fewer) as f64).min(1.0);
+            let part = ((pieces - fewer) as f64 / (more - fewer) as f64).min(1.0);
             at = (m0 + (m1 - m0) * part, s0 + (s1 - s0) * part);
         }
     }
@@ -78,11 +78,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_add_up_and_follow_the_score(cp in -31_000i32..31_000, more in 0i32..500, men in 0usize..40) {
-            let (low, high) = (WinDrawLoss::from_score(Score::cp(cp), men), WinDrawLoss::from_score(Score::cp(cp + more), men));
+        fn they_add_up_and_follow_the_score(cp in -31_000i32..31_000, more in 0i32..500, pieces in 0usize..40) {
+            let (low, high) = (WinDrawLoss::from_score(Score::cp(cp), pieces), WinDrawLoss::from_score(Score::cp(cp + more), pieces));
             prop_assert_eq!(low.wins + low.draws + low.losses, 1000);
             prop_assert!(low.wins <= high.wins && low.losses >= high.losses);
-            let turned = WinDrawLoss::from_score(-Score::cp(cp), men);
+            let turned = WinDrawLoss::from_score(-Score::cp(cp), pieces);
             prop_assert_eq!((turned.wins, turned.draws, turned.losses), (low.losses, low.draws, low.wins));
         }
     }

@@ -1,4 +1,4 @@
-//! Several algorithms on the same positions at the same depths: what each costs, and whether they agree.
+//! Comparison of algorithms on the same positions and depths.
 
 use std::{ops::RangeInclusive, time::Duration};
 
@@ -9,15 +9,15 @@ use zeitnot_rules::{Game, chess::Chess};
 
 use super::findings::Row;
 
-/// An algorithm to compare.
+/// Algorithm to compare.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Contestant {
     pub name: &'static str,
     pub algorithm: Algorithm,
     pub options: Options,
-    /// Deeper it would take too long.
+    /// Maximum depth, as deeper searches take too long.
     pub deepest: u16,
-    /// What course reports say of it, by depth.
+    /// Results of course reports by depth.
     pub reports: &'static [(u16, &'static str)],
 }
 
@@ -34,18 +34,17 @@ impl Contestant {
     }
 }
 
-/// What is looked at.
+/// Positions to compare on.
 pub(super) struct Subject<'p> {
-    /// In a word or two.
+    /// Short name.
     pub name: String,
-    /// Of more than one, people see the average.
+    /// If several, the table shows their average.
     pub positions: &'p [Chess],
 }
 
 type Studies = Vec<Analysis<<Chess as Game>::Move>>;
 
-/// One run of each algorithm on each position at each depth. All are compared with the first one that goes
-/// so deep.
+/// Runs each algorithm on each position at each depth, and compares all with the first that reaches the depth.
 pub(super) fn compare(
     subject: &Subject<'_>,
     contestants: &[Contestant],
@@ -87,7 +86,7 @@ pub(super) fn compare(
     rows
 }
 
-/// The average of some positions, or the one that there is.
+/// Average of several positions, or the result of one.
 fn summary(subject: &Subject<'_>, contestant: &Contestant, depth: u16, studies: &Studies) -> Row {
     let row = match (subject.positions, &studies[..]) {
         ([position], [study]) => single(position, contestant, depth, study),
@@ -124,7 +123,7 @@ fn single(
     }
 }
 
-/// How often two come to the same.
+/// Describes how often two algorithms agree.
 fn agreement(ours: &Studies, theirs: &Studies, name: &str) -> String {
     let both = || ours.iter().zip(theirs);
     let values = both().filter(|(our, their)| our.value == their.value).count();

@@ -1,4 +1,4 @@
-//! The experiments, and what the reports of courses say of the same: VinUni's of chess, TUC's of TUC-Chess.
+//! The experiments, with results of course reports: VinUni's on chess, TUC's on TUC-Chess.
 
 use std::num::NonZeroU16;
 
@@ -19,14 +19,14 @@ use super::{
 };
 use crate::cli::CliError;
 
-/// A position of a report, in which a search that ends too early is deceived.
+/// Position of a report that shows the horizon effect.
 const HORIZON: &str = "r1b1kb1r/pppp1pp1/4p3/2n5/2Q1BN1q/3P4/PP2PP2/RNB1K2R b KQkq - 0 1";
-/// Black mates.
+/// Mate in one for Black.
 const MATE: &str = "1K6/8/qk6/8/8/8/8/8 b - - 0 1";
-/// Reuben Fine's 70th: few moves, and many ways to the same position.
+/// Fine 70: few moves, many transpositions.
 const FINE_70: &str = "8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1";
 
-/// All algorithms; the first two only as deep as they come within a few minutes.
+/// All algorithms; minimax and plain alpha-beta only to these depths.
 fn everybody(minimax: u16, alpha_beta: u16) -> Vec<Contestant> {
     let contestant = |algorithm| match algorithm {
         Algorithm::Minimax => Contestant { deepest: minimax, ..algorithm.into() },
@@ -36,7 +36,7 @@ fn everybody(minimax: u16, alpha_beta: u16) -> Vec<Contestant> {
     Algorithm::ALL.map(contestant).to_vec()
 }
 
-/// Hangs the figures of reports onto an algorithm.
+/// Adds the results of reports to an algorithm.
 fn reported(contestants: &mut [Contestant], algorithm: Algorithm, reports: &'static [(u16, &'static str)]) {
     contestants.iter_mut().filter(|one| one.algorithm == algorithm).for_each(|one| one.reports = reports);
 }
@@ -56,7 +56,7 @@ pub(super) fn positions(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Ro
     Ok(compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, bar))
 }
 
-/// All algorithms where much depends on the depth.
+/// All algorithms on the horizon position.
 pub(super) fn horizon(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
     let mut contestants = everybody(5, 6);
     reported(&mut contestants, Algorithm::Minimax, &[(4, "2,252,057 nodes, h4h1")]);
@@ -65,7 +65,7 @@ pub(super) fn horizon(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>
     Ok(compare(&subject, &contestants, 1..=settings.depth(5, 4), bar))
 }
 
-/// All algorithms where Black mates at once.
+/// All algorithms on the mate in one.
 pub(super) fn mate(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
     let mut contestants = everybody(6, 6);
     reported(&mut contestants, Algorithm::Minimax, &[(1, "a6b7"), (2, "a6b7"), (3, "a6b7")]);
@@ -86,7 +86,7 @@ pub(super) fn table(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, 
     ];
     let deepest = settings.depth(5, 3);
     let mut rows = compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, bar);
-    // Hardly anything moves there, so it takes more plies to see the same.
+    // With few moves, deeper searches are affordable.
     let subject = Subject { name: "Fine 70".into(), positions: &[Chess::parse(FINE_70)?] };
     rows.extend(compare(&subject, &contestants, deepest + 3..=deepest + 7, bar));
     Ok(rows)
@@ -101,7 +101,7 @@ pub(super) fn quiescence(settings: &Settings, bar: &ProgressBar) -> Result<Vec<R
     Ok(compare(&average(&settings.positions), &contestants, 1..=settings.depth(5, 3), bar))
 }
 
-/// TUC-Chess: how fast Monte-Carlo tree search is, and how it does against minimax.
+/// TUC-Chess: speed of Monte Carlo tree search, and matches against minimax.
 pub(super) fn mcts(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
     let start = GameHistory::new(Tuc::start());
     let mut rows = Vec::new();
@@ -123,7 +123,7 @@ pub(super) fn mcts(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, C
     }
     let minimax = by_depth(Algorithm::AlphaBetaTable, const { NonZeroU16::new(4).unwrap() });
     let pairs = [Kind::Uct, Kind::Mcts].map(|kind| [by_time(kind, settings), minimax]);
-    // No new prizes appear here, and nobody can be mated: after this long it is the points that decide.
+    // Without new prizes and mates games may not end, so points decide after the maximum length.
     let leader = |position: &Tuc| match position.lead() {
         0 => None,
         lead => Some(if lead > 0 { Color::White } else { Color::Black }),
@@ -132,7 +132,7 @@ pub(super) fn mcts(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, C
     Ok(rows)
 }
 
-/// Chess: our engines against the textbook, and against each other.
+/// Chess: matches between the engines and textbook alpha-beta.
 pub(super) fn duels(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
     let alpha_beta = by_depth(Algorithm::AlphaBetaOrdered, const { NonZeroU16::new(3).unwrap() });
     let [search, mcts] = [Kind::Search, Kind::Mcts].map(|kind| by_time(kind, settings));
@@ -148,7 +148,7 @@ fn by_time(kind: Kind, settings: &Settings) -> Player {
     Player { kind, effort: Effort::Time(settings.move_time()) }
 }
 
-/// One match after the other, each a row.
+/// Plays one match after the other, each a row.
 fn matches<G: Playable>(
     settings: &Settings,
     pairs: &[[Player; 2]],

@@ -1,12 +1,12 @@
-//! A table of findings: in columns for people, as CSV for programs.
+//! Results of the experiments as a table or as CSV.
 
 use std::{borrow::Cow, time::Duration};
 
-/// One finding; what does not belong to it stays empty.
+/// One result; fields that do not apply stay empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub position: String,
-    /// An algorithm, or two of them that play.
+    /// Algorithm, or the two players of a match.
     pub who: String,
     pub depth: Option<u16>,
     /// Positions visited, or iterations.
@@ -14,15 +14,15 @@ pub(super) struct Row {
     pub time: Option<Duration>,
     pub mv: String,
     pub value: String,
-    /// In words.
+    /// Result in words.
     pub finding: String,
-    /// What a course report says of the same.
+    /// Result of the course report.
     pub report: &'static str,
-    /// One of many whose average is what people want to see: for CSV only.
+    /// Part of an average, for CSV only.
     pub detail: bool,
 }
 
-/// The names of the columns, and whether they hold numbers.
+/// Names of the columns, and whether they hold numbers.
 const COLUMNS: [(&str, bool); 9] = [
     ("position", false),
     ("who", false),
@@ -53,7 +53,7 @@ impl Row {
     }
 }
 
-/// The rows in columns, without the columns that nobody fills.
+/// Formats the rows as a table without empty columns.
 pub(super) fn text(rows: &[Row]) -> String {
     let names = COLUMNS.map(|(name, _)| name.to_owned());
     let rows = rows.iter().filter(|row| !row.detail).map(|row| row.cells(grouped));
@@ -74,12 +74,12 @@ pub(super) fn text(rows: &[Row]) -> String {
     rows.iter().map(line).fold(head, |text, line| text + &line)
 }
 
-/// The line on top of a CSV file.
+/// Header of a CSV file.
 pub(super) fn csv_head() -> String {
     format!("experiment,{}\n", COLUMNS.map(|(name, _)| name).join(","))
 }
 
-/// All the rows, each with all columns and the name of its experiment.
+/// Formats all rows as CSV, each with the name of its experiment.
 pub(super) fn csv(experiment: &str, rows: &[Row]) -> String {
     let line = |row: &Row| {
         let cells = row.cells(|nodes| nodes.to_string());
@@ -88,7 +88,7 @@ pub(super) fn csv(experiment: &str, rows: &[Row]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// A cell as RFC 4180 wants it.
+/// Quotes a cell by RFC 4180.
 fn quoted(cell: &str) -> Cow<'_, str> {
     if cell.contains([',', '"', '\n']) {
         format!("\"{}\"", cell.replace('"', "\"\"")).into()
@@ -97,7 +97,7 @@ fn quoted(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// `1234567` as `1,234,567`.
+/// Formats `1234567` as `1,234,567`.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

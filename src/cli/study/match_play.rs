@@ -1,4 +1,4 @@
-//! Matches within this process: no server, no clock but a fixed time or depth for each move.
+//! Matches within this process, with a fixed time or depth for each move.
 
 use std::{
     fmt,
@@ -19,19 +19,19 @@ use zeitnot_engine::{
 };
 use zeitnot_rules::{Color, GameHistory, Outcome};
 
-/// So many games are played at once, each on one core.
-const AT_ONCE: usize = 2;
-/// The table or tree of each player.
+/// Concurrent games.
+const CONCURRENCY: usize = 2;
+/// Size of each player's transposition table or tree.
 const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
-/// One of the two, and what each of its moves may cost.
+/// Player of a match.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Player {
     pub kind: Kind,
     pub effort: Effort,
 }
 
-/// What a move may cost.
+/// Limit of each move.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Effort {
     Depth(NonZeroU16),
@@ -56,7 +56,7 @@ impl Player {
         }
     }
 
-    /// Has it choose a move; `None` where there is none.
+    /// Chooses a move; `None` if there is none.
     pub fn choose<G: Playable>(
         &self,
         thinker: &mut dyn Thinker<G>,
@@ -77,15 +77,15 @@ impl fmt::Display for Player {
     }
 }
 
-/// A match of two.
+/// Match of two players.
 pub(super) struct Match<'d, G: Playable> {
     pub players: [Player; 2],
-    /// Each is played twice, so that both have both sides.
+    /// Openings, each played twice with colours reversed.
     pub openings: &'d [GameHistory<G>],
     pub games: usize,
-    /// A game that lasts longer is broken off …
+    /// Maximum length of a game in plies.
     pub longest: usize,
-    /// … and decided by this.
+    /// Decides games that reach it.
     pub leader: fn(&G) -> Option<Color>,
 }
 
@@ -93,7 +93,7 @@ impl<G: Playable> Match<'_, G> {
     /// Plays all games.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if there is no room for the players' tables.
+    /// [`OutOfMemory`] if the players' tables do not fit.
     pub fn play(&self, bar: &ProgressBar) -> Result<Tally, OutOfMemory> {
         let [first, second] = &self.players;
         let factories = [first.factory()?, second.factory()?];
@@ -101,7 +101,7 @@ impl<G: Playable> Match<'_, G> {
         let told = |tally: &Tally| bar.set_message(format!("{first} – {second}: {tally}"));
         told(&Tally::default());
         thread::scope(|scope| {
-            for _ in 0..AT_ONCE {
+            for _ in 0..CONCURRENCY {
                 let mut thinkers = factories.each_ref().map(|factory| factory.thinker::<G>());
                 let (next, tally) = (&next, &tally);
                 scope.spawn(move || {
@@ -122,7 +122,7 @@ impl<G: Playable> Match<'_, G> {
         Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// One game: the half points of the first player, who begins every other game.
+    /// Plays a game and returns the half points of the first player, who has White in every other game.
     fn play_game(&self, game: usize, thinkers: &mut [Box<dyn Thinker<G>>; 2]) -> u8 {
         let mut line = self.openings[game / 2 % self.openings.len()].clone();
         let ours = Color::BOTH[game % 2];

@@ -1,7 +1,7 @@
-//! `zeitnot study`: the experiments of course reports, for anybody to run again.
+//! `zeitnot study`: reproduces the experiments of course reports.
 //!
-//! [`experiments`] says what is tried, [`compare`] runs algorithms on positions, [`match_play`] plays matches, and
-//! [`findings`] shows what came of it.
+//! [`experiments`] lists them, [`compare`] runs algorithms on positions, [`match_play`] plays matches, and
+//! [`findings`] prints the results.
 
 use std::{
     borrow::Cow,
@@ -26,15 +26,14 @@ mod openings;
 
 use findings::Row;
 
-/// Fifty random positions, of VinUni's course.
+/// Fifty random positions of a course at VinUni.
 const POSITIONS: &str = include_str!("vinuni-50.fen");
 
-/// Repeat the experiments of course reports: nodes, time and moves by algorithm and depth
+/// Reproduce the experiments of course reports: nodes, time and moves by algorithm and depth
 ///
-/// Minimax and what makes it faster, on the positions of the reports; Monte-Carlo tree search on TUC-Chess; and
-/// matches between all of them. Every algorithm of the textbook counts each position that it comes to as one
-/// node, the root and the leaves included, so the counts are the same on every machine. Of Monte-Carlo tree
-/// search, nodes are iterations.
+/// Minimax and its improvements on the positions of the reports, Monte Carlo tree search on TUC-Chess, and matches
+/// between them. Textbook algorithms count every visited position as a node, so counts are the same on every machine.
+/// For Monte Carlo tree search, nodes are iterations.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -44,19 +43,19 @@ Examples:
   zeitnot study quiescence --positions my.fen
   zeitnot study match --games 40 --move-time 100ms")]
 pub struct Args {
-    /// Which experiments [default: all]
+    /// Experiments [default: all]
     #[arg(value_name = "EXPERIMENT")]
     pub experiments: Vec<Experiment>,
-    /// A small selection: few positions and games, and little time
+    /// Run a small selection: few positions and games, little time
     #[arg(long)]
     pub quick: bool,
-    /// No deeper than this [default: 3 to 6, by the experiment]
+    /// Maximum depth [default: 3 to 6, depending on the experiment]
     #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u16).range(1..=20))]
     pub depth: Option<u16>,
-    /// Other positions than the fifty, one FEN a line
+    /// File with other positions, one FEN a line
     #[arg(long, value_name = "FILE")]
     pub positions: Option<PathBuf>,
-    /// How long Monte-Carlo tree search counts its iterations [default: 6]
+    /// Duration of the iteration count of Monte Carlo tree search [default: 6]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub seconds: Option<u32>,
     /// For a move in matches, of those that do not play by depth [default: 1s]
@@ -65,7 +64,7 @@ pub struct Args {
     /// Games a match, two at once; an opening is played twice, with both sides [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub games: Option<u32>,
-    /// What stands on the standard output
+    /// Format of the standard output
     #[arg(long, default_value = "text")]
     pub format: Format,
     /// Write a CSV file as well, with a row for each position
@@ -73,7 +72,7 @@ pub struct Args {
     pub csv: Option<PathBuf>,
 }
 
-/// What can be tried.
+/// Experiment.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Experiment {
     /// All algorithms on fifty random positions
@@ -92,7 +91,7 @@ pub enum Experiment {
     Match,
 }
 
-/// How findings are shown.
+/// Output format.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// Columns, and averages only
@@ -127,14 +126,14 @@ impl Experiment {
     }
 }
 
-/// How much is wanted: what is asked for, or what is usual.
+/// Settings of a run: arguments with their defaults.
 struct Settings<'a> {
     args: &'a Args,
     positions: Vec<Chess>,
 }
 
 impl Settings<'_> {
-    /// Of the fifty positions, so many are the small selection.
+    /// Number of positions in the small selection.
     const QUICK_POSITIONS: usize = 10;
 
     fn new(args: &Args) -> Result<Settings<'_>, CliError> {
@@ -181,7 +180,7 @@ fn read(file: &Path) -> Result<String, CliError> {
 /// Runs the command.
 ///
 /// # Errors
-/// [`CliError`] for a file that cannot be read or written, and positions that are none.
+/// [`CliError`] for a file that cannot be read or written, or an invalid position.
 pub fn run(args: &Args) -> Result<(), CliError> {
     let settings = Settings::new(args)?;
     let wrong = |source| CliError::Io { doing: "cannot write the CSV file", source };
@@ -209,12 +208,12 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     Ok(())
 }
 
-/// As it is asked for.
+/// Name on the command line.
 fn name(experiment: Experiment) -> String {
     experiment.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// On a terminal, on stderr: how far it is. It grows as an experiment learns what there is to do.
+/// Progress bar on stderr, if it is a terminal.
 fn bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} {elapsed} {msg}") {

@@ -1,8 +1,8 @@
-//! Where the games of a match begin.
+//! Openings of the matches.
 
 use zeitnot_rules::{Game, GameHistory, chess::Chess};
 
-/// Well-known openings, each a few plies long.
+/// Common openings.
 const CHESS: [&str; 16] = [
     "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6",
     "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5",
@@ -22,12 +22,12 @@ const CHESS: [&str; 16] = [
     "g1f3 d7d5 g2g3 g8f6",
 ];
 
-/// Random plies before a game without known openings.
+/// Random plies of an opening in other games.
 const RANDOM_PLIES: usize = 4;
-/// So many such beginnings.
-const RANDOM: u64 = 16;
+/// Number of random openings.
+const RANDOM_OPENINGS: u64 = 16;
 
-/// The openings of chess.
+/// Openings of chess.
 pub(super) fn chess() -> Vec<GameHistory<Chess>> {
     let read = |moves: &&str| {
         let mut line = GameHistory::new(Chess::start());
@@ -36,13 +36,13 @@ pub(super) fn chess() -> Vec<GameHistory<Chess>> {
         }
         Some(line)
     };
-    // They stand above, and a test reads them all.
+    // All of them are valid, as a test checks.
     CHESS.iter().filter_map(read).collect()
 }
 
-/// Random beginnings of any game, the same on every run.
+/// Random openings of any game, the same on every run.
 pub(super) fn random<G: Game>() -> Vec<GameHistory<G>> {
-    let beginning = |seed| {
+    let opening = |seed| {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut line = GameHistory::new(G::start());
         for _ in 0..RANDOM_PLIES {
@@ -50,7 +50,7 @@ pub(super) fn random<G: Game>() -> Vec<GameHistory<G>> {
         }
         Some(line).filter(|line| !line.outcome().is_over())
     };
-    (0..RANDOM).filter_map(beginning).collect()
+    (0..RANDOM_OPENINGS).filter_map(opening).collect()
 }
 
 #[cfg(test)]

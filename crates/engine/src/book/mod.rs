@@ -1,7 +1,7 @@
-//! Opening books in Polyglot's format: moves that others have played, by position.
+//! Opening books in the Polyglot format.
 //!
-//! A book is asked with the [key](zeitnot_rules::Game::book_key) of a position and knows moves as text; whoever
-//! asks says which of them are moves there.
+//! A book is probed with the [key](zeitnot_rules::Game::book_key) of a position and yields moves as text, which the
+//! caller parses and checks.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -11,20 +11,20 @@ mod polyglot;
 #[cfg(test)]
 mod tests;
 
-use polyglot::File;
+use polyglot::PolyglotFile;
 pub use polyglot::{BookError, BookFault};
 
 /// The `[bot.book]` table of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BookConfig {
-    /// Polyglot's `.bin` files, used as one book; none: no book.
+    /// Polyglot files (`.bin`), used as one book; empty for no book.
     pub files: Vec<PathBuf>,
-    /// Which of the moves that are known.
+    /// Choice among the known moves.
     pub select: Selection,
-    /// Only while fewer plies than this were played.
+    /// Plies after which the book is no longer used.
     pub max_ply: usize,
-    /// Only moves of this weight or more.
+    /// Minimum weight of a move.
     pub min_weight: u32,
 }
 
@@ -34,55 +34,55 @@ impl Default for BookConfig {
     }
 }
 
-/// How to choose among the moves that a book knows.
+/// Choice among the moves of a book.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Selection {
-    /// The one with the greatest weight.
+    /// The move with the highest weight.
     Best,
-    /// Any of them, those with more weight more often.
+    /// A random move in proportion to the weights.
     #[default]
     Weighted,
-    /// Any of them.
+    /// A random move with equal probabilities.
     Uniform,
 }
 
-/// Files that are open, and how to use them. Cheap to clone.
+/// Opened book files with their configuration. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Book {
-    files: Arc<[File]>,
+    files: Arc<[PolyglotFile]>,
     config: BookConfig,
 }
 
 impl Book {
-    /// Reads the files; `None` if there are none.
+    /// Reads the files; returns `None` if none are configured.
     ///
     /// # Errors
-    /// [`BookError`]: a file that cannot be read, or that is no book.
+    /// [`BookError`] for a file that cannot be read or is not a book.
     pub fn open(config: &BookConfig) -> Result<Option<Book>, BookError> {
-        let mut room = polyglot::MOST_BYTES;
+        let mut room = polyglot::MAX_BYTES;
         let mut files = Vec::new();
         for path in &config.files {
-            let file = File::open(path, room)?;
+            let file = PolyglotFile::open(path, room)?;
             room -= file.bytes();
             files.push(file);
         }
         Ok((!files.is_empty()).then(|| Book { files: files.into(), config: config.clone() }))
     }
 
-    /// The same files, used otherwise.
+    /// The same files with another selection.
     #[must_use]
     pub fn with_selection(&self, select: Selection, max_ply: usize) -> Book {
         Book { files: self.files.clone(), config: BookConfig { select, max_ply, ..self.config.clone() } }
     }
 
-    /// How many moves it knows, each in one position.
+    /// Number of entries.
     pub fn entries(&self) -> usize {
-        self.files.iter().map(File::entries).sum()
+        self.files.iter().map(PolyglotFile::entries).sum()
     }
 
-    /// A move for the position of this key, after so many plies. `read` makes a move of a text, unless it is
-    /// none in this position. What several files know of one move is added up.
+    /// Picks a move for a position. `read` parses a move and returns `None` for illegal ones. Weights of several files
+    /// are added up.
     pub fn pick<M: Copy + Eq>(&self, key: u64, plies: usize, read: impl Fn(&str) -> Option<M>) -> Option<M> {
         if plies >= self.config.max_ply {
             return None;
@@ -96,16 +96,16 @@ impl Book {
             }
         }
         known.retain(|(_, weight)| *weight >= self.config.min_weight);
-        self.config.select.among(&known)
+        self.config.select.choose(&known)
     }
 }
 
 impl Selection {
-    /// One of these.
-    pub fn among<M: Copy>(self, moves: &[(M, u32)]) -> Option<M> {
+    /// Chooses one of these moves.
+    pub fn choose<M: Copy>(self, moves: &[(M, u32)]) -> Option<M> {
         let sum: u64 = moves.iter().map(|(_, weight)| u64::from(*weight)).sum();
         match self {
-            // The first of those with the greatest.
+            // The first of those with the highest weight.
             Selection::Best => moves.iter().rev().max_by_key(|(_, weight)| *weight).map(|(mv, _)| *mv),
             Selection::Weighted if sum > 0 => {
                 let mut left = fastrand::u64(..sum);

@@ -1,8 +1,9 @@
-//! One file of Polyglot's: entries of sixteen bytes, sorted by the keys of their positions.
+//! Polyglot book file: entries of sixteen bytes, sorted by key.
 //!
-//! An entry is key (64 bits), move (16), weight (16) and 32 bits that nobody uses, the highest byte first. A
-//! move is three bits each for file and rank of its target and of its origin, and the piece that a pawn becomes.
-//! Castling is told as king takes rook.
+//! An entry holds key (64 bits), move (16), weight (16) and 32 unused bits, big-endian. A move holds three bits
+//! each for the file and rank of its target and of its origin, and for the promotion. Castling is king takes rook.
+//!
+//! Source: Chess Programming Wiki, "PolyGlot".
 
 use std::{
     fs, io,
@@ -12,59 +13,59 @@ use std::{
 
 use zeitnot_rules::MoveText;
 
-/// All files of a book together are no larger: they are kept in memory.
-pub(super) const MOST_BYTES: usize = 512 << 20;
-const ENTRY: usize = 16;
+/// Maximum size of all files of a book together, as they are kept in memory.
+pub(super) const MAX_BYTES: usize = 512 << 20;
+const ENTRY_BYTES: usize = 16;
 
-/// A file that is of no use.
+/// Invalid book file.
 #[derive(Debug, thiserror::Error)]
 #[error("book {}: {fault}", path.display())]
 pub struct BookError {
-    /// Which.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// Reason.
     pub fault: BookFault,
 }
 
-/// What is wrong with a book.
+/// Reason why a book is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum BookFault {
-    /// It is not there, or not for us.
+    /// The file cannot be read.
     #[error("cannot be read: {0}")]
-    Unread(#[from] io::Error),
-    /// There is nothing in it.
+    Unreadable(#[from] io::Error),
+    /// The file is empty.
     #[error("is empty")]
     Empty,
-    /// There is too much in it.
-    #[error("is too large: all books together may have {} MiB", MOST_BYTES >> 20)]
+    /// The file is too large.
+    #[error("is too large: all files of a book together may have {} MiB", MAX_BYTES >> 20)]
     TooLarge,
-    /// It is cut off, or something else.
-    #[error("is no Polyglot book, or is cut off: {0} bytes are no whole number of entries of {ENTRY}")]
-    NotWhole(usize),
-    /// It is something else.
-    #[error("is no Polyglot book: its keys are out of order at entry {0}")]
+    /// The length is not a multiple of the entry size.
+    #[error("is not a Polyglot book, or is truncated: {0} bytes are not a multiple of {ENTRY_BYTES}")]
+    Truncated(usize),
+    /// The keys are not sorted.
+    #[error("is not a Polyglot book: its keys are not sorted at entry {0}")]
     Unsorted(usize),
 }
 
-/// See the module's comment.
+/// Polyglot file, see the module documentation.
 #[derive(Debug)]
-pub(super) struct File(Vec<u8>);
+pub(super) struct PolyglotFile(Vec<u8>);
 
-impl File {
-    /// Reads it, if it has no more bytes than this.
-    pub fn open(path: &Path, most: usize) -> Result<File, BookError> {
+impl PolyglotFile {
+    /// Reads a file of at most this many bytes.
+    pub fn open(path: &Path, most: usize) -> Result<PolyglotFile, BookError> {
         let wrong = |fault| BookError { path: path.to_owned(), fault };
         let bytes = read(path, most).map_err(wrong)?;
-        File::check(bytes).map_err(wrong)
+        PolyglotFile::check(bytes).map_err(wrong)
     }
 
-    fn check(bytes: Vec<u8>) -> Result<File, BookFault> {
-        let file = File(bytes);
+    fn check(bytes: Vec<u8>) -> Result<PolyglotFile, BookFault> {
+        let file = PolyglotFile(bytes);
         if file.0.is_empty() {
             return Err(BookFault::Empty);
         }
-        if !file.0.len().is_multiple_of(ENTRY) {
-            return Err(BookFault::NotWhole(file.0.len()));
+        if !file.0.len().is_multiple_of(ENTRY_BYTES) {
+            return Err(BookFault::Truncated(file.0.len()));
         }
         let all = file.all();
         match all.windows(2).position(|pair| matches!(pair, [a, b] if key(a) > key(b))) {
@@ -73,7 +74,7 @@ impl File {
         }
     }
 
-    fn all(&self) -> &[[u8; ENTRY]] {
+    fn all(&self) -> &[[u8; ENTRY_BYTES]] {
         self.0.as_chunks().0
     }
 
@@ -85,7 +86,7 @@ impl File {
         self.all().len()
     }
 
-    /// Moves and weights of this position.
+    /// Moves and weights of a position.
     pub fn moves(&self, wanted: u64) -> impl Iterator<Item = (MoveText, u16)> {
         let all = self.all();
         let first = all.partition_point(|entry| key(entry) < wanted);
@@ -99,18 +100,18 @@ impl File {
 fn read(path: &Path, most: usize) -> Result<Vec<u8>, BookFault> {
     let file = fs::File::open(path)?;
     if file.metadata()?.is_dir() {
-        return Err(BookFault::Unread(io::ErrorKind::IsADirectory.into()));
+        return Err(BookFault::Unreadable(io::ErrorKind::IsADirectory.into()));
     }
     let mut bytes = Vec::new();
     file.take(most as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > most { Err(BookFault::TooLarge) } else { Ok(bytes) }
 }
 
-fn key(&[k0, k1, k2, k3, k4, k5, k6, k7, ..]: &[u8; ENTRY]) -> u64 {
+fn key(&[k0, k1, k2, k3, k4, k5, k6, k7, ..]: &[u8; ENTRY_BYTES]) -> u64 {
     u64::from_be_bytes([k0, k1, k2, k3, k4, k5, k6, k7])
 }
 
-/// The move in coordinates; `None` if there is no such piece to become.
+/// Move in coordinate notation; `None` for an invalid promotion.
 fn text(packed: u16) -> Option<MoveText> {
     let bits = |from: u16| (packed >> from & 7) as u8;
     let square = |at: u16| [b'a' + bits(at), b'1' + bits(at + 3)];

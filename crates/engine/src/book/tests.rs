@@ -1,4 +1,4 @@
-//! Keys against the format's own, choice, and files that are none. The books are made here.
+//! Tests of keys, selection, and invalid files.
 
 use std::{fs, path::Path};
 
@@ -10,7 +10,7 @@ use super::*;
 mod builder;
 use builder::{Builder, packed};
 
-/// A book with these entries: the moves to a position, a move there, its weight.
+/// A book with these entries: moves to a position, book move, weight.
 fn entries(entries: &[(&str, &str, u16)]) -> Builder {
     let add = |book: Builder, &(moves, mv, weight): &_| book.entry(key(&after(moves)), mv, weight);
     entries.iter().fold(Builder::default(), add)
@@ -50,7 +50,7 @@ fn best() -> BookConfig {
     BookConfig { select: Selection::Best, ..BookConfig::default() }
 }
 
-/// The positions that the format's description tells the keys of.
+/// Test positions of the format's specification.
 #[test]
 fn keys_are_those_of_the_format() {
     for (moves, key) in [
@@ -68,7 +68,7 @@ fn keys_are_those_of_the_format() {
     }
 }
 
-/// En passant counts where a pawn stands beside it, whether or not it may leave its file.
+/// En passant counts where an enemy pawn stands beside, even if it is pinned.
 #[test]
 fn a_pinned_pawn_still_makes_another_key() {
     let beside = "8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1";
@@ -162,8 +162,8 @@ fn a_file_that_is_no_book_is_told_by_its_name() {
     let turned = [&good[32..], &good[..32]].concat();
     for (bytes, expected) in [
         (&b""[..], "is empty"),
-        (&good[..47], "is no Polyglot book, or is cut off: 47 bytes are no whole number of entries of 16"),
-        (&turned, "is no Polyglot book: its keys are out of order at entry 1"),
+        (&good[..47], "is not a Polyglot book, or is truncated: 47 bytes are not a multiple of 16"),
+        (&turned, "is not a Polyglot book: its keys are not sorted at entry 1"),
     ] {
         fs::write(&path, bytes).unwrap();
         assert_eq!(told(&path), format!("book {name}: {expected}"));

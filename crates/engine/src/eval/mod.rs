@@ -1,4 +1,4 @@
-//! Opinions on positions, kept up to date with the move where that pays.
+//! Static evaluation, updated incrementally where that pays.
 
 use std::sync::Arc;
 
@@ -26,61 +26,61 @@ pub use minichess::MiniChessEval;
 pub use tuc::TucEval;
 pub use variant::VariantEval;
 
-/// Judges positions of one game.
+/// Static evaluator of one game.
 ///
-/// The `State` travels along the search, one for each position on the path: nothing for a judge that
-/// looks at the board alone, sums for piece-square tables, an accumulator for a network.
+/// The search carries one `State` for each position on the current line: nothing for an evaluator that looks at
+/// the board alone, sums for piece-square tables, an accumulator for a network.
 pub trait Evaluator<G: Tactics>: Default + Send + Sync + 'static {
-    /// What is carried from position to position.
+    /// Incrementally updated state.
     type State: Clone;
 
-    /// The state of a position that nobody has seen before.
-    fn root(&self, position: &G) -> Self::State;
+    /// Computes the state of a position from scratch.
+    fn refresh(&self, position: &G) -> Self::State;
 
-    /// The state after `mv` is played on `before`.
-    fn step(&self, state: &Self::State, before: &G, mv: G::Move) -> Self::State;
+    /// Returns the state after `mv` is played on `before`.
+    fn update(&self, state: &Self::State, before: &G, mv: G::Move) -> Self::State;
 
-    /// The families a position belongs to; `None`: this judge knows of none.
+    /// Keys of parts of the position, for correction history; `None` switches it off.
     fn partial_keys(&self, _: &Self::State) -> Option<PartialKeys> {
         None
     }
 
-    /// What the position is worth to the side to move.
-    fn score(&self, state: &Self::State, position: &G) -> Score;
+    /// Evaluates the position for the side to move.
+    fn evaluate(&self, state: &Self::State, position: &G) -> Score;
 }
 
-/// Positions that a judge is likely to misjudge alike have a key in common: in chess that of their pawns, of White's
-/// officers, or of Black's.
+/// Hash keys of parts of a position, for correction history: in chess its pawns and kings, White's pieces, and
+/// Black's pieces.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct PartialKeys(pub [u64; PartialKeys::COUNT]);
 
 impl PartialKeys {
-    /// To how many each position belongs.
+    /// Number of keys.
     pub const COUNT: usize = 3;
 }
 
-/// A game our engine can play: its rules, and who judges its positions.
+/// A game that the engine can play: rules with an evaluator.
 #[diagnostic::on_unimplemented(
     message = "no evaluator is named for the game `{Self}`",
     note = "add a row to `engine_games!` in crates/engine/src/eval/mod.rs"
 )]
 pub trait EngineGame: Tactics {
-    /// Who judges it.
+    /// Its evaluator.
     type Evaluator: Evaluator<Self>;
 
-    /// Who knows how its endgames end, of those whose tables were opened; for most games there are none.
+    /// Its endgame tablebases among those opened, if any.
     fn tablebase_probe(_: &Tablebases) -> Option<Arc<dyn TablebaseProbe<Self>>> {
         None
     }
 }
 
-/// What the judge of a game carries along the search.
+/// Evaluator state of a game.
 pub type State<G> = <<G as EngineGame>::Evaluator as Evaluator<G>>::State;
 
 macro_rules! engine_games {
-    ($($game:ty => $judge:ty $([tables: $tables:ident])?),* $(,)?) => { $(
+    ($($game:ty => $evaluator:ty $([tables: $tables:ident])?),* $(,)?) => { $(
         impl EngineGame for $game {
-            type Evaluator = $judge;
+            type Evaluator = $evaluator;
             $(fn tablebase_probe(endgames: &Tablebases) -> Option<Arc<dyn TablebaseProbe<Self>>> {
                 endgames.$tables.clone().map(|tables| tables as _)
             })?

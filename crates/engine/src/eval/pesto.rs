@@ -1,14 +1,14 @@
-//! Piece-square tables for the variants of chess, as data.
+//! Piece-square tables for chess variants.
 //!
 //! Source of the numbers: PeSTO's evaluation function by Ronald Friederich (Chess Programming Wiki,
 //! "PeSTO's Evaluation Function"), tuned on the Texel set. They include no material.
 
 use shakmaty::{Role, Square};
 
-/// Material and place of a piece in the middlegame and in the endgame, in centipawns; the square as
-/// its own side sees it.
-pub(super) fn worth(role: Role, square: Square) -> (i16, i16) {
-    // Drawn as on a diagram, the eighth rank first.
+/// Material and piece-square value in the middlegame and in the endgame, in centipawns; the square is relative
+/// to the piece's side.
+pub(super) fn value(role: Role, square: Square) -> (i16, i16) {
+    // The tables begin with the eighth rank, as a diagram does.
     let index = square.flip_vertical() as usize;
     let (material, middlegame, endgame) = match role {
         Role::Pawn => ((82, 94), &PAWN.0, &PAWN.1),
@@ -21,7 +21,7 @@ pub(super) fn worth(role: Role, square: Square) -> (i16, i16) {
     (material.0 + middlegame[index], material.1 + endgame[index])
 }
 
-/// The middlegame's table and the endgame's.
+/// Tables for the middlegame and for the endgame.
 type Tables = ([i16; 64], [i16; 64]);
 
 #[rustfmt::skip]

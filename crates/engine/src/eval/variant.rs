@@ -1,4 +1,4 @@
-//! The variants of chess: the tables of chess, and what counts in each besides.
+//! Evaluation of chess variants: piece-square tables, and terms of each variant.
 
 use shakmaty::{
     Bitboard, Board, Color, Move, Position, Rank, Role, Square, attacks,
@@ -14,43 +14,43 @@ use super::{
 };
 use crate::Score;
 
-/// What it is worth to be on the move.
+/// Bonus for the side to move.
 const TEMPO: i32 = 10;
 
-/// Judges every variant.
+/// Evaluator of all chess variants.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct VariantEval;
 
-impl<P: Opinion> Evaluator<Variant<P>> for VariantEval {
+impl<P: VariantTerms> Evaluator<Variant<P>> for VariantEval {
     type State = ();
 
-    fn root(&self, _: &Variant<P>) {}
+    fn refresh(&self, _: &Variant<P>) {}
 
-    fn step(&self, (): &(), _: &Variant<P>, _: Move) {}
+    fn update(&self, (): &(), _: &Variant<P>, _: Move) {}
 
-    fn score(&self, (): &(), position: &Variant<P>) -> Score {
+    fn evaluate(&self, (): &(), position: &Variant<P>) -> Score {
         let position = position.position();
         let us = position.turn();
-        Score::cp(position.lead(us) + position.worth(us) - position.worth(!us) + TEMPO)
+        Score::cp(position.psqt_balance(us) + position.bonus(us) - position.bonus(!us) + TEMPO)
     }
 }
 
-/// What counts in a variant.
-pub trait Opinion: Rules {
-    /// By the tables of chess, how far this side is ahead.
-    fn lead(&self, us: Color) -> i32 {
+/// Evaluation terms of a variant.
+pub trait VariantTerms: Rules {
+    /// Balance of the piece-square tables for this side.
+    fn psqt_balance(&self, us: Color) -> i32 {
         tapered(self.board(), us)
     }
 
-    /// What else a side has.
-    fn worth(&self, side: Color) -> i32;
+    /// Other terms of a side.
+    fn bonus(&self, side: Color) -> i32;
 }
 
-/// Material and squares, as in chess.
+/// Tapered evaluation of material and squares.
 fn tapered(board: &Board, us: Color) -> i32 {
     let (mut middlegame, mut endgame, mut weight) = (0, 0, 0);
     for (square, piece) in board {
-        let (early, late) = pesto::worth(piece.role, relative(square, piece.color));
+        let (early, late) = pesto::value(piece.role, relative(square, piece.color));
         let sign = if piece.color == us { 1 } else { -1 };
         middlegame += sign * i32::from(early);
         endgame += sign * i32::from(late);
@@ -60,63 +60,63 @@ fn tapered(board: &Board, us: Color) -> i32 {
     (middlegame * weight + endgame * (FULL_PHASE - weight)) / FULL_PHASE
 }
 
-/// The men of a side, each with its worth by [`Role`], the pawn's first.
-fn men(board: &Board, side: Color, worth: [i32; 6]) -> i32 {
+/// Material of a side by these piece values, pawn first.
+fn material(board: &Board, side: Color, worth: [i32; 6]) -> i32 {
     let own = board.by_color(side);
     Role::ALL.iter().zip(worth).map(|(&role, worth)| worth * (own & board.by_role(role)).count() as i32).sum()
 }
 
-/// Squares around a king that the other side attacks.
-fn pressure_on(board: &Board, king: Square, color: Color) -> i32 {
+/// Number of squares around a king that the opponent attacks.
+fn attacked_around(board: &Board, king: Square, color: Color) -> i32 {
     let attacked = |&at: &Square| board.attacks_to(at, !color, board.occupied()).any();
     attacks::king_attacks(king).into_iter().filter(attacked).count() as i32
 }
 
-/// For the safety of a side's king: each attacked square around it costs so much.
-fn exposed(board: &Board, side: Color, each: i32) -> i32 {
-    board.king_of(side).map_or(0, |king| each * pressure_on(board, king, side))
+/// King-safety penalty: `each` for every attacked square around the king.
+fn king_exposure(board: &Board, side: Color, each: i32) -> i32 {
+    board.king_of(side).map_or(0, |king| each * attacked_around(board, king, side))
 }
 
-impl Opinion for Crazyhouse {
-    fn worth(&self, side: Color) -> i32 {
-        /// In hand, by [`Role`]: a little less than on a good square, so that it is put there.
+impl VariantTerms for Crazyhouse {
+    fn bonus(&self, side: Color) -> i32 {
+        /// Values in hand by [`Role`]: a little less than on a good square, so that pieces are dropped.
         const POCKET: [i32; 6] = [90, 320, 330, 450, 900, 0];
         let held = self.pockets().map(|pockets| pockets[side]).unwrap_or_default();
         let held: i32 =
             Role::ALL.iter().zip(POCKET).map(|(&role, worth)| worth * i32::from(*held.get(role))).sum();
-        held - exposed(self.board(), side, 15)
+        held - king_exposure(self.board(), side, 15)
     }
 }
 
-impl Opinion for Atomic {
-    fn worth(&self, side: Color) -> i32 {
-        -exposed(self.board(), side, 10)
+impl VariantTerms for Atomic {
+    fn bonus(&self, side: Color) -> i32 {
+        -king_exposure(self.board(), side, 10)
     }
 }
 
-impl Opinion for Antichess {
-    fn lead(&self, _: Color) -> i32 {
+impl VariantTerms for Antichess {
+    fn psqt_balance(&self, _: Color) -> i32 {
         0
     }
 
-    fn worth(&self, side: Color) -> i32 {
-        /// What it takes to get rid of each, by [`Role`]: the far-reaching are the easiest to be dragged about.
+    fn bonus(&self, side: Color) -> i32 {
+        /// Piece values by [`Role`]: long-range pieces are the easiest to force into captures.
         const BURDEN: [i32; 6] = [-100, -110, -130, -140, -160, -80];
-        men(self.board(), side, BURDEN)
+        material(self.board(), side, BURDEN)
     }
 }
 
-impl Opinion for Horde {
-    fn worth(&self, side: Color) -> i32 {
-        // White has no king to lose: Black wins by taking all, White needs a queen.
+impl VariantTerms for Horde {
+    fn bonus(&self, side: Color) -> i32 {
+        // White has no king: Black wins by capturing everything, White needs to promote.
         let pawns = self.board().pawns() & self.board().by_color(side);
         pawns.into_iter().map(|pawn| 4 * i32::from(relative(pawn, side).rank())).sum()
     }
 }
 
-impl Opinion for KingOfTheHill {
-    fn worth(&self, side: Color) -> i32 {
-        /// By the king's way to the hill.
+impl VariantTerms for KingOfTheHill {
+    fn bonus(&self, side: Color) -> i32 {
+        /// Bonus by the king's distance from the centre.
         const NEAR: [i32; 4] = [0, 90, 35, 0];
         let way = |king: Square| Bitboard::CENTER.into_iter().map(|at| at.distance(king)).min();
         let way = self.board().king_of(side).and_then(way).unwrap_or(3);
@@ -124,27 +124,27 @@ impl Opinion for KingOfTheHill {
     }
 }
 
-impl Opinion for RacingKings {
-    fn lead(&self, _: Color) -> i32 {
+impl VariantTerms for RacingKings {
+    fn psqt_balance(&self, _: Color) -> i32 {
         0
     }
 
-    fn worth(&self, side: Color) -> i32 {
-        /// By [`Role`]: they bar the way.
+    fn bonus(&self, side: Color) -> i32 {
+        /// Piece values by [`Role`]: pieces guard ranks and files.
         const GUARDS: [i32; 6] = [0, 300, 330, 500, 900, 0];
-        /// By the king's rank.
+        /// Bonus by the king's rank.
         const RACE: [i32; 8] = [0, 70, 150, 240, 340, 460, 600, 2000];
         let rank = self.board().king_of(side).map_or(Rank::First, Square::rank);
-        men(self.board(), side, GUARDS) + RACE[rank as usize]
+        material(self.board(), side, GUARDS) + RACE[rank as usize]
     }
 }
 
-impl Opinion for ThreeCheck {
-    fn worth(&self, side: Color) -> i32 {
-        /// By the checks that are still to give.
+impl VariantTerms for ThreeCheck {
+    fn bonus(&self, side: Color) -> i32 {
+        /// Bonus by the number of checks still to give.
         const NEAR: [i32; 4] = [0, 550, 200, 0];
         let left = self.remaining_checks().map_or(3, |left| u32::from(left[side]));
-        NEAR[left.min(3) as usize] - exposed(self.board(), side, 12)
+        NEAR[left.min(3) as usize] - king_exposure(self.board(), side, 12)
     }
 }
 
@@ -153,8 +153,8 @@ mod tests {
     use super::*;
     use zeitnot_rules::{Game, variant as game};
 
-    fn score<P: Opinion>(fen: &str) -> i32 {
-        VariantEval.score(&(), &Variant::<P>::parse(fen).unwrap()).get()
+    fn score<P: VariantTerms>(fen: &str) -> i32 {
+        VariantEval.evaluate(&(), &Variant::<P>::parse(fen).unwrap()).get()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A node of the tree: 24 bytes that all threads write to at once.
+//! Tree node: 24 bytes, updated by all threads without locks.
 //!
 //! Sources: Chaslot, Winands and van den Herik, "Parallel Monte-Carlo Tree Search" (2008), for the virtual
 //! loss; Winands, Björnsson and Saito, "Monte-Carlo Tree Search Solver" (2008), for proofs.
@@ -10,18 +10,18 @@ use std::sync::atomic::{
 
 use zeitnot_rules::Packed;
 
-/// A value of 1 in the fixed point of the sums.
+/// Fixed-point representation of the value 1.
 const ONE: i64 = 1 << 24;
-/// In place of the first child: a thread is about to give the node children.
+/// Marks a node that a thread is expanding.
 const CLAIMED: u32 = u32::MAX;
 
-/// One move of the tree. Values are those of the side that played it.
+/// Node of the tree. Values are for the side that played the move leading to it.
 #[derive(Debug, Default, bytemuck::Zeroable)]
 #[repr(C)]
 pub(super) struct Node {
     sum: AtomicI64,
     visits: AtomicU32,
-    /// Where the children begin; 0: there are none.
+    /// Index of the first child; 0 for a leaf.
     first: AtomicU32,
     mv: AtomicU16,
     prior: AtomicU16,
@@ -29,7 +29,7 @@ pub(super) struct Node {
     proof: AtomicU16,
 }
 
-/// What is certain of a node, for the side that moved there, with the plies to the end of the game.
+/// Proved result for the side that moved to the node, with the plies to the end.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
     Open,
@@ -42,7 +42,7 @@ impl Proof {
     const WON: u16 = 1 << 14;
     const LOST: u16 = 1 << 15;
 
-    /// `None`: nothing is certain.
+    /// Value of a proved result.
     pub fn value(self) -> Option<f32> {
         match self {
             Proof::Open => None,
@@ -52,7 +52,7 @@ impl Proof {
         }
     }
 
-    /// What to play by: a win, the sooner the better; all else; a loss, the later the better.
+    /// Rank for move choice: quick wins first, slow losses last.
     pub fn rank(self) -> i32 {
         match self {
             Proof::Won(plies) => i32::from(Proof::LOST - plies),
@@ -81,7 +81,7 @@ impl Proof {
 }
 
 impl Node {
-    /// Makes this an unvisited node, whatever it was.
+    /// Resets this to an unvisited node.
     pub fn reset(&self, mv: Packed, prior: f32) {
         self.sum.store(0, Relaxed);
         self.visits.store(0, Relaxed);
@@ -92,36 +92,36 @@ impl Node {
         self.proof.store(0, Relaxed);
     }
 
-    /// The move that leads here.
+    /// The move leading to the node.
     pub fn mv(&self) -> Packed {
         Packed(self.mv.load(Relaxed))
     }
 
-    /// How likely the move looked at first sight, from 0 to 1.
+    /// Prior probability of the move.
     pub fn prior(&self) -> f32 {
         f32::from(self.prior.load(Relaxed)) / f32::from(u16::MAX)
     }
 
-    /// Those that are under way included.
+    /// Number of visits, including those in progress.
     pub fn visits(&self) -> u32 {
         self.visits.load(Relaxed)
     }
 
-    /// The mean of the values found, from -1 to 1; `None`: not visited yet.
+    /// Mean value from -1 to 1; `None` if not visited.
     pub fn mean(&self) -> Option<f32> {
         let visits = self.visits();
-        // A thread between the two sums of a visit may leave them a visit apart.
+        // Another thread may have updated only one of the two counters.
         (visits > 0).then(|| (self.sum.load(Relaxed) as f32 / (visits as f32 * ONE as f32)).clamp(-1.0, 1.0))
     }
 
-    /// A visit begins: until it ends it counts as lost, so that other threads go elsewhere.
-    pub fn enter(&self) {
+    /// Begins a visit with a virtual loss, so that other threads go elsewhere.
+    pub fn add_virtual_loss(&self) {
         self.sum.fetch_sub(ONE, Relaxed);
         self.visits.fetch_add(1, Relaxed);
     }
 
-    /// A visit ends with this value.
-    pub fn leave(&self, value: f32) {
+    /// Ends a visit: replaces the virtual loss by the value.
+    pub fn add_result(&self, value: f32) {
         self.sum.fetch_add(ONE + (value * ONE as f32) as i64, Relaxed);
     }
 
@@ -133,7 +133,7 @@ impl Node {
         self.proof.store(proof.to_bits(), Relaxed);
     }
 
-    /// Where the children stand, and how many there are.
+    /// Index of the first child and number of children.
     pub fn children(&self) -> Option<(u32, u16)> {
         match self.first.load(Acquire) {
             0 | CLAIMED => None,
@@ -141,13 +141,13 @@ impl Node {
         }
     }
 
-    /// May the caller, and nobody else, give the node children? Whoever may must [`Node::adopt`].
-    pub fn claim(&self) -> bool {
+    /// Claims the expansion of the node for this thread, which must then call [`Node::set_children`].
+    pub fn claim_expansion(&self) -> bool {
         self.first.compare_exchange(0, CLAIMED, Relaxed, Relaxed).is_ok()
     }
 
-    /// The children are ready; without a place for them the node stays a leaf.
-    pub fn adopt(&self, children: Option<(u32, u16)>) {
+    /// Publishes the children; `None` leaves the node a leaf.
+    pub fn set_children(&self, children: Option<(u32, u16)>) {
         let (first, count) = children.unwrap_or_default();
         self.count.store(count, Relaxed);
         self.first.store(first, Release);
@@ -175,9 +175,9 @@ mod tests {
     fn a_visit_under_way_counts_as_lost() {
         let node = Node::default();
         assert_eq!(node.mean(), None);
-        node.enter();
+        node.add_virtual_loss();
         assert_eq!(node.mean(), Some(-1.0));
-        node.leave(0.5);
+        node.add_result(0.5);
         assert_eq!((node.visits(), node.mean()), (1, Some(0.5)));
     }
 }

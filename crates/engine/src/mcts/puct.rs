@@ -1,88 +1,93 @@
-//! The strong form, PUCT: a leaf is worth its static evaluation once nothing hangs, and moves that look
-//! good are looked at first.
+//! PUCT policy: static evaluation after a short quiescence search at the leaves, priors from static evaluation.
 //!
-//! Sources: Rosin, "Multi-armed bandits with episode context" (2011), for PUCT; Silver et al., "Mastering
-//! the game of Go without human knowledge" (2017), for its form and for values in place of playouts. They
-//! have a network where we have the judge of the game.
+//! Sources: Rosin, "Multi-armed bandits with episode context" (2011), for PUCT; Silver et al., "Mastering the
+//! game of Go without human knowledge" (2017), for its formula and for values in place of playouts. The constants
+//! are hand-picked.
 
 use zeitnot_rules::Moves;
 
 use super::{
-    policy::{Policy, Priors, Seen},
+    policy::{ChildStats, Policy, Priors},
     win_value,
 };
 use crate::eval::{EngineGame, Evaluator, State};
 
-/// How much a move that looks good is looked into before its value counts.
+/// Exploration constant.
 const EXPLORATION: f32 = 1.3;
-/// First-play urgency: a child that nobody has seen is taken to be worse than its parent by this.
-const UNSEEN: f32 = 0.1;
-/// A move that looks better by so many centipawns is e times as likely.
+/// First-play urgency: an unvisited child counts as worse than its parent by this.
+const FPU_REDUCTION: f32 = 0.1;
+/// Softmax temperature of the priors, in centipawns.
 const TEMPERATURE: f32 = 150.0;
-/// The part of the priors that all moves share alike: none is ruled out at first sight.
-const EVEN: f32 = 0.15;
-/// A check looks better than it does at first sight, in centipawns.
-const CHECK: i32 = 120;
-/// Captures are played out for so many plies.
-const QUIESCENCE: u32 = 8;
-/// A capture that stays below alpha by more than this is not tried.
+/// Share of the priors that is spread uniformly over all moves.
+const UNIFORM_SHARE: f32 = 0.15;
+/// Bonus for checks in the priors, in centipawns.
+const CHECK_BONUS: i32 = 120;
+/// Depth of the quiescence search.
+const QUIESCENCE_PLIES: u32 = 8;
+/// Delta-pruning margin, in centipawns.
 const DELTA: i32 = 150;
 
-/// See the module's comment.
+/// PUCT policy, see the module documentation.
 pub struct PuctPolicy<G: EngineGame> {
-    judge: G::Evaluator,
+    evaluator: G::Evaluator,
 }
 
 impl<G: EngineGame> Default for PuctPolicy<G> {
     fn default() -> Self {
-        PuctPolicy { judge: G::Evaluator::default() }
+        PuctPolicy { evaluator: G::Evaluator::default() }
     }
 }
 
 impl<G: EngineGame> Policy<G> for PuctPolicy<G> {
-    const RIPE: u32 = 1;
-    const PROVES: bool = true;
+    const EXPAND_AFTER: u32 = 1;
+    const SOLVES: bool = true;
 
-    fn growth(visits: f32) -> f32 {
+    fn exploration(visits: f32) -> f32 {
         EXPLORATION * visits.sqrt()
     }
 
-    fn urgency(child: &Seen<'_>, growth: f32, mean: f32) -> f32 {
-        child.mean().unwrap_or(mean - UNSEEN) + growth * child.prior() / (1.0 + child.visits())
+    fn selection_score(child: &ChildStats<'_>, exploration: f32, mean: f32) -> f32 {
+        child.mean().unwrap_or(mean - FPU_REDUCTION) + exploration * child.prior() / (1.0 + child.visits())
     }
 
     fn priors(&mut self, position: &G, state: &State<G>, moves: &mut Moves<G::Move>) -> Priors {
-        let looks: Moves<i32> = moves.iter().map(|&mv| self.looks(position, state, mv)).collect();
+        let looks: Moves<i32> = moves.iter().map(|&mv| self.static_score(position, state, mv)).collect();
         let best = looks.iter().copied().max().unwrap_or_default();
         let weights: Priors = looks.iter().map(|&look| ((look - best) as f32 / TEMPERATURE).exp()).collect();
         let all: f32 = weights.iter().sum();
-        let even = EVEN / moves.len() as f32;
-        weights.iter().map(|weight| even + (1.0 - EVEN) * weight / all).collect()
+        let even = UNIFORM_SHARE / moves.len() as f32;
+        weights.iter().map(|weight| even + (1.0 - UNIFORM_SHARE) * weight / all).collect()
     }
 
-    fn value(&mut self, position: &G, state: &State<G>) -> f32 {
-        win_value::value(self.quiesce(position, state, -win_value::MOST, win_value::MOST, QUIESCENCE))
+    fn evaluate_leaf(&mut self, position: &G, state: &State<G>) -> f32 {
+        win_value::from_cp(self.quiesce(
+            position,
+            state,
+            -win_value::MAX_CP,
+            win_value::MAX_CP,
+            QUIESCENCE_PLIES,
+        ))
     }
 }
 
 impl<G: EngineGame> PuctPolicy<G> {
-    /// What a move looks like at first sight, in centipawns: the position after it, less what is lost there.
-    fn looks(&self, position: &G, state: &State<G>, mv: G::Move) -> i32 {
+    /// Static score of a move in centipawns: evaluation after it, less the material it loses by static exchange.
+    fn static_score(&self, position: &G, state: &State<G>, mv: G::Move) -> i32 {
         let mut child = position.clone();
         child.play(mv);
-        let after = -self.judge.score(&self.judge.step(state, position, mv), &child).get();
+        let after = -self.evaluator.evaluate(&self.evaluator.update(state, position, mv), &child).get();
         let gain = position.gain(mv);
         let lost = match () {
             () if !position.exchange(mv, 0) => position.worth(mv),
             () if gain > 0 && !position.exchange(mv, gain) => gain,
             () => 0,
         };
-        after - lost + if child.is_check() { CHECK } else { 0 }
+        after - lost + if child.is_check() { CHECK_BONUS } else { 0 }
     }
 
-    /// The evaluation in centipawns once the captures that lose nothing are played out.
+    /// Quiescence search over captures that do not lose material.
     fn quiesce(&self, position: &G, state: &State<G>, mut alpha: i32, beta: i32, left: u32) -> i32 {
-        let stand = self.judge.score(state, position).get();
+        let stand = self.evaluator.evaluate(state, position).get();
         if left == 0 || stand >= beta {
             return stand;
         }
@@ -96,7 +101,7 @@ impl<G: EngineGame> PuctPolicy<G> {
             }
             let mut child = position.clone();
             child.play(mv);
-            let next = self.judge.step(state, position, mv);
+            let next = self.evaluator.update(state, position, mv);
             let score = -self.quiesce(&child, &next, -beta, -alpha, left - 1);
             best = best.max(score);
             alpha = alpha.max(score);

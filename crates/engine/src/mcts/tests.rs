@@ -1,4 +1,4 @@
-//! What both forms must find, and what they must never do.
+//! Tests of both policies: mates, draws, limits, reuse of the tree.
 
 use std::{
     ops::ControlFlow,

@@ -1,4 +1,4 @@
-//! The tree: all nodes in one arena that never grows, the children of a node side by side.
+//! The tree: nodes in one arena of fixed size, the children of a node side by side.
 
 use std::{
     cmp::Reverse,
@@ -10,21 +10,21 @@ use zeitnot_rules::{MAX_MOVES, Packed};
 
 use super::node::{Node, Proof};
 
-/// Where the root stands.
+/// Index of the root.
 const ROOT: u32 = 0;
-/// As many nodes as have an index that says nothing else.
-const MOST: usize = u32::MAX as usize - 1;
+/// Most nodes that can be indexed.
+const MAX_NODES: usize = u32::MAX as usize - 1;
 
-/// See the module's comment. The system hands out its pages as they are used.
+/// Arena of nodes; the system commits its pages on first use.
 pub(super) struct Tree {
     nodes: Box<[Node]>,
     used: AtomicU32,
 }
 
 impl Tree {
-    /// A lone root, with room for so many nodes, or for fewer where there is not so much memory.
+    /// Creates a root with room for this many nodes, fewer if memory is short.
     pub fn new(nodes: usize) -> Tree {
-        let mut nodes = nodes.clamp(1 + MAX_MOVES, MOST);
+        let mut nodes = nodes.clamp(1 + MAX_MOVES, MAX_NODES);
         loop {
             match bytemuck::allocation::try_zeroed_slice_box(nodes) {
                 Ok(nodes) => return Tree { nodes, used: AtomicU32::new(1) },
@@ -37,29 +37,29 @@ impl Tree {
         &self.nodes[ROOT as usize]
     }
 
-    /// None where it is a leaf.
+    /// Children of a node; empty for a leaf.
     pub fn children(&self, node: &Node) -> &[Node] {
         let (first, count) = node.children().unwrap_or_default();
         &self.nodes[first as usize..][..usize::from(count)]
     }
 
-    /// Nodes in use.
+    /// Number of nodes in use.
     pub fn len(&self) -> usize {
         self.used.load(Relaxed) as usize
     }
 
-    /// In thousandths.
-    pub fn fill(&self) -> u16 {
+    /// Fill level in permille.
+    pub fn hashfull(&self) -> u16 {
         (self.len() * 1000 / self.nodes.len()) as u16
     }
 
-    /// Might there be no room for the children of a node?
+    /// Returns whether the children of a node may not fit.
     pub fn is_full(&self) -> bool {
         self.len() + MAX_MOVES > self.nodes.len()
     }
 
-    /// Gives a claimed node its children.
-    pub fn grow(&self, node: &Node, children: impl ExactSizeIterator<Item = (Packed, f32)>) {
+    /// Expands a claimed node.
+    pub fn expand(&self, node: &Node, children: impl ExactSizeIterator<Item = (Packed, f32)>) {
         let count = children.len() as u16;
         let room = self.used.fetch_update(Relaxed, Relaxed, |used| {
             used.checked_add(u32::from(count)).filter(|&end| end as usize <= self.nodes.len())
@@ -69,24 +69,24 @@ impl Tree {
                 child.reset(mv, prior);
             }
         }
-        node.adopt(room.ok().map(|first| (first, count)));
+        node.set_children(room.ok().map(|first| (first, count)));
     }
 
-    /// Forgets everything.
+    /// Clears the tree.
     pub fn clear(&mut self) {
         self.used = AtomicU32::new(1);
         self.root().reset(Packed::NONE, 0.0);
     }
 
-    /// The best move that is known, as far as one is: by proof, then by visits.
+    /// Best known child: by proof, then by visits.
     pub fn best(&self, node: &Node) -> Option<&Node> {
         let known =
             self.children(node).iter().filter(|child| child.visits() > 0 || child.proof() != Proof::Open);
         known.max_by_key(|child| (child.proof().rank(), child.visits()))
     }
 
-    /// Proves a node by its children if that can be done. One that wins is enough; else all must be known.
-    pub fn settle(&self, node: &Node) -> bool {
+    /// Proves a node by its children if possible: one winning child suffices, otherwise all must be proved.
+    pub fn prove_by_children(&self, node: &Node) -> bool {
         let children = self.children(node);
         let won = children.iter().filter_map(|child| match child.proof() {
             Proof::Won(plies) => Some(plies),
@@ -108,10 +108,10 @@ impl Tree {
         !children.is_empty()
     }
 
-    /// A child of the root becomes the root; all that does not hang on it is forgotten.
+    /// Makes a child of the root the new root and drops all other nodes.
     ///
-    /// Children stand behind their parents. So what is kept can slide down block by block, in the order of
-    /// the arena, and each parent has found its place before its children.
+    /// Children always follow their parents in the arena, so the kept blocks move down in arena order and each parent
+    /// is placed before its children.
     pub fn promote(&mut self, child: usize) {
         let Some((first, _)) = self.root().children() else { return self.clear() };
         self.nodes.swap(first as usize + child, ROOT as usize);
@@ -123,13 +123,13 @@ impl Tree {
                 self.nodes.swap((first + at) as usize, (used + at) as usize);
                 blocks.extend(self.block_of(used + at));
             }
-            self.nodes[parent as usize].adopt(Some((used, count as u16)));
+            self.nodes[parent as usize].set_children(Some((used, count as u16)));
             used += count;
         }
         self.used = AtomicU32::new(used);
     }
 
-    /// Where the children of a node begin, with the node.
+    /// Index of a node's first child, with the node.
     fn block_of(&self, node: u32) -> Option<Reverse<(u32, u32)>> {
         self.nodes[node as usize].children().map(|(first, _)| Reverse((first, node)))
     }
@@ -139,9 +139,9 @@ impl Tree {
 mod tests {
     use super::*;
 
-    fn grow(tree: &Tree, node: &Node, moves: std::ops::Range<u16>) {
-        assert!(node.claim() && !node.claim());
-        tree.grow(node, moves.map(|mv| (Packed(mv), 0.5)));
+    fn expand(tree: &Tree, node: &Node, moves: std::ops::Range<u16>) {
+        assert!(node.claim_expansion() && !node.claim_expansion());
+        tree.expand(node, moves.map(|mv| (Packed(mv), 0.5)));
     }
 
     fn moves(tree: &Tree, node: &Node) -> Vec<u16> {
@@ -151,13 +151,13 @@ mod tests {
     #[test]
     fn what_hangs_on_the_new_root_is_kept_and_the_rest_is_room_again() {
         let mut tree = Tree::new(0);
-        grow(&tree, tree.root(), 1..4);
+        expand(&tree, tree.root(), 1..4);
         let middle = &tree.children(tree.root())[1];
-        grow(&tree, &tree.children(tree.root())[0], 10..15);
-        grow(&tree, middle, 20..24);
-        grow(&tree, &tree.children(tree.root())[2], 30..40);
-        grow(&tree, &tree.children(middle)[3], 50..52);
-        grow(&tree, &tree.children(middle)[0], 60..63);
+        expand(&tree, &tree.children(tree.root())[0], 10..15);
+        expand(&tree, middle, 20..24);
+        expand(&tree, &tree.children(tree.root())[2], 30..40);
+        expand(&tree, &tree.children(middle)[3], 50..52);
+        expand(&tree, &tree.children(middle)[0], 60..63);
         tree.promote(1);
         assert_eq!(tree.len(), 1 + 4 + 2 + 3);
         assert_eq!(tree.root().mv(), Packed(2));
@@ -170,29 +170,29 @@ mod tests {
     #[test]
     fn a_node_without_room_for_children_stays_a_leaf() {
         let tree = Tree::new(0);
-        grow(&tree, tree.root(), 0..300);
+        expand(&tree, tree.root(), 0..300);
         let child = &tree.children(tree.root())[7];
-        grow(&tree, child, 0..300);
-        assert!(tree.children(child).is_empty() && child.claim());
+        expand(&tree, child, 0..300);
+        assert!(tree.children(child).is_empty() && child.claim_expansion());
         assert!(tree.is_full() && tree.len() == 301);
     }
 
     #[test]
     fn proofs_go_up() {
         let tree = Tree::new(0);
-        grow(&tree, tree.root(), 0..3);
+        expand(&tree, tree.root(), 0..3);
         let [a, b, c] = tree.children(tree.root()) else { panic!() };
         a.prove(Proof::Lost(1));
         b.prove(Proof::Lost(3));
-        assert!(!tree.settle(tree.root()));
+        assert!(!tree.prove_by_children(tree.root()));
         c.prove(Proof::Lost(5));
-        assert!(tree.settle(tree.root()));
+        assert!(tree.prove_by_children(tree.root()));
         assert_eq!(tree.root().proof(), Proof::Won(6));
         c.prove(Proof::Drawn);
-        assert!(tree.settle(tree.root()));
+        assert!(tree.prove_by_children(tree.root()));
         assert_eq!(tree.root().proof(), Proof::Drawn);
         b.prove(Proof::Won(2));
-        assert!(tree.settle(tree.root()));
+        assert!(tree.prove_by_children(tree.root()));
         assert_eq!(tree.root().proof(), Proof::Lost(3));
         assert_eq!(tree.best(tree.root()).map(Node::mv), Some(b.mv()));
     }

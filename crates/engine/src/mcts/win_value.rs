@@ -1,20 +1,20 @@
-//! Centipawns as values from -1 to 1, and back.
+//! Conversion between centipawns and values from -1 to 1.
 
 use crate::Score;
 
-/// An advantage of so many centipawns is worth tanh(1), about three quarters of a win.
-const UNIT: f32 = 330.0;
-/// Beyond so many centipawns all is the same.
-pub(super) const MOST: i32 = 3000;
+/// Centipawns that are worth tanh(1), about three quarters of a win; hand-picked.
+const CP_SCALE: f32 = 330.0;
+/// Largest score in centipawns.
+pub(super) const MAX_CP: i32 = 3000;
 
-/// What an evaluation is worth.
-pub(super) fn value(cp: i32) -> f32 {
-    (cp as f32 / UNIT).tanh()
+/// Value of a centipawn score.
+pub(super) fn from_cp(cp: i32) -> f32 {
+    (cp as f32 / CP_SCALE).tanh()
 }
 
-/// What a value is in centipawns.
-pub(super) fn score(value: f32) -> Score {
-    Score::cp(((value.atanh() * UNIT) as i32).clamp(-MOST, MOST))
+/// Score of a value.
+pub(super) fn to_score(value: f32) -> Score {
+    Score::cp(((value.atanh() * CP_SCALE) as i32).clamp(-MAX_CP, MAX_CP))
 }
 
 #[cfg(test)]
@@ -24,8 +24,8 @@ mod tests {
     #[test]
     fn there_and_back() {
         for cp in [-900, -50, 0, 7, 300, 1000] {
-            assert!((score(value(cp)).get() - cp).abs() <= 1 + cp.abs() / 50, "{cp}");
+            assert!((to_score(from_cp(cp)).get() - cp).abs() <= 1 + cp.abs() / 50, "{cp}");
         }
-        assert_eq!((score(1.0), score(-1.0)), (Score::cp(MOST), Score::cp(-MOST)));
+        assert_eq!((to_score(1.0), to_score(-1.0)), (Score::cp(MAX_CP), Score::cp(-MAX_CP)));
     }
 }

@@ -1,5 +1,5 @@
-//! Aspiration windows: an iteration is expected to end near the score of the one before, and a narrow
-//! window around it cuts more. Where the score falls outside, the window grows on that side.
+//! Aspiration windows: each iteration starts with a narrow window around the previous score and widens it on
+//! the side where the search fails.
 //!
 //! Source: Chess Programming Wiki, "Aspiration Windows".
 
@@ -9,25 +9,26 @@ use crate::{
     eval::{EngineGame, State},
 };
 
-/// Below this depth scores jump too much.
+/// Shallower iterations use the full window.
 const MIN_DEPTH: i32 = 5;
-const FIRST_MARGIN: i32 = 20;
-/// Beyond this the window is opened wholly.
-const LAST_MARGIN: i32 = 800;
+/// First half-width of the window, in centipawns; doubled at each failure.
+const INITIAL_MARGIN: i32 = 20;
+/// A wider window is opened fully on that side.
+const MAX_MARGIN: i32 = 800;
 
 impl<G: EngineGame> Worker<'_, G> {
-    /// Searches the root to this depth.
-    pub(super) fn aspire(
+    /// Searches the root to a depth.
+    pub(super) fn aspiration_search(
         &mut self,
         root: &G,
         state: &State<G>,
         depth: i32,
         last: Score,
     ) -> Result<Score, Stopped> {
-        if let Some(score) = self.seek_mate(root, state, depth)? {
+        if let Some(score) = self.mate_search(root, state, depth)? {
             return Ok(score);
         }
-        let mut margin = FIRST_MARGIN;
+        let mut margin = INITIAL_MARGIN;
         let mut window = match depth < MIN_DEPTH || last.is_decisive() {
             true => Window::FULL,
             false => Window { alpha: last.offset(-margin), beta: last.offset(margin) },
@@ -35,7 +36,7 @@ impl<G: EngineGame> Worker<'_, G> {
         loop {
             let score = self.node::<Root>(root, state, depth, window, 0)?;
             margin *= 2;
-            let grown = |by: i32| if margin > LAST_MARGIN { None } else { Some(score.offset(by)) };
+            let grown = |by: i32| if margin > MAX_MARGIN { None } else { Some(score.offset(by)) };
             if score <= window.alpha && window.alpha > Window::FULL.alpha {
                 window.alpha = grown(-margin).unwrap_or(Window::FULL.alpha);
             } else if score >= window.beta && window.beta < Window::FULL.beta {
@@ -46,9 +47,9 @@ impl<G: EngineGame> Worker<'_, G> {
         }
     }
 
-    /// Where a mate is asked for, the first window holds nothing else: what only the evaluation would
-    /// prune stays, and mate-distance pruning ends every line that is too long. `None`: none is seen yet.
-    fn seek_mate(&mut self, root: &G, state: &State<G>, depth: i32) -> Result<Option<Score>, Stopped> {
+    /// Searches for the mate of `go mate` with a window that holds only such mates, so that pruning by evaluation
+    /// is off and mate-distance pruning ends every line that is too long.
+    fn mate_search(&mut self, root: &G, state: &State<G>, depth: i32) -> Result<Option<Score>, Stopped> {
         let Some(moves) = self.shared.task.limits.mate else { return Ok(None) };
         let longest = Score::mate_in(moves.saturating_mul(2).saturating_sub(1).min(MAX_PLY));
         let window = Window { alpha: -(-longest).above(), beta: Score::INFINITE };

@@ -1,7 +1,7 @@
-//! What earlier cutoffs tell of quiet moves: where they go in the order, and how much they are reduced.
+//! Histories of quiet moves, for move ordering and reductions: butterfly and continuation history, killers.
 //!
-//! Sources: Chess Programming Wiki, "History Heuristic", "Killer Heuristic" and "Continuation History";
-//! the update with gravity as in Stockfish.
+//! Sources: Chess Programming Wiki, "History Heuristic", "Killer Heuristic" and "Continuation History"; the
+//! gravity update as in Stockfish.
 
 use std::{
     mem,
@@ -14,69 +14,73 @@ use zeitnot_rules::{Color, PieceTo, Tactics};
 
 use super::MAX_PLY;
 
-/// No entry grows beyond this.
+/// Maximum magnitude of an entry.
 const LIMIT: i32 = 16_384;
+/// Bonus of a cutoff: `BONUS_SLOPE · depth − BONUS_OFFSET`, at most `MAX_BONUS`.
+const BONUS_SLOPE: i32 = 160;
+const BONUS_OFFSET: i32 = 80;
+const MAX_BONUS: i32 = 1_600;
 
-/// Scores by what piece goes where.
+/// Scores by piece and target square.
 type ByMove = [i16; PieceTo::COUNT];
-/// The same for each move before.
+/// Scores by previous move and move.
 type ByMoves = [ByMove; PieceTo::COUNT];
 
-/// How many plies back a move is looked at as the context of the next.
-const CONTEXTS: usize = 2;
+/// Number of previous moves that continuation history looks at.
+const CONTINUATION_PLIES: usize = 2;
 
-/// The moves before one, the latest first; `None`: a pass, or the game had not begun to be searched.
-pub type Before = [Option<PieceTo>; CONTEXTS];
+/// Previous moves, latest first; `None` for a null move or before the root.
+pub type PreviousMoves = [Option<PieceTo>; CONTINUATION_PLIES];
 
-/// How good each quiet move of a position was elsewhere.
-pub struct After<'h> {
+/// History scores of the quiet moves of a position.
+pub struct QuietScores<'h> {
     quiet: &'h ByMove,
-    /// After the moves played before it, the latest first.
-    continued: [&'h ByMove; CONTEXTS],
+    /// Continuation history of the previous moves, latest first.
+    continued: [&'h ByMove; CONTINUATION_PLIES],
 }
 
-/// After a pass, or before the game had begun to be searched.
-static UNKNOWN: ByMove = [0; PieceTo::COUNT];
+/// Continuation history after a null move or before the root.
+static NO_HISTORY: ByMove = [0; PieceTo::COUNT];
 
-impl After<'_> {
-    /// Of one of them.
+impl QuietScores<'_> {
+    /// Score of one move.
     pub fn score(&self, mv: PieceTo) -> i32 {
         let continued = self.continued.iter().map(|after| i32::from(after[mv.index()]));
         i32::from(self.quiet[mv.index()]) + continued.sum::<i32>()
     }
 }
 
-/// The memory of one search thread. Each game that searches has one, so it is kept small: the large tables do
-/// not tell colours apart. The sides seldom send the same kind of piece to the same square.
+/// Histories of one search thread. Every game in progress has some, so they are kept small: continuation
+/// history does not distinguish colours, as the sides seldom move the same piece to the same square.
 pub struct History<G: Tactics> {
-    /// For each side by the move itself.
+    /// Butterfly history by colour and move.
     quiet: Box<[ByMove; 2]>,
-    /// By the move so many plies earlier, then by the move itself.
+    /// Continuation history by previous move and move.
     continuation: Continuation,
     killers: Box<[[Option<G::Move>; 2]]>,
     history_pool: Arc<HistoryPool>,
 }
 
-/// Tables for each of the [`CONTEXTS`].
+/// One table for each of the [`CONTINUATION_PLIES`].
 type Continuation = Box<[ByMoves]>;
 
-/// Large tables that no game needs any more, for the next ones: there are never more than were in use at once.
-/// The allocator would keep them in memory for a second, and take others for the games that begin meanwhile.
+/// Pool of continuation histories, reused between games: freed ones would stay with the allocator for a while,
+/// and games that begin meanwhile would allocate more.
 #[derive(Default)]
 pub struct HistoryPool(Mutex<Vec<Continuation>>);
 
 impl HistoryPool {
-    /// Empty tables.
+    /// Takes zeroed tables from the pool, or allocates them.
     fn take(&self) -> Continuation {
         let spare = self.lock().pop();
         let emptied = spare.map(|mut tables| {
             tables.as_flattened_mut().as_flattened_mut().fill(0);
             tables
         });
-        emptied.unwrap_or_else(|| bytemuck::zeroed_slice_box(CONTEXTS))
+        emptied.unwrap_or_else(|| bytemuck::zeroed_slice_box(CONTINUATION_PLIES))
     }
 
-    /// Held for a few instructions; a holder that panicked has at worst lost a spare.
+    /// Locks the pool, also after a panic: the list stays valid.
     fn lock(&self) -> MutexGuard<'_, Vec<Continuation>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -88,11 +92,11 @@ impl<G: Tactics> Drop for History<G> {
     }
 }
 
-/// The quiet moves tried before the one that cut.
-pub type Tried<M> = ArrayVec<M, 64>;
+/// Quiet moves tried before the one that caused the cutoff.
+pub type TriedQuiets<M> = ArrayVec<M, 64>;
 
 impl<G: Tactics> History<G> {
-    /// An empty memory; its tables come from the history_pool, and go there.
+    /// Creates empty histories; the large tables come from the pool and return to it.
     pub fn new(history_pool: Arc<HistoryPool>) -> Self {
         History {
             quiet: bytemuck::zeroed_box(),
@@ -102,68 +106,68 @@ impl<G: Tactics> History<G> {
         }
     }
 
-    /// Forgets everything.
+    /// Clears all histories.
     pub fn clear(&mut self) {
         self.quiet.as_flattened_mut().fill(0);
         self.continuation.as_flattened_mut().as_flattened_mut().fill(0);
         self.new_search();
     }
 
-    /// A new search begins at another position: killers belong to plies of the old one.
+    /// Clears the killers: they belong to the plies of the previous search.
     pub fn new_search(&mut self) {
         self.killers.fill([None; 2]);
     }
 
-    /// The quiet moves that last cut at this ply.
+    /// Killer moves of a ply.
     pub fn killers(&self, ply: u16) -> [Option<G::Move>; 2] {
         self.killers[ply as usize]
     }
 
-    /// How good a quiet move was elsewhere.
-    pub fn of(&self, position: &G, mv: G::Move, before: &Before) -> i32 {
-        self.after(before, position.side()).score(position.piece_to(mv))
+    /// History score of a quiet move.
+    pub fn score(&self, position: &G, mv: G::Move, before: &PreviousMoves) -> i32 {
+        self.quiet_scores(before, position.side()).score(position.piece_to(mv))
     }
 
-    /// What is known of the quiet moves of this side after these.
-    pub fn after(&self, before: &Before, side: Color) -> After<'_> {
+    /// History scores of all quiet moves of a side after these previous moves.
+    pub fn quiet_scores(&self, before: &PreviousMoves, side: Color) -> QuietScores<'_> {
         let continued =
-            |back: usize| before[back].map_or(&UNKNOWN, |before| &self.continuation[back][before.index()]);
-        After { quiet: &self.quiet[side as usize], continued: std::array::from_fn(continued) }
+            |back: usize| before[back].map_or(&NO_HISTORY, |before| &self.continuation[back][before.index()]);
+        QuietScores { quiet: &self.quiet[side as usize], continued: std::array::from_fn(continued) }
     }
 
-    /// A quiet move cut; the ones tried before it did not.
+    /// Rewards a quiet move that caused a cutoff, and penalises those tried before it.
     pub fn cutoff(
         &mut self,
         position: &G,
         mv: G::Move,
-        tried: &Tried<G::Move>,
-        before: &Before,
+        tried: &TriedQuiets<G::Move>,
+        before: &PreviousMoves,
         (ply, depth): (u16, i32),
     ) {
         let killers = &mut self.killers[ply as usize];
         if killers[0] != Some(mv) {
             *killers = [Some(mv), killers[0]];
         }
-        let bonus = (160 * depth - 80).clamp(0, 1600);
+        let bonus = (BONUS_SLOPE * depth - BONUS_OFFSET).clamp(0, MAX_BONUS);
         self.add(position, mv, before, bonus);
         for &other in tried {
             self.add(position, other, before, -bonus);
         }
     }
 
-    fn add(&mut self, position: &G, mv: G::Move, before: &Before, bonus: i32) {
+    fn add(&mut self, position: &G, mv: G::Move, before: &PreviousMoves, bonus: i32) {
         let index = position.piece_to(mv).index();
-        pull::<LIMIT>(&mut self.quiet[position.side() as usize][index], bonus);
+        apply_bonus::<LIMIT>(&mut self.quiet[position.side() as usize][index], bonus);
         for (after, before) in self.continuation.iter_mut().zip(before) {
             if let Some(before) = before {
-                pull::<LIMIT>(&mut after[before.index()][index], bonus);
+                apply_bonus::<LIMIT>(&mut after[before.index()][index], bonus);
             }
         }
     }
 }
 
-/// Adds a bonus that weighs less the nearer the entry is to its limit.
-pub fn pull<const LIMIT: i32>(entry: &mut i16, bonus: i32) {
+/// Adds a bonus with gravity: it weighs less the nearer the entry is to its limit.
+pub fn apply_bonus<const LIMIT: i32>(entry: &mut i16, bonus: i32) {
     let old = i32::from(*entry);
     *entry = (old + bonus - old * bonus.abs() / LIMIT) as i16;
 }
@@ -178,18 +182,18 @@ mod tests {
         let history_pool = Arc::new(HistoryPool::default());
         let position = Chess::start();
         let moves = position.moves();
-        let before = [Some(position.piece_to(moves[1])); CONTEXTS];
-        let score = |history: &History<Chess>| history.of(&position, moves[0], &before);
+        let before = [Some(position.piece_to(moves[1])); CONTINUATION_PLIES];
+        let score = |history: &History<Chess>| history.score(&position, moves[0], &before);
         let mut history = History::new(history_pool.clone());
         let tables = history.continuation.as_ptr();
-        history.cutoff(&position, moves[0], &Tried::new(), &before, (0, 5));
+        history.cutoff(&position, moves[0], &TriedQuiets::new(), &before, (0, 5));
         assert_eq!(score(&history), 3 * 720);
         drop(history);
         let mut again = History::<Chess>::new(history_pool.clone());
         assert_eq!(again.continuation.as_ptr(), tables);
         assert_eq!(score(&again), 0);
         let other = History::<Chess>::new(history_pool.clone());
-        again.cutoff(&position, moves[0], &Tried::new(), &before, (0, 5));
+        again.cutoff(&position, moves[0], &TriedQuiets::new(), &before, (0, 5));
         assert_eq!(score(&other), 0);
         drop((again, other));
         assert_eq!(history_pool.lock().len(), 2);
@@ -199,7 +203,7 @@ mod tests {
     fn entries_stay_within_their_limit() {
         let mut entry = 0;
         for bonus in [1600; 100].into_iter().chain([-1600; 300]) {
-            pull::<LIMIT>(&mut entry, bonus);
+            apply_bonus::<LIMIT>(&mut entry, bonus);
             assert!(i32::from(entry).abs() <= LIMIT);
         }
         assert!(entry < -10_000);

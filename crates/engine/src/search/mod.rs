@@ -1,11 +1,11 @@
-//! Principal-variation search with iterative deepening, one text for every game.
+//! Principal-variation search with iterative deepening, generic over the game.
 //!
-//! A search reads from top to bottom: [`Search`] leads on the thread that it is called on and starts others
-//! to help it, each deepens in
-//! [`worker`], an iteration goes through its [`multipv`] and opens a window for each in [`aspiration`], a node is
-//! searched in [`node`] and played out in [`quiescence`]. Right after a capture or a pawn's move endgame
-//! tables are asked in [`tb_probe`]. Each heuristic has a file of its own under [`prune`], [`reduce`] and
-//! [`extend`], and is called by name in one place.
+//! [`Search`] runs the main thread and starts the helper threads. Each thread deepens in [`worker`]; an
+//! iteration searches the lines of [`multipv`], each through a window of [`aspiration`]; [`node`] searches one
+//! position and [`quiescence`] its captures. [`tb_probe`] probes endgame tablebases. Each heuristic has its own
+//! file under [`prune`], [`reduce`] or [`extend`], with its tunable constants on top, and one call site.
+//!
+//! The constants are hand-picked in the range that other engines use, unless a file names another source.
 //!
 //! Sources: Chess Programming Wiki, "Principal Variation Search", "Iterative Deepening" and "Lazy SMP".
 
@@ -44,15 +44,15 @@ mod worker;
 
 use correction::CorrectionKey;
 pub(super) use history::HistoryPool;
-use worker::{Memory, Role, Worker};
+use worker::{Role, ThreadData, Worker};
 
-/// What kind of node is searched, known when the code is compiled.
+/// Node type, known at compile time.
 trait NodeType {
-    /// On the principal variation: the window is open.
+    /// Whether the node is on the principal variation, with an open window.
     const PV: bool;
-    /// The position that we are asked about.
+    /// Whether the node is the root of the search.
     const ROOT: bool;
-    /// The kind of the first child.
+    /// Type of the first child.
     type Child: NodeType;
 }
 
@@ -76,7 +76,7 @@ impl NodeType for NonPvNode {
     type Child = NonPvNode;
 }
 
-/// Only scores between the two are told apart.
+/// Search window: scores outside it are only bounds.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct Window {
     alpha: Score,
@@ -84,127 +84,127 @@ struct Window {
 }
 
 impl Window {
-    /// Every score.
+    /// The window of all scores.
     const FULL: Window = Window { alpha: Score::NEG_INFINITE, beta: Score::INFINITE };
 
-    /// Is the score above alpha?
-    fn at_alpha(self) -> Window {
+    /// Null window that tests whether the score exceeds alpha.
+    fn null_at_alpha(self) -> Window {
         Window { alpha: self.alpha, beta: self.alpha.above() }
     }
 
-    /// Is the score at least beta?
-    fn at_beta(self) -> Window {
+    /// Null window that tests whether the score reaches beta.
+    fn null_at_beta(self) -> Window {
         Window { alpha: self.beta.below(), beta: self.beta }
     }
 }
 
 impl Neg for Window {
     type Output = Window;
-    /// As the other side sees it.
+    /// The window from the opponent's point of view.
     fn neg(self) -> Window {
         Window { alpha: -self.beta, beta: -self.alpha }
     }
 }
 
-/// What the heuristics may look at: filled once, at the top of a node.
+/// Facts about a node that the heuristics read; filled once before the move loop.
 struct Node<'p, G: Tactics> {
     position: &'p G,
     ply: u16,
     depth: i32,
     window: Window,
-    check: bool,
-    /// What the judge says of it.
-    judged: Score,
-    /// The same, corrected by what is known of positions alike: the static evaluation.
+    in_check: bool,
+    /// Uncorrected static evaluation.
+    raw_eval: Score,
+    /// Static evaluation after correction history.
     static_eval: Score,
-    /// That, bettered by the table. None of the three means anything in check.
+    /// `static_eval`, refined by the transposition table. All three evaluations are meaningless in check.
     eval: Score,
-    like: CorrectionKey,
-    /// What the table knows, and the move that it would play.
+    correction_key: CorrectionKey,
+    /// Entry of the transposition table, and its move.
     entry: Option<Entry>,
-    table_move: Option<G::Move>,
-    /// Is the evaluation better than at our last move?
+    tt_move: Option<G::Move>,
+    /// Whether the static evaluation is higher than at our previous move.
     improving: bool,
-    /// What endgame tables say that it is worth at least.
-    floor: Score,
+    /// Lower bound by endgame tablebases.
+    tb_floor: Score,
 }
 
 impl<G: Tactics> Node<'_, G> {
-    /// May moves be passed over here? Near the leaves, but not where every move counts: on the principal
-    /// variation, in check, or while a mate is at stake.
+    /// Returns whether moves may be pruned here: near the leaves, but not on the principal variation, in check, or
+    /// while alpha is decisive.
     fn is_prunable<K: NodeType>(&self, max_depth: i32) -> bool {
-        !K::PV && !self.check && self.depth <= max_depth && !self.window.alpha.is_decisive()
+        !K::PV && !self.in_check && self.depth <= max_depth && !self.window.alpha.is_decisive()
     }
 }
 
-/// One move under consideration.
+/// The move that the move loop considers.
 struct Candidate<M> {
     mv: M,
-    /// How many were tried before it.
+    /// Number of moves searched before it.
     index: usize,
     quiet: bool,
     history: i32,
 }
 
-/// The stack of a search thread: the deepest line, with room for the largest frames of a debug build.
+/// Stack size of a search thread in bytes: enough for the deepest line in a debug build.
 pub const STACK_SIZE: usize = 16 << 20;
 
-/// The engine of the house.
+/// The alpha-beta engine.
 pub struct Search<G: EngineGame> {
-    judge: G::Evaluator,
+    evaluator: G::Evaluator,
     table: Arc<TranspositionTable>,
-    /// One for each thread.
-    memories: Vec<Memory<G>>,
-    /// Shared with other searches; `None`: the machine is ours.
+    /// State of each thread, kept between searches.
+    threads: Vec<ThreadData<G>>,
+    /// Shared with other searches; `None` if this one has the machine to itself.
     scheduler: Option<Arc<SearchScheduler>>,
-    /// Who knows how its endgames end.
+    /// Endgame tablebases.
     tables: Option<LimitedProbe<G>>,
 }
 
-/// What the threads of one search share.
+/// State that the threads of one search share.
 struct Shared<'s, G: EngineGame> {
     task: &'s Task<'s, G>,
-    judge: &'s G::Evaluator,
+    evaluator: &'s G::Evaluator,
     table: &'s TranspositionTable,
-    /// Raised when the first thread is done: the others only help it.
+    /// Raised when the main thread is done.
     done: StopFlag,
     nodes: AtomicU64,
     began: Instant,
-    /// Only these moves at the root; empty: all that are legal.
+    /// Root moves to search; empty for all legal moves.
     wanted: &'s [Packed],
-    /// What endgame tables say of the root.
+    /// Result of probing the root.
     root: Option<&'s RootProbe>,
-    /// Asked below the root.
+    /// Tablebases to probe below the root.
     tables: Option<&'s LimitedProbe<G>>,
-    /// How often they knew.
+    /// Number of tablebase hits.
     hits: AtomicU64,
 }
 
 impl<G: EngineGame> Shared<'_, G> {
-    /// A score of the root, as it is told.
-    fn told(&self, score: Score) -> Score {
-        self.root.map_or(score, |root| root.told(score))
+    /// Returns a root score as it is reported, adjusted by the tablebases.
+    fn reported_score(&self, score: Score) -> Score {
+        self.root.map_or(score, |root| root.adjust(score))
     }
 }
 
 impl<G: EngineGame> Search<G> {
-    /// A search with this many threads.
+    /// Creates a search with this many threads.
     pub fn new(table: Arc<TranspositionTable>, threads: usize) -> Self {
         Search::with_shared(table, threads, None, &Arc::default())
     }
 
-    /// The same, one of many that take turns and hand down what memory they need.
+    /// Creates a search that shares the machine and a pool of history tables with others.
     pub(super) fn with_shared(
         table: Arc<TranspositionTable>,
         threads: usize,
         scheduler: Option<Arc<SearchScheduler>>,
         history_pool: &Arc<HistoryPool>,
     ) -> Self {
-        let memories = (0..threads.max(1)).map(|_| Memory::new(history_pool.clone())).collect();
-        Search { judge: G::Evaluator::default(), table, memories, scheduler, tables: None }
+        let threads = (0..threads.max(1)).map(|_| ThreadData::new(history_pool.clone())).collect();
+        Search { evaluator: G::Evaluator::default(), table, threads, scheduler, tables: None }
     }
 
-    /// The same, with endgame tables to ask.
+    /// Probes these tablebases.
     pub fn with_tablebases(self, tables: Option<LimitedProbe<G>>) -> Self {
         Search { tables, ..self }
     }
@@ -218,11 +218,11 @@ impl<G: EngineGame> Thinker<G> for Search<G> {
         let late = || task.stop.is_raised() || limits.hard.is_some_and(|hard| Instant::now() >= hard);
         let asked = self.tables.as_ref();
         let root = asked.and_then(|tables| tables.root(task.game, &limits.root_moves, late));
-        // Where the moves lead to the end by themselves, or there is nothing to win, the search is about the rest.
-        let tables = asked.filter(|_| root.as_ref().is_none_or(|root| root.end == Wdl::Win && !root.certain));
+        // Probing below the root is pointless where DTZ leads to the win by itself, or where nothing is to be won.
+        let tables = asked.filter(|_| root.as_ref().is_none_or(|root| root.wdl == Wdl::Win && !root.by_dtz));
         let shared = Shared {
             task,
-            judge: &self.judge,
+            evaluator: &self.evaluator,
             table: &self.table,
             done: StopFlag::default(),
             nodes: AtomicU64::new(0),
@@ -230,25 +230,25 @@ impl<G: EngineGame> Thinker<G> for Search<G> {
             wanted: root.as_ref().map_or(&limits.root_moves, |root| &root.moves),
             root: root.as_ref(),
             tables,
-            hits: AtomicU64::new(root.as_ref().map_or(0, |root| root.asked)),
+            hits: AtomicU64::new(root.as_ref().map_or(0, |root| root.probes)),
         };
         let shared = &shared;
         thread::scope(|scope| {
             let wanted = task.limits.threads.map_or(usize::MAX, NonZeroUsize::get);
-            let mut memories = self.memories.iter_mut().take(wanted);
-            let Some(leader) = memories.next() else { return Report::default() };
-            for memory in memories {
+            let mut threads = self.threads.iter_mut().take(wanted);
+            let Some(main) = threads.next() else { return Report::default() };
+            for data in threads {
                 let thread = thread::Builder::new().name("search".into()).stack_size(STACK_SIZE);
-                // Where the system has no thread to give, the search is weaker.
-                let _ = thread.spawn_scoped(scope, move || Worker::new(shared, memory, Role::Helps).deepen());
+                // Without the thread the search is only weaker.
+                let _ = thread.spawn_scoped(scope, move || Worker::new(shared, data, Role::Helper).deepen());
             }
             let slice = self.scheduler.as_ref().map(|scheduler| scheduler.begin(task.stop));
-            Worker::new(shared, leader, Role::Leads(slice)).deepen()
+            Worker::new(shared, main, Role::Main(slice)).deepen()
         })
     }
 
     fn new_game(&mut self) {
-        self.memories.iter_mut().for_each(Memory::clear);
+        self.threads.iter_mut().for_each(ThreadData::clear);
     }
 }
 

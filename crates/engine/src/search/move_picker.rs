@@ -1,201 +1,210 @@
-//! The order in which moves are tried: the table's move before any other is even generated, then
-//! captures that win, and only then are the others generated: killers, quiet moves by their history, and
-//! captures that lose.
+//! Staged move ordering: the table's move before any are generated, then captures that do not lose material,
+//! killers, quiet moves by history, and losing captures.
+//!
+//! Sources: Chess Programming Wiki, "Move Ordering" and "MVV-LVA"; staged generation as in Stockfish.
 
 use zeitnot_rules::{MAX_MOVES, Tactics};
 
 use super::{
     MAX_PLY,
-    history::{After, Before, History},
+    history::{History, PreviousMoves, QuietScores},
 };
 
-const WINNING: i32 = 1_000_000;
+/// Score offsets of the classes of moves; histories stay between them.
+const GOOD_NOISY: i32 = 1_000_000;
 const KILLER: i32 = 900_000;
 const SECOND_KILLER: i32 = KILLER - 1;
-const LOSING: i32 = -1_000_000;
+const BAD_NOISY: i32 = -1_000_000;
+/// Weight of the victim against the attacker in MVV-LVA.
+const VICTIM_WEIGHT: i32 = 16;
 
-/// What is to be looked at: every move, or only what may win something at once.
+/// Which moves are picked.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// All legal moves.
     All,
-    /// [`Tactics::noisy_moves`] whose exchange does not lose.
+    /// [`Tactics::noisy_moves`] that do not lose material by static exchange evaluation.
     Noisy,
 }
 
-/// A move and its place in the order.
+/// A picked move.
 #[derive(Copy, Clone, Debug)]
-pub struct Pick<M> {
+pub struct PickedMove<M> {
     /// The move.
     pub mv: M,
     /// Neither a capture nor a promotion.
     pub quiet: bool,
-    /// Of a quiet move.
+    /// History score of a quiet move.
     pub history: i32,
 }
 
-/// What comes next.
+/// Stage of the picker.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Stage {
-    TableMove,
-    /// The noisy moves are to be generated.
-    Start,
-    /// They are here, the others are not.
+    TtMove,
+    /// Noisy moves are generated next.
+    GenerateNoisy,
+    /// Noisy moves are being picked.
     Noisy,
-    /// All are here.
-    Rest,
-    /// So many were looked at that the others are in order by now, the best on top.
-    Sorted,
+    /// All moves are generated; the best is selected each time.
+    Remaining,
+    /// The remaining moves are sorted, best on top.
+    RemainingSorted,
 }
 
-/// So many of the last stage's moves are found by looking for the best; one of them often cuts.
-const SEARCHED: u8 = 3;
+/// Moves of the last stage found by selection before the rest is sorted; one of them often causes a cutoff.
+const SELECTION_PICKS: u8 = 3;
 
-/// The moves that are left of all nodes on the path, each with its place in the order; those of the deepest
-/// node are on top. A list for each node would make the frames of the search as large as the longest.
+/// The remaining moves of all nodes on the current line, with their scores; those of the deepest node are on
+/// top. A list in each stack frame would take far more memory.
 pub struct MoveStack<M>(Vec<(i32, M)>);
 
 impl<M> MoveStack<M> {
-    /// Room for every line, allocated once; its memory comes as lines get long.
+    /// Reserves room for the longest line; the system commits the pages on first use.
     pub fn new() -> Self {
         MoveStack(Vec::with_capacity((MAX_PLY as usize + 1) * MAX_MOVES))
     }
 
-    /// A search that was stopped leaves what it had.
+    /// Removes what a stopped search left.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Is no node being searched?
+    /// Returns whether no node holds moves.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Hands out the moves of one node, the most promising first.
-pub struct Picker<G: Tactics> {
+/// Picks the moves of one node, most promising first.
+pub struct MovePicker<G: Tactics> {
     scope: Scope,
-    table_move: Option<G::Move>,
-    /// Where the moves of this node begin in the pile.
+    tt_move: Option<G::Move>,
+    /// Start of this node's moves in the move stack.
     bottom: usize,
     stage: Stage,
-    /// How many of the last stage were handed out.
-    handed: u8,
+    /// Moves of the last stage picked so far.
+    picked: u8,
 }
 
-impl<G: Tactics> Picker<G> {
-    /// The table's move must be legal.
-    pub fn new(scope: Scope, table_move: Option<G::Move>, pile: &MoveStack<G::Move>) -> Self {
-        Picker { scope, table_move, bottom: pile.0.len(), stage: Stage::TableMove, handed: 0 }
+impl<G: Tactics> MovePicker<G> {
+    /// Starts with the table's move, which must be legal.
+    pub fn new(scope: Scope, tt_move: Option<G::Move>, move_stack: &MoveStack<G::Move>) -> Self {
+        MovePicker { scope, tt_move, bottom: move_stack.0.len(), stage: Stage::TtMove, picked: 0 }
     }
 
-    /// The next move. What the nodes below put on the pile is gone again.
+    /// Returns the next move. The nodes below must have removed their moves from the stack.
     pub fn next(
         &mut self,
         position: &G,
         history: &History<G>,
-        pile: &mut MoveStack<G::Move>,
-        before: &Before,
+        move_stack: &mut MoveStack<G::Move>,
+        before: &PreviousMoves,
         ply: u16,
-    ) -> Option<Pick<G::Move>> {
-        if self.stage == Stage::TableMove {
-            self.stage = Stage::Start;
-            if let Some(mv) = self.table_move {
+    ) -> Option<PickedMove<G::Move>> {
+        if self.stage == Stage::TtMove {
+            self.stage = Stage::GenerateNoisy;
+            if let Some(mv) = self.tt_move {
                 let quiet = position.gain(mv) == 0;
-                let history = if quiet { history.of(position, mv, before) } else { 0 };
-                return Some(Pick { mv, quiet, history });
+                let history = if quiet { history.score(position, mv, before) } else { 0 };
+                return Some(PickedMove { mv, quiet, history });
             }
         }
-        if self.stage == Stage::Start {
-            self.generate_noisy(position, pile);
+        if self.stage == Stage::GenerateNoisy {
+            self.generate_noisy(position, move_stack);
             self.stage = Stage::Noisy;
         }
         loop {
-            let Some((rank, mv)) = self.take_best(pile) else {
+            let Some((rank, mv)) = self.take_best(move_stack) else {
                 if self.stage != Stage::Noisy || self.scope == Scope::Noisy {
                     return None;
                 }
-                self.generate_rest(position, history, pile, before, ply);
-                self.stage = Stage::Rest;
+                self.generate_remaining(position, history, move_stack, before, ply);
+                self.stage = Stage::Remaining;
                 continue;
             };
-            if rank >= WINNING && !position.exchange(mv, 0) {
+            if rank >= GOOD_NOISY && !position.exchange(mv, 0) {
                 if self.scope == Scope::All {
-                    pile.0.push((rank - WINNING + LOSING, mv));
+                    move_stack.0.push((rank - GOOD_NOISY + BAD_NOISY, mv));
                 }
                 continue;
             }
             let quiet = position.gain(mv) == 0;
             let history = match rank {
                 _ if !quiet => 0,
-                KILLER | SECOND_KILLER => history.of(position, mv, before),
-                // It was ranked by its history, and there is no need to look that up again.
+                KILLER | SECOND_KILLER => history.score(position, mv, before),
+                // Its score is its history.
                 rank => rank,
             };
-            return Some(Pick { mv, quiet, history });
+            return Some(PickedMove { mv, quiet, history });
         }
     }
 
-    /// Takes the move with the highest rank off the pile, of those whose turn has come.
-    fn take_best(&mut self, pile: &mut MoveStack<G::Move>) -> Option<(i32, G::Move)> {
-        let left = &mut pile.0[self.bottom..];
-        if self.stage == Stage::Rest && self.handed == SEARCHED {
+    /// Removes the best-scored move of the current stage.
+    fn take_best(&mut self, move_stack: &mut MoveStack<G::Move>) -> Option<(i32, G::Move)> {
+        let left = &mut move_stack.0[self.bottom..];
+        if self.stage == Stage::Remaining && self.picked == SELECTION_PICKS {
             left.sort_unstable_by_key(|(rank, _)| *rank);
-            self.stage = Stage::Sorted;
+            self.stage = Stage::RemainingSorted;
         }
-        if self.stage == Stage::Sorted {
-            return if left.is_empty() { None } else { pile.0.pop() };
+        if self.stage == Stage::RemainingSorted {
+            return if left.is_empty() { None } else { move_stack.0.pop() };
         }
         let (best, &(rank, _)) = left.iter().enumerate().max_by_key(|(_, (rank, _))| *rank)?;
-        if rank < WINNING {
+        if rank < GOOD_NOISY {
             if self.stage == Stage::Noisy {
                 return None;
             }
-            self.handed += 1;
+            self.picked += 1;
         }
-        Some(pile.0.swap_remove(self.bottom + best))
+        Some(move_stack.0.swap_remove(self.bottom + best))
     }
 
-    /// Not inlined: the list is long, and shall not stay on the stack while the nodes below are searched.
+    /// Not inlined: the long move list must not stay on the stack while the nodes below are searched.
     #[inline(never)]
-    fn generate_noisy(&self, position: &G, pile: &mut MoveStack<G::Move>) {
+    fn generate_noisy(&self, position: &G, move_stack: &mut MoveStack<G::Move>) {
         let moves = position.noisy_moves();
-        // By reference: taking it apart by value would copy all of it.
-        let others = moves.iter().copied().filter(|&mv| Some(mv) != self.table_move);
-        pile.0.extend(others.map(|mv| (promise(position, mv), mv)));
+        // By reference: consuming the list would copy all of it.
+        let others = moves.iter().copied().filter(|&mv| Some(mv) != self.tt_move);
+        move_stack.0.extend(others.map(|mv| (mvv_lva(position, mv), mv)));
     }
 
-    /// As above.
+    /// Not inlined, as above.
     #[inline(never)]
-    fn generate_rest(
+    fn generate_remaining(
         &self,
         position: &G,
         history: &History<G>,
-        pile: &mut MoveStack<G::Move>,
-        before: &Before,
+        move_stack: &mut MoveStack<G::Move>,
+        before: &PreviousMoves,
         ply: u16,
     ) {
         let moves = position.moves();
-        let (killers, history) = (history.killers(ply), history.after(before, position.side()));
-        let is_new = |&mv: &G::Move| Some(mv) != self.table_move && !position.is_noisy(mv);
+        let (killers, history) = (history.killers(ply), history.quiet_scores(before, position.side()));
+        let is_new = |&mv: &G::Move| Some(mv) != self.tt_move && !position.is_noisy(mv);
         let others = moves.iter().copied().filter(is_new);
-        pile.0.extend(others.map(|mv| (rank(position, mv, &history, killers), mv)));
+        move_stack.0.extend(others.map(|mv| (score_move(position, mv, &history, killers), mv)));
     }
 
-    /// The node is done with: takes the moves that are left off the pile.
-    pub fn leave(self, pile: &mut MoveStack<G::Move>) {
-        pile.0.truncate(self.bottom);
+    /// Removes the node's remaining moves from the stack.
+    pub fn finish(self, move_stack: &mut MoveStack<G::Move>) {
+        move_stack.0.truncate(self.bottom);
     }
 }
 
-/// The place of a capture or a promotion: the most valuable victim, then the least valuable attacker.
-fn promise<G: Tactics>(position: &G, mv: G::Move) -> i32 {
-    WINNING + 16 * position.gain(mv) - position.worth(mv)
+/// Scores a noisy move: most valuable victim, then least valuable attacker.
+fn mvv_lva<G: Tactics>(position: &G, mv: G::Move) -> i32 {
+    GOOD_NOISY + VICTIM_WEIGHT * position.gain(mv) - position.worth(mv)
 }
 
-fn rank<G: Tactics>(position: &G, mv: G::Move, history: &After<'_>, killers: [Option<G::Move>; 2]) -> i32 {
+fn score_move<G: Tactics>(
+    position: &G,
+    mv: G::Move,
+    history: &QuietScores<'_>,
+    killers: [Option<G::Move>; 2],
+) -> i32 {
     if position.gain(mv) > 0 {
-        promise(position, mv)
+        mvv_lva(position, mv)
     } else if killers[0] == Some(mv) {
         KILLER
     } else if killers[1] == Some(mv) {
@@ -210,28 +219,28 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::search::history::Tried;
+    use crate::search::history::TriedQuiets;
     use zeitnot_rules::{Game, Packed, chess::Chess};
 
-    /// All that is handed out in a position, by a history in which moves have cut at many depths.
+    /// All moves picked in a position, with a history of cutoffs at many depths.
     fn picked(
         position: &Chess,
-        table_move: Option<<Chess as Game>::Move>,
-    ) -> Vec<Pick<<Chess as Game>::Move>> {
+        tt_move: Option<<Chess as Game>::Move>,
+    ) -> Vec<PickedMove<<Chess as Game>::Move>> {
         let mut history = History::new(Arc::default());
-        let before = Before::default();
+        let before = PreviousMoves::default();
         for (depth, mv) in position.moves().into_iter().filter(|&mv| position.gain(mv) == 0).enumerate() {
-            history.cutoff(position, mv, &Tried::new(), &before, (0, depth as i32 * 7 % 10));
+            history.cutoff(position, mv, &TriedQuiets::new(), &before, (0, depth as i32 * 7 % 10));
         }
-        let mut pile = MoveStack::new();
-        let mut picker = Picker::new(Scope::All, table_move, &pile);
+        let mut move_stack = MoveStack::new();
+        let mut picker = MovePicker::new(Scope::All, tt_move, &move_stack);
         let mut all = Vec::new();
-        while let Some(pick) = picker.next(position, &history, &mut pile, &before, 0) {
-            assert!(!pick.quiet || pick.history == history.of(position, pick.mv, &before));
+        while let Some(pick) = picker.next(position, &history, &mut move_stack, &before, 0) {
+            assert!(!pick.quiet || pick.history == history.score(position, pick.mv, &before));
             all.push(pick);
         }
-        picker.leave(&mut pile);
-        assert!(pile.is_empty());
+        picker.finish(&mut move_stack);
+        assert!(move_stack.is_empty());
         all
     }
 
@@ -250,12 +259,12 @@ mod tests {
                 packed
             };
             let moves = position.moves();
-            for table_move in [None, moves.first().copied(), moves.last().copied()] {
-                let all = picked(&position, table_move);
-                assert!(table_move.is_none_or(|mv| all[0].mv == mv));
+            for tt_move in [None, moves.first().copied(), moves.last().copied()] {
+                let all = picked(&position, tt_move);
+                assert!(tt_move.is_none_or(|mv| all[0].mv == mv));
                 assert_eq!(packed(all.iter().map(|pick| pick.mv).collect()), packed(moves.to_vec()), "{fen}");
                 // The two killers come before the others, wherever their history would put them.
-                let others = all.iter().skip(usize::from(table_move.is_some())).filter(|pick| pick.quiet);
+                let others = all.iter().skip(usize::from(tt_move.is_some())).filter(|pick| pick.quiet);
                 assert!(others.skip(2).is_sorted_by(|one, next| one.history >= next.history), "{fen}");
             }
         }

@@ -1,6 +1,6 @@
-//! The best moves at the root, as many as are asked for: each is searched for among those that are not found yet.
+//! MultiPV: the best root moves, each searched among those not yet found.
 //!
-//! Source: as Stockfish does it for UCI's option `MultiPV`.
+//! Source: Stockfish's implementation of the UCI option `MultiPV`.
 
 use std::{cmp::Reverse, mem, num::NonZeroU16, ops::ControlFlow, sync::atomic::Ordering::Relaxed};
 
@@ -12,53 +12,53 @@ use crate::{
     eval::{EngineGame, State},
 };
 
-/// A move at the root, and how it goes on.
-struct Found<M> {
+/// A root move with its line.
+struct RootLine<M> {
     mv: Packed,
     score: Score,
     seldepth: u16,
-    /// The part of the nodes that was spent on it, in thousandths.
+    /// Share of the iteration's nodes, in permille.
     share: u16,
     pv: Vec<M>,
 }
 
-/// The lines of the iteration that runs, and those of the one before, the best first.
-pub(super) struct Lines<M> {
+/// The lines of this iteration and of the previous one, best first.
+pub(super) struct MultiPv<M> {
     wanted: usize,
-    found: Vec<Found<M>>,
-    before: Vec<Found<M>>,
+    found: Vec<RootLine<M>>,
+    previous: Vec<RootLine<M>>,
 }
 
-impl<M> Lines<M> {
-    /// So many in each iteration.
+impl<M> MultiPv<M> {
+    /// Searches this many lines in each iteration.
     pub fn new(wanted: usize) -> Self {
-        Lines { wanted, found: Vec::new(), before: Vec::new() }
+        MultiPv { wanted, found: Vec::new(), previous: Vec::new() }
     }
 
-    /// Is a line that is not the first searched for?
-    pub fn is_behind_first(&self) -> bool {
+    /// Returns whether a line other than the first is being searched.
+    pub fn is_secondary(&self) -> bool {
         !self.found.is_empty()
     }
 
-    /// Is the move the first of a line that is found already?
+    /// Returns whether a line that begins with this move has been found.
     pub fn has(&self, mv: Packed) -> bool {
         self.found.iter().any(|line| line.mv == mv)
     }
 
-    /// What the next line was an iteration before, and its score.
-    fn next_before(&self) -> Option<&Found<M>> {
-        self.before.iter().find(|line| !self.has(line.mv))
+    /// The best line of the previous iteration that has not been found again.
+    fn next_previous(&self) -> Option<&RootLine<M>> {
+        self.previous.iter().find(|line| !self.has(line.mv))
     }
 
-    /// With which move a line that is not the first is likely to begin: the table tells that of the first only.
+    /// Likely first move of a secondary line; the transposition table knows only that of the first line.
     pub fn hint(&self) -> Option<Packed> {
-        self.next_before().filter(|_| self.is_behind_first()).map(|line| line.mv)
+        self.next_previous().filter(|_| self.is_secondary()).map(|line| line.mv)
     }
 }
 
 impl<G: EngineGame> Worker<'_, G> {
-    /// How many lines there can be of those that are wanted.
-    pub(super) fn most_lines(&self, root: &G) -> usize {
+    /// Number of lines to search: as many as requested and possible.
+    pub(super) fn line_count(&self, root: &G) -> usize {
         let wanted = self.shared.task.limits.multipv.map_or(1, NonZeroU16::get).into();
         if wanted == 1 {
             return 1;
@@ -67,58 +67,57 @@ impl<G: EngineGame> Worker<'_, G> {
         moves.iter().filter(|&&mv| self.is_wanted(root.pack(mv))).count().clamp(1, wanted)
     }
 
-    /// Searches the root to the depth of this iteration, line by line. The score is that of the first, which was
-    /// expected near this.
+    /// Searches all lines to the depth of this iteration. Returns the score of the first, expected near `expected`.
     pub(super) fn iterate(&mut self, root: &G, state: &State<G>, expected: Score) -> Result<Score, Stopped> {
-        self.lines.before = mem::take(&mut self.lines.found);
+        self.multipv.previous = mem::take(&mut self.multipv.found);
         let mut first = expected;
-        for index in 0..self.lines.wanted {
-            let expected = self.lines.next_before().map_or(first, |line| line.score);
-            let score = self.aspire(root, state, self.iteration, expected)?;
+        for index in 0..self.multipv.wanted {
+            let expected = self.multipv.next_previous().map_or(first, |line| line.score);
+            let score = self.aspiration_search(root, state, self.iteration, expected)?;
             if index == 0 {
                 first = score;
             }
-            if self.leads() || self.lines.wanted > 1 {
+            if self.is_main() || self.multipv.wanted > 1 {
                 let found = self.found(root, score);
-                self.lines.found.extend(found);
+                self.multipv.found.extend(found);
             }
         }
-        if self.lines.wanted > 1 {
+        if self.multipv.wanted > 1 {
             first = self.sort_lines().unwrap_or(first);
         }
         Ok(first)
     }
 
-    fn found(&mut self, root: &G, score: Score) -> Option<Found<G::Move>> {
+    fn found(&mut self, root: &G, score: Score) -> Option<RootLine<G::Move>> {
         let pv = self.pv().root(root);
         let mv = root.pack(*pv.first()?);
-        Some(Found { mv, score, seldepth: self.seldepth, share: self.share(), pv })
+        Some(RootLine { mv, score, seldepth: self.seldepth, share: self.share(), pv })
     }
 
-    /// A later line may turn out better than the first: then its move is the one to play.
+    /// Sorts the lines; a secondary line that turned out better than the first gives the move to play.
     fn sort_lines(&mut self) -> Option<Score> {
-        let searched_first = self.lines.found.first()?.mv;
-        self.lines.found.sort_by_key(|line| Reverse(line.score));
-        let first = self.lines.found.first()?;
+        let searched_first = self.multipv.found.first()?.mv;
+        self.multipv.found.sort_by_key(|line| Reverse(line.score));
+        let first = self.multipv.found.first()?;
         let (mv, score) = (first.mv, first.score);
         if mv != searched_first {
-            self.decide(mv, score);
+            self.publish_move(mv, score);
         }
         Some(score)
     }
 
-    /// Tells of the iteration. Is another one wanted, by what is heard of the first line?
-    pub(super) fn tell(&self, depth: u16) -> ControlFlow<()> {
+    /// Reports the iteration and returns the callback's verdict on the first line.
+    pub(super) fn report(&self, depth: u16) -> ControlFlow<()> {
         let (nodes, time) = (self.all_nodes(), self.shared.began.elapsed());
         let hashfull = self.shared.table.hashfull();
         let tb_hits = self.shared.hits.load(Relaxed);
-        let tell = |(line, found): (u16, &Found<G::Move>)| {
+        let tell = |(line, found): (u16, &RootLine<G::Move>)| {
             (self.shared.task.watch)(&Progress {
                 multipv: line,
                 depth,
                 seldepth: found.seldepth.max(depth),
                 best_move_share: found.share,
-                score: self.shared.told(found.score),
+                score: self.shared.reported_score(found.score),
                 nodes,
                 tb_hits,
                 time,
@@ -126,7 +125,7 @@ impl<G: EngineGame> Worker<'_, G> {
                 pv: found.pv.clone(),
             })
         };
-        let mut verdicts = (1..).zip(&self.lines.found).map(tell);
+        let mut verdicts = (1..).zip(&self.multipv.found).map(tell);
         let first = verdicts.next().unwrap_or(ControlFlow::Continue(()));
         verdicts.for_each(drop);
         first

@@ -1,5 +1,4 @@
-//! Quiescence: the captures are played out before a position is judged, so that no score is taken in
-//! the middle of an exchange.
+//! Quiescence search: captures and promotions are resolved before a position is evaluated.
 //!
 //! Source: Chess Programming Wiki, "Quiescence Search" and "Delta Pruning".
 
@@ -12,11 +11,11 @@ use crate::{
     transposition_table::{Bound, Entry},
 };
 
-/// A capture that stays below alpha by more than this is not tried.
+/// Delta-pruning margin: captures that stay this far below alpha are skipped.
 const DELTA: i32 = 180;
 
 impl<G: EngineGame> Worker<'_, G> {
-    /// The score of a position once nothing hangs any more.
+    /// Returns the score once the captures are played out.
     pub(super) fn quiesce<K: NodeType>(
         &mut self,
         position: &G,
@@ -26,35 +25,35 @@ impl<G: EngineGame> Worker<'_, G> {
     ) -> Result<Score, Stopped> {
         self.count(ply)?;
         self.pv().clear(ply);
-        if let Some(score) = self.settled(position, ply) {
+        if let Some(score) = self.terminal_score(position, ply) {
             return Ok(score);
         }
-        let check = position.is_check();
+        let in_check = position.is_check();
         if ply >= MAX_PLY {
-            return Ok(if check { Score::ZERO } else { self.judge(state, position) });
+            return Ok(if in_check { Score::ZERO } else { self.raw_eval(state, position) });
         }
         let entry = self.shared.table.probe(position.key());
         if !K::PV
-            && let Some(score) = entry.and_then(|e| e.settles(0, window, ply))
+            && let Some(score) = entry.and_then(|e| e.cutoff_score(0, window, ply))
         {
             return Ok(score);
         }
 
         let alpha = window.alpha;
-        let judged = (!check).then(|| entry.map_or_else(|| self.judge(state, position), |e| e.eval));
-        let like = self.likeness(state, position, ply);
-        let eval = judged.map(|judged| self.corrected(judged, &like));
+        let raw_eval = (!in_check).then(|| entry.map_or_else(|| self.raw_eval(state, position), |e| e.eval));
+        let correction_key = self.correction_key(state, position, ply);
+        let eval = raw_eval.map(|raw_eval| self.corrected_eval(raw_eval, &correction_key));
         let mut best = eval.unwrap_or(Score::NEG_INFINITE);
         if best >= window.beta {
             return Ok(best);
         }
         window.alpha = window.alpha.max(best);
 
-        let scope = if check { Scope::All } else { Scope::Noisy };
-        let table_move = entry.and_then(|e| position.unpack(e.mv));
-        let table_move = table_move.filter(|&mv| check || position.gain(mv) > 0);
-        let mut picker = self.picker(scope, table_move);
-        let before = self.before(ply);
+        let scope = if in_check { Scope::All } else { Scope::Noisy };
+        let tt_move = entry.and_then(|e| position.unpack(e.mv));
+        let tt_move = tt_move.filter(|&mv| in_check || position.gain(mv) > 0);
+        let mut picker = self.picker(scope, tt_move);
+        let before = self.previous_moves(ply);
         let (mut best_move, mut count) = (None, 0);
         while let Some(pick) = self.pick(&mut picker, position, &before, ply) {
             count += 1;
@@ -63,12 +62,12 @@ impl<G: EngineGame> Worker<'_, G> {
                 best = best.max(hope);
                 continue;
             }
-            // Out of check one quiet way is enough to know that it is no mate.
-            if check && pick.quiet && !best.is_loss() {
+            // One quiet evasion is enough to know that it is not mate.
+            if in_check && pick.quiet && !best.is_loss() {
                 continue;
             }
             let child = self.child(position, pick.mv);
-            let score = -self.follow((position, state, ply), pick.mv, &child, |worker, next| {
+            let score = -self.search_child((position, state, ply), pick.mv, &child, |worker, next| {
                 worker.quiesce::<K::Child>(&child, next, -window, ply + 1)
             })?;
             best = best.max(score);
@@ -76,15 +75,15 @@ impl<G: EngineGame> Worker<'_, G> {
                 window.alpha = score;
                 best_move = Some(pick.mv);
                 if K::PV {
-                    self.pv().raise(ply, position.pack(pick.mv));
+                    self.pv().update(ply, position.pack(pick.mv));
                 }
                 if score >= window.beta {
                     break;
                 }
             }
         }
-        self.leave_moves(picker);
-        if check && count == 0 {
+        self.finish_moves(picker);
+        if in_check && count == 0 {
             return Ok(Score::from_outcome(position.stuck(), position.side(), ply));
         }
 
@@ -94,7 +93,7 @@ impl<G: EngineGame> Worker<'_, G> {
             _ => Bound::Upper,
         };
         let mv = best_move.map_or(Packed::NONE, |mv| position.pack(mv));
-        let (score, eval) = (best.to_tt(ply), judged.unwrap_or(Score::NEG_INFINITE));
+        let (score, eval) = (best.to_tt(ply), raw_eval.unwrap_or(Score::NEG_INFINITE));
         self.shared.table.store(position.key(), Entry { mv, score, eval, depth: 0, bound });
         Ok(best)
     }

@@ -1,4 +1,4 @@
-//! Endgame tables in the search: right after a capture or a pawn's move they are asked who wins.
+//! Probing WDL tablebases in the search, right after captures and pawn moves.
 //!
 //! Source: Chess Programming Wiki, "Syzygy Bases".
 
@@ -12,59 +12,66 @@ use crate::{
     transposition_table::{Bound, Entry},
 };
 
-/// What a table says counts as this much deeper a search.
-const DEEPER: i32 = 6;
+/// Extra depth at which a tablebase result is stored in the transposition table, as in Stockfish.
+const DEPTH_BONUS: i32 = 6;
 
-/// What the tables say of a node.
-pub(super) enum Known {
-    /// They do not know, or are not to be asked.
-    Nothing,
-    /// Nothing is to be searched.
-    All(Score),
-    /// It is won, so it is worth this at least; a search may find a mate.
-    AtLeast(Score),
+/// Result of probing a node.
+pub(super) enum TbResult {
+    /// Not covered by the tables.
+    Unknown,
+    /// Exact, or outside the window: no search is needed.
+    Cutoff(Score),
+    /// Won: worth at least this; the search may find a mate.
+    LowerBound(Score),
 }
 
 impl<G: EngineGame> Worker<'_, G> {
-    /// Asks the tables. Costs a glance where there are none.
+    /// Probes the tablebases; cheap where there are none.
     #[inline]
-    pub(super) fn ask_tables<K: NodeType>(
+    pub(super) fn probe_tablebases<K: NodeType>(
         &mut self,
         position: &G,
         state: &State<G>,
         depth: i32,
         window: Window,
         ply: u16,
-    ) -> Known {
+    ) -> TbResult {
         match self.shared.tables {
-            Some(tables) if !K::ROOT && tables.may_know(position, depth) => {
-                self.look_up(position, state, depth, window, ply)
+            Some(tables) if !K::ROOT && tables.covers(position, depth) => {
+                self.probe_wdl(position, state, depth, window, ply)
             }
-            _ => Known::Nothing,
+            _ => TbResult::Unknown,
         }
     }
 
     #[inline(never)]
-    fn look_up(&mut self, position: &G, state: &State<G>, depth: i32, window: Window, ply: u16) -> Known {
-        let Some(end) = self.shared.tables.and_then(|tables| tables.end(position)) else {
-            return Known::Nothing;
+    fn probe_wdl(
+        &mut self,
+        position: &G,
+        state: &State<G>,
+        depth: i32,
+        window: Window,
+        ply: u16,
+    ) -> TbResult {
+        let Some(wdl) = self.shared.tables.and_then(|tables| tables.wdl(position)) else {
+            return TbResult::Unknown;
         };
         self.shared.hits.fetch_add(1, Relaxed);
-        // The disk may have been slow.
-        self.look_soon();
-        let score = Score::from_wdl(end, ply);
+        // Disk access may have been slow.
+        self.check_limits_soon();
+        let score = Score::from_wdl(wdl, ply);
         let bound = match score {
             _ if !score.is_decisive() => Bound::Exact,
             _ if score > Score::ZERO => Bound::Lower,
             _ => Bound::Upper,
         };
         if bound == Bound::Lower && score < window.beta {
-            return Known::AtLeast(score);
+            return TbResult::LowerBound(score);
         }
-        let eval = if position.is_check() { Score::NEG_INFINITE } else { self.judge(state, position) };
-        let depth = (depth + DEEPER).min(MAX_DEPTH.into()) as u8;
+        let eval = if position.is_check() { Score::NEG_INFINITE } else { self.raw_eval(state, position) };
+        let depth = (depth + DEPTH_BONUS).min(MAX_DEPTH.into()) as u8;
         let entry = Entry { mv: Packed::NONE, score: score.to_tt(ply), eval, depth, bound };
         self.shared.table.store(position.key(), entry);
-        Known::All(score)
+        TbResult::Cutoff(score)
     }
 }

@@ -1,4 +1,4 @@
-//! What the search must find, and what it must never do.
+//! Tests of the search: mates, draws, limits.
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use zeitnot_rules::{Game, GameHistory, Packed, chess::Chess};
 use super::*;
 use crate::{Decision, Limits, Report};
 
-/// Searches with these limits: the decision, and the last iteration told.
+/// Searches with these limits; returns the decision, the last progress and the report.
 fn search(
     line: &GameHistory<Chess>,
     limits: Limits,

@@ -1,4 +1,4 @@
-//! One thread of a search: its memory, its path, its clock, and the loop that deepens.
+//! One search thread: its stack, its histories, its limits, and iterative deepening.
 
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -10,9 +10,9 @@ use zeitnot_rules::{Key, Outcome, Packed, PieceTo, Tactics};
 use super::{
     MAX_PLY, Node, Report, Score, Shared,
     correction::{Correction, CorrectionKey},
-    history::{Before, History, HistoryPool, Tried},
-    move_picker::{MoveStack, Pick, Picker, Scope},
-    multipv::Lines,
+    history::{History, HistoryPool, PreviousMoves, TriedQuiets},
+    move_picker::{MovePicker, MoveStack, PickedMove, Scope},
+    multipv::MultiPv,
     pv::PvTable,
 };
 use crate::{
@@ -22,40 +22,40 @@ use crate::{
     scheduler::TimeSlice,
 };
 
-/// No iteration goes deeper: tables keep depths in a byte, and lines end at [`MAX_PLY`].
+/// Deepest iteration: tables keep depths in a byte, and lines end at [`MAX_PLY`].
 pub(super) const MAX_DEPTH: u16 = 120;
 
-/// The clock is looked at once in so many nodes.
-const NODES_BETWEEN_LOOKS: u64 = 1024;
+/// Nodes between two checks of the limits.
+const LIMIT_CHECK_INTERVAL: u64 = 1024;
 
-/// What a thread keeps from search to search, so that searching allocates nothing.
-pub(super) struct Memory<G: Tactics> {
+/// Thread state that is kept between searches, so that searching does not allocate.
+pub(super) struct ThreadData<G: Tactics> {
     history: History<G>,
     correction: Correction,
-    pile: MoveStack<G::Move>,
+    move_stack: MoveStack<G::Move>,
     pv: PvTable,
-    path: Box<[Step]>,
+    stack: Box<[StackEntry]>,
     keys: Vec<Key>,
 }
 
-/// A ply of the path from the root.
+/// One ply of the line from the root.
 #[derive(Copy, Clone)]
-struct Step {
-    /// `None`: a pass.
+struct StackEntry {
+    /// `None` for a null move.
     played: Option<PieceTo>,
-    /// `None`: in check, or not known yet.
+    /// Static evaluation; `None` in check, or if not computed yet.
     eval: Option<Score>,
 }
 
-impl<G: Tactics> Memory<G> {
+impl<G: Tactics> ThreadData<G> {
     pub fn new(history_pool: Arc<HistoryPool>) -> Self {
-        let path = vec![Step { played: None, eval: None }; MAX_PLY as usize + 1];
-        Memory {
+        let stack = vec![StackEntry { played: None, eval: None }; MAX_PLY as usize + 1];
+        ThreadData {
             history: History::new(history_pool),
             correction: Correction::new(),
-            pile: MoveStack::new(),
+            move_stack: MoveStack::new(),
             pv: PvTable::new(),
-            path: path.into_boxed_slice(),
+            stack: stack.into_boxed_slice(),
             keys: Vec::new(),
         }
     }
@@ -66,48 +66,48 @@ impl<G: Tactics> Memory<G> {
     }
 }
 
-/// What a thread is for.
+/// Role of a search thread.
 pub(super) enum Role<'s> {
-    /// The first thread keeps the time and publishes; it runs when it is its turn.
-    Leads(Option<TimeSlice<'s>>),
-    /// The others fill the table for it.
-    Helps,
+    /// Keeps the time and publishes moves; runs when the scheduler lets it.
+    Main(Option<TimeSlice<'s>>),
+    /// Fills the transposition table for the main thread.
+    Helper,
 }
 
-/// A thread at work.
+/// A running search thread.
 pub(super) struct Worker<'s, G: EngineGame> {
     pub shared: &'s Shared<'s, G>,
-    memory: &'s mut Memory<G>,
+    data: &'s mut ThreadData<G>,
     role: Role<'s>,
-    /// The depth of this iteration.
+    /// Depth of the current iteration.
     pub iteration: i32,
-    /// Keys in `memory.keys` that were on the board before the search began.
+    /// Number of `data.keys` that belong to the game, not to the search.
     played_keys: usize,
     nodes: u64,
-    /// How many of them the others have been told of.
-    told: u64,
-    next_look: u64,
+    /// Nodes already added to the shared counter.
+    reported_nodes: u64,
+    next_check: u64,
     pub seldepth: u16,
     root: RootEffort,
-    pub lines: Lines<G::Move>,
+    pub multipv: MultiPv<G::Move>,
 }
 
-/// Where the nodes of an iteration went.
+/// Nodes spent on the best root move in one iteration.
 struct RootEffort {
-    /// Counted before the iteration began.
+    /// Node count when the iteration began.
     before: u64,
     best: Packed,
     on_best: u64,
 }
 
 impl RootEffort {
-    /// The best move changes, or is found again with another window.
+    /// Adds nodes to the best move, which may be new or found again with another window.
     fn found(&mut self, mv: Packed, nodes: u64) {
         let already = if self.best == mv { self.on_best } else { 0 };
         (self.best, self.on_best) = (mv, already + nodes);
     }
 
-    /// The part of the best move, in thousandths.
+    /// Share of the best move in the nodes of the iteration, in permille.
     fn share(&self, nodes: u64) -> u16 {
         let all = (nodes - self.before).max(1);
         (self.on_best.min(all) * 1000 / all) as u16
@@ -115,37 +115,37 @@ impl RootEffort {
 }
 
 impl<'s, G: EngineGame> Worker<'s, G> {
-    pub fn new(shared: &'s Shared<'s, G>, memory: &'s mut Memory<G>, role: Role<'s>) -> Self {
-        memory.history.new_search();
-        memory.pile.clear();
-        memory.keys.clear();
-        memory.keys.extend_from_slice(shared.task.game.keys());
-        memory.keys.reserve(MAX_PLY as usize + 1);
-        let played_keys = memory.keys.len();
+    pub fn new(shared: &'s Shared<'s, G>, data: &'s mut ThreadData<G>, role: Role<'s>) -> Self {
+        data.history.new_search();
+        data.move_stack.clear();
+        data.keys.clear();
+        data.keys.extend_from_slice(shared.task.game.keys());
+        data.keys.reserve(MAX_PLY as usize + 1);
+        let played_keys = data.keys.len();
         let mut worker = Worker {
             shared,
-            memory,
+            data,
             role,
             iteration: 0,
             played_keys,
             nodes: 0,
-            told: 0,
-            next_look: 0,
+            reported_nodes: 0,
+            next_check: 0,
             seldepth: 0,
             root: RootEffort { before: 0, best: Packed::NONE, on_best: 0 },
-            lines: Lines::new(1),
+            multipv: MultiPv::new(1),
         };
-        worker.lines = Lines::new(worker.most_lines(shared.task.game.now()));
+        worker.multipv = MultiPv::new(worker.line_count(shared.task.game.now()));
         worker
     }
 
-    /// Searches deeper and deeper until a limit is reached.
+    /// Runs iterative deepening until a limit is reached.
     pub fn deepen(mut self) -> Report {
-        let _others_stop = RaiseOnDrop(self.leads().then_some(&self.shared.done));
+        let _others_stop = RaiseOnDrop(self.is_main().then_some(&self.shared.done));
         let root = self.shared.task.game.now();
-        let state = self.shared.judge.root(root);
-        let mut score = self.shared.judge.score(&state, root);
-        self.publish_first(root, score);
+        let state = self.shared.evaluator.refresh(root);
+        let mut score = self.shared.evaluator.evaluate(&state, root);
+        self.publish_initial(root, score);
         let mut depth = 0;
         while depth < self.shared.task.limits.depth.unwrap_or(MAX_DEPTH).clamp(1, MAX_DEPTH) {
             self.iteration = i32::from(depth) + 1;
@@ -155,107 +155,108 @@ impl<'s, G: EngineGame> Worker<'s, G> {
                 Ok(found) => score = found,
                 Err(Stopped) => break,
             }
-            debug_assert!(self.memory.pile.is_empty(), "a node has left moves behind");
+            debug_assert!(self.data.move_stack.is_empty(), "a node has left moves behind");
             depth += 1;
-            if self.leads() && (self.tell(depth).is_break() || self.has_mate(score)) {
+            if self.is_main() && (self.report(depth).is_break() || self.has_mate(score)) {
                 break;
             }
         }
         Report { nodes: self.all_nodes(), depth, time: self.shared.began.elapsed() }
     }
 
-    /// Before anything is searched: what the table knows, or the move that stands there already.
-    fn publish_first(&self, root: &G, score: Score) {
+    /// Publishes the table's move, or keeps the published one, before the first iteration.
+    fn publish_initial(&self, root: &G, score: Score) {
         let known = self.shared.table.probe(root.key()).map(|e| e.mv);
         let known = known.filter(|&mv| root.unpack(mv).is_some() && self.is_wanted(mv));
         let mv = known.unwrap_or(self.shared.task.best.read().mv);
-        if self.leads() {
+        if self.is_main() {
             self.shared.task.best.publish(Best { mv, score, depth: 0 });
         }
     }
 
-    /// A better move at the root, found since this count of nodes.
+    /// Publishes a new best root move, whose search began at this node count.
     pub fn publish(&mut self, root: &G, mv: G::Move, score: Score, since: u64) {
-        if self.lines.is_behind_first() {
+        if self.multipv.is_secondary() {
             return;
         }
         let mv = root.pack(mv);
         self.root.found(mv, self.nodes - since);
-        self.decide(mv, score);
+        self.publish_move(mv, score);
     }
 
-    /// This is the move to play.
-    pub fn decide(&self, mv: Packed, score: Score) {
-        if self.leads() {
+    /// Publishes the move to play.
+    pub fn publish_move(&self, mv: Packed, score: Score) {
+        if self.is_main() {
             let depth = self.iteration as u16;
-            self.shared.task.best.publish(Best { mv, score: self.shared.told(score), depth });
+            self.shared.task.best.publish(Best { mv, score: self.shared.reported_score(score), depth });
         }
     }
 
-    /// Counted by this thread.
+    /// Nodes searched by this thread.
     pub fn nodes(&self) -> u64 {
         self.nodes
     }
 
-    /// The part of this iteration's nodes that was spent on the best move, in thousandths.
+    /// Share of the best root move in this iteration's nodes, in permille.
     pub fn share(&self) -> u16 {
         self.root.share(self.nodes)
     }
 
-    /// Is the mate found that was asked for?
+    /// Returns whether the mate of `go mate` has been found.
     fn has_mate(&self, score: Score) -> bool {
         let found = score.mate_moves().filter(|_| score > Score::ZERO).map(|moves| moves.unsigned_abs());
         self.shared.task.limits.mate.zip(found).is_some_and(|(wanted, found)| found <= wanted)
     }
 
-    /// Are only some moves asked for at the root?
+    /// Returns whether only some of the root moves are searched.
     pub fn is_restricted(&self) -> bool {
-        !self.shared.task.limits.root_moves.is_empty() || self.lines.is_behind_first()
+        !self.shared.task.limits.root_moves.is_empty() || self.multipv.is_secondary()
     }
 
-    /// Is the move among those asked for at the root, and in no line yet?
+    /// Returns whether a root move is to be searched: requested, and not yet the first of a line.
     pub fn is_wanted(&self, mv: Packed) -> bool {
         let wanted = self.shared.wanted;
-        (wanted.is_empty() || wanted.contains(&mv)) && !self.lines.has(mv)
+        (wanted.is_empty() || wanted.contains(&mv)) && !self.multipv.has(mv)
     }
 
     pub fn all_nodes(&self) -> u64 {
-        self.shared.nodes.load(Relaxed) + self.nodes - self.told
+        self.shared.nodes.load(Relaxed) + self.nodes - self.reported_nodes
     }
 
-    /// Counts a node, and stops the search when a limit is reached.
+    /// Counts a node and stops the search at a limit.
     #[inline]
     pub fn count(&mut self, ply: u16) -> Result<(), Stopped> {
         self.nodes += 1;
         self.seldepth = self.seldepth.max(ply);
-        if self.nodes < self.next_look { Ok(()) } else { self.look_at_limits() }
+        if self.nodes < self.next_check { Ok(()) } else { self.check_limits() }
     }
 
-    /// The next node looks at the limits: something took its time.
-    pub fn look_soon(&mut self) {
-        self.next_look = self.nodes;
+    /// Checks the limits at the next node, after something slow.
+    pub fn check_limits_soon(&mut self) {
+        self.next_check = self.nodes;
     }
 
-    pub fn leads(&self) -> bool {
-        matches!(self.role, Role::Leads(_))
+    pub fn is_main(&self) -> bool {
+        matches!(self.role, Role::Main(_))
     }
 
     #[cold]
-    fn look_at_limits(&mut self) -> Result<(), Stopped> {
+    fn check_limits(&mut self) -> Result<(), Stopped> {
         let Shared { task, done, nodes, .. } = self.shared;
-        if let Role::Leads(Some(slice)) = &mut self.role {
+        if let Role::Main(Some(slice)) = &mut self.role {
             slice.yield_if_due(task.stop);
         }
-        let all = nodes.fetch_add(self.nodes - self.told, Relaxed) + self.nodes - self.told;
-        self.told = self.nodes;
+        let all =
+            nodes.fetch_add(self.nodes - self.reported_nodes, Relaxed) + self.nodes - self.reported_nodes;
+        self.reported_nodes = self.nodes;
         let left = task.limits.nodes.map_or(u64::MAX, |limit| limit.saturating_sub(all));
-        self.next_look = self.nodes + left.min(NODES_BETWEEN_LOOKS);
-        let late = || self.leads() && task.limits.hard.is_some_and(|hard| Instant::now() >= hard);
+        self.next_check = self.nodes + left.min(LIMIT_CHECK_INTERVAL);
+        let late = || self.is_main() && task.limits.hard.is_some_and(|hard| Instant::now() >= hard);
         if task.stop.is_raised() || done.is_raised() || left == 0 || late() { Err(Stopped) } else { Ok(()) }
     }
 
-    /// The score of a position that needs no search: the game is over, or repeats itself.
-    pub fn settled(&self, position: &G, ply: u16) -> Option<Score> {
+    /// Returns the score of a position where the game is over or repeats.
+    pub fn terminal_score(&self, position: &G, ply: u16) -> Option<Score> {
         match position.settled() {
             Outcome::Ongoing if self.is_repetition(position) => Some(Score::ZERO),
             Outcome::Ongoing => None,
@@ -263,15 +264,15 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         }
     }
 
-    /// Did the position stand on the path before, or in the game as often as makes a draw?
+    /// Returns whether the position occurred in the search before, or in the game as often as makes a draw.
     fn is_repetition(&self, position: &G) -> bool {
         let key = position.key();
-        let reversible = (position.reversible_plies() as usize).min(self.memory.keys.len());
+        let reversible = (position.reversible_plies() as usize).min(self.data.keys.len());
         let mut before = 0;
-        // The same side is to move every second ply, and no position comes back sooner than after four.
+        // A position can recur after four plies at the earliest, and only with the same side to move.
         for distance in (4..=reversible).step_by(2) {
-            let at = self.memory.keys.len() - distance;
-            if self.memory.keys[at] == key {
+            let at = self.data.keys.len() - distance;
+            if self.data.keys[at] == key {
                 before += 1;
                 if at >= self.played_keys || before + 1 >= G::OCCURRENCES {
                     return true;
@@ -281,18 +282,18 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         false
     }
 
-    /// Plays a move on the path. What is not taken back because of a stop is forgotten with the search.
-    fn enter(&mut self, position: &G, mv: G::Move, ply: u16) {
-        self.memory.keys.push(position.key());
-        self.memory.path[ply as usize].played = Some(position.piece_to(mv));
+    /// Pushes a move. A stop leaves moves on the stack; the next search clears it.
+    fn push_move(&mut self, position: &G, mv: G::Move, ply: u16) {
+        self.data.keys.push(position.key());
+        self.data.stack[ply as usize].played = Some(position.piece_to(mv));
     }
 
-    /// Takes the last move of the path back.
-    fn leave(&mut self) {
-        self.memory.keys.pop();
+    /// Pops the last move.
+    fn pop_move(&mut self) {
+        self.data.keys.pop();
     }
 
-    /// The position behind a move. Its place in the table is on its way while the move is played.
+    /// Returns the position after a move, prefetching its table entry meanwhile.
     pub fn child(&self, position: &G, mv: G::Move) -> G {
         if let Some(key) = position.key_ahead(mv) {
             self.shared.table.prefetch(key);
@@ -302,8 +303,8 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         child
     }
 
-    /// Runs a search behind a move, which led to this child.
-    pub fn follow(
+    /// Searches the child that a move leads to.
+    pub fn search_child(
         &mut self,
         node: (&G, &State<G>, u16),
         mv: G::Move,
@@ -312,94 +313,94 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     ) -> Result<Score, Stopped> {
         let (position, state, ply) = node;
         self.shared.table.prefetch(child.key());
-        let next = self.shared.judge.step(state, position, mv);
-        self.enter(position, mv, ply);
+        let next = self.shared.evaluator.update(state, position, mv);
+        self.push_move(position, mv, ply);
         let score = search(self, &next)?;
-        self.leave();
+        self.pop_move();
         Ok(score)
     }
 
-    /// Runs a search behind a pass.
-    pub fn pass(
+    /// Searches the position after a null move.
+    pub fn search_null_move(
         &mut self,
         node: &Node<'_, G>,
         search: impl FnOnce(&mut Self) -> Result<Score, Stopped>,
     ) -> Result<Score, Stopped> {
-        self.memory.keys.push(node.position.key());
-        self.memory.path[node.ply as usize].played = None;
+        self.data.keys.push(node.position.key());
+        self.data.stack[node.ply as usize].played = None;
         let score = search(self)?;
-        self.leave();
+        self.pop_move();
         Ok(score)
     }
 
-    /// The move on the path at this ply; `None`: a pass.
-    pub fn played(&self, ply: u16) -> Option<PieceTo> {
-        self.memory.path[ply as usize].played
+    /// The move at this ply; `None` for a null move.
+    pub fn move_at(&self, ply: u16) -> Option<PieceTo> {
+        self.data.stack[ply as usize].played
     }
 
-    /// The last two moves before this ply, the latest first.
-    pub fn before(&self, ply: u16) -> Before {
-        [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.played(ply)))
+    /// The last two moves before this ply, latest first.
+    pub fn previous_moves(&self, ply: u16) -> PreviousMoves {
+        [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.move_at(ply)))
     }
 
-    /// Notes the static evaluation at this ply. Is it better than at our last move?
-    pub fn improves(&mut self, ply: u16, eval: Option<Score>) -> bool {
-        self.memory.path[ply as usize].eval = eval;
-        let back = |plies| ply.checked_sub(plies).and_then(|ply| self.memory.path[ply as usize].eval);
+    /// Stores the static evaluation of this ply and returns whether it is higher than at our previous move.
+    pub fn update_improving(&mut self, ply: u16, eval: Option<Score>) -> bool {
+        self.data.stack[ply as usize].eval = eval;
+        let back = |plies| ply.checked_sub(plies).and_then(|ply| self.data.stack[ply as usize].eval);
         eval.zip(back(2).or_else(|| back(4))).is_some_and(|(now, then)| now > then)
     }
 
-    /// Hands out the moves of a node, after this one.
-    pub fn picker(&self, scope: Scope, table_move: Option<G::Move>) -> Picker<G> {
-        Picker::new(scope, table_move, &self.memory.pile)
+    /// Creates a move picker that starts with this move.
+    pub fn picker(&self, scope: Scope, tt_move: Option<G::Move>) -> MovePicker<G> {
+        MovePicker::new(scope, tt_move, &self.data.move_stack)
     }
 
-    /// The next move of a node.
+    /// Returns the next move of a node.
     pub fn pick(
         &mut self,
-        picker: &mut Picker<G>,
+        picker: &mut MovePicker<G>,
         position: &G,
-        before: &Before,
+        before: &PreviousMoves,
         ply: u16,
-    ) -> Option<Pick<G::Move>> {
-        let Memory { history, pile, .. } = &mut *self.memory;
-        picker.next(position, history, pile, before, ply)
+    ) -> Option<PickedMove<G::Move>> {
+        let ThreadData { history, move_stack, .. } = &mut *self.data;
+        picker.next(position, history, move_stack, before, ply)
     }
 
-    /// The others need not be looked at.
-    pub fn leave_moves(&mut self, picker: Picker<G>) {
-        picker.leave(&mut self.memory.pile);
+    /// Drops the remaining moves of a node.
+    pub fn finish_moves(&mut self, picker: MovePicker<G>) {
+        picker.finish(&mut self.data.move_stack);
     }
 
-    /// A quiet move cut: remembers it, and the ones tried before it.
-    pub fn remember(&mut self, node: &Node<'_, G>, mv: G::Move, tried: &Tried<G::Move>) {
-        let before = self.before(node.ply);
-        self.memory.history.cutoff(node.position, mv, tried, &before, (node.ply, node.depth));
+    /// Rewards a quiet move that caused a cutoff, and penalises those tried before it.
+    pub fn update_history(&mut self, node: &Node<'_, G>, mv: G::Move, tried: &TriedQuiets<G::Move>) {
+        let before = self.previous_moves(node.ply);
+        self.data.history.cutoff(node.position, mv, tried, &before, (node.ply, node.depth));
     }
 
     pub fn pv(&mut self) -> &mut PvTable {
-        &mut self.memory.pv
+        &mut self.data.pv
     }
 
-    /// What the judge says of a position.
-    pub fn judge(&self, state: &State<G>, position: &G) -> Score {
-        self.shared.judge.score(state, position)
+    /// Uncorrected static evaluation.
+    pub fn raw_eval(&self, state: &State<G>, position: &G) -> Score {
+        self.shared.evaluator.evaluate(state, position)
     }
 
-    /// By what the position at this ply is known again.
-    pub fn likeness(&self, state: &State<G>, position: &G, ply: u16) -> CorrectionKey {
-        let last = ply.checked_sub(1).and_then(|ply| self.played(ply));
-        CorrectionKey::new(position, self.shared.judge.partial_keys(state), last)
+    /// Correction-history key of the position at this ply.
+    pub fn correction_key(&self, state: &State<G>, position: &G, ply: u16) -> CorrectionKey {
+        let last = ply.checked_sub(1).and_then(|ply| self.move_at(ply));
+        CorrectionKey::new(position, self.shared.evaluator.partial_keys(state), last)
     }
 
-    /// The static evaluation: what the judge says, and what it was wrong by in positions alike.
-    pub fn corrected(&self, judged: Score, like: &CorrectionKey) -> Score {
-        judged.offset(self.memory.correction.of(like))
+    /// Static evaluation after correction history.
+    pub fn corrected_eval(&self, raw_eval: Score, correction_key: &CorrectionKey) -> Score {
+        raw_eval.offset(self.data.correction.get(correction_key))
     }
 
-    /// A search of the node came to this score.
-    pub fn learn(&mut self, node: &Node<'_, G>, score: Score) {
+    /// Updates correction history with the score of a search.
+    pub fn update_correction(&mut self, node: &Node<'_, G>, score: Score) {
         let error = score.get() - node.static_eval.get();
-        self.memory.correction.learn(&node.like, error, node.depth);
+        self.data.correction.update(&node.correction_key, error, node.depth);
     }
 }

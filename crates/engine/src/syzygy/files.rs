@@ -1,4 +1,4 @@
-//! Tables on the disk: found and looked at in the beginning, opened one by one as they are asked.
+//! Tablebase files: checked at startup, opened on demand.
 
 use std::{
     ffi::OsStr,
@@ -22,34 +22,34 @@ use zeitnot_rules::{
 
 use super::{SyzygyConfig, TablebaseProbe};
 
-/// Tables that are of no use.
+/// Invalid tablebase folder or file.
 #[derive(Debug, thiserror::Error)]
 #[error("endgame tables: {}: {fault}", path.display())]
 pub struct TablebaseError {
-    /// The folder or the file.
+    /// Path of the folder or file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// Reason.
     pub fault: TablebaseFault,
 }
 
-/// What is wrong with tables.
+/// Reason why tablebases are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum TablebaseFault {
-    /// It is not there, or not for us.
+    /// The path cannot be read.
     #[error("cannot be read: {0}")]
-    Unread(#[from] io::Error),
-    /// Something else lies there.
+    Unreadable(#[from] io::Error),
+    /// The folder holds no tables.
     #[error("holds no Syzygy tables: their names are like KQvK.rtbw")]
     Empty,
-    /// Distances are of no use without ends.
-    #[error("holds tables of distances (.rtbz), but none of ends (.rtbw)")]
-    NoEnds,
-    /// It is cut off, or something else.
-    #[error("is no Syzygy table, or is cut off: fetch it again")]
-    Torn,
+    /// DTZ tables without WDL tables.
+    #[error("holds DTZ tables (.rtbz), but no WDL tables (.rtbw)")]
+    NoWdl,
+    /// The file is damaged or not a table.
+    #[error("is not a Syzygy table, or is truncated: download it again")]
+    Corrupt,
 }
 
-/// The tables of the games that there are tables for.
+/// Opened tablebases of all supported games.
 #[derive(Clone, Debug)]
 pub struct Tablebases {
     pub(crate) chess: Option<Arc<Tables<ChessRules>>>,
@@ -58,10 +58,10 @@ pub struct Tablebases {
 }
 
 impl Tablebases {
-    /// Finds the tables of these folders, and looks at how each begins and ends; `None` where there are no folders.
+    /// Finds the tables in the configured folders and checks their headers; returns `None` without folders.
     ///
     /// # Errors
-    /// [`TablebaseError`]: a folder without tables, or a file that is none.
+    /// [`TablebaseError`] for a folder without tables or an invalid file.
     pub fn open(config: &SyzygyConfig) -> Result<Option<Tablebases>, TablebaseError> {
         let mut files = Vec::new();
         for folder in &config.folders {
@@ -81,12 +81,12 @@ impl Tablebases {
         let (chess, atomic, antichess) = (Tables::of(&files)?, Tables::of(&files)?, Tables::of(&files)?);
         let endgames = Tablebases { chess, atomic, antichess };
         if endgames.counts().is_empty() {
-            return Err(TablebaseError { path: folder.clone(), fault: TablebaseFault::NoEnds });
+            return Err(TablebaseError { path: folder.clone(), fault: TablebaseFault::NoWdl });
         }
         Ok(Some(endgames))
     }
 
-    /// The games, each with its tables of ends and of distances, and the most men.
+    /// Each game with its numbers of WDL and DTZ tables and the most pieces.
     fn counts(&self) -> Vec<(&'static str, [usize; 2], usize)> {
         let chess = self.chess.iter().map(|tables| ("chess", tables.counts, tables.base.max_pieces()));
         let atomic = self.atomic.iter().map(|tables| ("atomic", tables.counts, tables.base.max_pieces()));
@@ -98,21 +98,20 @@ impl Tablebases {
 
 impl fmt::Display for Tablebases {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, (game, [ends, distances], men)) in self.counts().into_iter().enumerate() {
+        for (at, (game, [wdl, dtz], pieces)) in self.counts().into_iter().enumerate() {
             let comma = if at > 0 { ", " } else { "" };
-            write!(f, "{comma}{game}: {ends} of ends and {distances} of distances, up to {men} men")?;
+            write!(f, "{comma}{game}: {wdl} WDL and {dtz} DTZ tables, up to {pieces} pieces")?;
         }
         Ok(())
     }
 }
 
-/// The tables of one game.
+/// Tablebases of one game.
 pub(crate) struct Tables<P: Position + Clone + Syzygy> {
     base: Tablebase<P>,
-    /// Files of ends and of distances.
+    /// Numbers of WDL and DTZ files.
     counts: [usize; 2],
-    /// One of the files is no table after all: the others are left alone too, rather than to be met with trouble at
-    /// every node.
+    /// Set after the first damaged file; probing stops, rather than failing at every node.
     broken: AtomicBool,
 }
 
@@ -122,12 +121,12 @@ impl<P: Position + Clone + Syzygy> fmt::Debug for Tables<P> {
     }
 }
 
-/// The kinds of files of a game: those of ends first, those of distances after them.
+/// File kinds of a game: WDL first, then DTZ.
 fn kinds<P: Syzygy>() -> [[Option<TableType>; 2]; 2] {
     [[Some(P::TBW), P::PAWNLESS_TBW], [Some(P::TBZ), P::PAWNLESS_TBZ]]
 }
 
-/// Which kind of a game's files is it?
+/// Kind of a game's file by its name.
 fn kind_of<P: Syzygy>(path: &Path) -> Option<(usize, TableType)> {
     let extension = path.extension().and_then(OsStr::to_str)?;
     let is_table = path.file_stem().and_then(OsStr::to_str).is_some_and(|name| name.contains('v'));
@@ -135,7 +134,7 @@ fn kind_of<P: Syzygy>(path: &Path) -> Option<(usize, TableType)> {
     all.find_map(|(at, kind)| Some((at, kind.filter(|kind| is_table && kind.ext == extension)?)))
 }
 
-/// Is it a table of any game, by its name?
+/// Returns whether a file name is that of a table of any game.
 fn is_table(path: &Path) -> bool {
     kind_of::<ChessRules>(path).is_some()
         || kind_of::<variant::Atomic>(path).is_some()
@@ -143,21 +142,21 @@ fn is_table(path: &Path) -> bool {
 }
 
 impl<P: Position + Clone + Syzygy> Tables<P> {
-    /// Those among these files that are of this game; `None` where no end is among them.
+    /// Opens the files of this game; returns `None` without WDL tables.
     fn of(files: &[PathBuf]) -> Result<Option<Arc<Self>>, TablebaseError> {
         let (mut base, mut counts) = (Tablebase::new(), [0; 2]);
         for path in files {
             let Some((at, kind)) = kind_of::<P>(path) else { continue };
             let wrong = |fault| TablebaseError { path: path.clone(), fault };
             if !begins_with(path, kind.magic).map_err(|error| wrong(error.into()))? {
-                return Err(wrong(TablebaseFault::Torn));
+                return Err(wrong(TablebaseFault::Corrupt));
             }
             match base.add_file(path) {
                 Ok(()) => counts[at] += 1,
-                // Not a name of men that can stand on one board.
+                // Not a valid material signature.
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
                 Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                    return Err(wrong(TablebaseFault::Torn));
+                    return Err(wrong(TablebaseFault::Corrupt));
                 }
                 Err(error) => return Err(wrong(error.into())),
             }
@@ -166,12 +165,12 @@ impl<P: Position + Clone + Syzygy> Tables<P> {
         Ok((counts[0] > 0).then(|| Arc::new(Tables { base, counts, broken })))
     }
 
-    /// What the tables say. What they cannot is told once, if it is their own fault.
+    /// Probes the tables. A damaged file is logged once and disables them.
     fn ask<T>(&self, ask: impl FnOnce(&Tablebase<P>) -> Result<T, SyzygyError>) -> Option<T> {
         if self.broken.load(Relaxed) {
             return None;
         }
-        // A file that is damaged in the middle was not looked at there before; whatever it leads to ends here.
+        // Damage inside a file is not found at startup and may panic in the library.
         let trouble = match catch_unwind(AssertUnwindSafe(|| ask(&self.base))) {
             Ok(Ok(answer)) => return Some(answer),
             Ok(Err(error @ SyzygyError::ProbeFailed { .. })) => {
@@ -181,20 +180,20 @@ impl<P: Position + Clone + Syzygy> Tables<P> {
             Err(_) => "a table is damaged".to_owned(),
         };
         if !self.broken.swap(true, Relaxed) {
-            tracing::error!("{trouble}; playing on without endgame tables: fetch that file again");
+            tracing::error!("{trouble}; continuing without tablebases: download that file again");
         }
         None
     }
 
-    fn end(&self, position: &P) -> Option<Wdl> {
-        // A mate on the board is more than the tables' win.
+    fn wdl(&self, position: &P) -> Option<Wdl> {
+        // A mate on the board is worth more than a tablebase win.
         if position.is_check() && position.legal_moves().is_empty() {
             return None;
         }
         self.ask(|base| base.probe_wdl_after_zeroing(position))
     }
 
-    fn distance(&self, position: &P) -> Option<i32> {
+    fn dtz(&self, position: &P) -> Option<i32> {
         self.ask(|base| base.probe_dtz(position)).map(|distance| match distance {
             MaybeRounded::Precise(Dtz(plies)) => plies,
             MaybeRounded::Rounded(Dtz(plies)) => plies + plies.signum(),
@@ -212,29 +211,29 @@ fn begins_with(path: &Path, magic: [u8; 4]) -> io::Result<bool> {
 }
 
 impl TablebaseProbe<Chess> for Tables<ChessRules> {
-    fn men(&self) -> usize {
+    fn max_pieces(&self) -> usize {
         self.base.max_pieces()
     }
 
-    fn end(&self, position: &Chess) -> Option<Wdl> {
-        Tables::end(self, position.position())
+    fn wdl(&self, position: &Chess) -> Option<Wdl> {
+        Tables::wdl(self, position.position())
     }
 
-    fn distance(&self, position: &Chess) -> Option<i32> {
-        Tables::distance(self, position.position())
+    fn dtz(&self, position: &Chess) -> Option<i32> {
+        Tables::dtz(self, position.position())
     }
 }
 
 impl<P: Rules + Syzygy> TablebaseProbe<Variant<P>> for Tables<P> {
-    fn men(&self) -> usize {
+    fn max_pieces(&self) -> usize {
         self.base.max_pieces()
     }
 
-    fn end(&self, position: &Variant<P>) -> Option<Wdl> {
-        Tables::end(self, position.position())
+    fn wdl(&self, position: &Variant<P>) -> Option<Wdl> {
+        Tables::wdl(self, position.position())
     }
 
-    fn distance(&self, position: &Variant<P>) -> Option<i32> {
-        Tables::distance(self, position.position())
+    fn dtz(&self, position: &Variant<P>) -> Option<i32> {
+        Tables::dtz(self, position.position())
     }
 }

@@ -1,9 +1,7 @@
-//! Endgame tables in Syzygy's format: who wins where few men are left, and how far it is to the next capture or
-//! move of a pawn.
+//! Syzygy endgame tablebases.
 //!
-//! A search asks an [`TablebaseProbe`] and knows of no files; [`files`] are those on the disk, by the crate
-//! `shakmaty-syzygy`. Below the root the search is told who wins (WDL), at the root [`RootProbe`] keeps the moves that
-//! hold the best end, by the distance (DTZ) and the rule of fifty moves.
+//! The search probes through [`TablebaseProbe`]; [`files`] implements it with the crate `shakmaty-syzygy`. Below
+//! the root the search probes WDL; at the root, [`RootProbe`] keeps the best moves by DTZ and the fifty-move rule.
 //!
 //! Source: Chess Programming Wiki, "Syzygy Bases".
 
@@ -24,18 +22,18 @@ mod tests;
 pub use files::{TablebaseError, Tablebases};
 pub use root_probe::RootProbe;
 
-/// The most men that any of these tables has.
+/// Most pieces of any Syzygy table.
 pub const MAX_PIECES: usize = 7;
 
 /// The `[engine.syzygy]` table of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SyzygyConfig {
-    /// The folders with the files; none: no tables.
+    /// Folders with the files; empty for no tablebases.
     pub folders: Vec<PathBuf>,
-    /// Nobody is asked where there are more men.
+    /// Positions with more pieces are not probed.
     pub max_pieces: usize,
-    /// Where there are as many men as in the largest table, only searches of this depth ask, or deeper ones.
+    /// Minimum depth to probe positions with the largest number of pieces.
     pub min_depth: u16,
 }
 
@@ -45,73 +43,77 @@ impl Default for SyzygyConfig {
     }
 }
 
-/// Who knows how endgames of one game end. Asked by all threads of all searches at once.
+/// Tablebases of one game, probed by all search threads at once.
 pub trait TablebaseProbe<G: Game>: Send + Sync {
-    /// The most men that it knows anything of.
-    fn men(&self) -> usize;
+    /// Largest number of pieces covered.
+    fn max_pieces(&self) -> usize;
 
-    /// The end for the side to move, with the best play of both, if the last move was a capture or a pawn's;
-    /// `None`: it does not know.
-    fn end(&self, position: &G) -> Option<Wdl>;
+    /// Result for the side to move if the last move was a capture or a pawn move; `None` if unknown.
+    fn wdl(&self, position: &G) -> Option<Wdl>;
 
-    /// Plies until the side to move can force a capture, a move of a pawn or the end of the game and keep what it
-    /// has: above zero where it wins, and by more than a hundred where the rule of fifty moves prevents that; below
-    /// where it loses. Where it may be one more, it is. `None`: it does not know.
-    fn distance(&self, position: &G) -> Option<i32>;
+    /// Distance to zeroing in plies: positive for a win, above 100 if the fifty-move rule prevents it, negative for a
+    /// loss, rounded up in magnitude where inexact; `None` if unknown.
+    fn dtz(&self, position: &G) -> Option<i32>;
 }
 
-/// An oracle, and when a search asks it.
+/// Tablebases with the limits of probing.
 pub struct LimitedProbe<G> {
-    oracle: Arc<dyn TablebaseProbe<G>>,
-    men: usize,
+    probe: Arc<dyn TablebaseProbe<G>>,
+    max_pieces: usize,
     depth: i32,
 }
 
 impl<G> Clone for LimitedProbe<G> {
     fn clone(&self) -> Self {
-        LimitedProbe { oracle: self.oracle.clone(), ..*self }
+        LimitedProbe { probe: self.probe.clone(), ..*self }
     }
 }
 
 impl<G: Tactics> LimitedProbe<G> {
-    /// Asks within these bounds.
-    pub fn new(oracle: Arc<dyn TablebaseProbe<G>>, config: &SyzygyConfig) -> Self {
-        LimitedProbe { men: oracle.men().min(config.max_pieces), depth: config.min_depth.into(), oracle }
+    /// Probes within the configured limits.
+    pub fn new(probe: Arc<dyn TablebaseProbe<G>>, config: &SyzygyConfig) -> Self {
+        LimitedProbe {
+            max_pieces: probe.max_pieces().min(config.max_pieces),
+            depth: config.min_depth.into(),
+            probe,
+        }
     }
 
-    /// May a node of this depth ask? Right after a capture or a pawn's move only: before that, the rule of fifty
-    /// moves may know better.
-    pub(super) fn may_know(&self, position: &G, depth: i32) -> bool {
+    /// Returns whether a node may be probed: only right after a capture or pawn move, as WDL ignores the fifty-move
+    /// counter.
+    pub(super) fn covers(&self, position: &G, depth: i32) -> bool {
         let men = position.men();
-        men <= self.men && (men < self.men || depth >= self.depth) && position.reversible_plies() == 0
+        men <= self.max_pieces
+            && (men < self.max_pieces || depth >= self.depth)
+            && position.reversible_plies() == 0
     }
 
-    /// See [`TablebaseProbe::end`].
-    pub(super) fn end(&self, position: &G) -> Option<Wdl> {
-        self.oracle.end(position)
+    /// See [`TablebaseProbe::wdl`].
+    pub(super) fn wdl(&self, position: &G) -> Option<Wdl> {
+        self.probe.wdl(position)
     }
 
-    /// What is known at the root of a search, where only `wanted` moves are asked for; empty: all of them.
+    /// Probes the root, restricted to `wanted` moves unless empty.
     pub(super) fn root(
         &self,
         line: &GameHistory<G>,
         wanted: &[Packed],
         stop: impl Fn() -> bool,
     ) -> Option<RootProbe> {
-        if line.now().men() > self.men {
+        if line.now().men() > self.max_pieces {
             return None;
         }
-        RootProbe::of(&*self.oracle, line, wanted, stop)
+        RootProbe::of(&*self.probe, line, wanted, stop)
     }
 }
 
 impl Score {
-    /// What this end is worth to the side to move, `ply` from the root.
-    pub(super) fn from_wdl(end: Wdl, ply: u16) -> Score {
-        match end {
+    /// Score of a tablebase result, `ply` from the root.
+    pub(super) fn from_wdl(wdl: Wdl, ply: u16) -> Score {
+        match wdl {
             Wdl::Win => Score::tb_win_in(ply),
             Wdl::Loss => Score::tb_loss_in(ply),
-            // Drawn by the rule of fifty moves, if the other side knows how.
+            // Drawn by the fifty-move rule, if the opponent plays well.
             Wdl::CursedWin => Score::cp(1),
             Wdl::BlessedLoss => Score::cp(-1),
             Wdl::Draw => Score::ZERO,

@@ -1,4 +1,4 @@
-//! At the root: the moves that hold the best end, and what that end is.
+//! Probing the root: the moves that preserve the best result.
 
 use shakmaty_syzygy::Wdl;
 
@@ -7,32 +7,31 @@ use zeitnot_rules::{GameHistory, Outcome, Packed, Tactics, chess};
 use super::TablebaseProbe;
 use crate::Score;
 
-/// As distances are counted.
+/// The fifty-move rule in plies.
 const FIFTY_MOVES: i32 = chess::FIFTY_MOVES as i32;
-/// Less than any count of plies.
+/// Rank below any number of plies.
 const LAST: i32 = i32::MIN;
 
-/// What endgame tables say of the position that is searched.
+/// Tablebase result of the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootProbe {
-    /// The moves that hold the best end.
+    /// Moves that preserve the best result.
     pub moves: Vec<Packed>,
-    /// That end, the plies without a capture or a pawn's move so far included.
-    pub end: Wdl,
-    /// Do the moves get nearer to it by themselves? If not, the search has to see to that.
-    pub certain: bool,
-    /// How many moves were looked up for it.
-    pub asked: u64,
+    /// That result, with the fifty-move counter taken into account.
+    pub wdl: Wdl,
+    /// Whether the moves are ranked by DTZ and so make progress; otherwise the search must.
+    pub by_dtz: bool,
+    /// Number of moves probed.
+    pub probes: u64,
 }
 
-/// Ends first; then what is better on the way to the same end.
+/// Rank of a move: result first, then a tie-break.
 type Rank = (Wdl, i32);
 
 impl RootProbe {
-    /// Ranks the moves, or those of them that are wanted. `None` where not every one is known, or where it has
-    /// been stopped: tables may lie on a slow disk.
+    /// Ranks the legal or wanted moves. Returns `None` if one is unknown, or on a stop, as disks may be slow.
     pub(super) fn of<G: Tactics>(
-        oracle: &dyn TablebaseProbe<G>,
+        probe: &dyn TablebaseProbe<G>,
         line: &GameHistory<G>,
         wanted: &[Packed],
         stop: impl Fn() -> bool,
@@ -41,7 +40,7 @@ impl RootProbe {
         let moves: Vec<_> = now.moves().iter().map(|&mv| (now.pack(mv), mv)).collect();
         let moves: Vec<_> =
             moves.into_iter().filter(|(mv, _)| wanted.is_empty() || wanted.contains(mv)).collect();
-        let best = |rank: &dyn Fn(&GameHistory<G>) -> Option<Rank>, certain| {
+        let best = |rank: &dyn Fn(&GameHistory<G>) -> Option<Rank>, by_dtz| {
             let mut ranks = Vec::new();
             for &(mv, played) in &moves {
                 if stop() {
@@ -53,16 +52,16 @@ impl RootProbe {
             }
             let best = ranks.iter().map(|(_, rank)| *rank).max()?;
             let moves = ranks.iter().filter(|(_, rank)| *rank == best).map(|(mv, _)| *mv).collect();
-            Some(RootProbe { moves, end: best.0, certain, asked: ranks.len() as u64 })
+            Some(RootProbe { moves, wdl: best.0, by_dtz, probes: ranks.len() as u64 })
         };
         let (clock, repeats) = (now.reversible_plies() as i32, line.has_repeated());
-        best(&|next| by_distance(oracle, next, clock, repeats), true)
-            .or_else(|| best(&|next| by_end(oracle, next), false))
+        best(&|next| rank_by_dtz(probe, next, clock, repeats), true)
+            .or_else(|| best(&|next| rank_by_wdl(probe, next), false))
     }
 
-    /// The score of a search among these moves: the tables know the end, the search may know a mate.
-    pub(crate) fn told(&self, score: Score) -> Score {
-        match self.end {
+    /// Adjusts the score of a search among these moves to the tablebase result, keeping mates.
+    pub(crate) fn adjust(&self, score: Score) -> Score {
+        match self.wdl {
             Wdl::Win => score.max(Score::tb_win_in(0)),
             Wdl::Loss => score.min(Score::tb_loss_in(0)),
             Wdl::CursedWin | Wdl::Draw | Wdl::BlessedLoss => Score::ZERO,
@@ -70,7 +69,7 @@ impl RootProbe {
     }
 }
 
-/// The end that the rules of the game have made of the last move, for the side that played it.
+/// Rank of a move that ends the game, for the side that played it.
 fn over<G: Tactics>(next: &GameHistory<G>) -> Option<Rank> {
     match next.outcome() {
         Outcome::Ongoing => None,
@@ -80,9 +79,9 @@ fn over<G: Tactics>(next: &GameHistory<G>) -> Option<Rank> {
     }
 }
 
-/// By the distance, for the side that played the last move after `clock` reversible plies.
-fn by_distance<G: Tactics>(
-    oracle: &dyn TablebaseProbe<G>,
+/// Rank by DTZ for the side that played the last move after `clock` reversible plies.
+fn rank_by_dtz<G: Tactics>(
+    probe: &dyn TablebaseProbe<G>,
     next: &GameHistory<G>,
     clock: i32,
     repeats: bool,
@@ -92,14 +91,14 @@ fn by_distance<G: Tactics>(
     }
     let position = next.now();
     let distance = match position.reversible_plies() {
-        0 => match oracle.end(position)? {
+        0 => match probe.wdl(position)? {
             Wdl::Loss => 1,
             Wdl::BlessedLoss => FIFTY_MOVES + 1,
             Wdl::Draw => 0,
             Wdl::CursedWin => -FIFTY_MOVES - 1,
             Wdl::Win => -1,
         },
-        _ => match -oracle.distance(position)? {
+        _ => match -probe.dtz(position)? {
             0 => 0,
             distance => distance + distance.signum(),
         },
@@ -108,23 +107,22 @@ fn by_distance<G: Tactics>(
     let in_time = clock + plies <= FIFTY_MOVES;
     Some(match (distance.signum(), in_time) {
         (0, _) => (Wdl::Draw, 0),
-        // All that win in time do, as long as the line goes on: the search takes the one that it likes best.
+        // All moves that win in time are equal, so that the search picks among them; repetitions count less.
         (1, true) if next.repetitions() > 0 => (Wdl::Win, -FIFTY_MOVES - 1),
         (1, true) => (Wdl::Win, if repeats { -plies } else { 0 }),
         (1, false) => (Wdl::CursedWin, -plies),
-        // Where fifty moves are far, how long it takes the other side proves nothing; where they are near, each ply
-        // may be the one that saves the game.
+        // Far from the fifty-move limit all losing moves are equal; near it the longest defence counts.
         (_, true) if clock + 2 * plies < FIFTY_MOVES => (Wdl::Loss, 0),
         (_, true) => (Wdl::Loss, plies),
         (_, false) => (Wdl::BlessedLoss, plies),
     })
 }
 
-/// By the end alone, where distances are not known.
-fn by_end<G: Tactics>(oracle: &dyn TablebaseProbe<G>, next: &GameHistory<G>) -> Option<Rank> {
+/// Rank by WDL alone, without DTZ tables.
+fn rank_by_wdl<G: Tactics>(probe: &dyn TablebaseProbe<G>, next: &GameHistory<G>) -> Option<Rank> {
     if let Some(rank) = over(next) {
         return Some(rank);
     }
-    let end = -oracle.end(next.now())?;
+    let end = -probe.wdl(next.now())?;
     Some((end, if end == Wdl::Win && next.repetitions() > 0 { -1 } else { 0 }))
 }

@@ -1,4 +1,4 @@
-//! The tables of three men, files that are none, and what a search makes of what an oracle says.
+//! Tests with three-piece tables, invalid files, and a fake probe.
 
 use std::{fs, ops::ControlFlow, path::Path, sync::Mutex};
 
@@ -9,7 +9,7 @@ use crate::{
     Best, Decision, Evaluator, Limits, Progress, StopFlag, Task, Thinker, TranspositionTable, search::Search,
 };
 
-/// Where the files for tests lie.
+/// Folder of the test files.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/syzygy")
 }
@@ -22,7 +22,7 @@ fn files() -> Arc<dyn TablebaseProbe<Chess>> {
     Tablebases::open(&config(&folder())).unwrap().unwrap().chess.unwrap()
 }
 
-/// The files of this folder, copied to where they can be harmed.
+/// Copies of test files that may be damaged.
 fn copied(names: &[&str]) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for name in names {
@@ -35,23 +35,23 @@ fn line(fen: &str) -> GameHistory<Chess> {
     GameHistory::new(Chess::parse(fen).unwrap())
 }
 
-fn root(oracle: &dyn TablebaseProbe<Chess>, line: &GameHistory<Chess>) -> (Wdl, bool, Vec<String>) {
-    let root = RootProbe::of(oracle, line, &[], || false).unwrap();
+fn root(probe: &dyn TablebaseProbe<Chess>, line: &GameHistory<Chess>) -> (Wdl, bool, Vec<String>) {
+    let root = RootProbe::of(probe, line, &[], || false).unwrap();
     let text = |&mv: &Packed| line.now().write(line.now().unpack(mv).unwrap()).to_string();
     let mut moves: Vec<_> = root.moves.iter().map(text).collect();
     moves.sort();
-    (root.end, root.certain, moves)
+    (root.wdl, root.by_dtz, moves)
 }
 
-/// Knows all with so many men: the side with the rook loses, however absurd that is.
+/// Fake tables for this many pieces: the side with the rook loses.
 struct Contrary(usize);
 
 impl TablebaseProbe<Chess> for Contrary {
-    fn men(&self) -> usize {
+    fn max_pieces(&self) -> usize {
         self.0
     }
 
-    fn end(&self, position: &Chess) -> Option<Wdl> {
+    fn wdl(&self, position: &Chess) -> Option<Wdl> {
         let board = position.board();
         let ours = board.rooks() & board.by_color(position.turn());
         Some(match (board.rooks().is_empty(), ours.is_empty()) {
@@ -61,17 +61,17 @@ impl TablebaseProbe<Chess> for Contrary {
         })
     }
 
-    fn distance(&self, _: &Chess) -> Option<i32> {
+    fn dtz(&self, _: &Chess) -> Option<i32> {
         None
     }
 }
 
 fn search(
     line: &GameHistory<Chess>,
-    oracle: Arc<dyn TablebaseProbe<Chess>>,
+    probe: Arc<dyn TablebaseProbe<Chess>>,
     depth: u16,
 ) -> (String, Best, Progress<Chess>) {
-    let tables = LimitedProbe::new(oracle, &SyzygyConfig::default());
+    let tables = LimitedProbe::new(probe, &SyzygyConfig::default());
     let mut search =
         Search::new(Arc::new(TranspositionTable::new(4).unwrap()), 1).with_tablebases(Some(tables));
     let best = Decision::new(line.now().pack(line.now().moves()[0]));
@@ -95,7 +95,7 @@ fn search(
 #[test]
 fn the_files_know_the_ends_and_distances_of_three_men() {
     let files = files();
-    assert_eq!(files.men(), 3);
+    assert_eq!(files.max_pieces(), 3);
     for (fen, end, distance) in [
         ("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1", Some(Wdl::Win), Some(15)),
         ("8/8/8/3k4/8/8/8/Q3K3 b - - 0 1", Some(Wdl::Loss), Some(-18)),
@@ -105,16 +105,16 @@ fn the_files_know_the_ends_and_distances_of_three_men() {
         ("8/4k3/8/4K3/4P3/8/8/8 w - - 0 1", Some(Wdl::Draw), Some(0)),
         ("8/4k3/8/4K3/4P3/8/8/8 b - - 0 1", Some(Wdl::Loss), Some(-4)),
         ("8/4P3/8/8/k7/8/8/K7 w - - 0 1", Some(Wdl::Win), Some(1)),
-        // A mate on the board is the game's, four men and castling are nobody's.
+        // Mates, four pieces, and castling rights are not covered.
         ("R6k/8/6K1/8/8/8/8/8 b - - 0 1", None, Some(-1)),
         ("8/8/8/3k4/8/8/8/QQ2K3 w - - 0 1", None, None),
         ("8/8/8/3k4/8/8/8/4K2R w K - 0 1", None, None),
     ] {
         let position = Chess::parse(fen).unwrap();
-        let found = files.distance(&position);
+        let found = files.dtz(&position);
         // Some tables know the distance to a ply or two.
         let plies = |distance: Option<i32>| distance.map(|plies| [plies, plies + plies.signum()]);
-        assert_eq!(files.end(&position), end, "{fen}");
+        assert_eq!(files.wdl(&position), end, "{fen}");
         assert!(
             found == distance || plies(distance).is_some_and(|two| found == Some(two[1])),
             "{fen}: {found:?}"
@@ -122,11 +122,11 @@ fn the_files_know_the_ends_and_distances_of_three_men() {
     }
 }
 
-/// Found by two people in two ways.
+/// Two independent computations.
 #[test]
 fn the_files_and_our_own_table_of_a_pawn_agree() {
     let files = files();
-    let judge = crate::eval::ChessEval::default();
+    let evaluator = crate::eval::ChessEval::default();
     let mut won = 0;
     for at in 0..64 * 64 * 48_usize {
         // Some thousands, spread over all.
@@ -140,8 +140,8 @@ fn the_files_and_our_own_table_of_a_pawn_agree() {
         if position.men() < 3 || at / 61 % 7 != 0 {
             continue;
         }
-        let score = judge.score(&judge.root(&position), &position);
-        let end = files.end(&position).unwrap();
+        let score = evaluator.evaluate(&evaluator.refresh(&position), &position);
+        let end = files.wdl(&position).unwrap();
         assert_eq!(end == Wdl::Win, score > Score::cp(500), "{}: {end:?}, {score}", position.print());
         won += usize::from(end == Wdl::Win);
     }
@@ -152,8 +152,8 @@ fn the_files_and_our_own_table_of_a_pawn_agree() {
 fn at_the_root_all_moves_that_win_in_time_are_left_to_the_search() {
     let files = files();
     // All but those that lose the queen, or stalemate.
-    let (end, certain, moves) = root(&*files, &line("7k/8/8/8/8/8/5Q2/4K3 w - - 0 1"));
-    assert_eq!((end, certain), (Wdl::Win, true));
+    let (end, by_dtz, moves) = root(&*files, &line("7k/8/8/8/8/8/5Q2/4K3 w - - 0 1"));
+    assert_eq!((end, by_dtz), (Wdl::Win, true));
     assert!(moves.len() > 20 && moves.contains(&"f2a7".to_owned()), "{moves:?}");
     assert!(!moves.contains(&"f2f7".to_owned()), "{moves:?}");
     // Only one way to keep the win, and one that draws.
@@ -176,13 +176,13 @@ fn fifty_moves_leave_only_what_is_fast_enough() {
     for text in late {
         let mut next = position.clone();
         next.play(position.read(&text).unwrap());
-        assert!(files.distance(&next).unwrap() >= -16, "{text}");
+        assert!(files.dtz(&next).unwrap() >= -16, "{text}");
     }
     // Too late: it is tried, and counts as a draw.
     let root = RootProbe::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 w - - 90 80"), &[], || false).unwrap();
-    assert_eq!((root.end, root.told(Score::cp(900))), (Wdl::CursedWin, Score::ZERO));
+    assert_eq!((root.wdl, root.adjust(Score::cp(900))), (Wdl::CursedWin, Score::ZERO));
     let defence = RootProbe::of(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 b - - 90 80"), &[], || false).unwrap();
-    assert_eq!(defence.end, Wdl::BlessedLoss);
+    assert_eq!(defence.wdl, Wdl::BlessedLoss);
 }
 
 #[test]
@@ -213,8 +213,8 @@ fn without_distances_ends_are_what_counts() {
     let copy = copied(&["KQvK.rtbw", "KRvK.rtbw", "KBvK.rtbw", "KNvK.rtbw", "KPvK.rtbw"]);
     let endgames = Tablebases::open(&config(copy.path())).unwrap().unwrap();
     let files: Arc<dyn TablebaseProbe<Chess>> = endgames.chess.unwrap();
-    let (end, certain, moves) = root(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1"));
-    assert_eq!((end, certain), (Wdl::Win, false));
+    let (end, by_dtz, moves) = root(&*files, &line("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1"));
+    assert_eq!((end, by_dtz), (Wdl::Win, false));
     assert!(!moves.contains(&"a1d4".to_owned()), "{moves:?}");
     // The search has to see to it that the win gets nearer: it asks as well.
     let pawn = line("8/8/8/8/1P5k/8/8/K7 w - - 0 1");
@@ -263,21 +263,21 @@ fn folders_and_files_that_are_none_are_told_by_their_names() {
     let empty = tempfile::tempdir().unwrap();
     fs::write(empty.path().join("notes.txt"), "KQvK").unwrap();
     assert!(told(empty.path()).contains("holds no Syzygy tables"));
-    assert!(told(copied(&["KQvK.rtbz"]).path()).contains("but none of ends"));
+    assert!(told(copied(&["KQvK.rtbz"]).path()).contains("but no WDL tables"));
     let whole = fs::read(&file).unwrap();
     for torn in [&whole[..100], &whole[..2], &[], &whole[16..], &[b"PK\x03\x04", &whole[4..]].concat()] {
         let copy = copied(&["KRvK.rtbw"]);
         let path = copy.path().join("KQvK.rtbw");
         fs::write(&path, torn).unwrap();
-        let expected = format!("endgame tables: {}: is no Syzygy table, or is cut off", path.display());
+        let expected = format!("endgame tables: {}: is not a Syzygy table, or is truncated", path.display());
         assert!(told(copy.path()).starts_with(&expected), "{}", told(copy.path()));
     }
     assert!(Tablebases::open(&SyzygyConfig::default()).unwrap().is_none());
     let shown = Tablebases::open(&config(&folder())).unwrap().unwrap().to_string();
-    assert_eq!(shown, "chess: 5 of ends and 5 of distances, up to 3 men");
+    assert_eq!(shown, "chess: 5 WDL and 5 DTZ tables, up to 3 pieces");
 }
 
-/// Damage that nobody can see at the start costs the tables, not the search.
+/// Damage that is not visible at startup costs the tables, not the search.
 #[test]
 fn a_table_that_is_damaged_inside_never_panics() {
     let lines = ["8/8/8/3k4/8/8/8/Q3K3 w - - 0 1", "8/8/8/3k4/8/8/8/Q3K3 b - - 0 1"].map(line);

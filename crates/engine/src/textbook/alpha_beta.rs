@@ -1,13 +1,13 @@
 //! Alpha-beta: minimax without the lines that cannot change its value.
 //!
-//! One side is sure of alpha already, the other of beta. As soon as a move gets beta or more, the other side
-//! will not let it come to this position, and the rest of the moves need no look. What is returned is exact
-//! between the two, else a bound, as tight as it is known ("fail-soft", which MTD(f) and the table gain by).
-//! Source: Knuth and Moore, "An analysis of alpha-beta pruning"; Chess Programming Wiki, "Alpha-Beta".
+//! A move that reaches beta refutes the position, and the remaining moves are skipped. The search is fail-soft:
+//! scores outside the window are bounds, as tight as known, which helps MTD(f) and the table.
+//!
+//! Sources: Knuth and Moore, "An analysis of alpha-beta pruning" (1975); Chess Programming Wiki, "Alpha-Beta".
 
 use super::{
     ordering,
-    tree_search::{Arrival, Found, Node, TreeSearch},
+    tree_search::{Found, Node, TreeSearch, Visit},
 };
 use crate::{EngineGame, Score, Stopped};
 
@@ -18,15 +18,15 @@ impl<G: EngineGame> TreeSearch<'_, G> {
         alpha: Score,
         beta: Score,
     ) -> Result<Found<G::Move>, Stopped> {
-        let mut moves = match self.arrive(node)? {
-            Arrival::Over(score) => return Ok(score.into()),
-            Arrival::Open(moves) => moves,
+        let mut moves = match self.visit(node)? {
+            Visit::Terminal(score) => return Ok(score.into()),
+            Visit::Moves(moves) => moves,
         };
         if node.depth == 0 {
             return Ok(self.leaf(node, moves, alpha, beta)?.into());
         }
-        let known = self.recall(node);
-        if let Some(score) = known.and_then(|entry| entry.settles(node, alpha, beta)) {
+        let known = self.probe(node);
+        if let Some(score) = known.and_then(|entry| entry.cutoff_score(node, alpha, beta)) {
             return Ok(score.into());
         }
         if self.options.order {
@@ -49,7 +49,7 @@ impl<G: EngineGame> TreeSearch<'_, G> {
                 break;
             }
         }
-        self.remember(node, best, alpha, beta);
+        self.store(node, best, alpha, beta);
         Ok(best)
     }
 }

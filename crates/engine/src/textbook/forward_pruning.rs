@@ -1,10 +1,10 @@
-//! Forward pruning and singular extensions: certainty is given up for depth, as people do.
+//! Forward pruning and singular extensions.
 //!
-//! Far from the leaves a quick look is taken at each move, and only the share of them that looks best is
-//! searched. The farther from the leaves, the larger the share: a good move that is missed there costs the
-//! more. A move that looks much better than all others is searched a ply deeper, because all depends on it.
-//! Source: Chess Programming Wiki, "Forward Pruning" (Shannon's type B) and "Singular Extensions"; the depths
-//! 4, 9 and 13 are those of a course report at TUC, the shares and the margin are ours.
+//! Far from the leaves, a shallow search ranks the moves and only the best share of them is searched, a larger one
+//! at higher depth. A move that is much better than all others is extended by a ply.
+//!
+//! Sources: Chess Programming Wiki, "Forward Pruning" (Shannon's type B) and "Singular Extensions"; the depths 4, 9
+//! and 13 are from a course report at TUC, the shares and the margin are hand-picked.
 
 use std::cmp::Reverse;
 
@@ -13,44 +13,44 @@ use zeitnot_rules::Moves;
 use super::tree_search::{Node, TreeSearch};
 use crate::{EngineGame, Score, Stopped};
 
-/// So many moves are looked at in any case.
-const LEAST_KEPT: usize = 4;
+/// Minimum number of moves kept.
+const MIN_KEPT: usize = 4;
 
-/// How much is passed over, and what is singular.
+/// Parameters of forward pruning and singular extensions.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Pruning {
-    /// By depth, the least first; nearer to the leaves every move is searched.
+pub struct ForwardPruning {
+    /// Shares by depth, ascending; every move is searched below the first depth.
     pub shares: [KeptShare; 3],
-    /// A move is singular if it looks better than the next one by so many centipawns.
+    /// Lead over the second-best move that makes a move singular, in centipawns.
     pub margin: i32,
 }
 
-/// The part of the moves that is searched.
+/// Share of the moves that is searched.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct KeptShare {
-    /// Where this many plies are to be looked ahead, or more.
+    /// Minimum depth in plies.
     pub depth: u16,
-    /// Of the moves.
+    /// Percentage of the moves.
     pub percent: u8,
 }
 
-impl Default for Pruning {
+impl Default for ForwardPruning {
     fn default() -> Self {
         let share = |depth, percent| KeptShare { depth, percent };
-        Pruning { shares: [share(4, 40), share(9, 60), share(13, 80)], margin: 150 }
+        ForwardPruning { shares: [share(4, 40), share(9, 60), share(13, 80)], margin: 150 }
     }
 }
 
-impl Pruning {
-    /// How many of these moves are searched; `None`: all, and without a look.
+impl ForwardPruning {
+    /// Number of moves to search; `None` for all, without ranking them.
     fn kept(&self, depth: u16, moves: usize) -> Option<usize> {
         let share = self.shares.iter().rfind(|share| depth >= share.depth)?;
-        Some((moves * usize::from(share.percent)).div_ceil(100).max(LEAST_KEPT))
+        Some((moves * usize::from(share.percent)).div_ceil(100).max(MIN_KEPT))
     }
 }
 
 impl<G: EngineGame> TreeSearch<'_, G> {
-    /// Leaves the moves that look best, the best first. Returns the one that is singular.
+    /// Keeps the best moves, best first, and returns the singular one.
     pub(super) fn prune(
         &mut self,
         node: &Node<G>,
@@ -65,7 +65,7 @@ impl<G: EngineGame> TreeSearch<'_, G> {
             looks.push((-self.alpha_beta(&child, Score::NEG_INFINITE, Score::INFINITE)?.score, mv));
         }
         looks.sort_by_key(|&(score, _)| Reverse(score));
-        // Out of check there are few ways, and each may be the only one.
+        // Evasions are few, and each may be the only good one.
         if !node.position.is_check() {
             looks.truncate(kept);
         }
@@ -76,7 +76,7 @@ impl<G: EngineGame> TreeSearch<'_, G> {
             [(_, only)] => Some(only),
             _ => None,
         };
-        // A line may become twice as long, but no longer: else a duel of only moves would never end.
+        // Limits extended lines to twice the iteration's depth.
         Ok(singular.filter(|_| node.ply < self.horizon))
     }
 }

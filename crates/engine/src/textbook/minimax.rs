@@ -1,16 +1,15 @@
-//! Minimax: each side takes the move that is best for it, and every line is looked at.
+//! Minimax in its negamax form: the value of a position is the maximum of its children's negated values.
 //!
-//! In the negamax form: a position is worth to the side to move what the best of its moves leaves to the
-//! other side, with the sign changed. Source: Chess Programming Wiki, "Minimax" and "Negamax".
+//! Source: Chess Programming Wiki, "Minimax" and "Negamax".
 
-use super::tree_search::{Arrival, Found, Node, TreeSearch};
+use super::tree_search::{Found, Node, TreeSearch, Visit};
 use crate::{EngineGame, Score, Stopped};
 
 impl<G: EngineGame> TreeSearch<'_, G> {
     pub(super) fn minimax(&mut self, node: &Node<G>) -> Result<Found<G::Move>, Stopped> {
-        let moves = match self.arrive(node)? {
-            Arrival::Over(score) => return Ok(score.into()),
-            Arrival::Open(moves) => moves,
+        let moves = match self.visit(node)? {
+            Visit::Terminal(score) => return Ok(score.into()),
+            Visit::Moves(moves) => moves,
         };
         if node.depth == 0 {
             return Ok(self.leaf(node, moves, Score::NEG_INFINITE, Score::INFINITE)?.into());

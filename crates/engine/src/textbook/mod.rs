@@ -1,17 +1,15 @@
-//! The algorithms that courses teach, plain and readable: what to begin with, and what to compare with.
+//! Textbook algorithms, written for readability: to learn from and to compare with.
 //!
-//! They share one [`tree_search`] over the tree, which counts and judges; [`minimax`] looks at all of it,
-//! [`alpha_beta`] at as much as it must, in the [`ordering`] and with the [`table`] and the [`quiescence`]
-//! that [`Options`] ask for; [`mtdf`] closes in on the value, and [`forward_pruning`] gives up certainty
-//! for depth. [`thinker`] plays by any of them, [`analyse`] studies one position.
+//! [`minimax`], [`alpha_beta`], [`mtdf`] and [`forward_pruning`] share the counting and evaluation of
+//! [`tree_search`]; [`Options`] add [`ordering`], the [`table`] and [`quiescence`]. [`thinker`] plays by any of
+//! them, [`analyse`] studies one position.
 //!
-//! Every position that a walk comes to is one node, the root and the leaves included, whatever the
-//! algorithm; so the counts compare. A game ends in the tree where the position itself says so. Repetition
-//! is not looked at: a value would depend on the way to a position, and could not be kept in a table, nor
-//! compared. All but forward pruning find the very same value at the same depth.
+//! Every visited position counts as one node, including the root and the leaves, so that counts are comparable.
+//! Repetitions are ignored, as values would depend on the path. At equal depth all algorithms but forward pruning
+//! find the same value.
 //!
-//! Sources: Russell and Norvig, "Artificial Intelligence: A Modern Approach", the chapter on adversarial
-//! search; Chess Programming Wiki, by the names of the files.
+//! Sources: Russell and Norvig, "Artificial Intelligence: A Modern Approach", the chapter on adversarial search;
+//! Chess Programming Wiki, by the names of the files.
 
 use std::{
     fmt,
@@ -32,35 +30,35 @@ mod table;
 mod thinker;
 mod tree_search;
 
-pub use forward_pruning::{KeptShare, Pruning};
+pub use forward_pruning::{ForwardPruning, KeptShare};
 use table::SimpleTable;
 pub use thinker::TextbookThinker;
 use tree_search::TreeSearch;
 
-/// No walk goes deeper: beyond, even a game without progress would end, which [`table`] must not forget.
+/// Deepest search. [`table`] relies on it to handle the fifty-move rule.
 pub const MAX_DEPTH: u16 = 48;
 
-/// One of the algorithms, by the name it has in courses.
+/// Algorithm, by its usual name.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
-    /// The whole tree.
+    /// Full minimax.
     Minimax,
-    /// Without what cannot matter, the moves as they come.
+    /// Alpha-beta without move ordering.
     AlphaBeta,
-    /// The same, captures first.
+    /// With move ordering.
     AlphaBetaOrdered,
-    /// The same, with a table of positions.
+    /// With ordering and a transposition table.
     AlphaBetaTable,
-    /// The same, with captures played out at the leaves.
+    /// With ordering, table and quiescence search.
     AlphaBetaQuiescence,
-    /// Alpha-beta with windows of one point that close in on the value, ordered and with a table.
+    /// MTD(f) with ordering and table.
     MtdF,
-    /// Alpha-beta with all of that, which passes unpromising moves over and looks deeper at singular ones.
+    /// Alpha-beta with all of these, forward pruning and singular extensions.
     ForwardPruning,
 }
 
 impl Algorithm {
-    /// Every one, the plainest first.
+    /// All algorithms, simplest first.
     pub const ALL: [Algorithm; 7] = [
         Algorithm::Minimax,
         Algorithm::AlphaBeta,
@@ -71,7 +69,7 @@ impl Algorithm {
         Algorithm::ForwardPruning,
     ];
 
-    /// The name in configurations.
+    /// Name in configurations.
     pub const fn name(self) -> &'static str {
         match self {
             Algorithm::Minimax => "minimax",
@@ -84,7 +82,7 @@ impl Algorithm {
         }
     }
 
-    /// What belongs to it by its name.
+    /// Options implied by the name.
     pub fn options(self) -> Options {
         let plain = Options::default();
         let ordered = Options { order: true, ..plain };
@@ -95,11 +93,11 @@ impl Algorithm {
             Algorithm::AlphaBetaOrdered => ordered,
             Algorithm::AlphaBetaTable | Algorithm::MtdF => table,
             Algorithm::AlphaBetaQuiescence => quiescence,
-            Algorithm::ForwardPruning => Options { pruning: Some(Pruning::default()), ..quiescence },
+            Algorithm::ForwardPruning => Options { pruning: Some(ForwardPruning::default()), ..quiescence },
         }
     }
 
-    /// Does an iteration need what the one before has found?
+    /// Returns whether an iteration needs the result of the previous one.
     fn deepens(self) -> bool {
         self == Algorithm::MtdF
     }
@@ -119,34 +117,34 @@ impl FromStr for Algorithm {
     }
 }
 
-/// No algorithm of ours.
+/// Unknown name of an algorithm.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("known: {}", Algorithm::ALL.map(Algorithm::name).join(", "))]
 pub struct UnknownAlgorithm;
 
-/// What an algorithm is helped by. Minimax knows quiescence only.
+/// Options of an algorithm. Minimax only uses quiescence.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The promising moves first.
+    /// Move ordering.
     pub order: bool,
-    /// A table of the positions seen.
+    /// Transposition table.
     pub table: bool,
-    /// Captures are played out at the leaves.
+    /// Quiescence search.
     pub quiescence: bool,
-    /// Unpromising moves are passed over.
-    pub pruning: Option<Pruning>,
+    /// Forward pruning.
+    pub pruning: Option<ForwardPruning>,
 }
 
-/// What an algorithm makes of a position.
+/// Result of an algorithm.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Analysis<M> {
-    /// To the side to move.
+    /// Value for the side to move.
     pub value: Score,
-    /// The best move; `None` where the game is over, or at depth 0.
+    /// Best move; `None` where the game is over, or at depth 0.
     pub mv: Option<M>,
-    /// Positions visited.
+    /// Number of positions visited.
     pub nodes: u64,
-    /// How long it took.
+    /// Time taken.
     pub time: Duration,
 }
 
@@ -164,7 +162,7 @@ pub fn analyse<G: EngineGame>(algorithm: Algorithm, position: &G, depth: u16) ->
     analyse_with(algorithm, &algorithm.options(), position, depth)
 }
 
-/// The same, with other options than those that the algorithm is named for.
+/// Runs an algorithm with other options than those implied by its name.
 pub fn analyse_with<G: EngineGame>(
     algorithm: Algorithm,
     options: &Options,
@@ -172,13 +170,13 @@ pub fn analyse_with<G: EngineGame>(
     depth: u16,
 ) -> Analysis<G::Move> {
     let began = Instant::now();
-    let (judge, limits, stop) = (G::Evaluator::default(), Limits::default(), StopFlag::default());
-    let mut memory = options.table.then(SimpleTable::new);
-    let mut walk = TreeSearch::new(algorithm, options, &judge, memory.as_mut(), &limits, &stop);
+    let (evaluator, limits, stop) = (G::Evaluator::default(), Limits::default(), StopFlag::default());
+    let mut table = options.table.then(SimpleTable::new);
+    let mut search = TreeSearch::new(algorithm, options, &evaluator, table.as_mut(), &limits, &stop);
     let depth = depth.min(MAX_DEPTH);
     let first = if algorithm.deepens() { depth.min(1) } else { depth };
-    let found = walk.deepen(position, first..=depth, |_, _, _| ControlFlow::Continue(()));
-    Analysis { value: found.score, mv: found.mv, nodes: walk.nodes, time: began.elapsed() }
+    let found = search.deepen(position, first..=depth, |_, _, _| ControlFlow::Continue(()));
+    Analysis { value: found.score, mv: found.mv, nodes: search.nodes, time: began.elapsed() }
 }
 
 #[cfg(test)]

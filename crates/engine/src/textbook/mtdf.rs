@@ -1,8 +1,8 @@
-//! MTD(f): alpha-beta asked again and again whether the value reaches a point, until it is between two.
+//! MTD(f): null-window searches that narrow the bounds of the value until they meet.
 //!
-//! Each answer is a bound, on one side or the other. The first question is what the iteration before has
-//! found; the table makes the later ones cheap. Source: Plaat and others, "Best-first fixed-depth minimax
-//! algorithms"; Chess Programming Wiki, "MTD(f)".
+//! The first guess is the value of the previous iteration; the table makes repeated searches cheap.
+//!
+//! Sources: Plaat et al., "Best-first fixed-depth minimax algorithms" (1996); Chess Programming Wiki, "MTD(f)".
 
 use super::tree_search::{Found, Node, TreeSearch};
 use crate::{EngineGame, Score, Stopped};
@@ -16,7 +16,7 @@ impl<G: EngineGame> TreeSearch<'_, G> {
             let found = self.alpha_beta(root, beta.below(), beta)?;
             best.score = found.score;
             if found.score >= beta {
-                // Only a move that reaches the point is known to be good.
+                // Only a search that fails high proves its move.
                 (least, best.mv) = (found.score, found.mv);
             } else {
                 most = found.score;

@@ -1,13 +1,12 @@
-//! The order of the moves: alpha-beta looks at the fewest positions where the best move comes first.
+//! Move ordering: the table's move, captures by MVV-LVA, then quiet moves as generated.
 //!
-//! The table's move goes first, then captures, the most valuable victim before all and by the least valuable
-//! attacker, then the quiet moves as they were generated. Source: Chess Programming Wiki, "MVV-LVA".
+//! Source: Chess Programming Wiki, "Move Ordering" and "MVV-LVA".
 
 use std::cmp::Reverse;
 
 use zeitnot_rules::{Moves, Tactics};
 
-/// Puts the promising moves first.
+/// Sorts the most promising moves to the front.
 pub(super) fn order<G: Tactics>(position: &G, moves: &mut Moves<G::Move>, first: Option<G::Move>) {
     moves.sort_by_cached_key(|&mv| {
         let gain = position.gain(mv);

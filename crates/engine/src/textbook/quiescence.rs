@@ -1,7 +1,8 @@
-//! Quiescence: at the leaves captures are played out, so that nothing is judged in the middle of an exchange.
+//! Quiescence search: captures are played out at the leaves, all evasions in check.
 //!
-//! Nobody has to capture: who stands well enough stays as he stands. In check that is no choice, and every
-//! move counts. Source: Chess Programming Wiki, "Quiescence Search".
+//! Out of check, the static evaluation is a lower bound ("stand pat").
+//!
+//! Source: Chess Programming Wiki, "Quiescence Search".
 
 use zeitnot_rules::Moves;
 
@@ -12,8 +13,7 @@ use super::{
 use crate::{EngineGame, Score, Stopped};
 
 impl<G: EngineGame> TreeSearch<'_, G> {
-    /// The value of a leaf with these legal moves. Those behind it are leaves as well, so alpha-beta leads
-    /// back here.
+    /// Value of a leaf with these legal moves. Its children are leaves too, so alpha-beta leads back here.
     pub(super) fn quiesce(
         &mut self,
         node: &Node<G>,
@@ -22,7 +22,7 @@ impl<G: EngineGame> TreeSearch<'_, G> {
         beta: Score,
     ) -> Result<Score, Stopped> {
         let check = node.position.is_check();
-        let mut best = if check { Score::NEG_INFINITE } else { self.look(node) };
+        let mut best = if check { Score::NEG_INFINITE } else { self.static_eval(node) };
         if best >= beta {
             return Ok(best);
         }

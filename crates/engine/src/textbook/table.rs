@@ -1,38 +1,39 @@
-//! The transposition table, as simple as it can be: one entry a slot, and the last one stays.
+//! A simple transposition table: one entry a slot, always replaced.
 //!
-//! What is found at another depth is not used, but for its move: it would be as good or better, but not
-//! minimax's value. Source: Chess Programming Wiki, "Transposition Table".
+//! Entries of another depth only give their move, so that values stay those of minimax.
+//!
+//! Source: Chess Programming Wiki, "Transposition Table".
 
 use zeitnot_rules::{Game, Key, Packed};
 
 use super::tree_search::{Found, Node, TreeSearch};
 use crate::{EngineGame, Score, transposition_table::Bound};
 
-/// Four MiB.
+/// Number of slots, about four MiB.
 const SLOTS: usize = 1 << 18;
 
-/// A key does not tell how long a game has gone without progress, which ends it some day. From here on that
-/// day may lie within [`super::MAX_DEPTH`] plies, and positions that differ in it are different ones.
-const LONG_WITHOUT_PROGRESS: u32 = 50;
+/// Reversible plies from which on the fifty-move rule may apply within [`super::MAX_DEPTH`] plies, so that the
+/// count becomes part of the key.
+const FIFTY_MOVE_HORIZON: u32 = 50;
 
-/// See the module's comment.
+/// Transposition table, see the module documentation.
 pub(super) struct SimpleTable(Box<[Option<Entry>]>);
 
-/// What was found out about a position.
+/// Result of a searched position.
 #[derive(Copy, Clone)]
 pub(super) struct Entry {
     key: Key,
-    /// The best move.
+    /// Best move.
     pub mv: Packed,
-    /// A mate counts from the position, not from the root: the way there may have been longer.
+    /// Score relative to the position, not to the root.
     score: Score,
     depth: u16,
     bound: Bound,
 }
 
 impl Entry {
-    /// The stored score, if it is what a search of this node would find. The root has to find a move.
-    pub fn settles<G: EngineGame>(&self, node: &Node<G>, alpha: Score, beta: Score) -> Option<Score> {
+    /// Returns the stored score if it cuts off the search of a node. The root must find a move.
+    pub fn cutoff_score<G: EngineGame>(&self, node: &Node<G>, alpha: Score, beta: Score) -> Option<Score> {
         let score = self.score.from_tt(node.ply);
         let fits = match self.bound {
             Bound::Exact => true,
@@ -52,8 +53,8 @@ impl SimpleTable {
         self.0.fill(None);
     }
 
-    /// How full it is, in thousandths, from a sample.
-    pub fn fullness(&self) -> u16 {
+    /// Fill level in permille, from a sample.
+    pub fn hashfull(&self) -> u16 {
         self.0.iter().take(1000).flatten().count() as u16
     }
 
@@ -62,31 +63,31 @@ impl SimpleTable {
     }
 }
 
-/// Equal where what follows is equal.
+/// Key that includes the fifty-move counter where it matters.
 fn key<G: Game>(position: &G) -> Key {
     let Key(key) = position.key();
     match position.reversible_plies() {
-        plies if plies < LONG_WITHOUT_PROGRESS => Key(key),
-        // Spread over all bits by the golden ratio.
+        plies if plies < FIFTY_MOVE_HORIZON => Key(key),
+        // Fibonacci hashing spreads the counter over all bits.
         plies => Key(key ^ u64::from(plies).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
     }
 }
 
 impl<G: EngineGame> TreeSearch<'_, G> {
-    /// What is known of a position, at whatever depth.
-    pub(super) fn recall(&self, node: &Node<G>) -> Option<Entry> {
-        let memory = self.memory.as_ref()?;
+    /// Returns the entry of a position, at any depth.
+    pub(super) fn probe(&self, node: &Node<G>) -> Option<Entry> {
+        let table = self.table.as_ref()?;
         let key = key(&node.position);
-        memory.0[SimpleTable::slot(key)].filter(|entry| entry.key == key)
+        table.0[SimpleTable::slot(key)].filter(|entry| entry.key == key)
     }
 
-    /// Keeps what a search of a node has found between alpha and beta.
-    pub(super) fn remember(&mut self, node: &Node<G>, found: Found<G::Move>, alpha: Score, beta: Score) {
-        // The best of some moves says nothing of the position.
+    /// Stores the result of a node searched with this window.
+    pub(super) fn store(&mut self, node: &Node<G>, found: Found<G::Move>, alpha: Score, beta: Score) {
+        // The best of some moves says nothing about the position.
         if node.ply == 0 && self.is_restricted() {
             return;
         }
-        let Some(memory) = &mut self.memory else { return };
+        let Some(table) = &mut self.table else { return };
         let key = key(&node.position);
         let bound = match found.score {
             score if score >= beta => Bound::Lower,
@@ -95,6 +96,6 @@ impl<G: EngineGame> TreeSearch<'_, G> {
         };
         let mv = found.mv.map_or(Packed::NONE, |mv| node.position.pack(mv));
         let score = found.score.to_tt(node.ply);
-        memory.0[SimpleTable::slot(key)] = Some(Entry { key, mv, score, depth: node.depth, bound });
+        table.0[SimpleTable::slot(key)] = Some(Entry { key, mv, score, depth: node.depth, bound });
     }
 }

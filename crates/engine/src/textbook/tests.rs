@@ -1,4 +1,4 @@
-//! They all find minimax's value, each with less work than the one before; as players they keep to limits.
+//! Tests of the algorithms against minimax, and of the thinker's limits.
 
 use std::{num::NonZeroU16, sync::Mutex};
 
@@ -9,7 +9,7 @@ use crate::{Best, Decision, Progress, Report, Task, Thinker};
 
 const MATE_IN_ONE: &str = "1K6/8/qk6/8/8/8/8/8 b - - 0 1";
 
-/// Random positions of a course; those that no game can lead to are left out.
+/// Random positions of a course, without illegal ones.
 fn positions() -> Vec<Chess> {
     let all = include_str!("../../../../src/cli/study/vinuni-50.fen");
     let legal: Vec<_> = all.lines().filter_map(|fen| Chess::parse(fen).ok()).collect();
@@ -29,16 +29,16 @@ fn with_quiescence_they_find_the_value_of_minimax_with_quiescence() {
     }
 }
 
-/// The same pieces with another count of plies without progress are not the same.
+/// Positions that differ only in the fifty-move counter must not be mixed up.
 #[test]
 fn a_table_does_not_hide_the_fifty_moves() {
     let algorithm = Algorithm::AlphaBetaTable;
-    let (judge, limits, stop) = (Default::default(), Limits::default(), StopFlag::default());
-    let (options, mut memory) = (algorithm.options(), SimpleTable::new());
+    let (evaluator, limits, stop) = (Default::default(), Limits::default(), StopFlag::default());
+    let (options, mut table) = (algorithm.options(), SimpleTable::new());
     let mut value = |clock: u32, depth| {
         let position = Chess::parse(&format!("7k/8/8/8/8/8/R7/K7 w - - {clock} 90")).unwrap();
-        let mut walk = TreeSearch::new(algorithm, &options, &judge, Some(&mut memory), &limits, &stop);
-        walk.deepen(&position, depth..=depth, |_, _, _| ControlFlow::Continue(())).score
+        let mut search = TreeSearch::new(algorithm, &options, &evaluator, Some(&mut table), &limits, &stop);
+        search.deepen(&position, depth..=depth, |_, _, _| ControlFlow::Continue(())).score
     };
     assert!(value(0, 4) > Score::cp(300));
     assert!(value(60, 4) > Score::cp(300));
@@ -89,7 +89,7 @@ fn names_are_read_as_they_are_written() {
     assert!("alphabeta".parse::<Algorithm>().unwrap_err().to_string().contains("mtd-f, forward-pruning"));
 }
 
-/// Plays with these limits: the decision, the iterations told, and the report.
+/// Thinks with these limits; returns the decision, the reported depths, and the report.
 fn play(algorithm: Algorithm, fen: &str, limits: &Limits, stop: &StopFlag) -> (Best, Vec<u16>, Report) {
     let line = GameHistory::new(Chess::parse(fen).unwrap());
     let best = Decision::new(line.now().pack(line.now().moves()[0]));
@@ -113,7 +113,7 @@ fn players_keep_to_their_limits() {
         let began = Instant::now();
         let hard = Limits { hard: Some(began + Duration::from_millis(60)), ..Limits::default() };
         let (best, told, report) = play(algorithm, &start, &hard, &on);
-        // How deep it came is the machine's matter.
+        // The depth depends on the machine.
         assert!(began.elapsed() >= Duration::from_millis(60), "{algorithm} took {:?}", began.elapsed());
         assert_eq!(best.depth, report.depth, "{algorithm}");
         assert_eq!(told, Vec::from_iter(1..=report.depth));

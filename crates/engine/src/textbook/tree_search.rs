@@ -1,4 +1,4 @@
-//! A walk over the tree of a game: what all algorithms do alike, which is to count, to judge and to stop.
+//! What all algorithms share: counting nodes, evaluating leaves, stopping, iterative deepening.
 
 use std::{
     ops::{ControlFlow, RangeInclusive},
@@ -13,38 +13,38 @@ use crate::{
     score::MAX_PLY,
 };
 
-/// The clock is looked at once in so many nodes.
-const NODES_BETWEEN_LOOKS: u64 = 1024;
+/// Nodes between two checks of the limits.
+const LIMIT_CHECK_INTERVAL: u64 = 1024;
 
-/// A walk, and what it needs on the way.
+/// State of one search.
 pub(super) struct TreeSearch<'w, G: EngineGame> {
     algorithm: Algorithm,
     pub options: &'w Options,
-    pub judge: &'w G::Evaluator,
-    pub memory: Option<&'w mut SimpleTable>,
+    pub evaluator: &'w G::Evaluator,
+    pub table: Option<&'w mut SimpleTable>,
     limits: &'w Limits,
     stop: &'w StopFlag,
-    /// Of a player that shares the machine with others.
+    /// Turn of a thinker that shares the machine.
     pub slice: Option<TimeSlice<'w>>,
-    /// Positions visited, each time they are.
+    /// Number of positions visited.
     pub nodes: u64,
-    /// The longest line, in plies.
+    /// Longest line in plies.
     pub seldepth: u16,
-    /// The depth of this iteration.
+    /// Depth of the current iteration.
     pub horizon: u16,
 }
 
-/// A position in the tree.
+/// Position in the tree.
 pub(super) struct Node<G: EngineGame> {
     pub position: G,
     state: State<G>,
-    /// Plies from the root.
+    /// Distance from the root in plies.
     pub ply: u16,
-    /// Plies to look ahead.
+    /// Remaining depth in plies.
     pub depth: u16,
 }
 
-/// A value, and the move that leads to it: none at a leaf.
+/// Value and best move; no move at a leaf.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found<M> {
     pub score: Score,
@@ -57,28 +57,28 @@ impl<M> From<Score> for Found<M> {
     }
 }
 
-/// What a first look at a position tells.
-pub(super) enum Arrival<M> {
-    /// The game is over, and worth this.
-    Over(Score),
-    /// It goes on with one of these.
-    Open(Moves<M>),
+/// Result of visiting a position.
+pub(super) enum Visit<M> {
+    /// The game is over, with this score.
+    Terminal(Score),
+    /// The legal moves.
+    Moves(Moves<M>),
 }
 
 impl<'w, G: EngineGame> TreeSearch<'w, G> {
     pub fn new(
         algorithm: Algorithm,
         options: &'w Options,
-        judge: &'w G::Evaluator,
-        memory: Option<&'w mut SimpleTable>,
+        evaluator: &'w G::Evaluator,
+        table: Option<&'w mut SimpleTable>,
         limits: &'w Limits,
         stop: &'w StopFlag,
     ) -> Self {
         TreeSearch {
             algorithm,
             options,
-            judge,
-            memory,
+            evaluator,
+            table,
             limits,
             stop,
             slice: None,
@@ -88,12 +88,12 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
         }
     }
 
-    /// Iterative deepening: tells of each depth that is done, and returns what the last one found.
+    /// Runs iterative deepening, reporting each finished depth, and returns the last result.
     pub fn deepen(
         &mut self,
         position: &G,
         depths: RangeInclusive<u16>,
-        mut tell: impl FnMut(&Self, u16, Found<G::Move>) -> ControlFlow<()>,
+        mut report: impl FnMut(&Self, u16, Found<G::Move>) -> ControlFlow<()>,
     ) -> Found<G::Move> {
         let mut found = Found::from(Score::ZERO);
         for depth in depths {
@@ -102,7 +102,7 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
                 Ok(better) => found = better,
                 Err(Stopped) => break,
             }
-            if tell(self, depth, found).is_break() {
+            if report(self, depth, found).is_break() {
                 break;
             }
         }
@@ -110,7 +110,7 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
     }
 
     fn iterate(&mut self, position: &G, depth: u16, guess: Score) -> Result<Found<G::Move>, Stopped> {
-        let state = self.judge.root(position);
+        let state = self.evaluator.refresh(position);
         let root = Node { position: position.clone(), state, ply: 0, depth };
         match self.algorithm {
             Algorithm::Minimax => self.minimax(&root),
@@ -123,8 +123,8 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
         }
     }
 
-    /// Counts a node, and looks whether the game goes on there.
-    pub fn arrive(&mut self, node: &Node<G>) -> Result<Arrival<G::Move>, Stopped> {
+    /// Counts a node and returns its moves or its outcome.
+    pub fn visit(&mut self, node: &Node<G>) -> Result<Visit<G::Move>, Stopped> {
         self.count(node.ply)?;
         let position = &node.position;
         let mut outcome = position.settled();
@@ -134,23 +134,22 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
                 if node.ply == 0 && self.is_restricted() {
                     moves.retain(|mv| self.limits.root_moves.contains(&position.pack(*mv)));
                 }
-                return Ok(Arrival::Open(moves));
+                return Ok(Visit::Moves(moves));
             }
             outcome = position.stuck();
         }
-        Ok(Arrival::Over(Score::from_outcome(outcome, position.side(), node.ply)))
+        Ok(Visit::Terminal(Score::from_outcome(outcome, position.side(), node.ply)))
     }
 
-    /// The position after a move.
+    /// Returns the position after a move.
     pub fn child(&self, node: &Node<G>, mv: G::Move) -> Node<G> {
         let mut position = node.position.clone();
         position.play(mv);
-        let state = self.judge.step(&node.state, &node.position, mv);
+        let state = self.evaluator.update(&node.state, &node.position, mv);
         Node { position, state, ply: node.ply + 1, depth: node.depth.saturating_sub(1) }
     }
 
-    /// What a leaf is worth, exactly between alpha and beta: with quiescence once nothing hangs any more,
-    /// else by its looks.
+    /// Value of a leaf, exact within the window: by quiescence search if enabled, else the static evaluation.
     pub fn leaf(
         &mut self,
         node: &Node<G>,
@@ -161,23 +160,23 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
         if self.options.quiescence && node.ply < MAX_PLY {
             self.quiesce(node, moves, alpha, beta)
         } else {
-            Ok(self.look(node))
+            Ok(self.static_eval(node))
         }
     }
 
-    /// What a position is worth by its looks.
-    pub fn look(&self, node: &Node<G>) -> Score {
-        self.judge.score(&node.state, &node.position)
+    /// Static evaluation of a position.
+    pub fn static_eval(&self, node: &Node<G>) -> Score {
+        self.evaluator.evaluate(&node.state, &node.position)
     }
 
-    /// Are only some moves asked for at the root?
+    /// Returns whether only some root moves are searched.
     pub fn is_restricted(&self) -> bool {
         !self.limits.root_moves.is_empty()
     }
 
     fn count(&mut self, ply: u16) -> Result<(), Stopped> {
         let spent = self.limits.nodes.is_some_and(|limit| self.nodes >= limit);
-        if spent || (self.nodes.is_multiple_of(NODES_BETWEEN_LOOKS) && self.has_to_stop()) {
+        if spent || (self.nodes.is_multiple_of(LIMIT_CHECK_INTERVAL) && self.has_to_stop()) {
             return Err(Stopped);
         }
         self.nodes += 1;

@@ -1,4 +1,4 @@
-//! Positions as the tuner reads them: which terms they have, and what is to come of it.
+//! Traced positions with their targets, and the loss of weights on them.
 
 use std::{ops::Range, thread};
 
@@ -11,10 +11,10 @@ use crate::eval::chess::{
     trace::penalty,
 };
 
-/// Each weight, in the middlegame and in the endgame, in centipawns.
+/// Middlegame and endgame value of each term, in centipawns.
 pub type Weights = Vec<[f64; 2]>;
 
-/// A term that a position has, and how often.
+/// Count of a term in a position.
 #[derive(Copy, Clone, Debug)]
 struct Count {
     term: u16,
@@ -24,24 +24,24 @@ struct Count {
 /// One position.
 #[derive(Clone, Debug)]
 struct Sample {
-    /// In the list of all counts: the plain ones, then the dangers of White's king, then of Black's.
+    /// Ranges in the list of counts: plain terms, danger of White's king, danger of Black's.
     counts: [Range<u32>; 3],
     phase: f32,
     scale: ByColor<f32>,
     target: f32,
 }
 
-/// What a score is worth in points, and what the tuner aims at.
+/// Tuning objective: the sigmoid from centipawns to points, and the blend of score and result.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Objective {
-    /// Steepness of the curve from centipawns to points.
+    /// Steepness of the sigmoid.
     pub steepness: f64,
-    /// The part that the search's score has in the target; the rest is the result of the game.
+    /// Weight of the search score in the target; the rest is the result of the game.
     pub score_weight: f64,
 }
 
 impl Objective {
-    /// Points to be expected, of 1.
+    /// Expected points, from 0 to 1.
     pub fn points(&self, score: f64) -> f64 {
         1.0 / (1.0 + (-self.steepness * score).exp())
     }
@@ -51,7 +51,7 @@ impl Objective {
     }
 }
 
-/// Positions that weights are to explain.
+/// Positions to fit the weights to.
 #[derive(Clone, Debug, Default)]
 pub struct Dataset {
     samples: Vec<Sample>,
@@ -59,10 +59,10 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Takes in records, on all of these threads. Those that no terms explain are passed over.
+    /// Traces records on this many threads, skipping special endings.
     ///
     /// # Errors
-    /// [`InvalidRecord`] for bytes that are no positions.
+    /// [`InvalidRecord`] for bytes that are not positions.
     pub fn read(records: &[Record], goal: Objective, threads: usize) -> Result<Dataset, InvalidRecord> {
         let share = records.len().div_ceil(threads.max(1)).max(1);
         thread::scope(|scope| {
@@ -81,15 +81,15 @@ impl Dataset {
     fn read_part(records: &[Record], goal: Objective) -> Result<Dataset, InvalidRecord> {
         let mut dataset = Dataset::default();
         for record in records {
-            let (position, judgement) = record.unpack()?;
+            let (position, label) = record.unpack()?;
             if let Some(example) = crate::eval::chess::example(&position) {
-                dataset.push(&example, goal.target(judgement.score, judgement.result));
+                dataset.push(&example, goal.target(label.score, label.result));
             }
         }
         Ok(dataset)
     }
 
-    /// One more position, and the points that it should be worth to White.
+    /// Adds a position with its target from White's point of view.
     pub fn push(&mut self, example: &Example, target: f64) {
         let lists = [&example.counts.terms, &example.counts.dangers.white, &example.counts.dangers.black];
         let counts = lists.map(|list| {
@@ -111,12 +111,12 @@ impl Dataset {
         }));
     }
 
-    /// How many positions there are.
+    /// Number of positions.
     pub fn len(&self) -> usize {
         self.samples.len()
     }
 
-    /// Are there none?
+    /// Returns whether there are no positions.
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
     }
@@ -132,42 +132,44 @@ impl Dataset {
         })
     }
 
-    /// The square of the error at one position. Where a slope is wanted, its part is added to it.
+    /// Squared error of one position; adds its gradient if requested.
     fn error(
         &self,
         sample: &Sample,
         goal: Objective,
         weights: &[[f64; 2]],
-        slope: Option<&mut [[f64; 2]]>,
+        gradient: Option<&mut [[f64; 2]]>,
     ) -> f64 {
         let [plain, white, black] = &sample.counts;
         let sum = self.sum(plain, weights);
-        let (white_pays, white_slope) = penalty(self.sum(white, weights));
-        let (black_pays, black_slope) = penalty(self.sum(black, weights));
+        let (white_pays, white_gradient) = penalty(self.sum(white, weights));
+        let (black_pays, black_gradient) = penalty(self.sum(black, weights));
         let [middlegame, endgame] = [0, 1].map(|part| sum[part] - white_pays[part] + black_pays[part]);
         let phase = f64::from(sample.phase);
         let scale = f64::from(if endgame > 0.0 { sample.scale.white } else { sample.scale.black });
-        // What each half of the evaluation counts in this position.
+        // Weights of the middlegame and the endgame score in this position.
         let share = [phase, scale * (1.0 - phase)];
         let points = goal.points(middlegame * share[0] + endgame * share[1]);
         let error = points - f64::from(sample.target);
-        if let Some(slope) = slope {
+        if let Some(gradient) = gradient {
             let outer = 2.0 * error * points * (1.0 - points) * goal.steepness;
-            for (range, inner) in
-                [(plain, [1.0; 2]), (white, white_slope.map(|slope| -slope)), (black, black_slope)]
-            {
+            for (range, inner) in [
+                (plain, [1.0; 2]),
+                (white, white_gradient.map(|gradient| -gradient)),
+                (black, black_gradient),
+            ] {
                 for count in self.counts(range) {
                     let times = f64::from(count.times) * outer;
-                    let slope = &mut slope[usize::from(count.term)];
-                    slope[0] += times * share[0] * inner[0];
-                    slope[1] += times * share[1] * inner[1];
+                    let gradient = &mut gradient[usize::from(count.term)];
+                    gradient[0] += times * share[0] * inner[0];
+                    gradient[1] += times * share[1] * inner[1];
                 }
             }
         }
         error * error
     }
 
-    /// The mean square error of these positions, on all of these threads.
+    /// Mean squared error of these positions.
     pub fn loss(&self, which: &[u32], goal: Objective, weights: &[[f64; 2]], threads: usize) -> f64 {
         let sum: f64 = shared(which, threads, |part| {
             part.iter().map(|&at| self.error(&self.samples[at as usize], goal, weights, None)).sum::<f64>()
@@ -177,8 +179,8 @@ impl Dataset {
         sum / which.len().max(1) as f64
     }
 
-    /// The slope of [`Dataset::loss`] by each weight, and the loss.
-    pub fn slope(
+    /// Gradient of [`Dataset::loss`], and the loss.
+    pub fn gradient(
         &self,
         which: &[u32],
         goal: Objective,
@@ -186,26 +188,26 @@ impl Dataset {
         threads: usize,
     ) -> (Weights, f64) {
         let parts = shared(which, threads, |part| {
-            let mut slope = vec![[0.0; 2]; COUNT];
+            let mut gradient = vec![[0.0; 2]; COUNT];
             let errors = part
                 .iter()
-                .map(|&at| self.error(&self.samples[at as usize], goal, weights, Some(&mut slope)));
+                .map(|&at| self.error(&self.samples[at as usize], goal, weights, Some(&mut gradient)));
             let loss: f64 = errors.sum();
-            (slope, loss)
+            (gradient, loss)
         });
         let count = which.len().max(1) as f64;
-        let (mut slope, mut loss) = (vec![[0.0; 2]; COUNT], 0.0);
+        let (mut gradient, mut loss) = (vec![[0.0; 2]; COUNT], 0.0);
         for (part, error) in parts {
             loss += error / count;
-            for (sum, part) in slope.iter_mut().zip(part) {
+            for (sum, part) in gradient.iter_mut().zip(part) {
                 *sum = [sum[0] + part[0] / count, sum[1] + part[1] / count];
             }
         }
-        (slope, loss)
+        (gradient, loss)
     }
 }
 
-/// Does the work in as many parts as there are threads.
+/// Runs the work in one part for each thread.
 fn shared<T: Send>(which: &[u32], threads: usize, work: impl Fn(&[u32]) -> T + Sync) -> Vec<T> {
     let share = which.len().div_ceil(threads.max(1)).max(1);
     if which.len() <= share {
@@ -221,24 +223,24 @@ fn shared<T: Send>(which: &[u32], threads: usize, work: impl Fn(&[u32]) -> T + S
     })
 }
 
-/// The steepness with which the scores of these records foretell their results best.
+/// Fits the steepness of the sigmoid to the scores and results of these records.
 pub fn steepness(records: &[Record]) -> f64 {
-    /// Between these lies any engine's: what a pawn is worth in points.
+    /// Search interval.
     const RANGE: (f64, f64) = (0.000_5, 0.05);
     const SAMPLE: usize = 200_000;
     const STEPS: u32 = 40;
     let every = (records.len() / SAMPLE).max(1);
-    let judged: Vec<_> = records
+    let raw_eval: Vec<_> = records
         .iter()
         .step_by(every)
         .filter_map(|record| record.unpack().ok())
-        .map(|(_, judgement)| (f64::from(judgement.score), f64::from(judgement.result) / 2.0))
+        .map(|(_, label)| (f64::from(label.score), f64::from(label.result) / 2.0))
         .collect();
     let loss = |steepness: f64| -> f64 {
         let goal = Objective { steepness, score_weight: 0.0 };
-        judged.iter().map(|&(score, result)| (goal.points(score) - result).powi(2)).sum()
+        raw_eval.iter().map(|&(score, result)| (goal.points(score) - result).powi(2)).sum()
     };
-    // By thirds: the loss has one valley.
+    // Ternary search: the loss is unimodal.
     let (mut low, mut high) = RANGE;
     for _ in 0..STEPS {
         let (left, right) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
@@ -247,14 +249,14 @@ pub fn steepness(records: &[Record]) -> f64 {
     (low + high) / 2.0
 }
 
-/// Where tuning begins: nothing is known but what the pieces count.
+/// Initial weights: piece values only.
 pub fn initial_weights() -> Weights {
     const PIECES: [f64; 5] = [100.0, 300.0, 320.0, 500.0, 950.0];
-    /// Without any danger there is no slope to learn it by.
-    const A_LITTLE: [f64; 2] = [20.0, 10.0];
+    /// Non-zero start of the danger terms, whose gradient vanishes at zero.
+    const INITIAL_DANGER: [f64; 2] = [20.0, 10.0];
     let weight = |term: usize| match PIECES.get(term) {
         Some(&worth) => [worth; 2],
-        None if DANGER.holds(term) => A_LITTLE,
+        None if DANGER.holds(term) => INITIAL_DANGER,
         None => [0.0; 2],
     };
     (0..COUNT).map(weight).collect()
@@ -268,7 +270,7 @@ mod tests {
 
     const GOAL: Objective = Objective { steepness: 0.006, score_weight: 0.5 };
 
-    /// Positions of random games, with targets that have nothing to do with them.
+    /// Positions of random games with random targets.
     fn dataset() -> Dataset {
         let mut random = fastrand::Rng::with_seed(5);
         let mut dataset = Dataset::default();
@@ -292,7 +294,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(6);
         let weights: Weights =
             initial_weights().iter().map(|pair| pair.map(|worth| worth + 10.0 * random.f64())).collect();
-        let (slope, loss) = dataset.slope(&which, GOAL, &weights, 3);
+        let (gradient, loss) = dataset.gradient(&which, GOAL, &weights, 3);
         assert!((loss - dataset.loss(&which, GOAL, &weights, 1)).abs() < 1e-12);
         let (mut checked, step) = (0, 1e-3);
         for term in (0..COUNT).filter(|term| term % 7 == 0 || DANGER.holds(*term)) {
@@ -303,7 +305,7 @@ mod tests {
                     dataset.loss(&which, GOAL, &weights, 1)
                 };
                 let measured = (at(step) - at(-step)) / (2.0 * step);
-                let told = slope[term][part];
+                let told = gradient[term][part];
                 assert!((measured - told).abs() < 1e-9 + 1e-3 * told.abs(), "{term}: {measured} {told}");
                 checked += usize::from(told != 0.0);
             }

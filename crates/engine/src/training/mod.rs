@@ -1,8 +1,9 @@
-//! How the engine learns: positions of games against itself, and the weights that explain their results best.
+//! Training of the evaluation: self-play data and Texel tuning.
 //!
-//! [`SelfPlay`] plays games and keeps their quiet positions as [`Record`]s, [`RecordFile`] is the file that they go
-//! to. [`Dataset`] reads them as the evaluation sees them, [`tune`] finds the weights, [`format_weights`] writes them down.
-//! `docs/data.md` says how the file is read, and by whom else.
+//! [`SelfPlay`] plays games and collects quiet positions as [`Record`]s in a [`RecordFile`]. [`Dataset`] traces them,
+//! [`tune`] fits the weights, and [`format_weights`] writes them as Rust. See `docs/data.md`.
+//!
+//! Source: Chess Programming Wiki, "Texel's Tuning Method".
 
 mod dataset;
 mod record;

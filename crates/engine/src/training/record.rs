@@ -1,6 +1,6 @@
-//! One position with what it was worth and how its game ended, in 32 bytes.
+//! A position with its score and game result, packed into 32 bytes.
 //!
-//! The layout is that of Marlinflow's format, which trainers of networks read: see `docs/data.md`.
+//! The layout is Marlinflow's format, which network trainers read: see `docs/data.md`.
 
 use std::num::NonZeroU32;
 
@@ -8,63 +8,63 @@ use shakmaty::{Bitboard, Board, CastlingMode, Color, FromSetup, Piece, Role, Set
 
 use zeitnot_rules::chess::Chess;
 
-/// As many men as a record has room for.
-const MEN: usize = 32;
-/// The code of a rook that may still castle; other men have that of their kind.
+/// Most pieces of a record.
+const MAX_PIECES: usize = 32;
+/// Code of a rook with castling rights; other pieces have that of their role.
 const CASTLING_ROOK: u8 = 6;
-/// What marks a black man, by four bits a man.
-const BLACK_MAN: u8 = 8;
-/// What marks Black to move, beside the square of en passant.
+/// Flag of a black piece in its four bits.
+const BLACK_PIECE: u8 = 8;
+/// Flag of Black to move in the byte of the en passant square.
 const BLACK_TO_MOVE: u8 = 0x80;
-/// No square of en passant.
+/// No en passant square.
 const NO_SQUARE: u8 = 64;
 
-/// What was thought of a position, and what became of it, as White sees them.
+/// Score and result of a position, from White's point of view.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Of the search, in centipawns.
+    /// Search score in centipawns.
     pub score: i16,
-    /// Half points: 0, 1 or 2.
+    /// Result in half points: 0, 1 or 2.
     pub result: u8,
 }
 
-/// A whole position and its judgement, as they stand in the file.
+/// A packed position with its label.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Record(pub [u8; Record::SIZE]);
 
-/// Bytes that are no record.
+/// Bytes that are not a valid record.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no position stands there")]
+#[error("the bytes are not a valid position")]
 pub struct InvalidRecord;
 
 impl Record {
-    /// Each record takes so many bytes.
+    /// Size of a record in bytes.
     pub const SIZE: usize = 32;
 
     /// Packs a position.
-    pub fn pack(position: &Chess, judgement: Label) -> Record {
+    pub fn pack(position: &Chess, label: Label) -> Record {
         let setup = position.setup();
         let mut bytes = [0; Self::SIZE];
         bytes[..8].copy_from_slice(&setup.board.occupied().0.to_le_bytes());
-        for (at, (square, piece)) in setup.board.iter().take(MEN).enumerate() {
+        for (at, (square, piece)) in setup.board.iter().take(MAX_PIECES).enumerate() {
             let castles = setup.castling_rights.contains(square);
             let code = if castles { CASTLING_ROOK } else { piece.role as u8 - 1 };
-            let code = code | piece.color.fold_wb(0, BLACK_MAN);
+            let code = code | piece.color.fold_wb(0, BLACK_PIECE);
             bytes[8 + at / 2] |= code << (4 * (at % 2));
         }
         bytes[24] = setup.ep_square.map_or(NO_SQUARE, u8::from) | setup.turn.fold_wb(0, BLACK_TO_MOVE);
         bytes[25] = u8::try_from(setup.halfmoves).unwrap_or(u8::MAX);
         let move_number = u16::try_from(setup.fullmoves.get()).unwrap_or(u16::MAX);
         bytes[26..28].copy_from_slice(&move_number.to_le_bytes());
-        bytes[28..30].copy_from_slice(&judgement.score.to_le_bytes());
-        bytes[30] = judgement.result;
+        bytes[28..30].copy_from_slice(&label.score.to_le_bytes());
+        bytes[30] = label.result;
         Record(bytes)
     }
 
-    /// The position and its judgement.
+    /// Unpacks the position and its label.
     ///
     /// # Errors
-    /// [`InvalidRecord`] for bytes that no [`Record::pack`] has written.
+    /// [`InvalidRecord`] for bytes that [`Record::pack`] cannot have written.
     pub fn unpack(&self) -> Result<(Chess, Label), InvalidRecord> {
         let bytes = &self.0;
         let mut setup = Setup::empty();
@@ -77,24 +77,24 @@ impl Record {
         setup.halfmoves = bytes[25].into();
         let move_number = u16::from_le_bytes([bytes[26], bytes[27]]);
         setup.fullmoves = NonZeroU32::new(move_number.into()).unwrap_or(NonZeroU32::MIN);
-        let judgement = Label { score: i16::from_le_bytes([bytes[28], bytes[29]]), result: bytes[30].min(2) };
+        let label = Label { score: i16::from_le_bytes([bytes[28], bytes[29]]), result: bytes[30].min(2) };
         let mode = CastlingMode::detect(&setup);
         let position = shakmaty::Chess::from_setup(setup, mode).map_err(|_| InvalidRecord)?;
-        Ok((position.into(), judgement))
+        Ok((position.into(), label))
     }
 
     fn board(&self) -> Result<(Board, Bitboard), InvalidRecord> {
         let mut occupied = [0; 8];
         occupied.copy_from_slice(&self.0[..8]);
         let occupied = Bitboard(u64::from_le_bytes(occupied));
-        if occupied.count() > MEN {
+        if occupied.count() > MAX_PIECES {
             return Err(InvalidRecord);
         }
         let (mut board, mut castling) = (Board::empty(), Bitboard::EMPTY);
         for (at, square) in occupied.into_iter().enumerate() {
             let code = self.0[8 + at / 2] >> (4 * (at % 2)) & 0xf;
-            let color = if code & BLACK_MAN == 0 { Color::White } else { Color::Black };
-            let kind = code & !BLACK_MAN;
+            let color = if code & BLACK_PIECE == 0 { Color::White } else { Color::Black };
+            let kind = code & !BLACK_PIECE;
             let role = if kind == CASTLING_ROOK { Ok(Role::Rook) } else { Role::try_from(kind + 1) };
             board.set_piece_at(square, Piece { color, role: role.map_err(|_| InvalidRecord)? });
             if kind == CASTLING_ROOK {
@@ -112,11 +112,11 @@ mod tests {
     use super::*;
     use zeitnot_rules::Game;
 
-    fn there_and_back(position: &Chess, judgement: Label) {
-        let (again, told) = Record::pack(position, judgement).unpack().unwrap();
+    fn there_and_back(position: &Chess, label: Label) {
+        let (again, told) = Record::pack(position, label).unpack().unwrap();
         assert_eq!(again.print(), position.print());
         assert_eq!(again.key(), position.key());
-        assert_eq!(told, judgement);
+        assert_eq!(told, label);
     }
 
     proptest! {
@@ -148,8 +148,8 @@ mod tests {
     #[test]
     fn the_layout_is_as_documented() {
         let after_e4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 3 17";
-        let judgement = Label { score: -2, result: 1 };
-        let Record(bytes) = Record::pack(&Chess::parse(after_e4).unwrap(), judgement);
+        let label = Label { score: -2, result: 1 };
+        let Record(bytes) = Record::pack(&Chess::parse(after_e4).unwrap(), label);
         assert_eq!(bytes[..8], 0xffff_0000_1000_efff_u64.to_le_bytes());
         // a1 and b1: a rook that may castle, a knight; a8 and b8 the same in black, and h8 at the end.
         assert_eq!((bytes[8], bytes[20], bytes[23]), (0x16, 0x9e, 0xe9));

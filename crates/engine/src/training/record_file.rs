@@ -1,4 +1,4 @@
-//! The file of records: what is in it is whole, however its writer ended.
+//! File of records. A record torn by a killed writer is cut off when the file is opened.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -8,14 +8,14 @@ use std::{
 
 use super::Record;
 
-/// A file that games are appended to.
+/// File that games are appended to.
 #[derive(Debug)]
 pub struct RecordFile {
     file: File,
     positions: u64,
 }
 
-/// The whole records of a file, or so many of them.
+/// Reads at most `most` whole records of a file.
 ///
 /// # Errors
 /// [`RecordFileError`].
@@ -27,24 +27,24 @@ pub fn read_records(path: &Path, most: usize) -> Result<Vec<Record>, RecordFileE
     Ok(bytes.as_chunks().0.iter().map(|&bytes| Record(bytes)).collect())
 }
 
-/// Why a file of records cannot be read or written.
+/// Reason why a record file cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordFileError {
-    /// Two writers would mix their games.
+    /// Another process writes to the file.
     #[error("{}: another program writes there; choose another file", .0.display())]
     InUse(PathBuf),
-    /// The operating system says no.
+    /// I/O error.
     #[error("cannot use {}: {source}; is its folder there, and is it yours?", path.display())]
     Io {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What it says.
+        /// Cause.
         source: io::Error,
     },
 }
 
 impl RecordFile {
-    /// Opens a file to go on with it, or begins one. What a writer that was killed has left of a record is cut off.
+    /// Opens or creates a file for appending, cutting off a torn record.
     ///
     /// # Errors
     /// [`RecordFileError`].
@@ -64,7 +64,7 @@ impl RecordFile {
         Ok(RecordFile { file, positions })
     }
 
-    /// How many positions it holds.
+    /// Number of positions.
     pub fn positions(&self) -> u64 {
         self.positions
     }
@@ -72,7 +72,7 @@ impl RecordFile {
     /// Appends a game, in one write.
     ///
     /// # Errors
-    /// As the operating system says, for a full disk say.
+    /// I/O errors, such as a full disk.
     pub fn append(&mut self, game: &[Record]) -> io::Result<()> {
         let bytes: Vec<u8> = game.iter().flat_map(|record| record.0).collect();
         self.file.write_all(&bytes)?;

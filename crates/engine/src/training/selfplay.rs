@@ -1,4 +1,4 @@
-//! Games of the engine against itself, for their positions.
+//! Self-play games for training positions.
 
 use std::{ops::ControlFlow, sync::Arc};
 
@@ -9,29 +9,29 @@ use crate::{
     Decision, Limits, OutOfMemory, Score, StopFlag, Task, Thinker, TranspositionTable, search::Search,
 };
 
-/// What a move may cost, in nodes: the same on every machine, however busy.
+/// Node limits of a move, independent of the machine's speed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct NodeLimits {
-    /// No iteration is begun after so many.
+    /// No iteration begins after this many.
     pub soft: u64,
-    /// An iteration is broken off at so many.
+    /// An iteration stops at this many.
     pub hard: u64,
 }
 
-/// Random plies at the beginning of a game, or one more: so either side begins to think.
+/// Random plies at the start of a game, or one more, so that either side may begin to search.
 const RANDOM_PLIES: usize = 8;
-/// An opening that is worse for somebody than this is not played on.
-const BALANCED: i32 = 350;
-/// So much ahead, for so many plies in a row, a side has won.
+/// Openings with a larger score are discarded, in centipawns.
+const MAX_OPENING_SCORE: i32 = 350;
+/// Adjudicated as won: centipawns, and plies in a row.
 const WON: (i32, usize) = (1_200, 5);
-/// So little ahead, for so many plies in a row after so many in all, nobody will.
+/// Adjudicated as drawn: centipawns, plies in a row, and minimum plies of the game.
 const DRAWN: (i32, usize, usize) = (8, 12, 80);
-/// A longer game is a draw.
-const LONGEST: usize = 400;
-/// The table of each player of both sides.
+/// Games of this length are draws.
+const MAX_PLIES: usize = 400;
+/// Size of the transposition table in MiB.
 const TABLE_MIB: usize = 8;
 
-/// Plays games.
+/// Plays games against itself.
 pub struct SelfPlay {
     search: Search<Chess>,
     table: Arc<TranspositionTable>,
@@ -40,23 +40,23 @@ pub struct SelfPlay {
 }
 
 impl SelfPlay {
-    /// Who plays the same games for the same seed.
+    /// Creates a player that plays the same games for the same seed.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if there is no room for its table.
+    /// [`OutOfMemory`] if the table does not fit.
     pub fn new(effort: NodeLimits, seed: u64) -> Result<Self, OutOfMemory> {
         let table = Arc::new(TranspositionTable::new(TABLE_MIB)?);
         let search = Search::new(table.clone(), 1);
         Ok(SelfPlay { search, table, effort, random: fastrand::Rng::with_seed(seed) })
     }
 
-    /// One game: its quiet positions, each with the score that the search found and the result. Empty, where
-    /// the opening is no game, or the stop was raised.
+    /// Plays a game and returns its quiet positions with score and result. Empty if the opening is discarded, or on a
+    /// stop.
     pub fn game(&mut self, stop: &StopFlag) -> Vec<Record> {
         self.table.clear();
         self.search.new_game();
         let Some(mut line) = self.opening() else { return Vec::new() };
-        let (mut seen, mut referee) = (Vec::new(), Referee::default());
+        let (mut seen, mut adjudicator) = (Vec::new(), Adjudicator::default());
         let result = loop {
             match line.outcome() {
                 Outcome::Win(side, _) => break half_points(side),
@@ -66,13 +66,13 @@ impl SelfPlay {
             let Some((mv, score)) = self.think(&line, stop) else { return Vec::new() };
             let position = line.now();
             let score = if position.side() == Color::White { score } else { -score };
-            if seen.is_empty() && referee.plies == 0 && score.get().abs() > BALANCED {
+            if seen.is_empty() && adjudicator.plies == 0 && score.get().abs() > MAX_OPENING_SCORE {
                 return Vec::new();
             }
-            if let Some(result) = referee.decides(score) {
+            if let Some(result) = adjudicator.decides(score) {
                 break result;
             }
-            // Elsewhere the score is that of another position, some captures away.
+            // The score of a tactical position belongs to the quiet one after the captures.
             if !position.is_check() && position.gain(mv) == 0 {
                 seen.push((position.clone(), score.get() as i16));
             }
@@ -112,17 +112,17 @@ fn half_points(winner: Color) -> u8 {
     if winner == Color::White { 2 } else { 0 }
 }
 
-/// Ends games that are decided.
+/// Adjudicates decided games.
 #[derive(Default)]
-struct Referee {
+struct Adjudicator {
     plies: usize,
-    /// In a row, with White far ahead, or Black, or nobody.
+    /// Plies in a row with White, or Black, far ahead.
     ahead: [usize; 2],
     level: usize,
 }
 
-impl Referee {
-    /// The result by the score of another ply, as White sees it.
+impl Adjudicator {
+    /// Adds the score of a ply, from White's point of view, and returns the result once decided.
     fn decides(&mut self, score: Score) -> Option<u8> {
         self.plies += 1;
         let cp = score.get();
@@ -135,7 +135,7 @@ impl Referee {
             _ if score.is_mate() => Some(if cp > 0 { 2 } else { 0 }),
             [run, _] if run >= WON.1 => Some(2),
             [_, run] if run >= WON.1 => Some(0),
-            _ if level || self.plies >= LONGEST => Some(1),
+            _ if level || self.plies >= MAX_PLIES => Some(1),
             _ => None,
         }
     }
@@ -157,10 +157,10 @@ mod tests {
         let game = play(1);
         let mut results = Vec::new();
         for record in &game {
-            let (position, judgement) = record.unpack().unwrap();
+            let (position, label) = record.unpack().unwrap();
             assert!(!position.is_check() && !position.moves().is_empty());
-            assert!(judgement.score.unsigned_abs() < 30_000, "a mate is no quiet position");
-            results.push(judgement.result);
+            assert!(label.score.unsigned_abs() < 30_000, "a mate is no quiet position");
+            results.push(label.result);
         }
         results.dedup();
         assert_eq!(results.len(), 1);
@@ -175,16 +175,16 @@ mod tests {
     #[test]
     fn decided_games_are_decided() {
         let decide = |scores: &[i32]| {
-            let mut referee = Referee::default();
-            scores.iter().find_map(|&cp| referee.decides(Score::cp(cp)))
+            let mut adjudicator = Adjudicator::default();
+            scores.iter().find_map(|&cp| adjudicator.decides(Score::cp(cp)))
         };
         assert_eq!(decide(&[1300; 5]), Some(2));
         assert_eq!(decide(&[-1300; 5]), Some(0));
         assert_eq!(decide(&[1300, 1300, 1300, 1300, 900, 1300]), None);
         assert_eq!(decide(&[0; 79]), None);
         assert_eq!(decide(&[0; 80]), Some(1));
-        assert_eq!(decide(&[300; LONGEST]), Some(1));
-        assert_eq!(Referee::default().decides(Score::mated_in(4)), Some(0));
+        assert_eq!(decide(&[300; MAX_PLIES]), Some(1));
+        assert_eq!(Adjudicator::default().decides(Score::mated_in(4)), Some(0));
     }
 
     #[test]

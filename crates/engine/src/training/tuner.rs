@@ -1,42 +1,43 @@
-//! Finds the weights that explain the positions best, step by step down the slope.
+//! Fits the weights to a dataset with Adam.
 //!
-//! Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization".
+//! Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization" (2015).
 
 use super::dataset::{Dataset, Objective, Weights};
 
-/// How to go down.
+/// Tuner settings.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct TunerSettings {
-    /// How often all positions are looked at.
+    /// Number of passes over the positions.
     pub epochs: u32,
-    /// The first step, in centipawns; the last is a hundredth of it.
+    /// Learning rate at the start, in centipawns; decays to a hundredth.
     pub step: f64,
-    /// So many positions make a step.
+    /// Batch size in positions.
     pub batch: usize,
-    /// The part of the positions that is kept apart, to be asked how well what was learned holds.
+    /// Share of the positions held out for validation.
     pub holdout: f64,
-    /// How many work at it.
+    /// Number of threads.
     pub threads: usize,
 }
 
-/// How far it is.
+/// Progress of the tuner.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Epoch {
-    /// From 1.
+    /// Number of the epoch, from 1.
     pub number: u32,
-    /// The mean square error of the positions that are learned from.
+    /// Mean squared error of the training positions.
     pub loss: f64,
-    /// … of those that were kept apart.
+    /// Mean squared error of the held-out positions.
     pub holdout_loss: f64,
 }
 
-const STEADY: f64 = 0.9;
-const STEADY_SQUARES: f64 = 0.999;
-const TINY: f64 = 1e-12;
-/// What pulls a weight back to where it began: few positions must not move it far.
-const PULL: f64 = 2e-9;
+/// Parameters of Adam, with the defaults of the paper for the first two.
+const BETA1: f64 = 0.9;
+const BETA2: f64 = 0.999;
+const EPSILON: f64 = 1e-12;
+/// Decay of a weight towards its start, for terms that occur in few positions.
+const WEIGHT_DECAY: f64 = 2e-9;
 
-/// Tunes from these weights on; `tell` hears of each epoch.
+/// Tunes from these weights on; `tell` is called after each epoch.
 pub fn tune(
     dataset: &Dataset,
     goal: Objective,
@@ -47,7 +48,7 @@ pub fn tune(
     let mut weights = start.clone();
     let mut adam = Adam::new(start.len());
     let mut random = fastrand::Rng::with_seed(1);
-    // Positions of one game stand together: those of the last games are kept apart.
+    // Positions of one game are consecutive, so the last games are held out as a whole.
     let learned = dataset.len() - (dataset.len() as f64 * settings.holdout) as usize;
     let mut learned: Vec<u32> = (0..learned as u32).collect();
     let apart: Vec<u32> = (learned.len() as u32..dataset.len() as u32).collect();
@@ -57,13 +58,13 @@ pub fn tune(
         random.shuffle(&mut learned);
         let mut loss = 0.0;
         for batch in learned.chunks(settings.batch.max(1)) {
-            let (mut slope, error) = dataset.slope(batch, goal, &weights, settings.threads);
+            let (mut gradient, error) = dataset.gradient(batch, goal, &weights, settings.threads);
             loss += error * batch.len() as f64 / learned.len() as f64;
-            for (slope, (now, start)) in slope.iter_mut().zip(weights.iter().zip(start)) {
-                *slope = [0, 1].map(|part| slope[part] + PULL * (now[part] - start[part]));
+            for (gradient, (now, start)) in gradient.iter_mut().zip(weights.iter().zip(start)) {
+                *gradient = [0, 1].map(|part| gradient[part] + WEIGHT_DECAY * (now[part] - start[part]));
             }
             let length = settings.step * 0.01_f64.powf(f64::from(taken) / f64::from(steps.max(1)));
-            adam.step(&mut weights, &slope, length);
+            adam.step(&mut weights, &gradient, length);
             taken += 1;
         }
         let holdout_loss = dataset.loss(&apart, goal, &weights, settings.threads);
@@ -72,7 +73,7 @@ pub fn tune(
     weights
 }
 
-/// What is remembered of earlier slopes.
+/// Moment estimates of Adam.
 struct Adam {
     mean: Weights,
     squares: Weights,
@@ -84,18 +85,18 @@ impl Adam {
         Adam { mean: vec![[0.0; 2]; count], squares: vec![[0.0; 2]; count], steps: 0 }
     }
 
-    fn step(&mut self, weights: &mut Weights, slope: &Weights, length: f64) {
+    fn step(&mut self, weights: &mut Weights, gradient: &Weights, length: f64) {
         self.steps += 1;
-        let warm = 1.0 - STEADY.powi(self.steps);
-        let warm_squares = 1.0 - STEADY_SQUARES.powi(self.steps);
+        let warm = 1.0 - BETA1.powi(self.steps);
+        let warm_squares = 1.0 - BETA2.powi(self.steps);
         for (term, weight) in weights.iter_mut().enumerate() {
             for part in 0..2 {
-                let slope = slope[term][part];
+                let gradient = gradient[term][part];
                 let mean = &mut self.mean[term][part];
-                *mean = STEADY * *mean + (1.0 - STEADY) * slope;
+                *mean = BETA1 * *mean + (1.0 - BETA1) * gradient;
                 let square = &mut self.squares[term][part];
-                *square = STEADY_SQUARES * *square + (1.0 - STEADY_SQUARES) * slope * slope;
-                weight[part] -= length * (*mean / warm) / ((*square / warm_squares).sqrt() + TINY);
+                *square = BETA2 * *square + (1.0 - BETA2) * gradient * gradient;
+                weight[part] -= length * (*mean / warm) / ((*square / warm_squares).sqrt() + EPSILON);
             }
         }
     }
@@ -133,7 +134,7 @@ mod tests {
     fn known_weights_are_found_again() {
         let mut random = fastrand::Rng::with_seed(3);
         let known = [terms::MATERIAL.at(1), terms::BISHOP_PAIR.at(0), terms::PASSED.at(4)];
-        let danger = [terms::DANGER_LOOKS.at(0), terms::DANGER_CHECKS.at(3)];
+        let danger = [terms::DANGER_RING_ATTACKS.at(0), terms::DANGER_SAFE_CHECKS.at(3)];
         let mut truth = initial_weights();
         for (term, worth) in known.into_iter().zip([[310.0, 280.0], [25.0, 40.0], [-5.0, 60.0]]) {
             truth[term] = worth;

@@ -1,4 +1,4 @@
-//! Weights as the Rust file that the engine is built with.
+//! Formats weights as the Rust file of the engine.
 
 use std::fmt::Write;
 
@@ -18,16 +18,16 @@ use super::{
 pub static WEIGHTS: [TaperedScore; COUNT] = [
 ";
 
-/// So many stand in a line, as squares do in a rank.
-const IN_A_LINE: usize = 8;
+/// Weights in a line.
+const WEIGHTS_PER_LINE: usize = 8;
 
-/// The whole of `crates/engine/src/eval/chess/weights.rs`.
+/// Returns the content of `crates/engine/src/eval/chess/weights.rs`.
 pub fn format_weights(weights: &Weights) -> String {
     let mut text = HEAD.to_owned();
     for (name, group) in GROUPS {
         // Writing to a string does not fail.
         let _ = writeln!(text, "    // {name}");
-        for line in weights[group.first..group.first + group.len].chunks(IN_A_LINE) {
+        for line in weights[group.first..group.first + group.len].chunks(WEIGHTS_PER_LINE) {
             let pair = |[middlegame, endgame]: &[f64; 2]| format!("s({middlegame:4.0}, {endgame:4.0})");
             let pairs: Vec<_> = line.iter().map(pair).collect();
             let _ = writeln!(text, "    {},", pairs.join(", ").replace("-0,", " 0,").replace("-0)", " 0)"));

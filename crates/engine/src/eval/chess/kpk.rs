@@ -1,4 +1,4 @@
-//! King and pawn against king: whether it is won, for every position, worked out at first use.
+//! King and pawn against king bitbase, computed at first use.
 //!
 //! Source: Chess Programming Wiki, "KPK", and "Retrograde Analysis".
 
@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 
 use shakmaty::{Bitboard, Color, Rank, Square, attacks};
 
-/// Is it won for the side with the pawn?
+/// Returns whether the side with the pawn wins.
 pub fn is_won(strong: Color, king: Square, pawn: Square, other: Square, to_move: Color) -> bool {
-    // White has the pawn, on the left half of the board.
+    // Normalise: White has the pawn, on files a to d.
     let turned = |square: Square| {
         let square = strong.fold_wb(square, square.flip_vertical());
         if pawn.file() as u32 > 3 { square.flip_horizontal() } else { square }
@@ -17,12 +17,12 @@ pub fn is_won(strong: Color, king: Square, pawn: Square, other: Square, to_move:
     WON[usize::from(to_move == strong)][index(king, pawn)].contains(other)
 }
 
-/// Where the bare king loses, by the other two men and by whether the side with the pawn is to move.
+/// Squares where the bare king loses, by side to move and by the other two pieces.
 type Won = [Box<[Bitboard]>; 2];
 
 static WON: LazyLock<Won> = LazyLock::new(|| {
     let mut won: Won = [(); 2].map(|()| vec![Bitboard::EMPTY; 24 * 64].into_boxed_slice());
-    // Each round finds what is won one move later than what the rounds before found.
+    // Each round finds the positions won one ply later.
     loop {
         let mut found = false;
         for king in Square::ALL {
@@ -38,13 +38,13 @@ fn index(king: Square, pawn: Square) -> usize {
     (4 * (pawn.rank() as usize - 1) + pawn.file() as usize) * 64 + king as usize
 }
 
-/// Looks at all positions with the strong king there. Was anything found to be won?
+/// Updates all positions with the strong king on a square and returns whether a win was found.
 fn round(won: &mut Won, king: Square) -> bool {
     let mut found = false;
     for pawn in Square::ALL.into_iter().filter(|&pawn| pawn != king && is_here(pawn)) {
         let at = index(king, pawn);
         let taken = attacks::king_attacks(king).with(king).with(pawn);
-        // Whoever is not to move cannot be in check.
+        // The side not to move cannot be in check.
         let unchecked = !taken & !attacks::pawn_attacks(Color::White, pawn);
         for other in unchecked & !won[1][at] {
             if strong_wins(won, king, pawn, other) {
@@ -62,12 +62,12 @@ fn round(won: &mut Won, king: Square) -> bool {
     found
 }
 
-/// On the left half, where a pawn can stand.
+/// Returns whether a normalised pawn can stand on a square.
 fn is_here(pawn: Square) -> bool {
     (pawn.file() as u32) < 4 && (1..7).contains(&(pawn.rank() as u32))
 }
 
-/// Has the side with the pawn a move that wins?
+/// Returns whether the side with the pawn has a winning move.
 fn strong_wins(won: &Won, king: Square, pawn: Square, other: Square) -> bool {
     let near_other = attacks::king_attacks(other);
     let steps = attacks::king_attacks(king) & !near_other.with(pawn);
@@ -77,18 +77,18 @@ fn strong_wins(won: &Won, king: Square, pawn: Square, other: Square) -> bool {
     let free = |square: &Square| *square != king && *square != other;
     let Some(next) = pawn.offset(8).filter(free) else { return false };
     if next.rank() == Rank::Eighth {
-        // It becomes a queen, or a rook where that would be stalemate; if it is not taken, it wins.
+        // Promotes to a queen, or to a rook where that would be stalemate; wins unless captured.
         return !near_other.contains(next) || attacks::king_attacks(king).contains(next);
     }
     let twice = next.offset(8).filter(free).filter(|_| pawn.rank() == Rank::Second);
     [Some(next), twice].into_iter().flatten().any(|to| won[0][index(king, to)].contains(other))
 }
 
-/// Do all moves of the bare king lose? Without one it is stalemate.
+/// Returns whether all moves of the bare king lose; having none is stalemate.
 fn weak_loses(won: &Won, king: Square, pawn: Square, other: Square) -> bool {
     let attacked = attacks::king_attacks(king) | attacks::pawn_attacks(Color::White, pawn);
     let steps = attacks::king_attacks(other) & !attacked;
-    // Whoever takes the pawn has not lost.
+    // Capturing the pawn draws.
     steps.any() && !steps.contains(pawn) && steps.is_subset(won[1][index(king, pawn)])
 }
 

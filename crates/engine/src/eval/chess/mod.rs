@@ -1,10 +1,13 @@
-//! Chess by terms that were counted by hand for generations, with weights that our own games have taught.
+//! Hand-crafted evaluation of chess with tuned weights.
 //!
-//! [`terms`] names them, [`pawn_terms`] and [`piece_terms`] say which a position has, [`weights`] what they are worth,
-//! [`endgame`] what no sum of terms knows. A [`trace`] takes them: the engine's adds them up, the tuner's counts
-//! them, so that no term is described twice.
+//! [`terms`] lists the terms, [`pawn_terms`] and [`piece_terms`] find those of a position, [`weights`] holds their
+//! tuned values, and [`endgame`] knows special endings. The terms go to a [`trace::Trace`]: the engine's sums them
+//! up, the tuner's counts them, so that each term is written once.
 //!
-//! Material and places are kept up with the move, in [`Sums`]; so would be the accumulator of a network.
+//! Material and piece-square values are updated incrementally in [`Accumulator`].
+//!
+//! Sources: Chess Programming Wiki, "Evaluation" and "Tapered Eval"; most terms follow Stockfish's classical
+//! evaluation.
 
 use shakmaty::{
     Board, ByColor, Color, Move, Piece, Role, Square,
@@ -36,49 +39,50 @@ use tapered_score::TaperedScore;
 use trace::{Counts, Sum, Trace};
 pub use weights::WEIGHTS;
 
-/// What is kept of a position with the move.
+/// Incrementally updated part of the evaluation.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    /// Material and places, as White sees them.
-    placed: TaperedScore,
-    /// How many officers are left, weighted: 24 at the start, 0 with pawns and kings alone.
+pub struct Accumulator {
+    /// Material and piece-square values, from White's point of view.
+    psqt: TaperedScore,
+    /// Game phase: 24 at the start, 0 with pawns and kings alone.
     phase: i16,
-    /// Of pawns and kings.
-    key: u64,
-    /// Of all but pawns, each side's.
-    officers: [u64; 2],
+    /// Zobrist key of pawns and kings.
+    pawn_key: u64,
+    /// Zobrist key of each side's pieces without pawns.
+    non_pawn_keys: [u64; 2],
 }
 
-/// The phase at the start of a game; promotions can lift it above.
+/// Phase at the start of a game; promotions may exceed it.
 pub const FULL_PHASE: i32 = 24;
 
-/// Quiet plies until an advantage counts half: a hundred of them would make a draw.
+/// Reversible plies after which an advantage counts half; as many make a draw.
 const HALF_LIFE: i32 = 100;
 
-/// What a piece of White is worth on its square, by role, material included.
-static PLACED: [[TaperedScore; 64]; 6] = {
+/// Piece-square values of White's pieces by role, material included.
+static PSQT: [[TaperedScore; 64]; 6] = {
     let mut worth = [[TaperedScore::ZERO; 64]; 6];
     let mut at = 0;
     while at < 6 * 64 {
         let [role, square] = [at / 64, at % 64];
-        worth[role][square] = WEIGHTS[terms::MATERIAL.at(role)].plus(WEIGHTS[terms::on_square(role, square)]);
+        worth[role][square] =
+            WEIGHTS[terms::MATERIAL.at(role)].plus(WEIGHTS[terms::square_term(role, square)]);
         at += 1;
     }
     worth
 };
 
-impl Sums {
+impl Accumulator {
     fn apply(&mut self, change: Change, square: Square, piece: Piece) {
-        let worth = PLACED[piece.role as usize - 1][relative(square, piece.color) as usize];
+        let worth = PSQT[piece.role as usize - 1][relative(square, piece.color) as usize];
         let sign = if change == Taken { -1 } else { 1 };
-        self.placed += worth * (sign * terms::sign(piece.color));
+        self.psqt += worth * (sign * terms::sign(piece.color));
         self.phase += phase(piece.role) * sign as i16;
         let key = Zobrist64::zobrist_for_piece(square, piece).0;
         if matches!(piece.role, Role::Pawn | Role::King) {
-            self.key ^= key;
+            self.pawn_key ^= key;
         }
         if piece.role != Role::Pawn {
-            self.officers[piece.color as usize] ^= key;
+            self.non_pawn_keys[piece.color as usize] ^= key;
         }
     }
 
@@ -87,7 +91,7 @@ impl Sums {
     }
 }
 
-/// The square as the piece's own side sees it, from its first rank.
+/// The square from the piece's own side.
 pub(in crate::eval) const fn relative(square: Square, color: Color) -> Square {
     match color {
         Color::White => square,
@@ -104,44 +108,44 @@ pub(in crate::eval) fn phase(role: Role) -> i16 {
     }
 }
 
-/// Judges chess, and remembers pawns.
+/// Evaluator of chess, with a pawn hash table.
 #[derive(Debug)]
 pub struct ChessEval {
-    pawns: pawn_terms::Cache,
+    pawns: pawn_terms::PawnTable,
 }
 
 impl Default for ChessEval {
     fn default() -> Self {
-        ChessEval { pawns: pawn_terms::Cache::new() }
+        ChessEval { pawns: pawn_terms::PawnTable::new() }
     }
 }
 
 impl Evaluator<Chess> for ChessEval {
-    type State = Sums;
+    type State = Accumulator;
 
-    fn root(&self, position: &Chess) -> Sums {
-        let mut sums = Sums::default();
+    fn refresh(&self, position: &Chess) -> Accumulator {
+        let mut accumulator = Accumulator::default();
         for (square, piece) in position.board() {
-            sums.apply(Change::Put, square, piece);
+            accumulator.apply(Change::Put, square, piece);
         }
-        sums
+        accumulator
     }
 
-    fn step(&self, state: &Sums, before: &Chess, mv: Move) -> Sums {
-        let mut sums = *state;
-        before.changes(mv, |change, square, piece| sums.apply(change, square, piece));
-        sums
+    fn update(&self, state: &Accumulator, before: &Chess, mv: Move) -> Accumulator {
+        let mut accumulator = *state;
+        before.changes(mv, |change, square, piece| accumulator.apply(change, square, piece));
+        accumulator
     }
 
-    fn partial_keys(&self, state: &Sums) -> Option<PartialKeys> {
-        let [black, white] = state.officers;
-        Some(PartialKeys([state.key, white, black]))
+    fn partial_keys(&self, state: &Accumulator) -> Option<PartialKeys> {
+        let [black, white] = state.non_pawn_keys;
+        Some(PartialKeys([state.pawn_key, white, black]))
     }
 
-    fn score(&self, state: &Sums, position: &Chess) -> Score {
+    fn evaluate(&self, state: &Accumulator, position: &Chess) -> Score {
         let (board, us) = (position.board(), position.turn());
         let white = match endgame::bare_king(board, us) {
-            // It does not fade: what the table remembers of earlier moves would look better than any progress.
+            // Not scaled by the fifty-move counter: older table entries would look better than any progress.
             Some(known) => known,
             None => {
                 let quiet = (position.reversible_plies() as i32).min(HALF_LIFE);
@@ -153,48 +157,52 @@ impl Evaluator<Chess> for ChessEval {
 }
 
 impl ChessEval {
-    /// All terms, as White sees them.
-    fn tapered(&self, state: &Sums, board: &Board, us: Color) -> i32 {
-        let pawns = self.pawns.pawns(state.key, board);
-        let mut sum = Sum::of(state.placed + pawns.worth);
+    /// Tapered sum of all terms, from White's point of view.
+    fn tapered(&self, state: &Accumulator, board: &Board, us: Color) -> i32 {
+        let pawns = self.pawns.probe(state.pawn_key, board);
+        let mut sum = Sum::of(state.psqt + pawns.worth);
         sum.add(us, terms::TEMPO.at(0), 1);
         piece_terms::describe(board, pawns.passed, &mut sum);
         let total = sum.total();
         let strong = Color::from_white(total.endgame() > 0);
-        let endgame = total.endgame() * endgame::scale(board, strong, pawns.passed) / endgame::WHOLE;
+        let endgame = total.endgame() * endgame::scale(board, strong, pawns.passed) / endgame::SCALE_NORMAL;
         let phase = state.phase();
         (total.middlegame() * phase + endgame * (FULL_PHASE - phase)) / FULL_PHASE
     }
 }
 
-/// A position as a tuner sees it: the score follows from this and the weights.
+/// A position for the tuner: with the weights, it determines the score.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// How often each term is there.
+    /// Count of each term.
     pub counts: Counts,
-    /// How much of the middlegame is left, of 1.
+    /// Game phase: 1 in the middlegame, 0 in the endgame.
     pub phase: f32,
-    /// How much of an endgame's advantage counts, by who has it, of 1.
+    /// Endgame scale factor by the side with the advantage, from 0 to 1.
     pub scale: ByColor<f32>,
 }
 
-/// What the evaluation sees in a position; `None` where it goes by what is known and not by terms.
+/// Traces a position for the tuner; `None` for special endings, which have no terms.
 pub fn example(position: &Chess) -> Option<Example> {
     let (board, us) = (position.board(), position.turn());
     if endgame::bare_king(board, us).is_some() {
         return None;
     }
     let mut counts = Counts::new();
-    let mut sums = Sums::default();
+    let mut accumulator = Accumulator::default();
     for (square, piece) in board {
-        sums.apply(Change::Put, square, piece);
+        accumulator.apply(Change::Put, square, piece);
         terms::placed(piece, square).into_iter().for_each(|term| counts.add(piece.color, term, 1));
     }
     counts.add(us, terms::TEMPO.at(0), 1);
     let passed = pawn_terms::describe(board, &mut counts);
     piece_terms::describe(board, passed, &mut counts);
-    let scale = |strong| endgame::scale(board, strong, passed) as f32 / endgame::WHOLE as f32;
-    Some(Example { counts, phase: sums.phase() as f32 / FULL_PHASE as f32, scale: ByColor::new_with(scale) })
+    let scale = |strong| endgame::scale(board, strong, passed) as f32 / endgame::SCALE_NORMAL as f32;
+    Some(Example {
+        counts,
+        phase: accumulator.phase() as f32 / FULL_PHASE as f32,
+        scale: ByColor::new_with(scale),
+    })
 }
 
 #[cfg(test)]
@@ -203,14 +211,14 @@ mod tests {
 
     use super::*;
 
-    /// The evaluation as the tuner computes it, in full precision.
+    /// The evaluation as the tuner computes it, in floating point.
     fn by_example(example: &Example) -> f64 {
-        let mut sums = [0.0, 0.0];
+        let mut accumulator = [0.0, 0.0];
         let mut dangers = ByColor::new_with(|_| [0.0, 0.0]);
         for (term, weight) in WEIGHTS.iter().enumerate() {
             let worth = [f64::from(weight.middlegame()), f64::from(weight.endgame())];
             for part in 0..2 {
-                sums[part] += worth[part] * f64::from(example.counts.terms[term]);
+                accumulator[part] += worth[part] * f64::from(example.counts.terms[term]);
                 for color in Color::ALL {
                     let count = f64::from(example.counts.dangers.get(color)[term]);
                     dangers.get_mut(color)[part] += worth[part] * count;
@@ -218,7 +226,7 @@ mod tests {
             }
         }
         let (white, black) = (trace::penalty(dangers.white).0, trace::penalty(dangers.black).0);
-        let [middlegame, endgame] = [0, 1].map(|part| sums[part] - white[part] + black[part]);
+        let [middlegame, endgame] = [0, 1].map(|part| accumulator[part] - white[part] + black[part]);
         let scale = f64::from(if endgame > 0.0 { example.scale.white } else { example.scale.black });
         let phase = f64::from(example.phase);
         middlegame * phase + endgame * scale * (1.0 - phase)
@@ -228,19 +236,19 @@ mod tests {
         #[test]
         fn what_is_kept_is_the_board_and_the_tuner_sees_what_the_engine_sees(choices in prop::collection::vec(any::<prop::sample::Index>(), 1..150)) {
             let mut position = Chess::parse("r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1").unwrap();
-            let judge = ChessEval::default();
-            let mut sums = judge.root(&position);
+            let evaluator = ChessEval::default();
+            let mut accumulator = evaluator.refresh(&position);
             for choice in choices {
                 let moves = position.moves();
                 if moves.is_empty() { break }
                 let mv = moves[choice.index(moves.len())];
-                sums = judge.step(&sums, &position, mv);
+                accumulator = evaluator.update(&accumulator, &position, mv);
                 position.play(mv);
-                prop_assert_eq!(sums, judge.root(&position));
+                prop_assert_eq!(accumulator, evaluator.refresh(&position));
                 if let Some(example) = example(&position) {
-                    let engine = judge.tapered(&sums, position.board(), position.turn());
+                    let engine = evaluator.tapered(&accumulator, position.board(), position.turn());
                     let tuner = by_example(&example);
-                    // Whole numbers are cut off three times on the engine's way.
+                    // The engine rounds three times.
                     prop_assert!((f64::from(engine) - tuner).abs() < 4.0, "{} {} {}", position.print(), engine, tuner);
                 }
             }
@@ -248,8 +256,8 @@ mod tests {
 
         #[test]
         fn both_sides_see_the_same(choices in prop::collection::vec(any::<prop::sample::Index>(), 1..100)) {
-            let judge = ChessEval::default();
-            let score = |position: &Chess| judge.score(&judge.root(position), position);
+            let evaluator = ChessEval::default();
+            let score = |position: &Chess| evaluator.evaluate(&evaluator.refresh(position), position);
             let mut position = Chess::start();
             for choice in choices {
                 let moves = position.moves();
@@ -264,11 +272,11 @@ mod tests {
 
     #[test]
     fn quiet_plies_bring_the_draw_nearer() {
-        let judge = ChessEval::default();
+        let evaluator = ChessEval::default();
         let score = |plies: u32| {
             let fen = format!("4k3/pppp4/8/8/8/8/PPPP1PPP/R3K3 w - - {plies} 60");
             let position = Chess::parse(&fen).unwrap();
-            judge.score(&judge.root(&position), &position).get()
+            evaluator.evaluate(&evaluator.refresh(&position), &position).get()
         };
         assert!(score(0) > score(40) && score(40) > score(90) && score(90) > 0);
     }

@@ -1,5 +1,6 @@
-//! Pawns among themselves and before their kings: what only changes when one of those moves, and is
-//! remembered from position to position.
+//! Pawn structure and king shelter, cached in a pawn hash table.
+//!
+//! Sources: Chess Programming Wiki, "Pawn Structure", "King Safety" and "Pawn Hash Table".
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -7,45 +8,45 @@ use bytemuck::Zeroable;
 use shakmaty::{Bitboard, Board, Color, File, Rank, Square, attacks};
 
 use super::{
-    bitboards::{ahead, beside, pawn_attacks, rank_of, ranks_ahead, way},
+    bitboards::{adjacent_files, ahead, forward_file, forward_ranks, pawn_attacks, relative_rank},
     tapered_score::TaperedScore,
     terms,
     trace::{Sum, Trace},
 };
 
-/// What the rest of the evaluation wants to know of the pawns.
+/// Evaluation of a pawn structure.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Pawns {
-    /// What they are worth, as White sees them.
+pub struct PawnEntry {
+    /// Score from White's point of view.
     pub worth: TaperedScore,
-    /// Those of both sides that no pawn can stop.
+    /// Passed pawns of both sides.
     pub passed: Bitboard,
 }
 
-/// Tells the terms of all pawns, and which of them are passed.
+/// Traces the pawn terms and returns the passed pawns.
 pub fn describe(board: &Board, to: &mut impl Trace) -> Bitboard {
     let mut passed = Bitboard::EMPTY;
     for us in Color::ALL {
         let ours = board.pawns() & board.by_color(us);
         for pawn in ours {
-            if structure(board, us, pawn, to) {
-                to.add(us, terms::PASSED.at(rank_of(us, pawn)), 1);
+            if structure_terms(board, us, pawn, to) {
+                to.add(us, terms::PASSED.at(relative_rank(us, pawn)), 1);
                 passed.add(pawn);
             }
         }
         if let Some(king) = board.king_of(us) {
-            shelter(board, us, king, to);
+            king_shelter(board, us, king, to);
         }
     }
     passed
 }
 
-/// The terms of one pawn. Is it passed?
-fn structure(board: &Board, us: Color, pawn: Square, to: &mut impl Trace) -> bool {
+/// Traces the terms of one pawn and returns whether it is passed.
+fn structure_terms(board: &Board, us: Color, pawn: Square, to: &mut impl Trace) -> bool {
     let ours = board.pawns() & board.by_color(us);
     let theirs = board.pawns() & board.by_color(!us);
-    let (rank, beside) = (rank_of(us, pawn), beside(pawn.file()));
-    let way = way(us, pawn);
+    let (rank, beside) = (relative_rank(us, pawn), adjacent_files(pawn.file()));
+    let way = forward_file(us, pawn);
     let half_open = usize::from((theirs & way).is_empty());
     let doubled = (ours & way).any();
     let supported = (attacks::pawn_attacks(!us, pawn) & ours).any();
@@ -62,20 +63,20 @@ fn structure(board: &Board, us: Color, pawn: Square, to: &mut impl Trace) -> boo
     }
     if (beside & ours).is_empty() {
         to.add(us, terms::ISOLATED.at(half_open), 1);
-    } else if (beside & ours & !ranks_ahead(us, pawn.rank())).is_empty() {
-        // The neighbours are all ahead: can it follow them?
+    } else if (beside & ours & !forward_ranks(us, pawn.rank())).is_empty() {
+        // All neighbours are ahead: it is backward if it cannot advance safely.
         let next = ahead(us, Bitboard::from_square(pawn));
         if (next & (theirs | pawn_attacks(!us, theirs))).any() {
             to.add(us, terms::BACKWARD.at(half_open), 1);
         }
     }
-    let stoppers = theirs & (way | beside & ranks_ahead(us, pawn.rank()));
+    let stoppers = theirs & (way | beside & forward_ranks(us, pawn.rank()));
     stoppers.is_empty() && !doubled
 }
 
-/// The pawns before a king, on its file and on those beside it.
-fn shelter(board: &Board, us: Color, king: Square, to: &mut impl Trace) {
-    let before = !ranks_ahead(!us, king.rank());
+/// Traces shelter and storm on the king's file and the adjacent ones.
+fn king_shelter(board: &Board, us: Color, king: Square, to: &mut impl Trace) {
+    let before = !forward_ranks(!us, king.rank());
     let ours = board.pawns() & board.by_color(us) & before;
     let theirs = board.pawns() & board.by_color(!us) & before;
     let nearest = |pawns: Bitboard| us.fold_wb(pawns.first(), pawns.last());
@@ -84,19 +85,19 @@ fn shelter(board: &Board, us: Color, king: Square, to: &mut impl Trace) {
         let on_file = Bitboard::from_file(File::new(file));
         let own_file = usize::from(file == king.file() as u32);
         let guard = nearest(ours & on_file);
-        let rank = guard.map_or(0, |pawn| rank_of(us, pawn));
+        let rank = guard.map_or(0, |pawn| relative_rank(us, pawn));
         to.add(us, terms::SHELTER.at(8 * own_file + rank), 1);
         if let Some(comes) = nearest(theirs & on_file) {
-            let stopped = guard.is_some_and(|pawn| rank_of(us, pawn) + 1 == rank_of(us, comes));
-            to.add(us, terms::STORM.at(8 * usize::from(stopped) + rank_of(us, comes)), 1);
+            let stopped = guard.is_some_and(|pawn| relative_rank(us, pawn) + 1 == relative_rank(us, comes));
+            to.add(us, terms::STORM.at(8 * usize::from(stopped) + relative_rank(us, comes)), 1);
         }
     }
 }
 
-/// No pawn stands there: the squares that [`Pawns::passed`] leaves free, for the check of an entry.
+/// Squares where no pawn can stand; set in stored entries to tell them from empty slots.
 const EDGES: Bitboard = Bitboard(Bitboard::from_rank(Rank::First).0 | Bitboard::from_rank(Rank::Eighth).0);
 
-/// Three words: the key xor-ed with the other two, so that one torn by two threads fits no key.
+/// Entry whose key is xor-ed with its data, so that a torn write matches no key.
 #[derive(Debug, Default, Zeroable)]
 #[repr(C)]
 struct Slot {
@@ -105,26 +106,26 @@ struct Slot {
     passed: AtomicU64,
 }
 
-/// What is remembered of pawns, by their key; shared by the threads of a search without locks.
+/// Lock-free pawn hash table, shared by the threads of a search.
 #[derive(Debug)]
-pub struct Cache(Box<[Slot]>);
+pub struct PawnTable(Box<[Slot]>);
 
-impl Cache {
-    /// 48 KiB: a search comes across few structures at a time.
+impl PawnTable {
+    /// Entries: 48 KiB in all, as a search meets few pawn structures.
     const SLOTS: usize = 2_048;
 
-    /// An empty one.
+    /// Creates an empty table.
     pub fn new() -> Self {
-        Cache(bytemuck::allocation::zeroed_slice_box(Self::SLOTS))
+        PawnTable(bytemuck::allocation::zeroed_slice_box(Self::SLOTS))
     }
 
-    /// The pawns of a board whose pawns and kings have this key.
-    pub fn pawns(&self, key: u64, board: &Board) -> Pawns {
+    /// Returns the evaluation of the pawns of a board, cached by the key of its pawns and kings.
+    pub fn probe(&self, key: u64, board: &Board) -> PawnEntry {
         let slot = &self.0[key as usize % Self::SLOTS];
         let (worth, passed) = (slot.worth.load(Relaxed), slot.passed.load(Relaxed));
-        // A slot that nobody has written has its edges clear, and no entry has.
+        // Empty slots lack the edge bits.
         if slot.check.load(Relaxed) ^ worth ^ passed == key && passed & EDGES.0 == EDGES.0 {
-            return Pawns {
+            return PawnEntry {
                 worth: TaperedScore::from_bits(worth as u32),
                 passed: Bitboard(passed & !EDGES.0),
             };
@@ -136,7 +137,7 @@ impl Cache {
         slot.check.store(key ^ bits ^ marked, Relaxed);
         slot.worth.store(bits, Relaxed);
         slot.passed.store(marked, Relaxed);
-        Pawns { worth, passed }
+        PawnEntry { worth, passed }
     }
 }
 
@@ -165,16 +166,16 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_is_seen() {
-        let cache = Cache::new();
+        let cache = PawnTable::new();
         for (key, fen) in [
             (0, "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
             (7, "4k3/2p5/8/3P4/8/8/8/4K3 w - - 0 1"),
-            (7 + Cache::SLOTS as u64, "4k3/8/8/3P4/8/p7/8/4K3 w - - 0 1"),
+            (7 + PawnTable::SLOTS as u64, "4k3/8/8/3P4/8/p7/8/4K3 w - - 0 1"),
         ] {
             let position = Chess::parse(fen).unwrap();
-            let first = cache.pawns(key, position.board());
+            let first = cache.probe(key, position.board());
             assert_eq!(first.passed, describe(position.board(), &mut Sum::default()));
-            assert_eq!(cache.pawns(key, &Board::empty()), first, "from the cache, whatever the board");
+            assert_eq!(cache.probe(key, &Board::empty()), first, "from the cache, whatever the board");
         }
     }
 }

@@ -1,33 +1,36 @@
-//! Pieces, kings, threats and passed pawns: the terms that change with every move.
+//! Mobility, king danger, threats and passed pawns.
+//!
+//! Sources: Chess Programming Wiki, "Mobility", "King Safety", "Outposts" and "Passed Pawn"; the terms follow
+//! Stockfish's classical evaluation.
 
 use shakmaty::{Bitboard, Board, ByColor, Color, Role, Square, attacks};
 
 use super::{
-    bitboards::{ahead, pawn_attacks, rank_of, same_colour, way},
-    terms::{self, Group, officer},
+    bitboards::{ahead, forward_file, pawn_attacks, relative_rank, same_color_squares},
+    terms::{self, Group, piece_index},
     trace::Trace,
 };
 
-/// Who attacks what: filled piece by piece, and then asked by the other terms.
-pub struct Scene<'b> {
+/// Attack maps of both sides, filled piece by piece.
+pub struct AttackMaps<'b> {
     board: &'b Board,
-    sides: ByColor<Side>,
+    sides: ByColor<SideAttacks>,
 }
 
-/// What one side does.
+/// Attack maps of one side.
 #[derive(Default)]
-struct Side {
+struct SideAttacks {
     king: Option<Square>,
-    /// The squares around its king, and those two ranks ahead of it.
+    /// King ring: the squares around the king, extended by a rank ahead.
     ring: Bitboard,
-    /// By [`Role`].
+    /// Attacks by [`Role`].
     by_role: [Bitboard; 7],
     all: Bitboard,
-    /// Attacked at least twice.
+    /// Squares attacked at least twice.
     twice: Bitboard,
 }
 
-impl Side {
+impl SideAttacks {
     fn attacks(&mut self, role: Role, squares: Bitboard) {
         self.twice |= self.all & squares;
         self.all |= squares;
@@ -35,35 +38,35 @@ impl Side {
     }
 }
 
-const OFFICERS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
+const PIECES: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 
-/// Tells every term but those of [`super::pawns`] and of the pieces' places.
+/// Traces all terms but those of [`super::pawn_terms`] and the piece-square values.
 pub fn describe(board: &Board, passed: Bitboard, to: &mut impl Trace) {
-    let mut scene = Scene::new(board);
+    let mut maps = AttackMaps::new(board);
     for us in Color::ALL {
-        for role in OFFICERS {
-            for square in scene.of(us, role) {
-                scene.officer(us, role, square, to);
+        for role in PIECES {
+            for square in maps.of(us, role) {
+                maps.piece(us, role, square, to);
             }
         }
-        if scene.of(us, Role::Bishop).more_than_one() {
+        if maps.of(us, Role::Bishop).more_than_one() {
             to.add(us, terms::BISHOP_PAIR.at(0), 1);
         }
     }
     for us in Color::ALL {
-        scene.danger(us, to);
-        scene.threats(us, to);
+        maps.danger(us, to);
+        maps.threats(us, to);
         for pawn in passed & board.by_color(us) {
-            scene.passed(us, pawn, to);
+            maps.passed(us, pawn, to);
         }
     }
 }
 
-impl<'b> Scene<'b> {
-    /// Kings and pawns are there at once.
+impl<'b> AttackMaps<'b> {
+    /// Creates the maps with the attacks of kings and pawns.
     fn new(board: &'b Board) -> Self {
         let sides = ByColor::new_with(|us| {
-            let mut side = Side { king: board.king_of(us), ..Side::default() };
+            let mut side = SideAttacks { king: board.king_of(us), ..SideAttacks::default() };
             if let Some(king) = side.king {
                 let around = attacks::king_attacks(king);
                 side.attacks(Role::King, around);
@@ -72,22 +75,22 @@ impl<'b> Scene<'b> {
             side.attacks(Role::Pawn, pawn_attacks(us, board.pawns() & board.by_color(us)));
             side
         });
-        Scene { board, sides }
+        AttackMaps { board, sides }
     }
 
     fn of(&self, us: Color, role: Role) -> Bitboard {
         self.board.by_piece(role.of(us))
     }
 
-    fn officers(&self, us: Color) -> Bitboard {
+    fn pieces(&self, us: Color) -> Bitboard {
         self.board.by_color(us) & !self.board.pawns() & !self.board.kings()
     }
 
-    /// A knight, bishop, rook or queen.
-    fn officer(&mut self, us: Color, role: Role, square: Square, to: &mut impl Trace) {
+    /// Traces a knight, bishop, rook or queen and adds its attacks.
+    fn piece(&mut self, us: Color, role: Role, square: Square, to: &mut impl Trace) {
         let (board, theirs) = (self.board, self.sides.get(!us));
         let (our_pawns, their_pawns) = (self.of(us, Role::Pawn), self.of(!us, Role::Pawn));
-        // Sliders look through those of their own that move the same way.
+        // X-rays through own sliders that move the same way.
         let seen = match role {
             Role::Bishop => attacks::bishop_attacks(square, board.occupied() & !self.of(us, Role::Queen)),
             Role::Rook => {
@@ -101,21 +104,21 @@ impl<'b> Scene<'b> {
         let room = !(theirs.by_role[Role::Pawn as usize] | blocked | self.of(us, Role::King));
         const MOBILITY: [Group; 4] =
             [terms::KNIGHT_MOBILITY, terms::BISHOP_MOBILITY, terms::ROOK_MOBILITY, terms::QUEEN_MOBILITY];
-        to.add(us, MOBILITY[officer(role)].at((seen & room).count()), 1);
+        to.add(us, MOBILITY[piece_index(role)].at((seen & room).count()), 1);
 
-        let looks = (seen & theirs.ring).count() as i32;
-        if looks > 0 {
-            to.danger(!us, terms::DANGER_ATTACKERS.at(officer(role)), 1);
-            to.danger(!us, terms::DANGER_LOOKS.at(0), looks);
+        let ring_attacks = (seen & theirs.ring).count() as i32;
+        if ring_attacks > 0 {
+            to.danger(!us, terms::DANGER_ATTACKERS.at(piece_index(role)), 1);
+            to.danger(!us, terms::DANGER_RING_ATTACKS.at(0), ring_attacks);
         }
         match role {
             Role::Knight | Role::Bishop => {
-                if (3..6).contains(&rank_of(us, square)) && !self.can_be_driven(us, square) {
+                if (3..6).contains(&relative_rank(us, square)) && !self.can_be_driven(us, square) {
                     let supported = self.sides.get(us).by_role[Role::Pawn as usize].contains(square);
-                    to.add(us, terms::OUTPOST.at(2 * officer(role) + usize::from(supported)), 1);
+                    to.add(us, terms::OUTPOST.at(2 * piece_index(role) + usize::from(supported)), 1);
                 }
                 if role == Role::Bishop {
-                    let pawns = (our_pawns & same_colour(square)).count() as i32;
+                    let pawns = (our_pawns & same_color_squares(square)).count() as i32;
                     to.add(us, terms::BISHOP_PAWNS.at(0), pawns);
                 }
             }
@@ -130,18 +133,18 @@ impl<'b> Scene<'b> {
         self.sides.get_mut(us).attacks(role, seen);
     }
 
-    /// Can a pawn of theirs come to attack this square?
+    /// Returns whether an enemy pawn can ever attack this square.
     fn can_be_driven(&self, us: Color, square: Square) -> bool {
-        let beside = super::bitboards::beside(square.file());
-        let ahead = super::bitboards::ranks_ahead(us, square.rank());
+        let beside = super::bitboards::adjacent_files(square.file());
+        let ahead = super::bitboards::forward_ranks(us, square.rank());
         (self.of(!us, Role::Pawn) & beside & ahead).any()
     }
 
-    /// What threatens our king.
+    /// Traces the danger for a king.
     fn danger(&self, us: Color, to: &mut impl Trace) {
         let (ours, theirs) = (self.sides.get(us), self.sides.get(!us));
         let Some(king) = ours.king else { return };
-        let by = |side: &Side, role: Role| side.by_role[role as usize];
+        let by = |side: &SideAttacks, role: Role| side.by_role[role as usize];
         let held = ours.all & !(by(ours, Role::King) | by(ours, Role::Queen)) | ours.twice;
         let weak = theirs.all & !held;
         let safe = !self.board.by_color(!us) & (!ours.all | weak & theirs.twice);
@@ -150,10 +153,10 @@ impl<'b> Scene<'b> {
         let diagonal = attacks::bishop_attacks(king, occupied);
         let straight = attacks::rook_attacks(king, occupied);
         let ways = [attacks::knight_attacks(king), diagonal, straight, diagonal | straight];
-        for (role, way) in OFFICERS.into_iter().zip(ways) {
+        for (role, way) in PIECES.into_iter().zip(ways) {
             let checks = (way & by(theirs, role) & safe).count() as i32;
             if checks > 0 {
-                to.danger(us, terms::DANGER_CHECKS.at(officer(role)), checks.min(2));
+                to.danger(us, terms::DANGER_SAFE_CHECKS.at(piece_index(role)), checks.min(2));
             }
         }
         let flank = match king.file() as u32 {
@@ -163,53 +166,53 @@ impl<'b> Scene<'b> {
         };
         let home = us.fold_wb(0x0000_00ff_ffff_ffff, 0xffff_ffff_ff00_0000);
         let on_flank = (theirs.all & Bitboard(flank & home)).count() as i32;
-        to.danger(us, terms::DANGER_WEAK.at(0), (weak & ours.ring).count() as i32);
+        to.danger(us, terms::DANGER_WEAK_RING.at(0), (weak & ours.ring).count() as i32);
         to.danger(us, terms::DANGER_FLANK.at(0), on_flank);
         to.danger(us, terms::DANGER_NO_QUEEN.at(0), i32::from(self.of(!us, Role::Queen).is_empty()));
-        to.danger(us, terms::DANGER_ANYWHERE.at(0), 1);
+        to.danger(us, terms::DANGER_BASE.at(0), 1);
     }
 
-    /// What we threaten to take.
+    /// Traces threats of this side.
     fn threats(&self, us: Color, to: &mut impl Trace) {
         let (ours, theirs) = (self.sides.get(us), self.sides.get(!us));
         let board = self.board;
-        let officers = self.officers(!us);
+        let pieces = self.pieces(!us);
         let undefended = board.by_color(!us) & !board.kings() & !theirs.all;
         let by = |role: Role| ours.by_role[role as usize];
-        for role in OFFICERS {
+        for role in PIECES {
             let targets = self.of(!us, role);
             let attacked = |attacks: Bitboard| (targets & attacks).count() as i32;
-            to.add(us, terms::PAWN_ATTACKS.at(officer(role)), attacked(by(Role::Pawn)));
+            to.add(us, terms::THREAT_BY_PAWN.at(piece_index(role)), attacked(by(Role::Pawn)));
             let minors = by(Role::Knight) | by(Role::Bishop);
-            to.add(us, terms::MINOR_ATTACKS.at(1 + officer(role)), attacked(minors));
-            to.add(us, terms::ROOK_ATTACKS.at(1 + officer(role)), attacked(by(Role::Rook)));
+            to.add(us, terms::THREAT_BY_MINOR.at(1 + piece_index(role)), attacked(minors));
+            to.add(us, terms::THREAT_BY_ROOK.at(1 + piece_index(role)), attacked(by(Role::Rook)));
         }
         let pawns = undefended & board.pawns();
         let minors = by(Role::Knight) | by(Role::Bishop);
-        to.add(us, terms::MINOR_ATTACKS.at(0), (pawns & minors).count() as i32);
-        to.add(us, terms::ROOK_ATTACKS.at(0), (pawns & by(Role::Rook)).count() as i32);
-        to.add(us, terms::KING_ATTACKS.at(0), (undefended & by(Role::King)).count() as i32);
-        to.add(us, terms::HANGING.at(0), (officers & undefended & ours.all).count() as i32);
+        to.add(us, terms::THREAT_BY_MINOR.at(0), (pawns & minors).count() as i32);
+        to.add(us, terms::THREAT_BY_ROOK.at(0), (pawns & by(Role::Rook)).count() as i32);
+        to.add(us, terms::THREAT_BY_KING.at(0), (undefended & by(Role::King)).count() as i32);
+        to.add(us, terms::HANGING.at(0), (pieces & undefended & ours.all).count() as i32);
 
         let free = !board.occupied();
         let once = ahead(us, self.of(us, Role::Pawn)) & free;
         let third = Bitboard::from_rank(us.fold_wb(shakmaty::Rank::Third, shakmaty::Rank::Sixth));
         let reached = once | ahead(us, once & third) & free;
         let safe = !theirs.by_role[Role::Pawn as usize] & (ours.all | !theirs.all);
-        let pushes = pawn_attacks(us, reached & safe) & officers;
-        to.add(us, terms::PUSH_ATTACKS.at(0), pushes.count() as i32);
+        let pushes = pawn_attacks(us, reached & safe) & pieces;
+        to.add(us, terms::THREAT_BY_PAWN_PUSH.at(0), pushes.count() as i32);
     }
 
-    /// A pawn that no other can stop; who else does?
+    /// Traces the further terms of a passed pawn.
     fn passed(&self, us: Color, pawn: Square, to: &mut impl Trace) {
-        /// Ranks before this are too far away to matter.
+        /// Ranks before this do not count.
         const NEAR: usize = 3;
-        let rank = rank_of(us, pawn);
+        let rank = relative_rank(us, pawn);
         if rank < NEAR {
             return;
         }
         let theirs = self.sides.get(!us);
-        let way = way(us, pawn);
+        let way = forward_file(us, pawn);
         let next = ahead(us, Bitboard::from_square(pawn));
         if (next & self.board.occupied()).any() {
             to.add(us, terms::PASSED_BLOCKED.at(rank), 1);
@@ -217,7 +220,7 @@ impl<'b> Scene<'b> {
             to.add(us, terms::PASSED_SAFE.at(rank), 1);
         }
         if (way & (theirs.all | self.board.by_color(!us))).is_empty() {
-            to.add(us, terms::PASSED_FREE.at(rank), 1);
+            to.add(us, terms::PASSED_FREE_PATH.at(rank), 1);
         }
         let Some(next) = next.first() else { return };
         let weight = (rank - NEAR + 1) as i32;

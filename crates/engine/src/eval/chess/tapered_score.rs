@@ -1,41 +1,43 @@
-//! Two numbers in one word: what a term is worth in the middlegame, and in the endgame.
+//! Middlegame and endgame scores packed into one word.
+//!
+//! Source: Chess Programming Wiki, "Tapered Eval"; the packing as in Stockfish.
 
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
-/// Centipawns in the middlegame and in the endgame, each of 16 bits; adding both is one addition.
+/// Middlegame and endgame centipawns of 16 bits each, added in one addition.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaperedScore(i32);
 
-/// A pair, short enough for long tables.
+/// Shorthand for tables of weights.
 pub const fn s(middlegame: i16, endgame: i16) -> TaperedScore {
     TaperedScore((endgame as i32) << 16).plus(TaperedScore(middlegame as i32))
 }
 
 impl TaperedScore {
-    /// Nothing.
+    /// Zero in both.
     pub const ZERO: TaperedScore = TaperedScore(0);
 
-    /// The middlegame's number.
+    /// Middlegame score.
     pub const fn middlegame(self) -> i32 {
         self.0 as i16 as i32
     }
 
-    /// The endgame's. A negative middlegame has borrowed one from it.
+    /// Endgame score; a negative middlegame score has borrowed one from it.
     pub const fn endgame(self) -> i32 {
         (self.0.wrapping_add(0x8000) >> 16) as i16 as i32
     }
 
-    /// The sum, where `+` cannot stand: in constants.
+    /// Sum in constants, where `+` is not allowed.
     pub const fn plus(self, other: TaperedScore) -> TaperedScore {
         TaperedScore(self.0.wrapping_add(other.0))
     }
 
-    /// As it is kept in a word of a cache.
+    /// Raw bits for the pawn hash table.
     pub const fn to_bits(self) -> u32 {
         self.0 as u32
     }
 
-    /// What [`TaperedScore::to_bits`] gave.
+    /// Inverse of [`TaperedScore::to_bits`].
     pub const fn from_bits(bits: u32) -> TaperedScore {
         TaperedScore(bits as i32)
     }

@@ -1,28 +1,27 @@
-//! What the evaluation of chess is made of, by name: one weight for each term, in one list that the tuner
-//! writes and the engine reads.
+//! The list of evaluation terms. Each has one weight, written by the tuner.
 
 use shakmaty::{Color, Piece, Role, Square};
 
 use super::relative;
 
-/// Terms that belong together, such as one for each rank.
+/// Group of related terms, such as one for each rank.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Its first term.
+    /// First term.
     pub first: usize,
-    /// How many it has.
+    /// Number of terms.
     pub len: usize,
 }
 
 impl Group {
-    /// One of its terms.
+    /// Returns one of its terms.
     #[inline]
     pub const fn at(self, index: usize) -> usize {
         debug_assert!(index < self.len);
         self.first + index
     }
 
-    /// Is the term one of these?
+    /// Returns whether it contains a term.
     pub const fn holds(self, term: usize) -> bool {
         term >= self.first && term < self.first + self.len
     }
@@ -36,7 +35,7 @@ macro_rules! terms {
         pub const GROUPS: &[(&str, Group)] = &[$((stringify!($name), $name)),*];
     };
     (@ $first:expr;) => {
-        /// How many terms there are.
+        /// Number of terms.
         pub const COUNT: usize = $first;
     };
     (@ $first:expr; $(#[$doc:meta])* $name:ident: $len:expr; $($rest:tt)*) => {
@@ -47,104 +46,103 @@ macro_rules! terms {
 }
 
 terms! {
-    /// By role, the pawn's first; kings count nothing.
+    /// Material by role, pawn first; 0 for kings.
     MATERIAL: 6;
-    /// By role and square, as the piece's own side sees it, from its first rank; a file counts as its mirror image:
-    /// what games tell of one they tell of both.
+    /// Piece-square values by role and relative square; files are mirrored.
     SQUARES: 6 * 32;
-    /// To be on the move.
+    /// Side to move.
     TEMPO: 1;
-    /// Squares that a knight can go to.
+    /// Mobility of a knight.
     KNIGHT_MOBILITY: 9;
-    /// … a bishop.
+    /// Mobility of a bishop.
     BISHOP_MOBILITY: 14;
-    /// … a rook.
+    /// Mobility of a rook.
     ROOK_MOBILITY: 15;
-    /// … a queen.
+    /// Mobility of a queen.
     QUEEN_MOBILITY: 28;
-    /// Two bishops.
+    /// Bishop pair.
     BISHOP_PAIR: 1;
     /// Own pawns on the squares of a bishop's colour.
     BISHOP_PAWNS: 1;
-    /// A knight, or a bishop, far ahead where no pawn drives it away: alone, or behind it a pawn.
+    /// Outpost of a knight or a bishop, unsupported or supported by a pawn.
     OUTPOST: 4;
-    /// A rook on a file without pawns of its own, or without any.
+    /// Rook on a half-open or an open file.
     ROOK_FILE: 2;
-    /// A pawn without neighbours on the files beside it; and on a half-open file.
+    /// Isolated pawn, on a closed or a half-open file.
     ISOLATED: 2;
-    /// Another pawn of one's own ahead.
+    /// Doubled pawn.
     DOUBLED: 1;
-    /// Left behind, and the square ahead belongs to the others; and on a half-open file.
+    /// Backward pawn, on a closed or a half-open file.
     BACKWARD: 2;
-    /// A pawn that others defend, by rank.
+    /// Pawn defended by a pawn, by rank.
     SUPPORTED: 8;
-    /// Two pawns side by side, by rank.
+    /// Pawn beside another, by rank.
     PHALANX: 8;
-    /// A pawn that no other pawn can stop, by rank.
+    /// Passed pawn, by rank.
     PASSED: 8;
-    /// … with a man before it.
+    /// Blocked passed pawn.
     PASSED_BLOCKED: 8;
-    /// … that can take its next step safely.
+    /// Passed pawn whose next square is safe.
     PASSED_SAFE: 8;
-    /// … whose whole way is free and safe.
-    PASSED_FREE: 8;
-    /// By the distance of its own king, for each rank after the third.
+    /// Passed pawn whose whole path is safe.
+    PASSED_FREE_PATH: 8;
+    /// Distance of the own king from a passed pawn, for each rank after the third.
     PASSED_OUR_KING: 8;
-    /// … of the other king.
+    /// Distance of the enemy king.
     PASSED_THEIR_KING: 8;
-    /// The own pawn before the king, by its rank (0: none), on the king's file and beside it.
+    /// Shelter pawn by rank (0 if none), on an adjacent file or on the king's.
     SHELTER: 16;
-    /// Their pawn that comes at the king, by its rank, free to come, or stopped by one of ours.
+    /// Storming enemy pawn by rank, free or blocked by an own pawn.
     STORM: 16;
-    /// A pawn attacks a knight, bishop, rook or queen.
-    PAWN_ATTACKS: 4;
-    /// A knight or bishop attacks an undefended pawn, a knight, bishop, rook or queen.
-    MINOR_ATTACKS: 5;
-    /// A rook attacks the same.
-    ROOK_ATTACKS: 5;
-    /// The king attacks what is not defended.
-    KING_ATTACKS: 1;
-    /// A knight, bishop, rook or queen that is attacked and not defended.
+    /// Knight, bishop, rook or queen attacked by a pawn.
+    THREAT_BY_PAWN: 4;
+    /// Undefended pawn, knight, bishop, rook or queen attacked by a minor piece.
+    THREAT_BY_MINOR: 5;
+    /// The same, attacked by a rook.
+    THREAT_BY_ROOK: 5;
+    /// Undefended piece attacked by the king.
+    THREAT_BY_KING: 1;
+    /// Hanging knight, bishop, rook or queen.
     HANGING: 1;
-    /// A pawn can safely move to where it attacks a knight, bishop, rook or queen.
-    PUSH_ATTACKS: 1;
-    /// Danger for a king: a knight, bishop, rook or queen that looks at the squares around it.
+    /// Piece that a safe pawn push would attack.
+    THREAT_BY_PAWN_PUSH: 1;
+    /// King danger: knights, bishops, rooks and queens that attack the king ring.
     DANGER_ATTACKERS: 4;
-    /// … squares around it that they look at, counted for each.
-    DANGER_LOOKS: 1;
-    /// … squares around it that are not well defended.
-    DANGER_WEAK: 1;
-    /// … safe checks by a knight, bishop, rook or queen.
-    DANGER_CHECKS: 4;
-    /// … their attacks on its side of the board.
+    /// King danger: their attacks on the king ring.
+    DANGER_RING_ATTACKS: 1;
+    /// King danger: weak squares of the king ring.
+    DANGER_WEAK_RING: 1;
+    /// King danger: safe checks by a knight, bishop, rook or queen.
+    DANGER_SAFE_CHECKS: 4;
+    /// King danger: attacks on the king's flank.
     DANGER_FLANK: 1;
-    /// … the lack of a queen to attack with.
+    /// King danger: the attacker has no queen.
     DANGER_NO_QUEEN: 1;
-    /// … wherever it stands.
-    DANGER_ANYWHERE: 1;
+    /// King danger: constant.
+    DANGER_BASE: 1;
 }
 
-/// What the dangers add up to does not count as it is: see [`super::trace::penalty`].
+/// The king-danger terms, whose sum counts as in [`super::trace::penalty`].
 pub const DANGER: Group = Group { first: DANGER_ATTACKERS.first, len: COUNT - DANGER_ATTACKERS.first };
 
-/// The terms of a piece on a square: material and place.
+/// Terms of a piece on a square: material and piece-square value.
 pub const fn placed(piece: Piece, square: Square) -> [usize; 2] {
     let role = piece.role as usize - 1;
-    [MATERIAL.at(role), on_square(role, relative(square, piece.color) as usize)]
+    [MATERIAL.at(role), square_term(role, relative(square, piece.color) as usize)]
 }
 
-/// The term of a role on a square of the board.
-pub const fn on_square(role: usize, square: usize) -> usize {
+/// Piece-square term of a role.
+pub const fn square_term(role: usize, square: usize) -> usize {
     let (rank, file) = (square / 8, square % 8);
     SQUARES.at(role * 32 + rank * 4 + if file < 4 { file } else { 7 - file })
 }
 
-/// The number of a role among knight, bishop, rook and queen.
-pub const fn officer(role: Role) -> usize {
+/// Index of a role among knight, bishop, rook and queen.
+pub const fn piece_index(role: Role) -> usize {
     role as usize - Role::Knight as usize
 }
 
-/// For White, and against it for Black.
+/// 1 for White, -1 for Black.
 pub const fn sign(color: Color) -> i32 {
     match color {
         Color::White => 1,

@@ -1,4 +1,4 @@
-//! Where the terms of a position go: into a sum for the engine, into a list for the tuner.
+//! Receivers of evaluation terms: a sum for the engine, counts for the tuner.
 
 use shakmaty::{ByColor, Color};
 
@@ -8,16 +8,16 @@ use super::{
     weights::WEIGHTS,
 };
 
-/// Told of each term that a position has. One description of the terms serves all ledgers.
+/// Receives the terms of a position.
 pub trait Trace {
-    /// This side has the term so many times.
+    /// Adds `count` times a term for a side.
     fn add(&mut self, side: Color, term: usize, count: i32);
 
-    /// So much more danger for this side's king.
+    /// Adds `count` times a danger term for a side's king.
     fn danger(&mut self, side: Color, term: usize, count: i32);
 }
 
-/// What the terms are worth, as White sees them.
+/// Weighted sum of the terms, from White's point of view.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Sum {
     total: TaperedScore,
@@ -37,12 +37,12 @@ impl Trace for Sum {
 }
 
 impl Sum {
-    /// Terms that were added up before.
+    /// Starts with a precomputed sum.
     pub fn of(total: TaperedScore) -> Sum {
         Sum { total, ..Sum::default() }
     }
 
-    /// All of it; what remains for the phase to decide.
+    /// Returns the sum, king danger included.
     pub fn total(&self) -> TaperedScore {
         let penalty = |danger: TaperedScore| {
             let [middlegame, endgame] = [danger.middlegame(), danger.endgame()].map(|part| part.max(0));
@@ -52,12 +52,12 @@ impl Sum {
     }
 }
 
-/// Dangers help each other: in the middlegame a king pays the square of their sum by this …
+/// Attacks on a king reinforce each other: in the middlegame it pays the square of its danger divided by this,
+/// in the endgame the danger divided by the second. Source: Stockfish's king danger, with other divisors.
 const MIDDLEGAME: i32 = 1_024;
-/// … in the endgame the sum by this.
 const ENDGAME: i32 = 16;
 
-/// What a king pays for a sum of dangers, in the middlegame and in the endgame, and the slope of both.
+/// Penalty for a king's danger in the middlegame and in the endgame, and the derivatives of both.
 pub fn penalty(danger: [f64; 2]) -> ([f64; 2], [f64; 2]) {
     let [middlegame, endgame] = danger.map(|part| part.max(0.0));
     let (by, linear) = (f64::from(MIDDLEGAME), f64::from(ENDGAME));
@@ -65,17 +65,17 @@ pub fn penalty(danger: [f64; 2]) -> ([f64; 2], [f64; 2]) {
     ([middlegame * middlegame / by, endgame / linear], [2.0 * middlegame / by, slope])
 }
 
-/// How often each term stands in a position.
+/// Count of each term in a position.
 #[derive(Clone, Debug)]
 pub struct Counts {
-    /// White's less Black's, by term.
+    /// White's count minus Black's, by term.
     pub terms: Box<[i16; COUNT]>,
-    /// Of the dangers, each king's.
+    /// Danger counts of each king.
     pub dangers: ByColor<Box<[i16; COUNT]>>,
 }
 
 impl Counts {
-    /// None of any.
+    /// All zero.
     pub fn new() -> Self {
         let none = || Box::new([0; COUNT]);
         Counts { terms: none(), dangers: ByColor { black: none(), white: none() } }

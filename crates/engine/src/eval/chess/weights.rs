@@ -75,7 +75,7 @@ pub static WEIGHTS: [TaperedScore; COUNT] = [
     s(   0,    0), s(   0,    0), s(   0,    0), s(  -5,    2), s(  10,  -11), s(  -2,  -11), s(   0,  -16), s(   0,    0),
     // PASSED_SAFE
     s(   0,    0), s(   0,    0), s(   0,    0), s(  -5,    0), s(  -2,   21), s(   5,   23), s(  12,   28), s(   0,    0),
-    // PASSED_FREE
+    // PASSED_FREE_PATH
     s(   0,    0), s(   0,    0), s(   0,    0), s( -23,   21), s( -23,   23), s( -12,   15), s(   8,   20), s(   0,    0),
     // PASSED_OUR_KING
     s(  -2,   20), s( -17,   47), s( -18,   29), s(  -5,   20), s(  -1,   14), s(  15,    6), s(   5,   12), s(   5,   18),
@@ -87,30 +87,30 @@ pub static WEIGHTS: [TaperedScore; COUNT] = [
     // STORM
     s(   0,    0), s(  -1,   -3), s(  -1,    6), s(  -1,   12), s(  -7,   11), s(   3,    6), s(  -5,    2), s(   0,    0),
     s(   0,    0), s(   0,    0), s(  -7,  -12), s(   4,    0), s(   6,   -5), s(  -4,   -5), s(   8,   12), s(   0,    0),
-    // PAWN_ATTACKS
+    // THREAT_BY_PAWN
     s(  47,   18), s(  36,   19), s(  28,   12), s(  29,   -2),
-    // MINOR_ATTACKS
+    // THREAT_BY_MINOR
     s(  13,   31), s(  12,   21), s(  31,   24), s(  42,   21), s(  34,    9),
-    // ROOK_ATTACKS
+    // THREAT_BY_ROOK
     s(   7,   33), s(  10,   18), s(  13,    9), s(  -1,    1), s(  46,    7),
-    // KING_ATTACKS
+    // THREAT_BY_KING
     s(  12,   40),
     // HANGING
     s(  14,    1),
-    // PUSH_ATTACKS
+    // THREAT_BY_PAWN_PUSH
     s(  10,    1),
     // DANGER_ATTACKERS
     s(  16,   12), s(  11,    8), s(   9,   -6), s(  28,   22),
-    // DANGER_LOOKS
+    // DANGER_RING_ATTACKS
     s(   9,  -15),
-    // DANGER_WEAK
+    // DANGER_WEAK_RING
     s(  26,  -31),
-    // DANGER_CHECKS
+    // DANGER_SAFE_CHECKS
     s(  52,   13), s(  47,   22), s(  81,   32), s(  76,   30),
     // DANGER_FLANK
     s(   6,   33),
     // DANGER_NO_QUEEN
     s( -25,    5),
-    // DANGER_ANYWHERE
+    // DANGER_BASE
     s(   7,   17),
 ];

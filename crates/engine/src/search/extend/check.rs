@@ -1,9 +1,11 @@
-//! Check extension: a node in check is searched a ply deeper, so that a check does not push what it
-//! delays beyond the horizon.
+//! Check extension: a node in check is searched one ply deeper.
 //!
 //! Source: Chess Programming Wiki, "Check Extensions".
 
-/// Plies added. Not without end: a line grows to twice the depth of the iteration at most.
-pub fn plies(check: bool, ply: u16, iteration: i32) -> i32 {
-    i32::from(check && i32::from(ply) < 2 * iteration)
+/// Lines are extended to at most this many times the depth of the iteration.
+const MAX_GROWTH: i32 = 2;
+
+/// Returns the plies to add.
+pub fn plies(in_check: bool, ply: u16, iteration: i32) -> i32 {
+    i32::from(in_check && i32::from(ply) < MAX_GROWTH * iteration)
 }

@@ -1,3 +1,3 @@
-//! Ways to search deeper, one a file.
+//! Extensions, one file each.
 
 pub mod check;

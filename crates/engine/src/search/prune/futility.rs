@@ -1,4 +1,4 @@
-//! Futility pruning: near the leaves and far below alpha, a quiet move will not bring the score back.
+//! Futility pruning: near the leaves and far below alpha, quiet moves that give no check are skipped.
 //!
 //! Source: Chess Programming Wiki, "Futility Pruning".
 
@@ -7,14 +7,15 @@ use zeitnot_rules::Tactics;
 use crate::search::{Candidate, Node, NodeType};
 
 const MAX_DEPTH: i32 = 6;
-const BASE: i32 = 100;
-const MARGIN: i32 = 80;
+/// Margin below alpha in centipawns: `BASE_MARGIN + DEPTH_MARGIN · depth`.
+const BASE_MARGIN: i32 = 100;
+const DEPTH_MARGIN: i32 = 80;
 
-/// Is this move not worth a look?
+/// Returns whether to skip a move.
 pub fn skips<G: Tactics, K: NodeType>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
     if !node.is_prunable::<K>(MAX_DEPTH) || !candidate.quiet {
         return false;
     }
-    node.eval.offset(BASE + MARGIN * node.depth) <= node.window.alpha
+    node.eval.offset(BASE_MARGIN + DEPTH_MARGIN * node.depth) <= node.window.alpha
         && !node.position.gives_check(candidate.mv)
 }

@@ -1,4 +1,4 @@
-//! Late-move pruning: after enough moves near the leaves, the quiet ones that are left are passed over.
+//! Late move pruning: near the leaves, quiet moves after the first few are skipped.
 //!
 //! Source: Chess Programming Wiki, "Futility Pruning", under "Move Count Based Pruning".
 
@@ -7,12 +7,14 @@ use zeitnot_rules::Tactics;
 use crate::search::{Candidate, Node, NodeType};
 
 const MAX_DEPTH: i32 = 6;
+/// Moves searched at least: `(BASE_COUNT + depth²)`, half of that where the evaluation does not improve.
+const BASE_COUNT: i32 = 4;
 
-/// Is this move not worth a look?
+/// Returns whether to skip a move.
 pub fn skips<G: Tactics, K: NodeType>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
     if !node.is_prunable::<K>(MAX_DEPTH) || !candidate.quiet {
         return false;
     }
-    let enough = (4 + node.depth * node.depth) / if node.improving { 1 } else { 2 };
+    let enough = (BASE_COUNT + node.depth * node.depth) / if node.improving { 1 } else { 2 };
     candidate.index as i32 > enough && !node.position.gives_check(candidate.mv)
 }

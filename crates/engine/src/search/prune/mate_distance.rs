@@ -1,10 +1,10 @@
-//! Mate-distance pruning: whoever has a mate in hand need not look at longer ones.
+//! Mate distance pruning: lines that cannot lead to a shorter mate than the known one are cut.
 //!
 //! Source: Chess Programming Wiki, "Mate Distance Pruning".
 
 use crate::{Score, search::Window};
 
-/// The window cut to what can still be reached at this ply; `Err` with the score if nothing is left.
+/// Narrows the window to the scores that can be reached at this ply; `Err` holds the score if none is left.
 pub fn narrow(window: Window, ply: u16) -> Result<Window, Score> {
     let alpha = window.alpha.max(Score::mated_in(ply));
     let beta = window.beta.min(Score::mate_in(ply + 1));

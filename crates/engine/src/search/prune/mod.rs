@@ -1,4 +1,4 @@
-//! Ways not to search, one a file: at a node before its moves, or a move at a time.
+//! Pruning techniques, one file each: `cut` prunes a whole node, `skips` a single move.
 
 pub mod futility;
 pub mod late_move;

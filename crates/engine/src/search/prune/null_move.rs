@@ -1,7 +1,8 @@
-//! Null-move pruning: if the other side may move twice and we still fail high, our move will as well.
+//! Null move pruning: if passing still fails high, some move will as well.
 //!
-//! Source: Chess Programming Wiki, "Null Move Pruning". Where passing could be better than every move
-//! (zugzwang), [`Tactics::pass`](zeitnot_rules::Tactics::pass) does not pass.
+//! [`Tactics::pass`](zeitnot_rules::Tactics::pass) refuses where zugzwang is likely.
+//!
+//! Source: Chess Programming Wiki, "Null Move Pruning".
 
 use crate::{
     Score, Stopped,
@@ -10,26 +11,38 @@ use crate::{
 };
 
 const MIN_DEPTH: i32 = 3;
+/// Reduction in plies: `BASE_REDUCTION + depth / DEPTH_DIVISOR`, …
+const BASE_REDUCTION: i32 = 3;
+const DEPTH_DIVISOR: i32 = 3;
+/// … and one ply more for each so many centipawns above beta, up to a maximum.
+const EVAL_DIVISOR: i32 = 200;
+const MAX_EVAL_REDUCTION: i32 = 3;
 
-/// The score with which the node may be left.
+/// Returns the score of the node if it is pruned.
 pub fn cut<G: EngineGame, K: NodeType>(
     worker: &mut Worker<'_, G>,
     node: &Node<'_, G>,
     state: &State<G>,
 ) -> Result<Option<Score>, Stopped> {
     let beta = node.window.beta;
-    let twice = node.ply > 0 && worker.played(node.ply - 1).is_none();
-    if K::PV || node.check || twice || node.depth < MIN_DEPTH || node.eval < beta || beta.is_decisive() {
+    let twice = node.ply > 0 && worker.move_at(node.ply - 1).is_none();
+    if K::PV || node.in_check || twice || node.depth < MIN_DEPTH || node.eval < beta || beta.is_decisive() {
         return Ok(None);
     }
     let Some(passed) = node.position.pass() else { return Ok(None) };
-    let surplus = (node.eval.get() - beta.get()) / 200;
-    let reduction = 3 + node.depth / 3 + surplus.min(3);
+    let surplus = (node.eval.get() - beta.get()) / EVAL_DIVISOR;
+    let reduction = BASE_REDUCTION + node.depth / DEPTH_DIVISOR + surplus.min(MAX_EVAL_REDUCTION);
     worker.shared.table.prefetch(passed.key());
-    let score = worker.pass(node, |worker| {
-        worker.node::<NonPvNode>(&passed, state, node.depth - reduction, -node.window.at_beta(), node.ply + 1)
+    let score = worker.search_null_move(node, |worker| {
+        worker.node::<NonPvNode>(
+            &passed,
+            state,
+            node.depth - reduction,
+            -node.window.null_at_beta(),
+            node.ply + 1,
+        )
     })?;
     let score = -score;
-    // A mate found after a pass is none.
+    // A mate found after a null move is unproven.
     Ok((score >= beta).then_some(if score.is_decisive() { beta } else { score }))
 }

@@ -1,4 +1,4 @@
-//! Reverse futility pruning: far enough above beta near the leaves, the node fails high.
+//! Reverse futility pruning: near the leaves and far above beta, the node fails high.
 //!
 //! Source: Chess Programming Wiki, "Reverse Futility Pruning".
 
@@ -10,11 +10,12 @@ use crate::{
 };
 
 const MAX_DEPTH: i32 = 7;
+/// Margin above beta for each ply of depth, in centipawns.
 const MARGIN: i32 = 75;
 
-/// The score with which the node may be left.
+/// Returns the score of the node if it is pruned.
 pub fn cut<G: Tactics, K: NodeType>(node: &Node<'_, G>) -> Option<Score> {
-    if K::PV || node.check || node.depth > MAX_DEPTH || node.window.beta.is_decisive() {
+    if K::PV || node.in_check || node.depth > MAX_DEPTH || node.window.beta.is_decisive() {
         return None;
     }
     let margin = MARGIN * (node.depth - i32::from(node.improving));
@@ -29,22 +30,22 @@ mod tests {
 
     fn node(position: &Chess, eval: i32, depth: i32) -> Node<'_, Chess> {
         let window = Window { alpha: Score::ZERO, beta: Score::cp(1) };
-        let (eval, like) = (Score::cp(eval), CorrectionKey::new(position, None, None));
-        let (judged, static_eval) = (eval, eval);
+        let (eval, correction_key) = (Score::cp(eval), CorrectionKey::new(position, None, None));
+        let (raw_eval, static_eval) = (eval, eval);
         Node {
             position,
             ply: 3,
             depth,
             window,
-            check: false,
-            judged,
+            in_check: false,
+            raw_eval,
             static_eval,
             eval,
-            like,
+            correction_key,
             entry: None,
-            table_move: None,
+            tt_move: None,
             improving: false,
-            floor: Score::NEG_INFINITE,
+            tb_floor: Score::NEG_INFINITE,
         }
     }
 

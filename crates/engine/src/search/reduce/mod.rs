@@ -1,4 +1,4 @@
-//! Ways to search less deep, one a file.
+//! Reductions, one file each.
 
 pub mod internal_iterative;
 pub mod late_move;
