@@ -327,7 +327,7 @@ fn engines_and_the_rules_that_name_them() {
     );
     tells(
         "[engines.a]\nargs = ['x']\n",
-        "c.toml:1: engines.a: without `command` it is an engine of ours, and has no `args`, `folder`, `protocol`, \
+        "c.toml:1: engines.a: without `command` it is our own engine, and has no `args`, `folder`, `protocol`, \
          `start_within` or `options`",
     );
     tells(
