@@ -4,12 +4,7 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration}
 
 use serde::Deserialize;
 
-use zeitnot_rules::TimeControl;
-
-use super::{ArenaError, Name, TucConfig, imcs, lichess};
-
-/// The longest wait that can be asked for: far beyond any lesson, and safe to add to an instant.
-const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+use crate::{error::ArenaError, imcs, lichess, tournament::TournamentConfig, tuc::TucConfig};
 
 /// Longer than any network takes that a game can be played over.
 const LONGEST_DELAY: Duration = Duration::from_secs(10);
@@ -53,98 +48,6 @@ impl Default for Config {
             lichess: None,
         }
     }
-}
-
-/// One `[[arena.tournament]]`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TournamentConfig {
-    /// What players write after `JOIN`.
-    pub name: Name,
-    /// Seconds for each player and game, and seconds added after each move: `"3+0.05"`.
-    pub time: TimeControl,
-    /// How often each pair meets; colours are balanced.
-    #[serde(default = "games_per_pair")]
-    pub games_per_pair: u32,
-    /// Play begins when this many have joined, and the tournament ends when all have met. Without it
-    /// whoever is there is paired, until the arena is stopped.
-    #[serde(default)]
-    pub players: Option<usize>,
-    /// How long players may take to say `ACK`.
-    #[serde(default = "ack_timeout", with = "humantime_serde")]
-    pub ack_timeout: Duration,
-    /// How often pairings are tried.
-    #[serde(default = "pairing_interval", with = "humantime_serde")]
-    pub pairing_interval: Duration,
-    /// The rest that a player gets after a game.
-    #[serde(default = "pause", with = "humantime_serde")]
-    pub pause: Duration,
-    /// Who stays away for this long forfeits the games that are left; only with `players`.
-    #[serde(default = "absent_after", with = "humantime_serde")]
-    pub absent_after: Duration,
-    /// A file of FEN or EPD lines to begin from; a game and its return game begin from the same.
-    #[serde(default)]
-    pub openings: Option<PathBuf>,
-}
-
-impl TournamentConfig {
-    /// A tournament with the usual settings.
-    pub fn new(name: Name, time: TimeControl) -> Self {
-        TournamentConfig {
-            name,
-            time,
-            games_per_pair: games_per_pair(),
-            players: None,
-            ack_timeout: ack_timeout(),
-            pairing_interval: pairing_interval(),
-            pause: pause(),
-            absent_after: absent_after(),
-            openings: None,
-        }
-    }
-
-    fn check(&self) -> Result<(), String> {
-        let waits = [
-            ("ack_timeout", self.ack_timeout),
-            ("pairing_interval", self.pairing_interval),
-            ("pause", self.pause),
-            ("absent_after", self.absent_after),
-        ];
-        if let Some((key, _)) = waits.iter().find(|(_, wait)| *wait > LONGEST) {
-            return Err(format!("{key} is longer than a week"));
-        }
-        if self.pairing_interval.is_zero() {
-            return Err("pairing_interval must be above zero".into());
-        }
-        if self.games_per_pair == 0 {
-            return Err("games_per_pair must be at least 1".into());
-        }
-        match self.players {
-            Some(n @ (0 | 1)) => Err(format!("players = {n}: a tournament needs two")),
-            Some(n) if n > super::MAX_PLAYERS => Err(format!("players: at most {}", super::MAX_PLAYERS)),
-            _ => Ok(()),
-        }
-    }
-}
-
-fn games_per_pair() -> u32 {
-    2
-}
-
-fn ack_timeout() -> Duration {
-    Duration::from_secs(20)
-}
-
-fn pairing_interval() -> Duration {
-    Duration::from_secs(3)
-}
-
-fn pause() -> Duration {
-    Duration::from_secs(5)
-}
-
-fn absent_after() -> Duration {
-    Duration::from_secs(60)
 }
 
 impl Config {

@@ -1,4 +1,4 @@
-//! What happens in the arena, told to whoever cares to watch; nobody waits for a watcher.
+//! News of the arena for subscribers. Nobody waits for a slow one.
 
 use std::sync::Arc;
 
@@ -6,36 +6,36 @@ use tokio::sync::broadcast;
 
 use zeitnot_rules::{ByColor, GameResult};
 
-use super::{GameTag, Name, Standings};
+use crate::{name::Name, tag::GameTag, tournament::Standings};
 
-/// News that may wait for a watcher; who is slower misses the oldest.
+/// News that may wait for a subscriber; a slower one misses the oldest.
 const QUEUE: usize = 256;
 
-/// Something happened in a tournament.
+/// Event in a tournament.
 #[derive(Clone, Debug)]
 pub struct News {
-    /// In which one.
+    /// Name of the tournament.
     pub tournament: Name,
-    /// What it was.
+    /// The event.
     pub event: Event,
 }
 
-/// What can happen.
+/// Event in a tournament.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A player came, or came back.
     Joined {
-        /// Who.
+        /// The player.
         player: Name,
     },
     /// A player's connection is gone.
     Left {
-        /// Who.
+        /// The player.
         player: Name,
     },
     /// A player stayed away for too long and forfeits what is left to play.
     Withdrawn {
-        /// Who.
+        /// The player.
         player: Name,
     },
     /// Both players are ready, the first clock runs.
@@ -64,10 +64,10 @@ pub enum Event {
     Over,
 }
 
-/// Where news are told.
-pub(super) type Desk = broadcast::Sender<News>;
+/// Sender of news.
+pub(crate) type NewsSender = broadcast::Sender<News>;
 
-/// A desk that nobody watches yet.
-pub(super) fn desk() -> Desk {
+/// Creates a sender without subscribers.
+pub(crate) fn channel() -> NewsSender {
     broadcast::Sender::new(QUEUE)
 }

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use zeitnot_rules::Game;
 
-use super::ArenaError;
+use crate::error::ArenaError;
 
 /// Reads the positions of a file. Empty lines and those that begin with `#` are passed over.
 ///

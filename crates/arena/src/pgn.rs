@@ -3,8 +3,8 @@
 use zeitnot_rules::{ByColor, TimeControl};
 use zeitnot_wire::pgn::{self, Pgn};
 
-use super::{
-    Name,
+use crate::{
+    name::Name,
     referee::{GameRecord, Ply},
 };
 

@@ -8,7 +8,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::ArenaError;
+use crate::error::ArenaError;
 
 /// How long to wait after the system refused us a connection, most likely for lack of descriptors.
 const BREATH: Duration = Duration::from_millis(100);

@@ -11,7 +11,7 @@ use std::{
 use time::{OffsetDateTime, macros::format_description};
 use tokio::sync::mpsc;
 
-use super::ArenaError;
+use crate::error::ArenaError;
 
 /// Games that may wait for the disk.
 const QUEUE: usize = 1024;

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::{sync::watch, task::spawn_blocking};
 
-use crate::ArenaError;
+use crate::error::ArenaError;
 
 /// What everybody begins with.
 pub(super) const FIRST_RATING: i32 = 1000;

@@ -23,8 +23,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_net as net;
 
-use super::{
-    ArenaError,
+use crate::{
+    error::ArenaError,
     port::Port,
     store::{Kind, Store, StoreActor},
 };

@@ -4,17 +4,14 @@
 
 use tokio::{select, sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
-use zeitnot_wire::{
-    contest::{FromClient, FromServer},
-    lichess::UserId,
-};
+use zeitnot_wire::lichess::UserId;
 
 use super::{class::Order, server::ServerHandle};
 use crate::{
-    Name,
     client::Client,
-    delay::Delay,
-    tournament::{Hall, Refusal, Seat},
+    message::{Notice, Request},
+    name::Name,
+    tournament::{JoinError, Seat, TournamentRegistry},
 };
 
 /// See the module documentation.
@@ -30,20 +27,25 @@ pub(super) struct Bridge {
 
 impl Bridge {
     /// Runs until `stop`, or until the server is gone.
-    pub(super) async fn run(mut self, hall: Hall, server: ServerHandle, stop: CancellationToken) {
+    pub(super) async fn run(
+        mut self,
+        registry: TournamentRegistry,
+        server: ServerHandle,
+        stop: CancellationToken,
+    ) {
         while let Some(Some(order)) = stop.run_until_cancelled(self.orders.recv()).await {
             if let Order::Join = order {
-                self.join(&hall, &server, &stop).await;
+                self.join(&registry, &server, &stop).await;
             }
         }
     }
 
     /// Takes the seat and keeps it until it is lost.
-    async fn join(&mut self, hall: &Hall, server: &ServerHandle, stop: &CancellationToken) {
-        let (client, mut outbox) = Client::channel(stop.child_token(), Delay::default());
-        let seat = match hall.join(self.tournament.as_str(), self.name.clone(), client).await {
+    async fn join(&mut self, registry: &TournamentRegistry, server: &ServerHandle, stop: &CancellationToken) {
+        let (client, mut outbox) = Client::channel(stop.child_token());
+        let seat = match registry.join(self.tournament.as_str(), self.name.clone(), client).await {
             Ok(seat) => seat,
-            Err(over @ Refusal::Over(_)) => return tracing::debug!("Lichess: {}: {over}", self.name),
+            Err(over @ JoinError::Over(_)) => return tracing::debug!("Lichess: {}: {over}", self.name),
             Err(refusal) => return tracing::warn!("Lichess: {} cannot play: {refusal}", self.name),
         };
         loop {
@@ -51,12 +53,12 @@ impl Bridge {
                 message = outbox.next() => {
                     let Some(message) = message else { break };
                     if let Some(reply) = self.tell(server, Some(message)).await {
-                        self.send(&seat, reply, Instant::now()).await;
+                        self.send(&seat, reply).await;
                     }
                 }
                 Some(order) = self.orders.recv() => {
-                    if let Order::Send(message, at) = order {
-                        self.send(&seat, message, at).await;
+                    if let Order::Send(request) = order {
+                        self.send(&seat, request).await;
                     }
                 }
             }
@@ -66,21 +68,19 @@ impl Bridge {
     }
 
     /// Sends a message, unless it is about a game that is over: once the next one has begun, it would cost the seat.
-    async fn send(&mut self, seat: &Seat, message: FromClient, at: Instant) {
-        match &message {
-            FromClient::Ack { game } => self.game = Some(game.clone()),
-            FromClient::Move { game, .. } | FromClient::Resign { game }
-                if self.game.as_ref() != Some(game) =>
-            {
+    async fn send(&mut self, seat: &Seat, request: Request) {
+        match &request {
+            Request::Ack { game } => self.game = Some(game.clone()),
+            Request::Move { game, .. } | Request::Resign { game } if self.game.as_ref() != Some(game) => {
                 return;
             }
             _ => {}
         }
-        seat.say(message, at).await;
+        seat.send(request).await;
     }
 
     /// Tells the server a message, or with `None` that the seat is lost; returns the account's answer.
-    async fn tell(&self, server: &ServerHandle, message: Option<FromServer>) -> Option<FromClient> {
+    async fn tell(&self, server: &ServerHandle, message: Option<Notice>) -> Option<Request> {
         let account = self.account.clone();
         server.call(move |server| server.class_message(&account, message, Instant::now())).await?
     }

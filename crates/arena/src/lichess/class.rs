@@ -2,11 +2,8 @@
 //! actions of players become messages to the referee.
 
 use tokio::{sync::mpsc, time::Instant};
-use zeitnot_rules::{ByColor, Color, Game as _, GameResult, TimeControl as Clocks, chess::Chess};
-use zeitnot_wire::{
-    contest::{FromClient, FromServer, State},
-    lichess::{GameId, Source, Status, TimeControl, UserId, VariantKey},
-};
+use zeitnot_rules::{ByColor, Color, Game as _, GameResult, Reason, TimeControl as Clocks, chess::Chess};
+use zeitnot_wire::lichess::{GameId, Source, Status, TimeControl, UserId, VariantKey};
 
 use super::{
     accounts::Accounts,
@@ -14,6 +11,11 @@ use super::{
     game::{ClassGame, End, Game, GameAction, Player},
     games::{Games, player, start_event},
     terms::Terms,
+};
+use crate::{
+    message::{GameView, Notice, Request},
+    referee::Cause,
+    tag::GameTag,
 };
 
 /// Orders that may wait for a bridge.
@@ -26,8 +28,8 @@ const MAX_GUEST_NAME: usize = 28;
 pub(super) enum Order {
     /// The account is online: take its seat, if that is not done yet.
     Join,
-    /// Send this message, which came at that time.
-    Send(FromClient, Instant),
+    /// Send this message.
+    Send(Request),
 }
 
 /// An account in a class tournament.
@@ -42,19 +44,19 @@ struct Entrant {
 /// The game that an account was last paired for.
 #[derive(Debug)]
 struct Pairing {
-    tag: String,
+    tag: GameTag,
     time: Clocks,
     /// The account was not online to acknowledge it.
     is_unacknowledged: bool,
 }
 
 impl Entrant {
-    fn come_online(&mut self, now: Instant) {
+    fn come_online(&mut self) {
         let missed = self.pairing.as_mut().filter(|pairing| pairing.is_unacknowledged);
         let order = match missed {
             Some(pairing) => {
                 pairing.is_unacknowledged = false;
-                Order::Send(FromClient::Ack { game: pairing.tag.clone() }, now)
+                Order::Send(Request::Ack { game: pairing.tag.to_string() })
             }
             None => Order::Join,
         };
@@ -80,44 +82,44 @@ impl Class {
     }
 
     /// The account has opened its event stream.
-    pub(super) fn come_online(&mut self, who: &UserId, now: Instant) {
-        self.entrant(who).into_iter().for_each(|entrant| entrant.come_online(now));
+    pub(super) fn come_online(&mut self, who: &UserId) {
+        self.entrant(who).into_iter().for_each(Entrant::come_online);
     }
 
     /// Applies a message to an account; returns the account's answer.
     pub(super) fn receive(
         &mut self,
         account: &UserId,
-        message: FromServer,
+        notice: Notice,
         games: &mut Games,
         accounts: &mut Accounts,
         now: Instant,
-    ) -> Option<FromClient> {
-        match message {
-            FromServer::GamePaired { game, time_control, .. } => {
+    ) -> Option<Request> {
+        match notice {
+            Notice::GamePaired { game, time_control, .. } => {
                 let is_online = games.is_online(accounts, account);
                 return self.acknowledge(account, game, time_control, is_online);
             }
-            FromServer::GameStarted(state) => self.start(account, &state, games, accounts, now),
-            FromServer::PlayerMoved { mv, state, .. } => {
-                if let Some(game) = running(games, account, &state.game) {
-                    game.apply_refereed(&mv, state.left, now);
+            Notice::GameStarted(view) => self.start(account, &view, games, accounts, now),
+            Notice::PlayerMoved { mv, view, .. } => {
+                if let Some(game) = running(games, account, view.game) {
+                    game.apply_refereed(mv.as_str(), view.left, now);
                 }
             }
-            FromServer::ClockUpdate(state) | FromServer::YourMove(state) => {
-                if let Some(game) = running(games, account, &state.game) {
-                    game.set_clocks(state.left, now);
+            Notice::ClockUpdate(view) | Notice::YourMove(view) => {
+                if let Some(game) = running(games, account, view.game) {
+                    game.set_clocks(view.left, now);
                 }
             }
-            FromServer::GameOver { game, result, reason } => {
-                let end = end(result, &reason);
+            Notice::GameOver { game, result, cause, .. } => {
+                let end = end(result, cause);
                 finish(games, accounts, account, now, |class| class.tag == game, |_| end.clone());
             }
-            FromServer::GameAborted { .. } => {
+            Notice::GameAborted { .. } => {
                 let end = End { status: Status::Aborted, winner: None };
                 finish(games, accounts, account, now, |_| true, |_| end.clone());
             }
-            FromServer::Info { .. } | FromServer::GameState(_) | FromServer::Said { .. } => {}
+            Notice::Info(_) | Notice::GameState(_) | Notice::Said { .. } => {}
         }
         None
     }
@@ -126,13 +128,13 @@ impl Class {
     fn acknowledge(
         &mut self,
         account: &UserId,
-        tag: String,
+        tag: GameTag,
         time: Clocks,
         is_online: bool,
-    ) -> Option<FromClient> {
+    ) -> Option<Request> {
         let entrant = self.entrant(account)?;
-        entrant.pairing = Some(Pairing { tag: tag.clone(), time, is_unacknowledged: !is_online });
-        is_online.then_some(FromClient::Ack { game: tag })
+        entrant.pairing = Some(Pairing { tag, time, is_unacknowledged: !is_online });
+        is_online.then(|| Request::Ack { game: tag.to_string() })
     }
 
     /// The account has lost its seat, and with it the game it played.
@@ -150,17 +152,17 @@ impl Class {
         if let Some(entrant) = self.entrant(account) {
             entrant.pairing = None;
             if is_online {
-                entrant.come_online(now);
+                entrant.come_online();
             }
         }
     }
 
-    fn start(&self, account: &UserId, state: &State, games: &mut Games, accounts: &Accounts, now: Instant) {
-        let known = games.map.values().find(|game| game.is_class_game(&state.game));
+    fn start(&self, account: &UserId, view: &GameView, games: &mut Games, accounts: &Accounts, now: Instant) {
+        let known = games.map.values().find(|game| game.is_class_game(view.game));
         let id = match known.map(|game| (game.id, game.is_over())) {
             Some((_, true)) => return,
             Some((id, false)) => Some(id),
-            None => self.create(account, state, games, accounts, now),
+            None => self.create(account, view, games, accounts, now),
         };
         if let Some(game) = id.and_then(|id| games.map.get(&id))
             && let Some(color) = game.color_of(account)
@@ -173,25 +175,25 @@ impl Class {
     fn create(
         &self,
         witness: &UserId,
-        state: &State,
+        view: &GameView,
         games: &mut Games,
         accounts: &Accounts,
         now: Instant,
     ) -> Option<GameId> {
         let pairing = self.0.iter().find(|entrant| entrant.account == *witness)?.pairing.as_ref()?;
-        let is_usual = state.fen == Chess::start().print();
+        let is_usual = view.fen == Chess::start().print();
         let terms = Terms {
             variant: if is_usual { VariantKey::Standard } else { VariantKey::FromPosition },
             rated: false,
             time: TimeControl::Clock(pairing.time),
-            fen: (!is_usual).then(|| state.fen.clone()),
+            fen: (!is_usual).then(|| view.fen.clone()),
             source: Source::Api,
         };
         let player_of = |color: Color| {
-            let name = &state.names[color];
-            let is_paired = |pairing: &Pairing| pairing.tag == state.game;
+            let name = view.names[color].as_str();
+            let is_paired = |pairing: &Pairing| pairing.tag == view.game;
             let is_it =
-                |entrant: &&Entrant| entrant.name == *name && entrant.pairing.as_ref().is_some_and(is_paired);
+                |entrant: &&Entrant| entrant.name == name && entrant.pairing.as_ref().is_some_and(is_paired);
             match self.0.iter().find(is_it) {
                 Some(entrant) => player(accounts, &entrant.account, &terms),
                 None => guest(name, witness),
@@ -201,9 +203,9 @@ impl Class {
         let board = terms.begin().ok()?;
         let id = GameId::from(games.free_id());
         let mut game = games.create(id, terms, board, ByColor([white, black]), now);
-        let (tag, witness) = (state.game.clone(), witness.clone());
+        let (tag, witness) = (view.game, witness.clone());
         game.class = Some(ClassGame { tag, witness, passed_on: None });
-        game.set_clocks(state.left, now);
+        game.set_clocks(view.left, now);
         games.map.insert(id, game);
         Some(id)
     }
@@ -218,7 +220,7 @@ impl Class {
         at: Instant,
     ) -> Outcome {
         let entrant = self.0.iter().find(|entrant| entrant.account == *who);
-        let Some((tag, entrant)) = game.class.as_ref().map(|class| class.tag.clone()).zip(entrant) else {
+        let Some((tag, entrant)) = game.class.as_ref().map(|class| class.tag.to_string()).zip(entrant) else {
             return Err(Refusal::missing("No such game"));
         };
         let order = entrant.bridge.try_reserve().map_err(|_| Refusal::rate_limited())?;
@@ -226,9 +228,9 @@ impl Class {
             _ if game.is_over() => return Err(Refusal::bad("Not your turn, or game already over")),
             GameAction::Move { text, .. } => {
                 let mv = game.pass_on(color, &text).map_err(|why| Refusal::bad(&why))?.to_string();
-                order.send(Order::Send(FromClient::Move { game: tag, mv }, at));
+                order.send(Order::Send(Request::Move { game: tag, mv, read_at: at }));
             }
-            GameAction::Resign => order.send(Order::Send(FromClient::Resign { game: tag }, at)),
+            GameAction::Resign => order.send(Order::Send(Request::Resign { game: tag })),
             GameAction::Chat(_) | GameAction::Draw(false) | GameAction::Takeback(false) => {
                 game.act(color, action, at).map_err(|why| Refusal::bad(&why))?;
             }
@@ -239,7 +241,7 @@ impl Class {
 }
 
 /// The running game of that tag, if the account is its witness.
-fn running<'g>(games: &'g mut Games, account: &UserId, tag: &str) -> Option<&'g mut Game> {
+fn running<'g>(games: &'g mut Games, account: &UserId, tag: GameTag) -> Option<&'g mut Game> {
     let id = games.running().find(|game| game.is_class_game(tag))?.id;
     games.map.get_mut(&id).filter(|game| game.class.as_ref().is_some_and(|class| class.witness == *account))
 }
@@ -279,13 +281,13 @@ fn guest(name: &str, opponent: &UserId) -> Option<Player> {
 }
 
 /// The referee's result as Lichess tells it.
-fn end(result: GameResult, reason: &str) -> End {
-    let (status, winner) = match (result, reason) {
-        (GameResult::Draw, "Stalemate") => (Status::Stalemate, None),
+fn end(result: GameResult, cause: Cause) -> End {
+    let (status, winner) = match (result, cause) {
+        (GameResult::Draw, Cause::Rules(Reason::Stalemate)) => (Status::Stalemate, None),
         (GameResult::Draw, _) => (Status::Draw, None),
-        (GameResult::Won(winner), "Out of time") => (Status::OutOfTime, Some(winner)),
-        (GameResult::Won(winner), "Resignation") => (Status::Resign, Some(winner)),
-        (GameResult::Won(winner), "Resignation by disconnect") => (Status::Timeout, Some(winner)),
+        (GameResult::Won(winner), Cause::OutOfTime) => (Status::OutOfTime, Some(winner)),
+        (GameResult::Won(winner), Cause::Resignation) => (Status::Resign, Some(winner)),
+        (GameResult::Won(winner), Cause::Disconnect) => (Status::Timeout, Some(winner)),
         (GameResult::Won(winner), _) => (Status::Mate, Some(winner)),
     };
     End { status, winner }

@@ -7,7 +7,7 @@ use zeitnot_rules::TimeControl;
 use zeitnot_wire::lichess::{Scope, Title, Token, TournamentId, UserId, VariantKey};
 
 use super::terms::ClockPolicy;
-use crate::Name;
+use crate::name::Name;
 
 /// Rating of a new account.
 pub(super) const INITIAL_RATING: i32 = 1500;

@@ -21,6 +21,7 @@ use super::{
     streams::{Lines, feed},
     terms::Terms,
 };
+use crate::tag::GameTag;
 
 /// Longer games are drawn, as on Lichess: 300 moves.
 const MAX_PLIES: usize = 600;
@@ -83,7 +84,7 @@ pub(super) struct TournamentGame {
 #[derive(Clone, Debug)]
 pub(super) struct ClassGame {
     /// Its name there.
-    pub(super) tag: String,
+    pub(super) tag: GameTag,
     /// The account whose messages are applied; those of the other one only repeat them.
     pub(super) witness: UserId,
     /// Ply at which a move was last passed on.
@@ -440,7 +441,7 @@ impl Game {
         self.close_streams();
     }
 
-    pub(super) fn is_class_game(&self, tag: &str) -> bool {
+    pub(super) fn is_class_game(&self, tag: GameTag) -> bool {
         self.class.as_ref().is_some_and(|class| class.tag == tag)
     }
 

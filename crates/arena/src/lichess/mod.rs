@@ -18,10 +18,11 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_wire::lichess::UserId;
 
 use crate::{
-    ArenaError, Name,
+    error::ArenaError,
+    name::Name,
     port::Port,
     store::{Kind, Store, StoreActor},
-    tournament::Hall,
+    tournament::TournamentRegistry,
 };
 
 mod accounts;
@@ -117,10 +118,10 @@ impl Lichess {
     }
 
     /// Serves until `stop`. When it returns, no task is left.
-    pub(super) async fn run(self, hall: Hall, stop: CancellationToken) {
+    pub(super) async fn run(self, registry: TournamentRegistry, stop: CancellationToken) {
         let tracker = TaskTracker::new();
         for bridge in self.bridges {
-            tracker.spawn(bridge.run(hall.clone(), self.handle.clone(), stop.clone()));
+            tracker.spawn(bridge.run(registry.clone(), self.handle.clone(), stop.clone()));
         }
         let (store, storage) = (self.store, self.storage);
         let writers = [

@@ -16,7 +16,7 @@ use super::{
     storage::{Change, Rows},
     terms::Terms,
 };
-use crate::ArenaError;
+use crate::error::ArenaError;
 
 const ACCOUNT: &str = "account";
 const CHALLENGE: &str = "challenge";

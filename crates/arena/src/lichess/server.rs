@@ -15,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 use zeitnot_rules::ByColor;
 use zeitnot_wire::{
     Message,
-    contest::{FromClient, FromServer},
     lichess::{
         Challenge, ChallengeId, ChallengeStatus, ChallengeUser, DeclineReason, Event, GameId, JoinTournament,
         NewChallenge, Scope, Status, Token, TournamentId, UserId, Variant,
@@ -39,7 +38,10 @@ use super::{
     terms::{Terms, draw_color},
     tournaments::Tournaments,
 };
-use crate::store::Store;
+use crate::{
+    message::{Notice, Request},
+    store::Store,
+};
 
 /// Requests that may wait.
 const QUEUE: usize = 256;
@@ -338,7 +340,7 @@ impl LichessServer {
         let first = self.games.start_events(who, at).chain(challenges).map(|event| event.to_line()).collect();
         let account = self.accounts.map.get_mut(who).ok_or_else(|| Refusal::missing("Not found"))?;
         let lines = account.listen(first);
-        self.class.come_online(who, at);
+        self.class.come_online(who);
         Ok(self.stream(StreamKind::Events, lines))
     }
 
@@ -389,12 +391,12 @@ impl LichessServer {
     pub(super) fn class_message(
         &mut self,
         account: &UserId,
-        message: Option<FromServer>,
+        notice: Option<Notice>,
         now: Instant,
-    ) -> Option<FromClient> {
+    ) -> Option<Request> {
         let (games, accounts) = (&mut self.games, &mut self.accounts);
-        match message {
-            Some(message) => self.class.receive(account, message, games, accounts, now),
+        match notice {
+            Some(notice) => self.class.receive(account, notice, games, accounts, now),
             None => {
                 self.class.lose_seat(account, games, accounts, now);
                 None

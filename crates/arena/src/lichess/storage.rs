@@ -12,7 +12,7 @@ use std::{
 use redb::{Database, DatabaseError, ReadableTable, TableDefinition, TableHandle};
 use tokio::sync::mpsc;
 
-use crate::ArenaError;
+use crate::error::ArenaError;
 
 /// Rows by kind and id, as in `game/abcdefgh`.
 const ROWS: TableDefinition<&str, &str> = TableDefinition::new("zeitnot_lichess_arena");

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use tokio::time::{Duration, Instant};
 
-use zeitnot_wire::contest::FromServer;
-
-use super::stub::Refusal;
-use crate::{GameTag, Name, client::Client, pairing::SeatNo};
+use super::{pairing::SeatNo, registry::JoinError};
+use crate::{client::Client, message::Notice, name::Name, tag::GameTag};
 
 /// One player.
 #[derive(Debug)]
@@ -45,16 +43,16 @@ impl Players {
     }
 
     /// Takes the seat of that name again, or the first that is free.
-    pub fn join(&mut self, tournament: &Name, name: Name, client: Client) -> Result<SeatNo, Refusal> {
+    pub fn join(&mut self, tournament: &Name, name: Name, client: Client) -> Result<SeatNo, JoinError> {
         if let Some((&seat, player)) = self.seats.iter_mut().find(|(_, player)| player.name == name) {
             if player.client.is_some() {
-                return Err(Refusal::Taken(name));
+                return Err(JoinError::Taken(name));
             }
             player.client = Some(client);
             return Ok(seat);
         }
         let free = (0..self.limit).map(SeatNo).find(|seat| !self.seats.contains_key(seat));
-        let seat = free.ok_or_else(|| Refusal::Full(tournament.clone()))?;
+        let seat = free.ok_or_else(|| JoinError::Full(tournament.clone()))?;
         let player = Player {
             name,
             client: Some(client),
@@ -132,7 +130,7 @@ impl Players {
     pub fn gossip(&self, about: SeatNo, text: &str) {
         let others = self.seats.iter().filter(|(seat, _)| **seat != about);
         for client in others.filter_map(|(_, player)| player.client.as_ref()) {
-            client.gossip(FromServer::Info { text: text.to_owned() });
+            client.gossip(Notice::Info(text.to_owned()));
         }
     }
 }

@@ -21,7 +21,7 @@ use zeitnot_wire::{
     tuc::{FromServer, MAX_DATAGRAM},
 };
 
-use super::{ArenaError, name::printable};
+use crate::{error::ArenaError, name::printable};
 
 mod config;
 mod game;

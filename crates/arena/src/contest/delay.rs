@@ -1,54 +1,53 @@
-//! A network that is worse than the one there is: lines travel late, by chance, and in order. For those who
-//! want to see how their program bears it.
+//! Simulated network delay: lines travel late by a random time, and in order.
 
 use std::{collections::VecDeque, time::Duration};
 
 use tokio::time::{Instant, sleep_until};
 
-/// How late lines can travel.
+/// Simulated delay of a network.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Delay {
-    /// Of a line and the answer to it together, at most.
-    pub round_trip: Duration,
+pub(crate) struct Delay {
+    /// Longest delay of a line and the answer to it together.
+    pub(crate) round_trip: Duration,
 }
 
-/// Lines on their way in one direction.
+/// Lines that travel in one direction.
 #[derive(Debug)]
-pub(super) struct Way<T> {
+pub(super) struct DelayLine<T> {
     delay: Delay,
     travelling: VecDeque<(Instant, T)>,
 }
 
-/// More are not on their way at once: who sends them has to wait.
-const MOST: usize = 64;
+/// Lines that travel at once; the sender of more has to wait.
+const CAPACITY: usize = 64;
 
 impl Delay {
-    /// A way with this delay.
-    pub fn way<T>(self) -> Way<T> {
-        Way { delay: self, travelling: VecDeque::new() }
+    /// Creates a line with this delay.
+    pub(super) fn line<T>(self) -> DelayLine<T> {
+        DelayLine { delay: self, travelling: VecDeque::new() }
     }
 }
 
-impl<T> Way<T> {
-    /// Is there room for one more?
-    pub fn has_room(&self) -> bool {
-        self.travelling.len() < MOST
+impl<T> DelayLine<T> {
+    /// Returns whether one more may be sent.
+    pub(super) fn has_room(&self) -> bool {
+        self.travelling.len() < CAPACITY
     }
 
-    /// Is nothing on its way?
-    pub fn is_empty(&self) -> bool {
+    /// Returns whether nothing travels.
+    pub(super) fn is_empty(&self) -> bool {
         self.travelling.is_empty()
     }
 
-    /// One more sets out. It arrives behind those that went before.
-    pub fn send(&mut self, line: T) {
+    /// Sends one more. It arrives after those before it.
+    pub(super) fn send(&mut self, line: T) {
         let due = Instant::now() + self.delay.round_trip.mul_f64(fastrand::f64() / 2.0);
         let due = self.travelling.back().map_or(due, |(before, _)| due.max(*before));
         self.travelling.push_back((due, line));
     }
 
-    /// Waits for the next to arrive, and tells when it did; for ever if nothing is on its way. Cancel safe.
-    pub async fn arrive(&mut self) -> (Instant, T) {
+    /// Waits for the next to arrive, and returns when it did; for ever if nothing travels. Cancel safe.
+    pub(super) async fn arrive(&mut self) -> (Instant, T) {
         match self.travelling.front() {
             Some((due, _)) if *due > Instant::now() => sleep_until(*due).await,
             _ => {}
@@ -69,25 +68,25 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn lines_arrive_in_order_and_within_half_of_the_round_trip() {
         let round_trip = Duration::from_millis(80);
-        let mut way = Delay { round_trip }.way();
+        let mut line = Delay { round_trip }.line();
         let began = Instant::now();
-        (0..MOST).for_each(|line| way.send(line));
-        assert!(!way.has_room());
-        for line in 0..MOST {
-            assert_eq!(way.arrive().await.1, line);
+        (0..CAPACITY).for_each(|n| line.send(n));
+        assert!(!line.has_room());
+        for n in 0..CAPACITY {
+            assert_eq!(line.arrive().await.1, n);
         }
         let took = began.elapsed();
         // The latest of 64 is not early; a timer wakes up to a millisecond late.
         assert!(took > round_trip / 4 && took <= round_trip / 2 + Duration::from_millis(1), "{took:?}");
-        assert!(way.is_empty() && timeout(round_trip, way.arrive()).await.is_err());
+        assert!(line.is_empty() && timeout(round_trip, line.arrive()).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn without_a_delay_nothing_waits() {
-        let mut way = Delay::default().way();
+        let mut line = Delay::default().line();
         let began = Instant::now();
-        way.send("line");
-        assert_eq!(way.arrive().await, (began, "line"));
+        line.send("line");
+        assert_eq!(line.arrive().await, (began, "line"));
         assert_eq!(began.elapsed(), Duration::ZERO);
     }
 }

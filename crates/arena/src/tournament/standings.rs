@@ -7,7 +7,7 @@ use std::{
 
 use zeitnot_rules::{Color, GameResult};
 
-use super::Name;
+use crate::name::Name;
 
 /// What everybody has achieved so far.
 ///

@@ -5,7 +5,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use zeitnot_rules::ByColor;
+use zeitnot_rules::{ByColor, Color};
 
 /// A player's place in one tournament, counted from 0 in the order of joining.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,6 +30,11 @@ impl Pairing {
         let low_begins = (high.0 - low.0) % 2 == 1;
         let seats = if low_begins == number.is_multiple_of(2) { [low, high] } else { [high, low] };
         Pairing { seats: ByColor(seats), number }
+    }
+
+    /// Which colour a seat has.
+    pub fn color_of(&self, seat: SeatNo) -> Color {
+        if self.seats[Color::White] == seat { Color::White } else { Color::Black }
     }
 
     /// Which opening to play out of `count`: the same for a game and its return game, in turn for the rest.

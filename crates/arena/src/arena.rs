@@ -1,0 +1,182 @@
+//! The whole arena: fronts, tournaments and their files, from the configuration to the summary.
+
+use std::net::SocketAddr;
+
+use time::OffsetDateTime;
+use tokio::{sync::broadcast, task::JoinSet};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    config::Config,
+    contest::{ContestFront, Delay, Listener, Transport},
+    error::ArenaError,
+    imcs, lichess,
+    news::{self, News, NewsSender},
+    openings,
+    store::{self, StoreActor},
+    tournament::{TournamentActor, TournamentRegistry, TournamentSummary},
+    tuc,
+};
+
+/// Arena with its ports bound and its files open, ready to run.
+///
+/// ```no_run
+/// # async fn example(config: zeitnot_arena::Config) -> Result<(), zeitnot_arena::ArenaError> {
+/// use tokio_util::sync::CancellationToken;
+/// use zeitnot_arena::Arena;
+///
+/// let arena = Arena::bind(config).await?;
+/// println!("{:?}", arena.tcp());
+/// let summary = arena.run(CancellationToken::new()).await;
+/// for tournament in summary.tournaments {
+///     println!("{}", tournament.standings);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Arena {
+    listeners: Vec<Listener>,
+    max_connections: usize,
+    delay: Delay,
+    news: NewsSender,
+    registry: TournamentRegistry,
+    tournaments: Vec<(TournamentActor, StoreActor)>,
+    tables: Vec<tuc::Table>,
+    imcs: Option<imcs::Imcs>,
+    lichess: Option<lichess::Lichess>,
+}
+
+/// Outcome of an arena.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Outcomes of the tournaments, in the order of the configuration.
+    pub tournaments: Vec<TournamentSummary>,
+}
+
+impl Arena {
+    /// Binds the ports, reads the openings and creates the files for the games.
+    ///
+    /// # Errors
+    /// [`ArenaError`], which says what to change.
+    pub async fn bind(config: Config) -> Result<Arena, ArenaError> {
+        config.check()?;
+        let mut listeners = Vec::new();
+        for (address, transport) in [(config.tcp, Transport::Tcp), (config.websocket, Transport::WebSocket)] {
+            if let Some(address) = address {
+                listeners.push(Listener::bind(address, transport).await?);
+            }
+        }
+        let news = news::channel();
+        let (mut handles, mut tournaments) = (Vec::new(), Vec::new());
+        for tournament in config.tournament {
+            let openings = tournament.openings.as_deref().map(openings::load).transpose()?;
+            let (store, writer) = store::Store::open(
+                &config.games,
+                tournament.name.as_str(),
+                store::Kind::Pgn,
+                OffsetDateTime::now_utc(),
+            )?;
+            let openings = openings.unwrap_or_default();
+            let (handle, actor) = TournamentActor::channel(tournament, openings, store, news.clone());
+            handles.push(handle);
+            tournaments.push((actor, writer));
+        }
+        let mut tables = Vec::new();
+        for table in config.tuc {
+            tables.push(tuc::Table::open(table, &config.games).await?);
+        }
+        let imcs = match config.imcs {
+            Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, config.max_connections).await?),
+            None => None,
+        };
+        let lichess = match config.lichess {
+            Some(lichess) => {
+                Some(lichess::Lichess::bind(lichess, &config.games, config.max_connections).await?)
+            }
+            None => None,
+        };
+        let (max_connections, registry) = (config.max_connections, TournamentRegistry::new(handles));
+        let delay = Delay { round_trip: config.network_delay };
+        Ok(Arena { listeners, max_connections, delay, news, registry, tournaments, tables, imcs, lichess })
+    }
+
+    /// Address of the TCP listener.
+    pub fn tcp(&self) -> Option<SocketAddr> {
+        self.address(Transport::Tcp)
+    }
+
+    /// Address of the WebSocket listener.
+    pub fn websocket(&self) -> Option<SocketAddr> {
+        self.address(Transport::WebSocket)
+    }
+
+    /// Address of the IMCS listener.
+    pub fn imcs(&self) -> Option<SocketAddr> {
+        self.imcs.as_ref().map(|imcs| imcs.port.address)
+    }
+
+    /// Address of the Lichess Bot API.
+    pub fn lichess(&self) -> Option<SocketAddr> {
+        self.lichess.as_ref().map(|lichess| lichess.port.address)
+    }
+
+    fn address(&self, transport: Transport) -> Option<SocketAddr> {
+        let mut listeners = self.listeners.iter();
+        listeners.find(|listener| listener.transport == transport).map(|listener| listener.port.address)
+    }
+
+    /// Addresses of the tables for TUC-Chess.
+    pub fn tables(&self) -> Vec<SocketAddr> {
+        self.tables.iter().map(|table| table.address).collect()
+    }
+
+    /// Subscribes to news. A slow subscriber gets [`broadcast::error::RecvError::Lagged`], and goes on.
+    pub fn news(&self) -> broadcast::Receiver<News> {
+        self.news.subscribe()
+    }
+
+    /// Runs until every tournament and every table has ended or `shutdown` is cancelled. IMCS and the Lichess
+    /// API have no end of their own: with them, until the latter, or until IMCS's administrator stops it.
+    ///
+    /// When it returns, all connections are closed, all games are on the disk and no task is left.
+    pub async fn run(self, shutdown: CancellationToken) -> Summary {
+        let tracker = TaskTracker::new();
+        // Connections end last: a player who loses the connection first would lose the game.
+        let (stop, closing) = (shutdown.child_token(), CancellationToken::new());
+        let registry = self.registry.clone();
+        let front = ContestFront::new(
+            self.registry,
+            self.max_connections,
+            self.delay,
+            tracker.clone(),
+            closing.clone(),
+        );
+        for listener in self.listeners {
+            tracker.spawn(front.clone().listen(listener, stop.clone()));
+        }
+        let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));
+        let lichess = self.lichess.map(|lichess| tracker.spawn(lichess.run(registry, stop.clone())));
+        let mut running = JoinSet::new();
+        for (place, (actor, writer)) in self.tournaments.into_iter().enumerate() {
+            let run = actor.run(writer, stop.clone());
+            running.spawn(async move { (place, run.await) });
+        }
+        let tables: JoinSet<()> = self.tables.into_iter().map(|table| table.run(stop.clone())).collect();
+        let mut summaries = running.join_all().await;
+        tables.join_all().await;
+        for (name, server) in [("IMCS", imcs), ("the Lichess API", lichess)] {
+            if let Some(server) = server
+                && let Err(error) = server.await
+            {
+                tracing::error!(%error, "{name} has failed; please report it");
+            }
+        }
+        stop.cancel();
+        closing.cancel();
+        tracker.close();
+        tracker.wait().await;
+        summaries.sort_by_key(|(place, _)| *place);
+        Summary { tournaments: summaries.into_iter().map(|(_, summary)| summary).collect() }
+    }
+}

@@ -1,0 +1,48 @@
+//! Messages of the arena in the words of the contest protocol.
+
+use zeitnot_rules::ByColor;
+use zeitnot_wire::contest::{FromServer, State, long_algebraic, result_text};
+
+use crate::{
+    message::{GameView, Notice},
+    name::Name,
+};
+
+/// Translates a message to a client: one line or two.
+pub(super) fn from_server(notice: Notice) -> (Option<FromServer>, FromServer) {
+    let info = match &notice {
+        Notice::GameOver { result, cause, is_player: true, .. } => {
+            Some(FromServer::Info { text: format!("Game over: {} {cause}", result_text(*result)) })
+        }
+        _ => None,
+    };
+    let message = match notice {
+        Notice::Info(text) => FromServer::Info { text },
+        Notice::GamePaired { game, names, time_control } => {
+            FromServer::GamePaired { game: game.to_string(), names: texts(&names), time_control }
+        }
+        Notice::GameStarted(view) => FromServer::GameStarted(state(view)),
+        Notice::YourMove(view) => FromServer::YourMove(state(view)),
+        Notice::ClockUpdate(view) => FromServer::ClockUpdate(state(view)),
+        Notice::GameState(view) => FromServer::GameState(state(view)),
+        Notice::PlayerMoved { mover, mv, view } => FromServer::PlayerMoved {
+            mover: view.names[mover].to_string(),
+            mv: long_algebraic(&mv),
+            state: state(view),
+        },
+        Notice::GameOver { game, result, cause, .. } => {
+            FromServer::GameOver { game: game.to_string(), result, reason: cause.to_string() }
+        }
+        Notice::GameAborted { reason } => FromServer::GameAborted { reason },
+        Notice::Said { sender, text } => FromServer::Said { sender: sender.to_string(), text },
+    };
+    (info, message)
+}
+
+fn state(GameView { game, names, left, fen }: GameView) -> State {
+    State { game: game.to_string(), names: texts(&names), left, fen }
+}
+
+fn texts(names: &ByColor<Name>) -> ByColor<String> {
+    ByColor(names.0.each_ref().map(Name::to_string))
+}

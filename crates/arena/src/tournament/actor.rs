@@ -1,0 +1,495 @@
+//! Task of one tournament: pairs free players, waits for them to be ready, referees their games, keeps the standings.
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+
+use tokio::{
+    select,
+    sync::mpsc,
+    task::spawn_blocking,
+    time::{Instant, MissedTickBehavior, interval},
+};
+use tokio_util::sync::CancellationToken;
+use zeitnot_rules::{ByColor, Color, Game as _, chess::Chess};
+
+use super::{
+    config::TournamentConfig,
+    game::TournamentGame,
+    pairing::{Pairing, Schedule, SeatNo},
+    players::{Doing, Player, Players},
+    registry::{Command, TournamentHandle},
+    standings::Standings,
+};
+use crate::{
+    client::Client,
+    message::{Notice, Request},
+    name::{Name, printable},
+    news::{Event, News, NewsSender},
+    pgn::Record,
+    referee::{Cause, GameRecord},
+    store::{Store, StoreActor},
+    tag::GameTag,
+    timer::until,
+};
+
+/// Commands that may wait for one tournament. Each connection waits with the next until this one is taken.
+const QUEUE: usize = 256;
+
+/// Owner of one tournament.
+#[derive(Debug)]
+pub(crate) struct TournamentActor {
+    config: TournamentConfig,
+    openings: Vec<Chess>,
+    store: Store,
+    news: NewsSender,
+    commands: mpsc::Receiver<Command>,
+    players: Players,
+    schedule: Schedule,
+    standings: Standings,
+    invitations: BTreeMap<GameTag, Invitation>,
+    running: BTreeMap<GameTag, Running>,
+    /// Games that began.
+    rounds: u32,
+}
+
+/// Game that waits for both players' `ACK`.
+#[derive(Debug)]
+struct Invitation {
+    pairing: Pairing,
+    acked: ByColor<bool>,
+    until: Instant,
+}
+
+/// Game in progress.
+#[derive(Debug)]
+struct Running {
+    pairing: Pairing,
+    names: ByColor<Name>,
+    round: u32,
+    game: TournamentGame,
+}
+
+/// Outcome of a tournament.
+#[derive(Clone, Debug)]
+pub struct TournamentSummary {
+    /// Its name.
+    pub name: Name,
+    /// Final standings.
+    pub standings: Standings,
+    /// Whether everybody has met everybody. An open tournament is never complete.
+    pub complete: bool,
+    /// File of the games; `None` if there were none.
+    pub pgn: Option<PathBuf>,
+}
+
+impl TournamentActor {
+    /// Creates a tournament that has not begun, and its handle.
+    pub(crate) fn channel(
+        config: TournamentConfig,
+        openings: Vec<Chess>,
+        store: Store,
+        news: NewsSender,
+    ) -> (TournamentHandle, TournamentActor) {
+        let (tx, commands) = mpsc::channel(QUEUE);
+        let handle = TournamentHandle { name: config.name.clone(), commands: tx };
+        let actor = TournamentActor {
+            players: Players::new(config.max_players()),
+            schedule: Schedule::new(config.games_per_pair),
+            standings: Standings::default(),
+            invitations: BTreeMap::new(),
+            running: BTreeMap::new(),
+            rounds: 0,
+            config,
+            openings,
+            store,
+            news,
+            commands,
+        };
+        (handle, actor)
+    }
+
+    /// Runs until all have met, or until `stop`; then all games are on the disk.
+    pub(crate) async fn run(mut self, writer: StoreActor, stop: CancellationToken) -> TournamentSummary {
+        let writing = spawn_blocking(|| writer.run());
+        let mut pairing = interval(self.config.pairing_interval);
+        pairing.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while !self.is_complete() {
+            let deadline = self.deadline();
+            select! {
+                () = stop.cancelled() => break,
+                Some(command) = self.commands.recv() => self.obey(command),
+                () = until(deadline) => self.expire(Instant::now()),
+                _ = pairing.tick() => self.pair(),
+            }
+            self.conclude_games().await;
+        }
+        let complete = self.is_complete();
+        self.close(complete).await;
+        let TournamentActor { config, standings, store, .. } = self;
+        drop(store);
+        let pgn: Option<PathBuf> = writing.await.unwrap_or(None);
+        TournamentSummary { name: config.name, standings, complete, pgn }
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Join { name, client, reply } => {
+                let joined = self.players.join(&self.config.name, name.clone(), client);
+                if let Ok(seat) = joined {
+                    self.greet(seat, name);
+                }
+                let _ = reply.send(joined);
+            }
+            Command::Request { seat, client, request } => self.answer(seat, &client, request),
+            Command::Leave { seat, client } => self.leave(seat, &client),
+            Command::Watch { game, client, reply } => {
+                let running = self.running.get_mut(&game);
+                let _ = reply.send(running.is_some());
+                if let Some(running) = running {
+                    running.game.watch(client);
+                }
+            }
+            Command::Unwatch { game, client } => {
+                if let Some(running) = self.running.get_mut(&game) {
+                    running.game.unwatch(&client);
+                }
+            }
+        }
+    }
+
+    // ---- players --------------------------------------------------------------------------------
+
+    fn greet(&mut self, seat: SeatNo, name: Name) {
+        self.standings.enter(&name);
+        let active = self.players.clients().count();
+        self.players.gossip(seat, &format!("Player {name} joined tournament ({active} active players)"));
+        self.report(Event::Joined { player: name });
+    }
+
+    /// A connection is gone, and with it the game that was played on it.
+    fn leave(&mut self, seat: SeatNo, client: &Client) {
+        let Some(player) = self.players.seated(seat, client) else { return };
+        let (doing, name) = (player.doing, player.name.clone());
+        match doing {
+            Doing::Waiting => {}
+            Doing::Invited(tag) => self.call_off(tag, &format!("Player {name} left")),
+            Doing::Playing(tag) => {
+                if let Some((game, color)) = self.running_game(tag, seat) {
+                    game.lose(color, Cause::Disconnect);
+                }
+            }
+        }
+        self.part(seat, name);
+    }
+
+    /// Empties a seat, and frees it for somebody else if nothing has happened on it.
+    fn part(&mut self, seat: SeatNo, name: Name) {
+        self.players.leave(seat);
+        // A player who has played keeps the seat; in a tournament with an end, so does everybody once it has begun.
+        let playing = self.players.get(seat).is_some_and(|p| matches!(p.doing, Doing::Playing(_)));
+        let begun = self.config.players.is_some() && self.players.len() >= self.wanted();
+        if !begun && !playing && self.standings.games(&name) == 0 {
+            self.standings.leave(&name);
+            self.players.remove(seat);
+        }
+        let active = self.players.clients().count();
+        self.players.gossip(seat, &format!("Player {name} left tournament ({active} active players)"));
+        self.report(Event::Left { player: name });
+    }
+
+    /// How many have to join before anybody is paired.
+    fn wanted(&self) -> usize {
+        self.config.players.unwrap_or(0)
+    }
+
+    // ---- requests -------------------------------------------------------------------------------
+
+    /// Answers a player. A connection that has lost its seat is ignored.
+    fn answer(&mut self, seat: SeatNo, client: &Client, request: Request) {
+        let Some(player) = self.players.seated(seat, client) else { return };
+        let doing = player.doing;
+        match request {
+            Request::Ack { game } => match doing {
+                Doing::Invited(tag) if GameTag::read(&game) == Some(tag) => self.accept(tag, seat),
+                Doing::Playing(tag) if GameTag::read(&game) == Some(tag) => {
+                    client.info("The game has started already");
+                }
+                _ => wrong_game(client, doing, &game),
+            },
+            Request::Move { game, mv, read_at } => {
+                if let Some((game, color)) = self.named_game(seat, client, doing, &game) {
+                    game.play(color, &mv, read_at);
+                }
+            }
+            Request::Resign { game } => {
+                if let Some((game, color)) = self.named_game(seat, client, doing, &game) {
+                    game.lose(color, Cause::Resignation);
+                }
+            }
+            Request::Say { to, text } => self.chat(player, client, &to, &text),
+        }
+    }
+
+    /// The game that a player plays, if it is the one that the player names.
+    fn named_game(
+        &mut self,
+        seat: SeatNo,
+        client: &Client,
+        doing: Doing,
+        game: &str,
+    ) -> Option<(&mut TournamentGame, Color)> {
+        match doing {
+            Doing::Playing(tag) if GameTag::read(game) == Some(tag) => return self.running_game(tag, seat),
+            Doing::Invited(tag) if GameTag::read(game) == Some(tag) => {
+                client.info("The game has not started, both players have to ACK it first");
+            }
+            _ => wrong_game(client, doing, game),
+        }
+        None
+    }
+
+    fn chat(&self, sender: &Player, client: &Client, to: &str, text: &str) {
+        let Some(receiver) = self.players.client_of(to) else {
+            return client.info(format!("No player {} is here", printable(to, 50)));
+        };
+        let said = Notice::Said { sender: sender.name.clone(), text: printable(text, zeitnot_net::MAX_LINE) };
+        receiver.gossip(said.clone());
+        if !receiver.is(client) {
+            client.gossip(said);
+        }
+    }
+
+    // ---- invitations ----------------------------------------------------------------------------
+
+    fn pair(&mut self) {
+        if self.players.len() >= self.wanted() {
+            for pairing in self.schedule.pair(&self.players.free()) {
+                self.invite(pairing);
+            }
+        }
+    }
+
+    /// Tells both players of their game.
+    fn invite(&mut self, pairing: Pairing) {
+        let Some(names) = self.names(pairing) else { return };
+        let (game, time_control) = (GameTag::random(), self.config.time);
+        for color in Color::BOTH {
+            let Some(player) = self.players.get_mut(pairing.seats[color]) else { continue };
+            player.doing = Doing::Invited(game);
+            let Some(client) = &player.client else { continue };
+            client.info(format!("Paired with {} for game", names[!color]));
+            client.tell(Notice::GamePaired { game, names: names.clone(), time_control });
+        }
+        let until = Instant::now() + self.config.ack_timeout;
+        self.invitations.insert(game, Invitation { pairing, acked: ByColor::both(false), until });
+    }
+
+    /// A player is ready; when both are, the game begins.
+    fn accept(&mut self, tag: GameTag, seat: SeatNo) {
+        let Some(invitation) = self.invitations.get_mut(&tag) else { return };
+        let Some(player) = self.players.get_mut(seat) else { return };
+        player.absent_since = None;
+        invitation.acked[invitation.pairing.color_of(seat)] = true;
+        if invitation.acked == ByColor::both(true) {
+            self.begin(tag);
+        } else if let Some(client) = &player.client {
+            client.info("Waiting for opponent to acknowledged game");
+        }
+    }
+
+    fn begin(&mut self, tag: GameTag) {
+        let Some(Invitation { pairing, .. }) = self.invitations.remove(&tag) else { return };
+        let (Some(names), Some(clients)) = (self.names(pairing), self.clients(pairing)) else { return };
+        for color in Color::BOTH {
+            clients[color].info("Both players have acknowledged game. Starting...");
+            self.set_doing(pairing.seats[color], Doing::Playing(tag));
+        }
+        let opening = pairing.opening(self.config.games_per_pair, self.openings.len());
+        let start = self.openings.get(opening).cloned().unwrap_or_else(Chess::start);
+        self.rounds = self.rounds.saturating_add(1);
+        self.report(Event::GameStarted { game: tag, names: names.clone() });
+        let game = TournamentGame::start(tag, names.clone(), clients, start, self.config.time);
+        self.running.insert(tag, Running { pairing, names, round: self.rounds, game });
+    }
+
+    /// A game that was paired does not take place.
+    fn call_off(&mut self, tag: GameTag, reason: &str) {
+        let Some(Invitation { pairing, .. }) = self.invitations.remove(&tag) else { return };
+        for seat in pairing.seats.0 {
+            self.set_doing(seat, Doing::Waiting);
+            if let Some(client) = self.players.get(seat).and_then(|player| player.client.as_ref()) {
+                client.tell(Notice::GameAborted { reason: reason.to_owned() });
+            }
+        }
+    }
+
+    /// Disconnects whoever did not say `ACK`; the other one is paired again.
+    fn dismiss_silent(&mut self, tag: GameTag) {
+        let Some(Invitation { pairing, acked, .. }) = self.invitations.get(&tag) else { return };
+        let silent = Color::BOTH.into_iter().filter(|color| !acked[*color]).map(|color| pairing.seats[color]);
+        let mut reason = String::new();
+        for seat in silent.collect::<Vec<_>>() {
+            let Some(player) = self.players.get(seat) else { continue };
+            let name = player.name.clone();
+            if let Some(client) = &player.client {
+                client.hang_up("You did not acknowledge the game in time");
+            }
+            reason = format!("Player {name} did not acknowledge the game");
+            self.part(seat, name);
+        }
+        self.call_off(tag, &reason);
+    }
+
+    // ---- deadlines ------------------------------------------------------------------------------
+
+    /// When [`TournamentActor::expire`] has something to do.
+    fn deadline(&self) -> Option<Instant> {
+        let acks = self.invitations.values().map(|invitation| invitation.until);
+        let games = self.running.values().map(|running| running.game.due());
+        acks.chain(games).chain(self.absent().map(|(_, until)| until)).min()
+    }
+
+    /// Absent players, and when each is absent for too long; only a tournament with an end cannot wait.
+    fn absent(&self) -> impl Iterator<Item = (SeatNo, Instant)> {
+        let counts = self.config.players.is_some_and(|wanted| self.players.len() >= wanted);
+        self.players.absent(self.config.absent_after).filter(move |_| counts)
+    }
+
+    fn expire(&mut self, now: Instant) {
+        self.running.values_mut().for_each(|running| running.game.tick(now));
+        let silent = self.invitations.iter().filter(|(_, invitation)| invitation.until <= now);
+        for tag in silent.map(|(&tag, _)| tag).collect::<Vec<_>>() {
+            self.dismiss_silent(tag);
+        }
+        let absent = self.absent().filter(|(_, until)| *until <= now);
+        for seat in absent.map(|(seat, _)| seat).collect::<Vec<_>>() {
+            self.withdraw(seat);
+        }
+    }
+
+    /// A player who stayed away forfeits the rest.
+    fn withdraw(&mut self, seat: SeatNo) {
+        let Some(player) = self.players.get_mut(seat) else { return };
+        player.absent_since = None;
+        let name = player.name.clone();
+        let forfeited = self.schedule.withdraw(seat, self.players.seats());
+        for (opponent, games) in &forfeited {
+            let Some(opponent) = self.players.get(*opponent) else { continue };
+            (0..*games).for_each(|_| self.standings.forfeit(&name, &opponent.name));
+        }
+        if !forfeited.is_empty() {
+            self.players.gossip(seat, &format!("Player {name} stayed away and forfeits the remaining games"));
+            self.report(Event::Withdrawn { player: name });
+            self.report_standings();
+        }
+    }
+
+    // ---- results --------------------------------------------------------------------------------
+
+    /// Records the games that are over.
+    async fn conclude_games(&mut self) {
+        for (tag, running) in
+            self.running.extract_if(.., |_, running| running.game.is_over()).collect::<Vec<_>>()
+        {
+            for seat in running.pairing.seats.0 {
+                if let Some(player) = self.players.get_mut(seat) {
+                    player.doing = Doing::Waiting;
+                    player.rests_until = Instant::now() + self.config.pause;
+                }
+            }
+            self.record(tag, running).await;
+        }
+    }
+
+    async fn record(&mut self, game: GameTag, Running { pairing, names, round, game: over }: Running) {
+        let record = over.finish();
+        let GameRecord { ending, plies, .. } = &record;
+        self.report(Event::GameEnded {
+            game,
+            names: names.clone(),
+            result: ending.result,
+            reason: ending.cause.to_string(),
+            plies: plies.len(),
+        });
+        if let Some(result) = ending.result {
+            self.schedule.played(pairing);
+            self.standings.record([&names[Color::White], &names[Color::Black]], result);
+            self.report_standings();
+        }
+        let (event, time_control) = (self.config.name.clone(), self.config.time);
+        self.store.write(Record { event, round, names, time_control, record }.pgn()).await;
+    }
+
+    /// Returns whether everybody has met everybody, as planned.
+    fn is_complete(&self) -> bool {
+        let expected = self
+            .config
+            .players
+            .is_some_and(|wanted| self.players.len() >= wanted && self.schedule.is_complete(wanted));
+        expected && self.running.is_empty()
+    }
+
+    /// Aborts running games, and closes all connections.
+    async fn close(&mut self, complete: bool) {
+        self.running.values_mut().for_each(|running| running.game.shut_down());
+        self.conclude_games().await;
+        let goodbye = match complete {
+            true => format!("Tournament {} is over", self.config.name),
+            false => "The arena is shutting down".to_owned(),
+        };
+        for tag in self.invitations.keys().copied().collect::<Vec<_>>() {
+            self.call_off(tag, &goodbye);
+        }
+        self.players.clients().for_each(|client| client.hang_up(goodbye.clone()));
+        if complete {
+            self.report(Event::Over);
+        }
+    }
+
+    // ---- helpers --------------------------------------------------------------------------------
+
+    /// The game of that tag, and which side the seat has in it.
+    fn running_game(&mut self, tag: GameTag, seat: SeatNo) -> Option<(&mut TournamentGame, Color)> {
+        let running = self.running.get_mut(&tag)?;
+        Some((&mut running.game, running.pairing.color_of(seat)))
+    }
+
+    fn set_doing(&mut self, seat: SeatNo, doing: Doing) {
+        if let Some(player) = self.players.get_mut(seat) {
+            player.doing = doing;
+        }
+    }
+
+    fn names(&self, pairing: Pairing) -> Option<ByColor<Name>> {
+        let name = |seat| self.players.get(seat).map(|player| player.name.clone());
+        let [white, black] = pairing.seats.0;
+        Some(ByColor([name(white)?, name(black)?]))
+    }
+
+    /// Both players' connections; `None` unless both are connected.
+    fn clients(&self, pairing: Pairing) -> Option<ByColor<Client>> {
+        let client = |seat| self.players.get(seat)?.client.clone();
+        let [white, black] = pairing.seats.0;
+        Some(ByColor([client(white)?, client(black)?]))
+    }
+
+    /// Standings are large: they are copied only if somebody listens.
+    fn report_standings(&self) {
+        if self.news.receiver_count() > 0 {
+            self.report(Event::Standings(Arc::new(self.standings.clone())));
+        }
+    }
+
+    fn report(&self, event: Event) {
+        // An error means that nobody listens.
+        let _ = self.news.send(News { tournament: self.config.name.clone(), event });
+    }
+}
+
+/// A player who plays has one game to speak of; another one is worth a line only to a player who waits.
+fn wrong_game(client: &Client, doing: Doing, game: &str) {
+    let game = printable(game, 50);
+    match doing {
+        Doing::Playing(tag) => client.hang_up(format!("You are playing game {tag}, not {game}")),
+        Doing::Waiting | Doing::Invited(_) => client.info(format!("You are not in game {game}")),
+    }
+}

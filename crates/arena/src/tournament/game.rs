@@ -1,0 +1,254 @@
+//! One game of a tournament: its referee, its players and its watchers.
+//!
+//! Nothing here waits: messages go into the clients' bounded queues, and time is passed in.
+
+use std::time::Duration;
+
+use time::OffsetDateTime;
+use tokio::time::Instant;
+use zeitnot_rules::{ByColor, Color, Game as _, GameHistory, TimeControl, chess::Chess};
+
+use crate::{
+    client::Client,
+    message::{GameView, Notice},
+    name::{Name, printable},
+    referee::{Allowance, Cause, Ending, GameRecord, Referee, RefereeRules, Refusal},
+    tag::GameTag,
+};
+
+/// Interval at which both players hear of the clocks.
+const CLOCK_UPDATE: Duration = Duration::from_secs(5);
+
+/// How long a move that was read before the flag fell may take through our queues.
+const TRANSIT: Duration = Duration::from_millis(100);
+
+/// Running game.
+#[derive(Debug)]
+pub(super) struct TournamentGame {
+    tag: GameTag,
+    names: ByColor<Name>,
+    clients: ByColor<Client>,
+    watchers: Vec<Client>,
+    began: OffsetDateTime,
+    next_update: Instant,
+    referee: Referee<GameHistory<Chess>>,
+}
+
+impl TournamentGame {
+    /// Begins a game: White is asked for a move.
+    pub(super) fn start(
+        tag: GameTag,
+        names: ByColor<Name>,
+        clients: ByColor<Client>,
+        position: Chess,
+        time_control: TimeControl,
+    ) -> Self {
+        let now = Instant::now();
+        let allowances = ByColor::both(Allowance::Game(time_control));
+        let rules = RefereeRules { transit: TRANSIT, ..RefereeRules::default() };
+        let mut game = TournamentGame {
+            tag,
+            names,
+            clients,
+            watchers: Vec::new(),
+            began: OffsetDateTime::now_utc(),
+            next_update: now + CLOCK_UPDATE,
+            referee: Referee::new(GameHistory::new(position), allowances, rules, now),
+        };
+        game.tell_players(&Notice::GameStarted(game.view(now)));
+        game.ask_for_move(now);
+        game
+    }
+
+    /// Returns when [`TournamentGame::tick`] has something to do.
+    pub(super) fn due(&self) -> Instant {
+        self.referee.timeout().map_or(self.next_update, |timeout| timeout.min(self.next_update))
+    }
+
+    /// Ends the game at a flag, or tells the players of the clocks.
+    pub(super) fn tick(&mut self, now: Instant) {
+        if self.referee.timeout().is_some_and(|timeout| now >= timeout) {
+            self.referee.time_out(now);
+        } else if now >= self.next_update {
+            self.next_update = now + CLOCK_UPDATE;
+            self.tell_all(&Notice::ClockUpdate(self.view(now)));
+        }
+    }
+
+    /// Plays a move whose bytes were read at this instant.
+    pub(super) fn play(&mut self, color: Color, text: &str, read_at: Instant) {
+        let now = Instant::now();
+        match self.referee.play(color, text, read_at, None) {
+            Ok(mv) => {
+                self.tell_all(&Notice::PlayerMoved { mover: color, mv, view: self.view(now) });
+                if self.referee.ending().is_none() {
+                    self.ask_for_move(now);
+                }
+            }
+            Err(Refusal::NotYourTurn) => self.clients[color].info("It is not your turn"),
+            Err(Refusal::Illegal) => {
+                self.clients[color].info(format!("Move {} is not legal", printable(text, 20)));
+                self.clients[color].tell(Notice::YourMove(self.view(now)));
+            }
+            Err(Refusal::TooLate | Refusal::Over) => {}
+        }
+    }
+
+    /// Ends the game with a loss.
+    pub(super) fn lose(&mut self, color: Color, cause: Cause) {
+        self.referee.lose(color, cause, Instant::now());
+    }
+
+    /// Aborts the game.
+    pub(super) fn shut_down(&mut self) {
+        self.referee.end(None, Cause::Shutdown, Instant::now());
+    }
+
+    /// Returns whether the game is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.referee.ending().is_some()
+    }
+
+    /// Shows the game to a client from now on.
+    pub(super) fn watch(&mut self, client: Client) {
+        client.tell(Notice::GameState(self.view(Instant::now())));
+        if !self.watchers.iter().any(|watcher| watcher.is(&client)) {
+            self.watchers.push(client);
+        }
+    }
+
+    /// Shows the game to a client no longer.
+    pub(super) fn unwatch(&mut self, client: &Client) {
+        self.watchers.retain(|watcher| !watcher.is(client));
+    }
+
+    /// Tells everybody how the game ended, and returns its record.
+    pub(super) fn finish(self) -> GameRecord {
+        if let Some(Ending { result, cause }) = self.referee.ending() {
+            let game = self.tag;
+            let over = |is_player| match result {
+                Some(result) => Notice::GameOver { game, result, cause, is_player },
+                None => Notice::GameAborted { reason: cause.to_string() },
+            };
+            self.clients.0.iter().for_each(|client| client.tell(over(true)));
+            self.watchers.iter().for_each(|client| client.tell(over(false)));
+        }
+        GameRecord::new(self.referee, self.began)
+    }
+
+    fn ask_for_move(&mut self, now: Instant) {
+        self.referee.await_move(now);
+        self.clients[self.referee.turn()].tell(Notice::YourMove(self.view(now)));
+    }
+
+    fn view(&self, now: Instant) -> GameView {
+        let left = |color| self.referee.clock().left(color, now).unwrap_or_default();
+        GameView {
+            game: self.tag,
+            names: self.names.clone(),
+            left: ByColor(Color::BOTH.map(left)),
+            fen: self.referee.board().now().print(),
+        }
+    }
+
+    fn tell_players(&self, notice: &Notice) {
+        self.clients.0.iter().for_each(|client| client.tell(notice.clone()));
+    }
+
+    fn tell_all(&mut self, notice: &Notice) {
+        self.tell_players(notice);
+        self.watchers.retain(Client::is_open);
+        self.watchers.iter().for_each(|watcher| watcher.tell(notice.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+    use tokio_util::sync::CancellationToken;
+    use zeitnot_rules::GameResult;
+
+    use super::*;
+    use crate::client::Outbox;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// Game with both players' messages.
+    struct Table {
+        game: TournamentGame,
+        white: Outbox,
+        black: Outbox,
+    }
+
+    impl Table {
+        fn new(time_control: &str) -> Self {
+            let [(alice, white), (bob, black)] = [(); 2].map(|()| Client::channel(CancellationToken::new()));
+            let names = ByColor(["alice", "bob"].map(|name| Name::try_from(name).unwrap()));
+            let clients = ByColor([alice, bob]);
+            let time_control = time_control.parse().unwrap();
+            let game = TournamentGame::start(GameTag::random(), names, clients, Chess::start(), time_control);
+            Table { game, white, black }
+        }
+
+        /// Lets time pass until the game is over.
+        async fn run(&mut self) {
+            while !self.game.is_over() {
+                advance(self.game.due() - Instant::now()).await;
+                self.game.tick(Instant::now());
+            }
+        }
+    }
+
+    /// Names of the messages, in order.
+    fn kinds(outbox: &mut Outbox) -> Vec<String> {
+        let kind = |notice: Notice| format!("{notice:?}").split(['(', ' ']).next().unwrap().to_owned();
+        outbox.drain().into_iter().map(kind).collect()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn clocks_are_told_every_five_seconds_and_the_flag_ends_the_game() {
+        let (mut table, began) = (Table::new("12+1"), Instant::now());
+        table.run().await;
+        assert_eq!(began.elapsed(), 12 * SECOND + TRANSIT);
+        let record = table.game.finish();
+        let lost = Ending { result: Some(GameResult::Won(Color::Black)), cause: Cause::OutOfTime };
+        assert_eq!(record.ending, lost);
+        let notices = table.white.drain();
+        let Notice::ClockUpdate(view) = &notices[3] else { panic!("{notices:?}") };
+        assert_eq!(view.left, ByColor([2 * SECOND, 12 * SECOND]));
+        assert!(matches!(notices[4], Notice::GameOver { is_player: true, .. }));
+        let expected = ["GameStarted", "ClockUpdate", "ClockUpdate", "GameOver"];
+        assert_eq!(kinds(&mut table.black), expected);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_illegal_move_is_asked_for_again_and_the_clock_runs_on() {
+        let mut table = Table::new("10+0");
+        advance(2 * SECOND).await;
+        table.game.play(Color::White, "e2-e5", Instant::now());
+        table.game.play(Color::Black, "e7-e5", Instant::now());
+        let notices = table.white.drain();
+        assert!(matches!(&notices[2], Notice::Info(text) if text == "Move e2-e5 is not legal"));
+        let Notice::YourMove(view) = &notices[3] else { panic!("{notices:?}") };
+        assert_eq!(view.left[Color::White], 8 * SECOND);
+        assert!(matches!(&table.black.drain()[1], Notice::Info(text) if text == "It is not your turn"));
+        assert!(!table.game.is_over());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn watchers_see_the_game_from_where_they_came() {
+        let mut table = Table::new("10+0");
+        let (watcher, mut seen) = Client::channel(CancellationToken::new());
+        table.game.watch(watcher.clone());
+        table.game.watch(watcher.clone());
+        table.game.play(Color::White, "e4", Instant::now());
+        assert_eq!(kinds(&mut seen), ["GameState", "GameState", "PlayerMoved"]);
+        table.game.unwatch(&watcher);
+        table.game.play(Color::Black, "e5", Instant::now());
+        assert!(seen.drain().is_empty());
+        table.game.watch(watcher);
+        table.game.shut_down();
+        assert_eq!(table.game.finish().ending.cause, Cause::Shutdown);
+        assert_eq!(kinds(&mut seen), ["GameState", "GameAborted"]);
+    }
+}
