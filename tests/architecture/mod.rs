@@ -20,8 +20,6 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
 /// Circles between files that are still there, by the beginnings of their files' names. A line goes with its circle;
 /// none is added.
 const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
-    ("arena", &["config.rs", "lichess/mod.rs", "tournament/"]),
-    ("arena", &["imcs/"]),
     ("engine", &["search/"]),
     ("engine", &["textbook/"]),
     ("wire", &["lichess/"]),

@@ -1,4 +1,4 @@
-//! A connection to a client of IMCS, as it goes from the guest's task to the game's.
+//! Connection to a client, which moves from the guest's task to the game's.
 
 use std::time::Duration;
 
@@ -8,10 +8,12 @@ use tokio::{sync::OwnedSemaphorePermit, time::timeout};
 use zeitnot_net::{Incoming, LineReader, LineWriter, NetError};
 use zeitnot_wire::{Message, imcs::FromServer};
 
-/// How long a client that we leave is still read, so that our last words are not lost with its unread ones.
+/// Last line to everybody at shutdown.
+pub(super) const STOPPING: &str = "server shutdown, come back later";
+/// How long a client is still read after the close, so that our last words are not lost with its unread ones.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// See the module's comment.
+/// Connection to a client.
 #[derive(Debug)]
 pub(super) struct Connection {
     reader: LineReader,

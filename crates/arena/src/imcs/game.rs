@@ -17,9 +17,8 @@ use zeitnot_wire::{
 };
 
 use super::{
-    connection::{Connection, lines, reply},
-    desk::{Desk, Report},
-    guest::STOPPING,
+    connection::{Connection, STOPPING, lines, reply},
+    handle::{LobbyHandle, Report},
 };
 use crate::{
     referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, Untimed},
@@ -58,12 +57,12 @@ enum End {
 }
 
 /// Plays one game, reports it, and closes both connections.
-pub(super) async fn run(setup: Setup, desk: Desk, stop: CancellationToken) {
+pub(super) async fn run(setup: Setup, lobby: LobbyHandle, stop: CancellationToken) {
     let Setup { game, names, clocks, seats: ByColor([white, black]), offered, late } = setup;
     let began = OffsetDateTime::now_utc();
     let arrived = timeout(ARRIVAL, async { join!(white, black) }).await;
     let report = Report { game, names, began, verdict: None, moves: Vec::new() };
-    let Ok((Ok(white), Ok(black))) = arrived else { return desk.finished(report).await };
+    let Ok((Ok(white), Ok(black))) = arrived else { return lobby.finished(report).await };
     let mut game = Game::new(ByColor([white, black]), clocks, late);
     let end = select! {
         end = game.run(offered) => end,
@@ -74,7 +73,7 @@ pub(super) async fn run(setup: Setup, desk: Desk, stop: CancellationToken) {
         End::Vanished | End::Absent(_) | End::Stopped => None,
     };
     // The ratings count before anybody hears of the result.
-    desk.finished(Report { verdict, moves: std::mem::take(&mut game.moves), ..report }).await;
+    lobby.finished(Report { verdict, moves: std::mem::take(&mut game.moves), ..report }).await;
     game.close(end).await;
 }
 

@@ -1,4 +1,4 @@
-//! Somebody between games: from lines to commands, and from offers to games.
+//! Client between games: from lines to commands, and from offers to games.
 
 use std::time::Duration;
 
@@ -8,34 +8,31 @@ use tokio_util::sync::CancellationToken;
 use zeitnot_wire::{Message, WireError, imcs::Command};
 
 use super::{
-    connection::{Connection, reply},
-    desk::{Desk, Fate, Next, Response},
+    connection::{Connection, STOPPING, reply},
+    handle::{ConnectionSender, LobbyHandle, Next, OfferOutcome, Response},
 };
 
 /// Who says nothing for this long, or offers what nobody takes, is let go: there is not room for all.
 const IDLE: Duration = Duration::from_secs(3600);
 
-/// Said to everybody when we stop.
-pub(super) const STOPPING: &str = "server shutdown, come back later";
-
-/// See the module's comment.
+/// Client between games.
 pub(super) struct Guest {
     connection: Connection,
-    desk: Desk,
+    lobby: LobbyHandle,
     stop: CancellationToken,
     name: Option<String>,
 }
 
-/// What a guest goes on with.
+/// Next step of a guest.
 enum Step {
     Stay,
     Leave,
-    Play(super::desk::Table),
+    Play(ConnectionSender),
 }
 
 impl Guest {
-    pub(super) fn new(connection: Connection, desk: Desk, stop: CancellationToken) -> Guest {
-        Guest { connection, desk, stop, name: None }
+    pub(super) fn new(connection: Connection, lobby: LobbyHandle, stop: CancellationToken) -> Guest {
+        Guest { connection, lobby, stop, name: None }
     }
 
     /// Serves to the end, or to the next game.
@@ -68,7 +65,7 @@ impl Guest {
         let response = match incoming.line.as_deref().map(str::trim) {
             Ok("") => return Step::Stay,
             Ok(line) => match Command::parse(line) {
-                Ok(command) => self.desk.ask(self.name.clone(), command).await,
+                Ok(command) => self.lobby.ask(self.name.clone(), command).await,
                 Err(error) => Some(Response::say(refusal(&error))),
             },
             Err(_) => Some(Response::say(unknown())),
@@ -83,19 +80,19 @@ impl Guest {
             Next::Stay => Step::Stay,
             Next::Leave => Step::Leave,
             Next::Play(table) => Step::Play(table),
-            Next::Wait(fate) => self.wait(fate).await,
+            Next::Wait(outcome) => self.wait(outcome).await,
         }
     }
 
     /// While the offer stands, nothing is read.
-    async fn wait(&mut self, fate: tokio::sync::oneshot::Receiver<Fate>) -> Step {
-        let fate = select! {
-            fate = timeout(IDLE, fate) => fate,
+    async fn wait(&mut self, outcome: tokio::sync::oneshot::Receiver<OfferOutcome>) -> Step {
+        let outcome = select! {
+            outcome = timeout(IDLE, outcome) => outcome,
             () = self.stop.cancelled() => return self.stopped().await,
         };
-        match fate {
-            Ok(Ok(Fate::Taken(table))) => Step::Play(table),
-            Ok(Ok(Fate::Countermanded)) | Err(_) => {
+        match outcome {
+            Ok(Ok(OfferOutcome::Taken(table))) => Step::Play(table),
+            Ok(Ok(OfferOutcome::Countermanded)) | Err(_) => {
                 let said = self.connection.say(&reply(421, "offer countermanded")).await;
                 said.map_or(Step::Leave, |()| Step::Stay)
             }

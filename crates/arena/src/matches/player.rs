@@ -20,7 +20,7 @@ use zeitnot_engine::{
 };
 use zeitnot_rules::{ByColor, Game, GameHistory, Packed};
 
-use super::{Effort, Entry, MatchError, Who};
+use super::entry::{Effort, Entry, MatchError, Who};
 use crate::referee::Opinion;
 
 /// Of a fixed time per move, at most one part in this many is kept as a margin.

@@ -14,7 +14,10 @@ use zeitnot_wire::{
     tuc::{FromServer, Points},
 };
 
-use super::{Player, Stop, Table};
+use super::{
+    config::TucConfig,
+    socket::{Player, Stop, TableSocket},
+};
 use crate::{
     referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed},
     timer::until,
@@ -22,7 +25,8 @@ use crate::{
 
 /// Running game.
 pub(super) struct Game<'t> {
-    table: &'t Table,
+    config: &'t TucConfig,
+    socket: &'t TableSocket,
     players: ByColor<Player>,
     referee: Referee<ServedGame<Tuc>>,
     began: Instant,
@@ -64,18 +68,19 @@ impl fmt::Display for Finished {
 }
 
 impl<'t> Game<'t> {
-    pub fn new(table: &'t Table, players: ByColor<Player>) -> Self {
-        let worth_chance = table.config.worth_chance();
+    pub fn new(config: &'t TucConfig, socket: &'t TableSocket, players: ByColor<Player>) -> Self {
+        let worth_chance = config.worth_chance();
         // Nobody knows the worth of a prize before it is taken, so it is drawn then.
         let play = move |position: &mut Tuc, mv| {
             position.play_for(mv, if fastrand::f64() < worth_chance { POINT } else { 0 });
         };
-        let board = ServedGame::new(Tuc::start_by(table.config.rules), play);
-        let untimed = Untimed { plies: usize::MAX, limit: table.config.patience, expiry: Expiry::Abort };
+        let board = ServedGame::new(Tuc::start_by(config.rules), play);
+        let untimed = Untimed { plies: usize::MAX, limit: config.patience, expiry: Expiry::Abort };
         let rules = RefereeRules { untimed: Some(untimed), ..RefereeRules::default() };
         let now = Instant::now();
         Game {
-            table,
+            config,
+            socket,
             players,
             referee: Referee::new(board, ByColor::both(Allowance::Unlimited), rules, now),
             began: now,
@@ -91,7 +96,7 @@ impl<'t> Game<'t> {
                 break ending;
             }
             let received = select! {
-                received = self.table.receive(stop) => received,
+                received = self.socket.receive(stop) => received,
                 () = until(self.referee.timeout()) => {
                     self.referee.time_out(Instant::now());
                     continue;
@@ -99,7 +104,7 @@ impl<'t> Game<'t> {
             };
             match received {
                 Ok((datagram, from)) => self.hear(&String::from_utf8_lossy(&datagram), from).await?,
-                Err(Stop::Asked) => self.referee.end(None, Cause::Shutdown, Instant::now()),
+                Err(Stop::Shutdown) => self.referee.end(None, Cause::Shutdown, Instant::now()),
                 Err(error) => return Err(error),
             }
         };
@@ -110,7 +115,7 @@ impl<'t> Game<'t> {
     async fn hear(&mut self, text: &str, from: SocketAddr) -> Result<(), Stop> {
         let (mover, asked, now) = (self.referee.turn(), self.referee.asked(), Instant::now());
         let address = self.players[mover].address;
-        let unforgiving = self.table.config.unforgiving;
+        let unforgiving = self.config.unforgiving;
         // The original compares the machine, not the port.
         let is_mover = if unforgiving { from.ip() == address.ip() } else { from == address };
         let mv = Move::parse(text).filter(|_| is_mover);
@@ -127,7 +132,7 @@ impl<'t> Game<'t> {
         };
         self.longest[mover] = self.longest[mover].max(now - asked);
         self.referee.await_move(now);
-        if now - self.began > self.table.config.time_limit() {
+        if now - self.began > self.config.time_limit() {
             self.referee.end(Some(self.result()), Cause::TimeLimit, now);
         }
         self.tell(mv).await
@@ -142,11 +147,11 @@ impl<'t> Game<'t> {
             FromServer::Moved { to_move, mv, prize, points: Points::new(self.points()) }
         };
         self.messages.push(message.to_line());
-        self.table.tell_both(&self.players, &message).await
+        self.socket.send_both(&self.players, &message).await
     }
 
     fn new_prize(&mut self) -> Option<Square> {
-        if fastrand::f64() >= self.table.config.prize_chance() {
+        if fastrand::f64() >= self.config.prize_chance() {
             return None;
         }
         let position = &mut self.referee.board_mut().position;
@@ -173,7 +178,7 @@ impl<'t> Game<'t> {
 
     fn finish(self, ending: Ending) -> Finished {
         let points = self.points();
-        let rules = self.table.config.rules.to_string();
+        let rules = self.config.rules.to_string();
         let names = ByColor(self.players.0.map(|player| player.name));
         Finished { names, points, ending, rules, longest: self.longest, messages: self.messages }
     }

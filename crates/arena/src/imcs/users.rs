@@ -1,4 +1,4 @@
-//! Who is known: names, passwords and ratings, and the file that keeps them.
+//! Users of IMCS: names, passwords and ratings, and the file that keeps them.
 
 use std::{
     collections::BTreeMap,
@@ -11,15 +11,15 @@ use tokio::{sync::watch, task::spawn_blocking};
 
 use crate::error::ArenaError;
 
-/// What everybody begins with.
+/// Rating of a new user.
 pub(super) const FIRST_RATING: i32 = 1000;
-/// What one game can change.
+/// Largest change of a rating by one game.
 const K: f64 = 32.0;
 /// Users, at most.
-const MOST: usize = 10_000;
-/// The longest name or password.
-const LONGEST: usize = 100;
-/// On top of the file.
+const MAX_USERS: usize = 10_000;
+/// Longest name or password.
+const MAX_LENGTH: usize = 100;
+/// First line of the file.
 const HEADING: &str =
     "# Users of IMCS: name, password, rating. Passwords are in the clear, as the protocol has them.\n";
 
@@ -32,43 +32,43 @@ pub(super) struct User {
 
 /// All users by name.
 #[derive(Default)]
-pub(super) struct Book {
+pub(super) struct Users {
     users: BTreeMap<String, User>,
 }
 
-/// There are passwords in it.
-impl std::fmt::Debug for Book {
+/// Omits the users: there are passwords among them.
+impl std::fmt::Debug for Users {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Book of {} users", self.users.len())
+        write!(f, "{} users", self.users.len())
     }
 }
 
-/// Why somebody cannot be registered.
+/// Why a user cannot be registered.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unfit {
+pub(super) enum RegisterError {
     Taken,
     Name,
     Password,
     Full,
 }
 
-impl Book {
-    /// Reads the file; there may be none yet.
+impl Users {
+    /// Reads the file, if there is one.
     ///
     /// # Errors
     /// [`ArenaError::Users`] if it cannot be read, or a line of it.
-    pub(super) fn open(path: &Path) -> Result<Book, ArenaError> {
+    pub(super) fn open(path: &Path) -> Result<Users, ArenaError> {
         let error = |why: String| ArenaError::Users { path: path.to_owned(), why };
         match fs::read_to_string(path) {
-            Ok(text) => Book::parse(&text)
+            Ok(text) => Users::parse(&text)
                 .map_err(|line| error(format!("line {line} is not: name, password, rating"))),
-            Err(failed) if failed.kind() == io::ErrorKind::NotFound => Ok(Book::default()),
+            Err(failed) if failed.kind() == io::ErrorKind::NotFound => Ok(Users::default()),
             Err(failed) => Err(error(failed.to_string())),
         }
     }
 
     /// Fails with the number of a line.
-    fn parse(text: &str) -> Result<Book, usize> {
+    fn parse(text: &str) -> Result<Users, usize> {
         let mut users = BTreeMap::new();
         for (at, line) in text.lines().enumerate() {
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -82,7 +82,7 @@ impl Book {
                 _ => return Err(at + 1),
             }
         }
-        Ok(Book { users })
+        Ok(Users { users })
     }
 
     /// The text of the file.
@@ -100,21 +100,21 @@ impl Book {
         self.users.get_mut(name)
     }
 
-    pub(super) fn register(&mut self, name: &str, password: &str) -> Result<(), Unfit> {
+    pub(super) fn register(&mut self, name: &str, password: &str) -> Result<(), RegisterError> {
         if self.users.contains_key(name) {
-            return Err(Unfit::Taken);
+            return Err(RegisterError::Taken);
         } else if !is_name(name) {
-            return Err(Unfit::Name);
+            return Err(RegisterError::Name);
         } else if !is_password(password) {
-            return Err(Unfit::Password);
-        } else if self.users.len() >= MOST {
-            return Err(Unfit::Full);
+            return Err(RegisterError::Password);
+        } else if self.users.len() >= MAX_USERS {
+            return Err(RegisterError::Full);
         }
         self.users.insert(name.to_owned(), User { password: password.to_owned(), rating: FIRST_RATING });
         Ok(())
     }
 
-    /// The best first.
+    /// Names and ratings, best first.
     pub(super) fn ranking(&self) -> Vec<(&str, i32)> {
         let mut ranking: Vec<_> =
             self.users.iter().map(|(name, user)| (name.as_str(), user.rating)).collect();
@@ -122,7 +122,7 @@ impl Book {
         ranking
     }
 
-    /// What a game changes; the score is that of the first: 1, a half or 0.
+    /// Rates a game; the score is that of the first: 1, a half or 0.
     pub(super) fn rate(&mut self, names: [&str; 2], score: f64) {
         let [first, second] = names.map(|name| self.find(name).map(|user| user.rating));
         let (Some(first), Some(second), true) = (first, second, names[0] != names[1]) else { return };
@@ -144,27 +144,27 @@ fn rated(ours: i32, theirs: i32, score: f64) -> i32 {
 
 fn is_name(name: &str) -> bool {
     let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
-    plain && (1..=LONGEST).contains(&name.len())
+    plain && (1..=MAX_LENGTH).contains(&name.len())
 }
 
 pub(super) fn is_password(password: &str) -> bool {
-    (1..=LONGEST).contains(&password.len()) && password.bytes().all(|b| b.is_ascii_graphic())
+    (1..=MAX_LENGTH).contains(&password.len()) && password.bytes().all(|b| b.is_ascii_graphic())
 }
 
-/// Writes the file whenever it changes; of many changes at once, the last.
+/// Writer of the file: writes each change, of many at once the last.
 pub(super) struct Saver {
     texts: watch::Receiver<String>,
     path: PathBuf,
 }
 
-/// A saver for the file, and what to hand texts to.
+/// Creates a writer of the file, and the sender of its texts.
 pub(super) fn saver(path: PathBuf) -> (watch::Sender<String>, Saver) {
     let (tx, texts) = watch::channel(String::new());
     (tx, Saver { texts, path })
 }
 
 impl Saver {
-    /// Runs until nobody can hand it a text any more, and the last one is written.
+    /// Runs until the sender is gone and the last text is written.
     pub(super) async fn run(mut self) {
         while self.texts.changed().await.is_ok() {
             let text = self.texts.borrow_and_update().clone();
@@ -177,7 +177,7 @@ impl Saver {
     }
 }
 
-/// The old file or the new one, never half of it.
+/// Replaces the file as a whole.
 fn save(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -194,30 +194,30 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_read() {
-        let mut book = Book::default();
-        book.register("alice", "se#same").unwrap();
-        assert_eq!(book.register("alice", "x"), Err(Unfit::Taken));
-        assert_eq!(book.register("al ice", "x"), Err(Unfit::Name));
-        assert_eq!(book.register("#", "x"), Err(Unfit::Name));
-        assert_eq!(book.register("bob", "é"), Err(Unfit::Password));
-        book.find_mut("alice").unwrap().rating = -5;
-        let again = Book::parse(&book.print()).unwrap();
-        assert!(again.users == book.users);
-        assert!(!format!("{book:?}").contains("same"));
-        assert!(matches!(Book::parse("# x\n\nalice x 1\nbob x"), Err(4)));
-        assert!(matches!(Book::parse("alice x one"), Err(1)));
+        let mut users = Users::default();
+        users.register("alice", "se#same").unwrap();
+        assert_eq!(users.register("alice", "x"), Err(RegisterError::Taken));
+        assert_eq!(users.register("al ice", "x"), Err(RegisterError::Name));
+        assert_eq!(users.register("#", "x"), Err(RegisterError::Name));
+        assert_eq!(users.register("bob", "é"), Err(RegisterError::Password));
+        users.find_mut("alice").unwrap().rating = -5;
+        let again = Users::parse(&users.print()).unwrap();
+        assert!(again.users == users.users);
+        assert!(!format!("{users:?}").contains("same"));
+        assert!(matches!(Users::parse("# x\n\nalice x 1\nbob x"), Err(4)));
+        assert!(matches!(Users::parse("alice x one"), Err(1)));
     }
 
     #[test]
     fn ratings_are_rounded_down() {
-        let mut book = Book::default();
-        ["a", "b"].iter().for_each(|name| book.register(name, "x").unwrap());
-        book.rate(["a", "b"], 1.0);
-        assert_eq!(book.ranking(), [("a", 1016), ("b", 984)]);
-        book.rate(["a", "b"], 0.5);
-        assert_eq!(book.ranking(), [("a", 1014), ("b", 985)]);
-        book.rate(["a", "a"], 1.0);
-        assert_eq!(book.find("a").unwrap().rating, 1014);
+        let mut users = Users::default();
+        ["a", "b"].iter().for_each(|name| users.register(name, "x").unwrap());
+        users.rate(["a", "b"], 1.0);
+        assert_eq!(users.ranking(), [("a", 1016), ("b", 984)]);
+        users.rate(["a", "b"], 0.5);
+        assert_eq!(users.ranking(), [("a", 1014), ("b", 985)]);
+        users.rate(["a", "a"], 1.0);
+        assert_eq!(users.find("a").unwrap().rating, 1014);
     }
 
     #[test]
@@ -228,6 +228,6 @@ mod tests {
         save(&path, "two").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
-        assert!(Book::open(&path).unwrap_err().to_string().contains("line 1"));
+        assert!(Users::open(&path).unwrap_err().to_string().contains("line 1"));
     }
 }

@@ -1,8 +1,8 @@
-//! The actor that owns what IMCS knows: users, offers, and which games run.
+//! Task that owns the state of IMCS: users, offers and running games.
 
 use std::collections::BTreeMap;
 
-use time::{OffsetDateTime, macros::format_description};
+use time::macros::format_description;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -10,116 +10,35 @@ use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION, Verdict, letter};
 
 use super::{
-    Config,
-    book::{Book, FIRST_RATING, Unfit, User, is_password},
-    connection::{Connection, lines, reply},
+    config::Config,
+    connection::{lines, reply},
     game::{self, Setup},
+    handle::{LobbyHandle, Next, OfferOutcome, Report, Request, Response},
+    users::{FIRST_RATING, RegisterError, User, Users, is_password},
 };
 use crate::store::Store;
 
 /// Requests that may wait.
 const QUEUE: usize = 256;
-/// Who may stop the server.
+/// User who may stop the server.
 const ADMIN: &str = "admin";
-/// So many are shown in the ratings.
+/// Users in the ratings.
 const TOP: usize = 10;
-
-/// Where a guest's connection goes when its game begins.
-pub(super) type Table = oneshot::Sender<Connection>;
-
-/// What becomes of an offer.
-#[derive(Debug)]
-pub(super) enum Fate {
-    /// Somebody plays.
-    Taken(Table),
-    /// Its owner took it back.
-    Countermanded,
-}
-
-/// What a guest is to say, and to do then.
-pub(super) struct Response {
-    pub(super) text: String,
-    /// As whom the guest is logged in from now on; `None`: nothing changes.
-    pub(super) login: Option<String>,
-    pub(super) next: Next,
-}
-
-/// What a guest does next.
-pub(super) enum Next {
-    Stay,
-    Leave,
-    /// For somebody who takes its offer.
-    Wait(oneshot::Receiver<Fate>),
-    Play(Table),
-}
-
-impl Response {
-    pub(super) fn say(text: String) -> Response {
-        Response { text, login: None, next: Next::Stay }
-    }
-
-    fn reply(code: u16, text: impl Into<String>) -> Response {
-        Response::say(reply(code, text))
-    }
-
-    fn hello(code: u16, greeting: &str, name: String) -> Response {
-        Response { login: Some(name.clone()), ..Response::reply(code, format!("{greeting} {name}")) }
-    }
-}
-
-/// Reaches the desk.
-#[derive(Clone, Debug)]
-pub(super) struct Desk {
-    requests: mpsc::Sender<Request>,
-}
-
-enum Request {
-    Command { name: Option<String>, command: Command, reply: oneshot::Sender<Response> },
-    Finished { report: Report, done: oneshot::Sender<()> },
-}
-
-/// What came of a game.
-#[derive(Debug)]
-pub(super) struct Report {
-    pub(super) game: u64,
-    pub(super) names: ByColor<String>,
-    pub(super) began: OffsetDateTime,
-    /// `None`: it was broken off.
-    pub(super) verdict: Option<Verdict>,
-    pub(super) moves: Vec<String>,
-}
-
-impl Desk {
-    /// Has a command dealt with; `None`: the desk is closed.
-    pub(super) async fn ask(&self, name: Option<String>, command: Command) -> Option<Response> {
-        let (reply, answer) = oneshot::channel();
-        self.requests.send(Request::Command { name, command, reply }).await.ok()?;
-        answer.await.ok()
-    }
-
-    /// Reports a game, and waits until its ratings count.
-    pub(super) async fn finished(&self, report: Report) {
-        let (done, waiting) = oneshot::channel();
-        if self.requests.send(Request::Finished { report, done }).await.is_ok() {
-            let _ = waiting.await;
-        }
-    }
-}
 
 /// An offer that stands.
 struct Offer {
     name: String,
     color: ColorChoice,
     times: Times,
-    fate: oneshot::Sender<Fate>,
+    outcome: oneshot::Sender<OfferOutcome>,
 }
 
-/// See the module's comment.
-pub(super) struct DeskActor {
+/// Owner of the state.
+pub(super) struct Lobby {
     requests: mpsc::Receiver<Request>,
-    /// For the games; a strong one would keep ourselves alive.
-    desk: mpsc::WeakSender<Request>,
-    book: Book,
+    /// For the games; a strong sender would keep this task alive.
+    handle: mpsc::WeakSender<Request>,
+    users: Users,
     saver: watch::Sender<String>,
     store: Store,
     config: Config,
@@ -130,21 +49,21 @@ pub(super) struct DeskActor {
     last: u64,
 }
 
-impl DeskActor {
+impl Lobby {
     pub(super) fn channel(
-        book: Book,
+        users: Users,
         saver: watch::Sender<String>,
         store: Store,
         config: Config,
         games: TaskTracker,
         stop: CancellationToken,
-    ) -> (Desk, DeskActor) {
+    ) -> (LobbyHandle, Lobby) {
         let (tx, requests) = mpsc::channel(QUEUE);
         let (offers, running) = (BTreeMap::new(), BTreeMap::new());
-        let desk = tx.downgrade();
+        let handle = tx.downgrade();
         let actor =
-            DeskActor { requests, desk, book, saver, store, config, games, stop, offers, running, last: 0 };
-        (Desk { requests: tx }, actor)
+            Lobby { requests, handle, users, saver, store, config, games, stop, offers, running, last: 0 };
+        (LobbyHandle { requests: tx }, actor)
     }
 
     /// Serves until no guest and no game is left.
@@ -169,7 +88,7 @@ impl DeskActor {
         match (command, name) {
             (Command::Help, _) => help(),
             (Command::Register { name, password }, _) => self.register(name, &password),
-            (Command::Me { name, password }, _) => match self.book.find(&name) {
+            (Command::Me { name, password }, _) => match self.users.find(&name) {
                 None => Response::reply(400, "no such username: please use register command"),
                 Some(user) if user.password != password => Response::reply(401, "wrong password"),
                 Some(_) => Response::hello(201, "hello", name),
@@ -192,7 +111,7 @@ impl DeskActor {
                 Response::reply(502, "admin only")
             }
             (Command::Stop, Some(_)) => self.stop(),
-            (Command::Showpass { name }, Some(_)) => match self.book.find(&name) {
+            (Command::Showpass { name }, Some(_)) => match self.users.find(&name) {
                 Some(User { password, .. }) => {
                     Response::reply(207, format!("password for {name} is {password}"))
                 }
@@ -202,24 +121,24 @@ impl DeskActor {
     }
 
     fn register(&mut self, name: String, password: &str) -> Response {
-        match self.book.register(&name, password) {
+        match self.users.register(&name, password) {
             Ok(()) => {
                 self.save();
                 tracing::info!("IMCS: {name} has registered");
                 Response::hello(202, "hello new user", name)
             }
-            Err(Unfit::Taken) => {
+            Err(RegisterError::Taken) => {
                 Response::reply(402, "username already exists: please use password command to change")
             }
-            Err(Unfit::Name) => Response::reply(410, "illegal characters in username"),
-            Err(Unfit::Password) => Response::reply(411, "illegal characters in password"),
-            Err(Unfit::Full) => Response::reply(499, "internal error: too many users"),
+            Err(RegisterError::Name) => Response::reply(410, "illegal characters in username"),
+            Err(RegisterError::Password) => Response::reply(411, "illegal characters in password"),
+            Err(RegisterError::Full) => Response::reply(499, "internal error: too many users"),
         }
     }
 
     /// Changes a user who is logged in.
     fn change(&mut self, name: &str, code: u16, done: &str, change: impl FnOnce(&mut User)) -> Response {
-        let Some(user) = self.book.find_mut(name) else {
+        let Some(user) = self.users.find_mut(name) else {
             return Response::reply(500, "you do not exist: go away");
         };
         change(user);
@@ -239,16 +158,16 @@ impl DeskActor {
     }
 
     fn save(&self) {
-        self.saver.send_replace(self.book.print());
+        self.saver.send_replace(self.users.print());
     }
 
     fn rating(&self, name: &str) -> i32 {
-        self.book.find(name).map_or(FIRST_RATING, |user| user.rating)
+        self.users.find(name).map_or(FIRST_RATING, |user| user.rating)
     }
 
     fn list(&mut self) -> Response {
         // Their owners have left with the server's knowledge.
-        self.offers.retain(|_, offer| !offer.fate.is_closed());
+        self.offers.retain(|_, offer| !offer.outcome.is_closed());
         let mut entries: BTreeMap<u64, Entry> = BTreeMap::new();
         for (&game, Offer { name, color, times, .. }) in &self.offers {
             let (theirs, yours, rating) = (times.ours, times.theirs, self.rating(name));
@@ -263,7 +182,7 @@ impl DeskActor {
     }
 
     fn ratings(&self, name: Option<&str>) -> Response {
-        let ranking = self.book.ranking();
+        let ranking = self.users.ranking();
         let shown = ranking.iter().enumerate().filter(|(at, (of, _))| *at < TOP || Some(*of) == name);
         let entries =
             shown.map(|(_, (of, rating))| Entry::Rating { name: (*of).to_owned(), rating: *rating });
@@ -272,9 +191,9 @@ impl DeskActor {
 
     fn offer(&mut self, name: String, color: ColorChoice, times: Option<Times>) -> Response {
         let usual = Times { ours: self.config.time, theirs: self.config.time };
-        let (fate, waiting) = oneshot::channel();
+        let (outcome, waiting) = oneshot::channel();
         self.last += 1;
-        self.offers.insert(self.last, Offer { name, color, times: times.unwrap_or(usual), fate });
+        self.offers.insert(self.last, Offer { name, color, times: times.unwrap_or(usual), outcome });
         let text = lines([FromServer::Waiting { game: self.last }]);
         Response { next: Next::Wait(waiting), ..Response::say(text) }
     }
@@ -297,9 +216,9 @@ impl DeskActor {
             }
         };
         let Some(offer) = self.offers.remove(&game) else { return Response::reply(408, "no such game") };
-        let (their_table, their_seat) = oneshot::channel();
-        let (table, seat) = oneshot::channel();
-        if offer.fate.send(Fate::Taken(their_table)).is_err() {
+        let (their_sender, their_seat) = oneshot::channel();
+        let (sender, seat) = oneshot::channel();
+        if offer.outcome.send(OfferOutcome::Taken(their_sender)).is_err() {
             return Response::reply(408, "no such game");
         }
         let mut names = ByColor::both(name);
@@ -310,23 +229,23 @@ impl DeskActor {
             seats.0.reverse();
         }
         self.begin(Setup { game, names, clocks, seats, offered, late: self.config.late });
-        Response { next: Next::Play(table), ..Response::say(String::new()) }
+        Response { next: Next::Play(sender), ..Response::say(String::new()) }
     }
 
     fn begin(&mut self, setup: Setup) {
-        // Somebody asked for the game, so there is a desk to reach.
-        let Some(requests) = self.desk.upgrade() else { return };
+        // Somebody asked for the game, so there is a handle.
+        let Some(requests) = self.handle.upgrade() else { return };
         let [white, black] = &setup.names.0;
         tracing::info!("IMCS: game {}: {white} – {black}", setup.game);
         self.running.insert(setup.game, setup.names.clone());
-        self.games.spawn(game::run(setup, Desk { requests }, self.stop.clone()));
+        self.games.spawn(game::run(setup, LobbyHandle { requests }, self.stop.clone()));
     }
 
     fn clean(&mut self, name: &str) -> Response {
         let before = self.offers.len();
         for (game, offer) in std::mem::take(&mut self.offers) {
             if offer.name == name {
-                let _ = offer.fate.send(Fate::Countermanded);
+                let _ = offer.outcome.send(OfferOutcome::Countermanded);
             } else {
                 self.offers.insert(game, offer);
             }
@@ -353,7 +272,7 @@ impl DeskActor {
                 Some(Color::Black) => 0.0,
                 None => 0.5,
             };
-            self.book.rate([white, black], score);
+            self.users.rate([white, black], score);
             self.save();
         }
         self.store.write(record(&report)).await;

@@ -1,0 +1,47 @@
+//! The `[arena.imcs]` table of the configuration.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use serde::Deserialize;
+
+/// Longest clock that can be offered: a day.
+const MAX_CLOCK: Duration = Duration::from_secs(86_400);
+
+/// The `[arena.imcs]` table.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Address to listen on; the protocol's usual port is 3589.
+    pub listen: SocketAddr,
+    /// The file of names, passwords and ratings; made when somebody registers. The protocol knows passwords
+    /// in the clear only, and so does the file.
+    #[serde(default = "users")]
+    pub users: PathBuf,
+    /// The clock of both sides, where an offer says nothing.
+    #[serde(default = "time", with = "humantime_serde")]
+    pub time: Duration,
+    /// How long a line is awaited after the clock has run out. Not in the file: the protocol fixes it.
+    #[serde(skip, default = "late")]
+    pub late: Duration,
+}
+
+fn users() -> PathBuf {
+    "imcs-users.txt".into()
+}
+
+fn time() -> Duration {
+    Duration::from_secs(300)
+}
+
+fn late() -> Duration {
+    Duration::from_secs(10)
+}
+
+impl Config {
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.time.is_zero() || self.time > MAX_CLOCK || self.time.subsec_nanos() != 0 {
+            return Err("imcs: time is to be whole seconds, from one second to a day".into());
+        }
+        Ok(())
+    }
+}

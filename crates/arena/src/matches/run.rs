@@ -1,0 +1,174 @@
+//! Plays the games of a match.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use time::OffsetDateTime;
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{Instant, sleep},
+};
+use tokio_util::sync::CancellationToken;
+use zeitnot_engine::Playable;
+use zeitnot_rules::{ByColor, GameHistory};
+
+use super::{
+    entry::{Entry, MatchError},
+    game::{self, Seat},
+    player::Player,
+};
+use crate::referee::{GameRecord, Referee, RefereeRules};
+
+/// How often an engine is started before its match is given up.
+const ATTEMPTS: u32 = 3;
+/// Pause between these attempts.
+const PAUSE: Duration = Duration::from_millis(500);
+/// How long a move that was read before the flag fell may take to reach the referee.
+const TRANSIT: Duration = Duration::from_millis(100);
+
+/// Match of two engines.
+#[derive(Clone, Debug)]
+pub struct Match<G> {
+    /// The players; the first one begins each pair with White.
+    pub entries: [Entry; 2],
+    /// Each is played twice in a row; after the last one the first comes again.
+    pub openings: Vec<G>,
+    /// Number of games, if nothing ends the match sooner.
+    pub games: usize,
+    /// Games at once.
+    pub concurrency: usize,
+    /// Rules of the referee.
+    pub rules: RefereeRules,
+    /// Time for a move without a time of its own.
+    pub patience: Duration,
+}
+
+/// News of a running match.
+#[derive(Debug)]
+pub enum News {
+    /// A game is over.
+    Over(Played),
+    /// The match cannot go on.
+    Failed(MatchError),
+}
+
+/// Finished game of a match.
+#[derive(Debug)]
+pub struct Played {
+    /// From 0; two in a row, the first one even, are a pair.
+    pub number: usize,
+    /// The game itself.
+    pub record: GameRecord,
+    /// Faults of the engine of each entry.
+    pub faults: [Option<String>; 2],
+}
+
+impl Played {
+    /// Which of the two entries has White.
+    pub fn white(&self) -> usize {
+        white(self.number)
+    }
+}
+
+fn white(number: usize) -> usize {
+    number % 2
+}
+
+impl<G: Playable> Match<G> {
+    /// Plays until all games are played, or until `stop`, which breaks the running ones off; those are not told.
+    pub async fn run(self, news: mpsc::Sender<News>, stop: CancellationToken) {
+        let (whole, next) = (Arc::new(self), Arc::new(AtomicUsize::new(0)));
+        let mut slots = JoinSet::new();
+        for _ in 0..whole.concurrency.min(whole.games) {
+            slots.spawn(whole.clone().slot(next.clone(), news.clone(), stop.clone()));
+        }
+        while let Some(ended) = slots.join_next().await {
+            if let Err(error) = ended.map_err(MatchError::from).flatten() {
+                stop.cancel();
+                // Nobody listens: then nobody needs to know.
+                let _ = news.send(News::Failed(error)).await;
+            }
+        }
+    }
+
+    /// One game after the other, as long as there is one.
+    async fn slot(
+        self: Arc<Self>,
+        next: Arc<AtomicUsize>,
+        news: mpsc::Sender<News>,
+        stop: CancellationToken,
+    ) -> Result<(), MatchError> {
+        let mut players = [None, None];
+        loop {
+            let number = next.fetch_add(1, Relaxed);
+            if number >= self.games || stop.is_cancelled() {
+                return Ok(());
+            }
+            let [first, second] = &mut players;
+            let (first, second) = tokio::join!(self.ready(0, first.take()), self.ready(1, second.take()));
+            let seated = [first?, second?];
+            let (played, seated) = self.play(number, seated, &stop).await;
+            players = seated;
+            if played.record.ending.result.is_none() {
+                return Ok(());
+            }
+            if news.send(News::Over(played)).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The player of an entry, ready for a new game.
+    async fn ready(&self, entry: usize, mut player: Option<Player<G>>) -> Result<Player<G>, MatchError> {
+        let entry = &self.entries[entry];
+        let mut attempts = 0;
+        loop {
+            let ready = match player.take() {
+                Some(player) => player,
+                None => Player::new(entry).await?,
+            };
+            match ready.prepare(entry.restart).await? {
+                Ok(player) => return Ok(player),
+                Err(fault) => {
+                    attempts += 1;
+                    tracing::warn!("{} {fault}", entry.name);
+                    if attempts == ATTEMPTS {
+                        return Err(MatchError::Lost(entry.name.clone(), fault.to_string()));
+                    }
+                    sleep(PAUSE).await;
+                }
+            }
+        }
+    }
+
+    /// Plays one game; the players come back as far as they are still sound.
+    async fn play(
+        &self,
+        number: usize,
+        players: [Player<G>; 2],
+        stop: &CancellationToken,
+    ) -> (Played, [Option<Player<G>>; 2]) {
+        let white = white(number);
+        let start = self.openings[number / 2 % self.openings.len()].clone();
+        let allowance = |entry: usize| self.entries[entry].effort.allowance(self.patience);
+        let allowances = ByColor([allowance(white), allowance(1 - white)]);
+        let began = OffsetDateTime::now_utc();
+        let rules = RefereeRules { transit: TRANSIT, ..self.rules };
+        let mut referee = Referee::new(GameHistory::new(start), allowances, rules, Instant::now());
+        let mut seats = players.map(|player| Seat { player: Some(player), fault: None });
+        seats.rotate_left(white);
+        let mut seats = ByColor(seats);
+        game::play(&mut referee, &mut seats, stop).await;
+        let mut seats = seats.0;
+        seats.rotate_left(white);
+        let [first, second] = seats;
+        let faults = [first.fault, second.fault];
+        (Played { number, record: GameRecord::new(referee, began), faults }, [first.player, second.player])
+    }
+}
