@@ -1,4 +1,4 @@
-//! The `[arena]` table of the configuration, and what is checked before anything starts.
+//! The `[arena]` table of the configuration, and its checks.
 
 use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -6,31 +6,31 @@ use serde::Deserialize;
 
 use crate::{error::ArenaError, imcs, lichess, tournament::TournamentConfig, tuc::TucConfig};
 
-/// Longer than any network takes that a game can be played over.
-const LONGEST_DELAY: Duration = Duration::from_secs(10);
+/// Longest simulated delay.
+const MAX_DELAY: Duration = Duration::from_secs(10);
 
 /// The `[arena]` table.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Where to listen for TCP, as in `"127.0.0.1:8000"`; port 0 takes any that is free.
+    /// Address to listen on for TCP, as in `"127.0.0.1:8000"`; port 0 takes any free port.
     pub tcp: Option<SocketAddr>,
-    /// Where to listen for WebSocket.
+    /// Address to listen on for WebSocket.
     pub websocket: Option<SocketAddr>,
-    /// The folder for PGN files; made if it is not there.
+    /// Folder for PGN files; created if it does not exist.
     pub games: PathBuf,
-    /// Connections at once; more are turned away.
+    /// Limit of simultaneous connections; more are turned away.
     pub max_connections: usize,
-    /// Pretends that the network is bad: a line and the answer to it travel late by up to this, at random.
+    /// Simulated network delay: a line and the answer to it are late by a random time of up to this.
     #[serde(with = "humantime_serde")]
     pub network_delay: Duration,
-    /// The tournaments that can be joined.
+    /// Tournaments that can be joined.
     pub tournament: Vec<TournamentConfig>,
     /// Tables for TUC-Chess.
     pub tuc: Vec<TucConfig>,
-    /// MiniChess for those who speak IMCS.
+    /// MiniChess over IMCS.
     pub imcs: Option<imcs::Config>,
-    /// Chess for those who speak the Lichess Bot API.
+    /// Chess over the Lichess Bot API.
     pub lichess: Option<lichess::Config>,
 }
 
@@ -51,14 +51,14 @@ impl Default for Config {
 }
 
 impl Config {
-    /// What the types alone do not say.
+    /// Checks what the types alone do not say.
     ///
     /// # Errors
-    /// [`ArenaError::Config`] with what cannot be meant.
+    /// [`ArenaError::Config`] with the mistake.
     pub fn check(&self) -> Result<(), ArenaError> {
         let error = |why: String| Err(ArenaError::Config(why));
         let is_open = self.tcp.is_some() || self.websocket.is_some();
-        // Who wants other games need not want tournaments.
+        // Other games need no tournament.
         let others = !self.tuc.is_empty() || self.imcs.is_some() || self.lichess.is_some();
         if !is_open && (!self.tournament.is_empty() || !others) {
             return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());
@@ -72,8 +72,8 @@ impl Config {
         if self.max_connections == 0 {
             return error("max_connections must be at least 1".into());
         }
-        if self.network_delay > LONGEST_DELAY {
-            return error(format!("network_delay is longer than {LONGEST_DELAY:?}"));
+        if self.network_delay > MAX_DELAY {
+            return error(format!("network_delay is longer than {MAX_DELAY:?}"));
         }
         if self.tournament.is_empty() && !others {
             return error("no tournament: add an [[arena.tournament]] with a name and a time".into());

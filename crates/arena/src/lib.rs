@@ -14,7 +14,7 @@ mod client;
 mod config;
 mod contest;
 mod error;
-pub mod imcs;
+mod imcs;
 pub mod lichess;
 pub mod matches;
 mod message;

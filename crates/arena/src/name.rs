@@ -1,11 +1,11 @@
-//! The names of players and tournaments, checked once at the door.
+//! Names of players and tournaments.
 
 use std::{fmt, sync::Arc};
 
-/// The longest name, in characters.
-const LONGEST: usize = 49;
+/// Longest name, in characters.
+const MAX_LENGTH: usize = 49;
 
-/// A name that can stand as one field of a message and in a table: no spaces, nothing unprintable.
+/// Name that fits into one field of a message and into a table: no spaces, nothing unprintable.
 ///
 /// ```
 /// use zeitnot_arena::Name;
@@ -16,13 +16,13 @@ const LONGEST: usize = 49;
 #[serde(try_from = "String")]
 pub struct Name(Arc<str>);
 
-/// Text that is no name.
+/// Invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no name: a name has 1 to {LONGEST} characters and no spaces among them")]
+#[error("'{0}' is no name: a name has 1 to {MAX_LENGTH} characters and no spaces among them")]
 pub struct BadName(String);
 
 impl Name {
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -32,11 +32,11 @@ impl TryFrom<&str> for Name {
     type Error = BadName;
 
     fn try_from(text: &str) -> Result<Self, BadName> {
-        let length = text.chars().take(LONGEST + 1).count();
+        let length = text.chars().take(MAX_LENGTH + 1).count();
         let plain = text.chars().all(|c| !c.is_whitespace() && !c.is_control());
-        match (1..=LONGEST).contains(&length) && plain {
+        match (1..=MAX_LENGTH).contains(&length) && plain {
             true => Ok(Name(text.into())),
-            false => Err(BadName(printable(text, LONGEST + 1))),
+            false => Err(BadName(printable(text, MAX_LENGTH + 1))),
         }
     }
 }
@@ -54,9 +54,9 @@ impl fmt::Display for Name {
     }
 }
 
-/// Text from outside as it may be shown to others: nothing that moves a cursor, at most `longest` characters.
-pub(super) fn printable(text: &str, longest: usize) -> String {
-    text.chars().filter(|c| !c.is_control()).take(longest).collect()
+/// Makes text from outside safe to show: no control characters, at most `max` characters.
+pub(crate) fn printable(text: &str, max: usize) -> String {
+    text.chars().filter(|c| !c.is_control()).take(max).collect()
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_is_a_name() {
-        let long = "é".repeat(LONGEST);
+        let long = "é".repeat(MAX_LENGTH);
         for good in ["a", "Élise", "bot-1_x", &long] {
             assert_eq!(Name::try_from(good).unwrap().as_str(), good);
         }

@@ -6,7 +6,7 @@ use tokio::sync::broadcast;
 
 use zeitnot_rules::{ByColor, GameResult};
 
-use crate::{name::Name, tag::GameTag, tournament::Standings};
+use crate::{name::Name, tag::GameTag, tournament::standings::Standings};
 
 /// News that may wait for a subscriber; a slower one misses the oldest.
 const QUEUE: usize = 256;

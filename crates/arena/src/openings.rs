@@ -1,4 +1,4 @@
-//! Positions to begin from, one a line, as FEN or EPD.
+//! Opening positions: a FEN or EPD on each line.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,7 @@ use zeitnot_rules::Game;
 
 use crate::error::ArenaError;
 
-/// Reads the positions of a file. Empty lines and those that begin with `#` are passed over.
+/// Reads the positions of a file. Empty lines and those that begin with `#` are skipped.
 ///
 /// # Errors
 /// [`ArenaError::Openings`] if there is no such file, [`ArenaError::Opening`] with the line that is wrong.
@@ -31,7 +31,7 @@ pub fn load<G: Game>(path: &Path) -> Result<Vec<G>, ArenaError> {
     }
 }
 
-/// A position, or the four fields of an EPD with operations behind them.
+/// Reads a FEN, or the four fields of an EPD with operations behind them.
 fn read<G: Game>(line: &str) -> Result<G, zeitnot_rules::GameError> {
     G::parse(line).or_else(|error| {
         let fields: Vec<_> = line.split_whitespace().take(4).collect();

@@ -1,4 +1,4 @@
-//! A finished game as PGN text: seven tags and a few more, moves with the clock behind each.
+//! PGN of tournament games: seven tags and a few more, moves with clocks.
 
 use zeitnot_rules::{ByColor, TimeControl};
 use zeitnot_wire::pgn::{self, Pgn};
@@ -8,20 +8,20 @@ use crate::{
     referee::{GameRecord, Ply},
 };
 
-/// All that is told of a game.
+/// Game of a tournament.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
-    pub event: Name,
-    /// The game's number in its tournament, from 1.
-    pub round: u32,
-    pub names: ByColor<Name>,
-    pub time_control: TimeControl,
-    pub record: GameRecord,
+pub(crate) struct Record {
+    pub(crate) event: Name,
+    /// Number of the game in its tournament, from 1.
+    pub(crate) round: u32,
+    pub(crate) names: ByColor<Name>,
+    pub(crate) time_control: TimeControl,
+    pub(crate) record: GameRecord,
 }
 
 impl Record {
-    /// The text of one game, with an empty line at its end.
-    pub fn pgn(&self) -> String {
+    /// Returns the text of the game, with an empty line at its end.
+    pub(crate) fn pgn(&self) -> String {
         let GameRecord { fen, plies, ending, .. } = &self.record;
         let ply = |ply: &Ply| pgn::Ply { text: ply.san.clone(), left: ply.left, eval: None };
         let plies = plies.iter().map(ply).collect();
@@ -59,7 +59,7 @@ mod tests {
     use zeitnot_rules::{Color, GameResult, Reason};
     use zeitnot_wire::pgn::WIDTH;
 
-    /// What a reader finds in a game.
+    /// Contents of a game, as a reader finds them.
     #[derive(Debug, Default, PartialEq)]
     struct Found {
         tags: Vec<(String, String)>,
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// pgn-reader 0.29 decodes two escaped backslashes in a row as one, so its `decode` is no judge.
+    /// pgn-reader 0.29 decodes two escaped backslashes in a row as one, so `decode` cannot be used.
     fn unescape(raw: &str) -> String {
         let mut chars = raw.chars();
         std::iter::from_fn(|| chars.next().and_then(|c| if c == '\\' { chars.next() } else { Some(c) }))

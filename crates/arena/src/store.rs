@@ -1,6 +1,6 @@
-//! Where games are written as they end: one file a tournament and run, one append a game.
+//! File of finished games: one file for each tournament and run, one append for each game.
 //!
-//! A disk can be slow, so the writing has a thread of its own.
+//! Disks can be slow, so writing has its own thread.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -16,11 +16,11 @@ use crate::error::ArenaError;
 /// Games that may wait for the disk.
 const QUEUE: usize = 1024;
 
-/// How games are written down.
+/// Format of the games.
 #[derive(Copy, Clone, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Pgn,
-    /// One line a game.
+    /// One line for each game.
     Text,
 }
 
@@ -33,26 +33,26 @@ impl Kind {
     }
 }
 
-/// Hands games to the writer.
+/// Sender of games to the writer.
 #[derive(Clone, Debug)]
-pub(super) struct Store {
+pub(crate) struct Store {
     games: mpsc::Sender<String>,
 }
 
-/// Owns the file.
+/// Writer, the owner of the file.
 #[derive(Debug)]
-pub(super) struct StoreActor {
+pub(crate) struct StoreActor {
     games: mpsc::Receiver<String>,
     file: File,
     path: PathBuf,
 }
 
 impl Store {
-    /// Makes a new file in the folder; its name holds the tournament's and the time.
+    /// Creates a new file in the folder, named after the tournament and the time.
     ///
     /// # Errors
-    /// [`ArenaError::Games`] if the folder or the file cannot be made.
-    pub fn open(
+    /// [`ArenaError::Games`] if the folder or the file cannot be created.
+    pub(crate) fn open(
         folder: &Path,
         tournament: &str,
         kind: Kind,
@@ -65,18 +65,18 @@ impl Store {
         Ok((Store { games: tx }, StoreActor { games: rx, file, path }))
     }
 
-    /// Hands over the text of a game.
-    pub async fn write(&self, game: String) {
-        // The writer lives as long as there is a stub; it does not give up on errors.
+    /// Sends the text of a game.
+    pub(crate) async fn write(&self, game: String) {
+        // The writer lives as long as there is a sender; it does not give up on errors.
         let _ = self.games.send(game).await;
     }
 }
 
 impl StoreActor {
-    /// Writes until no stub is left. Blocks: for a thread of its own.
+    /// Writes until no sender is left. Blocks: for a thread of its own.
     ///
-    /// Returns the file, or `None` if there was nothing to write and so the file is gone again.
-    pub fn run(mut self) -> Option<PathBuf> {
+    /// Returns the file, or `None` if there was nothing to write and the file is removed again.
+    pub(crate) fn run(mut self) -> Option<PathBuf> {
         let mut written = 0_usize;
         while let Some(game) = self.games.blocking_recv() {
             written += 1;
@@ -97,7 +97,7 @@ impl StoreActor {
     }
 }
 
-/// `class-2026-03-01-123000`, with only such characters as every file system takes.
+/// Returns `class-2026-03-01-123000`, with only such characters as every file system takes.
 fn stem(tournament: &str, now: OffsetDateTime) -> String {
     let plain = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
     let name: String = tournament.chars().map(plain).collect();
@@ -105,7 +105,7 @@ fn stem(tournament: &str, now: OffsetDateTime) -> String {
     format!("{name}-{}", now.format(format).unwrap_or_default())
 }
 
-/// A file that was not there before: a number is added where the name is taken.
+/// Creates a file that did not exist; a number is added where the name is taken.
 fn create(folder: &Path, stem: &str, kind: Kind) -> io::Result<(File, PathBuf)> {
     let (mut number, ending) = (1, kind.ending());
     loop {

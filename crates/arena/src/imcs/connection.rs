@@ -18,7 +18,7 @@ const LINGER: Duration = Duration::from_millis(500);
 pub(super) struct Connection {
     reader: LineReader,
     writer: LineWriter,
-    /// A line that was read before its time.
+    /// Line that was read ahead.
     ahead: Option<Incoming>,
     _place: OwnedSemaphorePermit,
 }
@@ -28,12 +28,12 @@ impl Connection {
         Connection { reader, writer, ahead: None, _place: place }
     }
 
-    /// Writes text with its ends of lines.
+    /// Writes text with its line ends.
     pub(super) async fn say(&mut self, text: &str) -> Result<(), NetError> {
         self.writer.send_text(text).await
     }
 
-    /// The next line; `None`: the client has hung up. Cancel safe.
+    /// Reads the next line; `None` if the client has hung up. Cancel safe.
     pub(super) async fn hear(&mut self) -> Option<Incoming> {
         match self.ahead.take() {
             Some(line) => Some(line),
@@ -41,7 +41,7 @@ impl Connection {
         }
     }
 
-    /// Is it known already that the client has hung up?
+    /// Returns whether the client is known to have hung up.
     pub(super) fn is_gone(&mut self) -> bool {
         if self.ahead.is_some() {
             return false;
@@ -56,7 +56,7 @@ impl Connection {
         }
     }
 
-    /// Hangs up when what was said is written.
+    /// Hangs up when everything is written.
     pub(super) async fn close(self) {
         let Connection { mut reader, writer, .. } = self;
         writer.close().await;
@@ -64,7 +64,7 @@ impl Connection {
     }
 }
 
-/// Messages as lines that end as this server's do.
+/// Prints messages with this server's line ends.
 pub(super) fn lines(messages: impl IntoIterator<Item = FromServer>) -> String {
     messages.into_iter().fold(String::new(), |mut text, message| {
         message.print(&mut text);
@@ -72,7 +72,7 @@ pub(super) fn lines(messages: impl IntoIterator<Item = FromServer>) -> String {
     })
 }
 
-/// One numbered line.
+/// Prints a numbered line.
 pub(super) fn reply(code: u16, text: impl Into<String>) -> String {
     lines([FromServer::Reply { code, text: text.into() }])
 }

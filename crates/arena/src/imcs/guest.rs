@@ -12,7 +12,7 @@ use super::{
     handle::{ConnectionSender, LobbyHandle, Next, OfferOutcome, Response},
 };
 
-/// Who says nothing for this long, or offers what nobody takes, is let go: there is not room for all.
+/// Silence, or time without a taker of an offer, after which a guest is disconnected.
 const IDLE: Duration = Duration::from_secs(3600);
 
 /// Client between games.
@@ -47,7 +47,7 @@ impl Guest {
                 Step::Stay => self.step().await,
                 Step::Leave => return self.connection.close().await,
                 Step::Play(table) => {
-                    // A game that does not take it any more drops it, and so closes it.
+                    // A game that is gone drops the connection, which closes it.
                     let _ = table.send(self.connection);
                     return;
                 }
@@ -55,7 +55,7 @@ impl Guest {
         }
     }
 
-    /// One command.
+    /// Answers one command.
     async fn step(&mut self) -> Step {
         let heard = select! {
             heard = timeout(IDLE, self.connection.hear()) => heard.ok().flatten(),
@@ -72,7 +72,7 @@ impl Guest {
         };
         let Some(Response { text, login, next }) = response else { return self.stopped().await };
         self.name = login.or(self.name.take());
-        // An offer whose owner cannot be written to stands all the same: so the protocol has it.
+        // An offer whose owner cannot be written to stays open, as in the protocol.
         if self.connection.say(&text).await.is_err() {
             return Step::Leave;
         }
@@ -84,7 +84,7 @@ impl Guest {
         }
     }
 
-    /// While the offer stands, nothing is read.
+    /// Waits for the outcome of an offer; nothing is read meanwhile.
     async fn wait(&mut self, outcome: tokio::sync::oneshot::Receiver<OfferOutcome>) -> Step {
         let outcome = select! {
             outcome = timeout(IDLE, outcome) => outcome,

@@ -25,7 +25,7 @@ const ADMIN: &str = "admin";
 /// Users in the ratings.
 const TOP: usize = 10;
 
-/// An offer that stands.
+/// Open offer.
 struct Offer {
     name: String,
     color: ColorChoice,
@@ -166,7 +166,7 @@ impl Lobby {
     }
 
     fn list(&mut self) -> Response {
-        // Their owners have left with the server's knowledge.
+        // Drop the offers whose owners have left.
         self.offers.retain(|_, offer| !offer.outcome.is_closed());
         let mut entries: BTreeMap<u64, Entry> = BTreeMap::new();
         for (&game, Offer { name, color, times, .. }) in &self.offers {
@@ -279,7 +279,7 @@ impl Lobby {
     }
 }
 
-/// A game as one line: when it began, who played, the result, how it came about, and the moves.
+/// Record of a game in one line: start, players, result, its cause, moves.
 fn record(report: &Report) -> String {
     let Report { names: ByColor([white, black]), began, verdict, moves, .. } = report;
     let when = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");

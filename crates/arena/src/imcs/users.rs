@@ -23,7 +23,7 @@ const MAX_LENGTH: usize = 100;
 const HEADING: &str =
     "# Users of IMCS: name, password, rating. Passwords are in the clear, as the protocol has them.\n";
 
-/// One user.
+/// User.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct User {
     pub(super) password: String,
@@ -67,7 +67,7 @@ impl Users {
         }
     }
 
-    /// Fails with the number of a line.
+    /// Fails with a line number.
     fn parse(text: &str) -> Result<Users, usize> {
         let mut users = BTreeMap::new();
         for (at, line) in text.lines().enumerate() {
@@ -85,7 +85,7 @@ impl Users {
         Ok(Users { users })
     }
 
-    /// The text of the file.
+    /// Returns the text of the file.
     pub(super) fn print(&self) -> String {
         self.users.iter().fold(HEADING.to_owned(), |text, (name, User { password, rating })| {
             text + &format!("{name} {password} {rating}\n")

@@ -25,9 +25,9 @@ const LAST_WAIT: Duration = Duration::from_secs(5);
 /// Engine in a game.
 pub(super) struct Seat<G: Playable> {
     /// `None` once it cannot play on.
-    pub player: Option<Player<G>>,
+    pub(super) player: Option<Player<G>>,
     /// What went wrong with it.
-    pub fault: Option<String>,
+    pub(super) fault: Option<String>,
 }
 
 /// Plays a game to its end, or aborts it at `stop`.

@@ -1,60 +1,59 @@
-//! Where games of a match begin: short random lines of which neither side has much.
+//! Opening positions for matches: short random lines that are about even.
 //!
-//! What comes out depends on the recipe and on our engine, and on nothing else: anybody gets the same again.
+//! They depend on the recipe and on our engine only, so everybody gets the same.
 
 use std::collections::HashSet;
 
 use zeitnot_engine::{Config, EngineFactory, Limits, OutOfMemory, Playable, Score, think_now};
 use zeitnot_rules::{GameHistory, Key};
 
-/// Our own set of [standard chess](Recipe::default), one FEN a line.
+/// Built-in set for [standard chess](Recipe::default), one FEN on each line.
 pub const BALANCED: &str = include_str!("balanced.epd");
 
-/// A first look takes this part of the nodes …
+/// Part of the nodes for a first search …
 const FIRST_LOOK: u64 = 20;
-/// … and may find this many times as much to be wrong.
+/// … and the factor by which its limit is wider.
 const FIRST_MOST: i32 = 3;
 
-/// What openings are made by.
+/// Parameters of a set of openings.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
     /// Random moves from the start.
     pub plies: u32,
-    /// Of the search that judges what came of them.
+    /// Nodes of the search that judges the result.
     pub nodes: u64,
-    /// How far from even it may find them, in centipawns.
+    /// Largest accepted score, in centipawns.
     pub most: i32,
-    /// Another one makes other openings.
+    /// Seed of the random moves.
     pub seed: u64,
 }
 
 impl Default for Recipe {
-    /// Of [`BALANCED`].
+    /// Recipe of [`BALANCED`].
     fn default() -> Self {
         Recipe { plies: 8, nodes: 100_000, most: 40, seed: 1 }
     }
 }
 
-/// Makes one opening after the other, no two of them the same position.
+/// Generator of distinct openings.
 pub struct Openings<F> {
     recipe: Recipe,
     random: fastrand::Rng,
-    /// Where a line begins.
+    /// Supplies the initial position.
     start: F,
     seen: HashSet<Key>,
 }
 
 impl<F> Openings<F> {
-    /// Lines that begin where `start` says; it is asked for each anew.
+    /// Creates a generator; `start` supplies the initial position of each line.
     pub fn new(recipe: Recipe, start: F) -> Openings<F> {
         Openings { recipe, random: fastrand::Rng::with_seed(recipe.seed), start, seen: HashSet::new() }
     }
 
-    /// The next candidate: a good one, or `None`. There may be no end of bad ones where the recipe asks for too
-    /// much, so that it is for the caller to lose patience.
+    /// Tries the next candidate; `None` if it is rejected. A recipe that asks for too much may reject all.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if there is no room for the table of the judge.
+    /// [`OutOfMemory`] if there is no memory for the table of the search.
     pub fn candidate<G: Playable>(&mut self) -> Result<Option<G>, OutOfMemory>
     where
         F: FnMut(&mut fastrand::Rng) -> G,
@@ -64,7 +63,7 @@ impl<F> Openings<F> {
             let Some(mv) = self.random.choice(line.now().moves()) else { return Ok(None) };
             line.play(mv);
         }
-        // One that is in check has hardly a choice.
+        // A side in check has hardly a choice.
         if line.outcome().is_over() || line.now().is_check() || !self.seen.insert(line.now().key()) {
             return Ok(None);
         }
@@ -79,7 +78,7 @@ impl<F> Openings<F> {
     }
 }
 
-/// What a search of so many nodes thinks, which knows nothing of any other.
+/// Score of an independent search with this many nodes.
 fn judged<G: Playable>(line: &GameHistory<G>, nodes: u64) -> Result<Score, OutOfMemory> {
     const SMALL: std::num::NonZeroUsize = std::num::NonZeroUsize::new(4).unwrap();
     let mut thinker = EngineFactory::new(&Config { hash_mib: SMALL, ..Config::default() })?.thinker::<G>();

@@ -1,24 +1,24 @@
-//! What pairs of games say of who is better: the five results that a pair can have, and arithmetic on them.
+//! Statistics on pairs of games: Elo, normalized Elo, likelihood of superiority.
 //!
-//! Two games from one opening are not independent, since it may favour a side; pairs are. So a pair is what counts:
-//! it scores 0, ½, 1, 1½ or 2, and the variance is that of pairs. Sources: Chess Programming Wiki, "Match
+//! Two games from one opening are not independent, since it may favour a side; pairs are. So pairs are counted: each
+//! scores 0, ½, 1, 1½ or 2, and the variance is that of pairs. Sources: Chess Programming Wiki, "Match
 //! Statistics"; M. Van den Bergh, "Normalized Elo Practical" and "Comments on Normalized Elo".
 
 use std::{f64::consts::LN_10, fmt};
 
-/// Of a normal distribution, 95 % lie within so many standard deviations.
-const SURE: f64 = 1.959_963_984_540_054;
-/// Elo's scale: ten times better odds.
+/// Standard deviations within which 95 % of a normal distribution lie.
+const Z_95: f64 = 1.959_963_984_540_054;
+/// Elo difference that stands for odds of ten to one.
 const SCALE: f64 = 400.0;
 
-/// How many pairs scored 0, ½, 1, 1½ and 2 for the first player.
+/// Numbers of pairs that scored 0, ½, 1, 1½ and 2 for the first player.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pentanomial(pub [u32; 5]);
 
-/// A number and how far off it may be, with 95 % confidence.
+/// Estimate with its 95 % confidence interval.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// The number.
+    /// Estimated value.
     pub value: f64,
     /// Half the width of the interval.
     pub error: f64,
@@ -37,46 +37,45 @@ impl Pentanomial {
         self.0[usize::from(halves.min(4))] += 1;
     }
 
-    /// Pairs.
+    /// Returns the number of pairs.
     pub fn pairs(&self) -> u32 {
         self.0.iter().sum()
     }
 
-    /// The part of the points that the first player has made.
+    /// Returns the first player's share of the points.
     pub fn mean(&self) -> f64 {
         Distribution::of(*self).mean()
     }
 
-    /// The difference in Elo that the mean stands for; `None` where it has no bounds, as nothing or everything was
-    /// won, or no two pairs were played.
+    /// Returns the Elo difference; `None` where it has no bounds, as nothing or everything was won, or fewer than two
+    /// pairs were played.
     pub fn elo(&self) -> Option<Estimate> {
-        let (mean, error) = (self.mean(), SURE * self.standard_error()?);
+        let (mean, error) = (self.mean(), Z_95 * self.standard_error()?);
         let value = elo(mean)?;
         let error = match (elo(mean - error), elo(mean + error)) {
             (Some(least), Some(most)) => (most - least) / 2.0,
-            // The interval of the mean reaches to where there is no Elo: as far as its slope goes.
+            // The interval of the mean reaches beyond where Elo is defined: use its slope.
             _ => error * SCALE / LN_10 / (mean * (1.0 - mean)),
         };
         Some(Estimate { value, error })
     }
 
-    /// The difference by the spread of games and not by the mean alone: it says how many games tell the two apart,
-    /// whatever the openings and however many draws.
+    /// Returns the normalized Elo difference: relative to the spread of games, so independent of openings and draws.
     pub fn normalized_elo(&self) -> Option<Estimate> {
         let error = self.standard_error()?;
-        // The spread of games, were they independent: a pair is the mean of two.
+        // Spread of games, if they were independent: a pair is the mean of two.
         let spread = (2.0 * f64::from(self.pairs())).sqrt() * error;
         let in_elo = 2.0 * SCALE / LN_10 / spread;
-        (spread > 0.0).then(|| Estimate { value: (self.mean() - 0.5) * in_elo, error: SURE * error * in_elo })
+        (spread > 0.0).then(|| Estimate { value: (self.mean() - 0.5) * in_elo, error: Z_95 * error * in_elo })
     }
 
-    /// The likelihood of superiority: how likely is the first player the better one?
+    /// Returns the likelihood that the first player is the better one.
     pub fn superiority(&self) -> Option<f64> {
         let error = self.standard_error()?;
         (error > 0.0).then(|| normal((self.mean() - 0.5) / error))
     }
 
-    /// Of the mean.
+    /// Standard error of the mean.
     fn standard_error(&self) -> Option<f64> {
         let pairs = self.pairs();
         (pairs > 1).then(|| (Distribution::of(*self).variance() / f64::from(pairs)).sqrt())
@@ -90,27 +89,27 @@ impl fmt::Display for Pentanomial {
     }
 }
 
-/// The difference that a mean of 0 to 1 stands for.
+/// Elo difference for a mean score between 0 and 1.
 fn elo(mean: f64) -> Option<f64> {
     (mean > 0.0 && mean < 1.0).then(|| SCALE * (mean / (1.0 - mean)).log10())
 }
 
-/// The mean that a difference stands for.
+/// Mean score for an Elo difference.
 pub(super) fn expected(elo: f64) -> f64 {
     1.0 / (1.0 + 10_f64.powf(-elo / SCALE))
 }
 
-/// How likely a normal variable is below this.
+/// Cumulative normal distribution.
 fn normal(x: f64) -> f64 {
     libm::erfc(-x / std::f64::consts::SQRT_2) / 2.0
 }
 
-/// What a pair can score, and how likely each is.
+/// Distribution of a pair's score.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub(super) struct Distribution(pub [(f64, f64); 5]);
 
 impl Distribution {
-    /// As it was counted.
+    /// Distribution of counted pairs.
     pub fn of(counted: Pentanomial) -> Distribution {
         Distribution::weighed(counted.0.map(f64::from))
     }
@@ -142,7 +141,7 @@ mod tests {
         assert!((found - expected).abs() < 5e-4 * expected.abs().max(1.0), "{found} is not {expected}");
     }
 
-    /// Worked out apart from this code, by tests/data/match_statistics.py.
+    /// Computed independently by tests/data/match_statistics.py.
     #[test]
     fn figures_of_another_program() {
         for (counts, mean, elo, normalized, superiority) in [
@@ -176,7 +175,7 @@ mod tests {
     fn a_score_near_all_has_an_error_all_the_same() {
         let Estimate { value, error } = Pentanomial([0, 0, 2, 0, 23]).elo().unwrap();
         near(value, 552.0845);
-        near(error, SURE * 0.027_129_3 * SCALE / LN_10 / (0.96 * 0.04));
+        near(error, Z_95 * 0.027_129_3 * SCALE / LN_10 / (0.96 * 0.04));
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(super) struct Request<G: Game> {
     pub line: GameHistory<G>,
     /// The clocks …
     pub left: ByColor<Duration>,
-    /// … at this moment.
+    /// … at this instant.
     pub asked_at: Instant,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Thought {
     /// The move; meaningless where there is none.
     pub text: String,
     pub opinion: Option<Opinion>,
-    /// When it was known.
+    /// When it was read.
     pub read_at: Instant,
 }
 

@@ -37,7 +37,7 @@ const TRANSIT: Duration = Duration::from_millis(100);
 pub struct Match<G> {
     /// The players; the first one begins each pair with White.
     pub entries: [Entry; 2],
-    /// Each is played twice in a row; after the last one the first comes again.
+    /// Each is played twice in a row; after the last one, the first comes again.
     pub openings: Vec<G>,
     /// Number of games, if nothing ends the match sooner.
     pub games: usize,
@@ -61,7 +61,7 @@ pub enum News {
 /// Finished game of a match.
 #[derive(Debug)]
 pub struct Played {
-    /// From 0; two in a row, the first one even, are a pair.
+    /// Number from 0; games 2n and 2n + 1 are a pair.
     pub number: usize,
     /// The game itself.
     pub record: GameRecord,
@@ -70,7 +70,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// Which of the two entries has White.
+    /// Returns which entry has White.
     pub fn white(&self) -> usize {
         white(self.number)
     }
@@ -81,7 +81,7 @@ fn white(number: usize) -> usize {
 }
 
 impl<G: Playable> Match<G> {
-    /// Plays until all games are played, or until `stop`, which breaks the running ones off; those are not told.
+    /// Plays all games, or until `stop`, which aborts the running ones without news.
     pub async fn run(self, news: mpsc::Sender<News>, stop: CancellationToken) {
         let (whole, next) = (Arc::new(self), Arc::new(AtomicUsize::new(0)));
         let mut slots = JoinSet::new();
@@ -91,13 +91,13 @@ impl<G: Playable> Match<G> {
         while let Some(ended) = slots.join_next().await {
             if let Err(error) = ended.map_err(MatchError::from).flatten() {
                 stop.cancel();
-                // Nobody listens: then nobody needs to know.
+                // Without a receiver nobody needs to know.
                 let _ = news.send(News::Failed(error)).await;
             }
         }
     }
 
-    /// One game after the other, as long as there is one.
+    /// Plays one game after the other while there are any.
     async fn slot(
         self: Arc<Self>,
         next: Arc<AtomicUsize>,
@@ -124,7 +124,7 @@ impl<G: Playable> Match<G> {
         }
     }
 
-    /// The player of an entry, ready for a new game.
+    /// Returns the player of an entry, ready for a new game.
     async fn ready(&self, entry: usize, mut player: Option<Player<G>>) -> Result<Player<G>, MatchError> {
         let entry = &self.entries[entry];
         let mut attempts = 0;

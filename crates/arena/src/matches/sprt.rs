@@ -1,8 +1,7 @@
-//! The sequential probability ratio test: which of two differences in Elo do the games speak for, and have there been
-//! enough of them?
+//! Sequential probability ratio test between two Elo differences.
 //!
-//! It is the generalized test on pairs, as fishtest and OpenBench run it: of all distributions of the five results
-//! that have the one difference, and of all that have the other, the likeliest for what was counted are compared.
+//! The generalized test on pairs, as in fishtest and OpenBench: it compares the maximum-likelihood distributions under
+//! either difference.
 //! Sources: M. Van den Bergh, "The Generalized Sequential Probability Ratio Test for Expected Values" and "Normalized
 //! Elo"; Chess Programming Wiki, "Sequential Probability Ratio Test".
 
@@ -10,64 +9,64 @@ use std::{f64::consts::LN_10, fmt, ops::RangeInclusive};
 
 use super::pentanomial::{Distribution, Pentanomial, expected};
 
-/// A result that was never seen counts as seen this often: what is impossible has no logarithm.
+/// Count of a result that was never seen, so that its logarithm is finite.
 const UNSEEN: f64 = 1e-3;
-/// Rounds in which the roots below are found; each halves what is left of the interval.
+/// Bisection steps.
 const HALVINGS: usize = 60;
-/// A normalized difference is approached in so many steps …
+/// Steps towards a normalized difference …
 const STEPS: usize = 20;
-/// … and on each, and longer on the last one, the distribution settles in rounds.
+/// … and iterations on each, and on the last one.
 const ROUNDS: usize = 4;
 const LAST_ROUNDS: usize = 12;
 
-/// What Elo means.
+/// Meaning of an Elo difference.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub enum Model {
-    /// The usual one: by the mean score.
+    /// By the mean score.
     #[default]
     Logistic,
-    /// By the mean score over the spread of games: independent of how drawish they are.
+    /// By the mean score over the spread of games.
     Normalized,
 }
 
-/// A test of two hypotheses.
+/// Test of two hypotheses.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Sprt {
-    /// The difference that the games have to speak against …
+    /// Elo difference of the null hypothesis.
     pub elo0: f64,
-    /// … and the one that they may speak for.
+    /// Elo difference of the alternative.
     pub elo1: f64,
-    /// How often either may be accepted where the other is true.
+    /// Error rate, of either kind.
     pub error: f64,
-    /// What both are measured in.
+    /// Meaning of both differences.
     pub model: Model,
 }
 
-/// How a test stands.
+/// State of a test.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct State {
-    /// The logarithm of the ratio of the two likelihoods.
+    /// Logarithm of the likelihood ratio.
     pub llr: f64,
-    /// Beyond which it has ended.
+    /// Bounds at which the test ends.
     pub bounds: [f64; 2],
 }
 
-/// What a test says.
+/// Verdict of a test.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// More games are needed.
     Open,
-    /// The first difference holds.
+    /// The null hypothesis is accepted.
     Rejected,
-    /// The second one does.
+    /// The alternative is accepted.
     Accepted,
 }
 
 impl Sprt {
-    /// Differences that can be told apart by games.
+    /// Range of meaningful differences.
     pub const RANGE: RangeInclusive<f64> = -1000.0..=1000.0;
 
-    /// How it stands after these pairs.
+    /// Returns the state after these pairs.
     pub fn state(&self, counted: Pentanomial) -> State {
         let most = ((1.0 - self.error) / self.error).ln();
         State { llr: self.llr(counted), bounds: [-most, most] }
@@ -80,7 +79,7 @@ impl Sprt {
         let weights = counted.0.map(|count| f64::from(count).max(UNSEEN));
         let seen = Distribution::weighed(weights);
         let [first, second] = [self.elo0, self.elo1].map(|elo| match self.model {
-            // Every mean between 0 and 1 can be had.
+            // Every mean between 0 and 1 is possible.
             Model::Logistic => likeliest(&seen, |score| score - expected(elo)).unwrap_or(seen),
             Model::Normalized => with_ratio(&seen, elo),
         });
@@ -90,7 +89,7 @@ impl Sprt {
 }
 
 impl State {
-    /// What it says.
+    /// Returns the verdict.
     pub fn verdict(&self) -> Verdict {
         let [least, most] = self.bounds;
         if self.llr >= most {
@@ -110,9 +109,10 @@ impl fmt::Display for State {
     }
 }
 
-/// The distribution with this normalized difference under which what was seen is likeliest: its mean is so many
-/// standard deviations from even. The spread depends on the distribution itself, so both are approached together: a
-/// distribution near at hand says how the spread changes with each part.
+/// Maximum-likelihood distribution with this normalized difference.
+///
+/// The spread depends on the distribution itself, so both are approached together: the last distribution says how the
+/// spread changes with each part.
 fn with_ratio(seen: &Distribution, elo: f64) -> Distribution {
     // In standard deviations of pairs; the scale is that of games.
     let ratio = elo * LN_10 / 800.0 * std::f64::consts::SQRT_2;
@@ -129,10 +129,9 @@ fn with_ratio(seen: &Distribution, elo: f64) -> Distribution {
     found
 }
 
-/// Of the distributions in which the mean of `offset` is zero, the one under which what was seen is likeliest; `None`
-/// if there is none.
+/// Maximum-likelihood distribution in which the mean of `offset` is zero; `None` if there is none.
 ///
-/// By Lagrange, its parts are those seen over 1 + x·offset, with that x for which they have the mean.
+/// By Lagrange, its parts are those seen over 1 + x·offset, with the x that gives this mean.
 fn likeliest(seen: &Distribution, offset: impl Fn(f64) -> f64) -> Option<Distribution> {
     let offsets = seen.0.map(|(score, _)| offset(score));
     let (least, most) = offsets.iter().fold((f64::MAX, f64::MIN), |(a, b), &x| (a.min(x), b.max(x)));
@@ -162,8 +161,7 @@ mod tests {
         Sprt { elo0, elo1, error: 0.05, model }
     }
 
-    /// Worked out apart from this code, by tests/data/match_statistics.py, which searches for the likeliest
-    /// distribution without Lagrange.
+    /// Computed independently by tests/data/match_statistics.py, without Lagrange.
     #[test]
     fn figures_of_another_program() {
         for (counts, [elo0, elo1], logistic, normalized) in [

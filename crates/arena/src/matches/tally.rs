@@ -1,11 +1,11 @@
-//! The score of a match, game by game and pair by pair.
+//! Score of a match, by games and by pairs.
 
 use std::{collections::BTreeMap, fmt};
 
 use super::pentanomial::Pentanomial;
 
-/// Half points of the first player, by the number of the game. Two games in a row are a pair: the same
-/// opening, with both sides.
+/// Half points of the first player by the number of the game. Games 2n and 2n + 1 are a pair: the same opening with
+/// both colours.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally(BTreeMap<usize, u8>);
 
@@ -15,17 +15,17 @@ impl Tally {
         self.0.insert(game, halves);
     }
 
-    /// Games that were counted.
+    /// Returns the number of games.
     pub fn games(&self) -> usize {
         self.0.len()
     }
 
-    /// Games that the first player has won, drawn and lost.
+    /// Returns the first player's wins, draws and losses.
     pub fn results(&self) -> [usize; 3] {
         [2, 1, 0].map(|halves| self.0.values().filter(|&&those| those == halves).count())
     }
 
-    /// The pairs of which both games are counted.
+    /// Returns the pairs of which both games are counted.
     pub fn pairs(&self) -> Pentanomial {
         let mut pairs = Pentanomial::default();
         for (&game, halves) in self.0.iter().filter(|(game, _)| *game % 2 == 0) {
@@ -36,7 +36,7 @@ impl Tally {
         pairs
     }
 
-    /// The part of the points that the first player has won.
+    /// Returns the first player's share of the points.
     pub fn share(&self) -> f64 {
         let halves: u32 = self.0.values().map(|&halves| u32::from(halves)).sum();
         f64::from(halves) / 2.0 / self.0.len().max(1) as f64
@@ -47,7 +47,7 @@ impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [won, drawn, lost] = self.results();
         write!(f, "+{won} ={drawn} -{lost}, {:.1} %", 100.0 * self.share())?;
-        // Who has won or lost everything is better or worse by an amount that nobody knows.
+        // Without a bounded estimate there is no Elo.
         self.pairs().elo().map_or(Ok(()), |elo| write!(f, ", Elo {elo:.0}"))
     }
 }

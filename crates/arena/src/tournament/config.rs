@@ -17,36 +17,36 @@ const MAX_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TournamentConfig {
-    /// What players write after `JOIN`.
+    /// Name that players write after `JOIN`.
     pub name: Name,
     /// Seconds for each player and game, and seconds added after each move: `"3+0.05"`.
     pub time: TimeControl,
-    /// How often each pair meets; colours are balanced.
+    /// Games of each pair; colours are balanced.
     #[serde(default = "games_per_pair")]
     pub games_per_pair: u32,
-    /// Play begins when this many have joined, and the tournament ends when all have met. Without it
-    /// whoever is there is paired, until the arena is stopped.
+    /// Number of players with which play begins; the tournament ends when all have met. Without it, whoever is there
+    /// is paired, until the arena is stopped.
     #[serde(default)]
     pub players: Option<usize>,
-    /// How long players may take to say `ACK`.
+    /// Time limit for `ACK`.
     #[serde(default = "ack_timeout", with = "humantime_serde")]
     pub ack_timeout: Duration,
-    /// How often pairings are tried.
+    /// Interval between pairings.
     #[serde(default = "pairing_interval", with = "humantime_serde")]
     pub pairing_interval: Duration,
-    /// The rest that a player gets after a game.
+    /// Rest of a player after a game.
     #[serde(default = "pause", with = "humantime_serde")]
     pub pause: Duration,
-    /// Who stays away for this long forfeits the games that are left; only with `players`.
+    /// Absence after which a player forfeits the remaining games; only with `players`.
     #[serde(default = "absent_after", with = "humantime_serde")]
     pub absent_after: Duration,
-    /// A file of FEN or EPD lines to begin from; a game and its return game begin from the same.
+    /// File of FEN or EPD lines; a game and its return game begin from the same one.
     #[serde(default)]
     pub openings: Option<PathBuf>,
 }
 
 impl TournamentConfig {
-    /// A tournament with the usual settings.
+    /// Creates a tournament with the default settings.
     pub fn new(name: Name, time: TimeControl) -> Self {
         TournamentConfig {
             name,
@@ -61,7 +61,7 @@ impl TournamentConfig {
         }
     }
 
-    /// Names of players at most.
+    /// Returns the limit of players.
     pub(super) fn max_players(&self) -> usize {
         self.players.unwrap_or(MAX_PLAYERS)
     }

@@ -6,7 +6,7 @@ mod game;
 mod pairing;
 mod players;
 mod registry;
-mod standings;
+pub(crate) mod standings;
 
 pub(crate) use actor::TournamentActor;
 pub use actor::TournamentSummary;

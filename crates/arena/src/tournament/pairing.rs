@@ -1,27 +1,27 @@
-//! Who meets whom, with which colours: a round robin in which nobody waits for the slowest game.
+//! Round robin without rounds, so that nobody waits for the slowest game.
 //!
-//! There are no rounds to be finished: whoever is free is paired with the opponent they met least. Colours
-//! need no memory, they follow from the seats and from the number of the game between the two.
+//! A free player is paired with the free opponent met least. Colours need no memory: they follow from the seats and
+//! the number of the game between the two.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use zeitnot_rules::{ByColor, Color};
 
-/// A player's place in one tournament, counted from 0 in the order of joining.
+/// Seat of a player in one tournament, counted from 0 in the order of joining.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct SeatNo(pub usize);
+pub(super) struct SeatNo(pub(super) usize);
 
-/// One game to be played.
+/// Game to be played.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pairing {
     /// White and Black.
-    pub seats: ByColor<SeatNo>,
-    /// Which of the games between these two, counted from 0.
-    pub number: u32,
+    pub(super) seats: ByColor<SeatNo>,
+    /// Number of the game between these two, from 0.
+    pub(super) number: u32,
 }
 
 impl Pairing {
-    /// The game of that number between two players, colours in turn.
+    /// Pairs two players for the game of that number; colours alternate.
     ///
     /// Lower seats have White first against seats at an odd distance: over all opponents that differs
     /// from an even share of colours by one at most, however many players there are.
@@ -32,13 +32,13 @@ impl Pairing {
         Pairing { seats: ByColor(seats), number }
     }
 
-    /// Which colour a seat has.
-    pub fn color_of(&self, seat: SeatNo) -> Color {
+    /// Returns the colour of a seat.
+    pub(super) fn color_of(&self, seat: SeatNo) -> Color {
         if self.seats[Color::White] == seat { Color::White } else { Color::Black }
     }
 
-    /// Which opening to play out of `count`: the same for a game and its return game, in turn for the rest.
-    pub fn opening(&self, games_per_pair: u32, count: usize) -> usize {
+    /// Returns which of `count` openings to play: the same for a game and its return game, in turn for the rest.
+    pub(super) fn opening(&self, games_per_pair: u32, count: usize) -> usize {
         let [a, b] = self.seats.0.map(|seat| seat.0);
         let (low, high) = (a.min(b), a.max(b));
         let pairs_before = high * high.saturating_sub(1) / 2 + low;
@@ -47,22 +47,22 @@ impl Pairing {
     }
 }
 
-/// What has been played, and by that what is left to play.
+/// Games played so far, and thereby the games left.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
     games_per_pair: u32,
-    /// By the lower seat, then the higher.
+    /// Games by the lower seat, then the higher.
     played: BTreeMap<(SeatNo, SeatNo), u32>,
 }
 
 impl Schedule {
-    /// Nothing played yet.
-    pub fn new(games_per_pair: u32) -> Self {
+    /// Creates a schedule with nothing played yet.
+    pub(super) fn new(games_per_pair: u32) -> Self {
         Schedule { games_per_pair, played: BTreeMap::new() }
     }
 
-    /// Games for those who are free: nobody twice, those who played least first.
-    pub fn pair(&self, free: &[SeatNo]) -> Vec<Pairing> {
+    /// Pairs free players: nobody twice, those who have played least first.
+    pub(super) fn pair(&self, free: &[SeatNo]) -> Vec<Pairing> {
         let games = self.games();
         let mut waiting = free.to_vec();
         waiting.sort_by_key(|seat| Reverse((games.get(seat).copied().unwrap_or(0), *seat)));
@@ -78,14 +78,18 @@ impl Schedule {
         pairings
     }
 
-    /// A game was played to its end. One that was called off is not told, and so is paired again.
-    pub fn played(&mut self, pairing: Pairing) {
+    /// Records a finished game. An aborted one is not recorded, and so paired again.
+    pub(super) fn played(&mut self, pairing: Pairing) {
         let [a, b] = pairing.seats.0;
         *self.played.entry((a.min(b), a.max(b))).or_default() += 1;
     }
 
-    /// A player plays no more: the opponents, each with the number of games that fall out.
-    pub fn withdraw(&mut self, seat: SeatNo, players: impl Iterator<Item = SeatNo>) -> Vec<(SeatNo, u32)> {
+    /// Withdraws a player; returns the opponents, each with the number of games that fall out.
+    pub(super) fn withdraw(
+        &mut self,
+        seat: SeatNo,
+        players: impl Iterator<Item = SeatNo>,
+    ) -> Vec<(SeatNo, u32)> {
         let lost: Vec<_> = players
             .filter(|other| *other != seat)
             .map(|other| (other, self.left(seat, other)))
@@ -97,8 +101,8 @@ impl Schedule {
         lost
     }
 
-    /// Have the first `players` seats all met?
-    pub fn is_complete(&self, players: usize) -> bool {
+    /// Returns whether the first `players` seats have all met.
+    pub(super) fn is_complete(&self, players: usize) -> bool {
         let pairs = players as u64 * players.saturating_sub(1) as u64 / 2;
         let played: u64 = self.played.values().map(|&games| u64::from(games)).sum();
         played >= pairs * u64::from(self.games_per_pair)
@@ -112,7 +116,7 @@ impl Schedule {
         self.games_per_pair.saturating_sub(self.met(a, b))
     }
 
-    /// How many games each has played.
+    /// Number of games that each seat has played.
     fn games(&self) -> BTreeMap<SeatNo, u64> {
         let mut games = BTreeMap::new();
         for (&(a, b), &met) in &self.played {

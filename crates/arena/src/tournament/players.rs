@@ -1,4 +1,4 @@
-//! Who sits where, who is there, and what each is doing.
+//! Players of a tournament: seats, connections, and what each is doing.
 
 use std::collections::BTreeMap;
 
@@ -7,24 +7,24 @@ use tokio::time::{Duration, Instant};
 use super::{pairing::SeatNo, registry::JoinError};
 use crate::{client::Client, message::Notice, name::Name, tag::GameTag};
 
-/// One player.
+/// Player.
 #[derive(Debug)]
 pub(super) struct Player {
-    pub name: Name,
-    /// `None`: away.
-    pub client: Option<Client>,
-    pub doing: Doing,
-    /// Until then the player rests.
-    pub rests_until: Instant,
-    /// When the player went away, until the next `ACK`: to come back and do nothing is no presence.
-    pub absent_since: Option<Instant>,
+    pub(super) name: Name,
+    /// `None` if the player is disconnected.
+    pub(super) client: Option<Client>,
+    pub(super) doing: Doing,
+    /// End of the player's rest.
+    pub(super) rests_until: Instant,
+    /// When the player disconnected, until the next `ACK`: reconnecting alone is no presence.
+    pub(super) absent_since: Option<Instant>,
 }
 
-/// What a player is doing.
+/// Activity of a player.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
     Waiting,
-    /// Paired; the game begins when both have said so.
+    /// Paired; the game begins when both have acknowledged it.
     Invited(GameTag),
     Playing(GameTag),
 }
@@ -37,13 +37,18 @@ pub(super) struct Players {
 }
 
 impl Players {
-    /// Nobody yet, and never more than `limit`.
-    pub fn new(limit: usize) -> Self {
+    /// Creates an empty set for at most `limit` players.
+    pub(super) fn new(limit: usize) -> Self {
         Players { seats: BTreeMap::new(), limit }
     }
 
-    /// Takes the seat of that name again, or the first that is free.
-    pub fn join(&mut self, tournament: &Name, name: Name, client: Client) -> Result<SeatNo, JoinError> {
+    /// Takes the seat of that name again, or the first free one.
+    pub(super) fn join(
+        &mut self,
+        tournament: &Name,
+        name: Name,
+        client: Client,
+    ) -> Result<SeatNo, JoinError> {
         if let Some((&seat, player)) = self.seats.iter_mut().find(|(_, player)| player.name == name) {
             if player.client.is_some() {
                 return Err(JoinError::Taken(name));
@@ -64,70 +69,70 @@ impl Players {
         Ok(seat)
     }
 
-    /// The connection is gone; the seat stays.
-    pub fn leave(&mut self, seat: SeatNo) {
+    /// Records that a player has disconnected; the seat stays.
+    pub(super) fn leave(&mut self, seat: SeatNo) {
         if let Some(player) = self.seats.get_mut(&seat) {
             player.client = None;
             player.absent_since.get_or_insert_with(Instant::now);
         }
     }
 
-    /// Gives the seat away.
-    pub fn remove(&mut self, seat: SeatNo) {
+    /// Frees a seat.
+    pub(super) fn remove(&mut self, seat: SeatNo) {
         self.seats.remove(&seat);
     }
 
-    /// The player in a seat.
-    pub fn get(&self, seat: SeatNo) -> Option<&Player> {
+    /// Returns the player in a seat.
+    pub(super) fn get(&self, seat: SeatNo) -> Option<&Player> {
         self.seats.get(&seat)
     }
 
-    /// The player in a seat, to be changed.
-    pub fn get_mut(&mut self, seat: SeatNo) -> Option<&mut Player> {
+    /// Returns the player in a seat.
+    pub(super) fn get_mut(&mut self, seat: SeatNo) -> Option<&mut Player> {
         self.seats.get_mut(&seat)
     }
 
-    /// The player in a seat, if it is still this connection's.
-    pub fn seated(&self, seat: SeatNo, client: &Client) -> Option<&Player> {
+    /// Returns the player in a seat, if it is still this connection's.
+    pub(super) fn seated(&self, seat: SeatNo, client: &Client) -> Option<&Player> {
         self.get(seat).filter(|player| player.client.as_ref().is_some_and(|c| c.is(client)))
     }
 
-    /// The connection of the player of that name.
-    pub fn client_of(&self, name: &str) -> Option<&Client> {
+    /// Returns the connection of the player of that name.
+    pub(super) fn client_of(&self, name: &str) -> Option<&Client> {
         self.seats.values().find(|player| player.name.as_str() == name)?.client.as_ref()
     }
 
-    /// Who can be paired now.
-    pub fn free(&self) -> Vec<SeatNo> {
+    /// Returns the seats that can be paired now.
+    pub(super) fn free(&self) -> Vec<SeatNo> {
         let now = Instant::now();
         let free = |p: &Player| p.client.is_some() && p.doing == Doing::Waiting && p.rests_until <= now;
         self.seats.iter().filter(|(_, player)| free(player)).map(|(&seat, _)| seat).collect()
     }
 
-    /// Who is away with nothing to do, and will have been for `limit` at that instant.
-    pub fn absent(&self, limit: Duration) -> impl Iterator<Item = (SeatNo, Instant)> {
+    /// Returns the seats of absent, idle players, each with the instant at which the absence reaches `limit`.
+    pub(super) fn absent(&self, limit: Duration) -> impl Iterator<Item = (SeatNo, Instant)> {
         let away = |p: &Player| p.client.is_none() && p.doing == Doing::Waiting;
         let since = move |(&seat, player): (&SeatNo, &Player)| Some((seat, player.absent_since? + limit));
         self.seats.iter().filter(move |(_, player)| away(player)).filter_map(since)
     }
 
-    /// All seats that are taken.
-    pub fn seats(&self) -> impl Iterator<Item = SeatNo> {
+    /// Returns the occupied seats.
+    pub(super) fn seats(&self) -> impl Iterator<Item = SeatNo> {
         self.seats.keys().copied()
     }
 
-    /// How many seats are taken.
-    pub fn len(&self) -> usize {
+    /// Returns the number of occupied seats.
+    pub(super) fn len(&self) -> usize {
         self.seats.len()
     }
 
-    /// Everybody who is there.
-    pub fn clients(&self) -> impl Iterator<Item = &Client> {
+    /// Returns the connections of all connected players.
+    pub(super) fn clients(&self) -> impl Iterator<Item = &Client> {
         self.seats.values().filter_map(|player| player.client.as_ref())
     }
 
-    /// Tells everybody but the one it is about.
-    pub fn gossip(&self, about: SeatNo, text: &str) {
+    /// Tells everybody but the player concerned.
+    pub(super) fn gossip(&self, about: SeatNo, text: &str) {
         let others = self.seats.iter().filter(|(seat, _)| **seat != about);
         for client in others.filter_map(|(_, player)| player.client.as_ref()) {
             client.gossip(Notice::Info(text.to_owned()));

@@ -1,4 +1,4 @@
-//! The table of a tournament: scores, and Sonneborn-Berger where they are equal.
+//! Standings of a tournament: scores, with Sonneborn-Berger as the tie-break.
 
 use std::{
     collections::BTreeMap,
@@ -9,7 +9,7 @@ use zeitnot_rules::{Color, GameResult};
 
 use crate::name::Name;
 
-/// What everybody has achieved so far.
+/// Scores of all players so far.
 ///
 /// ```
 /// use zeitnot_arena::{Name, Standings};
@@ -24,11 +24,11 @@ use crate::name::Name;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standings {
     tallies: BTreeMap<Name, Tally>,
-    /// What the first won against the second.
+    /// Score of the first player against the second.
     won: BTreeMap<(Name, Name), Score>,
 }
 
-/// Points in halves, so that they add up exactly.
+/// Points, counted in halves so that they add up exactly.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Score {
     halves: u32,
@@ -38,7 +38,7 @@ impl Score {
     const DRAW: Score = Score { halves: 1 };
     const WIN: Score = Score { halves: 2 };
 
-    /// The points as a number.
+    /// Returns the points as a number.
     pub fn points(self) -> f64 {
         f64::from(self.halves) / 2.0
     }
@@ -50,58 +50,58 @@ impl Display for Score {
     }
 }
 
-/// The games of one player, counted.
+/// Counted games of one player.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Games won, those that an opponent forfeited among them.
+    /// Games won, including forfeits of opponents.
     pub wins: u32,
     /// Games drawn.
     pub draws: u32,
-    /// Games lost, those forfeited among them.
+    /// Games lost, including forfeits.
     pub losses: u32,
-    /// Games lost by not being there.
+    /// Games lost by absence.
     pub forfeits: u32,
 }
 
 impl Tally {
-    /// All games that count.
+    /// Returns the number of games.
     pub fn games(&self) -> u32 {
         self.wins + self.draws + self.losses
     }
 }
 
-/// One line of the table.
+/// Row of the standings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The player.
     pub name: Name,
     /// One for a win, a half for a draw.
     pub score: Score,
-    /// The sum of what was won against each opponent times that opponent's score.
+    /// Sum over the opponents of the score against each, times that opponent's score.
     pub sonneborn_berger: f64,
-    /// The games behind it.
+    /// Counted games.
     pub tally: Tally,
 }
 
 impl Standings {
-    /// A player who is in the table before the first game.
+    /// Adds a player who has not played yet.
     pub fn enter(&mut self, name: &Name) {
         self.tallies.entry(name.clone()).or_default();
     }
 
-    /// Takes a player out who has not played; others stay.
+    /// Removes a player who has not played; others stay.
     pub fn leave(&mut self, name: &Name) {
         if self.games(name) == 0 {
             self.tallies.remove(name);
         }
     }
 
-    /// Games of this player that count.
+    /// Returns the number of games of a player.
     pub fn games(&self, name: &Name) -> u32 {
         self.tallies.get(name).map_or(0, Tally::games)
     }
 
-    /// A game between White and Black has ended.
+    /// Records a game between White and Black.
     pub fn record(&mut self, players: [&Name; 2], result: GameResult) {
         let [white, black] = players;
         match result {
@@ -116,13 +116,13 @@ impl Standings {
         }
     }
 
-    /// A game that was not played, because the loser was not there.
+    /// Records a game that was not played, because the loser was absent.
     pub fn forfeit(&mut self, loser: &Name, winner: &Name) {
         self.win(winner, loser);
         self.tally(loser).forfeits += 1;
     }
 
-    /// The table, best first; the order does not depend on who joined when.
+    /// Returns the rows, best first; the order does not depend on who joined when.
     pub fn rows(&self) -> Vec<Row> {
         let mut quarters = self.sonneborn_berger_quarters();
         let row = |(name, tally): (&Name, &Tally)| Row {
@@ -132,7 +132,7 @@ impl Standings {
             tally: *tally,
         };
         let mut rows: Vec<_> = self.tallies.iter().map(row).collect();
-        // Equal in all of these, the names decide: the map hands them out in order, and the sort keeps it.
+        // The names decide last: the map is ordered by them, and the sort is stable.
         rows.sort_by(|a, b| {
             let by_score = b.score.cmp(&a.score);
             by_score
@@ -156,7 +156,7 @@ impl Standings {
         self.won.entry((name.clone(), against.clone())).or_default().halves += score.halves;
     }
 
-    /// For everybody who has won anything; halves times halves are quarters.
+    /// Sums for all players with points; halves times halves are quarters.
     fn sonneborn_berger_quarters(&self) -> BTreeMap<&Name, u64> {
         let mut sums = BTreeMap::new();
         for ((winner, opponent), won) in &self.won {

@@ -1,4 +1,4 @@
-//! One `[[arena.tuc]]`: a table for TUC-Chess.
+//! The `[[arena.tuc]]` tables of the configuration.
 
 use std::{net::SocketAddr, num::NonZeroU32, time::Duration};
 
@@ -6,41 +6,41 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use zeitnot_rules::tuc::Rules;
 
-/// A table, one port.
+/// Table for TUC-Chess.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TucConfig {
-    /// Where to listen; the original's port is 9876, and port 0 takes any that is free.
+    /// Address to listen on; the original's port is 9876, and port 0 takes any free port.
     pub address: SocketAddr,
-    /// The edition, and how faithful to the oddities of the original.
+    /// Edition, and how faithful to the oddities of the original.
     #[serde(default = "rules", deserialize_with = "read_rules")]
     pub rules: Rules,
-    /// Then the table is closed; without it, when the arena is stopped.
+    /// Games after which the table is closed; without it, the arena's stop closes it.
     #[serde(default)]
     pub games: Option<NonZeroU32>,
-    /// A move that arrives later than this after the game's begin is the last one. Without it the edition's.
+    /// A move that arrives later than this after the start of the game is the last one [default: the edition's].
     #[serde(default, with = "humantime_serde")]
     pub time_limit: Option<Duration>,
-    /// That a new prize appears after a move. Without it the edition's.
+    /// Chance of a new prize after a move [default: the edition's].
     #[serde(default)]
     pub prize_chance: Option<Chance>,
-    /// That a prize is worth a point. Without it the edition's.
+    /// Chance that a prize is worth a point [default: the edition's].
     #[serde(default)]
     pub worth_chance: Option<Chance>,
-    /// Between the second player's arrival and the first move.
+    /// Pause between the second player's arrival and the first move.
     #[serde(default = "countdown", with = "humantime_serde")]
     pub countdown: Duration,
-    /// A game in which nobody moves for this long is broken off.
+    /// Time without a move after which a game is aborted.
     #[serde(default = "patience", with = "humantime_serde")]
     pub patience: Duration,
-    /// As the original: whatever is no legal move ends the game, and nobody is told. Without it such a
-    /// datagram is reported here and changes nothing.
+    /// Whether any datagram but a legal move ends the game without a word, as in the original. Otherwise such a
+    /// datagram is logged and ignored.
     #[serde(default)]
     pub unforgiving: bool,
 }
 
 impl TucConfig {
-    /// A table with the usual settings.
+    /// Creates a table with the default settings.
     pub fn new(address: SocketAddr) -> Self {
         TucConfig {
             address,
@@ -68,12 +68,12 @@ impl TucConfig {
     }
 }
 
-/// From 0, never, to 1, always.
+/// Probability, from 0 to 1.
 #[derive(Copy, Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct Chance(f64);
 
-/// A number that is no [`Chance`].
+/// Number that is not a [`Chance`].
 #[derive(Debug, thiserror::Error, PartialEq)]
 #[error("{0} is no chance: expected a number from 0 to 1")]
 pub struct BadChance(f64);

@@ -38,14 +38,14 @@ pub(super) struct Game<'t> {
 /// Finished game.
 #[derive(Debug)]
 pub(super) struct Finished {
-    pub names: ByColor<String>,
-    pub points: ByColor<u16>,
-    pub ending: Ending,
-    pub rules: String,
+    pub(super) names: ByColor<String>,
+    pub(super) points: ByColor<u16>,
+    pub(super) ending: Ending,
+    pub(super) rules: String,
     /// Longest time that each took for a move.
-    pub longest: ByColor<Duration>,
+    pub(super) longest: ByColor<Duration>,
     /// Messages to both players, and the last move, which they are not told.
-    pub messages: Vec<String>,
+    pub(super) messages: Vec<String>,
 }
 
 impl fmt::Display for Finished {
@@ -68,7 +68,7 @@ impl fmt::Display for Finished {
 }
 
 impl<'t> Game<'t> {
-    pub fn new(config: &'t TucConfig, socket: &'t TableSocket, players: ByColor<Player>) -> Self {
+    pub(super) fn new(config: &'t TucConfig, socket: &'t TableSocket, players: ByColor<Player>) -> Self {
         let worth_chance = config.worth_chance();
         // Nobody knows the worth of a prize before it is taken, so it is drawn then.
         let play = move |position: &mut Tuc, mv| {
@@ -90,7 +90,7 @@ impl<'t> Game<'t> {
     }
 
     /// Plays to the end.
-    pub async fn run(mut self, stop: &CancellationToken) -> Result<Finished, Stop> {
+    pub(super) async fn run(mut self, stop: &CancellationToken) -> Result<Finished, Stop> {
         let ending = loop {
             if let Some(ending) = self.referee.ending() {
                 break ending;

@@ -1,4 +1,4 @@
-//! What is kept of a game: a line in the original's `scores.log`, and all that was told, in a file beside it.
+//! Records of games: a line in the original's `scores.log`, and all messages in a file beside it.
 
 use std::{
     fs::OpenOptions,
