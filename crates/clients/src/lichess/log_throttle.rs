@@ -56,7 +56,6 @@ impl LogThrottle {
         self.due(now).into_iter().for_each(log_summary);
     }
 
-    /// Logs all counts that are left.
     pub(crate) fn close(&self) {
         self.rest().into_iter().for_each(log_summary);
     }

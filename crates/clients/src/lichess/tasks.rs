@@ -78,7 +78,6 @@ impl Background {
         }
     }
 
-    /// Waits for the end of all requests.
     pub(crate) async fn finish(&mut self) {
         while self.tasks.join_next().await.is_some() {}
     }

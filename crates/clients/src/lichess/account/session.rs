@@ -224,7 +224,6 @@ impl<'a> Account<'a> {
         self.context.chat.set_queue(self.incoming.waiting_names());
     }
 
-    /// Begins no more games.
     fn leave(&mut self) {
         self.is_leaving = true;
         self.incoming.close(&mut self.background);

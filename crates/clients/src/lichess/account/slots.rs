@@ -30,7 +30,6 @@ struct RunningGame {
     slot_wanted: CancellationToken,
 }
 
-/// See the module's documentation.
 #[derive(Debug, Default)]
 pub(crate) struct GameSlots {
     games: HashMap<GameId, RunningGame>,
@@ -39,7 +38,6 @@ pub(crate) struct GameSlots {
 }
 
 impl GameSlots {
-    /// Counts the slots in use.
     pub(crate) fn running(&self) -> RunningGames {
         let games = self.games.values().map(|game| game.slot);
         games.chain(self.accepted.values().map(|(_, slot)| *slot)).collect()
@@ -67,7 +65,6 @@ impl GameSlots {
         !self.games.is_empty()
     }
 
-    /// Returns whether this challenge is accepted, or a game already.
     pub(crate) fn contains(&self, id: ChallengeId) -> bool {
         self.accepted.contains_key(&id) || self.games.contains_key(&id.into())
     }
@@ -90,7 +87,6 @@ impl GameSlots {
         self.insert(event.game_id, slot, event.tournament_id)
     }
 
-    /// A suspended game is resumed.
     pub(crate) fn resume(&mut self, id: GameId) -> GameSignals {
         self.insert(id, SlotKind::Correspondence, None)
     }
@@ -128,7 +124,6 @@ impl GameSlots {
         self.games.remove(&id)?.tournament
     }
 
-    /// Returns whether a game of this tournament is running.
     pub(crate) fn plays_in(&self, id: TournamentId) -> bool {
         self.games.values().any(|game| game.tournament == Some(id))
     }
@@ -140,7 +135,6 @@ impl GameSlots {
         before - self.accepted.len()
     }
 
-    /// Returns when [`GameSlots::expire`] is due.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.accepted.values().map(|(since, _)| *since + ACCEPTANCE_TIMEOUT).min()
     }

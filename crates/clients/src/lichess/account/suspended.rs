@@ -23,7 +23,6 @@ struct SuspendedGame {
     seen: Instant,
 }
 
-/// See the module's documentation.
 #[derive(Debug)]
 pub(crate) struct SuspendedGames {
     games: HashMap<GameId, SuspendedGame>,
@@ -54,7 +53,6 @@ impl SuspendedGames {
         self.games.insert(event.game_id, SuspendedGame { due, seen: now });
     }
 
-    /// Suspends a game.
     pub(crate) fn suspend(&mut self, id: GameId, now: Instant) {
         self.games.insert(id, SuspendedGame { due: None, seen: now });
     }
@@ -81,7 +79,6 @@ impl SuspendedGames {
         true
     }
 
-    /// Returns whether a game waits to be resumed.
     pub(crate) fn has_due(&self) -> bool {
         self.games.values().any(|game| game.due.is_some())
     }
@@ -99,7 +96,6 @@ impl SuspendedGames {
         (self.listed, self.has_more) = (now, false);
     }
 
-    /// Returns when to ask for the list, if nothing happens before.
     pub(crate) fn due(&self) -> Option<Instant> {
         if self.has_more && !self.has_due() {
             return Some(self.listed + SHORT_PERIOD.min(self.period));

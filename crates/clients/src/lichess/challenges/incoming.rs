@@ -120,7 +120,6 @@ impl IncomingChallenges {
         background.post(RequestKind::Decline, path, Some(Decline { reason }.to_form()));
     }
 
-    /// Declines all waiting challenges.
     pub(crate) fn close(&mut self, background: &mut Background) {
         for waiting in self.queue.clear() {
             self.decline(&waiting, DeclineReason::Later, background);

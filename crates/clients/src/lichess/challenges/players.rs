@@ -53,7 +53,6 @@ impl ListUrl {
         &self.0
     }
 
-    /// Returns whether the address is on this machine.
     pub(crate) fn is_here(&self) -> bool {
         Url::parse(&self.0).is_ok_and(|url| is_here(&url))
     }

@@ -222,7 +222,6 @@ impl ChallengeQueue {
         self.waiting.len() < before
     }
 
-    /// Returns the waiting challenges in order of arrival.
     pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = &Challenge> {
         self.waiting.iter()
     }

@@ -71,7 +71,6 @@ pub(crate) struct GameFacts {
     pub(crate) opponent: String,
     pub(crate) me: String,
     pub(crate) engine: String,
-    /// Result of our last search.
     pub(crate) eval: Option<Eval>,
     /// Those who wait for a game, the next one first.
     pub(crate) queue: Vec<String>,
@@ -90,12 +89,10 @@ impl Messages {
         Messages { config, answered }
     }
 
-    /// Returns the messages for the beginning of a game.
     pub(crate) fn hello(&self, facts: &GameFacts) -> Vec<Chat> {
         facts.compose([(Room::Player, &self.config.hello), (Room::Spectator, &self.config.hello_spectators)])
     }
 
-    /// Returns the messages for the end of a game.
     pub(crate) fn goodbye(&self, facts: &GameFacts) -> Vec<Chat> {
         facts.compose([
             (Room::Player, &self.config.goodbye),

@@ -4,7 +4,7 @@ use std::{mem, time::Duration};
 
 use tokio::{
     sync::{mpsc, oneshot},
-    time::{sleep, timeout},
+    time::sleep,
 };
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
@@ -21,8 +21,8 @@ use super::{
 
 /// Longer than any time that counts, so that sums of times from outside do not overflow.
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(30 * 86_400);
-/// A player that takes no event for this long hangs, and a lobby that finds none in this time has none.
-pub(crate) const PLAYER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Before a lobby without a free player is asked again.
+const SEAT_DELAY: Duration = Duration::from_secs(5);
 
 /// What all games of an account share.
 #[derive(Clone, Debug)]
@@ -41,19 +41,17 @@ impl GameContext {
         Stream::follow(self.http.clone(), RequestKind::GameStream, path)
     }
 
-    /// Returns a player for this game, as soon as there is room for one.
     pub(crate) async fn open_seat(&self, info: &GameInfo) -> Seat {
         let mut is_reported = false;
         loop {
-            let why = match timeout(PLAYER_TIMEOUT, self.lobby.open(info.clone())).await {
-                Ok(Ok(seat)) => return seat,
-                Ok(Err(declined)) => declined.to_string(),
-                Err(_) => "no player in time".to_owned(),
-            };
-            if !mem::replace(&mut is_reported, true) {
-                warn!("{why}; trying again until a player is free");
+            match self.lobby.open(info.clone()).await {
+                Ok(seat) => return seat,
+                Err(declined) if !mem::replace(&mut is_reported, true) => {
+                    warn!("{declined}; trying again until a player is free");
+                }
+                Err(_) => {}
             }
-            sleep(PLAYER_TIMEOUT).await;
+            sleep(SEAT_DELAY).await;
         }
     }
 }
@@ -61,7 +59,6 @@ impl GameContext {
 /// From the account to a game's task.
 #[derive(Debug)]
 pub(crate) struct GameSignals {
-    /// The account's events tell the result.
     pub(crate) finished: mpsc::Receiver<String>,
     /// Other games wait for the slot of this correspondence game.
     pub(crate) slot_wanted: CancellationToken,

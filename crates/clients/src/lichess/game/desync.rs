@@ -29,7 +29,6 @@ impl Resync {
         self.is_running = false;
     }
 
-    /// A new move fits.
     pub(crate) fn moved(&mut self) {
         self.attempts = 0;
     }

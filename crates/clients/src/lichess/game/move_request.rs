@@ -46,7 +46,6 @@ pub(crate) struct MoveRequests {
 }
 
 impl MoveRequests {
-    /// Opens a new request.
     pub(crate) fn open(&mut self) -> Turn {
         self.turn = self.turn.next();
         self.state = State::Open;

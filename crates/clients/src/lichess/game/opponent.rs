@@ -20,7 +20,6 @@ const MAX_CLAIM_DELAY: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct Opponent {
     color: Color,
-    /// When to abort a game without a first move.
     pub(crate) abort_at: Option<Instant>,
     absence: Option<Absence>,
     offers_draw: bool,
@@ -39,9 +38,7 @@ struct Absence {
 /// What is new among the opponent's requests.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NewRequests {
-    /// The opponent offers a draw.
     pub(crate) draw: bool,
-    /// Our answer to a takeback request.
     pub(crate) takeback: Option<GameAction>,
 }
 
@@ -61,7 +58,6 @@ impl Opponent {
         self.offers_draw
     }
 
-    /// Returns when to claim the game.
     pub(crate) fn claim_at(&self) -> Option<Instant> {
         self.absence.and_then(|absence| absence.claim_at)
     }

@@ -3,7 +3,6 @@
 use zeitnot_rules::Color;
 use zeitnot_wire::lichess::Status;
 
-/// Describes how a game ended.
 pub(crate) fn describe(status: &Status, winner: Option<Color>) -> String {
     let Some(winner) = winner else { return describe_draw(status) };
     let loser = !winner;

@@ -9,7 +9,7 @@ use tokio::select;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 use zeitnot_rules::MoveText;
-use zeitnot_seat::{Action, Clocks, Eval, Event, GameInfo, Seat};
+use zeitnot_seat::{Action, Clocks, Eval, Event, GameInfo, PlayerGone, Seat};
 use zeitnot_wire::lichess::{ChatLine, Form, GameId, GameMessage, GameState, MoveQuery, Status};
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
     },
     actions::{GameAction, GameActions},
     clocks,
-    context::{GameContext, GameEnd, GameSignals, MAX_TIME, PLAYER_TIMEOUT},
+    context::{GameContext, GameEnd, GameSignals, MAX_TIME},
     desync::{Resync, give_up},
     idle::{never_started, suspended, until},
     move_request::{MoveRequests, SentMove},
@@ -62,11 +62,6 @@ pub(crate) async fn play(context: GameContext, id: GameId, signals: GameSignals)
     }
 }
 
-/// The player left its seat, or hangs.
-#[derive(Debug, thiserror::Error)]
-#[error("the player left the game")]
-struct PlayerGone;
-
 /// What keeps a game from going on.
 #[derive(Debug, thiserror::Error)]
 enum Interruption {
@@ -96,7 +91,6 @@ struct GameSession {
     idle_since: Option<Instant>,
     /// We play with half the time and no increment.
     is_berserk: bool,
-    /// Result of our last search.
     eval: Option<Eval>,
     record: Option<GameRecord>,
     /// Players so far.
@@ -230,7 +224,7 @@ impl GameSession {
                 _ => self.context.pgn.suspend(record),
             }
         }
-        let _ = self.tell(Event::Ended { result }).await;
+        let _ = self.seat.tell(Event::Ended { result }).await;
         end
     }
 
@@ -287,10 +281,10 @@ impl GameSession {
             self.resync.moved();
         }
         if change.taken_back > 0 {
-            self.tell(Event::TakenBack { plies: change.taken_back }).await?;
+            self.seat.tell(Event::TakenBack { plies: change.taken_back }).await?;
         }
         for mv in change.moves {
-            self.tell(Event::Moved(mv)).await?;
+            self.seat.tell(Event::Moved(mv)).await?;
         }
         if self.state.status.is_over() {
             return Ok(());
@@ -307,7 +301,7 @@ impl GameSession {
         if self.requests.is_none() && is_our_turn {
             self.request_move(clocks).await?;
         } else if let Some(clocks) = clocks.filter(|_| !self.is_correspondence()) {
-            self.tell(Event::ClocksRead(clocks)).await?;
+            self.seat.tell(Event::ClocksRead(clocks)).await?;
         }
         Ok(())
     }
@@ -320,14 +314,14 @@ impl GameSession {
         }
         if new.draw {
             info!("the opponent offers a draw");
-            self.tell(Event::DrawOffered).await?;
+            self.seat.tell(Event::DrawOffered).await?;
         }
         Ok(())
     }
 
     async fn request_move(&mut self, clocks: Option<Clocks>) -> Result<(), PlayerGone> {
         let turn = self.requests.open();
-        self.tell(Event::YourTurn { turn, clocks }).await
+        self.seat.tell(Event::YourTurn { turn, clocks }).await
     }
 
     fn is_our_turn(&self) -> bool {
@@ -385,7 +379,7 @@ impl GameSession {
             && self.requests.is_latest(sent.turn)
             && sent.is_timed
         {
-            let _ = self.tell(Event::Sent { turn: sent.turn, at }).await;
+            let _ = self.seat.tell(Event::Sent { turn: sent.turn, at }).await;
         }
         let refused = self.requests.settle(sent, outcome);
         if let Some(why) = &refused {
@@ -399,7 +393,7 @@ impl GameSession {
         let refused = self.requests.reopened(self.opened);
         let is_unchanged = state.played().count() == self.tracker.plies() && !state.status.is_over();
         match refused.filter(|_| is_unchanged) {
-            Some((turn, why)) => self.tell(Event::Refused { turn, why }).await,
+            Some((turn, why)) => self.seat.tell(Event::Refused { turn, why }).await,
             None => Ok(()),
         }
     }
@@ -433,10 +427,10 @@ impl GameSession {
         warn!("the player left the game; another one takes over");
         self.seat = self.context.open_seat(&self.info).await;
         for mv in self.tracker.moves().to_vec() {
-            self.tell(Event::Moved(mv)).await?;
+            self.seat.tell(Event::Moved(mv)).await?;
         }
         if self.opponent.offers_draw() {
-            self.tell(Event::DrawOffered).await?;
+            self.seat.tell(Event::DrawOffered).await?;
         }
         if self.is_our_turn() && (self.requests.is_none() || self.requests.is_open()) {
             self.request_move(self.clocks(self.read_at)).await?;
@@ -484,9 +478,5 @@ impl GameSession {
         if let Some(record) = &mut self.record {
             record.update(self.state.clone());
         }
-    }
-
-    async fn tell(&self, event: Event) -> Result<(), PlayerGone> {
-        self.seat.events.send_timeout(event, PLAYER_TIMEOUT).await.map_err(|_| PlayerGone)
     }
 }

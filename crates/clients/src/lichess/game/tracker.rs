@@ -55,12 +55,10 @@ impl MoveTracker {
         self.kind
     }
 
-    /// Returns the color that moved first.
     pub(crate) fn first_color(&self) -> Color {
         if self.plies().is_multiple_of(2) { self.color() } else { !self.color() }
     }
 
-    /// Returns the color to move.
     pub(crate) fn color(&self) -> Color {
         self.game.side()
     }

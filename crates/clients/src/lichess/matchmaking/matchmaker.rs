@@ -205,12 +205,10 @@ impl Matchmaker {
         self.delay(self.config.challenge_timeout.max(LOOKUP_DELAY), now);
     }
 
-    /// Sends no challenge for so long.
     pub(crate) fn pause(&mut self, wait: Duration, now: Duration) {
         self.delay(wait.min(MAX_WAIT), now);
     }
 
-    /// The server has created our challenge.
     pub(crate) fn created(&mut self, id: ChallengeId, now: Duration) {
         if let OpenChallenge::Sent { opponent, .. } = &self.open {
             self.open = OpenChallenge::Created { id, opponent: opponent.clone(), since: now };
@@ -246,7 +244,6 @@ impl Matchmaker {
         self.is_dirty = true;
     }
 
-    /// A challenge of ours has become a game.
     pub(crate) fn accepted(&mut self, id: ChallengeId, now: Duration) {
         if let OpenChallenge::Created { id: open, opponent, .. } = &self.open
             && *open == id

@@ -68,7 +68,6 @@ pub(crate) struct OutgoingChallenges {
 }
 
 impl OutgoingChallenges {
-    /// Reads the history.
     pub(crate) async fn new(config: &Config, http: Http, players: PlayerLists) -> OutgoingChallenges {
         let mut file = config.history_file.clone();
         let mut history = DeclineHistory::default();
@@ -99,7 +98,6 @@ impl OutgoingChallenges {
         self.due
     }
 
-    /// Does what is due now.
     pub(crate) fn update(&mut self, load: Load, background: &mut Background) {
         if let Some(id) = self.step(load) {
             background.post(RequestKind::Challenge, cancel_path(id), None);
@@ -201,7 +199,6 @@ impl OutgoingChallenges {
         self.matchmaker.declined(challenge, since_1970());
     }
 
-    /// A challenge of ours is cancelled.
     pub(crate) fn cancelled(&mut self, id: ChallengeId) {
         self.matchmaker.gone(id, since_1970());
     }
@@ -214,7 +211,6 @@ impl OutgoingChallenges {
         is_ours
     }
 
-    /// Sends no challenge for so long.
     pub(crate) fn pause(&mut self, wait: Duration) {
         self.matchmaker.pause(wait, since_1970());
     }

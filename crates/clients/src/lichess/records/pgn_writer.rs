@@ -130,7 +130,6 @@ impl PgnWriter {
         self.0.as_ref().map(|_| GameRecord::new(full.clone(), color))
     }
 
-    /// Writes a game that is over.
     pub(crate) fn write(&self, record: GameRecord) {
         self.send(record, Task::Write);
     }

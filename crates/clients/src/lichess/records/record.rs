@@ -81,7 +81,6 @@ impl GameRecord {
         self.notes.iter().any(|note| note.eval.is_some())
     }
 
-    /// Returns the moves with their notes.
     pub(crate) fn notes(&self) -> impl Iterator<Item = (&str, &PlyNote)> {
         self.moves().zip(&self.notes)
     }
@@ -102,7 +101,6 @@ impl GameRecord {
         self.full.state.moves.split_ascii_whitespace()
     }
 
-    /// Returns the text of the game as it stands.
     pub(crate) fn pgn(&self) -> String {
         let plies = self.plies();
         let tags = self.tags(plies.len());

@@ -56,7 +56,6 @@ impl Line {
     }
 }
 
-/// Returns the text of such a file.
 pub(crate) fn print<'a>(plies: impl Iterator<Item = (&'a str, &'a PlyNote)>) -> String {
     let lines = plies.map_while(|(mv, note)| serde_json::to_string(&Line::new(mv, note)).ok());
     lines.map(|line| line + "\n").collect()

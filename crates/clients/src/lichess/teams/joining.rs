@@ -35,7 +35,6 @@ impl Teams {
         Teams { http, schedule, requests: Tasks::default() }
     }
 
-    /// Returns when [`Teams::update`] is due.
     pub(crate) fn due(&self) -> Option<Instant> {
         if self.requests.is_empty() { self.schedule.due(Instant::now()) } else { None }
     }
@@ -93,7 +92,6 @@ impl Teams {
         }
     }
 
-    /// A game of this tournament is over.
     pub(crate) fn game_ended(&mut self, id: TournamentId) {
         self.schedule.game_ended(id, Instant::now());
     }

@@ -65,7 +65,6 @@ impl Tournament {
 }
 
 impl Team {
-    /// Returns the form that joins it.
     pub(crate) fn form(&self) -> String {
         let password = self.password.as_ref().map(|password| password.0.expose_secret().to_owned());
         JoinTeam { message: self.message.clone(), password }.to_form()
@@ -127,7 +126,6 @@ impl Schedule {
         Schedule { teams: teams.to_vec(), entries: tournaments.iter().map(entry).collect() }
     }
 
-    /// Returns when the next request is due.
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
         let first = self.entries.iter().map(|entry| entry.due).min();
         if self.teams.is_empty() { first } else { Some(now) }
