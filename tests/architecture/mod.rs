@@ -19,8 +19,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
 
 /// Circles between files that are still there, by the beginnings of their files' names. A line goes with its circle;
 /// none is added.
-const KNOWN_CIRCLES: &[(&str, &[&str])] =
-    &[("engine", &["search/"]), ("engine", &["textbook/"]), ("wire", &["lichess/"])];
+const KNOWN_CIRCLES: &[(&str, &[&str])] = &[("wire", &["lichess/"])];
 
 /// Files that may contain `unsafe`.
 const UNSAFE: &[&str] = &["crates/engine/src/huge_pages.rs", "crates/engine/src/transposition_table.rs"];

@@ -1,7 +1,7 @@
 //! Principal-variation search with iterative deepening, generic over the game.
 //!
 //! [`Search`] runs the main thread and starts the helper threads. Each thread deepens in [`worker`]; an
-//! iteration searches the lines of [`multipv`], each through a window of [`aspiration`]; [`node`] searches one
+//! [`iteration`] searches the lines of [`multipv`], each through a window of [`aspiration`]; [`node`] searches one
 //! position and [`quiescence`] its captures. [`tb_probe`] probes endgame tablebases. Each heuristic has its own
 //! file under [`prune`], [`reduce`] or [`extend`], with its tunable constants on top, and one call site.
 //!
@@ -32,6 +32,7 @@ mod aspiration;
 mod correction;
 mod extend;
 mod history;
+mod iteration;
 mod move_picker;
 mod multipv;
 mod node;

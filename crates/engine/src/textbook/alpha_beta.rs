@@ -5,11 +5,14 @@
 //!
 //! Sources: Knuth and Moore, "An analysis of alpha-beta pruning" (1975); Chess Programming Wiki, "Alpha-Beta".
 
+use zeitnot_rules::Packed;
+
 use super::{
     ordering,
+    table::{self, Entry},
     tree_search::{Found, Node, TreeSearch, Visit},
 };
-use crate::{EngineGame, Score, Stopped};
+use crate::{EngineGame, Score, Stopped, transposition_table::Bound};
 
 impl<G: EngineGame> TreeSearch<'_, G> {
     pub(super) fn alpha_beta(
@@ -26,7 +29,7 @@ impl<G: EngineGame> TreeSearch<'_, G> {
             return Ok(self.leaf(node, moves, alpha, beta)?.into());
         }
         let known = self.probe(node);
-        if let Some(score) = known.and_then(|entry| entry.cutoff_score(node, alpha, beta)) {
+        if let Some(score) = known.and_then(|entry| cutoff_score(&entry, node, alpha, beta)) {
             return Ok(score.into());
         }
         if self.options.order {
@@ -52,4 +55,37 @@ impl<G: EngineGame> TreeSearch<'_, G> {
         self.store(node, best, alpha, beta);
         Ok(best)
     }
+
+    /// Returns the entry of a position, at any depth.
+    fn probe(&self, node: &Node<G>) -> Option<Entry> {
+        self.table.as_ref()?.probe(table::key(&node.position))
+    }
+
+    /// Stores the result of a node searched with this window.
+    fn store(&mut self, node: &Node<G>, found: Found<G::Move>, alpha: Score, beta: Score) {
+        // The best of some moves says nothing about the position.
+        if node.ply == 0 && self.is_restricted() {
+            return;
+        }
+        let Some(table) = &mut self.table else { return };
+        let bound = match found.score {
+            score if score >= beta => Bound::Lower,
+            score if score > alpha => Bound::Exact,
+            _ => Bound::Upper,
+        };
+        let mv = found.mv.map_or(Packed::NONE, |mv| node.position.pack(mv));
+        let score = found.score.to_tt(node.ply);
+        table.store(Entry { key: table::key(&node.position), mv, score, depth: node.depth, bound });
+    }
+}
+
+/// Returns the stored score if it cuts off the search of a node. The root must find a move.
+fn cutoff_score<G: EngineGame>(entry: &Entry, node: &Node<G>, alpha: Score, beta: Score) -> Option<Score> {
+    let score = entry.score.from_tt(node.ply);
+    let fits = match entry.bound {
+        Bound::Exact => true,
+        Bound::Lower => score >= beta,
+        Bound::Upper => score <= alpha,
+    };
+    (entry.depth == node.depth && node.ply > 0 && fits).then_some(score)
 }
