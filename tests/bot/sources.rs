@@ -14,7 +14,7 @@ use zeitnot_bot::{
     sources::Library,
 };
 use zeitnot_engine::{Kind, book};
-use zeitnot_net::http::Base;
+use zeitnot_net::http::BaseUrl;
 use zeitnot_rules::{Color, Game, GameHistory, chess::Chess};
 use zeitnot_seat::{Action, Event, Turn, Worth};
 
@@ -51,12 +51,12 @@ fn says(body: &str) -> Manner {
     Manner::Says(200, body.to_owned())
 }
 
-fn cloud(url: &Base, limit: Duration) -> Config {
+fn cloud(url: &BaseUrl, limit: Duration) -> Config {
     let cloud = Cloud { enabled: true, url: url.clone(), limit, ..Cloud::default() };
     Config { cloud, ..Config::default() }
 }
 
-fn tablebase(url: &Base) -> Config {
+fn tablebase(url: &BaseUrl) -> Config {
     let tablebase = Tablebase { enabled: true, url: url.clone(), limit: LONG, ..Tablebase::default() };
     Config { tablebase, ..Config::default() }
 }
@@ -105,7 +105,7 @@ async fn no_fault_of_a_server_costs_more_than_its_limit_or_a_bad_move() {
         assert_eq!(how, How::Searched, "{manner:?}");
         assert_eq!(server.asked().len(), if again { 2 } else { 1 }, "{manner:?}");
     }
-    let nobody = Base::try_from("http://127.0.0.1:1".to_owned()).unwrap();
+    let nobody = BaseUrl::try_from("http://127.0.0.1:1".to_owned()).unwrap();
     assert_eq!(played(&mut bot(cloud(&nobody, LONG)), START).await.1, How::Searched);
 }
 
@@ -204,7 +204,7 @@ async fn a_table_that_wins_is_no_reason_to_give_up_and_one_that_loses_is() {
     }
 }
 
-fn explorer(url: &Base, folder: &Path) -> Explorer {
+fn explorer(url: &BaseUrl, folder: &Path) -> Explorer {
     let token_file = folder.join("token");
     fs::write(&token_file, "lip_hush\n").unwrap();
     #[cfg(unix)]
@@ -299,7 +299,7 @@ fn what_cannot_work_is_told_at_the_start() {
     let token_file = "/no/such/token".into();
     let missing = with(Explorer { token_file, ..enabled.clone() });
     assert!(missing.starts_with("bot.explorer: token_file /no/such/token: "), "{missing}");
-    let open = Base::try_from("http://example.org".to_owned()).unwrap();
+    let open = BaseUrl::try_from("http://example.org".to_owned()).unwrap();
     assert!(with(Explorer { url: open, ..enabled.clone() }).contains("unencrypted"));
     assert!(with(Explorer { database: Database::Player, ..enabled.clone() }).contains("`player`"));
     assert!(with(enabled).contains("LICHESS_EXPLORER_TOKEN"));

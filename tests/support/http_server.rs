@@ -11,7 +11,7 @@ use tokio::{
     task::JoinSet,
     time::sleep,
 };
-use zeitnot_net::http::Base;
+use zeitnot_net::http::BaseUrl;
 
 /// How it answers.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub enum Manner {
 }
 
 pub struct StandIn {
-    pub url: Base,
+    pub url: BaseUrl,
     manner: Arc<Mutex<Manner>>,
     asked: Arc<Mutex<Vec<String>>>,
     _task: JoinSet<()>,
@@ -38,7 +38,7 @@ pub struct StandIn {
 impl StandIn {
     pub async fn start(manner: Manner) -> StandIn {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = Base::try_from(format!("http://{}", listener.local_addr().unwrap())).unwrap();
+        let url = BaseUrl::try_from(format!("http://{}", listener.local_addr().unwrap())).unwrap();
         let (manner, asked) = (Arc::new(Mutex::new(manner)), Arc::<Mutex<Vec<String>>>::default());
         let (mut task, shared) = (JoinSet::new(), (manner.clone(), asked.clone()));
         task.spawn(async move {

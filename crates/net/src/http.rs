@@ -1,129 +1,128 @@
-//! What all who ask servers over HTTP share: where one is, how to connect, an answer that has an end.
+//! Helpers for HTTP clients: base URLs, a configured client, bounded answers.
 
 use std::{fmt, time::Duration};
 
 use reqwest::{Client, ClientBuilder, Response, Url, redirect::Policy};
 use serde::Deserialize;
 
-/// Connections without a request are kept so long: servers close them after a minute or more.
-const IDLE: Duration = Duration::from_secs(300);
-/// How often a connection of many streams is looked at, and how long it may take to answer that.
-const PING: Duration = Duration::from_secs(10);
+/// Time to keep idle connections; servers close them after a minute or more.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
+/// Interval and time-out of keepalive probes.
+const KEEPALIVE: Duration = Duration::from_secs(10);
 
-/// The address of a server, without a slash at its end.
+/// URL of a server, without a slash at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Base(String);
+pub struct BaseUrl(String);
 
-/// Text that is no [`Base`].
+/// Text that is not a [`BaseUrl`].
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("expected https://host or http://host:port, without a name, a query or a fragment in it")]
-pub struct BadBase;
+pub struct BadBaseUrl;
 
-impl Base {
-    /// One that is known to be sound.
-    pub fn known(address: &'static str) -> Base {
-        Base(address.to_owned())
+impl BaseUrl {
+    /// Creates a URL that is known to be valid.
+    pub fn known(address: &'static str) -> BaseUrl {
+        BaseUrl(address.to_owned())
     }
 
-    /// The address of something there.
+    /// Returns the URL of a path on the server.
     pub fn join(&self, path: &str) -> String {
         format!("{}/{path}", self.0)
     }
 
-    /// Is it this very machine? Then no proxy has any business there.
-    pub fn is_here(&self) -> bool {
-        Url::parse(&self.0).is_ok_and(|url| is_here(&url))
+    /// Returns whether the server is on this machine, where no proxy is needed.
+    pub fn is_loopback(&self) -> bool {
+        Url::parse(&self.0).is_ok_and(|url| is_loopback(&url))
     }
 
-    /// Is what goes there read by nobody on the way?
+    /// Returns whether requests are encrypted or stay on this machine.
     pub fn is_private(&self) -> bool {
-        self.is_here() || self.0.starts_with("https:")
+        self.is_loopback() || self.0.starts_with("https:")
     }
 }
 
-/// Is it on this very machine?
-pub fn is_here(url: &Url) -> bool {
-    let here = |host: &str| matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
-    url.host_str().is_some_and(here)
+/// Returns whether the host is this machine.
+pub fn is_loopback(url: &Url) -> bool {
+    let loopback = |host: &str| matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
+    url.host_str().is_some_and(loopback)
 }
 
-impl Default for Base {
-    /// Where most games are.
-    fn default() -> Base {
-        Base::known("https://lichess.org")
+impl Default for BaseUrl {
+    /// Lichess.
+    fn default() -> BaseUrl {
+        BaseUrl::known("https://lichess.org")
     }
 }
 
-impl TryFrom<String> for Base {
-    type Error = BadBase;
+impl TryFrom<String> for BaseUrl {
+    type Error = BadBaseUrl;
 
-    fn try_from(text: String) -> Result<Base, BadBase> {
-        let url = Url::parse(text.trim()).map_err(|_| BadBase)?;
+    fn try_from(text: String) -> Result<BaseUrl, BadBaseUrl> {
+        let url = Url::parse(text.trim()).map_err(|_| BadBaseUrl)?;
         let plain = url.username().is_empty() && url.password().is_none();
         let fits = matches!(url.scheme(), "http" | "https") && url.has_host() && plain;
         if !fits || url.query().is_some() || url.fragment().is_some() {
-            return Err(BadBase);
+            return Err(BadBaseUrl);
         }
-        Ok(Base(url.as_str().trim_end_matches('/').to_owned()))
+        Ok(BaseUrl(url.as_str().trim_end_matches('/').to_owned()))
     }
 }
 
-impl fmt::Display for Base {
+impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-/// How to ask servers for something, under this name; connections stay open for the next request. Where all of them
-/// are on this very machine, no proxy is asked.
-pub fn client(is_here: bool, name: &str) -> ClientBuilder {
-    // Another part of the program may have chosen already; any choice will do.
+/// Configures a client with this user agent. Proxies are not used if all servers are on this machine.
+pub fn client(is_loopback: bool, name: &str) -> ClientBuilder {
+    // Fails if another part of the program has installed a provider already, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
         .user_agent(name)
         .redirect(Policy::none())
         .referer(false)
         .tcp_nodelay(true)
-        .tcp_keepalive(PING)
-        .pool_idle_timeout(IDLE)
-        .http2_keep_alive_interval(PING)
-        .http2_keep_alive_timeout(PING)
+        .tcp_keepalive(KEEPALIVE)
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        .http2_keep_alive_interval(KEEPALIVE)
+        .http2_keep_alive_timeout(KEEPALIVE)
         .http2_keep_alive_while_idle(true);
-    if is_here { builder.no_proxy() } else { builder }
+    if is_loopback { builder.no_proxy() } else { builder }
 }
 
-/// What went wrong, in one line. The last cause says it, and those before it only where they stood.
-pub fn told(error: reqwest::Error) -> String {
-    let mut told = &error as &dyn std::error::Error;
-    while let Some(cause) = told.source() {
-        told = cause;
+/// Returns the root cause of an error in one line.
+pub fn root_cause(error: reqwest::Error) -> String {
+    let mut cause = &error as &dyn std::error::Error;
+    while let Some(source) = cause.source() {
+        cause = source;
     }
-    let told = told.to_string();
-    if error.is_connect() { format!("cannot connect: {told}") } else { told }
+    let cause = cause.to_string();
+    if error.is_connect() { format!("cannot connect: {cause}") } else { cause }
 }
 
-/// Where an answer ends.
+/// Part of an answer to read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum End {
-    /// Where the server says so.
-    Whole,
-    /// Behind the first line that is not empty: the rest is of no use.
-    Line,
+pub enum ReadUntil {
+    /// The whole answer.
+    End,
+    /// The first line that is not empty.
+    FirstLine,
 }
 
-/// The text of an answer that is no longer than this.
+/// Returns the text of an answer of at most `max_length` bytes.
 ///
 /// # Errors
-/// It is longer, or it breaks off.
-pub async fn body(mut response: Response, most: usize, end: End) -> Result<String, String> {
+/// The answer is longer, or incomplete.
+pub async fn body(mut response: Response, max_length: usize, until: ReadUntil) -> Result<String, String> {
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(told)? {
-        if bytes.len() + chunk.len() > most {
-            return Err(format!("an answer of more than {most} bytes"));
+    while let Some(chunk) = response.chunk().await.map_err(root_cause)? {
+        if bytes.len() + chunk.len() > max_length {
+            return Err(format!("an answer of more than {max_length} bytes"));
         }
         bytes.extend_from_slice(&chunk);
-        if end == End::Line
+        if until == ReadUntil::FirstLine
             && let Some(line) = bytes.trim_ascii_start().split_inclusive(|byte| *byte == b'\n').next()
             && line.ends_with(b"\n")
         {
@@ -139,15 +138,15 @@ mod tests {
 
     #[test]
     fn addresses_of_servers() {
-        let base = |text: &str| Base::try_from(text.to_owned());
+        let base = |text: &str| BaseUrl::try_from(text.to_owned());
         for text in ["http://127.0.0.1:8080", "http://127.0.0.1:8080/", "http://127.0.0.1:8080//"] {
             assert_eq!(base(text).unwrap().join("api/account"), "http://127.0.0.1:8080/api/account");
         }
         assert!(base("https://lichess.org").unwrap().is_private());
-        assert!(base("http://localhost:1").unwrap().is_here());
+        assert!(base("http://localhost:1").unwrap().is_loopback());
         assert!(!base("http://example.org").unwrap().is_private());
         for text in ["", "lichess.org", "ftp://h", "https://me:hush@h", "https://h?q=1", "https://h#f"] {
-            assert_eq!(base(text), Err(BadBase), "{text}");
+            assert_eq!(base(text), Err(BadBaseUrl), "{text}");
         }
     }
 }

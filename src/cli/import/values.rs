@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use toml::Value as Toml;
 
-use zeitnot_clients::lichess::{Base, ListUrl};
+use zeitnot_clients::lichess::{BaseUrl, ListUrl};
 use zeitnot_wire::lichess::{Speed, UserId};
 
 /// How a value is read.
@@ -75,7 +75,7 @@ pub fn text(value: &Value) -> Option<Toml> {
 
 /// The address of a server.
 pub fn address(value: &Value) -> Option<Toml> {
-    let base = Base::try_from(value.as_str()?.to_owned()).ok()?;
+    let base = BaseUrl::try_from(value.as_str()?.to_owned()).ok()?;
     Some(Toml::String(base.to_string()))
 }
 

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 
-use zeitnot_net::http::Base;
+use zeitnot_net::http::BaseUrl;
 use zeitnot_wire::lichess::Speed;
 
 /// How endgames end.
@@ -14,7 +14,7 @@ pub struct Tablebase {
     /// Is it asked?
     pub enabled: bool,
     /// The server.
-    pub url: Base,
+    pub url: BaseUrl,
     /// Only with so many men or fewer.
     pub max_pieces: usize,
     /// How long to wait for the answer.
@@ -29,7 +29,7 @@ impl Default for Tablebase {
     fn default() -> Self {
         Tablebase {
             enabled: false,
-            url: Base::known("https://tablebase.lichess.org"),
+            url: BaseUrl::known("https://tablebase.lichess.org"),
             max_pieces: 7,
             limit: Duration::from_secs(1),
             min_clock: Duration::from_secs(20),
@@ -44,7 +44,7 @@ pub struct Cloud {
     /// Is it asked?
     pub enabled: bool,
     /// The server.
-    pub url: Base,
+    pub url: BaseUrl,
     /// Only while fewer plies than this were played.
     pub max_ply: usize,
     /// Only what was found at this depth or deeper.
@@ -61,7 +61,7 @@ impl Default for Cloud {
     fn default() -> Self {
         Cloud {
             enabled: false,
-            url: Base::default(),
+            url: BaseUrl::default(),
             max_ply: 40,
             min_depth: 20,
             limit: Duration::from_secs(1),
@@ -77,7 +77,7 @@ pub struct Explorer {
     /// Is it asked?
     pub enabled: bool,
     /// The server.
-    pub url: Base,
+    pub url: BaseUrl,
     /// A file with a token and nothing else in it, which nobody else can read.
     pub token_file: PathBuf,
     /// Whose games.
@@ -106,7 +106,7 @@ impl Default for Explorer {
     fn default() -> Self {
         Explorer {
             enabled: false,
-            url: Base::known("https://explorer.lichess.org"),
+            url: BaseUrl::known("https://explorer.lichess.org"),
             token_file: PathBuf::new(),
             database: Database::default(),
             player: String::new(),

@@ -1,6 +1,6 @@
 //! What people have played: the opening explorer, of masters, of all, or of one player.
 
-use zeitnot_net::http::End;
+use zeitnot_net::http::ReadUntil;
 use zeitnot_rules::{Color, Game, chess::Chess};
 use zeitnot_wire::{
     Message, WireError,
@@ -50,8 +50,8 @@ pub(super) fn query(
 }
 
 /// The explorer of one player goes on and on, as more of the player's games are found.
-pub(super) fn end(config: &Explorer) -> End {
-    if config.database == Database::Player { End::Line } else { End::Whole }
+pub(super) fn end(config: &Explorer) -> ReadUntil {
+    if config.database == Database::Player { ReadUntil::FirstLine } else { ReadUntil::End }
 }
 
 pub(super) fn read(config: &Explorer, body: &str, question: &Question) -> Result<Vec<Suggestion>, WireError> {
@@ -142,7 +142,7 @@ mod tests {
             asked(&player),
             "player?fen=FEN&moves=12&variant=standard&player=me&color=black&recentGames=0"
         );
-        assert_eq!((end(&player), end(&lichess)), (End::Line, End::Whole));
+        assert_eq!((end(&player), end(&lichess)), (ReadUntil::FirstLine, ReadUntil::End));
         assert!(query(&masters, &question(Color::White, 20)).is_none());
     }
 }

@@ -7,7 +7,7 @@
 use std::{env, fmt, pin::Pin, sync::Arc, time::Duration};
 
 use zeitnot_net::{
-    http::Base,
+    http::BaseUrl,
     secret_file::{self, SecretFileError},
 };
 use zeitnot_rules::Color;
@@ -113,7 +113,7 @@ pub enum OnlineError {
     },
     /// A token would go over the network in the clear.
     #[error("bot.explorer: the token would be sent unencrypted to {0}: use https://")]
-    Unencrypted(Base),
+    Unencrypted(BaseUrl),
     /// The explorer of one player needs one.
     #[error("bot.explorer: database = \"player\" needs `player`, a name on Lichess")]
     NoPlayer,

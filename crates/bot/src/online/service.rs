@@ -14,7 +14,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use zeitnot_net::http::{self, Base, End, told};
+use zeitnot_net::http::{self, BaseUrl, ReadUntil, root_cause};
 use zeitnot_wire::{WireError, lichess::Token};
 
 use super::{
@@ -84,9 +84,11 @@ impl Service {
             headers.insert(AUTHORIZATION, show);
         }
         let name = concat!("zeitnot/", env!("CARGO_PKG_VERSION"));
+        let client = http::client(kind.url().is_loopback(), name)
+            .default_headers(headers)
+            .connect_timeout(kind.limit());
         let client =
-            http::client(kind.url().is_here(), name).default_headers(headers).connect_timeout(kind.limit());
-        let client = client.build().map_err(|error| OnlineError::NoClient(kind.source(), told(error)))?;
+            client.build().map_err(|error| OnlineError::NoClient(kind.source(), root_cause(error)))?;
         Ok(Service { kind, client, turn: Semaphore::new(1), trouble: Mutex::default() })
     }
 
@@ -130,7 +132,7 @@ impl Service {
     }
 
     async fn fetch(&self, address: &str, question: &Question) -> Result<Vec<Suggestion>, Failure> {
-        let network = |error| Failure::Network(told(error));
+        let network = |error| Failure::Network(root_cause(error));
         let response = self.client.get(address).send().await.map_err(network)?;
         let status = response.status();
         let body = http::body(response, LONGEST_ANSWER, self.kind.end()).await;
@@ -179,7 +181,7 @@ impl Kind {
         }
     }
 
-    fn url(&self) -> &Base {
+    fn url(&self) -> &BaseUrl {
         match self {
             Kind::Tablebase(config) => &config.url,
             Kind::Cloud(config) => &config.url,
@@ -204,10 +206,10 @@ impl Kind {
     }
 
     /// Where in the answer it is said.
-    fn end(&self) -> End {
+    fn end(&self) -> ReadUntil {
         match self {
             Kind::Explorer(config) => explorer::end(config),
-            Kind::Tablebase(_) | Kind::Cloud(_) => End::Whole,
+            Kind::Tablebase(_) | Kind::Cloud(_) => ReadUntil::End,
         }
     }
 

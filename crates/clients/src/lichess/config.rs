@@ -3,7 +3,7 @@
 use std::{env, fmt, num::NonZeroU32, path::PathBuf};
 
 use serde::{Deserializer, de::Error};
-use zeitnot_net::http::Base;
+use zeitnot_net::http::BaseUrl;
 use zeitnot_wire::lichess::{Speed, Token};
 
 use super::{
@@ -23,7 +23,7 @@ settings! {
     /// Where to play, with whose token, and how much.
     pub struct Config {
         /// The server.
-        url: Base = Base::default(),
+        url: BaseUrl = BaseUrl::default(),
         /// A private file with nothing but the token.
         token_file: Option<PathBuf> = None,
         /// The environment variable with the token, if not the default one.

@@ -9,7 +9,7 @@ use reqwest::{
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
 };
 use tokio::time::timeout;
-use zeitnot_net::http::{self, Base, End, told};
+use zeitnot_net::http::{self, BaseUrl, ReadUntil, root_cause};
 use zeitnot_wire::{
     Message, WireError,
     lichess::{Failure, RateLimit, Token},
@@ -98,7 +98,7 @@ impl HttpError {
 
 impl From<reqwest::Error> for HttpError {
     fn from(error: reqwest::Error) -> HttpError {
-        HttpError::Network(told(error))
+        HttpError::Network(root_cause(error))
     }
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct Http(Arc<Inner>);
 struct Inner {
     requests: Client,
     streams: Client,
-    base: Base,
+    base: BaseUrl,
     timeouts: Timeouts,
     limits: RateLimits,
     log: LogThrottle,
@@ -119,7 +119,7 @@ struct Inner {
 impl Http {
     /// Creates a client with this token; `account` appears in its user agent.
     pub(crate) fn new(
-        base: &Base,
+        base: &BaseUrl,
         token: &Token,
         account: Option<&str>,
         timeouts: &Timeouts,
@@ -129,7 +129,7 @@ impl Http {
         bearer.set_sensitive(true);
         let agent = format!("zeitnot/{} (user: {})", env!("CARGO_PKG_VERSION"), account.unwrap_or("unknown"));
         let client = || {
-            http::client(base.is_here(), &agent)
+            http::client(base.is_loopback(), &agent)
                 .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer.clone())]))
                 .connect_timeout(timeouts.connect)
                 .build()
@@ -144,7 +144,7 @@ impl Http {
         })))
     }
 
-    pub(crate) fn base(&self) -> &Base {
+    pub(crate) fn base(&self) -> &BaseUrl {
         &self.0.base
     }
 
@@ -276,5 +276,5 @@ fn timed_out() -> HttpError {
 }
 
 async fn body(response: Response) -> Result<String, HttpError> {
-    http::body(response, MAX_REPLY_BYTES, End::Whole).await.map_err(HttpError::Network)
+    http::body(response, MAX_REPLY_BYTES, ReadUntil::End).await.map_err(HttpError::Network)
 }

@@ -50,7 +50,7 @@ pub use matchmaking::matchmaker::is_offered;
 use records::pgn_writer::PgnWriter;
 pub use teams::schedule::{Password, Tournament};
 pub use token::TokenError;
-pub use zeitnot_net::http::Base;
+pub use zeitnot_net::http::BaseUrl;
 
 /// Until the last games are written when the program ends.
 const PGN_TIMEOUT: Duration = Duration::from_secs(2);

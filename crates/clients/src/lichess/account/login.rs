@@ -7,7 +7,7 @@ use std::{
 };
 
 use backon::Retryable;
-use zeitnot_net::http::Base;
+use zeitnot_net::http::BaseUrl;
 use zeitnot_wire::lichess::{Token, User, UserId};
 
 use super::super::{
@@ -40,7 +40,7 @@ pub(crate) struct AccountLock((String, UserId));
 
 impl AccountLock {
     /// Returns `None` if another session uses the account.
-    pub(crate) fn acquire(server: &Base, user: &UserId) -> Option<AccountLock> {
+    pub(crate) fn acquire(server: &BaseUrl, user: &UserId) -> Option<AccountLock> {
         let account = (server.to_string(), user.clone());
         let is_free = IN_USE.lock().unwrap_or_else(PoisonError::into_inner).insert(account.clone());
         is_free.then_some(AccountLock(account))
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn an_account_has_one_session() {
-        let (base, other) = (Base::default(), Base::try_from("http://127.0.0.1:1".to_owned()).unwrap());
+        let (base, other) = (BaseUrl::default(), BaseUrl::try_from("http://127.0.0.1:1".to_owned()).unwrap());
         let user = "taken".parse().unwrap();
         let first = AccountLock::acquire(&base, &user);
         assert!(first.is_some() && AccountLock::acquire(&base, &user).is_none());

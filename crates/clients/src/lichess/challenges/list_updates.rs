@@ -14,7 +14,7 @@ use tokio::{
 };
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{info, warn};
-use zeitnot_net::http::{self, End};
+use zeitnot_net::http::{self, ReadUntil};
 use zeitnot_wire::lichess::UserId;
 
 use super::{
@@ -93,8 +93,8 @@ impl Online {
             return;
         }
         // Not the account's client: these servers must not see its token.
-        let is_here = self.urls.iter().all(ListUrl::is_here);
-        let client = http::client(is_here, concat!("zeitnot/", env!("CARGO_PKG_VERSION")))
+        let is_loopback = self.urls.iter().all(ListUrl::is_loopback);
+        let client = http::client(is_loopback, concat!("zeitnot/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::limited(3))
             .connect_timeout(DOWNLOAD_TIMEOUT)
             .https_only(self.urls.iter().all(|url| url.as_str().starts_with("https:")))
@@ -128,7 +128,7 @@ impl Online {
 async fn names_at(client: &Client, url: &str) -> Result<HashSet<UserId>, HttpError> {
     let download = async {
         let response = client.get(url).send().await?.error_for_status()?;
-        http::body(response, MAX_LIST_BYTES as usize, End::Whole).await.map_err(HttpError::Network)
+        http::body(response, MAX_LIST_BYTES as usize, ReadUntil::End).await.map_err(HttpError::Network)
     };
     let late = |_| HttpError::Network("not complete in time".to_owned());
     let text = timeout(DOWNLOAD_TIMEOUT, download).await.map_err(late)??;

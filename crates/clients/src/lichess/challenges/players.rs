@@ -10,7 +10,7 @@ use std::{
 
 use reqwest::Url;
 use serde::Deserialize;
-use zeitnot_net::http::is_here;
+use zeitnot_net::http::is_loopback;
 use zeitnot_wire::lichess::UserId;
 
 use super::super::settings::settings;
@@ -53,8 +53,8 @@ impl ListUrl {
         &self.0
     }
 
-    pub(crate) fn is_here(&self) -> bool {
-        Url::parse(&self.0).is_ok_and(|url| is_here(&url))
+    pub(crate) fn is_loopback(&self) -> bool {
+        Url::parse(&self.0).is_ok_and(|url| is_loopback(&url))
     }
 }
 
@@ -64,7 +64,7 @@ impl TryFrom<String> for ListUrl {
     fn try_from(text: String) -> Result<ListUrl, BadListUrl> {
         let url = Url::parse(text.trim()).map_err(|_| BadListUrl)?;
         let plain = url.has_host() && url.username().is_empty() && url.password().is_none();
-        let private = url.scheme() == "https" || (url.scheme() == "http" && is_here(&url));
+        let private = url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url));
         if plain && private { Ok(ListUrl(url.into())) } else { Err(BadListUrl) }
     }
 }

@@ -113,13 +113,13 @@ fn hint(error: &HttpError, scope: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use zeitnot_net::http::Base;
+    use zeitnot_net::http::BaseUrl;
 
     use super::{super::super::timeouts::Timeouts, *};
 
     #[tokio::test]
     async fn requests_are_sent_one_at_a_time() {
-        let nowhere = Base::try_from("http://127.0.0.1:1".to_owned()).unwrap();
+        let nowhere = BaseUrl::try_from("http://127.0.0.1:1".to_owned()).unwrap();
         let token = "lip_hush".parse().unwrap();
         let http = Http::new(&nowhere, &token, None, &Timeouts::default()).unwrap();
         let (team, tournament) = ("id = 'the-bots'", "id = 'abcdefgh'");
