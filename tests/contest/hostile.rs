@@ -1,4 +1,4 @@
-//! Bytes that no server of good will sends, and silence.
+//! Hostile bytes, and silence.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Which moves are sent, and which never are.
+//! Moves that are sent, and moves that must not be.
 
 use zeitnot_seat::{Event, Turn};
 
@@ -6,7 +6,7 @@ use crate::support::contest_server::{self, Client, Connection, Player, Server, T
 
 const AFTER_E4: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
 
-/// A game in which alice is asked for her first move.
+/// Starts a game and asks alice for her first move.
 async fn asked() -> (Server, Client, Connection, Player, Turn) {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::start(contest_server::hasty(&server.address()));

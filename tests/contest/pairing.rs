@@ -1,4 +1,4 @@
-//! From pairing to seat, and all the ways in which no game comes of it.
+//! From pairing to seat, and pairings without a game.
 
 use zeitnot_rules::Color;
 use zeitnot_seat::Event;

@@ -1,4 +1,4 @@
-//! Servers that are not there yet, that go away, or that do not let us in.
+//! Servers that are not up yet, that go away, or that refuse us.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ async fn a_refusal_is_shown_in_the_servers_words() {
     server.joined().await;
 }
 
-/// What a client says first, and this answer to it.
+/// Answers a client's first bytes with this text and returns them.
 async fn proxy(listener: TcpListener, answer: &str) -> String {
     let (mut stream, _) = listener.accept().await.unwrap();
     let mut bytes = [0; 4096];

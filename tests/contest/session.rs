@@ -1,4 +1,4 @@
-//! The session that was seen on the wire, over both transports, and whole games after it.
+//! A recorded session over both transports, and whole games.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::support::contest_server::{self, Client, Connection, Server, Transport
 
 const GAME: &str = "d779c3aae51c11f186c902fc00000001";
 
-/// GameHistory by line as in the protocol's document.
+/// Session of the protocol's documentation, line by line.
 async fn recorded(transport: Transport) {
     let server = Server::start(transport).await;
     let mut client = Client::start(contest_server::config(&server.address()));
@@ -70,7 +70,7 @@ async fn the_recorded_session_over_websocket() {
     recorded(Transport::Ws).await;
 }
 
-/// The server's part of a game: bob answers with his last legal move, up to a number of plies.
+/// Server side of a game: bob answers with his last legal move, up to a number of plies.
 async fn referee(wire: &mut Connection, game: &str, plies: usize) {
     let mut line = GameHistory::new(Chess::start());
     wire.begin(game).await;

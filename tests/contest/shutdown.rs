@@ -1,4 +1,4 @@
-//! Stopping in two steps.
+//! Stop in two steps.
 
 use crate::support::{
     contest_server::{self, Client, Server, Transport},

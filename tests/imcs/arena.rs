@@ -1,4 +1,4 @@
-//! The arena's IMCS as its clients see it, byte by byte.
+//! The arena's IMCS server, byte by byte.
 
 use std::time::Duration;
 
@@ -145,7 +145,7 @@ async fn a_whole_game() {
     imcs.stop().await;
 }
 
-/// The only file of games, all of it.
+/// Returns the text of the only file of games.
 fn record(folder: &tempfile::TempDir) -> String {
     let mut files = std::fs::read_dir(folder.path().join("games")).unwrap();
     let file = files.next().unwrap().unwrap().path();

@@ -1,4 +1,4 @@
-//! Our client against our client at our IMCS: some quick games, each to its end.
+//! Quick games between two of our clients on our IMCS server.
 
 use tokio::task::JoinHandle;
 use zeitnot_bot as bot;

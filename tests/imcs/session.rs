@@ -1,4 +1,4 @@
-//! Our client against a scripted IMCS.
+//! Our client against a scripted IMCS server.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Server {
         wire
     }
 
-    /// Logged in.
+    /// Accepts a client and logs it in.
     async fn visited(&self) -> Wire {
         let mut wire = self.accept().await;
         wire.expect("me alice hush", "201 hello alice").await;
@@ -40,7 +40,7 @@ impl Server {
         wire
     }
 
-    /// In a game against bob that was offered as number 7; we are White.
+    /// Accepts a client and starts game 7 against bob, with the client as White.
     async fn playing(&self) -> Wire {
         let mut wire = self.visited().await;
         wire.expect("list", "211 1 available games\r\n 7 bob B 1:00 1:00 1000 [offer]\r\n.").await;
@@ -63,7 +63,7 @@ impl Wire {
         (read > 0).then(|| line.trim_end().to_owned())
     }
 
-    /// Hears this line, and answers it.
+    /// Expects this line and answers it.
     async fn expect(&mut self, line: &str, answer: &str) {
         assert_eq!(self.hear().await.as_deref(), Some(line));
         self.say(answer).await;
@@ -130,7 +130,7 @@ struct Player {
 }
 
 impl Player {
-    /// The next event; when something was sent is of no matter here.
+    /// Returns the next event except `Sent`.
     async fn event(&mut self) -> Event {
         loop {
             match soon("an event", self.events.recv()).await.expect("a seat") {

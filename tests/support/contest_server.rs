@@ -1,6 +1,6 @@
-//! A scripted server of the contest protocol on real sockets, and a fake lobby for the player's side.
+//! Scripted contest server on real sockets, and a fake lobby on the player's side.
 //!
-//! The server speaks bytes by itself, not by `zeitnot_net`: what both got wrong would not be seen.
+//! The server does not use `zeitnot_net`, so that errors of that crate are not hidden.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl Server {
         }
     }
 
-    /// A player that has joined.
+    /// Accepts a client that joins.
     pub async fn joined(&self) -> Connection {
         let mut connection = self.accept().await;
         connection.expect("JOIN class alice").await;
@@ -81,14 +81,14 @@ impl Connection {
         }
     }
 
-    /// Anything at all; over TCP only.
+    /// Sends raw bytes; over TCP only.
     pub async fn bytes(&mut self, bytes: &[u8]) {
         let Connection::Tcp(socket) = self else { panic!("no raw bytes over WebSocket") };
         socket.write_all(bytes).await.unwrap();
         socket.flush().await.unwrap();
     }
 
-    /// The client's next line; `None` when it closed.
+    /// Returns the client's next line, or `None` after its close.
     pub async fn hear(&mut self) -> Option<String> {
         soon("a line of the client", async {
             match self {
@@ -117,7 +117,7 @@ impl Connection {
         assert_eq!(self.hear().await, None);
     }
 
-    /// Pairs alice (white) with bob, and begins.
+    /// Pairs alice (White) with bob and starts the game.
     pub async fn begin(&mut self, game: &str) {
         self.say(&format!("GAME_PAIRED {game} alice bob 10.00 0.10")).await;
         self.expect(&format!("ACK {game}")).await;
@@ -138,12 +138,12 @@ pub struct Client {
     task: JoinHandle<Result<(), ProtocolError>>,
 }
 
-/// As alice in the tournament `class`.
+/// Configuration of alice in the tournament `class`.
 pub fn config(address: &str) -> Config {
     toml::from_str(&format!("address = '{address}'\ntournament = 'class'\nplayer = 'alice'")).unwrap()
 }
 
-/// As above, and back soon.
+/// The same with short delays between attempts to connect.
 pub fn hasty(address: &str) -> Config {
     let delay = Duration::from_millis(10);
     let reconnect = Reconnect { min_delay: delay, max_delay: delay, stable_after: delay };
@@ -158,7 +158,7 @@ impl Client {
         Client { shutdown, games, task }
     }
 
-    /// The next game that is brought to the lobby.
+    /// Returns the next game that comes to the lobby.
     pub async fn game(&mut self) -> Player {
         let OpenSeat { info, reply } = soon("a game", self.games.recv()).await.unwrap();
         let (events, from_protocol) = mpsc::channel(64);
@@ -177,7 +177,7 @@ impl Client {
     }
 }
 
-/// The player's end of a seat.
+/// Player's end of a seat.
 pub struct Player {
     pub info: GameInfo,
     events: mpsc::Receiver<Event>,
@@ -185,8 +185,8 @@ pub struct Player {
 }
 
 impl Player {
-    /// The next event; `None`: the seat is gone. When a line left and when it was answered can be told
-    /// in either order, so `Sent` is heard by [`Player::sent`] only.
+    /// Returns the next event, or `None` after the end of the seat. `Sent` may come before or after the answer
+    /// to its line, so only [`Player::sent`] returns it.
     pub async fn event(&mut self) -> Option<Event> {
         loop {
             match soon("an event", self.events.recv()).await {
@@ -206,7 +206,7 @@ impl Player {
         }
     }
 
-    /// Passes over everything up to the next request.
+    /// Skips events up to the next request.
     pub async fn turn(&mut self) -> Turn {
         loop {
             match self.event().await {
@@ -217,7 +217,7 @@ impl Player {
         }
     }
 
-    /// Passes over everything up to the end.
+    /// Skips events up to the end.
     pub async fn ended(&mut self) -> String {
         loop {
             match self.event().await {
@@ -236,7 +236,7 @@ impl Player {
             .await;
     }
 
-    /// Plays by its own line, as the real player does, until the game is over.
+    /// Plays on its own board, as the real player does, until the game is over.
     pub async fn play_first_legal_moves(mut self) -> String {
         let mut line = GameHistory::new(Chess::parse(self.info.start.as_deref().unwrap()).unwrap());
         loop {

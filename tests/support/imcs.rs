@@ -1,4 +1,4 @@
-//! An arena that speaks IMCS, and clients that see each byte.
+//! Arena with IMCS, and clients that check each byte.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use zeitnot_arena::{Arena, Config, Summary};
 
 use crate::support::wait::soon;
 
-/// An arena with nothing but IMCS.
+/// Arena with nothing but IMCS.
 pub struct Imcs {
     pub address: String,
     pub folder: TempDir,
@@ -26,7 +26,7 @@ impl Imcs {
         Imcs::in_folder(tempfile::tempdir().unwrap()).await
     }
 
-    /// With the users that an earlier one has left there. Who is late is not waited for.
+    /// Starts with the users of an earlier run. Late moves lose at once.
     pub async fn in_folder(folder: TempDir) -> Imcs {
         let path = folder.path().display();
         let text = format!("games = '{path}/games'\n[imcs]\nlisten = '127.0.0.1:0'\nusers = '{path}/users'");
@@ -39,7 +39,7 @@ impl Imcs {
         Imcs { address, folder, shutdown, running }
     }
 
-    /// A connection that has heard the greeting.
+    /// Connects and reads the greeting.
     pub async fn connect(&self) -> Client {
         let stream = TcpStream::connect(&self.address).await.unwrap();
         stream.set_nodelay(true).unwrap();
@@ -48,14 +48,14 @@ impl Imcs {
         client
     }
 
-    /// Somebody new.
+    /// Registers a new user.
     pub async fn register(&self, name: &str) -> Client {
         let mut client = self.connect().await;
         client.ask(&format!("register {name} pw"), &format!("202 hello new user {name}\r\n")).await;
         client
     }
 
-    /// Alice (White) and Bob at the board, both with these seconds.
+    /// Starts a game between alice (White) and bob with these clocks.
     pub async fn game(&self, seconds: u32) -> (Client, Client) {
         let (mut alice, mut bob) = (self.register("alice").await, self.register("bob").await);
         alice.ask(&format!("offer W {seconds}"), "103 1 game waiting for offer acceptance\r\n").await;
@@ -77,7 +77,7 @@ impl Imcs {
     }
 }
 
-/// A client that sees each byte.
+/// Client that checks each byte.
 pub struct Client(BufStream<TcpStream>);
 
 impl Client {
@@ -90,14 +90,14 @@ impl Client {
         self.0.flush().await.unwrap();
     }
 
-    /// The next line with its end; empty at the close.
+    /// Returns the next line with its end; empty after the close.
     pub async fn line(&mut self) -> String {
         let mut line = String::new();
         soon("a line", self.0.read_line(&mut line)).await.unwrap();
         line
     }
 
-    /// Exactly these bytes come next.
+    /// Expects exactly these bytes.
     #[track_caller]
     pub fn hears(&mut self, expected: &str) -> impl Future<Output = ()> {
         let at = std::panic::Location::caller();
@@ -124,7 +124,7 @@ impl Client {
         }
     }
 
-    /// Passes over everything up to the prompt; returns it all.
+    /// Returns everything up to the prompt.
     pub async fn prompt(&mut self) -> String {
         let mut heard = String::new();
         loop {
@@ -137,13 +137,13 @@ impl Client {
         }
     }
 
-    /// Waits for the prompt, and answers.
+    /// Waits for the prompt and answers it.
     pub async fn play(&mut self, mv: &str) {
         self.prompt().await;
         self.say(mv).await;
     }
 
-    /// Everything up to the close.
+    /// Returns everything up to the close.
     pub async fn rest(&mut self) -> String {
         let mut rest = Vec::new();
         soon("the close", self.0.read_to_end(&mut rest)).await.unwrap();

@@ -1,5 +1,4 @@
-//! The TUC-Chess client against a server that speaks from a script: what it says, when, and how often; and
-//! what it makes of datagrams that are lost, doubled, swapped, or none.
+//! The TUC-Chess client against a scripted server, with datagrams that are lost, duplicated, reordered or invalid.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -21,7 +20,7 @@ use crate::support::{bot::lobby, wait::soon};
 /// So long nothing is said where nothing is to be said.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// A client that runs.
+/// Running client.
 struct Client {
     run: JoinHandle<Result<(), ProtocolError>>,
     shutdown: Shutdown,
@@ -45,7 +44,7 @@ impl Client {
     }
 }
 
-/// A server that says what the test says.
+/// Scripted server.
 struct Server {
     socket: UdpSocket,
     client: SocketAddr,
@@ -80,14 +79,14 @@ impl Server {
         self.socket.send_to(text.as_bytes(), self.client).await.unwrap();
     }
 
-    /// Seats the client.
+    /// Seats the client and starts the game.
     async fn seat(&mut self, side: &str) {
         assert_eq!(self.hear().await, "zeitnot");
         self.say(side).await;
         self.say("GB").await;
     }
 
-    /// A move of the client's: four digits, legal.
+    /// Returns the client's next datagram, which must be a legal move.
     async fn hear_move(&mut self, board: &Tuc) -> Move {
         let text = self.hear().await;
         assert_eq!(text.len(), 4, "{text:?}");
@@ -95,7 +94,7 @@ impl Server {
     }
 }
 
-/// What is told of a move without a prize, where nobody has any points.
+/// Plays a move without a prize and returns its announcement.
 fn told(board: &mut Tuc, mv: Move) -> String {
     board.play_for(mv, 0);
     let [white, black] = board.points().0.map(|points| points / 100);

@@ -1,4 +1,4 @@
-//! The arena's tables for TUC-Chess: raw clients over UDP, and whole games between bots of ours.
+//! The arena's tables for TUC-Chess: raw clients over UDP, and whole games between our bots.
 
 use std::{fs, net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::support::{bot::lobby, wait::soon};
 
 const QUIET: Duration = Duration::from_millis(200);
 
-/// An arena with one table.
+/// Arena with one table.
 struct Table {
     address: SocketAddr,
     folder: TempDir,
@@ -46,7 +46,7 @@ impl Table {
     }
 }
 
-/// A player that says what the test says.
+/// Scripted player.
 struct Player(UdpSocket);
 
 impl Player {
@@ -72,7 +72,7 @@ impl Player {
     }
 }
 
-/// Two players who have heard that the game begins.
+/// Seats two players and starts the game.
 async fn seated(table: &Table) -> (Player, Player) {
     let (white, black) = (Player::new(table).await, Player::new(table).await);
     white.say("Anna").await;
