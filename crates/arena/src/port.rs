@@ -23,9 +23,6 @@ pub(crate) struct Port {
 
 impl Port {
     /// Binds the port.
-    ///
-    /// # Errors
-    /// [`ArenaError::Listen`] if that fails.
     pub(crate) async fn open(address: SocketAddr) -> Result<Port, ArenaError> {
         let error = |source| ArenaError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(error)?;

@@ -49,9 +49,6 @@ pub(crate) struct StoreActor {
 
 impl Store {
     /// Creates a new file in the folder, named after the tournament and the time.
-    ///
-    /// # Errors
-    /// [`ArenaError::Games`] if the folder or the file cannot be created.
     pub(crate) fn open(
         folder: &Path,
         tournament: &str,

@@ -48,9 +48,6 @@ pub(crate) struct Listener {
 
 impl Listener {
     /// Binds the port.
-    ///
-    /// # Errors
-    /// [`ArenaError::Listen`] if that fails.
     pub(crate) async fn bind(address: SocketAddr, transport: Transport) -> Result<Listener, ArenaError> {
         Ok(Listener { port: Port::open(address).await?, transport })
     }

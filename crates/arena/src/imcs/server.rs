@@ -34,9 +34,6 @@ pub(crate) struct Imcs {
 
 impl Imcs {
     /// Binds the port, reads the users, and creates the file for the games.
-    ///
-    /// # Errors
-    /// [`ArenaError`], which says what to change.
     pub(crate) async fn bind(config: Config, games: &Path, places: usize) -> Result<Imcs, ArenaError> {
         let port = Port::open(config.listen).await?;
         let users = Users::open(&config.users)?;

@@ -54,9 +54,6 @@ pub(super) enum RegisterError {
 
 impl Users {
     /// Reads the file, if there is one.
-    ///
-    /// # Errors
-    /// [`ArenaError::Users`] if it cannot be read, or a line of it.
     pub(super) fn open(path: &Path) -> Result<Users, ArenaError> {
         let error = |why: String| ArenaError::Users { path: path.to_owned(), why };
         match fs::read_to_string(path) {

@@ -20,9 +20,6 @@ pub trait Board {
     fn ply_count(&self) -> usize;
 
     /// Plays a move.
-    ///
-    /// # Errors
-    /// [`GameError::Move`] if it is unreadable or illegal; nothing is played then.
     fn play(&mut self, text: &str) -> Result<PlayedMove, GameError>;
 
     /// Returns the outcome by the rules, repetition included.

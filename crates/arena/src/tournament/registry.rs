@@ -96,9 +96,6 @@ impl TournamentRegistry {
     }
 
     /// Takes a seat in the tournament of that name.
-    ///
-    /// # Errors
-    /// [`JoinError`], in words for the player.
     pub(crate) async fn join(
         &self,
         tournament: &str,

@@ -37,9 +37,6 @@ pub(crate) struct Table {
 
 impl Table {
     /// Binds the port.
-    ///
-    /// # Errors
-    /// [`ArenaError`] if the port or the folder for games cannot be used.
     pub(crate) async fn open(config: TucConfig, folder: &Path) -> Result<Table, ArenaError> {
         let listen = |source| ArenaError::Listen { address: config.address, source };
         let socket = TableSocket::bind(config.address).await.map_err(listen)?;
