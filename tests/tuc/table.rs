@@ -150,8 +150,8 @@ async fn strangers_illegal_moves_and_doubled_datagrams_change_nothing() {
 }
 
 #[tokio::test]
-async fn an_unforgiving_table_ends_the_game_without_a_word() {
-    let table = Table::open("games = 1\nunforgiving = true").await;
+async fn a_strict_table_ends_the_game_without_a_word() {
+    let table = Table::open("games = 1\nstrict = true").await;
     let (white, black) = seated(&table).await;
     black.say("1020").await;
     let file = table.file(".txt");
@@ -162,7 +162,7 @@ async fn an_unforgiving_table_ends_the_game_without_a_word() {
 
 #[tokio::test]
 async fn who_does_not_move_does_not_keep_the_table() {
-    let table = Table::open("games = 2\npatience = '300ms'").await;
+    let table = Table::open("games = 2\nmove_timeout = '300ms'").await;
     seated(&table).await;
     tokio::time::sleep(Duration::from_millis(600)).await;
     seated(&table).await;
@@ -183,7 +183,7 @@ async fn play(address: SocketAddr, name: &str, kind: Kind, games: u32, move_time
 #[tokio::test(flavor = "multi_thread")]
 async fn bots_of_ours_play_whole_games_and_thinking_pays() {
     const GAMES: u32 = 3;
-    let table = Table::open(&format!("games = {GAMES}\nunforgiving = true\nrules = '2021'")).await;
+    let table = Table::open(&format!("games = {GAMES}\nstrict = true\nrules = '2021'")).await;
     let strong = play(table.address, "strong", Kind::Search, GAMES, "60ms");
     let weak = play(table.address, "weak", Kind::Random, GAMES, "60ms");
     soon("the games end", async { tokio::join!(strong, weak) }).await;

@@ -31,12 +31,12 @@ pub struct TucConfig {
     #[serde(default = "countdown", with = "humantime_serde")]
     pub countdown: Duration,
     /// Time without a move after which a game is aborted.
-    #[serde(default = "patience", with = "humantime_serde")]
-    pub patience: Duration,
+    #[serde(default = "move_timeout", with = "humantime_serde")]
+    pub move_timeout: Duration,
     /// Whether any datagram but a legal move ends the game without a word, as in the original. Otherwise such a
     /// datagram is logged and ignored.
     #[serde(default)]
-    pub unforgiving: bool,
+    pub strict: bool,
 }
 
 impl TucConfig {
@@ -50,8 +50,8 @@ impl TucConfig {
             prize_chance: None,
             worth_chance: None,
             countdown: countdown(),
-            patience: patience(),
-            unforgiving: false,
+            move_timeout: move_timeout(),
+            strict: false,
         }
     }
 
@@ -97,6 +97,6 @@ fn countdown() -> Duration {
     Duration::from_secs(3)
 }
 
-fn patience() -> Duration {
+fn move_timeout() -> Duration {
     Duration::from_secs(600)
 }

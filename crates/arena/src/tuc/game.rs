@@ -75,7 +75,7 @@ impl<'t> Game<'t> {
             position.play_for(mv, if fastrand::f64() < worth_chance { POINT } else { 0 });
         };
         let board = ServedGame::new(Tuc::start_by(config.rules), play);
-        let untimed = Untimed { plies: usize::MAX, limit: config.patience, expiry: Expiry::Abort };
+        let untimed = Untimed { plies: usize::MAX, limit: config.move_timeout, expiry: Expiry::Abort };
         let rules = RefereeRules { untimed: Some(untimed), ..RefereeRules::default() };
         let now = Instant::now();
         Game {
@@ -115,9 +115,9 @@ impl<'t> Game<'t> {
     async fn hear(&mut self, text: &str, from: SocketAddr) -> Result<(), Stop> {
         let (mover, asked, now) = (self.referee.turn(), self.referee.asked(), Instant::now());
         let address = self.players[mover].address;
-        let unforgiving = self.config.unforgiving;
+        let strict = self.config.strict;
         // The original compares the machine, not the port.
-        let is_mover = if unforgiving { from.ip() == address.ip() } else { from == address };
+        let is_mover = if strict { from.ip() == address.ip() } else { from == address };
         let mv = Move::parse(text).filter(|_| is_mover);
         let Some(mv) = mv.filter(|_| self.referee.play(mover, text, now, None).is_ok()) else {
             if is_mover {
@@ -125,7 +125,7 @@ impl<'t> Game<'t> {
             } else {
                 debug!(%from, "{text:?} from somebody who is not to move");
             }
-            if unforgiving {
+            if strict {
                 self.referee.end(None, Cause::IllegalMove, now);
             }
             return Ok(());

@@ -2,7 +2,7 @@
 //!
 //! It behaves as the original: a legal move is played, both hear of it, and nothing is said twice. What the original
 //! does not survive (a datagram from somebody else, an illegal move) is reported and ignored, unless the table is
-//! configured to be as unforgiving.
+//! configured to be as strict.
 
 use std::{
     net::SocketAddr,
@@ -82,7 +82,7 @@ impl Table {
     }
 
     /// Waits for a name, and gives its sender a seat. A seated player gets no second seat, unless the table is as
-    /// unforgiving as the original.
+    /// strict as the original.
     async fn seat(
         &self,
         seat: FromServer,
@@ -94,7 +94,7 @@ impl Table {
             let name = printable(&String::from_utf8_lossy(&datagram), MAX_NAME);
             let is_seated = taken.is_some_and(|player| player.address == address);
             let is_move = Move::parse(&name).is_some();
-            if !self.config.unforgiving && (is_seated || is_move) {
+            if !self.config.strict && (is_seated || is_move) {
                 warn!(%address, "ignored {name:?}: waiting for a player's name");
                 continue;
             }
