@@ -11,7 +11,7 @@ mod factory;
 mod faulty;
 mod huge_pages;
 mod limits;
-pub mod mcts;
+mod mcts;
 pub mod priority;
 pub mod process;
 pub mod random;

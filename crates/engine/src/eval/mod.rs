@@ -15,7 +15,7 @@ use super::{
     syzygy::{TablebaseProbe, Tablebases},
 };
 
-pub mod chess;
+pub(crate) mod chess;
 mod minichess;
 mod pesto;
 mod tuc;

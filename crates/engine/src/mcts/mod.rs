@@ -35,15 +35,15 @@ use tree::Tree;
 use worker::{Shared, Worker};
 
 /// MCTS with random playouts.
-pub type Uct<G> = Mcts<G, uct::UctPolicy>;
+pub(crate) type Uct<G> = Mcts<G, uct::UctPolicy>;
 /// MCTS with static evaluation.
-pub type Puct<G> = Mcts<G, puct::PuctPolicy<G>>;
+pub(crate) type Puct<G> = Mcts<G, puct::PuctPolicy<G>>;
 
 /// Iterations of a search to depth 0; each ply doubles them.
 const ITERATIONS_AT_DEPTH_0: u64 = 64;
 
 /// Monte Carlo tree search with one policy.
-pub struct Mcts<G: EngineGame, F> {
+pub(crate) struct Mcts<G: EngineGame, F> {
     evaluator: G::Evaluator,
     tree: Tree,
     /// Position at the root of the tree; `None` if the tree is empty or outdated.
@@ -57,7 +57,7 @@ pub struct Mcts<G: EngineGame, F> {
 impl<G: EngineGame, F: Policy<G>> Mcts<G, F> {
     /// Creates a search with this many threads and a tree of at most this many MiB, less if memory is short. A full
     /// tree is searched on without growing.
-    pub fn new(mib: usize, threads: usize) -> Self {
+    pub(crate) fn new(mib: usize, threads: usize) -> Self {
         Self::with_nodes(mib.saturating_mul(1 << 20) / size_of::<Node>(), threads)
     }
 

@@ -43,7 +43,7 @@ impl Proof {
     const LOST: u16 = 1 << 15;
 
     /// Value of a proved result.
-    pub fn value(self) -> Option<f32> {
+    pub(crate) fn value(self) -> Option<f32> {
         match self {
             Proof::Open => None,
             Proof::Drawn => Some(0.0),
@@ -53,7 +53,7 @@ impl Proof {
     }
 
     /// Rank for move choice: quick wins first, slow losses last.
-    pub fn rank(self) -> i32 {
+    pub(crate) fn rank(self) -> i32 {
         match self {
             Proof::Won(plies) => i32::from(Proof::LOST - plies),
             Proof::Lost(plies) => i32::from(plies) - i32::from(Proof::LOST),
@@ -82,7 +82,7 @@ impl Proof {
 
 impl Node {
     /// Resets this to an unvisited node.
-    pub fn reset(&self, mv: Packed, prior: f32) {
+    pub(crate) fn reset(&self, mv: Packed, prior: f32) {
         self.sum.store(0, Relaxed);
         self.visits.store(0, Relaxed);
         self.first.store(0, Relaxed);
@@ -93,48 +93,48 @@ impl Node {
     }
 
     /// The move leading to the node.
-    pub fn mv(&self) -> Packed {
+    pub(crate) fn mv(&self) -> Packed {
         Packed(self.mv.load(Relaxed))
     }
 
     /// Prior probability of the move.
-    pub fn prior(&self) -> f32 {
+    pub(crate) fn prior(&self) -> f32 {
         f32::from(self.prior.load(Relaxed)) / f32::from(u16::MAX)
     }
 
     /// Number of visits, including those in progress.
-    pub fn visits(&self) -> u32 {
+    pub(crate) fn visits(&self) -> u32 {
         self.visits.load(Relaxed)
     }
 
     /// Mean value from -1 to 1; `None` if not visited.
-    pub fn mean(&self) -> Option<f32> {
+    pub(crate) fn mean(&self) -> Option<f32> {
         let visits = self.visits();
         // Another thread may have updated only one of the two counters.
         (visits > 0).then(|| (self.sum.load(Relaxed) as f32 / (visits as f32 * ONE as f32)).clamp(-1.0, 1.0))
     }
 
     /// Begins a visit with a virtual loss, so that other threads go elsewhere.
-    pub fn add_virtual_loss(&self) {
+    pub(crate) fn add_virtual_loss(&self) {
         self.sum.fetch_sub(ONE, Relaxed);
         self.visits.fetch_add(1, Relaxed);
     }
 
     /// Ends a visit: replaces the virtual loss by the value.
-    pub fn add_result(&self, value: f32) {
+    pub(crate) fn add_result(&self, value: f32) {
         self.sum.fetch_add(ONE + (value * ONE as f32) as i64, Relaxed);
     }
 
-    pub fn proof(&self) -> Proof {
+    pub(crate) fn proof(&self) -> Proof {
         Proof::from_bits(self.proof.load(Relaxed))
     }
 
-    pub fn prove(&self, proof: Proof) {
+    pub(crate) fn prove(&self, proof: Proof) {
         self.proof.store(proof.to_bits(), Relaxed);
     }
 
     /// Index of the first child and number of children.
-    pub fn children(&self) -> Option<(u32, u16)> {
+    pub(crate) fn children(&self) -> Option<(u32, u16)> {
         match self.first.load(Acquire) {
             0 | CLAIMED => None,
             first => Some((first, self.count.load(Relaxed))),
@@ -142,12 +142,12 @@ impl Node {
     }
 
     /// Claims the expansion of the node for this thread, which must then call [`Node::set_children`].
-    pub fn claim_expansion(&self) -> bool {
+    pub(crate) fn claim_expansion(&self) -> bool {
         self.first.compare_exchange(0, CLAIMED, Relaxed, Relaxed).is_ok()
     }
 
     /// Publishes the children; `None` leaves the node a leaf.
-    pub fn set_children(&self, children: Option<(u32, u16)>) {
+    pub(crate) fn set_children(&self, children: Option<(u32, u16)>) {
         let (first, count) = children.unwrap_or_default();
         self.count.store(count, Relaxed);
         self.first.store(first, Release);

@@ -6,10 +6,10 @@ use super::node::Node;
 use crate::eval::{EngineGame, State};
 
 /// Prior probability of each move of a position, in their order.
-pub type Priors = Moves<f32>;
+pub(crate) type Priors = Moves<f32>;
 
 /// Policy of the search; each thread has its own.
-pub trait Policy<G: EngineGame>: Default + Send {
+pub(crate) trait Policy<G: EngineGame>: Default + Send {
     /// Number of visits after which a leaf is expanded.
     const EXPAND_AFTER: u32;
     /// Whether wins and losses are proved (MCTS-Solver).
@@ -29,21 +29,21 @@ pub trait Policy<G: EngineGame>: Default + Send {
 }
 
 /// Statistics of a child.
-pub struct ChildStats<'t>(pub(super) &'t Node);
+pub(crate) struct ChildStats<'t>(pub(super) &'t Node);
 
 impl ChildStats<'_> {
     /// Number of visits, including those in progress.
-    pub fn visits(&self) -> f32 {
+    pub(crate) fn visits(&self) -> f32 {
         self.0.visits() as f32
     }
 
     /// Mean value for the side that chooses; `None` if not visited.
-    pub fn mean(&self) -> Option<f32> {
+    pub(crate) fn mean(&self) -> Option<f32> {
         self.0.mean()
     }
 
     /// Prior probability of the move.
-    pub fn prior(&self) -> f32 {
+    pub(crate) fn prior(&self) -> f32 {
         self.0.prior()
     }
 }

@@ -28,7 +28,7 @@ const QUIESCENCE_PLIES: u32 = 8;
 const DELTA: i32 = 150;
 
 /// PUCT policy, see the module documentation.
-pub struct PuctPolicy<G: EngineGame> {
+pub(crate) struct PuctPolicy<G: EngineGame> {
     evaluator: G::Evaluator,
 }
 

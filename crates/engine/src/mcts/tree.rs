@@ -23,7 +23,7 @@ pub(super) struct Tree {
 
 impl Tree {
     /// Creates a root with room for this many nodes, fewer if memory is short.
-    pub fn new(nodes: usize) -> Tree {
+    pub(crate) fn new(nodes: usize) -> Tree {
         let mut nodes = nodes.clamp(1 + MAX_MOVES, MAX_NODES);
         loop {
             match bytemuck::allocation::try_zeroed_slice_box(nodes) {
@@ -33,33 +33,33 @@ impl Tree {
         }
     }
 
-    pub fn root(&self) -> &Node {
+    pub(crate) fn root(&self) -> &Node {
         &self.nodes[ROOT as usize]
     }
 
     /// Children of a node; empty for a leaf.
-    pub fn children(&self, node: &Node) -> &[Node] {
+    pub(crate) fn children(&self, node: &Node) -> &[Node] {
         let (first, count) = node.children().unwrap_or_default();
         &self.nodes[first as usize..][..usize::from(count)]
     }
 
     /// Number of nodes in use.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.used.load(Relaxed) as usize
     }
 
     /// Fill level in permille.
-    pub fn hashfull(&self) -> u16 {
+    pub(crate) fn hashfull(&self) -> u16 {
         (self.len() * 1000 / self.nodes.len()) as u16
     }
 
     /// Returns whether the children of a node may not fit.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.len() + MAX_MOVES > self.nodes.len()
     }
 
     /// Expands a claimed node.
-    pub fn expand(&self, node: &Node, children: impl ExactSizeIterator<Item = (Packed, f32)>) {
+    pub(crate) fn expand(&self, node: &Node, children: impl ExactSizeIterator<Item = (Packed, f32)>) {
         let count = children.len() as u16;
         let room = self.used.fetch_update(Relaxed, Relaxed, |used| {
             used.checked_add(u32::from(count)).filter(|&end| end as usize <= self.nodes.len())
@@ -73,20 +73,20 @@ impl Tree {
     }
 
     /// Clears the tree.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.used = AtomicU32::new(1);
         self.root().reset(Packed::NONE, 0.0);
     }
 
     /// Best known child: by proof, then by visits.
-    pub fn best(&self, node: &Node) -> Option<&Node> {
+    pub(crate) fn best(&self, node: &Node) -> Option<&Node> {
         let known =
             self.children(node).iter().filter(|child| child.visits() > 0 || child.proof() != Proof::Open);
         known.max_by_key(|child| (child.proof().rank(), child.visits()))
     }
 
     /// Proves a node by its children if possible: one winning child suffices, otherwise all must be proved.
-    pub fn prove_by_children(&self, node: &Node) -> bool {
+    pub(crate) fn prove_by_children(&self, node: &Node) -> bool {
         let children = self.children(node);
         let won = children.iter().filter_map(|child| match child.proof() {
             Proof::Won(plies) => Some(plies),
@@ -112,7 +112,7 @@ impl Tree {
     ///
     /// Children always follow their parents in the arena, so the kept blocks move down in arena order and each parent
     /// is placed before its children.
-    pub fn promote(&mut self, child: usize) {
+    pub(crate) fn promote(&mut self, child: usize) {
         let Some((first, _)) = self.root().children() else { return self.clear() };
         self.nodes.swap(first as usize + child, ROOT as usize);
         let mut used = ROOT + 1;

@@ -15,7 +15,7 @@ const MAX_PLAYOUT_PLIES: u32 = 512;
 
 /// UCT policy, see the module documentation.
 #[derive(Debug, Default)]
-pub struct UctPolicy {
+pub(crate) struct UctPolicy {
     rng: fastrand::Rng,
 }
 

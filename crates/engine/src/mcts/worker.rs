@@ -31,16 +31,16 @@ const FIRST_REPORT: u64 = 64;
 
 /// State that the threads of one search share.
 pub(super) struct Shared<'s, G: EngineGame> {
-    pub task: &'s Task<'s, G>,
-    pub evaluator: &'s G::Evaluator,
-    pub tree: &'s Tree,
+    pub(crate) task: &'s Task<'s, G>,
+    pub(crate) evaluator: &'s G::Evaluator,
+    pub(crate) tree: &'s Tree,
     /// Raised when the search is over.
-    pub done: StopFlag,
+    pub(crate) done: StopFlag,
     /// Iterations begun by all threads.
-    pub iterations: AtomicU64,
+    pub(crate) iterations: AtomicU64,
     /// Maximum number of iterations.
-    pub bound: u64,
-    pub began: Instant,
+    pub(crate) bound: u64,
+    pub(crate) began: Instant,
 }
 
 /// A running search thread.
@@ -69,7 +69,7 @@ enum Step<'s, M> {
 }
 
 impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
-    pub fn new(shared: &'s Shared<'s, G>, policy: &'s mut F) -> Self {
+    pub(crate) fn new(shared: &'s Shared<'s, G>, policy: &'s mut F) -> Self {
         let mut keys = shared.task.game.keys().to_vec();
         let (played, state) = (keys.len(), shared.evaluator.refresh(shared.task.game.now()));
         keys.reserve(usize::from(MAX_PLY) + 1);
@@ -77,7 +77,7 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
     }
 
     /// Runs the main thread: keeps the time, publishes and reports.
-    pub fn run_main(mut self, mut slice: Option<TimeSlice<'_>>) -> Report {
+    pub(crate) fn run_main(mut self, mut slice: Option<TimeSlice<'_>>) -> Report {
         let _others_stop = RaiseOnDrop(Some(&self.shared.done));
         let Shared { task, .. } = self.shared;
         let mut next_report = FIRST_REPORT;
@@ -107,7 +107,7 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
     }
 
     /// Runs a helper thread until the main thread is done.
-    pub fn run_helper(mut self) {
+    pub(crate) fn run_helper(mut self) {
         while self.iterate() {}
     }
 
@@ -199,7 +199,7 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
     }
 
     /// Expands the root with the requested moves, unless it is expanded already.
-    pub fn expand_root(&mut self, moves: &mut Moves<G::Move>) {
+    pub(crate) fn expand_root(&mut self, moves: &mut Moves<G::Move>) {
         let (root, state) = (self.shared.tree.root(), self.state.clone());
         if root.claim_expansion() {
             self.expand_with(root, self.shared.task.game.now(), &state, moves);

@@ -21,7 +21,7 @@ const MAX_UPDATE: i32 = LIMIT / 4;
 
 /// Correction-history key of a position.
 #[derive(Copy, Clone, Debug)]
-pub struct CorrectionKey {
+pub(crate) struct CorrectionKey {
     side: Color,
     partial_keys: Option<PartialKeys>,
     last: Option<PieceTo>,
@@ -29,7 +29,7 @@ pub struct CorrectionKey {
 
 impl CorrectionKey {
     /// Key of a position and the move that led to it.
-    pub fn new<G: EngineGame>(
+    pub(crate) fn new<G: EngineGame>(
         position: &G,
         partial_keys: Option<PartialKeys>,
         last: Option<PieceTo>,
@@ -39,25 +39,25 @@ impl CorrectionKey {
 }
 
 /// Correction history of one search thread.
-pub struct Correction {
+pub(crate) struct Correction {
     partial_keys: Box<[[[i16; SIZE]; 2]; PartialKeys::COUNT]>,
     continuation: Box<[[i16; PieceTo::COUNT]; 2]>,
 }
 
 impl Correction {
     /// Creates empty tables.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Correction { partial_keys: bytemuck::zeroed_box(), continuation: bytemuck::zeroed_box() }
     }
 
     /// Clears all tables.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.partial_keys.as_flattened_mut().as_flattened_mut().fill(0);
         self.continuation.as_flattened_mut().fill(0);
     }
 
     /// Correction in centipawns; 0 where the evaluation has no partial keys.
-    pub fn get(&self, correction_key: &CorrectionKey) -> i32 {
+    pub(crate) fn get(&self, correction_key: &CorrectionKey) -> i32 {
         let Some(partial_keys) = correction_key.partial_keys else { return 0 };
         let side = correction_key.side as usize;
         let weighted = self.partial_keys.iter().zip(partial_keys.0).zip(PARTIAL_WEIGHTS);
@@ -70,7 +70,7 @@ impl Correction {
     }
 
     /// Records that a search of this depth differed from the evaluation by `error`.
-    pub fn update(&mut self, correction_key: &CorrectionKey, error: i32, depth: i32) {
+    pub(crate) fn update(&mut self, correction_key: &CorrectionKey, error: i32, depth: i32) {
         let Some(partial_keys) = correction_key.partial_keys else { return };
         let side = correction_key.side as usize;
         let step = (error * depth / UPDATE_DIVISOR).clamp(-MAX_UPDATE, MAX_UPDATE);

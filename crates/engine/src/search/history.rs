@@ -30,10 +30,10 @@ type ByMoves = [ByMove; PieceTo::COUNT];
 const CONTINUATION_PLIES: usize = 2;
 
 /// Previous moves, latest first; `None` for a null move or before the root.
-pub type PreviousMoves = [Option<PieceTo>; CONTINUATION_PLIES];
+pub(crate) type PreviousMoves = [Option<PieceTo>; CONTINUATION_PLIES];
 
 /// History scores of the quiet moves of a position.
-pub struct QuietScores<'h> {
+pub(crate) struct QuietScores<'h> {
     quiet: &'h ByMove,
     /// Continuation history of the previous moves, latest first.
     continued: [&'h ByMove; CONTINUATION_PLIES],
@@ -44,7 +44,7 @@ static NO_HISTORY: ByMove = [0; PieceTo::COUNT];
 
 impl QuietScores<'_> {
     /// Score of one move.
-    pub fn score(&self, mv: PieceTo) -> i32 {
+    pub(crate) fn score(&self, mv: PieceTo) -> i32 {
         let continued = self.continued.iter().map(|after| i32::from(after[mv.index()]));
         i32::from(self.quiet[mv.index()]) + continued.sum::<i32>()
     }
@@ -52,7 +52,7 @@ impl QuietScores<'_> {
 
 /// Histories of one search thread. Every game in progress has some, so they are kept small: continuation
 /// history does not distinguish colours, as the sides seldom move the same piece to the same square.
-pub struct History<G: Tactics> {
+pub(crate) struct History<G: Tactics> {
     /// Butterfly history by colour and move.
     quiet: Box<[ByMove; 2]>,
     /// Continuation history by previous move and move.
@@ -67,7 +67,7 @@ type Continuation = Box<[ByMoves]>;
 /// Pool of continuation histories, reused between games: freed ones would stay with the allocator for a while,
 /// and games that begin meanwhile would allocate more.
 #[derive(Default)]
-pub struct HistoryPool(Mutex<Vec<Continuation>>);
+pub(crate) struct HistoryPool(Mutex<Vec<Continuation>>);
 
 impl HistoryPool {
     /// Takes zeroed tables from the pool, or allocates them.
@@ -93,11 +93,11 @@ impl<G: Tactics> Drop for History<G> {
 }
 
 /// Quiet moves tried before the one that caused the cutoff.
-pub type TriedQuiets<M> = ArrayVec<M, 64>;
+pub(crate) type TriedQuiets<M> = ArrayVec<M, 64>;
 
 impl<G: Tactics> History<G> {
     /// Creates empty histories; the large tables come from the pool and return to it.
-    pub fn new(history_pool: Arc<HistoryPool>) -> Self {
+    pub(crate) fn new(history_pool: Arc<HistoryPool>) -> Self {
         History {
             quiet: bytemuck::zeroed_box(),
             continuation: history_pool.take(),
@@ -107,36 +107,36 @@ impl<G: Tactics> History<G> {
     }
 
     /// Clears all histories.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.quiet.as_flattened_mut().fill(0);
         self.continuation.as_flattened_mut().as_flattened_mut().fill(0);
         self.new_search();
     }
 
     /// Clears the killers: they belong to the plies of the previous search.
-    pub fn new_search(&mut self) {
+    pub(crate) fn new_search(&mut self) {
         self.killers.fill([None; 2]);
     }
 
     /// Killer moves of a ply.
-    pub fn killers(&self, ply: u16) -> [Option<G::Move>; 2] {
+    pub(crate) fn killers(&self, ply: u16) -> [Option<G::Move>; 2] {
         self.killers[ply as usize]
     }
 
     /// History score of a quiet move.
-    pub fn score(&self, position: &G, mv: G::Move, before: &PreviousMoves) -> i32 {
+    pub(crate) fn score(&self, position: &G, mv: G::Move, before: &PreviousMoves) -> i32 {
         self.quiet_scores(before, position.side()).score(position.piece_to(mv))
     }
 
     /// History scores of all quiet moves of a side after these previous moves.
-    pub fn quiet_scores(&self, before: &PreviousMoves, side: Color) -> QuietScores<'_> {
+    pub(crate) fn quiet_scores(&self, before: &PreviousMoves, side: Color) -> QuietScores<'_> {
         let continued =
             |back: usize| before[back].map_or(&NO_HISTORY, |before| &self.continuation[back][before.index()]);
         QuietScores { quiet: &self.quiet[side as usize], continued: std::array::from_fn(continued) }
     }
 
     /// Rewards a quiet move that caused a cutoff, and penalises those tried before it.
-    pub fn cutoff(
+    pub(crate) fn cutoff(
         &mut self,
         position: &G,
         mv: G::Move,
@@ -167,7 +167,7 @@ impl<G: Tactics> History<G> {
 }
 
 /// Adds a bonus with gravity: it weighs less the nearer the entry is to its limit.
-pub fn apply_bonus<const LIMIT: i32>(entry: &mut i16, bonus: i32) {
+pub(crate) fn apply_bonus<const LIMIT: i32>(entry: &mut i16, bonus: i32) {
     let old = i32::from(*entry);
     *entry = (old + bonus - old * bonus.abs() / LIMIT) as i16;
 }

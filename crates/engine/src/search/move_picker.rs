@@ -20,7 +20,7 @@ const VICTIM_WEIGHT: i32 = 16;
 
 /// Which moves are picked.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// All legal moves.
     All,
     /// [`Tactics::noisy_moves`] that do not lose material by static exchange evaluation.
@@ -29,13 +29,13 @@ pub enum Scope {
 
 /// A picked move.
 #[derive(Copy, Clone, Debug)]
-pub struct PickedMove<M> {
+pub(crate) struct PickedMove<M> {
     /// The move.
-    pub mv: M,
+    pub(crate) mv: M,
     /// Neither a capture nor a promotion.
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// History score of a quiet move.
-    pub history: i32,
+    pub(crate) history: i32,
 }
 
 /// Stage of the picker.
@@ -57,27 +57,27 @@ const SELECTION_PICKS: u8 = 3;
 
 /// The remaining moves of all nodes on the current line, with their scores; those of the deepest node are on
 /// top. A list in each stack frame would take far more memory.
-pub struct MoveStack<M>(Vec<(i32, M)>);
+pub(crate) struct MoveStack<M>(Vec<(i32, M)>);
 
 impl<M> MoveStack<M> {
     /// Reserves room for the longest line; the system commits the pages on first use.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         MoveStack(Vec::with_capacity((MAX_PLY as usize + 1) * MAX_MOVES))
     }
 
     /// Removes what a stopped search left.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 
     /// Returns whether no node holds moves.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 /// Picks the moves of one node, most promising first.
-pub struct MovePicker<G: Tactics> {
+pub(crate) struct MovePicker<G: Tactics> {
     scope: Scope,
     tt_move: Option<G::Move>,
     /// Start of this node's moves in the move stack.
@@ -89,12 +89,12 @@ pub struct MovePicker<G: Tactics> {
 
 impl<G: Tactics> MovePicker<G> {
     /// Starts with the table's move, which must be legal.
-    pub fn new(scope: Scope, tt_move: Option<G::Move>, move_stack: &MoveStack<G::Move>) -> Self {
+    pub(crate) fn new(scope: Scope, tt_move: Option<G::Move>, move_stack: &MoveStack<G::Move>) -> Self {
         MovePicker { scope, tt_move, bottom: move_stack.0.len(), stage: Stage::TtMove, picked: 0 }
     }
 
     /// Returns the next move. The nodes below must have removed their moves from the stack.
-    pub fn next(
+    pub(crate) fn next(
         &mut self,
         position: &G,
         history: &History<G>,
@@ -187,7 +187,7 @@ impl<G: Tactics> MovePicker<G> {
     }
 
     /// Removes the node's remaining moves from the stack.
-    pub fn finish(self, move_stack: &mut MoveStack<G::Move>) {
+    pub(crate) fn finish(self, move_stack: &mut MoveStack<G::Move>) {
         move_stack.0.truncate(self.bottom);
     }
 }

@@ -10,24 +10,24 @@ use super::MAX_PLY;
 const LINES: usize = MAX_PLY as usize + 1;
 
 /// Triangular table with one line for each ply.
-pub struct PvTable {
+pub(crate) struct PvTable {
     lines: Box<[[Packed; LINES]]>,
     lengths: [u8; LINES],
 }
 
 impl PvTable {
     /// Allocates all lines; the system commits their pages on first use.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         PvTable { lines: bytemuck::zeroed_slice_box(LINES), lengths: [0; LINES] }
     }
 
     /// Clears the line of a ply.
-    pub fn clear(&mut self, ply: u16) {
+    pub(crate) fn clear(&mut self, ply: u16) {
         self.lengths[ply as usize] = 0;
     }
 
     /// Sets the line of a ply to `mv` followed by the line of the next ply.
-    pub fn update(&mut self, ply: u16, mv: Packed) {
+    pub(crate) fn update(&mut self, ply: u16, mv: Packed) {
         let ply = ply as usize;
         if let [line, below, ..] = &mut self.lines[ply..] {
             let length = self.lengths[ply + 1] as usize;
@@ -38,7 +38,7 @@ impl PvTable {
     }
 
     /// Returns the line from the root.
-    pub fn root<G: Game>(&self, root: &G) -> Vec<G::Move> {
+    pub(crate) fn root<G: Game>(&self, root: &G) -> Vec<G::Move> {
         let mut now = root.clone();
         let line = self.lines[0].iter().take(self.lengths[0].into());
         let unpacked = line.map_while(|&packed| {

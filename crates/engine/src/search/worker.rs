@@ -48,7 +48,7 @@ struct StackEntry {
 }
 
 impl<G: Tactics> ThreadData<G> {
-    pub fn new(history_pool: Arc<HistoryPool>) -> Self {
+    pub(crate) fn new(history_pool: Arc<HistoryPool>) -> Self {
         let stack = vec![StackEntry { played: None, eval: None }; MAX_PLY as usize + 1];
         ThreadData {
             history: History::new(history_pool),
@@ -60,7 +60,7 @@ impl<G: Tactics> ThreadData<G> {
         }
     }
 
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.history.clear();
         self.correction.clear();
     }
@@ -76,20 +76,20 @@ pub(super) enum Role<'s> {
 
 /// A running search thread.
 pub(super) struct Worker<'s, G: EngineGame> {
-    pub shared: &'s Shared<'s, G>,
+    pub(crate) shared: &'s Shared<'s, G>,
     data: &'s mut ThreadData<G>,
     role: Role<'s>,
     /// Depth of the current iteration.
-    pub iteration: i32,
+    pub(crate) iteration: i32,
     /// Number of `data.keys` that belong to the game, not to the search.
     played_keys: usize,
     nodes: u64,
     /// Nodes already added to the shared counter.
     reported_nodes: u64,
     next_check: u64,
-    pub seldepth: u16,
+    pub(crate) seldepth: u16,
     root: RootEffort,
-    pub multipv: MultiPv<G::Move>,
+    pub(crate) multipv: MultiPv<G::Move>,
 }
 
 /// Nodes spent on the best root move in one iteration.
@@ -115,7 +115,7 @@ impl RootEffort {
 }
 
 impl<'s, G: EngineGame> Worker<'s, G> {
-    pub fn new(shared: &'s Shared<'s, G>, data: &'s mut ThreadData<G>, role: Role<'s>) -> Self {
+    pub(crate) fn new(shared: &'s Shared<'s, G>, data: &'s mut ThreadData<G>, role: Role<'s>) -> Self {
         data.history.new_search();
         data.move_stack.clear();
         data.keys.clear();
@@ -140,7 +140,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     }
 
     /// Runs iterative deepening until a limit is reached.
-    pub fn deepen(mut self) -> Report {
+    pub(crate) fn deepen(mut self) -> Report {
         let _others_stop = RaiseOnDrop(self.is_main().then_some(&self.shared.done));
         let root = self.shared.task.game.now();
         let state = self.shared.evaluator.refresh(root);
@@ -175,7 +175,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     }
 
     /// Publishes a new best root move, whose search began at this node count.
-    pub fn publish(&mut self, root: &G, mv: G::Move, score: Score, since: u64) {
+    pub(crate) fn publish(&mut self, root: &G, mv: G::Move, score: Score, since: u64) {
         if self.multipv.is_secondary() {
             return;
         }
@@ -185,7 +185,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     }
 
     /// Publishes the move to play.
-    pub fn publish_move(&self, mv: Packed, score: Score) {
+    pub(crate) fn publish_move(&self, mv: Packed, score: Score) {
         if self.is_main() {
             let depth = self.iteration as u16;
             self.shared.task.best.publish(Best { mv, score: self.shared.reported_score(score), depth });
@@ -193,12 +193,12 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     }
 
     /// Nodes searched by this thread.
-    pub fn nodes(&self) -> u64 {
+    pub(crate) fn nodes(&self) -> u64 {
         self.nodes
     }
 
     /// Share of the best root move in this iteration's nodes, in permille.
-    pub fn share(&self) -> u16 {
+    pub(crate) fn share(&self) -> u16 {
         self.root.share(self.nodes)
     }
 
@@ -209,34 +209,34 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     }
 
     /// Returns whether only some of the root moves are searched.
-    pub fn is_restricted(&self) -> bool {
+    pub(crate) fn is_restricted(&self) -> bool {
         !self.shared.task.limits.root_moves.is_empty() || self.multipv.is_secondary()
     }
 
     /// Returns whether a root move is to be searched: requested, and not yet the first of a line.
-    pub fn is_wanted(&self, mv: Packed) -> bool {
+    pub(crate) fn is_wanted(&self, mv: Packed) -> bool {
         let wanted = self.shared.wanted;
         (wanted.is_empty() || wanted.contains(&mv)) && !self.multipv.has(mv)
     }
 
-    pub fn all_nodes(&self) -> u64 {
+    pub(crate) fn all_nodes(&self) -> u64 {
         self.shared.nodes.load(Relaxed) + self.nodes - self.reported_nodes
     }
 
     /// Counts a node and stops the search at a limit.
     #[inline]
-    pub fn count(&mut self, ply: u16) -> Result<(), Stopped> {
+    pub(crate) fn count(&mut self, ply: u16) -> Result<(), Stopped> {
         self.nodes += 1;
         self.seldepth = self.seldepth.max(ply);
         if self.nodes < self.next_check { Ok(()) } else { self.check_limits() }
     }
 
     /// Checks the limits at the next node, after something slow.
-    pub fn check_limits_soon(&mut self) {
+    pub(crate) fn check_limits_soon(&mut self) {
         self.next_check = self.nodes;
     }
 
-    pub fn is_main(&self) -> bool {
+    pub(crate) fn is_main(&self) -> bool {
         matches!(self.role, Role::Main(_))
     }
 
@@ -256,7 +256,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     }
 
     /// Returns the score of a position where the game is over or repeats.
-    pub fn terminal_score(&self, position: &G, ply: u16) -> Option<Score> {
+    pub(crate) fn terminal_score(&self, position: &G, ply: u16) -> Option<Score> {
         match position.settled() {
             Outcome::Ongoing if self.is_repetition(position) => Some(Score::ZERO),
             Outcome::Ongoing => None,
@@ -294,7 +294,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     }
 
     /// Returns the position after a move, prefetching its table entry meanwhile.
-    pub fn child(&self, position: &G, mv: G::Move) -> G {
+    pub(crate) fn child(&self, position: &G, mv: G::Move) -> G {
         if let Some(key) = position.key_ahead(mv) {
             self.shared.table.prefetch(key);
         }
@@ -304,7 +304,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     }
 
     /// Searches the child that a move leads to.
-    pub fn search_child(
+    pub(crate) fn search_child(
         &mut self,
         node: (&G, &State<G>, u16),
         mv: G::Move,
@@ -321,7 +321,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     }
 
     /// Searches the position after a null move.
-    pub fn search_null_move(
+    pub(crate) fn search_null_move(
         &mut self,
         node: &Node<'_, G>,
         search: impl FnOnce(&mut Self) -> Result<Score, Stopped>,
@@ -334,29 +334,29 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     }
 
     /// The move at this ply; `None` for a null move.
-    pub fn move_at(&self, ply: u16) -> Option<PieceTo> {
+    pub(crate) fn move_at(&self, ply: u16) -> Option<PieceTo> {
         self.data.stack[ply as usize].played
     }
 
     /// The last two moves before this ply, latest first.
-    pub fn previous_moves(&self, ply: u16) -> PreviousMoves {
+    pub(crate) fn previous_moves(&self, ply: u16) -> PreviousMoves {
         [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.move_at(ply)))
     }
 
     /// Stores the static evaluation of this ply and returns whether it is higher than at our previous move.
-    pub fn update_improving(&mut self, ply: u16, eval: Option<Score>) -> bool {
+    pub(crate) fn update_improving(&mut self, ply: u16, eval: Option<Score>) -> bool {
         self.data.stack[ply as usize].eval = eval;
         let back = |plies| ply.checked_sub(plies).and_then(|ply| self.data.stack[ply as usize].eval);
         eval.zip(back(2).or_else(|| back(4))).is_some_and(|(now, then)| now > then)
     }
 
     /// Creates a move picker that starts with this move.
-    pub fn picker(&self, scope: Scope, tt_move: Option<G::Move>) -> MovePicker<G> {
+    pub(crate) fn picker(&self, scope: Scope, tt_move: Option<G::Move>) -> MovePicker<G> {
         MovePicker::new(scope, tt_move, &self.data.move_stack)
     }
 
     /// Returns the next move of a node.
-    pub fn pick(
+    pub(crate) fn pick(
         &mut self,
         picker: &mut MovePicker<G>,
         position: &G,
@@ -368,38 +368,38 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     }
 
     /// Drops the remaining moves of a node.
-    pub fn finish_moves(&mut self, picker: MovePicker<G>) {
+    pub(crate) fn finish_moves(&mut self, picker: MovePicker<G>) {
         picker.finish(&mut self.data.move_stack);
     }
 
     /// Rewards a quiet move that caused a cutoff, and penalises those tried before it.
-    pub fn update_history(&mut self, node: &Node<'_, G>, mv: G::Move, tried: &TriedQuiets<G::Move>) {
+    pub(crate) fn update_history(&mut self, node: &Node<'_, G>, mv: G::Move, tried: &TriedQuiets<G::Move>) {
         let before = self.previous_moves(node.ply);
         self.data.history.cutoff(node.position, mv, tried, &before, (node.ply, node.depth));
     }
 
-    pub fn pv(&mut self) -> &mut PvTable {
+    pub(crate) fn pv(&mut self) -> &mut PvTable {
         &mut self.data.pv
     }
 
     /// Uncorrected static evaluation.
-    pub fn raw_eval(&self, state: &State<G>, position: &G) -> Score {
+    pub(crate) fn raw_eval(&self, state: &State<G>, position: &G) -> Score {
         self.shared.evaluator.evaluate(state, position)
     }
 
     /// Correction-history key of the position at this ply.
-    pub fn correction_key(&self, state: &State<G>, position: &G, ply: u16) -> CorrectionKey {
+    pub(crate) fn correction_key(&self, state: &State<G>, position: &G, ply: u16) -> CorrectionKey {
         let last = ply.checked_sub(1).and_then(|ply| self.move_at(ply));
         CorrectionKey::new(position, self.shared.evaluator.partial_keys(state), last)
     }
 
     /// Static evaluation after correction history.
-    pub fn corrected_eval(&self, raw_eval: Score, correction_key: &CorrectionKey) -> Score {
+    pub(crate) fn corrected_eval(&self, raw_eval: Score, correction_key: &CorrectionKey) -> Score {
         raw_eval.offset(self.data.correction.get(correction_key))
     }
 
     /// Updates correction history with the score of a search.
-    pub fn update_correction(&mut self, node: &Node<'_, G>, score: Score) {
+    pub(crate) fn update_correction(&mut self, node: &Node<'_, G>, score: Score) {
         let error = score.get() - node.static_eval.get();
         self.data.correction.update(&node.correction_key, error, node.depth);
     }

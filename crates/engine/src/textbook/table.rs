@@ -21,36 +21,36 @@ pub(super) struct SimpleTable(Box<[Option<Entry>]>);
 /// Result of a searched position.
 #[derive(Copy, Clone)]
 pub(super) struct Entry {
-    pub key: Key,
+    pub(crate) key: Key,
     /// Best move.
-    pub mv: Packed,
+    pub(crate) mv: Packed,
     /// Score relative to the position, not to the root.
-    pub score: Score,
-    pub depth: u16,
-    pub bound: Bound,
+    pub(crate) score: Score,
+    pub(crate) depth: u16,
+    pub(crate) bound: Bound,
 }
 
 impl SimpleTable {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         SimpleTable(vec![None; SLOTS].into_boxed_slice())
     }
 
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.fill(None);
     }
 
     /// Fill level in permille, from a sample.
-    pub fn hashfull(&self) -> u16 {
+    pub(crate) fn hashfull(&self) -> u16 {
         self.0.iter().take(1000).flatten().count() as u16
     }
 
     /// Returns the entry of a key, at any depth.
-    pub fn probe(&self, key: Key) -> Option<Entry> {
+    pub(crate) fn probe(&self, key: Key) -> Option<Entry> {
         self.0[Self::slot(key)].filter(|entry| entry.key == key)
     }
 
     /// Stores an entry.
-    pub fn store(&mut self, entry: Entry) {
+    pub(crate) fn store(&mut self, entry: Entry) {
         self.0[Self::slot(entry.key)] = Some(entry);
     }
 

@@ -19,36 +19,36 @@ const LIMIT_CHECK_INTERVAL: u64 = 1024;
 /// State of one search.
 pub(super) struct TreeSearch<'w, G: EngineGame> {
     algorithm: Algorithm,
-    pub options: &'w Options,
-    pub evaluator: &'w G::Evaluator,
-    pub table: Option<&'w mut SimpleTable>,
+    pub(crate) options: &'w Options,
+    pub(crate) evaluator: &'w G::Evaluator,
+    pub(crate) table: Option<&'w mut SimpleTable>,
     limits: &'w Limits,
     stop: &'w StopFlag,
     /// Turn of a thinker that shares the machine.
-    pub slice: Option<TimeSlice<'w>>,
+    pub(crate) slice: Option<TimeSlice<'w>>,
     /// Number of positions visited.
-    pub nodes: u64,
+    pub(crate) nodes: u64,
     /// Longest line in plies.
-    pub seldepth: u16,
+    pub(crate) seldepth: u16,
     /// Depth of the current iteration.
-    pub horizon: u16,
+    pub(crate) horizon: u16,
 }
 
 /// Position in the tree.
 pub(super) struct Node<G: EngineGame> {
-    pub position: G,
+    pub(crate) position: G,
     state: State<G>,
     /// Distance from the root in plies.
-    pub ply: u16,
+    pub(crate) ply: u16,
     /// Remaining depth in plies.
-    pub depth: u16,
+    pub(crate) depth: u16,
 }
 
 /// Value and best move; no move at a leaf.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found<M> {
-    pub score: Score,
-    pub mv: Option<M>,
+    pub(crate) score: Score,
+    pub(crate) mv: Option<M>,
 }
 
 impl<M> From<Score> for Found<M> {
@@ -66,7 +66,7 @@ pub(super) enum Visit<M> {
 }
 
 impl<'w, G: EngineGame> TreeSearch<'w, G> {
-    pub fn new(
+    pub(crate) fn new(
         algorithm: Algorithm,
         options: &'w Options,
         evaluator: &'w G::Evaluator,
@@ -89,7 +89,7 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
     }
 
     /// Runs iterative deepening, reporting each finished depth, and returns the last result.
-    pub fn deepen(
+    pub(crate) fn deepen(
         &mut self,
         position: &G,
         depths: RangeInclusive<u16>,
@@ -124,7 +124,7 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
     }
 
     /// Counts a node and returns its moves or its outcome.
-    pub fn visit(&mut self, node: &Node<G>) -> Result<Visit<G::Move>, Stopped> {
+    pub(crate) fn visit(&mut self, node: &Node<G>) -> Result<Visit<G::Move>, Stopped> {
         self.count(node.ply)?;
         let position = &node.position;
         let mut outcome = position.settled();
@@ -142,7 +142,7 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
     }
 
     /// Returns the position after a move.
-    pub fn child(&self, node: &Node<G>, mv: G::Move) -> Node<G> {
+    pub(crate) fn child(&self, node: &Node<G>, mv: G::Move) -> Node<G> {
         let mut position = node.position.clone();
         position.play(mv);
         let state = self.evaluator.update(&node.state, &node.position, mv);
@@ -150,7 +150,7 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
     }
 
     /// Value of a leaf, exact within the window: by quiescence search if enabled, else the static evaluation.
-    pub fn leaf(
+    pub(crate) fn leaf(
         &mut self,
         node: &Node<G>,
         moves: Moves<G::Move>,
@@ -165,12 +165,12 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
     }
 
     /// Static evaluation of a position.
-    pub fn static_eval(&self, node: &Node<G>) -> Score {
+    pub(crate) fn static_eval(&self, node: &Node<G>) -> Score {
         self.evaluator.evaluate(&node.state, &node.position)
     }
 
     /// Returns whether only some root moves are searched.
-    pub fn is_restricted(&self) -> bool {
+    pub(crate) fn is_restricted(&self) -> bool {
         !self.limits.root_moves.is_empty()
     }
 

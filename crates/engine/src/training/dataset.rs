@@ -90,7 +90,7 @@ impl Dataset {
     }
 
     /// Adds a position with its target from White's point of view.
-    pub fn push(&mut self, example: &Example, target: f64) {
+    pub(crate) fn push(&mut self, example: &Example, target: f64) {
         let lists = [&example.counts.terms, &example.counts.dangers.white, &example.counts.dangers.black];
         let counts = lists.map(|list| {
             let first = self.counts.len() as u32;

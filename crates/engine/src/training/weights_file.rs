@@ -15,7 +15,7 @@ use super::{
 
 /// By the number of the term, in centipawns.
 #[rustfmt::skip]
-pub static WEIGHTS: [TaperedScore; COUNT] = [
+pub(crate) static WEIGHTS: [TaperedScore; COUNT] = [
 ";
 
 /// Weights in a line.

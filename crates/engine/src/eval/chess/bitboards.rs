@@ -3,49 +3,49 @@
 use shakmaty::{Bitboard, Color, File, Rank, Square};
 
 /// Adjacent files.
-pub fn adjacent_files(file: File) -> Bitboard {
+pub(crate) fn adjacent_files(file: File) -> Bitboard {
     let file = Bitboard::from_file(file);
     west(file) | east(file)
 }
 
-pub fn west(squares: Bitboard) -> Bitboard {
+pub(crate) fn west(squares: Bitboard) -> Bitboard {
     Bitboard(squares.0 >> 1 & !Bitboard::from_file(File::H).0)
 }
 
-pub fn east(squares: Bitboard) -> Bitboard {
+pub(crate) fn east(squares: Bitboard) -> Bitboard {
     Bitboard(squares.0 << 1 & !Bitboard::from_file(File::A).0)
 }
 
 /// Shifts one rank ahead.
-pub fn ahead(color: Color, squares: Bitboard) -> Bitboard {
+pub(crate) fn ahead(color: Color, squares: Bitboard) -> Bitboard {
     Bitboard(color.fold_wb(squares.0 << 8, squares.0 >> 8))
 }
 
 /// All ranks ahead of a rank.
-pub fn forward_ranks(color: Color, rank: Rank) -> Bitboard {
+pub(crate) fn forward_ranks(color: Color, rank: Rank) -> Bitboard {
     let rank = 8 * rank as u32;
     // Two shifts, as one by 64 bits would overflow.
     Bitboard(color.fold_wb(!0 << rank << 8, (1 << rank) - 1))
 }
 
 /// Squares of a file ahead of a square.
-pub fn forward_file(color: Color, square: Square) -> Bitboard {
+pub(crate) fn forward_file(color: Color, square: Square) -> Bitboard {
     Bitboard::from_file(square.file()) & forward_ranks(color, square.rank())
 }
 
 /// Attacks of pawns.
-pub fn pawn_attacks(color: Color, pawns: Bitboard) -> Bitboard {
+pub(crate) fn pawn_attacks(color: Color, pawns: Bitboard) -> Bitboard {
     let ahead = ahead(color, pawns);
     west(ahead) | east(ahead)
 }
 
 /// Rank from a side's point of view, from 0.
-pub fn relative_rank(color: Color, square: Square) -> usize {
+pub(crate) fn relative_rank(color: Color, square: Square) -> usize {
     color.fold_wb(square.rank(), square.rank().flip_vertical()) as usize
 }
 
 /// All squares of the same colour as this one.
-pub fn same_color_squares(square: Square) -> Bitboard {
+pub(crate) fn same_color_squares(square: Square) -> Bitboard {
     if Bitboard::LIGHT_SQUARES.contains(square) { Bitboard::LIGHT_SQUARES } else { Bitboard::DARK_SQUARES }
 }
 

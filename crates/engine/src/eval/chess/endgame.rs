@@ -8,7 +8,7 @@ use shakmaty::{Bitboard, Board, Color, Role, Square};
 use super::{bitboards::relative_rank, kpk, terms::piece_index};
 
 /// Scale factor that leaves the endgame score unchanged.
-pub const SCALE_NORMAL: i32 = 64;
+pub(crate) const SCALE_NORMAL: i32 = 64;
 
 /// Values of knight, bishop, rook and queen, in centipawns.
 const PIECE_VALUES: [i32; 4] = [320, 330, 500, 900];
@@ -16,7 +16,7 @@ const PIECE_VALUES: [i32; 4] = [320, 330, 500, 900];
 const KNOWN_WIN: i32 = 1_500;
 
 /// Scale factor of this side's endgame advantage, in parts of [`SCALE_NORMAL`].
-pub fn scale(board: &Board, strong: Color, passed: Bitboard) -> i32 {
+pub(crate) fn scale(board: &Board, strong: Color, passed: Bitboard) -> i32 {
     let own = board.by_color(strong);
     let pawns = (own & board.pawns()).count() as i32;
     let (ours, theirs) = (piece_material(board, strong), piece_material(board, !strong));
@@ -99,7 +99,7 @@ fn is_wrong_corner(board: &Board, strong: Color) -> bool {
 }
 
 /// Score of an ending against a bare king, from White's point of view; `None` if the terms suffice.
-pub fn bare_king(board: &Board, to_move: Color) -> Option<i32> {
+pub(crate) fn bare_king(board: &Board, to_move: Color) -> Option<i32> {
     let strong = Color::ALL.into_iter().find(|&color| !board.by_color(!color).more_than_one())?;
     let score = score_against_bare_king(board, strong, to_move)?;
     Some(strong.fold_wb(score, -score))

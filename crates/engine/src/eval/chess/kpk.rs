@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use shakmaty::{Bitboard, Color, Rank, Square, attacks};
 
 /// Returns whether the side with the pawn wins.
-pub fn is_won(strong: Color, king: Square, pawn: Square, other: Square, to_move: Color) -> bool {
+pub(crate) fn is_won(strong: Color, king: Square, pawn: Square, other: Square, to_move: Color) -> bool {
     // Normalise: White has the pawn, on files a to d.
     let turned = |square: Square| {
         let square = strong.fold_wb(square, square.flip_vertical());

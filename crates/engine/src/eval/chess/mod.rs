@@ -30,14 +30,14 @@ mod endgame;
 mod kpk;
 mod pawn_terms;
 mod piece_terms;
-pub mod tapered_score;
-pub mod terms;
-pub mod trace;
+pub(crate) mod tapered_score;
+pub(crate) mod terms;
+pub(crate) mod trace;
 mod weights;
 
 use tapered_score::TaperedScore;
 use trace::{Counts, Sum, Trace};
-pub use weights::WEIGHTS;
+pub(crate) use weights::WEIGHTS;
 
 /// Incrementally updated part of the evaluation.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Accumulator {
 }
 
 /// Phase at the start of a game; promotions may exceed it.
-pub const FULL_PHASE: i32 = 24;
+pub(crate) const FULL_PHASE: i32 = 24;
 
 /// Reversible plies after which an advantage counts half; as many make a draw.
 const HALF_LIFE: i32 = 100;
@@ -173,17 +173,17 @@ impl ChessEval {
 
 /// A position for the tuner: with the weights, it determines the score.
 #[derive(Clone, Debug)]
-pub struct Example {
+pub(crate) struct Example {
     /// Count of each term.
-    pub counts: Counts,
+    pub(crate) counts: Counts,
     /// Game phase: 1 in the middlegame, 0 in the endgame.
-    pub phase: f32,
+    pub(crate) phase: f32,
     /// Endgame scale factor by the side with the advantage, from 0 to 1.
-    pub scale: ByColor<f32>,
+    pub(crate) scale: ByColor<f32>,
 }
 
 /// Traces a position for the tuner; `None` for special endings, which have no terms.
-pub fn example(position: &Chess) -> Option<Example> {
+pub(crate) fn example(position: &Chess) -> Option<Example> {
     let (board, us) = (position.board(), position.turn());
     if endgame::bare_king(board, us).is_some() {
         return None;

@@ -16,15 +16,15 @@ use super::{
 
 /// Evaluation of a pawn structure.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct PawnEntry {
+pub(crate) struct PawnEntry {
     /// Score from White's point of view.
-    pub worth: TaperedScore,
+    pub(crate) worth: TaperedScore,
     /// Passed pawns of both sides.
-    pub passed: Bitboard,
+    pub(crate) passed: Bitboard,
 }
 
 /// Traces the pawn terms and returns the passed pawns.
-pub fn describe(board: &Board, to: &mut impl Trace) -> Bitboard {
+pub(crate) fn describe(board: &Board, to: &mut impl Trace) -> Bitboard {
     let mut passed = Bitboard::EMPTY;
     for us in Color::ALL {
         let ours = board.pawns() & board.by_color(us);
@@ -108,19 +108,19 @@ struct Slot {
 
 /// Lock-free pawn hash table, shared by the threads of a search.
 #[derive(Debug)]
-pub struct PawnTable(Box<[Slot]>);
+pub(crate) struct PawnTable(Box<[Slot]>);
 
 impl PawnTable {
     /// Entries: 48 KiB in all, as a search meets few pawn structures.
     const SLOTS: usize = 2_048;
 
     /// Creates an empty table.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         PawnTable(bytemuck::allocation::zeroed_slice_box(Self::SLOTS))
     }
 
     /// Returns the evaluation of the pawns of a board, cached by the key of its pawns and kings.
-    pub fn probe(&self, key: u64, board: &Board) -> PawnEntry {
+    pub(crate) fn probe(&self, key: u64, board: &Board) -> PawnEntry {
         let slot = &self.0[key as usize % Self::SLOTS];
         let (worth, passed) = (slot.worth.load(Relaxed), slot.passed.load(Relaxed));
         // Empty slots lack the edge bits.

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Attack maps of both sides, filled piece by piece.
-pub struct AttackMaps<'b> {
+pub(crate) struct AttackMaps<'b> {
     board: &'b Board,
     sides: ByColor<SideAttacks>,
 }
@@ -41,7 +41,7 @@ impl SideAttacks {
 const PIECES: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 
 /// Traces all terms but those of [`super::pawn_terms`] and the piece-square values.
-pub fn describe(board: &Board, passed: Bitboard, to: &mut impl Trace) {
+pub(crate) fn describe(board: &Board, passed: Bitboard, to: &mut impl Trace) {
     let mut maps = AttackMaps::new(board);
     for us in Color::ALL {
         for role in PIECES {

@@ -6,39 +6,39 @@ use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
 /// Middlegame and endgame centipawns of 16 bits each, added in one addition.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaperedScore(i32);
+pub(crate) struct TaperedScore(i32);
 
 /// Shorthand for tables of weights.
-pub const fn s(middlegame: i16, endgame: i16) -> TaperedScore {
+pub(crate) const fn s(middlegame: i16, endgame: i16) -> TaperedScore {
     TaperedScore((endgame as i32) << 16).plus(TaperedScore(middlegame as i32))
 }
 
 impl TaperedScore {
     /// Zero in both.
-    pub const ZERO: TaperedScore = TaperedScore(0);
+    pub(crate) const ZERO: TaperedScore = TaperedScore(0);
 
     /// Middlegame score.
-    pub const fn middlegame(self) -> i32 {
+    pub(crate) const fn middlegame(self) -> i32 {
         self.0 as i16 as i32
     }
 
     /// Endgame score; a negative middlegame score has borrowed one from it.
-    pub const fn endgame(self) -> i32 {
+    pub(crate) const fn endgame(self) -> i32 {
         (self.0.wrapping_add(0x8000) >> 16) as i16 as i32
     }
 
     /// Sum in constants, where `+` is not allowed.
-    pub const fn plus(self, other: TaperedScore) -> TaperedScore {
+    pub(crate) const fn plus(self, other: TaperedScore) -> TaperedScore {
         TaperedScore(self.0.wrapping_add(other.0))
     }
 
     /// Raw bits for the pawn hash table.
-    pub const fn to_bits(self) -> u32 {
+    pub(crate) const fn to_bits(self) -> u32 {
         self.0 as u32
     }
 
     /// Inverse of [`TaperedScore::to_bits`].
-    pub const fn from_bits(bits: u32) -> TaperedScore {
+    pub(crate) const fn from_bits(bits: u32) -> TaperedScore {
         TaperedScore(bits as i32)
     }
 }

@@ -6,23 +6,23 @@ use super::relative;
 
 /// Group of related terms, such as one for each rank.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub(crate) struct Group {
     /// First term.
-    pub first: usize,
+    pub(crate) first: usize,
     /// Number of terms.
-    pub len: usize,
+    pub(crate) len: usize,
 }
 
 impl Group {
     /// Returns one of its terms.
     #[inline]
-    pub const fn at(self, index: usize) -> usize {
+    pub(crate) const fn at(self, index: usize) -> usize {
         debug_assert!(index < self.len);
         self.first + index
     }
 
     /// Returns whether it contains a term.
-    pub const fn holds(self, term: usize) -> bool {
+    pub(crate) const fn holds(self, term: usize) -> bool {
         term >= self.first && term < self.first + self.len
     }
 }
@@ -32,15 +32,15 @@ macro_rules! terms {
         terms! { @ 0; $($(#[$doc])* $name: $len;)* }
 
         /// Every group with its name, in the order of the terms.
-        pub const GROUPS: &[(&str, Group)] = &[$((stringify!($name), $name)),*];
+        pub(crate) const GROUPS: &[(&str, Group)] = &[$((stringify!($name), $name)),*];
     };
     (@ $first:expr;) => {
         /// Number of terms.
-        pub const COUNT: usize = $first;
+        pub(crate) const COUNT: usize = $first;
     };
     (@ $first:expr; $(#[$doc:meta])* $name:ident: $len:expr; $($rest:tt)*) => {
         $(#[$doc])*
-        pub const $name: Group = Group { first: $first, len: $len };
+        pub(crate) const $name: Group = Group { first: $first, len: $len };
         terms! { @ $name.first + $name.len; $($rest)* }
     };
 }
@@ -123,27 +123,27 @@ terms! {
 }
 
 /// The king-danger terms, whose sum counts as in [`super::trace::penalty`].
-pub const DANGER: Group = Group { first: DANGER_ATTACKERS.first, len: COUNT - DANGER_ATTACKERS.first };
+pub(crate) const DANGER: Group = Group { first: DANGER_ATTACKERS.first, len: COUNT - DANGER_ATTACKERS.first };
 
 /// Terms of a piece on a square: material and piece-square value.
-pub const fn placed(piece: Piece, square: Square) -> [usize; 2] {
+pub(crate) const fn placed(piece: Piece, square: Square) -> [usize; 2] {
     let role = piece.role as usize - 1;
     [MATERIAL.at(role), square_term(role, relative(square, piece.color) as usize)]
 }
 
 /// Piece-square term of a role.
-pub const fn square_term(role: usize, square: usize) -> usize {
+pub(crate) const fn square_term(role: usize, square: usize) -> usize {
     let (rank, file) = (square / 8, square % 8);
     SQUARES.at(role * 32 + rank * 4 + if file < 4 { file } else { 7 - file })
 }
 
 /// Index of a role among knight, bishop, rook and queen.
-pub const fn piece_index(role: Role) -> usize {
+pub(crate) const fn piece_index(role: Role) -> usize {
     role as usize - Role::Knight as usize
 }
 
 /// 1 for White, -1 for Black.
-pub const fn sign(color: Color) -> i32 {
+pub(crate) const fn sign(color: Color) -> i32 {
     match color {
         Color::White => 1,
         Color::Black => -1,

@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Receives the terms of a position.
-pub trait Trace {
+pub(crate) trait Trace {
     /// Adds `count` times a term for a side.
     fn add(&mut self, side: Color, term: usize, count: i32);
 
@@ -19,7 +19,7 @@ pub trait Trace {
 
 /// Weighted sum of the terms, from White's point of view.
 #[derive(Copy, Clone, Debug, Default)]
-pub struct Sum {
+pub(crate) struct Sum {
     total: TaperedScore,
     danger: ByColor<TaperedScore>,
 }
@@ -38,12 +38,12 @@ impl Trace for Sum {
 
 impl Sum {
     /// Starts with a precomputed sum.
-    pub fn of(total: TaperedScore) -> Sum {
+    pub(crate) fn of(total: TaperedScore) -> Sum {
         Sum { total, ..Sum::default() }
     }
 
     /// Returns the sum, king danger included.
-    pub fn total(&self) -> TaperedScore {
+    pub(crate) fn total(&self) -> TaperedScore {
         let penalty = |danger: TaperedScore| {
             let [middlegame, endgame] = [danger.middlegame(), danger.endgame()].map(|part| part.max(0));
             s((middlegame * middlegame / MIDDLEGAME) as i16, (endgame / ENDGAME) as i16)
@@ -58,7 +58,7 @@ const MIDDLEGAME: i32 = 1_024;
 const ENDGAME: i32 = 16;
 
 /// Penalty for a king's danger in the middlegame and in the endgame, and the derivatives of both.
-pub fn penalty(danger: [f64; 2]) -> ([f64; 2], [f64; 2]) {
+pub(crate) fn penalty(danger: [f64; 2]) -> ([f64; 2], [f64; 2]) {
     let [middlegame, endgame] = danger.map(|part| part.max(0.0));
     let (by, linear) = (f64::from(MIDDLEGAME), f64::from(ENDGAME));
     let slope = if endgame > 0.0 { 1.0 / linear } else { 0.0 };
@@ -67,16 +67,16 @@ pub fn penalty(danger: [f64; 2]) -> ([f64; 2], [f64; 2]) {
 
 /// Count of each term in a position.
 #[derive(Clone, Debug)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// White's count minus Black's, by term.
-    pub terms: Box<[i16; COUNT]>,
+    pub(crate) terms: Box<[i16; COUNT]>,
     /// Danger counts of each king.
-    pub dangers: ByColor<Box<[i16; COUNT]>>,
+    pub(crate) dangers: ByColor<Box<[i16; COUNT]>>,
 }
 
 impl Counts {
     /// All zero.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let none = || Box::new([0; COUNT]);
         Counts { terms: none(), dangers: ByColor { black: none(), white: none() } }
     }

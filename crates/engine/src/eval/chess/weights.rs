@@ -7,7 +7,7 @@ use super::{
 
 /// By the number of the term, in centipawns.
 #[rustfmt::skip]
-pub static WEIGHTS: [TaperedScore; COUNT] = [
+pub(crate) static WEIGHTS: [TaperedScore; COUNT] = [
     // MATERIAL
     s(  73,  130), s( 336,  334), s( 359,  366), s( 477,  598), s(1054, 1073), s(   0,    0),
     // SQUARES

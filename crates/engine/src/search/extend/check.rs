@@ -6,6 +6,6 @@
 const MAX_GROWTH: i32 = 2;
 
 /// Returns the plies to add.
-pub fn plies(in_check: bool, ply: u16, iteration: i32) -> i32 {
+pub(crate) fn plies(in_check: bool, ply: u16, iteration: i32) -> i32 {
     i32::from(in_check && i32::from(ply) < MAX_GROWTH * iteration)
 }

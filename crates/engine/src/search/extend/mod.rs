@@ -1,3 +1,3 @@
 //! Extensions, one file each.
 
-pub mod check;
+pub(crate) mod check;

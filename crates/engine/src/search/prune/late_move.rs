@@ -11,7 +11,7 @@ const MAX_DEPTH: i32 = 6;
 const BASE_COUNT: i32 = 4;
 
 /// Returns whether to skip a move.
-pub fn skips<G: Tactics, K: NodeType>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
+pub(crate) fn skips<G: Tactics, K: NodeType>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
     if !node.is_prunable::<K>(MAX_DEPTH) || !candidate.quiet {
         return false;
     }

@@ -5,7 +5,7 @@
 use crate::{Score, search::Window};
 
 /// Narrows the window to the scores that can be reached at this ply; `Err` holds the score if none is left.
-pub fn narrow(window: Window, ply: u16) -> Result<Window, Score> {
+pub(crate) fn narrow(window: Window, ply: u16) -> Result<Window, Score> {
     let alpha = window.alpha.max(Score::mated_in(ply));
     let beta = window.beta.min(Score::mate_in(ply + 1));
     if alpha >= beta { Err(alpha) } else { Ok(Window { alpha, beta }) }

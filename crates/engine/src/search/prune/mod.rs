@@ -1,9 +1,9 @@
 //! Pruning techniques, one file each: `cut` prunes a whole node, `skips` a single move.
 
-pub mod futility;
-pub mod late_move;
-pub mod mate_distance;
-pub mod null_move;
-pub mod probcut;
-pub mod reverse_futility;
-pub mod see;
+pub(crate) mod futility;
+pub(crate) mod late_move;
+pub(crate) mod mate_distance;
+pub(crate) mod null_move;
+pub(crate) mod probcut;
+pub(crate) mod reverse_futility;
+pub(crate) mod see;

@@ -17,7 +17,7 @@ const IMPROVING_MARGIN: i32 = 50;
 const REDUCTION: i32 = 4;
 
 /// Returns the score of the node if it is pruned.
-pub fn cut<G: EngineGame, K: NodeType>(
+pub(crate) fn cut<G: EngineGame, K: NodeType>(
     worker: &mut Worker<'_, G>,
     node: &Node<'_, G>,
     state: &State<G>,

@@ -14,7 +14,7 @@ const MAX_DEPTH: i32 = 7;
 const MARGIN: i32 = 75;
 
 /// Returns the score of the node if it is pruned.
-pub fn cut<G: Tactics, K: NodeType>(node: &Node<'_, G>) -> Option<Score> {
+pub(crate) fn cut<G: Tactics, K: NodeType>(node: &Node<'_, G>) -> Option<Score> {
     if K::PV || node.in_check || node.depth > MAX_DEPTH || node.window.beta.is_decisive() {
         return None;
     }

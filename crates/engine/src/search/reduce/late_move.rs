@@ -25,7 +25,11 @@ static PLIES: LazyLock<[[i8; 64]; 64]> = LazyLock::new(|| {
 });
 
 /// Returns the reduction of a move's search, in plies.
-pub fn plies<G: Tactics, K: NodeType>(node: &Node<'_, G>, candidate: &Candidate<G::Move>, child: &G) -> i32 {
+pub(crate) fn plies<G: Tactics, K: NodeType>(
+    node: &Node<'_, G>,
+    candidate: &Candidate<G::Move>,
+    child: &G,
+) -> i32 {
     if node.depth < MIN_DEPTH || candidate.index < UNREDUCED_MOVES || !candidate.quiet {
         return 0;
     }

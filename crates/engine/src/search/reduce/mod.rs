@@ -1,4 +1,4 @@
 //! Reductions, one file each.
 
-pub mod internal_iterative;
-pub mod late_move;
+pub(crate) mod internal_iterative;
+pub(crate) mod late_move;
