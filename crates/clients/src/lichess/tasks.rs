@@ -5,10 +5,7 @@ use std::future::pending;
 use tokio::task::JoinSet;
 use tracing::{debug, error, warn};
 
-use super::{
-    http::{Http, HttpError},
-    rate_limits::RequestKind,
-};
+use super::{http::Http, rate_limits::RequestKind};
 
 /// Running requests whose replies matter to their owner. They end with it.
 #[derive(Debug)]
@@ -64,7 +61,6 @@ impl Background {
         self.tasks.spawn(async move {
             match http.post(kind, &path, form).await {
                 Ok(()) => debug!("{path}: done"),
-                Err(error @ HttpError::Unauthorized) => warn!("{path}: {error}"),
                 Err(error) if is_minor => debug!("{path}: {error}"),
                 Err(error) => warn!("{path}: {error}"),
             }

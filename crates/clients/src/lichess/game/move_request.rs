@@ -86,11 +86,11 @@ impl MoveRequests {
         self.sending.spawn(async move { (sent, move_sender::send(&http, &path, due, &moot).await) });
     }
 
-    /// Waits for the outcome of a move that was sent. Cancel safe.
-    pub(crate) async fn next(&mut self) -> (SentMove, SendOutcome) {
+    /// Waits for the outcome of a move that was sent; `None`: it became moot. Cancel safe.
+    pub(crate) async fn next(&mut self) -> (SentMove, Option<SendOutcome>) {
         while let Some(joined) = self.sending.join_next().await {
-            if let Ok((sent, Some(outcome))) = joined {
-                return (sent, outcome);
+            if let Ok(done) = joined {
+                return done;
             }
         }
         pending().await

@@ -161,14 +161,17 @@ impl GameSession {
             step = select! {
                 biased;
                 action = self.seat.actions.recv() => self.act(action).map_err(Interruption::from),
-                (sent, outcome) = self.requests.next() => {
-                    if matches!(outcome, SendOutcome::Unauthorized) {
+                (sent, outcome) = self.requests.next() => match outcome {
+                    None => Ok(()),
+                    Some(SendOutcome::Unauthorized) => {
                         return self.end("the token is not accepted any more".into(), GameEnd::Unauthorized).await;
                     }
-                    if self.settle(sent, outcome).await {
-                        stream = self.context.stream(self.id);
+                    Some(outcome) => {
+                        if self.settle(sent, outcome).await {
+                            stream = self.context.stream(self.id);
+                        }
+                        Ok(())
                     }
-                    Ok(())
                 },
                 event = stream.next() => match event {
                     StreamEvent::Opened => {
