@@ -38,16 +38,16 @@ pub struct Args {
     pub white: String,
     /// The program that is black in the first game
     pub black: String,
-    /// How many games
+    /// Number of games
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     pub games: u32,
-    /// The time for a move
+    /// Time limit for a move
     #[arg(long, default_value = "10s", value_parser = humantime::parse_duration)]
     pub time: Duration,
-    /// After so many plies the material decides
+    /// Plies after which the material decides
     #[arg(long, default_value = "50", value_parser = clap::value_parser!(u16).range(1..))]
     pub plies: u16,
-    /// Where the two files are [default: a folder of its own, which goes with the match]
+    /// Folder for the two files [default: a temporary one]
     #[arg(long)]
     pub directory: Option<PathBuf>,
 }
@@ -55,7 +55,7 @@ pub struct Args {
 /// Runs the command.
 ///
 /// # Errors
-/// [`CliError`]: no place for the files, or no shell to start programs with.
+/// [`CliError`] if the files cannot be used, or no shell can be started.
 pub fn run(args: &Args) -> Result<(), CliError> {
     let place = Place::find(args.directory.as_deref())?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build();
@@ -67,14 +67,14 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     removed.map_err(|source| CliError::Io { doing: "cannot remove the files of the match", source })
 }
 
-/// Where the files are.
+/// Folder of the files.
 enum Place {
     Own(TempDir),
     Given(PathBuf),
 }
 
 impl Place {
-    /// Programs get full names, so that they can be started from anywhere.
+    /// Returns an absolute path: the programs may run in other folders.
     fn find(given: Option<&path::Path>) -> Result<Place, CliError> {
         let Some(folder) = given else {
             let own = tempfile::Builder::new().prefix("zeitnot-referee-").tempdir();
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// One of the two programs, whatever colour it has.
+/// Program, whichever colour it has.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Contender {
     First,
@@ -118,7 +118,7 @@ struct Counted {
     plies: usize,
 }
 
-/// Plays all games, or as many as there is patience for.
+/// Plays all games, or until a signal.
 async fn play(args: &Args, files: &Files) -> Result<Vec<Counted>, CliError> {
     let mut signals =
         Signals::new().map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
@@ -176,7 +176,7 @@ fn result(number: u32, game: &Counted) -> Result<(), CliError> {
     print(|out| writeln!(out, "{words}\nresult {line}\n"))
 }
 
-/// What each has won, and with which colour.
+/// Prints the score of both, by colour.
 fn table(args: &Args, games: &[Counted]) -> Result<(), CliError> {
     print(|out| {
         writeln!(out, "player  points  games  won (white)  drawn  lost (white)  command")?;
@@ -193,7 +193,7 @@ fn table(args: &Args, games: &[Counted]) -> Result<(), CliError> {
     })
 }
 
-/// A row of the table.
+/// Row of the table.
 #[derive(Default)]
 struct Row {
     games: usize,

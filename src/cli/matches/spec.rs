@@ -8,7 +8,7 @@ use std::{
 };
 
 use zeitnot_arena::{
-    matches::{Effort, Entry, Who},
+    matches::{Effort, Entry, EntryEngine},
     referee::{DrawRule, ResignRule},
 };
 use zeitnot_engine as engine;
@@ -57,7 +57,7 @@ impl Roster {
 
 impl Drop for Roster {
     fn drop(&mut self) {
-        self.entries.iter().for_each(|entry| entry.who.close());
+        self.entries.iter().for_each(|entry| entry.engine.close());
     }
 }
 
@@ -127,7 +127,7 @@ impl Spec {
 
     fn open<G: Playable>(self, args: &Args, usual: Effort, chess960: bool) -> Result<Entry, CliError> {
         let effort = self.effort.unwrap_or(usual);
-        let (who, own_name) = match self.engine(args)? {
+        let (engine, own_name) = match self.engine(args)? {
             Named::Own(config) => (self.ours(config)?, self.who.clone()),
             Named::External(config) => {
                 let tried = Program::open(&self.who, &config)
@@ -150,11 +150,11 @@ impl Spec {
                     let text = format!("{title} cannot count nodes in xboard's protocol: give it a clock");
                     return Err(CliError::Engine(text));
                 }
-                (Who::Theirs(tried.program), title)
+                (EntryEngine::External(tried.program), title)
             }
         };
         let name = self.name.unwrap_or_else(|| plain(&own_name));
-        Ok(Entry { name, who, effort, restart: self.restart })
+        Ok(Entry { name, engine, effort, restart: self.restart })
     }
 
     /// By name or path.
@@ -184,12 +184,12 @@ impl Spec {
     }
 
     /// One of ours has the options that it has under UCI.
-    fn ours(&self, mut config: engine::Config) -> Result<Who, CliError> {
+    fn ours(&self, mut config: engine::Config) -> Result<EntryEngine, CliError> {
         let wrong = |why: String| CliError::Usage(format!("--engine '{}': {why}", self.who));
         if !self.args.is_empty() || self.protocol.is_some() || self.folder.is_some() {
             return Err(wrong("it plays within this process, without arguments, protocol or folder".into()));
         }
-        let mut overhead = Who::OVERHEAD;
+        let mut overhead = EntryEngine::OVERHEAD;
         for (name, value) in &self.options {
             let number = value.to_string().parse::<u16>();
             let number = number.map_err(|_| wrong(format!("option.{name}={value}: expected a number")))?;
@@ -208,7 +208,7 @@ impl Spec {
                 }
             }
         }
-        Ok(Who::Ours { config, overhead })
+        Ok(EntryEngine::Own { config, overhead })
     }
 
     /// What stands here goes before the configuration.
@@ -308,8 +308,10 @@ mod tests {
         assert!(spec.ours(engine::Config::default()).is_err());
         let spec = Spec::parse("zeitnot option.Hash=8 option.threads=2").unwrap();
         match spec.ours(engine::Config::default()).unwrap() {
-            Who::Ours { config, .. } => assert_eq!((config.hash_mib.get(), config.threads.get()), (8, 2)),
-            Who::Theirs(_) => panic!("it is ours"),
+            EntryEngine::Own { config, .. } => {
+                assert_eq!((config.hash_mib.get(), config.threads.get()), (8, 2))
+            }
+            EntryEngine::External(_) => panic!("it is ours"),
         }
     }
 

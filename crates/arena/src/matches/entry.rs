@@ -14,7 +14,7 @@ pub struct Entry {
     /// Name in the score.
     pub name: String,
     /// The engine.
-    pub who: Who,
+    pub engine: EntryEngine,
     /// Cost of each of its moves.
     pub effort: Effort,
     /// Whether it gets a new process for each game.
@@ -23,25 +23,25 @@ pub struct Entry {
 
 /// Engine of an entry.
 #[derive(Clone, Debug)]
-pub enum Who {
+pub enum EntryEngine {
     /// Engine of ours, within this process.
-    Ours {
+    Own {
         /// Its configuration.
         config: Config,
         /// Time kept in reserve on each move.
         overhead: Duration,
     },
     /// External engine.
-    Theirs(Arc<Program>),
+    External(Arc<Program>),
 }
 
-impl Who {
+impl EntryEngine {
     /// Default reserve of engines of ours, the same as under UCI.
     pub const OVERHEAD: Duration = Duration::from_millis(50);
 
     /// Ends the program, if it is one.
     pub fn close(&self) {
-        if let Who::Theirs(program) = self {
+        if let EntryEngine::External(program) = self {
             program.close();
         }
     }

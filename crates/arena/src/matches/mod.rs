@@ -17,5 +17,5 @@ mod run;
 pub mod sprt;
 pub mod tally;
 
-pub use entry::{Effort, Entry, MatchError, Who};
+pub use entry::{Effort, Entry, EntryEngine, MatchError};
 pub use run::{Match, News, Played};

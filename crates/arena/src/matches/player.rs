@@ -20,7 +20,7 @@ use zeitnot_engine::{
 };
 use zeitnot_rules::{ByColor, Game, GameHistory, Packed};
 
-use super::entry::{Effort, Entry, MatchError, Who};
+use super::entry::{Effort, Entry, EntryEngine, MatchError};
 use crate::referee::Opinion;
 
 /// Of a fixed time per move, at most one part in this many is kept as a margin.
@@ -74,15 +74,15 @@ pub(super) enum Crashed {
 impl<G: Playable> Player<G> {
     /// Each of our own engines has a table of its own.
     pub async fn new(entry: &Entry) -> Result<Player<G>, MatchError> {
-        let Entry { who, effort, .. } = entry.clone();
+        let Entry { engine, effort, .. } = entry.clone();
         spawn_blocking(move || {
-            let engine = match who {
-                Who::Ours { config, overhead } => {
+            let engine = match engine {
+                EntryEngine::Own { config, overhead } => {
                     let endgames = Tablebases::open(&config.syzygy)?;
                     let factory = EngineFactory::new(&config)?.with_endgames(endgames, &config.syzygy);
                     Engine::Own { thread: SearchThread::new(factory.clone()), factory, overhead }
                 }
-                Who::Theirs(program) => Engine::External(MatchEngine::new(program)),
+                EntryEngine::External(program) => Engine::External(MatchEngine::new(program)),
             };
             Ok(Player { engine, effort })
         })
