@@ -37,7 +37,7 @@ fn page(name: &str) -> String {
     fs::read_to_string(home().join(name)).unwrap()
 }
 
-/// What stands behind each `mark`, up to the end of its word.
+/// The words after each `mark`.
 fn words_after<'p>(page: &'p str, mark: &str) -> BTreeSet<&'p str> {
     let word =
         |rest: &'p str| rest.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default();
@@ -123,7 +123,7 @@ fn what_is_shown_of_the_configuration_is_read() {
     assert!(shown(&page("docs/lichess.md")).len() > 4);
 }
 
-/// What stands between `marks`.
+/// The texts between backticks.
 fn codes(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

@@ -163,7 +163,7 @@ impl Crate {
 
     /// The file that each imported item stands in, by the file that imports it.
     ///
-    /// What a module re-exports counts as its origin's. A module's use of its own descendants is no edge: it puts
+    /// A re-exported item counts as one of its origin. A module's use of its own descendants is no edge: it puts
     /// them together.
     pub fn edges(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -207,7 +207,7 @@ impl Crate {
         self.key(&at)
     }
 
-    /// Where a name comes from that a module re-exports.
+    /// The origin of a name that a module re-exports.
     fn reexported<'c>(&'c self, at: &Segments, name: &str, depth: usize) -> Option<&'c Segments> {
         let module = self.modules.get(at)?;
         if module.items.contains(name) || depth > 8 {

@@ -1,4 +1,4 @@
-//! Every way in which a game can end, over sockets.
+//! All endings of a game, over sockets.
 
 use crate::support::arena::TestArena;
 

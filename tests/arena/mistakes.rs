@@ -1,4 +1,4 @@
-//! What a client may do wrong, and what it is told.
+//! Mistakes of clients, and the answers to them.
 
 use crate::support::arena::{By, TestArena, begin, word};
 

@@ -1,4 +1,4 @@
-//! Who comes back gets the seat back; who does not, forfeits.
+//! Players who come back get their seat back; those who do not forfeit.
 
 use crate::support::arena::{Board, By, TestArena, begin, word};
 

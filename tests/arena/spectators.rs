@@ -1,4 +1,4 @@
-//! Those who only look on, and chat.
+//! Spectators and chat.
 
 use crate::support::arena::{By, TestArena, word};
 

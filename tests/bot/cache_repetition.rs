@@ -14,7 +14,7 @@ use crate::support::bot::{House, ask, clocks, house_with, info, moved};
 /// A queen and a rook against a bare king.
 const WON: &str = "7k/8/8/8/8/8/QR6/K7 w - - 0 1";
 
-/// What some other time seemed good, in two positions: there and back again.
+/// Cached moves for two positions, there and back again.
 fn shuffle() -> [(Chess, &'static str); 2] {
     let (mut line, mut known) = (GameHistory::new(Chess::parse(WON).unwrap()), Vec::new());
     for (ours, theirs) in [("b2b3", "h8g8"), ("b3b2", "g8h8")] {

@@ -14,7 +14,7 @@ use zeitnot_rules::{Game, Tactics, chess::Chess};
 
 use crate::support::arena::{By, Player, TestArena, word};
 
-/// What the scripted opponent plays: takes what it can win, or else the first move of the alphabet.
+/// Reply of the scripted opponent: the best safe capture, or else the first move of the alphabet.
 fn reply(fen: &str) -> String {
     let position = Chess::parse(fen).unwrap();
     let moves = position.moves();

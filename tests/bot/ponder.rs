@@ -1,4 +1,4 @@
-//! Thinking on the opponent's time: what was thought about need not be thought about again.
+//! Pondering: the expected reply is answered from the search during the opponent's time.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::support::bot::{House, ask, clocks, house, info, moved};
 /// A queen sacrifice that must be taken, and then a knight mates.
 const SMOTHERED: &str = "r6k/6pp/7N/8/2Q5/8/8/6K1 w - - 0 1";
 
-/// Our sacrifice is taken after a while; how did our next answer come about?
+/// The sacrifice is taken after a while. Returns the next answer and its origin.
 async fn after_the_sacrifice(ponder: usize) -> (String, How) {
     let mut house = house(Kind::Search, Config { ponder, ..Config::default() });
     let mut seat = house.lobby.open(info(Color::White, Some(SMOTHERED))).await.unwrap();

@@ -1,4 +1,4 @@
-//! Where moves come from before they are searched for: books, and servers that answer well, badly or never.
+//! Move sources that are asked before the search: books, and servers that answer well, badly or never.
 
 use std::{
     fs,
@@ -253,7 +253,7 @@ async fn the_order_says_whose_word_counts() {
     assert_eq!(how, How::Searched);
 }
 
-/// Our moves of an opening come from a book, until it ends.
+/// Moves come from a book until it ends.
 #[tokio::test]
 async fn an_opening_is_played_from_a_book() {
     const OPENING: [&str; 9] = ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6", "b5a4", "g8f6", "e1g1"];
@@ -284,7 +284,7 @@ async fn an_opening_is_played_from_a_book() {
     assert_eq!(house.answers.recv().await.unwrap().how, How::Searched);
 }
 
-/// What cannot work is told at the start, and no token is shown.
+/// Settings that cannot work are reported at the start, without tokens.
 #[test]
 fn what_cannot_work_is_told_at_the_start() {
     let told = |config: Config| Library::open(&config).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Whatever a search does, the answer leaves in time: each rule of the watchdog, in simulated time.
+//! Each rule of the watchdog in simulated time: the answer leaves in time whatever a search does.
 
 use std::time::Duration;
 

@@ -36,7 +36,7 @@ fn nothing_is_a_configuration_and_so_is_the_documented_one() {
     assert_eq!(documented.servers.len(), 1);
 }
 
-/// What is commented out shows the default: taking the sign away changes nothing, and every key is known.
+/// Keys that are commented out show their defaults, and all are known.
 #[test]
 fn the_documented_defaults_are_the_defaults() {
     let uncommented: String = DOCUMENTED

@@ -17,7 +17,7 @@ fn converted(yaml: &str) -> Converted {
     convert(yaml, Path::new(""), None).unwrap()
 }
 
-/// What our own reader makes of it.
+/// The converted text, read as a configuration.
 fn read(converted: &Converted) -> Config {
     Config::parse("config.toml", &converted.text)
         .unwrap_or_else(|errors| panic!("{:?}\n{}", errors.iter().collect::<Vec<_>>(), converted.text))

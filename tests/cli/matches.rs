@@ -22,7 +22,7 @@ fn play(folder: &Path, engines: [&str; 2], arguments: &[&str]) -> Output {
     command.args(arguments).current_dir(folder).output().unwrap()
 }
 
-/// What was said, of a match that ended well.
+/// Output of a match that ended well.
 fn told(output: &Output) -> &str {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     out(output)
@@ -34,7 +34,7 @@ fn row<'t>(told: &'t str, head: &str) -> &'t str {
     line.unwrap_or_else(|| panic!("no {head} in {told}"))[17..].trim()
 }
 
-/// Ours, as a process, quick and small.
+/// Our engine as a process, with a small table.
 fn process() -> String {
     format!("{ZEITNOT} uci option.Hash=1")
 }
@@ -116,7 +116,7 @@ fn ours_plays_within_the_process_and_wins_against_chance() {
     assert!(games < 400, "the test ends it: {told}");
 }
 
-/// What is said of a match of two games that the first one plays like this.
+/// Output of a match of two games in which the first engine behaves like this.
 fn failing(go: &str, stop: &str, arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let bad = fake(folder.path(), "bad", go, stop);

@@ -22,7 +22,7 @@ use crate::support::{
 
 // ---- the runner ---------------------------------------------------------------------------------
 
-/// What the runner gives a player for each move.
+/// Limit of the runner for each move.
 #[derive(Copy, Clone)]
 enum Limit {
     /// `--time`: killed when it is up, whatever was said.
@@ -95,7 +95,7 @@ struct Played {
 }
 
 impl Played {
-    /// Who has won; `None`: nobody yet, or ever.
+    /// The winner, if there is one.
     fn winner(&self) -> Option<Color> {
         match (self.fault, self.line.outcome()) {
             (Some(_), _) => Some(!self.line.now().side()),

@@ -27,7 +27,7 @@ const OPTIONS: [&str; 17] = [
     "UCI_EngineAbout",
 ];
 
-/// What stands behind a word of a line.
+/// The word after a word of a line.
 fn after<'l>(line: &'l str, word: &str) -> Option<&'l str> {
     line.split(' ').skip_while(|other| *other != word).nth(1)
 }

@@ -7,7 +7,7 @@ use crate::support::{
     log::Log,
 };
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn half_a_line_before_a_close_is_no_line() {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::start(contest_server::hasty(&server.address()));
@@ -20,7 +20,7 @@ async fn half_a_line_before_a_close_is_no_line() {
     server.joined().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn bad_lines_are_skipped_and_the_game_goes_on() {
     let log = Log::capture();
     let server = Server::start(Transport::Tcp).await;
@@ -38,7 +38,7 @@ async fn bad_lines_are_skipped_and_the_game_goes_on() {
     log.shows("not UTF-8").await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_flood_of_nonsense_does_not_flood_the_log() {
     let log = Log::capture();
     let server = Server::start(Transport::Tcp).await;
@@ -52,7 +52,7 @@ async fn a_flood_of_nonsense_does_not_flood_the_log() {
     assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "the terminal is not theirs");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_frame_that_is_too_long_costs_the_connection_only() {
     let server = Server::start(Transport::Ws).await;
     let _client = Client::start(contest_server::hasty(&server.address()));
@@ -61,7 +61,7 @@ async fn a_frame_that_is_too_long_costs_the_connection_only() {
     server.joined().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn silence_during_a_game_means_that_the_line_is_dead() {
     let server = Server::start(Transport::Tcp).await;
     let mut config = contest_server::hasty(&server.address());
@@ -78,7 +78,7 @@ async fn silence_during_a_game_means_that_the_line_is_dead() {
     assert_eq!(client.game().await.info.id, "g2");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_server_that_wants_more_answers_than_it_takes_is_left() {
     let log = Log::capture();
     let server = Server::start(Transport::Tcp).await;

@@ -5,7 +5,7 @@ use zeitnot_seat::Event;
 
 use crate::support::contest_server::{self, Client, Server, Transport};
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_opponent_who_does_not_ack_costs_only_the_game() {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::start(contest_server::config(&server.address()));
@@ -18,7 +18,7 @@ async fn an_opponent_who_does_not_ack_costs_only_the_game() {
     assert_eq!(client.game().await.info.id, "g2");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_aborted_game_ends_for_the_player_too() {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::start(contest_server::config(&server.address()));
@@ -34,7 +34,7 @@ async fn an_aborted_game_ends_for_the_player_too() {
     assert_eq!(client.game().await.info.id, "g2");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn black_waits_for_white() {
     let server = Server::start(Transport::Ws).await;
     let mut client = Client::start(contest_server::config(&server.address()));
@@ -54,7 +54,7 @@ async fn black_waits_for_white() {
     wire.expect("MOVE g1 e7-e5").await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_game_that_nobody_takes_is_resigned() {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::start(contest_server::config(&server.address()));
@@ -68,7 +68,7 @@ async fn a_game_that_nobody_takes_is_resigned() {
     assert_eq!(client.game().await.info.id, "g2");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_player_who_leaves_resigns() {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::start(contest_server::config(&server.address()));
@@ -78,7 +78,7 @@ async fn a_player_who_leaves_resigns() {
     wire.expect("RESIGN g1").await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_new_pairing_ends_a_game_whose_end_was_lost() {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::start(contest_server::config(&server.address()));

@@ -18,7 +18,7 @@ use crate::support::{
     wait::soon,
 };
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_server_that_goes_and_comes_back_is_joined_again() {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::start(contest_server::hasty(&server.address()));
@@ -36,7 +36,7 @@ async fn a_server_that_goes_and_comes_back_is_joined_again() {
     wire.expect("MOVE g2 e2-e4").await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_server_that_is_not_there_yet_is_waited_for() {
     let log = Log::capture();
     let reserved = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -51,7 +51,7 @@ async fn a_server_that_is_not_there_yet_is_waited_for() {
     assert_eq!(client.stopped().await, Ok(()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_refusal_is_shown_in_the_servers_words() {
     let log = Log::capture();
     let server = Server::start(Transport::Tcp).await;
@@ -74,7 +74,7 @@ async fn proxy(listener: TcpListener, answer: &str) -> String {
     String::from_utf8_lossy(&bytes[..read]).into_owned()
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_wrong_token_is_shown_once_and_is_the_end() {
     let log = Log::capture();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -89,7 +89,7 @@ async fn a_wrong_token_is_shown_once_and_is_the_end() {
     assert!(!log.text().contains("hush-hush"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_server_that_accepts_and_says_nothing_is_given_up() {
     let log = Log::capture();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -60,12 +60,12 @@ async fn recorded(transport: Transport) {
     assert!(player.event().await.is_none(), "the seat is gone");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_recorded_session_over_tcp() {
     recorded(Transport::Tcp).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_recorded_session_over_websocket() {
     recorded(Transport::Ws).await;
 }
@@ -93,7 +93,7 @@ async fn referee(wire: &mut Connection, game: &str, plies: usize) {
     wire.say(&format!("GAME_OVER {game} 0.5-0.5 Agreed")).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn one_tournament_game_after_another() {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::start(contest_server::config(&server.address()));

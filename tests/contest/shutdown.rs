@@ -5,7 +5,7 @@ use crate::support::{
     wait::soon,
 };
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn soon_finishes_the_running_game() {
     let server = Server::start(Transport::Ws).await;
     let mut client = Client::start(contest_server::config(&server.address()));
@@ -24,7 +24,7 @@ async fn soon_finishes_the_running_game() {
     assert_eq!(client.stopped().await, Ok(()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn soon_between_games_leaves_at_once() {
     let server = Server::start(Transport::Tcp).await;
     let client = Client::start(contest_server::config(&server.address()));
@@ -34,7 +34,7 @@ async fn soon_between_games_leaves_at_once() {
     assert_eq!(client.stopped().await, Ok(()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn now_leaves_in_the_middle_of_a_game() {
     let server = Server::start(Transport::Tcp).await;
     let mut client = Client::start(contest_server::config(&server.address()));
@@ -48,7 +48,7 @@ async fn now_leaves_in_the_middle_of_a_game() {
     assert_eq!(client.stopped().await, Ok(()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn now_leaves_before_the_connection_stands() {
     // Nobody shakes hands here.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

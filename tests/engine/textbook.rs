@@ -1,4 +1,4 @@
-//! What courses teach of alpha-beta and MTD(f), proved on the positions of their reports: the value is
+//! Alpha-beta and MTD(f) on the positions of course reports: the value is
 //! minimax's, and less and less is looked at to find it.
 
 use zeitnot_engine::textbook::{Algorithm, Options, analyse, analyse_with};
@@ -40,7 +40,7 @@ fn all_exact_algorithms_find_the_value_of_minimax_with_less_and_less_work() {
     assert!(alpha_beta > mtd_f, "{nodes:?}");
 }
 
-/// What helps an algorithm along may not change what it finds, in no combination.
+/// No combination of options changes the value.
 #[test]
 fn order_and_table_change_no_value() {
     let all = [(false, false), (false, true), (true, false), (true, true)];

@@ -93,7 +93,7 @@ fn random_moves_do_not_beat_us() {
     play(20, 300);
 }
 
-/// What a release is measured by; minutes where nothing is optimised.
+/// Measure of a release; takes minutes without optimisation.
 #[test]
 #[ignore = "soak: minutes"]
 fn random_moves_do_not_beat_us_in_a_hundred_games() {

@@ -164,7 +164,7 @@ impl Player {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_game_from_its_list_to_its_end() {
     let server = Server::start().await;
     let mut client = Client::start(config(&server, "games = 1"));
@@ -209,7 +209,7 @@ async fn a_game_from_its_list_to_its_end() {
     assert_eq!(client.ended().await, Ok(()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_offer_that_is_taken_and_one_that_is_not() {
     let server = Server::start().await;
     let offer = "[offer]\ncolor = 'B'\ntime = '60s'\nopponent_time = '90s'\nwithdraw_after = '50ms'\n[accept]\nblock_list = ['eve']";
@@ -240,7 +240,7 @@ async fn an_offer_that_is_taken_and_one_that_is_not() {
     assert_eq!(client.ended().await, Ok(()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn soon_withdraws_the_offer() {
     let server = Server::start().await;
     let client = Client::start(config(&server, "[offer]"));
@@ -257,7 +257,7 @@ async fn soon_withdraws_the_offer() {
     assert_eq!(client.ended().await, Ok(()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_is_not_known_registers_if_allowed() {
     let server = Server::start().await;
     let client = Client::start(config(&server, "register = true"));
@@ -279,7 +279,7 @@ async fn who_is_not_known_registers_if_allowed() {
     client.stopped().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn refusals_end_it_with_advice() {
     for (reply, advice) in [
         ("401 wrong password", "correct `user` and `password`"),
@@ -294,7 +294,7 @@ async fn refusals_end_it_with_advice() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn dead_offers_are_left_alone() {
     let server = Server::start().await;
     let mut client = Client::start(config(&server, "[accept]"));
@@ -318,7 +318,7 @@ async fn dead_offers_are_left_alone() {
     assert_eq!(client.ended().await, Ok(()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_game_that_is_broken_off() {
     let server = Server::start().await;
     let mut client = Client::start(config(&server, ""));
@@ -342,7 +342,7 @@ async fn a_game_that_is_broken_off() {
     client.stopped().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_server_that_falls_silent_in_a_game() {
     let server = Server::start().await;
     let mut client = Client::start(config(&server, ""));
@@ -360,7 +360,7 @@ async fn a_server_that_falls_silent_in_a_game() {
     client.stopped().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn without_a_player_it_resigns() {
     let server = Server::start().await;
     let mut client = Client::start(config(&server, ""));

@@ -15,7 +15,7 @@ struct Plain {
     plies: usize,
 }
 
-/// What differs, said in other words than in the program.
+/// Differences between the rule sets, written independently of the program.
 #[derive(Copy, Clone)]
 struct Differences {
     bishop_steps: bool,
@@ -66,7 +66,7 @@ impl Plain {
         c != '.' && c.is_uppercase() == self.white
     }
 
-    /// Where the man on this square goes.
+    /// Destinations of the piece on a square.
     fn targets(&self, from: At, man: char, d: Differences) -> Vec<At> {
         let straight = [(1, 0), (-1, 0), (0, 1), (0, -1)];
         let diagonal = [(1, 1), (1, -1), (-1, 1), (-1, -1)];

@@ -8,7 +8,7 @@ use zeitnot_net::{Address, LineReader, LineWriter};
 
 use crate::support::wait::{LONG, soon};
 
-/// How a client comes in.
+/// Transport of a client.
 #[derive(Copy, Clone, Debug)]
 pub enum By {
     Tcp,

@@ -13,7 +13,7 @@ use tokio::{
 };
 use zeitnot_net::http::BaseUrl;
 
-/// How it answers.
+/// Behaviour of the server.
 #[derive(Clone, Debug)]
 pub enum Manner {
     Says(u16, String),

@@ -28,7 +28,7 @@ impl Client {
         Client::of(&server.url, "lip_hush", kind, settings)
     }
 
-    /// Wherever the server is; `timeouts` of the settings come last.
+    /// A client of any server. A `timeouts` table in the settings comes last.
     pub fn of(url: &str, token: &str, kind: Kind, settings: &str) -> Client {
         let (settings, timeouts) = settings.split_once("[timeouts]").unwrap_or((settings, ""));
         let text = format!(

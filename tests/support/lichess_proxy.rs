@@ -1,4 +1,4 @@
-//! What stands between a bot and its server: it passes everything on, lets go wrong what the test says, and
+//! Proxy between a bot and its server: it passes everything on, injects the faults that the test wants, and
 //! remembers every move that was sent.
 
 use std::{
@@ -27,7 +27,7 @@ use tokio::{
 /// Nothing of it is a message.
 const GARBAGE: &str = "<html>502 Bad Gateway</html>\n{\"type\":\"gameState\",\"moves\":7}\n{\"half\n";
 
-/// What goes wrong.
+/// Faults to inject.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     /// Every so-manieth move is answered with this, unplayed.
@@ -40,7 +40,7 @@ pub struct Faults {
     pub close_streams: bool,
     /// Lines come in halves, with some between that nobody can read.
     pub garbage: bool,
-    /// Whoever connects is thrown out.
+    /// New connections are closed.
     pub away: bool,
     /// Streams are refused with this.
     pub no_streams: Option<u16>,
@@ -55,7 +55,7 @@ pub struct Sent {
     pub status: Option<u16>,
 }
 
-/// What the server said of a move.
+/// The server's answer to a move.
 #[derive(Clone, Debug)]
 pub struct Verdict {
     pub mv: String,
@@ -75,10 +75,10 @@ struct Shared {
     moves: Mutex<usize>,
     /// By game.
     sent: Mutex<HashMap<String, Vec<Sent>>>,
-    /// What the server said of moves, by game, whether the bot heard of it or not.
+    /// The server's answers to moves, by game, whether the bot heard of them or not.
     verdicts: Mutex<HashMap<String, Vec<Verdict>>>,
     asked: Mutex<Vec<String>>,
-    /// How often all connections were cut, and all streams fell silent.
+    /// Number of times that all connections were cut, or all streams fell silent.
     cut: watch::Sender<u32>,
     silent: watch::Sender<u32>,
 }
@@ -130,17 +130,17 @@ impl Proxy {
         self.shared.silent.send_modify(|count| *count += 1);
     }
 
-    /// What was sent to this game.
+    /// Moves sent to a game.
     pub fn sent(&self, game: &str) -> Vec<Sent> {
         self.shared.sent.lock().unwrap().get(game).cloned().unwrap_or_default()
     }
 
-    /// What the server said of the moves of this game, in its order.
+    /// The server's answers to the moves of a game, in its order.
     pub fn verdicts(&self, game: &str) -> Vec<Verdict> {
         self.shared.verdicts.lock().unwrap().get(game).cloned().unwrap_or_default()
     }
 
-    /// How often this was asked for.
+    /// Number of requests for a path.
     pub fn asked(&self, path: &str) -> usize {
         self.shared.asked.lock().unwrap().iter().filter(|asked| *asked == path).count()
     }

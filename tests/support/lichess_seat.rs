@@ -65,7 +65,7 @@ impl Table {
 }
 
 impl Player {
-    /// What is told next, but for clocks and what was sent.
+    /// The next event but for clocks and sent moves.
     pub async fn next(&mut self) -> Event {
         loop {
             match soon("something is told", self.events.recv()).await.expect("a seat") {
@@ -100,7 +100,7 @@ impl Player {
         self.actions.send(Action::Play { turn, mv, offers_draw, eval }).await.unwrap();
     }
 
-    /// How the game ended, whatever is told before.
+    /// The result of the game; earlier events are skipped.
     pub async fn ended(&mut self) -> String {
         loop {
             if let Event::Ended { result } = self.next().await {

@@ -66,7 +66,7 @@ impl Program {
         self.told.lock().unwrap().clone()
     }
 
-    /// What it warned of so far. Nothing may have crashed.
+    /// Warnings so far. Panics if anything has crashed.
     pub fn warnings(&self) -> Vec<String> {
         let told = self.told();
         let is_crash = |line: &&String| line.contains("panicked") || line.contains(" ERROR ");

@@ -17,7 +17,7 @@ use zeitnot_rules::{
 
 use crate::support::{bot::lobby, wait::soon};
 
-/// So long nothing is said where nothing is to be said.
+/// Span of paused time in which nothing may be sent.
 const QUIET: Duration = Duration::from_millis(300);
 
 /// Running client.
@@ -101,7 +101,7 @@ fn told(board: &mut Tuc, mv: Move) -> String {
     format!("T{}{mv}99{white:02}{black:02}", u8::from(board.side() == Color::Black))
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_game_as_black_from_name_to_end() {
     let mut server = Server::bind().await;
     let client = Client::start(server.address(), "");
@@ -124,7 +124,7 @@ async fn a_game_as_black_from_name_to_end() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_comes_twice_or_late_or_is_nonsense_is_not_answered() {
     let mut server = Server::bind().await;
     let client = Client::start(server.address(), "");
@@ -165,7 +165,7 @@ async fn what_comes_twice_or_late_or_is_nonsense_is_not_answered() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn where_the_word_on_our_move_is_lost_the_reply_tells_enough() {
     let mut server = Server::bind().await;
     let client = Client::start(server.address(), "");
@@ -184,7 +184,7 @@ async fn where_the_word_on_our_move_is_lost_the_reply_tells_enough() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_move_that_does_not_fit_is_made_the_best_of() {
     let mut server = Server::bind().await;
     let client = Client::start(server.address(), "");
@@ -198,7 +198,7 @@ async fn a_move_that_does_not_fit_is_made_the_best_of() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_move_is_sent_again_only_where_that_is_wanted() {
     for (settings, again) in [("", false), ("resend = true", true)] {
         let mut server = Server::bind().await;
@@ -236,7 +236,7 @@ async fn a_server_that_falls_silent_or_dies_is_left_and_the_next_one_found() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn nobody_is_asked_twice_for_a_seat_in_haste_and_leaving_is_quick() {
     let mut server = Server::bind().await;
     let client = Client::start(server.address(), "");
@@ -250,7 +250,7 @@ async fn nobody_is_asked_twice_for_a_seat_in_haste_and_leaving_is_quick() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_running_game_is_finished_and_a_second_signal_leaves_it() {
     let mut server = Server::bind().await;
     let client = Client::start(server.address(), "games = 5");

@@ -40,7 +40,7 @@ impl Account {
             .await;
     }
 
-    /// What cannot be done, and why.
+    /// The reason why an action is refused.
     async fn cannot(&self, id: &str, deed: &str) -> String {
         let (status, why) = self.refused(&format!("/api/bot/game/{id}/{deed}"), "").await;
         assert_eq!(status, 400, "{why}");

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use crate::support::lichess_arena::{Bot, Lichess, play};
 
 const BLITZ: &str = "clock.limit=180&clock.increment=2";
-/// So long nothing comes where nothing is to come.
+/// Span in which nothing may come.
 const QUIET: Duration = Duration::from_millis(300);
 
 fn admin(lichess: &Lichess) -> Bot {

@@ -16,7 +16,7 @@ use crate::support::{
 
 const BLITZ: &str = "clock.limit=180&clock.increment=2";
 
-/// What somebody sends, and the beginning of what comes back.
+/// Sends bytes, and returns the answer.
 async fn send(address: &str, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let _ = stream.write_all(bytes).await;

@@ -1,4 +1,4 @@
-//! What Python's clients of Lichess send, as they send it, and what they read of the answers.
+//! Requests as Python's clients of Lichess send them, and the fields that they read.
 
 use serde_json::{Value, json};
 use tokio::process::Command;

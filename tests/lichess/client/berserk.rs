@@ -80,7 +80,7 @@ fn in_tournament(white: bool, moves: &str) -> String {
     full.replace(r#""initialFen""#, r#""tournamentId":"ABCDEFGH","initialFen""#)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn we_berserk_before_our_first_move_and_think_without_increment() {
     for is_granted in [true, false] {
         let mut server = Server::start().await;
@@ -115,7 +115,7 @@ async fn we_berserk_before_our_first_move_and_think_without_increment() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn we_berserk_only_where_that_is_possible() {
     for (full, is_due) in [
         (in_tournament(false, "e2e4"), true),

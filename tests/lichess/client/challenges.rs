@@ -43,7 +43,7 @@ async fn plays(server: &mut Server, events: &Feed, id: &str) -> Feed {
     game
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_best_who_waits_goes_first_and_who_is_gone_is_passed_over() {
     let mut server = Server::start().await;
     let client = Client::start(&server, "concurrency = 1\ngames = 2\nchallenge = { sort_by = 'best' }");
@@ -70,7 +70,7 @@ async fn the_best_who_waits_goes_first_and_who_is_gone_is_passed_over() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn humans_have_a_place_and_leaving_tells_who_waits() {
     let mut server = Server::start().await;
     let client = Client::start(&server, "concurrency = 2\nchallenge = { reserved_for_humans = 1 }");
@@ -94,7 +94,7 @@ async fn humans_have_a_place_and_leaving_tells_who_waits() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_game_that_was_found_takes_a_place() {
     let mut server = Server::start().await;
     let found =
@@ -110,7 +110,7 @@ async fn a_game_that_was_found_takes_a_place() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_acceptance_whose_answer_was_lost_is_one_all_the_same() {
     let mut server = Server::start().await;
     let client = Client::start(&server, "concurrency = 1\ngames = 1");
@@ -126,7 +126,7 @@ async fn an_acceptance_whose_answer_was_lost_is_one_all_the_same() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_has_played_enough_bots_plays_humans() {
     let mut server = Server::start().await;
     let client = Client::start(&server, "");
@@ -147,7 +147,7 @@ async fn who_has_played_enough_bots_plays_humans() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_lists_of_who_is_played_change_while_we_play() {
     let mut server = Server::start().await;
     let folder = tempfile::tempdir().unwrap();
@@ -181,7 +181,7 @@ async fn the_lists_of_who_is_played_change_while_we_play() {
 }
 
 /// A game that was found at the start: nothing says who plays, but the game itself.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_plays_in_a_game_that_was_found_is_told_by_the_game() {
     for (title, answer) in [(r#""title":"BOT","#, None), ("", Some("accept"))] {
         let mut server = Server::start().await;

@@ -1,8 +1,6 @@
 //! Chat in games on Lichess: what is said and answered, and that no move waits for it.
 
-use std::time::Instant;
-
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use zeitnot_seat::{Eval, Worth};
 
 use crate::support::{
@@ -24,7 +22,7 @@ fn says(post: &Post, form: &str) {
     assert_eq!(post.body, form);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn greeting_answers_and_farewell() {
     let mut server = Server::start().await;
     let mut table = Table::start(&mut server, CHAT).await;
@@ -52,7 +50,7 @@ async fn greeting_answers_and_farewell() {
     table.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_comes_back_to_a_game_greets_nobody() {
     let mut server = Server::start().await;
     let mut table = Table::start(&mut server, CHAT).await;
@@ -63,7 +61,7 @@ async fn who_comes_back_to_a_game_greets_nobody() {
     server.hears_nothing().await;
 }
 
-/// What is said to this, if it is said so often that it is answered.
+/// The answer to a line that is repeated until it is answered.
 async fn answer(server: &mut Server, game: &Feed, line: &str, wanted: &str) -> String {
     let patience = Instant::now() + LONG;
     loop {
@@ -81,7 +79,7 @@ async fn answer(server: &mut Server, game: &Feed, line: &str, wanted: &str) -> S
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn every_question_has_its_answer_in_its_room() {
     let mut server = Server::start().await;
     let mut table = Table::start(&mut server, "concurrency = 1\nchat = { max_answers = 1000 }").await;
@@ -126,7 +124,7 @@ async fn every_question_has_its_answer_in_its_room() {
     assert_eq!(told, "room=spectator&text=Next%3A+Ann%2C+Bob");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_was_told_to_say_less_speaks_again_later() {
     let mut server = Server::start().await;
     let mut table = Table::start(&mut server, "chat = { hello = 'Hi', max_answers = 1000 }").await;
@@ -176,17 +174,17 @@ async fn moves_go_out(answer: Option<u16>) {
     table.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn moves_go_out_while_the_chat_hangs() {
     moves_go_out(None).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn moves_go_out_while_the_chat_is_refused() {
     moves_go_out(Some(400)).await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn moves_go_out_while_the_chat_is_limited() {
     moves_go_out(Some(429)).await;
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use tokio::time::{sleep, timeout};
+use zeitnot::scripted_lichess;
 use zeitnot_rules::{Game, chess::Chess};
 
 use crate::support::{
@@ -65,7 +66,7 @@ fn replied(moves: &str) -> String {
     format!("{moves} {}", board.write(board.moves()[0]))
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_game_sleeps_until_the_opponent_has_moved() {
     let mut server = Server::start().await;
     let client = Client::start(&server, &format!("games = 1\n{BRISK}"));
@@ -95,7 +96,7 @@ async fn a_game_sleeps_until_the_opponent_has_moved() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_opponent_who_answers_at_once_is_waited_for() {
     let mut server = Server::start().await;
     let settings = "correspondence = { move_time = '50ms' }";
@@ -120,7 +121,7 @@ async fn an_opponent_who_answers_at_once_is_waited_for() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_game_that_ended_while_it_slept_frees_its_place() {
     let mut server = Server::start().await;
     playing(&server, [listed(&name(1), None), listed(&name(2), None)]);
@@ -150,7 +151,7 @@ async fn a_game_that_ended_while_it_slept_frees_its_place() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_restart_goes_on_and_nobody_waits_for_those_who_sleep() {
     let mut server = Server::start().await;
     playing(&server, [listed(&name(1), Some(1000)), listed(&name(2), None)]);
@@ -181,9 +182,10 @@ async fn serve(server: &mut Server, all: usize) -> (Vec<usize>, usize) {
     let (mut open, mut order, mut most) = (BTreeMap::new(), Vec::new(), 0);
     let mut moved = BTreeMap::new();
     while moved.len() < all {
+        let streams: &mut scripted_lichess::Server = server;
         let heard: Result<Feed, Post> = tokio::select! {
-            feed = server.games.recv() => Ok(feed.unwrap()),
-            post = server.posts.recv() => Err(post.unwrap()),
+            feed = streams.games.recv() => Ok(feed.unwrap()),
+            post = streams.posts.recv() => Err(post.unwrap()),
             () = sleep(LONG) => panic!("{} of {all} moved, {} open", moved.len(), open.len()),
         };
         match heard {
@@ -213,7 +215,7 @@ async fn serve(server: &mut Server, all: usize) -> (Vec<usize>, usize) {
     (order, most)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_hundred_games_are_played_a_few_at_a_time_and_leave_room_for_clocks() {
     let mut server = Server::start().await;
     let all = |turn: bool| (0..100).map(move |number| listed(&name(number), turn.then_some(number as u32)));

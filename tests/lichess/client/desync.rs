@@ -2,6 +2,7 @@
 //! alone and with one line to the user.
 
 use tokio::time::sleep;
+use zeitnot::scripted_lichess;
 
 use crate::support::{
     lichess_client::{CLOCK, ID, challenge, full, game_event, over, state},
@@ -17,7 +18,7 @@ fn of_other(text: &str) -> String {
     text.replace(ID, OTHER)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_line_that_was_garbage_costs_one_look() {
     let mut server = Server::start().await;
     let mut table = Table::start(&mut server, "games = 1").await;
@@ -52,7 +53,7 @@ async fn a_line_that_was_garbage_costs_one_look() {
     table.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_fits_at_the_second_look_is_played() {
     let mut server = Server::start().await;
     let mut table = Table::start(&mut server, "games = 1").await;
@@ -106,7 +107,7 @@ async fn one_game_is_resigned_and_the_others_go_on() {
     program.kill().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_has_hardly_begun_is_undone_if_the_server_lets_us() {
     for refused in [false, true] {
         let mut server = Server::start().await;
@@ -129,7 +130,7 @@ async fn what_has_hardly_begun_is_undone_if_the_server_lets_us() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn lines_that_never_fit_do_not_make_a_circle() {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start().await;
@@ -143,9 +144,10 @@ async fn lines_that_never_fit_do_not_make_a_circle() {
     let post = loop {
         seat.asked().await;
         game.line(&state("e2e4 e7e5 e4e5", ""));
+        let streams: &mut scripted_lichess::Server = &mut server;
         game = tokio::select! {
-            game = server.games.recv() => game.unwrap(),
-            post = server.posts.recv() => break post.unwrap(),
+            game = streams.games.recv() => game.unwrap(),
+            post = streams.posts.recv() => break post.unwrap(),
             () = sleep(LONG) => panic!("neither a look nor an end"),
         };
         looks += 1;

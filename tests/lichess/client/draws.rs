@@ -10,7 +10,7 @@ use crate::support::{
 
 const OFFER: &str = r#","bdraw":true"#;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_offer_goes_with_the_move_and_each_of_the_opponents_is_heard_once() {
     let mut server = Server::start().await;
     let mut table = Table::start(&mut server, "games = 1").await;
@@ -50,7 +50,7 @@ async fn an_offer_goes_with_the_move_and_each_of_the_opponents_is_heard_once() {
     table.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn giving_up_is_repeated_until_the_server_hears_it() {
     let mut server = Server::start().await;
     let mut table = Table::start(&mut server, "games = 1").await;

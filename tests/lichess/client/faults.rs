@@ -15,7 +15,7 @@ use crate::support::{
 };
 
 const GAMES: usize = 8;
-/// How patient the program is here: what takes half a minute in earnest takes a second.
+/// Time-outs of the program here: a second instead of half a minute.
 const HURRY: &str = "concurrency = 8\n[server.timeouts]\nsilence = '1s'\nreply = '2s'\nrate_limited = '300ms'\n\
                      reconnect = { min_delay = '30ms', max_delay = '300ms', stable_after = '10s' }";
 /// After each opening of the event stream: all running games, not only the nine that come unasked.
@@ -106,7 +106,7 @@ impl Match {
     }
 }
 
-/// What the bot knew to be played was not sent again.
+/// A move that the bot knew to be played was not sent again.
 fn once(sent: &[Sent]) {
     for tries in sent.chunk_by(|one, next| one.mv == next.mv) {
         let (_, before) = tries.split_last().unwrap();
@@ -114,7 +114,7 @@ fn once(sent: &[Sent]) {
     }
 }
 
-/// So many warnings at most, and each of them says one of these things.
+/// At most this many warnings, each of which contains one of these.
 fn warned(program: &Program, most: usize, of: &[&str]) {
     let warnings = program.warnings();
     let expected = |line: &&String| of.iter().any(|of| line.contains(of));

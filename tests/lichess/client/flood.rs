@@ -9,7 +9,7 @@ use crate::support::{
     log::Log,
 };
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_flood_of_challenges_loses_no_game_and_is_told_once() {
     let told = Log::capture();
     let mut server = Server::start().await;

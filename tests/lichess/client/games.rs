@@ -1,7 +1,7 @@
 //! The Lichess client against a server that speaks from a script: games from challenge to end, over streams that
 //! break and requests that fail, and what it never does twice.
 
-use std::{process::Stdio, sync::atomic::Ordering};
+use std::process::Stdio;
 
 use tokio::{io::AsyncWriteExt, process::Command};
 use zeitnot_engine::Kind;
@@ -56,7 +56,7 @@ async fn a_game_from_challenge_to_mate() {
     events.line(&challenge(ID, CLOCK));
     let post = server.post().await;
     assert_eq!(post.path, format!("/api/challenge/{ID}/accept"));
-    let headers = post.headers.to_ascii_lowercase();
+    let headers = post.head.to_ascii_lowercase();
     assert!(headers.contains("authorization: bearer lip_hush\r\n"), "{headers}");
     assert!(headers.contains("user-agent: zeitnot/") && headers.contains("(user: zeitnot)"), "{headers}");
     post.ok();
@@ -73,7 +73,7 @@ async fn a_game_from_challenge_to_mate() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_game_that_begins_twice_is_played_once() {
     let (mut server, client, events, game) = in_game("games = 1").await;
     let playing = game_event("gameStart").replace(r#""type":"gameStart","game":"#, "");
@@ -97,7 +97,7 @@ async fn a_game_that_begins_twice_is_played_once() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stream_that_closes_after_each_move_is_opened_again() {
     let (mut server, client, _events, mut game) = in_game("games = 1").await;
     let mut line = String::new();
@@ -115,7 +115,7 @@ async fn a_stream_that_closes_after_each_move_is_opened_again() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_stream_that_falls_silent_is_opened_again() {
     let (mut server, client, events, game) = in_game("games = 1").await;
     let (line, post) = our_move(&mut server, "").await;
@@ -133,7 +133,7 @@ async fn a_stream_that_falls_silent_is_opened_again() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_is_no_message_is_passed_over() {
     let (mut server, client, events, game) = in_game("games = 1").await;
     for odd in
@@ -163,7 +163,7 @@ async fn what_is_no_message_is_passed_over() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_move_that_fails_every_second_time_arrives() {
     let (mut server, client, _events, game) = in_game("games = 1").await;
     let mut line = String::new();
@@ -183,7 +183,7 @@ async fn a_move_that_fails_every_second_time_arrives() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_was_played_although_nobody_said_so_is_not_sent_again() {
     let (mut server, client, _events, _game) = in_game("games = 1").await;
     let (line, post) = our_move(&mut server, "").await;
@@ -201,7 +201,7 @@ async fn what_was_played_although_nobody_said_so_is_not_sent_again() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_stream_knows_what_no_answer_told() {
     let (mut server, client, _events, game) = in_game("games = 1").await;
     let (line, post) = our_move(&mut server, "").await;
@@ -215,7 +215,7 @@ async fn the_stream_knows_what_no_answer_told() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_move_that_is_refused_is_followed_by_another() {
     let (mut server, client, _events, _game) = in_game("games = 1").await;
     let (first, post) = our_move(&mut server, "").await;
@@ -229,7 +229,7 @@ async fn a_move_that_is_refused_is_followed_by_another() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_move_that_is_taken_back_is_played_anew() {
     let (mut server, client, _events, game) = in_game("games = 1").await;
     let (line, post) = our_move(&mut server, "").await;
@@ -251,7 +251,7 @@ async fn a_move_that_is_taken_back_is_played_anew() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_running_game_is_taken_up_with_all_its_moves() {
     let mut server = Server::start().await;
     let mut line = "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5 e1h1 g8f6".to_owned();
@@ -273,7 +273,7 @@ async fn a_running_game_is_taken_up_with_all_its_moves() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_token_that_is_not_accepted_ends_it_with_one_line() {
     let server = Server::start().await;
     server.answer("/api/account", 401, r#"{"error":"No such token"}"#);
@@ -288,7 +288,7 @@ async fn a_token_that_is_not_accepted_ends_it_with_one_line() {
     assert!(told.contains("no bot account") && told.contains("zeitnot lichess upgrade"), "{told}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn told_to_leave_it_finishes_its_game_and_takes_no_other() {
     let (mut server, client, events, game) = in_game("").await;
     let (line, post) = our_move(&mut server, "").await;
@@ -306,7 +306,7 @@ async fn told_to_leave_it_finishes_its_game_and_takes_no_other() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn told_to_leave_at_once_it_does() {
     let (mut server, client, _events, _game) = in_game("").await;
     let (_, unanswered) = our_move(&mut server, "").await;
@@ -316,13 +316,13 @@ async fn told_to_leave_at_once_it_does() {
 }
 
 /// No move pays for a handshake.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn moves_share_a_connection() {
     let (mut server, client, _events, game) = in_game("games = 1").await;
     let (mut line, mut connections) = (String::new(), None);
     for _ in 0..10 {
         let (ours, post) = our_move(&mut server, &line).await;
-        let now = server.connections.load(Ordering::Relaxed);
+        let now = server.connections();
         assert_eq!(*connections.get_or_insert(now), now);
         post.ok();
         if board(&ours).moves().is_empty() {
@@ -340,7 +340,7 @@ async fn moves_share_a_connection() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_game_without_a_clock_is_played_as_well() {
     let mut server = Server::start().await;
     let client = Client::start(&server, "games = 1");
@@ -355,7 +355,7 @@ async fn a_game_without_a_clock_is_played_as_well() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn challenges_that_are_not_for_us_are_declined() {
     let (mut server, client, events, game) = in_game("concurrency = 1\nchallenge = { max_queue = 0 }").await;
     let (line, post) = our_move(&mut server, "").await;
@@ -381,7 +381,7 @@ async fn challenges_that_are_not_for_us_are_declined() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_does_not_come_is_not_waited_for_and_who_leaves_has_lost() {
     let (mut server, client, _events, game) = in_game("games = 1").await;
     let (line, post) = our_move(&mut server, "").await;
@@ -406,7 +406,7 @@ async fn who_does_not_come_is_not_waited_for_and_who_leaves_has_lost() {
     client.ends().await;
 }
 
-/// What `zeitnot lichess …` says, and whether it is content.
+/// Success and output of `zeitnot lichess …`.
 async fn command(server: &Server, args: &[&str], input: &str) -> (bool, String) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("config.toml");

@@ -85,7 +85,7 @@ async fn play(games: usize, clock: &str) -> String {
     lichess.stop().await
 }
 
-/// How the games ended, by the tag that says so.
+/// Number of games by their `Termination` tag.
 fn tally(records: &str) -> Vec<(String, usize)> {
     let mut ends = std::collections::BTreeMap::new();
     for end in records.lines().filter(|line| line.starts_with("[Termination ")) {

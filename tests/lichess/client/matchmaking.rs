@@ -51,7 +51,7 @@ async fn challenges(server: &mut Server, bots: &[&str]) -> (String, Post) {
     (who, post)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_idle_bot_challenges_one_of_its_strength_and_plays() {
     let mut server = server(&["bob"]).await;
     let client = Client::start(&server, &format!("games = 1\n{EAGER}"));
@@ -72,7 +72,7 @@ async fn an_idle_bot_challenges_one_of_its_strength_and_plays() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_challenge_of_ours_is_taken_back_before_another_takes_the_place() {
     let mut server = server(&["bob"]).await;
     let client = Client::start(&server, &format!("concurrency = 1\n{EAGER}"));
@@ -91,7 +91,7 @@ async fn a_challenge_of_ours_is_taken_back_before_another_takes_the_place() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_declines_is_left_alone_also_after_a_restart() {
     let mut server = server(&["bob", "carol"]).await;
     let folder = tempfile::tempdir().unwrap();
@@ -120,7 +120,7 @@ async fn who_declines_is_left_alone_also_after_a_restart() {
     again.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn enough_games_for_today_are_enough() {
     let mut server = server(&["bob", "carol"]).await;
     let client = Client::start(&server, EAGER);
@@ -142,7 +142,7 @@ async fn enough_games_for_today_are_enough() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn teams_and_tournaments_are_joined_and_left() {
     let mut server = Server::start().await;
     server.answer("/api/tournament/ABCDEFGH", 200, r#"{"id":"ABCDEFGH","isStarted":true}"#);
@@ -175,7 +175,7 @@ async fn teams_and_tournaments_are_joined_and_left() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_tournament_that_does_not_want_us_is_not_asked_again() {
     let mut server = Server::start().await;
     server.answer("/api/tournament/ABCDEFGH", 200, r#"{"isStarted":true}"#);
@@ -188,7 +188,7 @@ async fn a_tournament_that_does_not_want_us_is_not_asked_again() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_is_not_seen_opens_the_stream_again() {
     let mut server = Server::start().await;
     let client = Client::start(&server, "[timeouts]\nonline_check = '300ms'");

@@ -26,7 +26,7 @@ async fn play(settings: &str) {
     table.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_game_is_written_down_before_we_leave() {
     let folder = tempfile::tempdir().unwrap();
     let games = folder.path().join("games");
@@ -37,7 +37,7 @@ async fn a_game_is_written_down_before_we_leave() {
     assert!(moves.contains("2. Nf3 {[%eval 0.31,9] [%clk 0:00:02.00]} 1-0"), "{text}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_unwritable_folder_is_reported_and_costs_no_game() {
     let log = Log::capture();
     let file = tempfile::NamedTempFile::new().unwrap();

@@ -1,4 +1,4 @@
-//! What a server may do to a Lichess client at the worst moment, told from a script: games that begin in a burst or
+//! A scripted server that does to a Lichess client the worst at the worst moment: games that begin in a burst or
 //! unseen, moves missed while a stream was away, answers that hang, moves that are moot, engines that fail.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ fn of_game(id: &str, text: &str) -> String {
     text.replace(ID, id)
 }
 
-/// Is this legal there?
+/// Whether a move is legal after these moves.
 fn is_legal(moves: &str, mv: &str) -> bool {
     let mut board = Chess::start();
     moves.split_whitespace().for_each(|text| {
@@ -31,7 +31,7 @@ fn playing(ids: &[String]) -> String {
     format!(r#"{{"nowPlaying":[{}]}}"#, games.join(","))
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn games_that_begin_in_a_burst_are_played_once_each_and_keep_their_places() {
     let mut server = Server::start().await;
     let ids: Vec<_> = (0..8).map(|at| format!("game000{at}")).collect();
@@ -63,7 +63,7 @@ async fn games_that_begin_in_a_burst_are_played_once_each_and_keep_their_places(
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_game_that_begins_while_nobody_tells_is_found() {
     let mut server = Server::start().await;
     let client = Client::start(&server, "games = 1");
@@ -80,7 +80,7 @@ async fn a_game_that_begins_while_nobody_tells_is_found() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_happened_while_a_stream_was_away_is_followed_forth_and_back() {
     let mut server = Server::start().await;
     let client = Client::start(&server, "games = 1");
@@ -106,7 +106,7 @@ async fn what_happened_while_a_stream_was_away_is_followed_forth_and_back() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_move_that_counts_no_more_is_not_sent_again() {
     let mut server = Server::start().await;
     let client = Client::start(&server, "games = 1");
@@ -122,7 +122,7 @@ async fn a_move_that_counts_no_more_is_not_sent_again() {
     client.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_hangs_holds_up_neither_its_move_nor_another_game() {
     let mut server = Server::start().await;
     let client = Client::start(&server, "games = 2");
@@ -153,8 +153,8 @@ async fn an_answer_that_hangs_holds_up_neither_its_move_nor_another_game() {
     drop(unanswered);
 }
 
-/// Whatever the thinker does, the server hears a legal move before the clock's end, and never anything else.
-#[tokio::test]
+/// The server gets a legal move before the clock runs out whatever the engine does, and nothing else.
+#[tokio::test(start_paused = true)]
 async fn an_engine_that_fails_costs_no_game() {
     for fault in Fault::ALL {
         let mut server = Server::start().await;

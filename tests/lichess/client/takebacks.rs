@@ -10,7 +10,7 @@ use crate::support::{
 
 const WISH: &str = r#","btakeback":true"#;
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn moves_are_taken_back_as_often_as_is_allowed() {
     let mut server = Server::start().await;
     let mut table = Table::start(&mut server, "games = 1\nmax_takebacks_accepted = 1").await;
@@ -49,7 +49,7 @@ async fn moves_are_taken_back_as_often_as_is_allowed() {
     table.ends().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_takeback_that_was_agreed_to_is_not_agreed_to_twice() {
     let mut server = Server::start().await;
     let mut table = Table::start(&mut server, "games = 1\nmax_takebacks_accepted = 9").await;

@@ -1,25 +1,23 @@
 //! `zeitnot bench overhead`: measures the time that a client of the Lichess Bot API adds to its search, and its memory.
 //!
-//! [`server`] is a small Lichess server without any code of our client, [`game`] a game there, [`client`] this program as
-//! a process of its own. Another client can be measured in its place.
+//! [`opponent`] plays through the scripted server, which shares no code with our client; [`client`] is this program as a
+//! process of its own. Another client can be measured in its place.
 
 use std::{
-    io::Write,
-    net::SocketAddr,
-    sync::mpsc::{self, Receiver},
-    thread::sleep,
+    io::{self, Write},
+    net::{SocketAddr, TcpListener},
     time::{Duration, Instant},
 };
 
-use super::super::{CliError, print};
+use tokio::time::timeout;
+
+use super::super::{CliError, network, print};
 
 mod client;
-mod game;
-mod http;
-mod server;
+mod opponent;
 
 use client::Client;
-use server::{Seen, Server};
+use opponent::{Opponent, Seen};
 
 /// Measure what the Lichess client adds to the time that it thinks
 ///
@@ -111,41 +109,64 @@ struct Measured {
 
 fn measure(row: Row, args: &Args) -> Result<Measured, CliError> {
     let io = |doing| move |source| CliError::Io { doing, source };
-    let (seen, sees) = mpsc::channel();
     let address = args.listen.unwrap_or_else(|| ([127, 0, 0, 1], 0).into());
-    let server = Server::start(address, seen).map_err(io("cannot listen"))?;
+    let listener = TcpListener::bind(address).map_err(io("cannot listen"))?;
+    let address = listener.local_addr().map_err(io("cannot listen"))?;
     let began = Instant::now();
+    // It starts here, as it would inherit the priority of the server's thread.
     let client = match args.listen {
-        None => {
-            Some(Client::start(server.address, row.games, row.think).map_err(io("cannot start a client"))?)
-        }
+        None => Some(Client::start(address, row.games, row.think).map_err(io("cannot start a client"))?),
         Some(_) => {
-            print(|out| writeln!(out, "waiting for a client at http://{}", server.address))?;
+            print(|out| writeln!(out, "waiting for a client at http://{address}"))?;
             None
         }
     };
-    let ready = match wait(&sees, client.is_none())? {
+    let moves = args.moves as usize;
+    network::run(move |_| async move {
+        let opponent = Opponent::start(listener).map_err(io("cannot listen"))?;
+        play_row(opponent, client, began, row, moves).await
+    })?
+}
+
+async fn play_row(
+    mut opponent: Opponent,
+    client: Option<Client>,
+    began: Instant,
+    row: Row,
+    moves: usize,
+) -> Result<Measured, CliError> {
+    // A client of somebody else's may be a while in coming.
+    let first = match client {
+        None => opponent.next().await,
+        Some(_) => next(&mut opponent).await?,
+    };
+    let ready = match first {
         Seen::Ready(at) if client.is_some() => Some(at.saturating_duration_since(began)),
         _ => None,
     };
-    sleep(SETTLE);
-    let idle = client.as_ref().and_then(Client::memory);
-    server.begin_game();
-    play(&sees, row, WARM_UP_MOVES)?;
-    let one = client.as_ref().and_then(Client::memory);
+    let _ = timeout(SETTLE, async {
+        loop {
+            opponent.next().await;
+        }
+    })
+    .await;
+    let memory = || client.as_ref().and_then(Client::memory);
+    let idle = memory();
+    opponent.begin_game();
+    play(&mut opponent, row, WARM_UP_MOVES).await?;
+    let one = memory();
     for _ in 1..row.games {
-        server.begin_game();
+        opponent.begin_game();
     }
-    let measured = play(&sees, row, args.moves as usize)?;
-    let full = client.as_ref().and_then(Client::memory);
-    Ok(Measured { ready, idle, one, full, ..measured })
+    let measured = play(&mut opponent, row, moves).await?;
+    Ok(Measured { ready, idle, one, full: memory(), ..measured })
 }
 
 /// Measures this many answers.
-fn play(sees: &Receiver<Seen>, row: Row, moves: usize) -> Result<Measured, CliError> {
+async fn play(opponent: &mut Opponent, row: Row, moves: usize) -> Result<Measured, CliError> {
     let mut measured = Measured::default();
     while measured.over.len() < moves {
-        match wait(sees, false)? {
+        match next(opponent).await? {
             Seen::Answered(took) => {
                 measured.early += usize::from(took < row.think);
                 measured.over.push(took.saturating_sub(row.think));
@@ -158,14 +179,11 @@ fn play(sees: &Receiver<Seen>, row: Row, moves: usize) -> Result<Measured, CliEr
     Ok(measured)
 }
 
-/// Waits for the next observation.
-fn wait(sees: &Receiver<Seen>, for_ever: bool) -> Result<Seen, CliError> {
-    let seen = match for_ever {
-        true => sees.recv().ok(),
-        false => sees.recv_timeout(CLIENT_TIMEOUT).ok(),
-    };
-    let silent = std::io::Error::from(std::io::ErrorKind::TimedOut);
-    seen.ok_or(CliError::Io { doing: "the client does not play", source: silent })
+/// The next action of a client that is there.
+async fn next(opponent: &mut Opponent) -> Result<Seen, CliError> {
+    let silent =
+        |_| CliError::Io { doing: "the client does not play", source: io::ErrorKind::TimedOut.into() };
+    timeout(CLIENT_TIMEOUT, opponent.next()).await.map_err(silent)
 }
 
 impl Measured {
