@@ -97,5 +97,5 @@ async fn what_cannot_be_counted_is_told_at_once() {
     let output = soon("it ends", run).await.unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("server[0]") && told.contains("its tournament says"), "{told}");
+    assert!(told.contains("server[0]") && told.contains("its tournament determines"), "{told}");
 }
