@@ -5,7 +5,6 @@
 use std::hint::black_box;
 
 use divan::{Bencher, counter::ItemsCount};
-use shakmaty::Move;
 use zeitnot_engine::{
     Score, TranspositionTable,
     eval::{ChessEval, Evaluator},
@@ -39,7 +38,7 @@ fn each_position<T>(bencher: Bencher<'_, '_>, measured: impl Fn(&Chess) -> T) {
     });
 }
 
-fn each_move<T>(bencher: Bencher<'_, '_>, measured: impl Fn(&Chess, Move) -> T) {
+fn each_move<T>(bencher: Bencher<'_, '_>, measured: impl Fn(&Chess, <Chess as Game>::Move) -> T) {
     let pairs: Vec<_> =
         positions().into_iter().flat_map(|p| p.moves().into_iter().map(move |mv| (p.clone(), mv))).collect();
     bencher.counter(ItemsCount::new(pairs.len())).bench_local(|| {
@@ -70,7 +69,7 @@ fn clone_and_play(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn exchange(bencher: Bencher<'_, '_>) {
-    each_move(bencher, |position, mv| position.exchange(mv, 0));
+    each_move(bencher, |position, mv| position.see_ge(mv, 0));
 }
 
 #[divan::bench]

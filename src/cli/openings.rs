@@ -2,8 +2,6 @@
 
 use std::{fs, io::Write, path::PathBuf};
 
-use shakmaty::CastlingMode;
-
 use zeitnot_arena::matches::openings::{Openings, Recipe};
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
 use zeitnot_rules::{Game, GameKind, UnknownGame, chess};
@@ -73,9 +71,8 @@ pub fn run(args: &Args) -> Result<(), CliError> {
         Variant::Chess960 => {
             // The generated positions are legal, so the fallback is never used.
             let start = |random: &mut fastrand::Rng| {
-                let text = chess::shuffled(random);
-                chess::Chess::parse_as(&text, CastlingMode::Chess960)
-                    .unwrap_or_else(|_| chess::Chess::start())
+                let text = chess::chess960_start(random);
+                chess::Chess::parse_chess960(&text).unwrap_or_else(|_| chess::Chess::start())
             };
             args.make(start)?
         }

@@ -38,7 +38,7 @@ fn a_naive_cache_draws() {
     let known: HashMap<Key, &str> = shuffle().map(|(position, mv)| (position.key(), mv)).into();
     let mut line = GameHistory::new(Chess::parse(WON).unwrap());
     while !line.outcome().is_over() {
-        let text = match line.now().side() {
+        let text = match line.now().side_to_move() {
             Color::White => known[&line.now().key()].to_owned(),
             Color::Black => black(line.now()),
         };

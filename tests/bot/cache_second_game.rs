@@ -19,7 +19,7 @@ fn reply(fen: &str) -> String {
     let position = Chess::parse(fen).unwrap();
     let moves = position.moves();
     let worth = |mv: &<Chess as Game>::Move| {
-        let safe = position.exchange(*mv, 0);
+        let safe = position.see_ge(*mv, 0);
         (safe, if safe { position.gain(*mv) } else { 0 }, std::cmp::Reverse(position.write(*mv).to_string()))
     };
     position.write(*moves.iter().max_by_key(|mv| worth(mv)).unwrap()).to_string()

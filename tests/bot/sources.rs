@@ -16,7 +16,7 @@ use zeitnot_bot::{
 use zeitnot_engine::{Kind, book};
 use zeitnot_net::http::BaseUrl;
 use zeitnot_rules::{Color, Game, GameHistory, chess::Chess};
-use zeitnot_seat::{Action, Event, Turn, Worth};
+use zeitnot_seat::{Action, EvalScore, Event, Turn};
 
 use crate::support::{
     bot::{House, ask, clocks, house_with, info, moved, tell},
@@ -36,15 +36,15 @@ fn bot(config: Config) -> House {
 }
 
 /// In this position: the move, how it came about, and what came with it.
-async fn played(house: &mut House, fen: &str) -> (String, How, Option<Worth>) {
-    let side = Chess::parse(fen).unwrap().side();
+async fn played(house: &mut House, fen: &str) -> (String, How, Option<EvalScore>) {
+    let side = Chess::parse(fen).unwrap().side_to_move();
     let mut seat = house.lobby.open(info(side, Some(fen))).await.unwrap();
     tell(&seat, Event::YourTurn { turn: Turn(1), clocks: None }).await;
     let action = timeout(4 * LONG, seat.actions.recv()).await.expect("a move, whatever the servers do");
     let Some(Action::Play { turn, mv, eval, .. }) = action else { panic!("{action:?}") };
     tell(&seat, Event::Sent { turn, at: Instant::now() }).await;
     let how = house.answers.recv().await.unwrap().how;
-    (mv.to_string(), how, eval.map(|eval| eval.worth))
+    (mv.to_string(), how, eval.map(|eval| eval.score))
 }
 
 fn says(body: &str) -> Manner {
@@ -68,12 +68,12 @@ const A3: &str = r#"{"depth":40,"pvs":[{"moves":"a2a3 e7e5","cp":-15}]}"#;
 async fn what_the_cloud_knows_is_played_with_its_score() {
     let server = StandIn::start(says(A3)).await;
     let mut house = bot(cloud(&server.url, LONG));
-    let expected = ("a2a3".to_owned(), How::Online(Source::Cloud), Some(Worth::Centipawns(-15)));
+    let expected = ("a2a3".to_owned(), How::Online(Source::Cloud), Some(EvalScore::Centipawns(-15)));
     assert_eq!(played(&mut house, START).await, expected);
     let castles = r#"{"depth":40,"pvs":[{"moves":"e1h1","mate":-4}]}"#;
     server.now(says(castles));
-    let (mv, _, worth) = played(&mut house, "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K2R w K - 0 1").await;
-    assert_eq!((mv.as_str(), worth), ("e1g1", Some(Worth::Mate(-4))));
+    let (mv, _, score) = played(&mut house, "4k3/pppppppp/8/8/8/8/PPPPPPPP/4K2R w K - 0 1").await;
+    assert_eq!((mv.as_str(), score), ("e1g1", Some(EvalScore::Mate(-4))));
     let asked = server.asked();
     assert!(asked[0].starts_with("GET /api/cloud-eval?fen=rnbqkbnr%2Fpppp"), "{}", asked[0]);
     assert!(asked[0].contains("variant=standard"));
@@ -176,11 +176,11 @@ async fn an_endgame_is_won_by_the_table_and_a_draw_is_known_as_one() {
         {"uci":"a2b2","category":"loss","dtz":-9,"dtm":-9}]}"#;
     let server = StandIn::start(says(wins)).await;
     let mut house = bot(tablebase(&server.url));
-    let expected = ("a2b2".to_owned(), How::Online(Source::Tablebase), Some(Worth::Mate(5)));
+    let expected = ("a2b2".to_owned(), How::Online(Source::Tablebase), Some(EvalScore::Mate(5)));
     assert_eq!(played(&mut house, won).await, expected);
     server.now(says(r#"{"category":"draw","moves":[{"uci":"a2a7","category":"draw","dtz":0,"dtm":0}]}"#));
-    let (mv, _, worth) = played(&mut house, won).await;
-    assert_eq!((mv.as_str(), worth), ("a2a7", Some(Worth::Centipawns(0))));
+    let (mv, _, score) = played(&mut house, won).await;
+    assert_eq!((mv.as_str(), score), ("a2a7", Some(EvalScore::Centipawns(0))));
     // Eight men are too many.
     played(&mut house, "4k3/3ppp2/8/8/8/8/3PPP2/4K3 w - - 0 1").await;
     assert_eq!(server.asked().len(), 2);

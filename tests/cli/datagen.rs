@@ -61,7 +61,7 @@ fn killed_in_the_middle_it_goes_on_and_nothing_is_torn() {
     assert!(fs::read(&file).unwrap().starts_with(&before), "what was there is still there");
     for record in &records {
         let (position, judgement) = record.unpack().unwrap();
-        assert!(!position.is_check() && position.men() >= 3 && judgement.result <= 2);
+        assert!(!position.is_check() && position.piece_count() >= 3 && judgement.result <= 2);
     }
     // As many as are wanted stand there: nothing is left to do.
     assert!(datagen(&file, wanted, &[]).status().unwrap().success());

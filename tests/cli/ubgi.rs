@@ -98,7 +98,7 @@ impl Played {
     /// The winner, if there is one.
     fn winner(&self) -> Option<Color> {
         match (self.fault, self.line.outcome()) {
-            (Some(_), _) => Some(!self.line.now().side()),
+            (Some(_), _) => Some(!self.line.now().side_to_move()),
             (None, Outcome::Win(side, _)) => Some(side),
             (None, _) => None,
         }
@@ -117,7 +117,7 @@ fn play(players: ByColor<Player>, opening: &[String], plies: usize) -> Played {
     let (mut line, mut moves) = (GameHistory::new(Mini2026::start()), String::new());
     let mut opening = opening.iter().cloned();
     while line.moves().len() < plies && !line.outcome().is_over() {
-        let text = opening.next().or_else(|| ask(players[line.now().side()], &moves));
+        let text = opening.next().or_else(|| ask(players[line.now().side_to_move()], &moves));
         let Some(text) = text else { return Played { line, fault: Some(Fault::Late) } };
         let mv = line.now().read(&text).ok().filter(|_| text.len() == 4);
         let Some(mv) = mv else { return Played { line, fault: Some(Fault::Illegal) } };

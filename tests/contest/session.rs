@@ -76,7 +76,7 @@ async fn referee(wire: &mut Connection, game: &str, plies: usize) {
     wire.begin(game).await;
     while line.outcome() == Outcome::Ongoing && line.moves().len() < plies {
         let fen = line.now().print();
-        let (name, mv) = match line.now().side() {
+        let (name, mv) = match line.now().side_to_move() {
             Color::White => {
                 wire.your_move(game, &fen).await;
                 let told = wire.hear().await.unwrap();

@@ -6,7 +6,7 @@ use zeitnot_engine::{
     Best, Config, EngineFactory, Limits, PlayVisitor, Playable, Thinker, random::RandomMover, think_now,
     with_game,
 };
-use zeitnot_rules::{Color, GameHistory, GameKind, Outcome, Reason, chess::shuffled};
+use zeitnot_rules::{Color, GameHistory, GameKind, Outcome, Reason, chess::chess960_start};
 
 const VARIANTS: [GameKind; 7] = [
     GameKind::Crazyhouse,
@@ -50,10 +50,10 @@ impl PlayVisitor for Matches {
         for game in 0..self.games {
             search.new_game();
             let ours = if game % 2 == 0 { Color::White } else { Color::Black };
-            let fen = self.shuffled.then(|| shuffled(&mut fastrand::Rng::with_seed(game as u64)));
+            let fen = self.shuffled.then(|| chess960_start(&mut fastrand::Rng::with_seed(game as u64)));
             let mut line = GameHistory::new(fen.map_or_else(G::start, |fen| G::parse(&fen).unwrap()));
             while line.outcome() == Outcome::Ongoing && line.moves().len() < 600 {
-                let (mv, _) = match line.now().side() == ours {
+                let (mv, _) = match line.now().side_to_move() == ours {
                     true => decide(&mut *search, &line, self.nodes),
                     false => decide(&mut RandomMover, &line, 1),
                 };
@@ -112,7 +112,7 @@ impl PlayVisitor for Win {
 
     fn visit<G: Playable>(self) {
         let mut line = GameHistory::new(G::parse(self.fen).unwrap());
-        let us = line.now().side();
+        let us = line.now().side_to_move();
         let mut search = search::<G>();
         let (mv, best) = decide(&mut *search, &line, 30_000);
         let text = line.now().write(mv);
@@ -120,7 +120,7 @@ impl PlayVisitor for Win {
         assert!(best.score.mate_moves().is_some_and(|moves| moves > 0), "{} {}: {best:?}", G::NAME, self.fen);
         line.play(mv);
         while line.outcome() == Outcome::Ongoing && line.moves().len() < 20 {
-            let (mv, _) = match line.now().side() == us {
+            let (mv, _) = match line.now().side_to_move() == us {
                 true => decide(&mut *search, &line, 30_000),
                 false => decide(&mut RandomMover, &line, 1),
             };

@@ -42,10 +42,10 @@ fn replay<'m>(messages: impl Iterator<Item = &'m str>, rules: Rules) -> usize {
         let mut expected = game.clone();
         expected.play_for(mv, 0);
         assert!(follows(&game, mv, expected.points(), points), "{message} in {}", game.print());
-        assert!(prize.is_none_or(|p| expected.board().free() >> p.index() & 1 == 1), "{message}");
-        assert!(game.hear(mv, !game.side(), prize, points));
+        assert!(prize.is_none_or(|p| expected.free_squares() >> p.index() & 1 == 1), "{message}");
+        assert!(game.hear(mv, !game.side_to_move(), prize, points));
         assert!(!game.outcome().is_over(), "{message} goes on");
-        assert_eq!(game.side() == Color::White, &message[1..2] == "0");
+        assert_eq!(game.side_to_move() == Color::White, &message[1..2] == "0");
         plies += 1;
     }
     plies
@@ -53,7 +53,7 @@ fn replay<'m>(messages: impl Iterator<Item = &'m str>, rules: Rules) -> usize {
 
 /// Are these the points after the move, but for what a prize was worth?
 fn follows(before: &Tuc, mv: Move, counted: ByColor<i32>, told: ByColor<u16>) -> bool {
-    let side = before.side();
+    let side = before.side_to_move();
     let missing = ByColor(Color::BOTH.map(|s| i32::from(told[s]) * 100 - counted[s]));
     let prize = missing[side];
     missing[!side] == 0 && (prize == 0 || prize == 100 && before.takes_prize(mv))

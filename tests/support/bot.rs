@@ -53,7 +53,7 @@ pub fn info(side: Color, start: Option<&str>) -> GameInfo {
         side,
         names: ByColor(["we".into(), "they".into()]),
         time_control: None,
-        occasion: Default::default(),
+        details: Default::default(),
     }
 }
 

@@ -98,7 +98,7 @@ impl Server {
 fn told(board: &mut Tuc, mv: Move) -> String {
     board.play_for(mv, 0);
     let [white, black] = board.points().0.map(|points| points / 100);
-    format!("T{}{mv}99{white:02}{black:02}", u8::from(board.side() == Color::Black))
+    format!("T{}{mv}99{white:02}{black:02}", u8::from(board.side_to_move() == Color::Black))
 }
 
 #[tokio::test(start_paused = true)]

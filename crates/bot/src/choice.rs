@@ -98,13 +98,13 @@ impl Rule {
         fn is_it<T: PartialEq>(asked: Option<T>, told: Option<T>) -> bool {
             asked.is_none() || asked == told
         }
-        let GameInfo { time_control, side, occasion, .. } = info;
+        let GameInfo { time_control, side, details, .. } = info;
         is_one(self.games.as_ref(), &rules)
             && is_one(self.speeds.as_ref(), &Speed::of(*time_control))
             && self.fits_clock(*time_control)
             && is_it(self.colour, Some(*side))
-            && is_it(self.rated, occasion.rated)
-            && is_it(self.opponent, occasion.opponent)
+            && is_it(self.rated, details.rated)
+            && is_it(self.opponent, details.opponent)
     }
 
     fn fits_clock(&self, clock: Option<TimeControl>) -> bool {
@@ -151,7 +151,7 @@ impl Roster {
 mod tests {
     use super::*;
     use zeitnot_rules::ByColor;
-    use zeitnot_seat::Occasion;
+    use zeitnot_seat::GameDetails;
 
     fn info() -> GameInfo {
         GameInfo {
@@ -162,7 +162,7 @@ mod tests {
             side: Color::Black,
             names: ByColor(["a".into(), "b".into()]),
             time_control: Some("180+2".parse().unwrap()),
-            occasion: Occasion { rated: Some(true), opponent: Some(Opponent::Bot), by_post: false },
+            details: GameDetails { rated: Some(true), opponent: Some(Opponent::Bot), correspondence: false },
         }
     }
 
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_is_not_told_fits_nothing_that_is_asked_for() {
-        let silent = GameInfo { time_control: None, occasion: Occasion::default(), ..info() };
+        let silent = GameInfo { time_control: None, details: GameDetails::default(), ..info() };
         let there = |text: &str| rule(text).fits(&silent, Rules::Of(GameKind::Chess));
         assert!(there("") && there("speeds = ['correspondence']") && there("colour = 'black'"));
         for text in

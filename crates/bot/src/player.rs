@@ -20,7 +20,7 @@ use zeitnot_engine::{
     driver::{SearchEnd, SearchThread},
 };
 use zeitnot_rules::{GameHistory, MoveText, Packed};
-use zeitnot_seat::{Action, Clocks, Eval, Event, GameInfo, Turn, Worth};
+use zeitnot_seat::{Action, Clocks, Eval, EvalScore, Event, GameInfo, Turn};
 
 use super::{
     Answer, Equipment, How, News,
@@ -178,14 +178,14 @@ impl<G: Playable> Player<G> {
     }
 
     fn is_our_move(&self) -> bool {
-        self.line.now().side() == self.info.side
+        self.line.now().side_to_move() == self.info.side
     }
 
     fn moved(&mut self, text: &str) {
         (self.request, self.thought, self.inquiry) = (None, None, Inquiry::default());
         match self.line.now().read(text) {
             Ok(mv) => {
-                self.last_move = Some(self.line.now().record(mv));
+                self.last_move = Some(self.line.now().san(mv));
                 self.line.play(mv);
                 let expected = self.expects.take().filter(|(ours, _)| *ours == mv).map(|(_, reply)| reply);
                 self.thought = self.ponder.take().and_then(|ponder| ponder.hit(&self.line));
@@ -215,7 +215,7 @@ impl<G: Playable> Player<G> {
     fn compare(&mut self, text: &str) {
         match G::parse(text) {
             Ok(board) if board.key() == self.line.now().key() => {}
-            Ok(board) if G::CHANCE => self.line.amend(board),
+            Ok(board) if G::HAS_CHANCE => self.line.amend(board),
             Ok(board) => {
                 tracing::warn!(game = %self.info.id, ours = %self.line.now().print(), server = text, "taking over the server's board");
                 (self.line, self.inquiry) = (GameHistory::new(board), Inquiry::default());
@@ -352,7 +352,7 @@ impl<G: Playable> Player<G> {
     /// Begins to think on the opponent's time.
     fn ponder(&mut self, expected: Option<G::Move>) {
         let budget = self.budget(self.clocks);
-        if self.line.outcome().is_over() || self.info.occasion.by_post {
+        if self.line.outcome().is_over() || self.info.details.correspondence {
             return;
         }
         self.ponder = Ponder::begin(&mut self.thread, &self.equipment, self.line.clone(), expected, budget);
@@ -482,7 +482,7 @@ impl<G: Playable> Player<G> {
         let now = self.line.now();
         // The slot was given a legal move, and thinkers publish legal moves; should one not, any will do.
         let Some(mv) = now.unpack(best.mv).or_else(|| now.moves().first().copied()) else { return };
-        let (text, record) = (now.write(mv), now.record(mv));
+        let (text, record) = (now.write(mv), now.san(mv));
         self.answered = Some(mv);
         let action = self.decide(request.turn, text, best);
         self.departure = Some(Departure::new(request, how, self.line.moves().len(), thought::now()));
@@ -508,20 +508,20 @@ impl<G: Playable> Player<G> {
         self.outlook.judged(best.score);
         let config = &self.equipment.config;
         // Where chance has a part in it, no game is lost before its end.
-        if !G::CHANCE && self.outlook.is_hopeless(&config.resign) {
+        if !G::HAS_CHANCE && self.outlook.is_hopeless(&config.resign) {
             tracing::info!(game = %self.info.id, score = %best.score, "giving up");
             return Action::Resign { turn };
         }
         let offers_draw = self.outlook.draws(&config.draw, self.stage());
-        let worth = match best.score.mate_moves() {
-            Some(moves) => Worth::Mate(moves),
-            None => Worth::Centipawns(best.score.get()),
+        let score = match best.score.mate_moves() {
+            Some(moves) => EvalScore::Mate(moves),
+            None => EvalScore::Centipawns(best.score.get()),
         };
-        Action::Play { turn, mv, offers_draw, eval: Some(Eval { worth, depth: best.depth }) }
+        Action::Play { turn, mv, offers_draw, eval: Some(Eval { score, depth: best.depth }) }
     }
 
     fn stage(&self) -> Stage {
-        Stage { move_number: self.line.moves().len() / 2 + 1, men: self.line.now().men() }
+        Stage { move_number: self.line.moves().len() / 2 + 1, men: self.line.now().piece_count() }
     }
 
     /// Our answer was handed to the socket.
@@ -560,8 +560,8 @@ impl<G: Playable> Player<G> {
             side: self.info.side,
             names: self.info.names.clone(),
             // Who has days for a move has no clock that a player would know.
-            clocks: self.clocks.filter(|_| !self.info.occasion.by_post),
-            to_move: line.now().side(),
+            clocks: self.clocks.filter(|_| !self.info.details.correspondence),
+            to_move: line.now().side_to_move(),
             ply: line.moves().len(),
             last_move: self.last_move.clone(),
             eval: self.eval,

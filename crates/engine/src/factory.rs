@@ -210,7 +210,7 @@ impl EngineFactory {
             let mut child = position.clone();
             child.play(**mv);
             let score = -evaluator.evaluate(&evaluator.update(&state, position, **mv), &child);
-            (position.exchange(**mv, 0), score)
+            (position.see_ge(**mv, 0), score)
         };
         moves.iter().max_by_key(value).map_or(Packed::NONE, |&mv| position.pack(mv))
     }

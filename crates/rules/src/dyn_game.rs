@@ -1,46 +1,52 @@
-//! A line of any game, its type erased: for protocols and referees, who speak of moves as text.
+//! A game whose rules are known at run time only: for protocols and referees, which handle moves as text.
 
 use std::fmt;
 
-use super::{Color, Game, GameError, GameHistory, GameKind, MoveText, Outcome, Visitor};
-use crate::Tactics;
+use crate::{
+    color::Color,
+    error::GameError,
+    game::{Game, MoveText, Outcome},
+    history::GameHistory,
+    kind::{GameKind, Visitor},
+    tactics::Tactics,
+};
 
-/// A [`GameHistory`] of a game that only its text tells of.
+/// A [`GameHistory`] with its type erased.
 ///
 /// ```
 /// use zeitnot_rules::{DynGame, GameKind};
 ///
-/// let mut line = DynGame::begin(GameKind::Chess, None).unwrap();
-/// let mv = line.read("e4").unwrap();
-/// assert_eq!(line.record(&mv).unwrap(), "e4");
-/// line.play(&mv).unwrap();
-/// assert_eq!(line.moves()[0].as_str(), "e2e4");
+/// let mut game = DynGame::begin(GameKind::Chess, None).unwrap();
+/// let mv = game.read("e4").unwrap();
+/// assert_eq!(game.san(&mv).unwrap(), "e4");
+/// game.play(&mv).unwrap();
+/// assert_eq!(game.moves()[0].as_str(), "e2e4");
 /// ```
 #[derive(Debug)]
 pub struct DynGame(Box<dyn Erased>);
 
 impl DynGame {
-    /// A game that begins here, in its own text form; `None`: at the usual start.
+    /// A game that begins with this position in its own text form, or with the usual one.
     ///
     /// # Errors
-    /// What is wrong with the position.
-    pub fn begin(game: GameKind, position: Option<&str>) -> Result<DynGame, GameError> {
-        game.with(Beginning(position))
+    /// [`GameError::Position`] with the reason.
+    pub fn begin(kind: GameKind, position: Option<&str>) -> Result<DynGame, GameError> {
+        kind.with(Start(position))
     }
 
-    /// Where it began.
+    /// The position at the start.
     pub fn root(&self) -> String {
         self.0.root()
     }
 
-    /// Where it stands.
+    /// The present position.
     pub fn now(&self) -> String {
         self.0.now()
     }
 
-    /// Who is to move?
-    pub fn side(&self) -> Color {
-        self.0.side()
+    /// The side to move.
+    pub fn side_to_move(&self) -> Color {
+        self.0.side_to_move()
     }
 
     /// The moves so far, as the game writes them.
@@ -60,8 +66,8 @@ impl DynGame {
     ///
     /// # Errors
     /// As [`DynGame::read`].
-    pub fn record(&self, mv: &MoveText) -> Result<String, GameError> {
-        self.0.record(mv.as_str())
+    pub fn san(&self, mv: &MoveText) -> Result<String, GameError> {
+        self.0.san(mv.as_str())
     }
 
     /// Plays a legal move.
@@ -72,82 +78,82 @@ impl DynGame {
         self.0.play(mv.as_str())
     }
 
-    /// The same game with its first moves only.
+    /// Undoes all but the first moves.
     pub fn truncate(&mut self, plies: usize) {
         self.0.truncate(plies);
     }
 
-    /// The same beginning, and no move yet.
+    /// A new game with the same start.
     pub fn again(&self) -> DynGame {
         DynGame(self.0.again())
     }
 
-    /// What the rules say of the game, repetition included.
+    /// The outcome by the rules, repetition included.
     pub fn outcome(&self) -> Outcome {
         self.0.outcome()
     }
 
-    /// How often the present position stood on the board before.
+    /// The number of earlier occurrences of the present position.
     pub fn repetitions(&self) -> usize {
         self.0.repetitions()
     }
 
-    /// Can this side still win, by any play at all?
-    pub fn can_win(&self, side: Color) -> bool {
-        self.0.can_win(side)
+    /// Whether this side can still win by any sequence of moves.
+    pub fn can_win(&self, color: Color) -> bool {
+        self.0.can_win(color)
     }
 }
 
 impl<G: Game> From<G> for DynGame {
-    /// A game that begins here.
+    /// A game that begins with this position.
     fn from(root: G) -> DynGame {
-        DynGame(Box::new(Told { line: GameHistory::new(root), moves: Vec::new() }))
+        DynGame(Box::new(TextHistory { history: GameHistory::new(root), moves: Vec::new() }))
     }
 }
 
-struct Beginning<'t>(Option<&'t str>);
+struct Start<'t>(Option<&'t str>);
 
-impl Visitor for Beginning<'_> {
+impl Visitor for Start<'_> {
     type Out = Result<DynGame, GameError>;
     fn visit<G: Tactics>(self) -> Self::Out {
         Ok(self.0.map_or_else(|| Ok(G::start()), G::parse)?.into())
     }
 }
 
-/// What stands behind an [`DynGame`].
+/// The interface behind a [`DynGame`].
 trait Erased: fmt::Debug + Send + Sync {
     fn root(&self) -> String;
     fn now(&self) -> String;
-    fn side(&self) -> Color;
+    fn side_to_move(&self) -> Color;
     fn moves(&self) -> &[MoveText];
     fn read(&self, text: &str) -> Result<MoveText, GameError>;
-    fn record(&self, text: &str) -> Result<String, GameError>;
+    fn san(&self, text: &str) -> Result<String, GameError>;
     fn play(&mut self, text: &str) -> Result<(), GameError>;
     fn truncate(&mut self, plies: usize);
     fn again(&self) -> Box<dyn Erased>;
     fn outcome(&self) -> Outcome;
     fn repetitions(&self) -> usize;
-    fn can_win(&self, side: Color) -> bool;
+    fn can_win(&self, color: Color) -> bool;
 }
 
-/// A line with its moves as text.
+/// A history with its moves as text.
 #[derive(Debug)]
-struct Told<G: Game> {
-    line: GameHistory<G>,
+struct TextHistory<G: Game> {
+    history: GameHistory<G>,
     moves: Vec<MoveText>,
 }
 
-impl<G: Game> Erased for Told<G> {
+impl<G: Game> Erased for TextHistory<G> {
     fn root(&self) -> String {
-        self.line.root().print()
+        self.history.root().print()
     }
 
     fn now(&self) -> String {
-        self.line.now().print()
+        self.history.now().print()
     }
 
-    fn side(&self) -> Color {
-        self.line.now().side()
+    fn side_to_move(&self) -> Color {
+        self.history.now().side_to_move()
     }
 
     fn moves(&self) -> &[MoveText] {
@@ -155,80 +161,78 @@ impl<G: Game> Erased for Told<G> {
     }
 
     fn read(&self, text: &str) -> Result<MoveText, GameError> {
-        let now = self.line.now();
+        let now = self.history.now();
         now.read(text).map(|mv| now.write(mv))
     }
 
-    fn record(&self, text: &str) -> Result<String, GameError> {
-        let now = self.line.now();
-        now.read(text).map(|mv| now.record(mv))
+    fn san(&self, text: &str) -> Result<String, GameError> {
+        let now = self.history.now();
+        now.read(text).map(|mv| now.san(mv))
     }
 
     fn play(&mut self, text: &str) -> Result<(), GameError> {
-        let now = self.line.now();
+        let now = self.history.now();
         let mv = now.read(text)?;
         self.moves.push(now.write(mv));
-        self.line.play(mv);
+        self.history.play(mv);
         Ok(())
     }
 
     fn truncate(&mut self, plies: usize) {
-        let kept = self.line.moves().iter().take(plies).copied().collect::<Vec<_>>();
-        self.line = GameHistory::new(self.line.root().clone());
-        kept.into_iter().for_each(|mv| self.line.play(mv));
+        self.history.truncate(plies);
         self.moves.truncate(plies);
     }
 
     fn again(&self) -> Box<dyn Erased> {
-        Box::new(Told { line: GameHistory::new(self.line.root().clone()), moves: Vec::new() })
+        Box::new(TextHistory { history: GameHistory::new(self.history.root().clone()), moves: Vec::new() })
     }
 
     fn outcome(&self) -> Outcome {
-        self.line.outcome()
+        self.history.outcome()
     }
 
     fn repetitions(&self) -> usize {
-        self.line.repetitions()
+        self.history.repetitions()
     }
 
-    fn can_win(&self, side: Color) -> bool {
-        self.line.now().can_win(side)
+    fn can_win(&self, color: Color) -> bool {
+        self.history.now().can_win(color)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Reason;
+    use crate::game::Reason;
 
     #[test]
-    fn every_game_is_told_by_its_text() {
-        for &game in GameKind::ALL {
-            let line = DynGame::begin(game, None).unwrap();
-            let again = DynGame::begin(game, Some(&line.now())).unwrap();
-            assert_eq!((again.now(), again.root()), (line.now(), line.root()), "{}", game.name());
-            assert_eq!((line.side(), line.moves()), (Color::White, &[][..]));
-            assert!(line.can_win(Color::White) && line.can_win(Color::Black));
-            assert!(DynGame::begin(game, Some("nonsense")).is_err());
+    fn every_game_begins_again_from_its_text() {
+        for &kind in GameKind::ALL {
+            let game = DynGame::begin(kind, None).unwrap();
+            let again = DynGame::begin(kind, Some(&game.now())).unwrap();
+            assert_eq!((again.now(), again.root()), (game.now(), game.root()), "{}", kind.name());
+            assert_eq!((game.side_to_move(), game.moves()), (Color::White, &[][..]));
+            assert!(game.can_win(Color::White) && game.can_win(Color::Black));
+            assert!(DynGame::begin(kind, Some("nonsense")).is_err());
         }
     }
 
     #[test]
     fn moves_come_and_go() {
-        let mut line = DynGame::begin(GameKind::Chess, None).unwrap();
+        let mut game = DynGame::begin(GameKind::Chess, None).unwrap();
         let played = ["g1f3", "g8f6", "f3g1", "f6g8"].map(|text| MoveText::new(text).unwrap());
         for mv in played.iter().chain(&played) {
-            assert_eq!(line.outcome(), Outcome::Ongoing);
-            line.play(mv).unwrap();
+            assert_eq!(game.outcome(), Outcome::Ongoing);
+            game.play(mv).unwrap();
         }
-        assert_eq!(line.outcome(), Outcome::Draw(Reason::ThreefoldRepetition));
-        assert_eq!(line.repetitions(), 2);
-        assert!(line.play(&played[1]).is_err());
-        assert_eq!(line.moves().len(), 8);
-        line.truncate(1);
-        assert_eq!((line.side(), line.moves()), (Color::Black, &played[..1]));
-        assert_eq!(line.now(), "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq - 1 1");
-        assert_eq!(line.again().now(), line.root());
-        assert_eq!(line.record(&line.read("Nf6").unwrap()).unwrap(), "Nf6");
+        assert_eq!(game.outcome(), Outcome::Draw(Reason::ThreefoldRepetition));
+        assert_eq!(game.repetitions(), 2);
+        assert!(game.play(&played[1]).is_err());
+        assert_eq!(game.moves().len(), 8);
+        game.truncate(1);
+        assert_eq!((game.side_to_move(), game.moves()), (Color::Black, &played[..1]));
+        assert_eq!(game.now(), "rnbqkbnr/pppppppp/8/8/8/5N2/PPPPPPPP/RNBQKB1R b KQkq - 1 1");
+        assert_eq!(game.again().now(), game.root());
+        assert_eq!(game.san(&game.read("Nf6").unwrap()).unwrap(), "Nf6");
     }
 }

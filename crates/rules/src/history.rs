@@ -1,18 +1,18 @@
-//! A game as played: where it began, its moves, and what repetition needs to know of them.
+//! A game as played: its start, its moves, and the keys that repetition needs.
 
-use super::{Game, Key, Outcome, Reason};
+use crate::game::{Game, Key, Outcome, Reason};
 
 /// A position with its history.
 ///
 /// ```
 /// use zeitnot_rules::{Game, GameHistory, Outcome, Reason, chess::Chess};
 ///
-/// let mut line = GameHistory::<Chess>::new(Chess::start());
+/// let mut history = GameHistory::<Chess>::new(Chess::start());
 /// for text in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3", "g8f6", "f3g1", "f6g8"] {
-///     assert_eq!(line.outcome(), Outcome::Ongoing);
-///     line.play(line.now().read(text).unwrap());
+///     assert_eq!(history.outcome(), Outcome::Ongoing);
+///     history.play(history.now().read(text).unwrap());
 /// }
-/// assert_eq!(line.outcome(), Outcome::Draw(Reason::ThreefoldRepetition));
+/// assert_eq!(history.outcome(), Outcome::Draw(Reason::ThreefoldRepetition));
 /// ```
 #[derive(Clone, Debug)]
 pub struct GameHistory<G: Game> {
@@ -25,17 +25,17 @@ pub struct GameHistory<G: Game> {
 }
 
 impl<G: Game> GameHistory<G> {
-    /// A game that begins here.
+    /// A game that begins with this position.
     pub fn new(root: G) -> Self {
         GameHistory { before: None, now: root.clone(), root, moves: Vec::new(), keys: Vec::new() }
     }
 
-    /// Where it began.
+    /// The position at the start.
     pub fn root(&self) -> &G {
         &self.root
     }
 
-    /// Where it stands.
+    /// The present position.
     pub fn now(&self) -> &G {
         &self.now
     }
@@ -63,29 +63,33 @@ impl<G: Game> GameHistory<G> {
         self.now.play(mv);
     }
 
-    /// Undoes the last moves; the positions before them stay known.
+    /// Undoes the last moves.
     pub fn take_back(&mut self, plies: usize) {
-        let mut line = GameHistory::new(self.root.clone());
-        let left = self.moves.len().saturating_sub(plies);
-        for &mv in self.moves.iter().take(left) {
-            line.play(mv);
-        }
-        *self = line;
+        self.truncate(self.moves.len().saturating_sub(plies));
     }
 
-    /// The server's word on the present position, where chance had a part in the last move.
+    /// Undoes all but the first moves.
+    pub fn truncate(&mut self, plies: usize) {
+        let mut kept = GameHistory::new(self.root.clone());
+        for &mv in self.moves.iter().take(plies) {
+            kept.play(mv);
+        }
+        *self = kept;
+    }
+
+    /// Replaces the present position by what the server reports, where chance had a part in the last move.
     pub fn amend(&mut self, now: G) {
         self.now = now;
     }
 
-    /// How often the present position stood on the board before.
+    /// The number of earlier occurrences of the present position.
     pub fn repetitions(&self) -> usize {
         let reversible = self.now.reversible_plies() as usize;
         let key = self.now.key();
         self.keys.iter().rev().take(reversible).filter(|&&k| k == key).count()
     }
 
-    /// Did a position stand on the board twice since the last move that cannot be taken back?
+    /// Whether a position has occurred twice since the last move that cannot be taken back.
     pub fn has_repeated(&self) -> bool {
         let reversible = self.now.reversible_plies() as usize;
         let first = self.keys.len().saturating_sub(reversible);
@@ -93,24 +97,25 @@ impl<G: Game> GameHistory<G> {
         self.repetitions() > 0 || (1..late.len()).any(|at| late[..at].contains(&late[at]))
     }
 
-    /// Does this move lead to a position that stood on the board before?
+    /// Whether this move leads to a position that has occurred before.
     pub fn leads_back(&self, mv: G::Move) -> bool {
         let mut next = self.clone();
         next.play(mv);
         next.repetitions() > 0
     }
 
-    /// What the rules say of the game, repetition included.
+    /// The outcome by the rules, repetition included.
     pub fn outcome(&self) -> Outcome {
         match self.now.outcome() {
-            // A position that came before was not the end of the game then: only the count of plies, which
-            // comes after repetition, can have ended it since.
+            // A position that came before was not the end of the game then: only the count of plies, which comes after
+            // repetition, can have ended it since.
             Outcome::Ongoing | Outcome::Win(_, Reason::MoveLimit) | Outcome::Draw(Reason::MoveLimit)
-                if self.repetitions() + 1 >= G::OCCURRENCES =>
+                if self.repetitions() + 1 >= G::REPETITION_LIMIT =>
             {
-                let reason =
-                    if G::OCCURRENCES == 3 { Reason::ThreefoldRepetition } else { Reason::Repetition };
-                Outcome::Draw(reason)
+                Outcome::Draw(match G::REPETITION_LIMIT {
+                    3 => Reason::ThreefoldRepetition,
+                    _ => Reason::Repetition,
+                })
             }
             outcome => outcome,
         }

@@ -1,8 +1,8 @@
-//! Counting the leaves of the move tree: the proof of a move generator.
+//! Counts of the leaves of the move tree, which prove a move generator.
 
-use super::Game;
+use crate::game::Game;
 
-/// The number of sequences of `depth` legal moves from here. The last ply is counted, not played.
+/// The number of sequences of `depth` legal moves. The last ply is counted, not played.
 ///
 /// ```
 /// use zeitnot_rules::{Game, chess::Chess, perft};

@@ -1,10 +1,13 @@
-//! Results of games.
+//! Results of games, as records write them.
 
 use std::fmt;
 
-use super::{Color, Outcome, Reason};
+use crate::{
+    color::Color,
+    game::{Outcome, Reason},
+};
 
-/// Result of a game that was finished.
+/// The result of a finished game.
 ///
 /// ```
 /// use zeitnot_rules::{Color, GameResult};
@@ -12,14 +15,14 @@ use super::{Color, Outcome, Reason};
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum GameResult {
-    /// One side won.
+    /// One side has won.
     Won(Color),
-    /// Nobody won.
+    /// A draw.
     Draw,
 }
 
 impl GameResult {
-    /// Notation of PGN.
+    /// The result in the notation of PGN.
     pub fn as_str(self) -> &'static str {
         match self {
             GameResult::Won(Color::White) => "1-0",
@@ -36,7 +39,7 @@ impl fmt::Display for GameResult {
 }
 
 impl Outcome {
-    /// Result and reason of a game that is over.
+    /// The result and the reason, once the game is over.
     pub fn result(self) -> Option<(GameResult, Reason)> {
         match self {
             Outcome::Ongoing => None,

@@ -1,4 +1,4 @@
-//! How much time a game gives its players.
+//! Time controls and speeds of games.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -18,32 +18,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TimeControl {
-    /// What each clock shows at the start.
+    /// Time on each clock at the start.
     pub initial: Duration,
-    /// What is added after each move.
+    /// Time added after each move.
     pub increment: Duration,
 }
 
-/// How fast a game is, as Lichess has it: by the clock and what forty moves add to it.
+/// The speed of a game as Lichess defines it: by the initial time and forty increments.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Speed {
-    /// Below half a minute.
+    /// Less than 30 seconds.
     UltraBullet,
-    /// Below three minutes.
+    /// Less than 3 minutes.
     Bullet,
-    /// Below eight minutes.
+    /// Less than 8 minutes.
     Blitz,
-    /// Below 25 minutes.
+    /// Less than 25 minutes.
     Rapid,
-    /// With a clock, but longer.
+    /// A longer time with a clock.
     Classical,
-    /// Days for a move, or all the time in the world.
+    /// Days for a move, or unlimited time.
     Correspondence,
 }
 
 impl Speed {
-    /// Of a game with this clock, or without one.
+    /// The speed of a game with this clock, or without one.
     pub fn of(clock: Option<TimeControl>) -> Speed {
         let Some(TimeControl { initial, increment }) = clock else { return Speed::Correspondence };
         match initial.saturating_add(increment.saturating_mul(40)).as_secs() {
@@ -56,8 +56,8 @@ impl Speed {
     }
 }
 
-/// Longer than any game we referee, and far from where arithmetic on instants overflows.
-const LONGEST: f64 = 7.0 * 24.0 * 3600.0;
+/// Longer than any game with a clock, and far from overflows in arithmetic on instants.
+const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
 
 impl FromStr for TimeControl {
     type Err = BadTimeControl;
@@ -66,7 +66,7 @@ impl FromStr for TimeControl {
         let (initial, increment) = text.split_once('+').unwrap_or((text, "0"));
         let seconds = |field: &str| {
             let value: f64 = field.trim().parse().ok()?;
-            (0.0..=LONGEST).contains(&value).then(|| Duration::from_secs_f64(value))
+            (0.0..=MAX_SECONDS).contains(&value).then(|| Duration::from_secs_f64(value))
         };
         match (seconds(initial), seconds(increment)) {
             (Some(initial), Some(increment)) if !initial.is_zero() => Ok(TimeControl { initial, increment }),
@@ -94,7 +94,7 @@ impl fmt::Display for TimeControl {
     }
 }
 
-/// Text that is no time control.
+/// Text that is not a time control.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
     "'{0}' is no time control: expected seconds for the game and an increment, as in \"180+2\" or \"3+0.05\""

@@ -61,18 +61,18 @@ pub struct GameInfo {
     /// The time control, where the server tells it.
     pub time_control: Option<TimeControl>,
     /// What else it tells.
-    pub occasion: Occasion,
+    pub details: GameDetails,
 }
 
 /// What a server tells of a game that has nothing to do with its rules; `None`: nothing.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Occasion {
+pub struct GameDetails {
     /// Is it about ratings?
     pub rated: Option<bool>,
     /// Who plays against us?
     pub opponent: Option<Opponent>,
     /// Is it played by post? Nobody waits days for a move, and so there is nothing to think about meanwhile.
-    pub by_post: bool,
+    pub correspondence: bool,
 }
 
 /// What kind of opponent.
@@ -156,14 +156,14 @@ pub enum Action {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Eval {
     /// For the player.
-    pub worth: Worth,
+    pub score: EvalScore,
     /// How deep that was looked into, in plies.
     pub depth: u16,
 }
 
 /// What a position is worth to one side.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Worth {
+pub enum EvalScore {
     /// So much.
     Centipawns(i32),
     /// That side mates in so many moves; below zero: it is mated.

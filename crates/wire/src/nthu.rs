@@ -94,11 +94,11 @@ fn man(side: Color, square: Square, number: i32) -> Result<char, StateError> {
 /// Formats a `state`, byte for byte as the course's referee does.
 pub fn print_state(position: &Mini2023) -> String {
     let board = position.board();
-    let mut text = format!("{}\n", position.side() as u8);
+    let mut text = format!("{}\n", position.side_to_move() as u8);
     for side in Color::BOTH {
         for square in squares() {
-            let kind = board.kind_at(square).filter(|_| board.side(side) >> square.index() & 1 == 1);
-            let number = kind.and_then(|kind| Kind::ALL.iter().position(|&other| other == kind));
+            let piece = board.piece_at(square).filter(|&(color, _)| color == side);
+            let number = piece.and_then(|(_, kind)| Kind::ALL.iter().position(|&other| other == kind));
             // Writing to a string cannot fail.
             let _ = write!(text, "{} ", number.map_or(0, |at| at + 1));
             if square.column() + 1 == COLUMNS {
@@ -229,7 +229,7 @@ mod tests {
         #[test]
         fn what_is_printed_is_parsed_back(position in any_game()) {
             let again = parse_state(print_state(&position).as_bytes()).unwrap();
-            prop_assert_eq!((again.board(), again.side()), (position.board(), position.side()));
+            prop_assert_eq!((again.board(), again.side_to_move()), (position.board(), position.side_to_move()));
             let moves = position.moves();
             let text: String = moves.iter().map(|&mv| print_action(mv)).collect();
             prop_assert_eq!(Action::parse(text.as_bytes()), Action { groups: moves.len(), last: moves.last().copied() });

@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     let factory = EngineFactory::new(&engine(args))?;
     let fallback_move = factory.fallback_move(&position);
     let Some(first) = position.unpack(fallback_move) else {
-        let (file, side) = (args.state.display(), position.side());
+        let (file, side) = (args.state.display(), position.side_to_move());
         return Err(CliError::Usage(format!(
             "{file}: {side} has no legal move there, so there is none to write"
         )));

@@ -52,7 +52,7 @@ fn read(note: &Path) -> Option<Mini2023> {
 
 /// Returns the number of plies from one position to another, up to `max`.
 fn distance(from: &Mini2023, to: &Mini2023, max: u16) -> Option<u16> {
-    let is_there = |at: &Mini2023| (at.board(), at.side()) == (to.board(), to.side());
+    let is_there = |at: &Mini2023| (at.board(), at.side_to_move()) == (to.board(), to.side_to_move());
     let mut reached = vec![from.clone()];
     for plies in 0..max {
         if reached.iter().any(is_there) {
@@ -74,8 +74,7 @@ fn after_each_move(position: &Mini2023) -> impl Iterator<Item = Mini2023> + '_ {
 /// Estimates the plies played: pawn steps, pieces that have left their squares, and captured pieces.
 fn estimate(position: &Mini2023) -> u16 {
     let (start, board) = (Mini2023::start(), position.board());
-    let stands_at_home =
-        |square, side, kind| start.board().men(side).any(|(home, man)| (home, man) == (square, kind));
+    let stands_at_home = |square, side, kind| start.board().piece_at(square) == Some((side, kind));
     let moved = board.pieces().map(|(square, side, kind)| match (kind, side) {
         (Kind::Pawn, Color::White) => square.row().saturating_sub(1),
         (Kind::Pawn, Color::Black) => (ROWS - 2).saturating_sub(square.row()),
@@ -83,7 +82,7 @@ fn estimate(position: &Mini2023) -> u16 {
     });
     let missing = start.board().pieces().count().saturating_sub(board.pieces().count());
     let plies = (moved.sum::<usize>() + missing) as u16;
-    plies + (plies + position.side() as u16) % 2
+    plies + (plies + position.side_to_move() as u16) % 2
 }
 
 #[cfg(test)]
@@ -99,7 +98,7 @@ mod tests {
 
     /// As a `state` shows it.
     fn shown(position: &Mini2023) -> Mini2023 {
-        position.at_ply(position.side() as u16)
+        position.at_ply(position.side_to_move() as u16)
     }
 
     const GAME: [&str; 8] = ["b1a3", "d6e4", "a3b1", "e4c3", "b2c3", "b5b4", "c3b4", "a5b4"];

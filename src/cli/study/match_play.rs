@@ -128,7 +128,7 @@ impl<G: Playable> Match<'_, G> {
         let ours = Color::BOTH[game % 2];
         thinkers.iter_mut().for_each(|thinker| thinker.new_game());
         while line.outcome() == Outcome::Ongoing && line.moves().len() < self.longest {
-            let at = usize::from(line.now().side() != ours);
+            let at = usize::from(line.now().side_to_move() != ours);
             let Some((mv, _)) = self.players[at].choose(&mut *thinkers[at], &line) else { break };
             line.play(mv);
         }

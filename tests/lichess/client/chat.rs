@@ -1,7 +1,7 @@
 //! Chat in games on Lichess: what is said and answered, and that no move waits for it.
 
 use tokio::time::{Instant, timeout};
-use zeitnot_seat::{Eval, Worth};
+use zeitnot_seat::{Eval, EvalScore};
 
 use crate::support::{
     lichess_client::{CLOCK, ID, challenge, full, over, state},
@@ -108,7 +108,7 @@ async fn every_question_has_its_answer_in_its_room() {
         "room=player&text=I+tell+that+only+to+spectators.",
     ];
     assert_eq!(said, expected);
-    let eval = Eval { worth: Worth::Centipawns(31), depth: 9 };
+    let eval = Eval { score: EvalScore::Centipawns(31), depth: 9 };
     seat.thinks(turn, "e2e4", false, Some(eval)).await;
     server.hear_move().await.1.ok();
     game.line(&state("e2e4", ""));

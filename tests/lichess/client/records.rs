@@ -1,6 +1,6 @@
 //! Games on Lichess as files: with scores and clocks, from their first move; and a disk that does not work.
 
-use zeitnot_seat::{Eval, Worth};
+use zeitnot_seat::{Eval, EvalScore};
 
 use crate::support::{
     lichess_client::{full, over, state},
@@ -17,7 +17,7 @@ async fn play(settings: &str) {
     seat.sees("e2e4").await;
     seat.sees("e7e5").await;
     let (turn, _) = seat.asked().await;
-    let eval = Eval { worth: Worth::Centipawns(31), depth: 9 };
+    let eval = Eval { score: EvalScore::Centipawns(31), depth: 9 };
     seat.thinks(turn, "g1f3", false, Some(eval)).await;
     server.hear_move().await.1.ok();
     game.line(&state("e2e4 e7e5 g1f3", ""));

@@ -163,7 +163,7 @@ impl Game {
     }
 
     pub(super) fn color_to_move(&self) -> Color {
-        self.board.side()
+        self.board.side_to_move()
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -248,7 +248,7 @@ impl Game {
     }
 
     fn append(&mut self, mv: &MoveText) -> Option<()> {
-        let text = self.board.record(mv).ok()?;
+        let text = self.board.san(mv).ok()?;
         self.board.play(mv).ok()?;
         self.plies.push(Ply { text, left: None, eval: None });
         Some(())

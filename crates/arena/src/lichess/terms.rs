@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use zeitnot_rules::{self as rules, Color, DynGame, chess::shuffled};
+use zeitnot_rules::{self as rules, Color, DynGame, chess::chess960_start};
 use zeitnot_wire::lichess::{
     ColorWish, NewChallenge, PerfKey, PerfName, Source, Speed, TimeControl, Variant, VariantKey,
 };
@@ -138,7 +138,7 @@ impl Terms {
 }
 
 pub(super) fn random_960() -> String {
-    shuffled(&mut fastrand::Rng::new())
+    chess960_start(&mut fastrand::Rng::new())
 }
 
 /// The color of the challenger.

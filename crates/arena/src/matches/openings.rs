@@ -89,7 +89,10 @@ fn judged<G: Playable>(line: &GameHistory<G>, nodes: u64) -> Result<Score, OutOf
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zeitnot_rules::{Game, chess::Chess, variant::Atomic};
+    use zeitnot_rules::{
+        Game,
+        chess::{Atomic, Chess},
+    };
 
     fn some<G: Playable>(recipe: Recipe) -> Vec<String> {
         let mut openings = Openings::new(recipe, |_: &mut fastrand::Rng| G::start());
@@ -116,7 +119,7 @@ mod tests {
         for position in positions {
             assert!(!position.outcome().is_over(), "{}", position.print());
             // Eight plies: no more than eight men can be gone, and nobody has moved more than four times.
-            assert!(position.men() >= 24 && position.print().ends_with(" 5"), "{}", position.print());
+            assert!(position.piece_count() >= 24 && position.print().ends_with(" 5"), "{}", position.print());
         }
     }
 }

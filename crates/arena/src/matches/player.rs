@@ -156,7 +156,7 @@ fn own_request<G: Playable>(
     let Request { line, left, asked_at } = request;
     let budget = match effort {
         Effort::Clock(time_control) => {
-            let left = left[line.now().side()];
+            let left = left[line.now().side_to_move()];
             let clock = Clock { left, increment: time_control.increment, moves_to_go: None };
             Some(clock.budget(Reserve { lag: overhead, measured: true }))
         }

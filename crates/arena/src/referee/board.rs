@@ -31,7 +31,7 @@ pub trait Board {
 
 impl<G: Game> Board for GameHistory<G> {
     fn turn(&self) -> Color {
-        self.now().side()
+        self.now().side_to_move()
     }
 
     fn ply_count(&self) -> usize {
@@ -55,7 +55,7 @@ impl<G: Game> Board for GameHistory<G> {
 
 impl Board for DynGame {
     fn turn(&self) -> Color {
-        self.side()
+        self.side_to_move()
     }
 
     fn ply_count(&self) -> usize {
@@ -64,7 +64,7 @@ impl Board for DynGame {
 
     fn play(&mut self, text: &str) -> Result<PlayedMove, GameError> {
         let text = self.read(text)?;
-        let san = self.record(&text)?;
+        let san = self.san(&text)?;
         self.play(&text)?;
         Ok(PlayedMove { text, san })
     }
@@ -98,7 +98,7 @@ impl<G: Game> ServedGame<G> {
 
 impl<G: Game> Board for ServedGame<G> {
     fn turn(&self) -> Color {
-        self.position.side()
+        self.position.side_to_move()
     }
 
     fn ply_count(&self) -> usize {
@@ -123,5 +123,5 @@ impl<G: Game> Board for ServedGame<G> {
 
 fn read<G: Game>(position: &G, text: &str) -> Result<(G::Move, PlayedMove), GameError> {
     let mv = position.read(text)?;
-    Ok((mv, PlayedMove { text: position.write(mv), san: position.record(mv) }))
+    Ok((mv, PlayedMove { text: position.write(mv), san: position.san(mv) }))
 }

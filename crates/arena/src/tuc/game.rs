@@ -155,7 +155,7 @@ impl<'t> Game<'t> {
             return None;
         }
         let position = &mut self.referee.board_mut().position;
-        let is_free = |square: &Square| position.board().free() >> square.index() & 1 == 1;
+        let is_free = |square: &Square| position.free_squares() >> square.index() & 1 == 1;
         let free: Vec<_> = (0..SQUARES).map(Square::new).filter(is_free).collect();
         let square = fastrand::choice(&free).copied()?;
         position.put_prize(square);

@@ -1,7 +1,7 @@
 //! What other people's engines found: `GET /api/cloud-eval`.
 
 use zeitnot_rules::{Color, Game, chess::Chess};
-use zeitnot_seat::{Eval, Worth};
+use zeitnot_seat::{Eval, EvalScore};
 use zeitnot_wire::{Message, WireError, lichess::CloudEval};
 
 use super::{Cloud, Question, Suggestion};
@@ -38,9 +38,9 @@ pub(super) fn read(config: &Cloud, body: &str, question: &Question) -> Result<Ve
     let sign = if question.side == Color::White { 1 } else { -1 };
     let suggestion = |line: &zeitnot_wire::lichess::CloudLine| {
         let mv = line.moves.split_ascii_whitespace().next()?.to_owned();
-        let mate = line.mate.map(|moves| Worth::Mate(moves.saturating_mul(sign)));
-        let worth = mate.or(line.cp.map(|cp| Worth::Centipawns(cp.saturating_mul(sign.into()))))?;
-        Some(Suggestion { mv, eval: Some(Eval { worth, depth }) })
+        let mate = line.mate.map(|moves| EvalScore::Mate(moves.saturating_mul(sign)));
+        let score = mate.or(line.cp.map(|cp| EvalScore::Centipawns(cp.saturating_mul(sign.into()))))?;
+        Some(Suggestion { mv, eval: Some(Eval { score, depth }) })
     };
     Ok(pvs.iter().filter_map(suggestion).collect())
 }
@@ -78,12 +78,12 @@ mod tests {
         let black = question("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1", 1);
         let read = |text: &str, question: &Question| super::read(&Cloud::default(), text, question).unwrap();
         let text = r#"{"depth":20,"pvs":[{"moves":"e7e5 g1f3","cp":30}]}"#;
-        let worth = Worth::Centipawns(-30);
-        let expected = Suggestion { mv: "e7e5".into(), eval: Some(Eval { worth, depth: 20 }) };
+        let score = EvalScore::Centipawns(-30);
+        let expected = Suggestion { mv: "e7e5".into(), eval: Some(Eval { score, depth: 20 }) };
         assert_eq!(read(text, &black), [expected]);
         let mate = r#"{"depth":99,"pvs":[{"moves":"e7e5","mate":-3}]}"#;
-        assert_eq!(read(mate, &black)[0].eval.unwrap().worth, Worth::Mate(3));
-        assert_eq!(read(mate, &question(START, 0))[0].eval.unwrap().worth, Worth::Mate(-3));
+        assert_eq!(read(mate, &black)[0].eval.unwrap().score, EvalScore::Mate(3));
+        assert_eq!(read(mate, &question(START, 0))[0].eval.unwrap().score, EvalScore::Mate(-3));
         for nothing in [
             r#"{"depth":19,"pvs":[{"moves":"e7e5","cp":30}]}"#,
             r#"{"depth":30,"pvs":[]}"#,

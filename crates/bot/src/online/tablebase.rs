@@ -9,7 +9,7 @@ use zeitnot_rules::{
     Game,
     chess::{Chess, FIFTY_MOVES},
 };
-use zeitnot_seat::{Eval, Worth};
+use zeitnot_seat::{Eval, EvalScore};
 use zeitnot_wire::{
     Message, WireError,
     lichess::{Category, Probe, ProbeMove},
@@ -102,22 +102,22 @@ fn best_first(probe: Probe, halfmoves: u32) -> Vec<Suggestion> {
     }
     let suggest = |mv: &ProbeMove| {
         let depth = u16::try_from(distance(mv)).unwrap_or(u16::MAX).max(1);
-        let worth = match best {
+        let score = match best {
             Value::Won if mates || mv.checkmate => mate(to_mate(mv).unwrap_or(0) + 1),
-            Value::Won | Value::RoundedWon => Worth::Centipawns(WON),
-            Value::MaybeWon => Worth::Centipawns(DOUBTFUL),
-            Value::Cursed | Value::Drawn | Value::Blessed => Worth::Centipawns(0),
-            Value::MaybeLost => Worth::Centipawns(-DOUBTFUL),
-            Value::Lost => Worth::Centipawns(-WON),
+            Value::Won | Value::RoundedWon => EvalScore::Centipawns(WON),
+            Value::MaybeWon => EvalScore::Centipawns(DOUBTFUL),
+            Value::Cursed | Value::Drawn | Value::Blessed => EvalScore::Centipawns(0),
+            Value::MaybeLost => EvalScore::Centipawns(-DOUBTFUL),
+            Value::Lost => EvalScore::Centipawns(-WON),
         };
-        Suggestion { mv: mv.uci.clone(), eval: Some(Eval { worth, depth }) }
+        Suggestion { mv: mv.uci.clone(), eval: Some(Eval { score, depth }) }
     };
     moves.into_iter().map(suggest).collect()
 }
 
 /// A mate in so many plies, the last of which is ours.
-fn mate(plies: u32) -> Worth {
-    Worth::Mate(i16::try_from(plies.div_ceil(2)).unwrap_or(i16::MAX))
+fn mate(plies: u32) -> EvalScore {
+    EvalScore::Mate(i16::try_from(plies.div_ceil(2)).unwrap_or(i16::MAX))
 }
 
 #[cfg(test)]
@@ -134,19 +134,19 @@ mod tests {
         ProbeMove { uci: uci.into(), category, dtz, dtm, zeroing, checkmate: uci.ends_with('#') }
     }
 
-    fn best(moves: &[ProbeMove], halfmoves: u32) -> Option<(String, Worth)> {
+    fn best(moves: &[ProbeMove], halfmoves: u32) -> Option<(String, EvalScore)> {
         let probe = Probe { category: Category::Unknown, moves: moves.to_vec() };
         let first = best_first(probe, halfmoves).into_iter().next()?;
-        Some((first.mv, first.eval?.worth))
+        Some((first.mv, first.eval?.score))
     }
 
     #[track_caller]
-    fn plays(moves: &[ProbeMove], halfmoves: u32, expected: &str, worth: Worth) {
-        assert_eq!(best(moves, halfmoves), Some((expected.to_owned(), worth)));
+    fn plays(moves: &[ProbeMove], halfmoves: u32, expected: &str, score: EvalScore) {
+        assert_eq!(best(moves, halfmoves), Some((expected.to_owned(), score)));
     }
 
-    const HIGH: Worth = Worth::Centipawns(WON);
-    const ZERO: Worth = Worth::Centipawns(0);
+    const HIGH: EvalScore = EvalScore::Centipawns(WON);
+    const ZERO: EvalScore = EvalScore::Centipawns(0);
 
     #[test]
     fn a_win_gets_nearer_with_every_move() {
@@ -160,14 +160,14 @@ mod tests {
         let takes = [&moves[..], &[mv("takesx", "loss", -80, None)]].concat();
         plays(&takes, 0, "takesx", HIGH);
         let mates = [&takes[..], &[mv("mates#", "loss", 0, None)]].concat();
-        plays(&mates, 0, "mates#", Worth::Mate(1));
+        plays(&mates, 0, "mates#", EvalScore::Mate(1));
     }
 
     /// A rook given away is a short way to a capture, but a long way to mate.
     #[test]
     fn the_mate_is_what_counts_where_it_is_known_and_in_time() {
         let moves = [mv("gives", "loss", -1, Some(-40)), mv("mates", "loss", -20, Some(-6))];
-        plays(&moves, 0, "mates", Worth::Mate(4));
+        plays(&moves, 0, "mates", EvalScore::Mate(4));
         // Fifty moves come first: now it is the next capture that counts.
         plays(&moves, 70, "gives", HIGH);
         let unknown = [moves[0].clone(), moves[1].clone(), mv("third", "loss", -9, None)];
@@ -184,7 +184,7 @@ mod tests {
             mv("less", "maybe-win", 99, None),
         ];
         plays(&saved, 0, "saved", ZERO);
-        plays(&[saved[0].clone(), saved[2].clone()], 0, "less", Worth::Centipawns(-DOUBTFUL));
+        plays(&[saved[0].clone(), saved[2].clone()], 0, "less", EvalScore::Centipawns(-DOUBTFUL));
         let sure = [mv("maybe", "maybe-loss", -2, None), mv("sure", "loss", -50, None)];
         plays(&sure, 0, "sure", HIGH);
         let rounded = [mv("maybe", "maybe-loss", -2, None), mv("rounded", "syzygy-loss", -50, None)];
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_loss_is_put_off_and_a_draw_kept() {
         let lost = [mv("soon", "win", 2, Some(4)), mv("late", "win", 20, Some(24))];
-        plays(&lost, 0, "late", Worth::Centipawns(-WON));
+        plays(&lost, 0, "late", EvalScore::Centipawns(-WON));
         let drawn = [mv("loses", "win", 2, None), mv("keeps", "draw", 0, None), mv("too", "draw", 0, None)];
         plays(&drawn, 0, "keeps", ZERO);
     }

@@ -4,7 +4,7 @@ use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 
 use zeitnot_engine::{Best, Playable, Score};
 use zeitnot_rules::{Color, GameHistory, Packed};
-use zeitnot_seat::Worth;
+use zeitnot_seat::EvalScore;
 
 use super::{Library, Source};
 use crate::{
@@ -77,7 +77,7 @@ impl Inquiry {
             game: G::NAME,
             fen: now.print(),
             side: asked.side,
-            men: now.men(),
+            men: now.piece_count(),
             plies,
             left: asked.left,
             time: asked.time,
@@ -170,7 +170,7 @@ pub(crate) fn first_fit<G: Playable>(line: &GameHistory<G>, suggestions: &[Sugge
     suggestions.iter().find_map(|suggestion| {
         let mv = now.read(&suggestion.mv).ok()?;
         let eval = suggestion.eval;
-        let score = eval.map_or(Score::ZERO, |eval| score(eval.worth));
+        let score = eval.map_or(Score::ZERO, |eval| score(eval.score));
         if score > Score::ZERO && line.leads_back(mv) {
             return None;
         }
@@ -178,11 +178,11 @@ pub(crate) fn first_fit<G: Playable>(line: &GameHistory<G>, suggestions: &[Sugge
     })
 }
 
-fn score(worth: Worth) -> Score {
+fn score(worth: EvalScore) -> Score {
     match worth {
-        Worth::Centipawns(cp) => Score::cp(cp),
-        Worth::Mate(moves @ 1..) => Score::mate_in(moves.unsigned_abs().min(MOST_MOVES) * 2 - 1),
-        Worth::Mate(moves) => Score::mated_in(moves.unsigned_abs().min(MOST_MOVES) * 2),
+        EvalScore::Centipawns(cp) => Score::cp(cp),
+        EvalScore::Mate(moves @ 1..) => Score::mate_in(moves.unsigned_abs().min(MOST_MOVES) * 2 - 1),
+        EvalScore::Mate(moves) => Score::mated_in(moves.unsigned_abs().min(MOST_MOVES) * 2),
     }
 }
 
@@ -239,8 +239,8 @@ mod tests {
         assert_eq!(Inquiry::default().step(), Step::Search);
     }
 
-    fn suggests(mv: &str, worth: Option<Worth>) -> Suggestion {
-        Suggestion { mv: mv.into(), eval: worth.map(|worth| Eval { worth, depth: 3 }) }
+    fn suggests(mv: &str, worth: Option<EvalScore>) -> Suggestion {
+        Suggestion { mv: mv.into(), eval: worth.map(|score| Eval { score, depth: 3 }) }
     }
 
     #[test]
@@ -251,9 +251,9 @@ mod tests {
         assert_eq!(line.now().unpack(best.mv), line.now().read("e1g1").ok());
         assert_eq!((best.score, best.depth), (Score::ZERO, 0), "nobody has looked at it");
         assert_eq!(first_fit(&line, &all[..2]), None);
-        let mates = [suggests("h1h8", Some(Worth::Mate(3)))];
+        let mates = [suggests("h1h8", Some(EvalScore::Mate(3)))];
         assert_eq!(first_fit(&line, &mates).unwrap().score, Score::mate_in(5));
-        let mated = [suggests("h1h8", Some(Worth::Mate(i16::MIN)))];
+        let mated = [suggests("h1h8", Some(EvalScore::Mate(i16::MIN)))];
         assert!(first_fit(&line, &mated).unwrap().score.is_mate());
     }
 
@@ -264,7 +264,7 @@ mod tests {
         let both = |worth| [suggests("a2a3", Some(worth)), suggests("a2a7", Some(worth))];
         let played =
             |worth| line.now().write(line.now().unpack(first_fit(&line, &both(worth)).unwrap().mv).unwrap());
-        assert_eq!(played(Worth::Centipawns(500)).as_str(), "a2a7");
-        assert_eq!(played(Worth::Centipawns(0)).as_str(), "a2a3");
+        assert_eq!(played(EvalScore::Centipawns(500)).as_str(), "a2a7");
+        assert_eq!(played(EvalScore::Centipawns(0)).as_str(), "a2a3");
     }
 }

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use zeitnot_rules::{ByColor, Color, GameKind, MoveText, TimeControl};
-use zeitnot_seat::{Action, Clocks, Event, GameInfo, Occasion, PlayerGone, Seat, Turn};
+use zeitnot_seat::{Action, Clocks, Event, GameDetails, GameInfo, PlayerGone, Seat, Turn};
 use zeitnot_wire::contest::{FromClient, State, long_algebraic};
 
 /// Clocks come with two decimals of a second.
@@ -31,7 +31,7 @@ impl Pairing {
             side: self.color,
             names: self.names.clone(),
             time_control: Some(self.time_control),
-            occasion: Occasion::default(),
+            details: GameDetails::default(),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{future::pending, time::Duration};
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info, warn};
 use zeitnot_rules::{ByColor, Color, GameKind, MoveText, TimeControl};
-use zeitnot_seat::{Action, Clocks, Event, GameInfo, Lobby, Occasion, Seat, Turn};
+use zeitnot_seat::{Action, Clocks, Event, GameDetails, GameInfo, Lobby, Seat, Turn};
 use zeitnot_wire::imcs::{Answer, FromServer, Verdict, dashed, letter};
 
 use super::{
@@ -131,7 +131,7 @@ impl<'a, 'c> Game<'a, 'c> {
             side: color,
             names,
             time_control: Some(TimeControl { initial: self.start.yours, increment: Duration::ZERO }),
-            occasion: Occasion::default(),
+            details: GameDetails::default(),
         }
     }
 

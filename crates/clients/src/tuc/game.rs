@@ -17,7 +17,7 @@ use zeitnot_rules::{
     ByColor, Color, Game as _, GameKind, MoveText,
     tuc::{Move, Square, Tuc},
 };
-use zeitnot_seat::{Action, Clocks, Declined, Event, GameInfo, Lobby, Occasion, PlayerGone, Seat, Turn};
+use zeitnot_seat::{Action, Clocks, Declined, Event, GameDetails, GameInfo, Lobby, PlayerGone, Seat, Turn};
 use zeitnot_wire::{
     Message,
     tuc::{FromClient, FromServer, Points},
@@ -151,7 +151,7 @@ impl<'a> Game<'a> {
             side: color,
             names,
             time_control: None,
-            occasion: Occasion::default(),
+            details: GameDetails::default(),
         };
         let seat = lobby.open(info).await?;
         let (turn, request, points) = (Turn::default(), Request::None, ByColor([0; 2]));
@@ -321,7 +321,7 @@ impl Playing {
         prize: Option<Square>,
         points: Points,
     ) -> Result<(), GameError> {
-        if to_move == self.color && self.board.side() == self.color {
+        if to_move == self.color && self.board.side_to_move() == self.color {
             self.play_unconfirmed();
         }
         self.points = points.after(self.points);

@@ -35,7 +35,7 @@ fn piece_value(board: &Board, square: Square, side: Color, kind: Kind) -> i32 {
         Kind::King => -KING_ADVANCE * row as i32,
         Kind::Rook | Kind::Bishop | Kind::Queen => 0,
     };
-    let reached = (board.reach(square, kind, side) & !board.side(side)).count_ones() as i32;
+    let reached = (board.reach(square, kind, side, 0) & !board.color(side)).count_ones() as i32;
     PIECE_VALUES[kind as usize] + place + MOBILITY[kind as usize] * reached
 }
 
@@ -48,8 +48,9 @@ impl<R: Rules> Evaluator<MiniChess<R>> for MiniChessEval {
 
     fn evaluate(&self, (): &(), position: &MiniChess<R>) -> Score {
         let board = position.board();
-        let sum = |side| board.men(side).map(|(at, kind)| piece_value(board, at, side, kind)).sum::<i32>();
-        let us = zeitnot_rules::Game::side(position);
+        let sum =
+            |side| board.pieces_of(side).map(|(at, kind)| piece_value(board, at, side, kind)).sum::<i32>();
+        let us = zeitnot_rules::Game::side_to_move(position);
         let threatened = if position.is_check() { -CHECK } else { 0 };
         Score::cp(sum(us) - sum(!us) + TEMPO + threatened)
     }

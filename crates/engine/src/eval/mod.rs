@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use zeitnot_rules::{
     Tactics,
-    chess::Chess,
+    chess::{Antichess, Atomic, Chess, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck},
     minichess::{Imcs, Mini2023, Mini2026},
     tuc::Tuc,
-    variant::{Antichess, Atomic, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck},
 };
 
 use super::{

@@ -2,7 +2,7 @@
 
 use zeitnot_rules::{
     Color,
-    tuc::{Board, Kind, Move, ROWS, Square, Tuc},
+    tuc::{Kind, Move, ROWS, Square, Tuc},
 };
 
 use super::Evaluator;
@@ -25,16 +25,16 @@ const TEMPO: i32 = 15;
 #[derive(Copy, Clone, Debug, Default)]
 pub struct TucEval;
 
-fn piece_value(board: &Board, square: Square, side: Color, kind: Kind) -> i32 {
-    let reach = board.reach(square, kind, side);
-    let prizes = (reach & board.prizes()).count_ones() as i32 * PRIZE_REACH[kind as usize];
+fn piece_value(position: &Tuc, square: Square, side: Color, kind: Kind) -> i32 {
+    let reach = position.reach(square, kind, side);
+    let prizes = (reach & position.prizes()).count_ones() as i32 * PRIZE_REACH[kind as usize];
     let place = match kind {
         Kind::Pawn => {
             let to_go = if side == Color::White { square.row() } else { ROWS - 1 - square.row() };
             NEAR_THE_END[to_go]
         }
         Kind::Rook => ROOK_REACH * reach.count_ones() as i32,
-        Kind::King => SHELTER * (reach & board.side(side)).count_ones() as i32,
+        Kind::King => SHELTER * (reach & position.board().color(side)).count_ones() as i32,
     };
     PIECE_VALUES[kind as usize] + place + prizes
 }
@@ -47,15 +47,15 @@ impl Evaluator<Tuc> for TucEval {
     fn update(&self, (): &(), _: &Tuc, _: Move) {}
 
     fn evaluate(&self, (): &(), position: &Tuc) -> Score {
-        let board = position.board();
-        let us = zeitnot_rules::Game::side(position);
-        let potential: i32 = board
-            .men()
+        let us = zeitnot_rules::Game::side_to_move(position);
+        let potential: i32 = position
+            .board()
+            .pieces()
             .map(|(at, side, kind)| {
                 if side == us {
-                    piece_value(board, at, side, kind)
+                    piece_value(position, at, side, kind)
                 } else {
-                    -piece_value(board, at, side, kind)
+                    -piece_value(position, at, side, kind)
                 }
             })
             .sum();

@@ -5,7 +5,7 @@ use shakmaty::{
     variant::{Antichess, Atomic, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck},
 };
 
-use zeitnot_rules::variant::{Rules, Variant};
+use zeitnot_rules::chess::{ChessPosition, ChessRules};
 
 use super::{
     Evaluator,
@@ -21,14 +21,14 @@ const TEMPO: i32 = 10;
 #[derive(Copy, Clone, Debug, Default)]
 pub struct VariantEval;
 
-impl<P: VariantTerms> Evaluator<Variant<P>> for VariantEval {
+impl<P: VariantTerms> Evaluator<ChessPosition<P>> for VariantEval {
     type State = ();
 
-    fn refresh(&self, _: &Variant<P>) {}
+    fn refresh(&self, _: &ChessPosition<P>) {}
 
-    fn update(&self, (): &(), _: &Variant<P>, _: Move) {}
+    fn update(&self, (): &(), _: &ChessPosition<P>, _: Move) {}
 
-    fn evaluate(&self, (): &(), position: &Variant<P>) -> Score {
+    fn evaluate(&self, (): &(), position: &ChessPosition<P>) -> Score {
         let position = position.position();
         let us = position.turn();
         Score::cp(position.psqt_balance(us) + position.bonus(us) - position.bonus(!us) + TEMPO)
@@ -36,7 +36,7 @@ impl<P: VariantTerms> Evaluator<Variant<P>> for VariantEval {
 }
 
 /// Evaluation terms of a variant.
-pub trait VariantTerms: Rules {
+pub trait VariantTerms: ChessRules {
     /// Balance of the piece-square tables for this side.
     fn psqt_balance(&self, us: Color) -> i32 {
         tapered(self.board(), us)
@@ -151,10 +151,10 @@ impl VariantTerms for ThreeCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zeitnot_rules::{Game, variant as game};
+    use zeitnot_rules::{Game, chess as game};
 
     fn score<P: VariantTerms>(fen: &str) -> i32 {
-        VariantEval.evaluate(&(), &Variant::<P>::parse(fen).unwrap()).get()
+        VariantEval.evaluate(&(), &ChessPosition::<P>::parse(fen).unwrap()).get()
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn position<G: Tactics>(task: &Task<'_, G>, variant: &str) -> Position {
         chess960,
         root: (chess960 || root != G::start().print()).then_some(root),
         moves,
-        to_move: game.now().side(),
+        to_move: game.now().side_to_move(),
     }
 }
 
@@ -131,7 +131,7 @@ fn go_limits<G: Tactics>(task: &Task<'_, G>, now: Instant, stop_at: Option<Insta
     let limits = task.limits;
     let position = task.game.now();
     let clocks = limits.clocks.map(|mut clocks| {
-        let left = &mut clocks.left[position.side()];
+        let left = &mut clocks.left[position.side_to_move()];
         let gone = now.saturating_duration_since(clocks.read_at);
         *left = left.saturating_sub(gone).max(Duration::from_millis(1));
         clocks

@@ -78,8 +78,8 @@ impl<G: EngineGame> PuctPolicy<G> {
         let after = -self.evaluator.evaluate(&self.evaluator.update(state, position, mv), &child).get();
         let gain = position.gain(mv);
         let lost = match () {
-            () if !position.exchange(mv, 0) => position.worth(mv),
-            () if gain > 0 && !position.exchange(mv, gain) => gain,
+            () if !position.see_ge(mv, 0) => position.piece_value(mv),
+            () if gain > 0 && !position.see_ge(mv, gain) => gain,
             () => 0,
         };
         after - lost + if child.is_check() { CHECK_BONUS } else { 0 }
@@ -94,9 +94,9 @@ impl<G: EngineGame> PuctPolicy<G> {
         let mut best = stand;
         alpha = alpha.max(stand);
         let mut moves = position.noisy_moves();
-        moves.sort_unstable_by_key(|&mv| (-position.gain(mv), position.worth(mv)));
+        moves.sort_unstable_by_key(|&mv| (-position.gain(mv), position.piece_value(mv)));
         for mv in moves {
-            if stand + position.gain(mv) + DELTA <= alpha || !position.exchange(mv, 0) {
+            if stand + position.gain(mv) + DELTA <= alpha || !position.see_ge(mv, 0) {
                 continue;
             }
             let mut child = position.clone();

@@ -40,15 +40,15 @@ impl<G: EngineGame> Policy<G> for UctPolicy {
     }
 
     fn evaluate_leaf(&mut self, position: &G, _: &State<G>) -> f32 {
-        let side = position.side();
+        let side = position.side_to_move();
         let mut position = position.clone();
         for _ in 0..MAX_PLAYOUT_PLIES {
-            let settled = position.settled();
+            let settled = position.quick_outcome();
             if settled.is_over() {
                 return value_of(settled, side);
             }
             let Some(mv) = position.pick(|moves| self.rng.usize(..moves)) else {
-                return value_of(position.stuck(), side);
+                return value_of(position.no_moves_outcome(), side);
             };
             position.play(mv);
         }

@@ -190,7 +190,7 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
         }
         let mut moves = position.moves();
         if moves.is_empty() {
-            node.prove(proof_of(position.stuck(), position));
+            node.prove(proof_of(position.no_moves_outcome(), position));
             node.set_children(None);
         } else {
             self.expand_with(node, position, state, &mut moves);
@@ -305,8 +305,8 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
 
 /// Proves a new node by the rules of the game. Stalemate is found later, at its expansion.
 fn prove_by_rules<G: EngineGame>(node: &Node, position: &G) {
-    let outcome = match position.settled() {
-        Outcome::Ongoing if position.is_check() && position.moves().is_empty() => position.stuck(),
+    let outcome = match position.quick_outcome() {
+        Outcome::Ongoing if position.is_check() && position.moves().is_empty() => position.no_moves_outcome(),
         outcome => outcome,
     };
     if outcome.is_over() {
@@ -319,7 +319,7 @@ fn proof_of<G: EngineGame>(outcome: Outcome, position: &G) -> Proof {
     match outcome {
         Outcome::Ongoing => Proof::Open,
         Outcome::Draw(_) => Proof::Drawn,
-        Outcome::Win(side, _) if side == position.side() => Proof::Lost(0),
+        Outcome::Win(side, _) if side == position.side_to_move() => Proof::Lost(0),
         Outcome::Win(..) => Proof::Won(0),
     }
 }

@@ -34,7 +34,7 @@ impl CorrectionKey {
         partial_keys: Option<PartialKeys>,
         last: Option<PieceTo>,
     ) -> Self {
-        CorrectionKey { side: position.side(), partial_keys, last }
+        CorrectionKey { side: position.side_to_move(), partial_keys, last }
     }
 }
 

@@ -125,7 +125,7 @@ impl<G: Tactics> History<G> {
 
     /// History score of a quiet move.
     pub(crate) fn score(&self, position: &G, mv: G::Move, before: &PreviousMoves) -> i32 {
-        self.quiet_scores(before, position.side()).score(position.piece_to(mv))
+        self.quiet_scores(before, position.side_to_move()).score(position.piece_to(mv))
     }
 
     /// History scores of all quiet moves of a side after these previous moves.
@@ -157,7 +157,7 @@ impl<G: Tactics> History<G> {
 
     fn add(&mut self, position: &G, mv: G::Move, before: &PreviousMoves, bonus: i32) {
         let index = position.piece_to(mv).index();
-        apply_bonus::<LIMIT>(&mut self.quiet[position.side() as usize][index], bonus);
+        apply_bonus::<LIMIT>(&mut self.quiet[position.side_to_move() as usize][index], bonus);
         for (after, before) in self.continuation.iter_mut().zip(before) {
             if let Some(before) = before {
                 apply_bonus::<LIMIT>(&mut after[before.index()][index], bonus);

@@ -123,7 +123,7 @@ impl<G: Tactics> MovePicker<G> {
                 self.stage = Stage::Remaining;
                 continue;
             };
-            if rank >= GOOD_NOISY && !position.exchange(mv, 0) {
+            if rank >= GOOD_NOISY && !position.see_ge(mv, 0) {
                 if self.scope == Scope::All {
                     move_stack.0.push((rank - GOOD_NOISY + BAD_NOISY, mv));
                 }
@@ -180,7 +180,8 @@ impl<G: Tactics> MovePicker<G> {
         ply: u16,
     ) {
         let moves = position.moves();
-        let (killers, history) = (history.killers(ply), history.quiet_scores(before, position.side()));
+        let (killers, history) =
+            (history.killers(ply), history.quiet_scores(before, position.side_to_move()));
         let is_new = |&mv: &G::Move| Some(mv) != self.tt_move && !position.is_noisy(mv);
         let others = moves.iter().copied().filter(is_new);
         move_stack.0.extend(others.map(|mv| (score_move(position, mv, &history, killers), mv)));
@@ -194,7 +195,7 @@ impl<G: Tactics> MovePicker<G> {
 
 /// Scores a noisy move: most valuable victim, then least valuable attacker.
 fn mvv_lva<G: Tactics>(position: &G, mv: G::Move) -> i32 {
-    GOOD_NOISY + VICTIM_WEIGHT * position.gain(mv) - position.worth(mv)
+    GOOD_NOISY + VICTIM_WEIGHT * position.gain(mv) - position.piece_value(mv)
 }
 
 fn score_move<G: Tactics>(

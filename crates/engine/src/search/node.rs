@@ -218,7 +218,7 @@ impl<G: EngineGame> Worker<'_, G> {
         }
         self.finish_moves(picker);
         if count == 0 {
-            return Ok(Score::from_outcome(position.stuck(), position.side(), ply));
+            return Ok(Score::from_outcome(position.no_moves_outcome(), position.side_to_move(), ply));
         }
 
         // The best of some moves says nothing about the position.

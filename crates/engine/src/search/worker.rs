@@ -257,10 +257,10 @@ impl<'s, G: EngineGame> Worker<'s, G> {
 
     /// Returns the score of a position where the game is over or repeats.
     pub(crate) fn terminal_score(&self, position: &G, ply: u16) -> Option<Score> {
-        match position.settled() {
+        match position.quick_outcome() {
             Outcome::Ongoing if self.is_repetition(position) => Some(Score::ZERO),
             Outcome::Ongoing => None,
-            outcome => Some(Score::from_outcome(outcome, position.side(), ply)),
+            outcome => Some(Score::from_outcome(outcome, position.side_to_move(), ply)),
         }
     }
 
@@ -274,7 +274,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
             let at = self.data.keys.len() - distance;
             if self.data.keys[at] == key {
                 before += 1;
-                if at >= self.played_keys || before + 1 >= G::OCCURRENCES {
+                if at >= self.played_keys || before + 1 >= G::REPETITION_LIMIT {
                     return true;
                 }
             }

@@ -12,13 +12,10 @@ use std::{
     },
 };
 
-use shakmaty::{Chess as ChessRules, Position, variant};
+use shakmaty::{Chess, Position, variant};
 use shakmaty_syzygy::{Dtz, MaybeRounded, Syzygy, SyzygyError, TableType, Tablebase, Wdl};
 
-use zeitnot_rules::{
-    chess::Chess,
-    variant::{Rules, Variant},
-};
+use zeitnot_rules::chess::{ChessPosition, ChessRules};
 
 use super::{SyzygyConfig, TablebaseProbe};
 
@@ -52,7 +49,7 @@ pub enum TablebaseFault {
 /// Opened tablebases of all supported games.
 #[derive(Clone, Debug)]
 pub struct Tablebases {
-    pub(crate) chess: Option<Arc<Tables<ChessRules>>>,
+    pub(crate) chess: Option<Arc<Tables<Chess>>>,
     pub(crate) atomic: Option<Arc<Tables<variant::Atomic>>>,
     pub(crate) antichess: Option<Arc<Tables<variant::Antichess>>>,
 }
@@ -136,7 +133,7 @@ fn kind_of<P: Syzygy>(path: &Path) -> Option<(usize, TableType)> {
 
 /// Returns whether a file name is that of a table of any game.
 fn is_table(path: &Path) -> bool {
-    kind_of::<ChessRules>(path).is_some()
+    kind_of::<Chess>(path).is_some()
         || kind_of::<variant::Atomic>(path).is_some()
         || kind_of::<variant::Antichess>(path).is_some()
 }
@@ -210,30 +207,16 @@ fn begins_with(path: &Path, magic: [u8; 4]) -> io::Result<bool> {
     }
 }
 
-impl TablebaseProbe<Chess> for Tables<ChessRules> {
+impl<P: ChessRules + Syzygy> TablebaseProbe<ChessPosition<P>> for Tables<P> {
     fn max_pieces(&self) -> usize {
         self.base.max_pieces()
     }
 
-    fn wdl(&self, position: &Chess) -> Option<Wdl> {
+    fn wdl(&self, position: &ChessPosition<P>) -> Option<Wdl> {
         Tables::wdl(self, position.position())
     }
 
-    fn dtz(&self, position: &Chess) -> Option<i32> {
-        Tables::dtz(self, position.position())
-    }
-}
-
-impl<P: Rules + Syzygy> TablebaseProbe<Variant<P>> for Tables<P> {
-    fn max_pieces(&self) -> usize {
-        self.base.max_pieces()
-    }
-
-    fn wdl(&self, position: &Variant<P>) -> Option<Wdl> {
-        Tables::wdl(self, position.position())
-    }
-
-    fn dtz(&self, position: &Variant<P>) -> Option<i32> {
+    fn dtz(&self, position: &ChessPosition<P>) -> Option<i32> {
         Tables::dtz(self, position.position())
     }
 }

@@ -82,7 +82,7 @@ impl<G: Tactics> LimitedProbe<G> {
     /// Returns whether a node may be probed: only right after a capture or pawn move, as WDL ignores the fifty-move
     /// counter.
     pub(super) fn covers(&self, position: &G, depth: i32) -> bool {
-        let men = position.men();
+        let men = position.piece_count();
         men <= self.max_pieces
             && (men < self.max_pieces || depth >= self.depth)
             && position.reversible_plies() == 0
@@ -100,7 +100,7 @@ impl<G: Tactics> LimitedProbe<G> {
         wanted: &[Packed],
         stop: impl Fn() -> bool,
     ) -> Option<RootProbe> {
-        if line.now().men() > self.max_pieces {
+        if line.now().piece_count() > self.max_pieces {
             return None;
         }
         RootProbe::of(&*self.probe, line, wanted, stop)

@@ -74,7 +74,7 @@ fn over<G: Tactics>(next: &GameHistory<G>) -> Option<Rank> {
     match next.outcome() {
         Outcome::Ongoing => None,
         Outcome::Draw(_) => Some((Wdl::Draw, 0)),
-        Outcome::Win(winner, _) if winner == next.now().side() => Some((Wdl::Loss, LAST)),
+        Outcome::Win(winner, _) if winner == next.now().side_to_move() => Some((Wdl::Loss, LAST)),
         Outcome::Win(..) => Some((Wdl::Win, i32::MAX)),
     }
 }

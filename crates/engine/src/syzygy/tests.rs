@@ -137,7 +137,7 @@ fn the_files_and_our_own_table_of_a_pawn_agree() {
         let rows: Vec<_> =
             board.chunks(8).rev().map(|row| String::from_utf8_lossy(row).into_owned()).collect();
         let Ok(position) = Chess::parse(&format!("{} w - - 0 1", rows.join("/"))) else { continue };
-        if position.men() < 3 || at / 61 % 7 != 0 {
+        if position.piece_count() < 3 || at / 61 % 7 != 0 {
             continue;
         }
         let score = evaluator.evaluate(&evaluator.refresh(&position), &position);

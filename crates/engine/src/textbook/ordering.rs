@@ -10,7 +10,7 @@ use zeitnot_rules::{Moves, Tactics};
 pub(super) fn order<G: Tactics>(position: &G, moves: &mut Moves<G::Move>, first: Option<G::Move>) {
     moves.sort_by_cached_key(|&mv| {
         let gain = position.gain(mv);
-        let attacker = if gain > 0 { position.worth(mv) } else { 0 };
+        let attacker = if gain > 0 { position.piece_value(mv) } else { 0 };
         (Some(mv) != first, Reverse(gain), attacker)
     });
 }

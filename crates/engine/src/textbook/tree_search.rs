@@ -127,7 +127,7 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
     pub(crate) fn visit(&mut self, node: &Node<G>) -> Result<Visit<G::Move>, Stopped> {
         self.count(node.ply)?;
         let position = &node.position;
-        let mut outcome = position.settled();
+        let mut outcome = position.quick_outcome();
         if outcome == Outcome::Ongoing {
             let mut moves = position.moves();
             if !moves.is_empty() {
@@ -136,9 +136,9 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
                 }
                 return Ok(Visit::Moves(moves));
             }
-            outcome = position.stuck();
+            outcome = position.no_moves_outcome();
         }
-        Ok(Visit::Terminal(Score::from_outcome(outcome, position.side(), node.ply)))
+        Ok(Visit::Terminal(Score::from_outcome(outcome, position.side_to_move(), node.ply)))
     }
 
     /// Returns the position after a move.

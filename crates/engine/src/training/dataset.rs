@@ -3,8 +3,9 @@
 use std::{ops::Range, thread};
 
 use shakmaty::ByColor;
+use zeitnot_rules::chess::NotAPosition;
 
-use super::{InvalidRecord, Record};
+use super::Record;
 use crate::eval::chess::{
     Example,
     terms::{COUNT, DANGER},
@@ -62,8 +63,8 @@ impl Dataset {
     /// Traces records on this many threads, skipping special endings.
     ///
     /// # Errors
-    /// [`InvalidRecord`] for bytes that are not positions.
-    pub fn read(records: &[Record], goal: Objective, threads: usize) -> Result<Dataset, InvalidRecord> {
+    /// [`NotAPosition`] for bytes that are not positions.
+    pub fn read(records: &[Record], goal: Objective, threads: usize) -> Result<Dataset, NotAPosition> {
         let share = records.len().div_ceil(threads.max(1)).max(1);
         thread::scope(|scope| {
             let parts: Vec<_> = records
@@ -72,13 +73,13 @@ impl Dataset {
                 .collect();
             let mut whole = Dataset::default();
             for part in parts {
-                whole.append(part.join().map_err(|_| InvalidRecord)??);
+                whole.append(part.join().map_err(|_| NotAPosition)??);
             }
             Ok(whole)
         })
     }
 
-    fn read_part(records: &[Record], goal: Objective) -> Result<Dataset, InvalidRecord> {
+    fn read_part(records: &[Record], goal: Objective) -> Result<Dataset, NotAPosition> {
         let mut dataset = Dataset::default();
         for record in records {
             let (position, label) = record.unpack()?;

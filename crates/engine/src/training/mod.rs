@@ -13,7 +13,7 @@ mod tuner;
 mod weights_file;
 
 pub use dataset::{Dataset, Objective, Weights, initial_weights, steepness};
-pub use record::{InvalidRecord, Label, Record};
+pub use record::{Label, Record};
 pub use record_file::{RecordFile, RecordFileError, read_records};
 pub use selfplay::{NodeLimits, SelfPlay};
 pub use tuner::{Epoch, TunerSettings, tune};

@@ -65,7 +65,7 @@ impl SelfPlay {
             }
             let Some((mv, score)) = self.think(&line, stop) else { return Vec::new() };
             let position = line.now();
-            let score = if position.side() == Color::White { score } else { -score };
+            let score = if position.side_to_move() == Color::White { score } else { -score };
             if seen.is_empty() && adjudicator.plies == 0 && score.get().abs() > MAX_OPENING_SCORE {
                 return Vec::new();
             }

@@ -114,7 +114,7 @@ impl<G: Playable> Board for Typed<G> {
     }
 
     fn to_move(&self) -> Color {
-        self.game.now().side()
+        self.game.now().side_to_move()
     }
 
     fn final_outcome(&self) -> Option<Outcome> {
@@ -123,7 +123,7 @@ impl<G: Playable> Board for Typed<G> {
     }
 
     fn chess_pieces(&self) -> Option<usize> {
-        (G::NAME == Chess::NAME).then(|| self.game.now().men())
+        (G::NAME == Chess::NAME).then(|| self.game.now().piece_count())
     }
 
     fn read(&self, text: &str) -> Result<Packed, GameError> {

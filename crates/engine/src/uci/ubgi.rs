@@ -56,6 +56,6 @@ fn show(position: &str) -> String {
         let pieces: String = pieces.chars().flat_map(|piece| [' ', piece]).collect();
         format!("{rank}{pieces}\n")
     });
-    let (side, plies) = (position.side(), position.plies());
+    let (side, plies) = (position.side_to_move(), position.plies());
     format!("{} {files}\n{side} to move, {plies} plies played", ranks.collect::<String>())
 }

@@ -1,21 +1,20 @@
-//! Static exchange evaluation: what the captures on one square are worth, without playing them.
+//! Static exchange evaluation: what the captures on one square win, without playing them.
 //!
 //! Source: Chess Programming Wiki, "SEE - The Swap Algorithm".
 
 use shakmaty::{Bitboard, Board, Color, Move, Role, Square, attacks};
 
-/// What a piece counts in an exchange, in centipawns. Kings are never counted: they are not taken.
-pub(crate) fn value(role: Role) -> i32 {
+/// The value of a piece in an exchange, in centipawns. Kings never count: they are not captured.
+pub(super) fn value(role: Role) -> i32 {
     const VALUES: [i32; 6] = [100, 320, 330, 500, 900, 0];
     VALUES[role as usize - 1]
 }
 
-/// Does the exchange that `mv` begins on its target square win at least `threshold`, if both sides
-/// take with their least valuable piece and stop when that is better?
+/// Whether the exchange that `mv` begins on its target square wins at least `threshold` if both sides capture with their
+/// least valuable piece and stop when that is better for them.
 ///
-/// Pins are not looked at, nor promotions later in the exchange: it is an estimate. A man that is dropped comes from
-/// nowhere.
-pub(crate) fn wins(board: &Board, mv: Move, us: Color, threshold: i32) -> bool {
+/// An estimate: it ignores pins, and promotions later in the exchange. A dropped piece comes from nowhere.
+pub(super) fn wins(board: &Board, mv: Move, us: Color, threshold: i32) -> bool {
     if mv.is_castle() {
         return threshold <= 0;
     }
@@ -23,12 +22,12 @@ pub(crate) fn wins(board: &Board, mv: Move, us: Color, threshold: i32) -> bool {
     let arriving = mv.promotion().unwrap_or(mv.role());
     let promoted = value(arriving) - value(mv.role());
 
-    // What stands in hand if the exchange stops right here …
+    // The balance if the exchange stops right here …
     let mut balance = mv.capture().map_or(0, value) + promoted - threshold;
     if balance < 0 {
         return false;
     }
-    // … and if the other side just takes back.
+    // … and if the other side just recaptures.
     balance -= value(arriving);
     if balance >= 0 {
         return true;
@@ -50,7 +49,7 @@ pub(crate) fn wins(board: &Board, mv: Move, us: Color, threshold: i32) -> bool {
         attackers &= occupied;
         let own = attackers & board.by_color(side);
         let Some((square, role)) = least_valuable(board, own) else { break };
-        // The king takes last, and only what is no longer defended.
+        // The king captures last, and only what is no longer defended.
         if role == Role::King && (attackers & board.by_color(!side)).any() {
             break;
         }
@@ -67,11 +66,11 @@ pub(crate) fn wins(board: &Board, mv: Move, us: Color, threshold: i32) -> bool {
             attackers |= attacks::rook_attacks(to, occupied) & straight;
         }
     }
-    // Whoever cannot or will not go on has lost the exchange.
+    // The side that cannot or will not go on has lost the exchange.
     side != us
 }
 
-/// Of both colours: asking for each by itself would look along every line twice.
+/// The attackers of both colors: one query for each color would look along every line twice.
 fn attackers(board: &Board, to: Square, occupied: Bitboard) -> Bitboard {
     let pawns = |color: Color| attacks::pawn_attacks(!color, to) & board.by_piece(Role::Pawn.of(color));
     attacks::rook_attacks(to, occupied) & board.rooks_and_queens()
@@ -89,7 +88,7 @@ fn least_valuable(board: &Board, own: Bitboard) -> Option<(Square, Role)> {
 #[cfg(test)]
 mod tests {
     use super::value;
-    use crate::{Game, Tactics, chess::Chess};
+    use crate::{chess::Chess, game::Game, tactics::Tactics};
     use shakmaty::Role;
 
     #[test]
@@ -101,7 +100,7 @@ mod tests {
             value(Role::Rook),
             value(Role::Queen),
         );
-        for (fen, mv, worth) in [
+        for (fen, mv, won) in [
             // Undefended, defended, and behind an x-ray.
             ("1k1r4/1pp4p/p7/4p3/8/P5P1/1PP4P/2K1R3 w - - 0 1", "e1e5", p),
             ("1k1r3q/1ppn3p/p4b2/4p3/8/P2N2P1/1PP1R1BP/2K1Q3 w - - 0 1", "d3e5", p - n),
@@ -113,14 +112,14 @@ mod tests {
             ("k7/4P3/8/8/8/8/8/K7 w - - 0 1", "e7e8q", q - p),
             ("5r2/4P3/8/8/8/8/8/K6k w - - 0 1", "e7e8q", -p),
             ("5r2/4P3/8/8/8/8/8/K6k w - - 0 1", "e7f8q", r + q - p),
-            // A king does not take what is defended.
+            // A king does not capture a defended piece.
             ("8/8/8/3k4/4r3/3P4/8/K7 w - - 0 1", "d3e4", r - p),
             ("8/8/1b6/3k4/4r3/3P4/6B1/K7 w - - 0 1", "d3e4", r),
         ] {
             let position = Chess::parse(fen).unwrap();
             let mv = position.read(mv).unwrap();
-            assert!(position.exchange(mv, worth), "{fen} {mv:?} wins {worth}");
-            assert!(!position.exchange(mv, worth + 1), "{fen} {mv:?} wins no more than {worth}");
+            assert!(position.see_ge(mv, won), "{fen} {mv:?} wins {won}");
+            assert!(!position.see_ge(mv, won + 1), "{fen} {mv:?} wins no more than {won}");
         }
     }
 }

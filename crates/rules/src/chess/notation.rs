@@ -2,17 +2,17 @@
 
 use shakmaty::{CastlingMode, Move, Position, san::San, uci::UciMove};
 
-use super::MoveText;
+use crate::game::MoveText;
 
-/// Reads a legal move in any notation: liberal in what we take.
-pub(crate) fn read<P: Position>(position: &P, text: &str) -> Option<Move> {
+/// Reads a legal move in any notation.
+pub(super) fn read<P: Position>(position: &P, text: &str) -> Option<Move> {
     let text = text.trim();
     coordinates(text)
         .and_then(|uci| uci.to_move(position).ok())
         .or_else(|| San::from_ascii(plain(text).as_bytes()).ok()?.to_move(position).ok())
 }
 
-/// `e2e4`, `e2-e4`, `e7e8q`, `e7-e8=Q`: the same move with more or less ink.
+/// Reads coordinates: `e2e4`, `e2-e4`, `e7e8q`, `e7-e8=Q`.
 fn coordinates(text: &str) -> Option<UciMove> {
     let mut plain = [0; 5];
     let mut length = 0;
@@ -23,7 +23,7 @@ fn coordinates(text: &str) -> Option<UciMove> {
     UciMove::from_ascii(&plain[..length]).ok()
 }
 
-/// Castling with zeros instead of letters is common, and so is a stroke between the two squares, as in `Nb8-c6`.
+/// Removes what SAN does not have: zeros instead of letters in castling, and a hyphen between squares, as in `Nb8-c6`.
 fn plain(text: &str) -> String {
     match text.as_bytes().first() {
         Some(b'0') => text.replace('0', "O"),
@@ -33,16 +33,14 @@ fn plain(text: &str) -> String {
 }
 
 /// Writes coordinates; castling as the king's move, or as king takes rook in Chess960.
-pub(crate) fn write(mv: Move, mode: CastlingMode) -> MoveText {
-    let mut text = arrayvec::ArrayString::new();
-    // Coordinates have at most five characters, so the write cannot fail.
-    let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{}", mv.to_uci(mode)));
-    MoveText(text)
+pub(super) fn write(mv: Move, mode: CastlingMode) -> MoveText {
+    // Coordinates have at most five characters, and always fit.
+    MoveText::new(&mv.to_uci(mode).to_string()).unwrap_or(MoveText::NONE)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{Game, chess::Chess};
+    use crate::{chess::Chess, game::Game};
 
     #[test]
     fn one_move_in_many_notations() {
@@ -70,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_legal_move() {
+    fn illegal_moves_are_refused() {
         for text in
             ["", "e2", "e2e5", "e7e5", "0000", "O-O", "e2e4q", "Nd2", "e2-e4-e5", "héé", "e2e4e4e4e4e4"]
         {

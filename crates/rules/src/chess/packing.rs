@@ -1,14 +1,14 @@
-//! Moves in 16 bits: from, to, and what a pawn becomes or which piece is dropped.
+//! Moves in 16 bits: from, to, and the piece that is promoted to or dropped.
 
 use shakmaty::{Move, Position, Role, Square};
 
-use crate::Packed;
+use crate::game::Packed;
 
-/// What the upper four bits of a drop hold besides the piece.
+/// Marks a drop in the upper four bits, beside the piece.
 const DROP: u16 = 8;
 
 /// Packs a move of chess or of a variant.
-pub(crate) fn pack(mv: Move) -> Packed {
+pub(super) fn pack(mv: Move) -> Packed {
     let from = mv.from().map_or(0, u16::from);
     let kind = match mv {
         Move::Put { role, .. } => DROP | role as u16,
@@ -18,7 +18,7 @@ pub(crate) fn pack(mv: Move) -> Packed {
 }
 
 /// `None` unless the move is legal here.
-pub(crate) fn unpack<P: Position>(position: &P, packed: Packed) -> Option<Move> {
+pub(super) fn unpack<P: Position>(position: &P, packed: Packed) -> Option<Move> {
     let square = |bits: u16| Square::new(u32::from(bits & 63));
     let (from, to) = (square(packed.0), square(packed.0 >> 6));
     let (board, us) = (position.board(), position.turn());

@@ -1,10 +1,10 @@
-//! What the course servers do differently, as settings. Source: the referees themselves, run and read.
+//! The differences between the course servers, as settings. Source: the referees themselves, run and read.
 
 use std::fmt;
 
-use super::Kind;
+use super::pieces::Kind;
 
-/// When a king is lost.
+/// The rule by which a king is lost.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum KingRule {
     /// It must be captured.
@@ -15,10 +15,10 @@ pub enum KingRule {
     EnPriseBeforeTheLimit,
 }
 
-/// What decides when the plies are used up.
+/// The rule that decides when the plies are used up.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum AtTheLimit {
-    /// Nothing.
+    /// A draw.
     Draw,
     /// The course's count of material.
     Material,
@@ -30,16 +30,16 @@ pub trait Rules: Copy + fmt::Debug + PartialEq + Eq + Send + Sync + 'static {
     const NAME: &'static str;
     /// A bishop may also step to an empty square beside it.
     const BISHOP_STEPS: bool;
-    /// The game is over after so many.
+    /// The game ends after this many plies.
     const PLIES: u16;
-    /// What counts then.
+    /// The rule that decides then.
     const AT_THE_LIMIT: AtTheLimit;
-    /// When a king is lost.
+    /// The rule by which a king is lost.
     const KING: KingRule;
-    /// Is checkmate the end, one ply before the king could be taken?
+    /// Whether checkmate ends the game, one ply before the king could be captured.
     const CHECKMATE: bool;
-    /// A position that stands for the so-manieth time is a draw.
-    const OCCURRENCES: Option<usize>;
+    /// The game is drawn at this occurrence of a position.
+    const REPETITION_LIMIT: Option<usize>;
 }
 
 /// The Internet MiniChess Server.
@@ -53,7 +53,7 @@ impl Rules for Imcs2009 {
     const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Draw;
     const KING: KingRule = KingRule::Captured;
     const CHECKMATE: bool = false;
-    const OCCURRENCES: Option<usize> = None;
+    const REPETITION_LIMIT: Option<usize> = None;
 }
 
 /// The NTHU project of 2023, which runs programs by files.
@@ -67,7 +67,7 @@ impl Rules for Nthu2023 {
     const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Material;
     const KING: KingRule = KingRule::EnPriseAfterTheLimit;
     const CHECKMATE: bool = false;
-    const OCCURRENCES: Option<usize> = None;
+    const REPETITION_LIMIT: Option<usize> = None;
 }
 
 /// The NTHU project of 2026, which runs engines by UBGI.
@@ -81,11 +81,11 @@ impl Rules for Nthu2026 {
     const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Material;
     const KING: KingRule = KingRule::EnPriseBeforeTheLimit;
     const CHECKMATE: bool = true;
-    const OCCURRENCES: Option<usize> = Some(4);
+    const REPETITION_LIMIT: Option<usize> = Some(4);
 }
 
-/// How the NTHU referees count material.
-pub(super) const fn course_worth(kind: Kind) -> i32 {
+/// The value of a piece in the count of material by the NTHU referees.
+pub(super) const fn course_value(kind: Kind) -> i32 {
     match kind {
         Kind::Pawn => 2,
         Kind::Rook => 6,
@@ -96,10 +96,10 @@ pub(super) const fn course_worth(kind: Kind) -> i32 {
     }
 }
 
-/// The plain values of the pieces, in centipawns: those of the courses, but for the king, who is the game.
-pub(super) const fn worth(kind: Kind) -> i32 {
+/// The plain values of the pieces, in centipawns: those of the courses, but for the king.
+pub(super) const fn value(kind: Kind) -> i32 {
     match kind {
         Kind::King => 10_000,
-        other => 50 * course_worth(other),
+        other => 50 * course_value(other),
     }
 }

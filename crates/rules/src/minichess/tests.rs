@@ -1,9 +1,9 @@
-//! MiniChess: counts of moves, ends, and what every text and every packed move must come back as.
+//! MiniChess: counts of moves, ends, exchanges, moves as text and bits.
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::{GameHistory, perft};
+use super::{Imcs, Imcs2009, MiniChess, Nthu2023, Nthu2026, Rules};
+use crate::{Color, Game, GameHistory, Outcome, Packed, Reason, Tactics, perft};
 
 #[test]
 fn perft_agrees_with_the_servers_rules() {
@@ -82,7 +82,7 @@ fn the_fourth_time_is_a_draw_in_2026_only() {
 }
 
 #[test]
-fn what_is_no_position_is_refused() {
+fn bad_positions_are_refused() {
     for text in [
         "",
         "kqbnr/ppppp/...../...../PPPPP/RNBQK",
@@ -98,6 +98,24 @@ fn what_is_no_position_is_refused() {
     ] {
         assert!(Imcs::parse(text).is_err(), "{text}");
     }
+}
+
+#[test]
+fn exchanges_are_counted_with_the_values_of_the_course() {
+    let wins = |text: &str, mv: &str, value: i32| {
+        let position = Imcs::parse(&format!("{text} W")).unwrap();
+        let mv = position.read(mv).unwrap();
+        position.see_ge(mv, value) && !position.see_ge(mv, value + 1)
+    };
+    // A rook takes a pawn: undefended, defended, and with another rook behind it.
+    assert!(wins("k..../..p../...../...../..R../K....", "c2c5", 100));
+    assert!(wins("k..../..p.r/...../...../..R../K....", "c2c5", 100 - 300));
+    assert!(wins("k..../..p.r/...../..R../..R../K....", "c3c5", 100));
+    // A king does not take what is defended, and a quiet move may lose a piece.
+    assert!(wins("..k../..p../...../..R../..R../K....", "c3c5", 100));
+    assert!(wins("k..../...../...../n..../..R../K....", "c2c4", -300));
+    // A pawn becomes a queen, and is lost as one.
+    assert!(wins("...r./P..k./...../...../...../K....", "a5a6", 900 - 1000));
 }
 
 fn random_game() -> impl Strategy<Value = GameHistory<Imcs>> {

@@ -2,9 +2,10 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-use super::{Color, Move};
+use super::pieces::Move;
+use crate::color::Color;
 
-/// Which year's server.
+/// The server of one year.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Edition {
     /// 2019.
@@ -16,26 +17,26 @@ pub enum Edition {
     Y2022,
 }
 
-/// What differs between the editions.
+/// The differences between the editions.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// How it is called.
+    /// The name.
     pub year: &'static str,
-    /// That a new prize appears after a move.
+    /// The chance that a new prize appears after a move.
     pub prize_chance: f64,
-    /// So many prizes of a hundred are worth a point, the others nothing.
+    /// The chance that a prize is worth a point rather than nothing, in percent.
     pub worth_percent: u8,
     /// A move that arrives later than this after the server's start is the last one.
     pub time_limit: Duration,
-    /// Who gets the point for leaving the board when a black pawn captures onto the last row, toward the
-    /// lower and toward the higher column.
+    /// The side that gets the point for leaving the board when a black pawn captures onto the last row, toward the lower
+    /// and toward the higher column.
     extra: [Extra; 2],
 }
 
-/// Who gets a point.
+/// The side that gets a point.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Extra {
-    /// Who moved.
+    /// The side that moved.
     ToTheMover,
     /// The other side: a slip in the original.
     ToTheOther,
@@ -69,7 +70,7 @@ const SETTINGS: [Settings; 3] = [
 ];
 
 impl Settings {
-    /// That a prize is worth a point.
+    /// The chance that a prize is worth a point.
     pub fn worth_chance(&self) -> f64 {
         f64::from(self.worth_percent) / 100.0
     }
@@ -85,29 +86,29 @@ impl Edition {
     }
 }
 
-/// An edition, and how faithful one is to the oddities of the original.
+/// An edition, with or without the oddities of the original.
 ///
 /// As text: `2021` for the original as students play it, `2021+jumps` for all that the original lets pass,
 /// `2021-strict` for what the assignment says.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rules {
-    /// Which year's.
+    /// The edition.
     pub edition: Edition,
-    /// Are a black pawn's jumps to the last row legal moves?
+    /// Whether a black pawn may jump to the last row.
     pub jumps: bool,
-    /// Are points given and men counted as the assignment says, rather than as the original does?
+    /// Whether points and pieces are counted by the assignment rather than as the original does.
     pub strict: bool,
 }
 
 impl Rules {
-    /// A pawn that captures onto the last row is still counted as a man on the board.
+    /// Whether a pawn that captures onto the last row is still counted as a piece on the board.
     pub fn miscounts(self) -> bool {
         !self.strict
     }
 
-    /// Who gets the point for a pawn that captures its way off the board.
-    pub fn extra(self, side: Color, mv: Move) -> Extra {
-        if self.strict || side == Color::White {
+    /// The side that gets the point for a pawn that captures its way off the board.
+    pub fn extra(self, color: Color, mv: Move) -> Extra {
+        if self.strict || color == Color::White {
             return Extra::ToTheMover;
         }
         self.edition.settings().extra[usize::from(mv.to.column() > mv.from.column())]
@@ -122,7 +123,7 @@ impl fmt::Display for Rules {
     }
 }
 
-/// Text that names no [`Rules`].
+/// Text that does not name [`Rules`].
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("no such rules; known: 2019, 2021, 2022, each also with '-strict' or '+jumps' behind it")]
 pub struct UnknownRules;

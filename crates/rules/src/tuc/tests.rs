@@ -1,9 +1,9 @@
-//! TUC-Chess: points, prizes, ends, and what every text and every packed move must come back as.
+//! TUC-Chess: points, prizes, ends, exchanges, moves as text and bits.
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::GameHistory;
+use super::{Move, Rules, SQUARES, Square, Tuc};
+use crate::{ByColor, Color, Game, GameHistory, Outcome, Packed, Reason, Tactics};
 
 fn position(text: &str) -> Tuc {
     Tuc::parse(text).unwrap()
@@ -16,7 +16,7 @@ fn after(text: &str, mv: &str) -> String {
 }
 
 #[test]
-fn a_rook_goes_three_squares_and_stops_at_men_and_prizes() {
+fn a_rook_goes_three_squares_and_stops_at_pieces_and_prizes() {
     let rook = position("..k../...../...../..*../...../R.*../..K.. w 0-0 20 0 2021");
     let mut moves: Vec<_> =
         rook.moves().iter().map(ToString::to_string).filter(|mv| mv.starts_with('5')).collect();
@@ -53,8 +53,8 @@ fn points_are_counted_as_the_original_counts_them() {
 #[test]
 fn a_prize_is_counted_at_what_it_is_expected_to_be_worth() {
     let text = |rules: &str| format!("..k../...../...../.*.../.P.../...../..K.. w 0-0 20 0 {rules}");
-    for (rules, worth) in [("2019", 85), ("2021", 90), ("2022", 95)] {
-        let expected = format!("..k../...../...../.P.../...../...../..K.. b {worth}-0 20 1 {rules}");
+    for (rules, value) in [("2019", 85), ("2021", 90), ("2022", 95)] {
+        let expected = format!("..k../...../...../.P.../...../...../..K.. b {value}-0 20 1 {rules}");
         assert_eq!(after(&text(rules), "4131"), expected);
     }
     let mut heard = position(&text("2021"));
@@ -64,11 +64,11 @@ fn a_prize_is_counted_at_what_it_is_expected_to_be_worth() {
 }
 
 #[test]
-fn who_takes_the_king_wins_only_with_more_points() {
-    for (points, side) in [("0-0", Color::White), ("0-700", Color::White), ("0-900", Color::Black)] {
+fn the_side_that_takes_the_king_wins_only_with_more_points() {
+    for (points, winner) in [("0-0", Color::White), ("0-700", Color::White), ("0-900", Color::Black)] {
         let mut p = position(&format!("..k../..K../...../...../...../...../..... w {points} 20 0 2021"));
         p.play(p.read("1202").unwrap());
-        assert_eq!(p.outcome(), Outcome::Win(side, Reason::KingCaptured), "{points}");
+        assert_eq!(p.outcome(), Outcome::Win(winner, Reason::KingCaptured), "{points}");
     }
     let mut p = position("..k../..K../...../...../...../...../..... w 0-800 20 0 2021");
     p.play(p.read("1202").unwrap());
@@ -102,7 +102,7 @@ fn a_move_that_does_not_fit_moves_what_stands_there() {
 }
 
 #[test]
-fn what_is_no_position_is_refused() {
+fn bad_positions_are_refused() {
     let start = Tuc::start().print();
     for (old, new) in [
         ("prkrp", "prkr"),
@@ -121,6 +121,25 @@ fn what_is_no_position_is_refused() {
     }
 }
 
+#[test]
+fn exchanges_are_counted_in_points() {
+    let wins = |text: &str, mv: &str, value: i32| {
+        let position = position(&format!("{text} w 0-0 20 0 2021"));
+        let mv = position.read(mv).unwrap();
+        position.see_ge(mv, value) && !position.see_ge(mv, value + 1)
+    };
+    // A rook takes a pawn that nobody, a rook out of reach, and a rook in reach defends.
+    assert!(wins("..k../...../p..../...../R..../...../..K..", "4020", 100));
+    assert!(wins("..k../...../p...r/...../R..../...../..K..", "4020", 100));
+    assert!(wins("..k../...../p..r./...../R..../...../..K..", "4020", 100 - 300));
+    // A prize stops the defender; one on the square itself is taken with it.
+    assert!(wins("..k../...../p.*r./...../R..../...../..K..", "4020", 100));
+    assert!(wins("..k../...../*..r./...../R..../...../..K..", "4020", 90 - 300));
+    // The second rook takes back; a pawn that leaves the board cannot be taken.
+    assert!(wins("..k../...../p..r./...../R..../R..../..K..", "4020", 100));
+    assert!(wins("r.k../.P.../...../...../...../...../..K..", "1100", 300 + 100));
+}
+
 fn random_game() -> impl Strategy<Value = GameHistory<Tuc>> {
     let choices = prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index, u8)>(), 0..120);
     choices.prop_map(|choices| {
@@ -133,7 +152,7 @@ fn random_game() -> impl Strategy<Value = GameHistory<Tuc>> {
             }
             line.play(moves[choice.index(moves.len())]);
             let mut now = line.now().clone();
-            if dice < 50 && now.board().free() != 0 {
+            if dice < 50 && now.free_squares() != 0 {
                 now.put_prize(Square::new(square.index(SQUARES)));
             }
             line.amend(now);

@@ -1,8 +1,6 @@
 //! Game of each variant.
 
-use shakmaty::CastlingMode;
-
-use zeitnot_rules::{DynGame, GameError, GameKind, chess::Chess};
+use zeitnot_rules::{DynGame, Game, GameError, GameKind, chess::Chess};
 
 use super::VariantKey;
 
@@ -41,7 +39,7 @@ impl VariantKey {
         let game = self.game().ok_or_else(|| NoGame::Variant(self.clone()))?;
         Ok(match (self, position) {
             // In Chess960 castling is always written as king takes rook.
-            (VariantKey::Chess960, Some(fen)) => Chess::parse_as(fen, CastlingMode::Chess960)?.into(),
+            (VariantKey::Chess960, Some(fen)) => Chess::parse_chess960(fen)?.into(),
             _ => DynGame::begin(game, position)?,
         })
     }

@@ -94,7 +94,7 @@ impl Opponent {
         let id = feed.path.rsplit('/').next().unwrap_or_default().to_owned();
         let Some(game) = self.games.get_mut(&id) else { return };
         let full = game.full();
-        match game.history.now().side() {
+        match game.history.now().side_to_move() {
             Color::White => {
                 game.question = full;
                 self.ask_soon(&id);
@@ -122,7 +122,7 @@ impl Opponent {
             return None;
         };
         let (id, mv) = (id.to_owned(), mv.to_owned());
-        let game = self.games.get_mut(&id).filter(|game| game.history.now().side() == Color::White);
+        let game = self.games.get_mut(&id).filter(|game| game.history.now().side_to_move() == Color::White);
         let Some(game) = game.and_then(|game| game.play(&mv).then_some(game)) else {
             post.answer(400, r#"{"error":"Not your turn, or game already over"}"#);
             return Some(Seen::Refused);

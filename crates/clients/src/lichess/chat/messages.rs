@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use zeitnot_seat::{Eval, Worth};
+use zeitnot_seat::{Eval, EvalScore};
 use zeitnot_wire::lichess::{Chat, ChatLine, Room};
 
 use super::super::{recent::RecentByUser, settings::settings};
@@ -157,13 +157,13 @@ impl GameFacts {
 }
 
 fn eval_text(eval: Eval) -> String {
-    let Eval { worth, depth } = eval;
-    match worth {
-        Worth::Centipawns(cp) => format!("{:+.2} at depth {depth}", f64::from(cp) / 100.0),
-        Worth::Mate(moves) if moves < 0 => {
+    let Eval { score, depth } = eval;
+    match score {
+        EvalScore::Centipawns(cp) => format!("{:+.2} at depth {depth}", f64::from(cp) / 100.0),
+        EvalScore::Mate(moves) if moves < 0 => {
             format!("I am mated in {} at depth {depth}", moves.unsigned_abs())
         }
-        Worth::Mate(moves) => format!("I mate in {moves} at depth {depth}"),
+        EvalScore::Mate(moves) => format!("I mate in {moves} at depth {depth}"),
     }
 }
 
@@ -207,7 +207,7 @@ mod tests {
     fn commands_are_answered() {
         let now = Instant::now();
         let mut messages = Messages::new(Config { max_answers: 100, ..Config::default() });
-        let eval = Some(Eval { worth: Worth::Centipawns(-123), depth: 12 });
+        let eval = Some(Eval { score: EvalScore::Centipawns(-123), depth: 12 });
         let facts = GameFacts { eval, queue: vec!["a".into(), "b".into()], ..facts() };
         let mut answer = |room, user: &str, text: &str| messages.answer(&line(room, user, text), &facts, now);
         for (room, text, expected) in [
@@ -224,7 +224,7 @@ mod tests {
         }
         assert_eq!(answer(Room::Player, "zeitnot", "!name"), None);
         assert_eq!(answer(Room::Player, "lichess", "!name"), None);
-        assert_eq!(eval_text(Eval { worth: Worth::Mate(-2), depth: 9 }), "I am mated in 2 at depth 9");
+        assert_eq!(eval_text(Eval { score: EvalScore::Mate(-2), depth: 9 }), "I am mated in 2 at depth 9");
     }
 
     #[test]

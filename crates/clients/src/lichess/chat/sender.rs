@@ -29,9 +29,9 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 /// Games that are remembered as greeted: one that is suspended and resumed is not greeted again.
 const MAX_GREETED: usize = 256;
 
-/// An occasion for chat in a game.
+/// An details for chat in a game.
 #[derive(Debug)]
-pub(crate) enum Occasion {
+pub(crate) enum GameDetails {
     Begun,
     Ended,
     Line(ChatLine),
@@ -40,7 +40,7 @@ pub(crate) enum Occasion {
 /// The games' end of the sender. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct ChatSender {
-    occasions: mpsc::Sender<(GameId, GameFacts, Occasion)>,
+    occasions: mpsc::Sender<(GameId, GameFacts, GameDetails)>,
     /// Those who wait for a game; written by the account alone.
     queue: watch::Sender<Vec<String>>,
 }
@@ -55,9 +55,9 @@ impl ChatSender {
         (ChatSender { occasions, queue }, AbortOnDropHandle::new(tokio::spawn(worker.run(inbox))))
     }
 
-    /// Passes on an occasion, without waiting.
-    pub(crate) fn send(&self, id: GameId, facts: GameFacts, occasion: Occasion) {
-        if self.occasions.try_send((id, facts, occasion)).is_err() {
+    /// Passes on an details, without waiting.
+    pub(crate) fn send(&self, id: GameId, facts: GameFacts, details: GameDetails) {
+        if self.occasions.try_send((id, facts, details)).is_err() {
             debug!("too much chat at once; ignored");
         }
     }
@@ -81,7 +81,7 @@ struct Worker {
 }
 
 impl Worker {
-    async fn run(mut self, mut inbox: mpsc::Receiver<(GameId, GameFacts, Occasion)>) {
+    async fn run(mut self, mut inbox: mpsc::Receiver<(GameId, GameFacts, GameDetails)>) {
         let mut sending = JoinSet::new();
         loop {
             if sending.is_empty()
@@ -90,24 +90,26 @@ impl Worker {
                 sending.spawn(send(self.http.clone(), id, chat));
             }
             select! {
-                Some((id, facts, occasion)) = inbox.recv() => self.handle(id, facts, occasion),
+                Some((id, facts, details)) = inbox.recv() => self.handle(id, facts, details),
                 Some(_) = sending.join_next() => {}
                 else => return,
             }
         }
     }
 
-    fn handle(&mut self, id: GameId, facts: GameFacts, occasion: Occasion) {
+    fn handle(&mut self, id: GameId, facts: GameFacts, details: GameDetails) {
         let facts = GameFacts { queue: self.waiting.borrow().clone(), ..facts };
-        let chats = match occasion {
-            Occasion::Begun if self.greeted.contains(&id) => Vec::new(),
-            Occasion::Begun => {
+        let chats = match details {
+            GameDetails::Begun if self.greeted.contains(&id) => Vec::new(),
+            GameDetails::Begun => {
                 self.greeted.truncate(MAX_GREETED - 1);
                 self.greeted.push_front(id);
                 self.messages.hello(&facts)
             }
-            Occasion::Ended => self.messages.goodbye(&facts),
-            Occasion::Line(line) => self.messages.answer(&line, &facts, Instant::now()).into_iter().collect(),
+            GameDetails::Ended => self.messages.goodbye(&facts),
+            GameDetails::Line(line) => {
+                self.messages.answer(&line, &facts, Instant::now()).into_iter().collect()
+            }
         };
         for chat in chats {
             if self.pending.len() < MAX_PENDING {

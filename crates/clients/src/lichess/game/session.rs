@@ -14,7 +14,7 @@ use zeitnot_wire::lichess::{ChatLine, Form, GameId, GameMessage, GameState, Move
 
 use super::{
     super::{
-        chat::{messages::GameFacts, sender::Occasion},
+        chat::{messages::GameFacts, sender::GameDetails},
         http::HttpError,
         records::record::GameRecord,
         stream::{Stream, StreamEvent},
@@ -122,7 +122,7 @@ impl GameSession {
         };
         let plies = session.state.played().count();
         if plies <= 1 {
-            session.chat(Occasion::Begun);
+            session.chat(GameDetails::Begun);
         }
         let has_moved = plies > usize::from(session.tracker.first_color() != color);
         if session.is_berserk && !has_moved {
@@ -219,7 +219,7 @@ impl GameSession {
     async fn end(mut self, result: String, end: GameEnd) -> GameEnd {
         self.update_record();
         if end == GameEnd::Over {
-            self.chat(Occasion::Ended);
+            self.chat(GameDetails::Ended);
         }
         if let Some(record) = self.record.take() {
             match end {
@@ -460,11 +460,11 @@ impl GameSession {
     fn read_chat(&self, line: ChatLine) {
         debug!("{} in chat: {:?}", line.username, line.text);
         if line.text.trim_start().starts_with('!') {
-            self.chat(Occasion::Line(line));
+            self.chat(GameDetails::Line(line));
         }
     }
 
-    fn chat(&self, occasion: Occasion) {
+    fn chat(&self, details: GameDetails) {
         let color = self.info.side;
         let facts = GameFacts {
             opponent: self.info.names[!color].clone(),
@@ -473,7 +473,7 @@ impl GameSession {
             eval: self.eval,
             queue: Vec::new(),
         };
-        self.context.chat.send(self.id, facts, occasion);
+        self.context.chat.send(self.id, facts, details);
     }
 
     /// Records the state, once the player knows it.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 use tracing::{debug, info, warn};
 use zeitnot_rules::{ByColor, Color};
-use zeitnot_seat::{GameInfo, Occasion, Opponent};
+use zeitnot_seat::{GameDetails, GameInfo, Opponent};
 use zeitnot_wire::lichess::{GameFull, GameMessage, Player, UserId};
 
 use super::{
@@ -64,7 +64,11 @@ pub(crate) async fn start(
         side: color,
         names: ByColor([name(&full.white), name(&full.black)]),
         time_control: full.clock,
-        occasion: Occasion { rated: Some(full.rated), opponent: Some(kind), by_post: full.clock.is_none() },
+        details: GameDetails {
+            rated: Some(full.rated),
+            opponent: Some(kind),
+            correspondence: full.clock.is_none(),
+        },
     };
     info!("{} against {}", info.names[Color::White], info.names[Color::Black]);
     Ok(StartedGame { full, read_at, info, tracker })

@@ -60,7 +60,7 @@ impl MoveTracker {
     }
 
     pub(crate) fn color(&self) -> Color {
-        self.game.side()
+        self.game.side_to_move()
     }
 
     pub(crate) fn plies(&self) -> usize {

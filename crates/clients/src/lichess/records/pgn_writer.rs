@@ -165,7 +165,7 @@ async fn write_aside(files: PgnFiles, mut record: GameRecord, task: Task) {
 
 #[cfg(test)]
 mod tests {
-    use zeitnot_seat::{Eval, Worth};
+    use zeitnot_seat::{Eval, EvalScore};
     use zeitnot_wire::lichess::GameFull;
 
     use super::{
@@ -196,13 +196,13 @@ mod tests {
     fn evaluations_from_before_a_suspension_are_in_the_record() {
         let folder = tempfile::tempdir().unwrap();
         let files = PgnFiles { directory: folder.path().join("games"), grouping: PgnGrouping::Game };
-        let eval = |cp, depth| Eval { worth: Worth::Centipawns(cp), depth };
+        let eval = |cp, depth| Eval { score: EvalScore::Centipawns(cp), depth };
         let full = full("Bob", "");
         let mut moves = String::new();
         // After each suspension nothing is known of before.
         for (ply, mv, thought) in [
             (1, "e7e5", eval(-25, 12)),
-            (3, "b8c6", Eval { worth: Worth::Mate(2), depth: 7 }),
+            (3, "b8c6", Eval { score: EvalScore::Mate(2), depth: 7 }),
             (5, "g8f6", eval(0, 3)),
         ] {
             let theirs = ["", "e2e4", "", "g1f3", "", "f1c4"][ply];

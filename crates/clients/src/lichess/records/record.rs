@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use time::OffsetDateTime;
 use zeitnot_rules::Color;
-use zeitnot_seat::{Eval, Worth};
+use zeitnot_seat::{Eval, EvalScore};
 use zeitnot_wire::{
     lichess::{GameFull, GameId, GameState, Player, Speed, Status, Variant, VariantKey},
     pgn::{self, Pgn, Ply},
@@ -113,13 +113,13 @@ impl GameRecord {
         let Ok(mut game) = self.full.variant.key.begin(self.full.start()) else { return Vec::new() };
         let mut plies = Vec::new();
         for (at, text) in self.moves().take(MAX_PLIES).enumerate() {
-            let read = game.read(text).and_then(|mv| Ok((game.record(&mv)?, mv)));
+            let read = game.read(text).and_then(|mv| Ok((game.san(&mv)?, mv)));
             let Ok((text, mv)) = read else {
                 tracing::debug!(game = %self.full.id, at, "a move does not fit our board; the record ends here");
                 break;
             };
             let note = self.notes.get(at).copied().unwrap_or_default();
-            let eval = note.eval.map(|eval| eval_text(eval, game.side()));
+            let eval = note.eval.map(|eval| eval_text(eval, game.side_to_move()));
             plies.push(Ply { text, left: note.left, eval });
             // It was just read here.
             let _ = game.play(&mv);
@@ -196,9 +196,11 @@ fn name(player: &Player) -> String {
 /// Formats an evaluation as Lichess does: pawns or a mate, for White, and the depth.
 fn eval_text(eval: Eval, color: Color) -> String {
     let sign = if color == Color::White { 1 } else { -1 };
-    match eval.worth {
-        Worth::Centipawns(cp) => format!("{:.2},{}", f64::from(cp.saturating_mul(sign)) / 100.0, eval.depth),
-        Worth::Mate(moves) => format!("#{},{}", i32::from(moves) * sign, eval.depth),
+    match eval.score {
+        EvalScore::Centipawns(cp) => {
+            format!("{:.2},{}", f64::from(cp.saturating_mul(sign)) / 100.0, eval.depth)
+        }
+        EvalScore::Mate(moves) => format!("#{},{}", i32::from(moves) * sign, eval.depth),
     }
 }
 
@@ -237,11 +239,11 @@ pub(crate) mod tests {
         let full = full("Bob", "e2e4 e7e5");
         let mut record = GameRecord::new(full.clone(), Color::Black);
         record.update(state(&full, "e2e4 e7e5 f1c4", [170, 179]));
-        record.set_eval(3, Eval { worth: Worth::Centipawns(-25), depth: 12 });
+        record.set_eval(3, Eval { score: EvalScore::Centipawns(-25), depth: 12 });
         record.update(state(&full, "e2e4 e7e5 f1c4 b8c6", [170, 171]));
         record.update(state(&full, "e2e4 e7e5 f1c4 b8c6", [999, 999]));
         record.update(state(&full, "e2e4 e7e5 f1c4 b8c6 d1h5", [160, 171]));
-        record.set_eval(5, Eval { worth: Worth::Mate(-1), depth: 9 });
+        record.set_eval(5, Eval { score: EvalScore::Mate(-1), depth: 9 });
         record.update(state(&full, "e2e4 e7e5 f1c4 b8c6 d1h5 g8f6", [160, 161]));
         let mut end = state(&full, "e2e4 e7e5 f1c4 b8c6 d1h5 g8f6 h5f7", [150, 161]);
         (end.status, end.winner) = (Status::Mate, Some(Color::White));
@@ -273,7 +275,7 @@ pub(crate) mod tests {
     fn moves_taken_back_leave_no_notes() {
         let full = full("Bob", "");
         let mut record = GameRecord::new(full.clone(), Color::White);
-        record.set_eval(0, Eval { worth: Worth::Centipawns(10), depth: 3 });
+        record.set_eval(0, Eval { score: EvalScore::Centipawns(10), depth: 3 });
         record.update(state(&full, "e2e4 e7e5", [100, 100]));
         record.update(state(&full, "", [100, 100]));
         record.update(state(&full, "d2d4", [90, 100]));

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use serde::{Deserialize, Serialize};
-use zeitnot_seat::{Eval, Worth};
+use zeitnot_seat::{Eval, EvalScore};
 
 /// Longer files are not ours.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -33,9 +33,9 @@ struct Line {
 
 impl Line {
     fn new(mv: &str, note: &PlyNote) -> Line {
-        let (cp, mate) = match note.eval.map(|eval| eval.worth) {
-            Some(Worth::Centipawns(cp)) => (Some(cp), None),
-            Some(Worth::Mate(moves)) => (None, Some(moves)),
+        let (cp, mate) = match note.eval.map(|eval| eval.score) {
+            Some(EvalScore::Centipawns(cp)) => (Some(cp), None),
+            Some(EvalScore::Mate(moves)) => (None, Some(moves)),
             None => (None, None),
         };
         Line {
@@ -48,10 +48,10 @@ impl Line {
     }
 
     fn note(&self) -> PlyNote {
-        let worth = self.cp.map(Worth::Centipawns).or(self.mate.map(Worth::Mate));
+        let score = self.cp.map(EvalScore::Centipawns).or(self.mate.map(EvalScore::Mate));
         PlyNote {
             left: self.left_ms.map(Duration::from_millis),
-            eval: worth.map(|worth| Eval { worth, depth: self.depth }),
+            eval: score.map(|score| Eval { score, depth: self.depth }),
         }
     }
 }

@@ -263,7 +263,7 @@ mod tests {
                 let moves = position.moves();
                 if moves.is_empty() { break }
                 position.play(moves[choice.index(moves.len())]);
-                let mirrored = position.setup().into_mirrored();
+                let mirrored = shakmaty::Position::to_setup(position.position(), shakmaty::EnPassantMode::Legal).into_mirrored();
                 let mirrored: shakmaty::Chess = mirrored.position(shakmaty::CastlingMode::Standard).unwrap();
                 prop_assert_eq!(score(&position), score(&mirrored.into()), "{}", position.print());
             }

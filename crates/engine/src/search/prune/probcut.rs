@@ -40,7 +40,7 @@ pub(crate) fn cut<G: EngineGame, K: NodeType>(
     let before = worker.previous_moves(ply);
     let mut found = None;
     while let Some(pick) = worker.pick(&mut picker, position, &before, ply) {
-        if !position.exchange(pick.mv, missing) {
+        if !position.see_ge(pick.mv, missing) {
             continue;
         }
         let child = worker.child(position, pick.mv);

@@ -17,5 +17,5 @@ pub(crate) fn skips<G: Tactics, K: NodeType>(node: &Node<'_, G>, candidate: &Can
         return false;
     }
     let margin = if candidate.quiet { QUIET_MARGIN } else { NOISY_MARGIN } * node.depth;
-    !node.position.exchange(candidate.mv, margin)
+    !node.position.see_ge(candidate.mv, margin)
 }

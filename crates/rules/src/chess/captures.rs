@@ -3,9 +3,10 @@
 
 use shakmaty::{Bitboard, Board, Chess, Color, Move, Position, Rank, Role, Square, attacks};
 
-use super::Moves;
+use crate::game::Moves;
 
 /// A capture or a promotion, but no promotion to less than a queen.
+#[inline]
 pub(super) fn is_noisy(mv: Move) -> bool {
     mv.promotion().map_or(mv.is_capture(), |role| role == Role::Queen)
 }
@@ -17,7 +18,7 @@ pub(super) fn moves(position: &Chess) -> Moves<Move> {
     moves
 }
 
-/// Into a list that lies where it is wanted: copying one costs as much as filling it.
+/// Fills a list in place: copying one costs as much as filling it.
 fn generate(position: &Chess, moves: &mut Moves<Move>) {
     if position.is_check() {
         moves.extend(position.legal_moves().iter().copied().filter(|mv| is_noisy(*mv)));
@@ -35,7 +36,7 @@ fn generate(position: &Chess, moves: &mut Moves<Move>) {
     }
 }
 
-/// Our pieces that shield our king from a slider.
+/// The pieces of `us` that shield their king from a slider.
 fn pinned(board: &Board, us: Color, king: Square) -> Bitboard {
     let empty = Bitboard::EMPTY;
     let snipers = attacks::rook_attacks(king, empty) & board.rooks_and_queens()

@@ -1,12 +1,12 @@
-//! Whether a move gives check, found without playing it: a search asks it of moves that it then passes over.
+//! Detection of moves that give check, without playing them: a search asks it of moves that it then skips.
 
 use shakmaty::{Bitboard, Chess, Move, Position, attacks};
 
-/// A check by the piece that moves, or by a slider that it uncovers.
+/// Whether the piece that moves gives check, or a slider that it uncovers.
 pub(super) fn gives_check(position: &Chess, mv: Move) -> bool {
     let Move::Normal { role, from, to, promotion, .. } = mv else {
-        // Castling and en passant move or take a second piece, and are rare.
-        return is_check_behind(position, mv);
+        // Castling and en passant move or capture a second piece, and are rare.
+        return is_check_after(position, mv);
     };
     let (board, us) = (position.board(), position.turn());
     let Some(king) = board.king_of(!us) else { return false };
@@ -24,8 +24,8 @@ pub(super) fn gives_check(position: &Chess, mv: Move) -> bool {
     ((straight | diagonal) & others).any()
 }
 
-/// The same by playing it, whatever the rules.
-pub(crate) fn is_check_behind<P: Position + Clone>(position: &P, mv: Move) -> bool {
+/// Whether a move gives check, found by playing it, in any variant.
+pub(super) fn is_check_after<P: Position + Clone>(position: &P, mv: Move) -> bool {
     let mut after = position.clone();
     after.play_unchecked(mv);
     after.is_check()

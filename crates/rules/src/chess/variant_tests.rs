@@ -1,15 +1,19 @@
-//! Variants: counts of moves, ends, and what every text and every packed move must come back as.
+//! Variants: counts of moves, ends, exchanges, moves as text and bits.
 
 use proptest::prelude::*;
+use shakmaty::variant;
 
-use super::*;
-use crate::{GameHistory, GameKind, perft};
+use super::{
+    Antichess, Atomic, ChessPosition, ChessRules, Crazyhouse, KingOfTheHill, ThreeCheck, position::hash,
+};
+use crate::{Color, DynGame, Game, GameHistory, GameKind, Outcome, Packed, PieceTo, Reason, Tactics, perft};
 
-fn counts<P: Rules>(fen: &str, counts: &[u64]) {
-    let position = if fen.is_empty() { Variant::<P>::start() } else { Variant::<P>::parse(fen).unwrap() };
+fn counts<R: ChessRules>(fen: &str, counts: &[u64]) {
+    let position =
+        if fen.is_empty() { ChessPosition::<R>::start() } else { ChessPosition::<R>::parse(fen).unwrap() };
     for (depth, &count) in (1..).zip(counts) {
         // Of long rows only those depths that are named.
-        assert!(count == 0 || perft(&position, depth) == count, "{} {fen}, depth {depth}", P::NAME);
+        assert!(count == 0 || perft(&position, depth) == count, "{} {fen}, depth {depth}", R::NAME);
     }
 }
 
@@ -71,19 +75,19 @@ fn perft_agrees_with_the_published_counts_of_more_plies() {
     counts::<variant::RacingKings>("4brn1/2K2k2/8/8/8/8/8/8 w - - 0 1", &[0, 0, 0, 0, 0, 265_932]);
 }
 
-fn outcome<P: Rules>(fen: &str) -> Outcome {
-    let position = Variant::<P>::parse(fen).unwrap();
+fn outcome<R: ChessRules>(fen: &str) -> Outcome {
+    let position = ChessPosition::<R>::parse(fen).unwrap();
     let outcome = position.outcome();
-    let settled = position.settled();
+    let quick = position.quick_outcome();
     // What is said without generating moves is the same, but for the lack of a move.
-    assert!(settled == outcome || settled == Outcome::Ongoing && position.moves().is_empty(), "{fen}");
+    assert!(quick == outcome || quick == Outcome::Ongoing && position.moves().is_empty(), "{fen}");
     outcome
 }
 
 #[test]
 fn each_variant_has_its_end() {
     use Outcome::{Draw, Ongoing, Win};
-    let won = |side| Win(side, Reason::VariantEnd);
+    let won = |color| Win(color, Reason::VariantEnd);
     let (white, black) = (Color::White, Color::Black);
     for (found, expected) in [
         (outcome::<variant::Atomic>("rn5r/pp4pp/2p3Nn/5p2/1b2P1PP/8/PPP2P2/R1B1KB1R b KQ - 0 9"), won(white)),
@@ -134,7 +138,7 @@ fn texts_of_servers_are_understood() {
     let hand = Crazyhouse::parse("4k3/8/8/8/8/8/8/4K3[QPn] w - - 0 1").unwrap();
     for (text, uci, san) in [("Q@e4", "Q@e4", "Q@e4+"), ("@a3", "P@a3", "@a3"), ("q@d3", "Q@d3", "Q@d3")] {
         let mv = hand.read(text).unwrap();
-        assert_eq!((hand.write(mv).as_str(), hand.record(mv).as_str()), (uci, san));
+        assert_eq!((hand.write(mv).as_str(), hand.san(mv).as_str()), (uci, san));
     }
     for text in ["N@a1", "P@a1", "P@a8", "Q@e1", "K@a1", "@@a1", "Q@"] {
         assert!(hand.read(text).is_err(), "{text}");
@@ -142,9 +146,9 @@ fn texts_of_servers_are_understood() {
 }
 
 #[test]
-fn the_same_men_are_another_position_in_each_game() {
+fn the_same_pieces_are_another_position_in_each_game() {
     let mut keys: Vec<_> = [
-        crate::chess::Chess::start().key(),
+        super::Chess::start().key(),
         Crazyhouse::start().key(),
         Atomic::start().key(),
         Antichess::start().key(),
@@ -159,15 +163,12 @@ fn the_same_men_are_another_position_in_each_game() {
 }
 
 #[test]
-fn what_wins_at_once_is_no_quiet_move() {
-    fn check<P: Rules>(fen: &str, wins: &str, quiet: &str) {
-        let position = Variant::<P>::parse(fen).unwrap();
+fn a_move_that_wins_at_once_is_not_quiet() {
+    fn check<R: ChessRules>(fen: &str, wins: &str, quiet: &str) {
+        let position = ChessPosition::<R>::parse(fen).unwrap();
         let noisy = position.noisy_moves();
         let (wins, quiet) = (position.read(wins).unwrap(), position.read(quiet).unwrap());
-        assert!(
-            position.gain(wins) > 5000 && position.exchange(wins, 5000) && noisy.contains(&wins),
-            "{fen}"
-        );
+        assert!(position.gain(wins) > 5000 && position.see_ge(wins, 5000) && noisy.contains(&wins), "{fen}");
         assert!(position.gain(quiet) == 0 && !noisy.contains(&quiet), "{fen}");
     }
     check::<variant::KingOfTheHill>("7k/8/8/2K5/8/8/8/8 w - - 0 1", "c5d5", "c5b5");
@@ -181,13 +182,13 @@ fn what_wins_at_once_is_no_quiet_move() {
 
 #[test]
 fn exchanges_are_those_of_each_game() {
-    fn check<P: Rules>(fen: &str, rows: &[(&str, i32, i32)]) {
-        let position = Variant::<P>::parse(fen).unwrap();
-        for &(text, gain, worth) in rows {
+    fn check<R: ChessRules>(fen: &str, rows: &[(&str, i32, i32)]) {
+        let position = ChessPosition::<R>::parse(fen).unwrap();
+        for &(text, gain, value) in rows {
             let mv = position.read(text).unwrap();
-            assert_eq!(position.gain(mv), gain, "{} {fen} {text}", P::NAME);
-            assert!(position.exchange(mv, worth), "{} {fen} {text} wins {worth}", P::NAME);
-            assert!(!position.exchange(mv, worth + 2), "{} {fen} {text} wins no more than {worth}", P::NAME);
+            assert_eq!(position.gain(mv), gain, "{} {fen} {text}", R::NAME);
+            assert!(position.see_ge(mv, value), "{} {fen} {text} wins {value}", R::NAME);
+            assert!(!position.see_ge(mv, value + 2), "{} {fen} {text} wins no more than {value}", R::NAME);
         }
     }
     // A knight is lost on one side and won on the other; a promoted queen comes as a pawn.
@@ -197,7 +198,7 @@ fn exchanges_are_those_of_each_game() {
     );
     // A man that is dropped where it is taken is lost; but not every check is a mistake.
     let drops = Crazyhouse::parse("7k/6pp/8/8/8/8/6PP/6K1[Nq] w - - 0 1").unwrap();
-    let drop = |text: &str, worth| drops.exchange(drops.read(text).unwrap(), worth);
+    let drop = |text: &str, value| drops.see_ge(drops.read(text).unwrap(), value);
     assert!(drop("N@f7", 0) && drop("N@d4", 0) && !drop("N@h6", 0) && drop("N@h6", -640));
     // Of two rooks that stand side by side both explode, and whoever takes them.
     check::<variant::Atomic>("6k1/8/2rr4/8/8/8/8/2R3K1 w - - 0 1", &[("c1c6", 500, 500)]);
@@ -214,8 +215,8 @@ fn exchanges_are_those_of_each_game() {
 
 #[test]
 fn passing_is_left_where_it_proves_nothing() {
-    fn passes<P: Rules>(fen: &str) -> bool {
-        Variant::<P>::parse(fen).unwrap().pass().is_some()
+    fn passes<R: ChessRules>(fen: &str) -> bool {
+        ChessPosition::<R>::parse(fen).unwrap().pass().is_some()
     }
     // To have to move is what antichess is about; and who can take must.
     assert!(!passes::<variant::Antichess>("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w - - 0 1"));
@@ -235,9 +236,9 @@ fn passing_is_left_where_it_proves_nothing() {
     assert!(!passes::<variant::ThreeCheck>("R6k/8/8/8/8/8/8/K7 b - - 2+3 0 1"), "in check");
 }
 
-/// The line of a random game.
-fn random_game<P: Rules>(choices: &[prop::sample::Index]) -> GameHistory<Variant<P>> {
-    let mut line = GameHistory::new(Variant::<P>::start());
+/// A random game.
+fn random_game<R: ChessRules>(choices: &[prop::sample::Index]) -> GameHistory<ChessPosition<R>> {
+    let mut line = GameHistory::new(ChessPosition::<R>::start());
     for choice in choices {
         let moves = line.now().moves();
         if moves.is_empty() {
@@ -248,17 +249,17 @@ fn random_game<P: Rules>(choices: &[prop::sample::Index]) -> GameHistory<Variant
     line
 }
 
-fn comes_back<P: Rules>(choices: &[prop::sample::Index], bits: u16) {
-    let line = random_game::<P>(choices);
+fn comes_back<R: ChessRules>(choices: &[prop::sample::Index], bits: u16) {
+    let line = random_game::<R>(choices);
     let now = line.now();
     assert_eq!(now.key, hash(&now.position));
-    let again = Variant::<P>::parse(&now.print()).unwrap();
+    let again = ChessPosition::<R>::parse(&now.print()).unwrap();
     assert_eq!((again.key(), again.print()), (now.key(), now.print()));
     let moves = now.moves();
     for &mv in &moves {
         assert_eq!(now.unpack(now.pack(mv)), Some(mv));
         assert_eq!(now.read(now.write(mv).as_str()), Ok(mv));
-        assert_eq!(now.read(&now.record(mv)), Ok(mv), "{} {}", now.print(), now.record(mv));
+        assert_eq!(now.read(&now.san(mv)), Ok(mv), "{} {}", now.print(), now.san(mv));
         assert_ne!(now.pack(mv), Packed::NONE);
         assert!(now.piece_to(mv).index() < PieceTo::COUNT && now.target(mv) < crate::SQUARES);
     }
@@ -267,7 +268,7 @@ fn comes_back<P: Rules>(choices: &[prop::sample::Index], bits: u16) {
     }
     if let Some(passed) = now.pass() {
         assert_eq!(passed.key, hash(&passed.position));
-        assert_ne!(passed.side(), now.side());
+        assert_ne!(passed.side_to_move(), now.side_to_move());
     }
 }
 
@@ -289,9 +290,9 @@ proptest! {
     #[test]
     fn hostile_text_never_panics(text in ".{0,80}", pocket in "[qQpPnNkK~]{0,70}", left in "[0-9+-]{0,8}") {
         for &game in GameKind::ALL {
-            let _ = crate::DynGame::begin(game, Some(&text));
+            let _ = DynGame::begin(game, Some(&text));
             let fen = format!("4k3/8/8/8/8/8/8/4K3[{pocket}] w - - {left} 0 1");
-            if let Ok(line) = crate::DynGame::begin(game, Some(&fen)) {
+            if let Ok(line) = DynGame::begin(game, Some(&fen)) {
                 let _ = (line.outcome(), line.read(&text));
             }
         }

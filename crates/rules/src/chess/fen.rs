@@ -2,10 +2,10 @@
 
 use shakmaty::{CastlingMode, FromSetup, Position, PositionError, fen::Fen};
 
-use crate::GameError;
+use crate::error::GameError;
 
-/// Reads a FEN; how castling is written then follows from `mode`, not from the position.
-pub(crate) fn read_as<P: FromSetup>(
+/// Reads a FEN with castling in this mode, whatever the position.
+pub(super) fn read_as<P: FromSetup>(
     text: &str,
     game: &'static str,
     mode: CastlingMode,
@@ -19,8 +19,8 @@ pub(crate) fn read_as<P: FromSetup>(
         .map_err(|e| error(&e))
 }
 
-/// Reads a FEN. It does not say which kind of castling there is, but rights that only Chess960 can hold do.
-pub(crate) fn read<P: FromSetup + Position>(text: &str, game: &'static str) -> Result<P, GameError> {
+/// Reads a FEN. The mode of castling is that of Chess960 if only it can hold the castling rights.
+pub(super) fn read<P: FromSetup + Position>(text: &str, game: &'static str) -> Result<P, GameError> {
     let standard: P = read_as(text, game, CastlingMode::Standard)?;
     let chess960: P = read_as(text, game, CastlingMode::Chess960)?;
     let rights = |position: &P| position.castles().castling_rights().count();

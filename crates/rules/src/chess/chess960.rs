@@ -1,8 +1,15 @@
-//! Where a game of Chess960 begins.
+//! Starting positions of Chess960.
 
-/// One of the 960 positions, as a FEN.
-pub fn shuffled(random: &mut fastrand::Rng) -> String {
-    // Bishops on squares of both colours, then the queen and the knights; what is left is rook, king, rook.
+/// One of the 960 starting positions, as a FEN.
+///
+/// ```
+/// use zeitnot_rules::{Game, chess::{Chess, chess960_start}};
+///
+/// let start = chess960_start(&mut fastrand::Rng::with_seed(1));
+/// assert!(Chess::parse_chess960(&start).unwrap().is_chess960());
+/// ```
+pub fn chess960_start(random: &mut fastrand::Rng) -> String {
+    // Bishops on squares of both colors, then the queen and the knights; rook, king and rook fill the rest.
     let mut rank = [b'-'; 8];
     rank[2 * random.usize(..4)] = b'b';
     rank[2 * random.usize(..4) + 1] = b'b';
@@ -25,18 +32,16 @@ pub fn shuffled(random: &mut fastrand::Rng) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use shakmaty::CastlingMode;
-
     use super::*;
-    use crate::{Game, chess::Chess};
+    use crate::{chess::Chess, game::Game};
 
     #[test]
     fn there_are_960() {
         let mut random = fastrand::Rng::with_seed(1);
-        let found: BTreeSet<String> = (0..20_000).map(|_| shuffled(&mut random)).collect();
+        let found: BTreeSet<String> = (0..20_000).map(|_| chess960_start(&mut random)).collect();
         assert_eq!(found.len(), 960);
         for fen in found {
-            let position = Chess::parse_as(&fen, CastlingMode::Chess960).unwrap();
+            let position = Chess::parse_chess960(&fen).unwrap();
             assert!(position.print().split(' ').nth(2).unwrap().len() == 4, "{fen}");
         }
     }

@@ -1,0 +1,123 @@
+//! The differences between chess and its variants.
+
+use std::fmt::Debug;
+
+use shakmaty::{FromSetup, Move, Position, Role};
+
+use super::exchange;
+use crate::game::{Moves, Outcome, Reason};
+
+/// Plies without a capture or a pawn move that make a draw.
+pub const FIFTY_MOVES: u32 = 100;
+
+/// The rules of chess or of a variant, besides what shakmaty knows of them.
+pub trait ChessRules:
+    Position + FromSetup + Default + Clone + Debug + PartialEq + Eq + Send + Sync + 'static
+{
+    /// The game's name in configurations.
+    const NAME: &'static str;
+    /// Sets the keys of this game apart: tables hold the positions of all games.
+    const KEY_SALT: u64 = fnv1a(Self::NAME);
+    /// Whether the key follows from the pieces that move, castling rights and en passant.
+    const KEY_FOLLOWS_PIECES: bool = false;
+    /// Whether there are opening books.
+    const HAS_BOOKS: bool = false;
+    /// Whether a hundred plies without a capture or a pawn move are a draw.
+    const FIFTY_MOVES: bool = true;
+
+    /// Plies since the last move that cannot be taken back.
+    fn reversible_plies(&self) -> u32 {
+        self.halfmoves()
+    }
+
+    /// The outcome if the game has ended in this variant's own way. Generates no moves.
+    fn end(&self) -> Outcome {
+        match self.variant_outcome() {
+            shakmaty::Outcome::Unknown => Outcome::Ongoing,
+            shakmaty::Outcome::Known(known) => match known.winner() {
+                Some(winner) => Outcome::Win(winner.into(), Reason::VariantEnd),
+                None => Outcome::Draw(Reason::VariantEnd),
+            },
+        }
+    }
+
+    /// The outcome when the side to move has no legal move.
+    fn no_moves_outcome(&self) -> Outcome {
+        match self.is_check() {
+            true => Outcome::Win((!self.turn()).into(), Reason::Checkmate),
+            false => Outcome::Draw(Reason::Stalemate),
+        }
+    }
+
+    /// Whether the side to move must answer a threat, so that its position cannot be evaluated as it stands.
+    fn is_pressed(&self) -> bool {
+        self.is_check()
+    }
+
+    /// Whether this move ends the game in this variant's own way.
+    fn wins_at_once(&self, _mv: Move) -> bool {
+        false
+    }
+
+    /// Material won at once.
+    fn gain(&self, mv: Move) -> i32 {
+        material_gain(mv) + if self.wins_at_once(mv) { WIN } else { 0 }
+    }
+
+    /// Whether this move belongs to [`ChessRules::noisy_moves`].
+    fn is_noisy(&self, mv: Move) -> bool {
+        self.gain(mv) > 0
+    }
+
+    /// The moves worth trying at the leaves of a search.
+    fn noisy_moves(&self) -> Moves<Move> {
+        let mut moves = self.legal_moves();
+        moves.retain(|mv| self.is_noisy(*mv));
+        moves
+    }
+
+    /// Whether the side that moves presses the other with this move.
+    fn gives_check(&self, mv: Move) -> bool {
+        let mut after = self.clone();
+        after.play_unchecked(mv);
+        after.is_pressed()
+    }
+
+    /// Whether the exchange on the target square wins at least `threshold`.
+    fn see_ge(&self, mv: Move, threshold: i32) -> bool {
+        self.wins_at_once(mv) || exchange::wins(self.board(), mv, self.turn(), threshold)
+    }
+
+    /// Whether letting the other side move twice proves anything, which it does not where zugzwang is near.
+    fn may_pass(&self) -> bool {
+        // One minor piece runs out of good moves almost as soon as a bare king does.
+        has_officers(self, 2) || (self.us() & self.board().rooks_and_queens()).any()
+    }
+}
+
+/// More than all the pieces on the board, in centipawns: the gain of a move that wins at once.
+pub(super) const WIN: i32 = 10_000;
+
+/// Whether the side to move has at least `min` pieces besides king and pawns.
+pub(super) fn has_officers<R: Position>(position: &R, min: usize) -> bool {
+    let board = position.board();
+    (position.us() & !board.pawns() & !board.kings()).count() >= min
+}
+
+/// The value of what a move captures and what its pawn becomes.
+pub(super) fn material_gain(mv: Move) -> i32 {
+    let promoted = mv.promotion().map_or(0, |role| exchange::value(role) - exchange::value(Role::Pawn));
+    mv.capture().map_or(0, exchange::value) + promoted
+}
+
+/// FNV-1a hash of a name.
+const fn fnv1a(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x100_0000_01b3);
+        at += 1;
+    }
+    hash
+}

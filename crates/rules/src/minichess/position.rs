@@ -1,0 +1,302 @@
+//! A position of MiniChess, and its rules.
+
+use std::marker::PhantomData;
+
+use super::{
+    pieces::{self, Board, Kind, Move, Square},
+    rules::{self, AtTheLimit, KingRule, Rules},
+};
+use crate::{
+    color::Color,
+    error::GameError,
+    game::{Game, Key, MoveText, Moves, Outcome, Packed, Reason},
+    small::{Exchange, ORTHOGONAL, mix, steps},
+    tactics::{PieceTo, Tactics},
+};
+
+/// A position of MiniChess.
+///
+/// Its text form is the board from the sixth rank down, the side to move, and the number of the move:
+///
+/// ```
+/// use zeitnot_rules::{Game, minichess::Imcs};
+///
+/// let mut position = Imcs::start();
+/// position.play(position.read("a2-a3").unwrap());
+/// assert_eq!(position.print(), "kqbnr/ppppp/...../P..../.PPPP/RNBQK B 1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MiniChess<R: Rules> {
+    board: Board,
+    color: Color,
+    /// Played since the start of the game.
+    plies: u16,
+    /// Played since the last capture or pawn move.
+    quiet_plies: u16,
+    rules: PhantomData<R>,
+}
+
+/// The key of the side to move, when it is Black.
+const BLACK_TO_MOVE: u64 = mix(1 << 20);
+/// Where a bishop may step to an empty square.
+const STEPS: [u64; pieces::SQUARES] = steps::<{ pieces::COLUMNS }, { pieces::SQUARES }>(&ORTHOGONAL);
+
+impl<R: Rules> MiniChess<R> {
+    fn new(board: Board, color: Color, plies: u16) -> Self {
+        MiniChess { board, color, plies, quiet_plies: 0, rules: PhantomData }
+    }
+
+    /// The pieces.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Plies played since the start of the game.
+    pub fn plies(&self) -> u16 {
+        self.plies
+    }
+
+    /// The same board after this many plies, which some servers do not tell.
+    #[must_use]
+    pub fn at_ply(&self, plies: u16) -> Self {
+        Self::new(self.board.clone(), self.color, plies)
+    }
+
+    /// The same board with `left` plies to the end of the game, or with as many as a game has.
+    #[must_use]
+    pub fn before_the_end(&self, left: u16) -> Self {
+        self.at_ply(R::PLIES.saturating_sub(left))
+    }
+
+    /// Whether this side could capture the other's king if it were to move.
+    fn attacks_king(&self, color: Color) -> bool {
+        let king = self.board.king(!color);
+        king.is_some_and(|king| self.board.attackers(king, color, self.board.occupied()) != 0)
+    }
+
+    /// The squares that a piece of the side to move can go to.
+    fn targets(&self, from: Square, kind: Kind) -> u64 {
+        let mut targets = self.board.reach(from, kind, self.color, 0);
+        if R::BISHOP_STEPS && kind == Kind::Bishop {
+            targets |= STEPS[from.index()] & !self.board.occupied();
+        }
+        targets & !self.board.color(self.color)
+    }
+
+    /// The outcome when the plies are used up.
+    fn at_the_limit(&self) -> Outcome {
+        let balance = match R::AT_THE_LIMIT {
+            AtTheLimit::Draw => 0,
+            AtTheLimit::Material => pieces::balance(&self.board, rules::course_value),
+        };
+        match balance {
+            0 => Outcome::Draw(Reason::MoveLimit),
+            1.. => Outcome::Win(Color::White, Reason::MoveLimit),
+            _ => Outcome::Win(Color::Black, Reason::MoveLimit),
+        }
+    }
+
+    /// Whether the king is attacked, and can be captured after every move.
+    fn is_checkmate(&self) -> bool {
+        self.is_check()
+            && self.moves().into_iter().all(|mv| {
+                let mut child = self.clone();
+                child.play(mv);
+                child.attacks_king(child.color)
+            })
+    }
+}
+
+impl<R: Rules> Game for MiniChess<R> {
+    const NAME: &'static str = R::NAME;
+    const REPETITION_LIMIT: usize = match R::REPETITION_LIMIT {
+        Some(times) => times,
+        None => usize::MAX,
+    };
+    type Move = Move;
+
+    fn start() -> Self {
+        Self::new(pieces::start(), Color::White, 0)
+    }
+
+    fn parse(text: &str) -> Result<Self, GameError> {
+        let error = |why: &dyn std::fmt::Display| GameError::position(text, Self::NAME, why);
+        let mut words = text.split_whitespace();
+        let board = Board::parse(words.next().unwrap_or_default(), "KQRBNPkqrbnp", |_, _| false);
+        let board = board.map_err(|why| error(&why))?;
+        let color = match words.next() {
+            Some("W" | "w" | "0") => Color::White,
+            Some("B" | "b" | "1") => Color::Black,
+            _ => return Err(error(&"expected the side to move, W or B, after the board")),
+        };
+        let number = match words.next().map_or(Ok(1), str::parse::<u16>) {
+            Ok(number @ 1..=10_000) => number,
+            _ => return Err(error(&"expected the number of the move, from 1, as the third word")),
+        };
+        if words.next().is_some() {
+            return Err(error(&"expected only a board, a side and a number"));
+        }
+        Ok(Self::new(board, color, 2 * (number - 1) + color as u16))
+    }
+
+    fn print(&self) -> String {
+        let color = if self.color == Color::White { 'W' } else { 'B' };
+        format!("{} {color} {}", self.board, self.plies / 2 + 1)
+    }
+
+    fn side_to_move(&self) -> Color {
+        self.color
+    }
+
+    fn moves(&self) -> Moves<Move> {
+        if !self.board.has_both_kings() {
+            return Moves::new();
+        }
+        self.board.moves(self.color, |from, kind| self.targets(from, kind))
+    }
+
+    fn play(&mut self, mv: Move) {
+        // A move from an empty square, which the trait rules out, passes.
+        if let Some(kind) = self.board.kind_at(mv.from) {
+            let captured = self.board.kind_at(mv.to);
+            if let Some(captured) = captured {
+                self.board.take(mv.to, !self.color, captured);
+            }
+            self.board.take(mv.from, self.color, kind);
+            self.board.put(mv.to, self.color, kind.after(mv.to, self.color));
+            let quiet = captured.is_none() && kind != Kind::Pawn;
+            self.quiet_plies = if quiet { self.quiet_plies.saturating_add(1) } else { 0 };
+        }
+        self.plies = self.plies.saturating_add(1);
+        self.color = !self.color;
+    }
+
+    fn outcome(&self) -> Outcome {
+        let outcome = self.quick_outcome();
+        if outcome.is_over() {
+            outcome
+        } else if self.moves().is_empty() {
+            self.no_moves_outcome()
+        } else if R::CHECKMATE && self.is_checkmate() {
+            Outcome::Win(!self.color, Reason::Checkmate)
+        } else {
+            Outcome::Ongoing
+        }
+    }
+
+    /// Without a rule of repetition, the same board at another ply is another position.
+    fn key(&self) -> Key {
+        let color = if self.color == Color::Black { BLACK_TO_MOVE } else { 0 };
+        let ply = if R::REPETITION_LIMIT.is_none() { mix(1 << 21 | u64::from(self.plies)) } else { 0 };
+        Key(self.board.key() ^ color ^ ply)
+    }
+
+    fn reversible_plies(&self) -> u32 {
+        if R::REPETITION_LIMIT.is_some() { u32::from(self.quiet_plies) } else { 0 }
+    }
+
+    fn read(&self, text: &str) -> Result<Move, GameError> {
+        let squares = match text.as_bytes() {
+            &[a, b, c, d] | &[a, b, b'-', c, d] => Square::parse([a, b]).zip(Square::parse([c, d])),
+            _ => None,
+        };
+        let mv = squares.map(|(from, to)| Move { from, to });
+        mv.filter(|mv| self.moves().contains(mv)).ok_or_else(|| GameError::illegal(text))
+    }
+
+    fn write(&self, mv: Move) -> MoveText {
+        // Four letters always fit.
+        MoveText::new(&mv.to_string()).unwrap_or(MoveText::NONE)
+    }
+
+    fn pack(&self, mv: Move) -> Packed {
+        mv.pack()
+    }
+
+    fn unpack(&self, packed: Packed) -> Option<Move> {
+        let mv = Move::unpack(packed)?;
+        let (_, kind) = self.board.piece_at(mv.from).filter(|&(color, _)| color == self.color)?;
+        let reaches = self.targets(mv.from, kind) & mv.to.bit() != 0;
+        (reaches && self.board.has_both_kings()).then_some(mv)
+    }
+}
+
+impl<R: Rules> Tactics for MiniChess<R> {
+    fn piece_to(&self, mv: Move) -> PieceTo {
+        let kind = self.board.kind_at(mv.from).map_or(0, |kind| kind as usize);
+        PieceTo::new(kind, mv.to.index())
+    }
+
+    fn target(&self, mv: Move) -> usize {
+        mv.to.index()
+    }
+
+    fn gain(&self, mv: Move) -> i32 {
+        let captured = self.board.kind_at(mv.to).map_or(0, rules::value);
+        let promoted = match self.board.kind_at(mv.from) {
+            Some(kind) => rules::value(kind.after(mv.to, self.color)) - rules::value(kind),
+            None => 0,
+        };
+        captured + promoted
+    }
+
+    fn piece_value(&self, mv: Move) -> i32 {
+        self.board.kind_at(mv.from).map_or(0, rules::value)
+    }
+
+    fn noisy_moves(&self) -> Moves<Move> {
+        if !self.board.has_both_kings() {
+            return Moves::new();
+        }
+        let captures = self.board.color(!self.color);
+        let last_row = Board::row(Board::last_row(self.color));
+        self.board.moves(self.color, |from, kind| {
+            self.targets(from, kind) & if kind == Kind::Pawn { captures | last_row } else { captures }
+        })
+    }
+
+    fn quick_outcome(&self) -> Outcome {
+        if let Some(color) = Color::BOTH.into_iter().find(|&color| self.board.king(color).is_none()) {
+            return Outcome::Win(!color, Reason::KingCaptured);
+        }
+        let limit = self.plies >= R::PLIES;
+        match R::KING {
+            KingRule::EnPriseAfterTheLimit if limit => self.at_the_limit(),
+            KingRule::EnPriseAfterTheLimit | KingRule::EnPriseBeforeTheLimit
+                if self.attacks_king(self.color) =>
+            {
+                Outcome::Win(self.color, Reason::KingEnPrise)
+            }
+            _ if limit => self.at_the_limit(),
+            _ => Outcome::Ongoing,
+        }
+    }
+
+    fn no_moves_outcome(&self) -> Outcome {
+        Outcome::Win(!self.color, Reason::NoMoves)
+    }
+
+    fn is_check(&self) -> bool {
+        self.attacks_king(!self.color)
+    }
+
+    fn see_ge(&self, mv: Move, threshold: i32) -> bool {
+        let Some(kind) = self.board.kind_at(mv.from) else { return false };
+        let exchange = Exchange {
+            color: self.color,
+            balance: self.gain(mv) - threshold,
+            arrives: Some(kind.after(mv.to, self.color)),
+            obstacles: 0,
+        };
+        self.board.wins(mv, &exchange, rules::value)
+    }
+
+    fn pass(&self) -> Option<Self> {
+        let own = self.board.color(self.color);
+        let officers = own & !self.board.of(Kind::Pawn) & !self.board.of(Kind::King);
+        if officers.count_ones() < 2 || self.is_check() {
+            return None;
+        }
+        Some(MiniChess { color: !self.color, ..self.clone() })
+    }
+}
