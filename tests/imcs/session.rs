@@ -5,18 +5,16 @@ use std::time::Duration;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufStream},
     net::{TcpListener, TcpStream},
-    sync::mpsc,
-    task::JoinHandle,
     time::timeout,
 };
 use zeitnot_clients::{
-    Protocol, ProtocolError, Reconnect, Shutdown,
+    Reconnect,
     imcs::{Config, Imcs, Timeouts},
 };
-use zeitnot_rules::{Color, GameKind, MoveText};
-use zeitnot_seat::{Action, Declined, Event, GameInfo, Lobby, OpenSeat, Seat, Turn};
+use zeitnot_rules::{Color, GameKind};
+use zeitnot_seat::{Action, Event};
 
-use crate::support::wait::soon;
+use crate::support::{client::Client, wait::soon};
 
 struct Server(TcpListener);
 
@@ -91,92 +89,19 @@ fn config(server: &Server, more: &str) -> Config {
     Config { timeouts, ..toml::from_str(&text).unwrap() }
 }
 
-struct Client {
-    shutdown: Shutdown,
-    games: mpsc::Receiver<OpenSeat>,
-    task: JoinHandle<Result<(), ProtocolError>>,
-}
-
-impl Client {
-    fn start(config: Config) -> Client {
-        let (lobby, games) = Lobby::channel(4);
-        let shutdown = Shutdown::default();
-        let task = tokio::spawn(Imcs::run(config, lobby, shutdown.clone()));
-        Client { shutdown, games, task }
-    }
-
-    async fn game(&mut self) -> Player {
-        let OpenSeat { info, reply } = soon("a game", self.games.recv()).await.unwrap();
-        let (events, from_protocol) = mpsc::channel(64);
-        let (to_protocol, actions) = mpsc::channel(4);
-        reply.send(Ok(Seat { engine: "mock".into(), events, actions })).unwrap();
-        Player { info, events: from_protocol, actions: to_protocol }
-    }
-
-    async fn ended(self) -> Result<(), ProtocolError> {
-        soon("the client's end", self.task).await.unwrap()
-    }
-
-    async fn stopped(self) {
-        self.shutdown.soon.cancel();
-        assert_eq!(self.ended().await, Ok(()));
-    }
-}
-
-struct Player {
-    info: GameInfo,
-    events: mpsc::Receiver<Event>,
-    actions: mpsc::Sender<Action>,
-}
-
-impl Player {
-    /// Returns the next event except `Sent`.
-    async fn event(&mut self) -> Event {
-        loop {
-            match soon("an event", self.events.recv()).await.expect("a seat") {
-                Event::Sent { .. } => {}
-                event => return event,
-            }
-        }
-    }
-
-    async fn turn(&mut self) -> Turn {
-        loop {
-            if let Event::YourTurn { turn, .. } = self.event().await {
-                return turn;
-            }
-        }
-    }
-
-    async fn ended(&mut self) -> String {
-        loop {
-            if let Event::Ended { result } = self.event().await {
-                return result;
-            }
-        }
-    }
-
-    async fn play(&self, turn: Turn, mv: &str) {
-        self.actions
-            .send(Action::Play { turn, mv: MoveText::new(mv).unwrap(), offers_draw: false, eval: None })
-            .await
-            .unwrap();
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_game_from_its_list_to_its_end() {
     let server = Server::start().await;
-    let mut client = Client::start(config(&server, "games = 1"));
+    let mut client = Client::of::<Imcs>(config(&server, "games = 1"));
     let mut wire = server.playing().await;
     let mut player = client.game().await;
     assert_eq!((player.info.game, player.info.side), (GameKind::MinichessImcs, Color::White));
     assert_eq!(player.info.names.0, ["alice", "bob"]);
 
     wire.ask("", 1, "01:00.000 01:00.500").await;
-    let Event::Board(board) = player.event().await else { panic!() };
+    let Some(Event::Board(board)) = player.event().await else { panic!() };
     assert_eq!(board, "kqbnr/ppppp/...../...../PPPPP/RNBQK W 1");
-    let Event::YourTurn { turn, clocks: Some(clocks) } = player.event().await else { panic!() };
+    let Some(Event::YourTurn { turn, clocks: Some(clocks) }) = player.event().await else { panic!() };
     assert_eq!(clocks.left.0.map(|left| left.as_millis()), [60_000, 60_500]);
     assert_eq!(clocks.moves_to_go, Some(40));
     player.play(turn, "a2a3").await;
@@ -186,7 +111,7 @@ async fn a_game_from_its_list_to_its_end() {
 
     // A complaint: nothing was played.
     wire.ask("- illegal move a2-a3\r\n", 1, "00:59.000 01:00.500").await;
-    let Event::Refused { turn: refused, why } = player.event().await else { panic!() };
+    let Some(Event::Refused { turn: refused, why }) = player.event().await else { panic!() };
     assert_eq!((refused, why.as_str()), (turn, "illegal move a2-a3"));
     let turn = player.turn().await;
     player.play(turn, "b1c3").await;
@@ -194,7 +119,7 @@ async fn a_game_from_its_list_to_its_end() {
 
     wire.ask("! b5-b4\r\n", 2, "00:58.000 01:00.000").await;
     for mv in ["b1c3", "b5-b4"] {
-        let Event::Moved(moved) = player.event().await else { panic!() };
+        let Some(Event::Moved(moved)) = player.event().await else { panic!() };
         assert_eq!(moved.as_str(), mv);
     }
     let turn = player.turn().await;
@@ -206,14 +131,14 @@ async fn a_game_from_its_list_to_its_end() {
     assert!(timeout(Duration::from_millis(50), wire.hear()).await.is_err());
     wire.say("231 W wins on opponent time").await;
     drop(wire);
-    assert_eq!(client.ended().await, Ok(()));
+    assert_eq!(client.stopped().await, Ok(()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_offer_that_is_taken_and_one_that_is_not() {
     let server = Server::start().await;
     let offer = "[offer]\ncolor = 'B'\ntime = '60s'\nopponent_time = '90s'\nwithdraw_after = '50ms'\n[accept]\nblock_list = ['eve']";
-    let mut client = Client::start(config(&server, offer));
+    let mut client = Client::of::<Imcs>(config(&server, offer));
     let mut wire = server.visited().await;
     let list = "211 3 available games\r\n 1 eve W 1:00 1:00 1000 [offer]\r\n 2 alice ? 1:00 1:00 1000 [offer]\r\n \
                 3 bob carol (1000/1000)  [in-progress]\r\n.";
@@ -237,13 +162,13 @@ async fn an_offer_that_is_taken_and_one_that_is_not() {
     wire.say("= B wins\r\n232 B wins").await;
     assert_eq!(player.ended().await, "B wins");
     drop(wire);
-    assert_eq!(client.ended().await, Ok(()));
+    assert_eq!(client.stopped().await, Ok(()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn soon_withdraws_the_offer() {
     let server = Server::start().await;
-    let client = Client::start(config(&server, "[offer]"));
+    let client = Client::of::<Imcs>(config(&server, "[offer]"));
     let mut wire = server.visited().await;
     wire.expect("offer ? 5:00 5:00", "103 4 game waiting for offer acceptance").await;
     // Who accepts nothing waits on.
@@ -254,13 +179,13 @@ async fn soon_withdraws_the_offer() {
     wire.say("421 offer countermanded").await;
     wire.expect("quit", "200 Goodbye").await;
     wire.closed().await;
-    assert_eq!(client.ended().await, Ok(()));
+    assert_eq!(client.stopped().await, Ok(()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn who_is_not_known_registers_if_allowed() {
     let server = Server::start().await;
-    let client = Client::start(config(&server, "register = true"));
+    let client = Client::of::<Imcs>(config(&server, "register = true"));
     let mut wire = server.accept().await;
     wire.expect("me alice hush", "400 no such username: please use register command").await;
     wire.expect("register alice hush", "402 username already exists: please use password command").await;
@@ -276,7 +201,7 @@ async fn who_is_not_known_registers_if_allowed() {
     wire.expect("clean", "204 0 games cleaned").await;
     assert_eq!(wire.hear().await.as_deref(), Some("list"));
     drop(wire);
-    client.stopped().await;
+    client.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -286,10 +211,10 @@ async fn refusals_end_it_with_advice() {
         ("400 no such username: please use register command", "register = true"),
     ] {
         let server = Server::start().await;
-        let client = Client::start(config(&server, ""));
+        let client = Client::of::<Imcs>(config(&server, ""));
         let mut wire = server.accept().await;
         wire.expect("me alice hush", reply).await;
-        let error = client.ended().await.unwrap_err().to_string();
+        let error = client.stopped().await.unwrap_err().to_string();
         assert!(error.contains(reply) && error.contains(advice) && !error.contains("hush"), "{error}");
     }
 }
@@ -297,7 +222,7 @@ async fn refusals_end_it_with_advice() {
 #[tokio::test(start_paused = true)]
 async fn dead_offers_are_left_alone() {
     let server = Server::start().await;
-    let mut client = Client::start(config(&server, "[accept]"));
+    let mut client = Client::of::<Imcs>(config(&server, "[accept]"));
     let mut wire = server.visited().await;
     let list =
         "211 2 available games\r\n 7 bob B 1:00 1:00 1000 [offer]\r\n 8 carol W 1:00 1:00 1000 [offer]\r\n.";
@@ -315,13 +240,13 @@ async fn dead_offers_are_left_alone() {
     wire.expect("accept 9", "408 no such game").await;
     client.shutdown.soon.cancel();
     wire.expect("quit", "200 Goodbye").await;
-    assert_eq!(client.ended().await, Ok(()));
+    assert_eq!(client.stopped().await, Ok(()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_game_that_is_broken_off() {
     let server = Server::start().await;
-    let mut client = Client::start(config(&server, ""));
+    let mut client = Client::of::<Imcs>(config(&server, ""));
     for (said, told) in [
         ("X fatal IO error: exiting", "broken off"),
         ("= W wins on opponent disconnect\r\nX fatal IO error: exiting", "W wins on opponent disconnect"),
@@ -339,13 +264,13 @@ async fn a_game_that_is_broken_off() {
         let ended = player.ended().await;
         assert!(ended.contains(told), "{ended}");
     }
-    client.stopped().await;
+    client.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_falls_silent_in_a_game() {
     let server = Server::start().await;
-    let mut client = Client::start(config(&server, ""));
+    let mut client = Client::of::<Imcs>(config(&server, ""));
     let mut wire = server.playing().await;
     let mut player = client.game().await;
     wire.ask("! b5-b4\r\n", 2, "00:10.000 00:00.100").await;
@@ -357,13 +282,13 @@ async fn a_server_that_falls_silent_in_a_game() {
     // And it comes back.
     let wire = server.visited().await;
     drop(wire);
-    client.stopped().await;
+    client.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn without_a_player_it_resigns() {
     let server = Server::start().await;
-    let mut client = Client::start(config(&server, ""));
+    let mut client = Client::of::<Imcs>(config(&server, ""));
     let mut wire = server.playing().await;
     let mut player = client.game().await;
     wire.ask("", 1, "00:10.000 00:10.000").await;
@@ -374,8 +299,7 @@ async fn without_a_player_it_resigns() {
     drop(wire);
 
     let mut wire = server.playing().await;
-    let open = soon("a game", client.games.recv()).await.unwrap();
-    open.reply.send(Err(Declined("no room".into()))).unwrap();
+    client.decline().await;
     assert_eq!(wire.hear().await.as_deref(), Some("resign"));
     wire.say("= B wins on opponent resignation\r\n232 B wins on opponent resignation").await;
     drop(wire);
@@ -384,5 +308,5 @@ async fn without_a_player_it_resigns() {
     drop(client.game().await);
     assert_eq!(wire.hear().await.as_deref(), Some("resign"));
     client.shutdown.now.cancel();
-    assert_eq!(client.ended().await, Ok(()));
+    assert_eq!(client.stopped().await, Ok(()));
 }

@@ -2,6 +2,7 @@
 
 pub mod arena;
 pub mod bot;
+pub mod client;
 pub mod command;
 pub mod contest_server;
 pub mod http_server;
