@@ -108,6 +108,6 @@ fn tuning_writes_a_file_for_the_engine() {
     let told = out(&output);
     assert_eq!(told.lines().filter(|line| line.starts_with("epoch")).count(), 3, "{told}");
     let text = fs::read_to_string(&weights).unwrap();
-    assert!(text.contains("pub static WEIGHTS: [Pair; COUNT] = ["));
+    assert!(text.contains("static WEIGHTS: [TaperedScore; COUNT] = ["));
     assert!(text.lines().all(|line| line.len() <= 150));
 }
