@@ -45,6 +45,8 @@ pub enum Cause {
     NoMove,
     /// A player aborted the game before it had begun.
     Aborted,
+    /// The game caused an error of ours; it is not the players' fault.
+    InternalError,
     /// The arena shut down.
     Shutdown,
 }
@@ -57,7 +59,9 @@ impl Cause {
             Cause::OutOfTime | Cause::TimeLimit => "time forfeit",
             Cause::IllegalMove => "rules infraction",
             Cause::Adjudicated | Cause::TooLong => "adjudication",
-            Cause::Disconnect | Cause::NoMove | Cause::Aborted | Cause::Shutdown => "abandoned",
+            Cause::Disconnect | Cause::NoMove | Cause::Aborted | Cause::InternalError | Cause::Shutdown => {
+                "abandoned"
+            }
         }
     }
 }
@@ -76,6 +80,7 @@ impl fmt::Display for Cause {
             Cause::TimeLimit => "Time limit of the game",
             Cause::NoMove => "No move was made",
             Cause::Aborted => "Aborted",
+            Cause::InternalError => "The game broke down",
             Cause::Shutdown => "The arena is shutting down",
         })
     }

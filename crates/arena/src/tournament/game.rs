@@ -2,7 +2,10 @@
 //!
 //! Nothing here waits: messages go into the clients' bounded queues, and time is passed in.
 
-use std::time::Duration;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use time::OffsetDateTime;
 use tokio::time::Instant;
@@ -75,8 +78,20 @@ impl TournamentGame {
         }
     }
 
-    /// Plays a move whose bytes were read at this instant.
+    /// Plays a move whose bytes were read at this instant. A panic on the way aborts this game and no other.
     pub(super) fn play(&mut self, color: Color, text: &str, read_at: Instant) {
+        self.contain_panic(|game| game.try_play(color, text, read_at));
+    }
+
+    fn contain_panic(&mut self, step: impl FnOnce(&mut Self)) {
+        // A referee that panicked is only asked how the game ended.
+        if catch_unwind(AssertUnwindSafe(|| step(self))).is_err() {
+            tracing::error!(game = %self.tag, "the game broke down; it will be paired again");
+            self.referee.end(None, Cause::InternalError, Instant::now());
+        }
+    }
+
+    fn try_play(&mut self, color: Color, text: &str, read_at: Instant) {
         let now = Instant::now();
         match self.referee.play(color, text, read_at, None) {
             Ok(mv) => {
@@ -233,6 +248,15 @@ mod tests {
         assert_eq!(view.left[Color::White], 8 * SECOND);
         assert!(matches!(&table.black.drain()[1], Notice::Info(text) if text == "It is not your turn"));
         assert!(!table.game.is_over());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_panic_aborts_its_game_without_a_result() {
+        let mut table = Table::new("10+0");
+        table.game.contain_panic(|_| panic!("a bug in the rules"));
+        let ending = Ending { result: None, cause: Cause::InternalError };
+        assert_eq!(table.game.finish().ending, ending);
+        assert!(kinds(&mut table.white).contains(&"GameAborted".to_owned()));
     }
 
     #[tokio::test(start_paused = true)]
