@@ -5,26 +5,27 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use tokio::time::Instant;
-use zeitnot_rules::{ByColor, Color, DynGame, MoveText, Outcome, Reason};
+use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText, Reason};
 use zeitnot_wire::{
     Message,
     lichess::{
         Chat, ChatLine, Expiration, GameFull, GameId, GameMessage, GameState, Player as WirePlayer, Room,
-        Status, TimeControl, Title, TournamentId, UserId,
+        Source, Status, TimeControl, Title, TournamentId, UserId,
     },
-    pgn::Ply,
 };
 
 use super::{
-    clock::Clock,
     presence::Presence,
     streams::{Lines, feed},
     terms::Terms,
 };
-use crate::tag::GameTag;
+use crate::{
+    referee::{Adjudication, Cause, Ending, Expiry, OfferChange, Referee, RefereeRules, Untimed},
+    tag::GameTag,
+};
 
-/// Longer games are drawn, as on Lichess: 300 moves.
-const MAX_PLIES: usize = 600;
+/// Longer games are drawn, as on Lichess.
+const MAX_MOVES: u32 = 300;
 /// Once both have moved, clocks run and nothing can be aborted.
 const BEGUN: usize = 2;
 const MAX_CHAT_TEXT: usize = 140;
@@ -99,11 +100,7 @@ pub(super) struct Game {
     pub(super) players: ByColor<Player>,
     pub(super) created: OffsetDateTime,
     pub(super) last_move: OffsetDateTime,
-    pub(super) board: DynGame,
-    pub(super) plies: Vec<Ply>,
-    pub(super) clock: Option<Clock>,
-    pub(super) draw_offers: ByColor<bool>,
-    pub(super) takeback_offers: ByColor<bool>,
+    pub(super) referee: Referee<DynGame>,
     pub(super) chat: Vec<ChatLine>,
     pub(super) end: Option<End>,
     pub(super) rating_diffs: Option<ByColor<i32>>,
@@ -112,8 +109,6 @@ pub(super) struct Game {
     pub(super) class: Option<ClassGame>,
     pub(super) tournament: Option<TournamentGame>,
     pub(super) berserked: ByColor<bool>,
-    /// Since when the next move is awaited.
-    awaited: Instant,
     timeouts: GameTimeouts,
     presence: Presence,
 }
@@ -133,15 +128,11 @@ impl Game {
     ) -> Game {
         Game {
             id,
-            clock: terms.clock(),
+            referee: Referee::new(board, ByColor::both(terms.allowance()), rules(&terms, timeouts), now),
             terms,
             players,
             created: OffsetDateTime::now_utc(),
             last_move: OffsetDateTime::now_utc(),
-            board,
-            plies: Vec::new(),
-            draw_offers: ByColor::both(false),
-            takeback_offers: ByColor::both(false),
             chat: Vec::new(),
             end: None,
             rating_diffs: None,
@@ -149,7 +140,6 @@ impl Game {
             class: None,
             tournament: None,
             berserked: ByColor::both(false),
-            awaited: now,
             timeouts,
             presence: Presence::new(now),
         }
@@ -162,8 +152,12 @@ impl Game {
         })
     }
 
-    pub(super) fn color_to_move(&self) -> Color {
-        self.board.side_to_move()
+    pub(super) fn board(&self) -> &DynGame {
+        self.referee.board()
+    }
+
+    pub(super) fn has_moved(&self, color: Color) -> bool {
+        self.referee.plies().len() > color as usize
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -179,7 +173,7 @@ impl Game {
     }
 
     fn has_begun(&self) -> bool {
-        self.plies.len() >= BEGUN
+        self.referee.plies().len() >= BEGUN
     }
 
     /// Applies a player's action.
@@ -187,7 +181,7 @@ impl Game {
     /// # Errors
     /// The server's text of why it is refused.
     pub(super) fn act(&mut self, color: Color, action: GameAction, now: Instant) -> Result<(), String> {
-        self.keep_time(now);
+        self.check_time(now);
         match action {
             GameAction::Chat(chat) => self.say(color, chat),
             GameAction::Move { text, offers_draw } => return self.play(color, &text, offers_draw, now),
@@ -207,138 +201,80 @@ impl Game {
         Ok(())
     }
 
-    /// Tournament games are never aborted.
     pub(super) fn can_abort(&self) -> bool {
-        !self.has_begun() && self.tournament.is_none()
+        self.class.is_none() && self.tournament.is_none() && self.referee.can_abort()
     }
 
     fn play(&mut self, color: Color, text: &str, offers_draw: bool, now: Instant) -> Result<(), String> {
-        let mv = self.read_move(color, text)?;
-        if offers_draw && self.draw_offers[!color] {
+        self.read_move(color, text)?;
+        if offers_draw && self.referee.offers_draw(!color) {
             // The agreement ends the game before the move.
-            self.finish(Status::Draw, None, now);
+            self.draw(color, true, now);
             return Ok(());
         }
         self.resume_clock(color, now);
-        self.append(&mv).ok_or_else(|| invalid_move(text))?;
-        if let Some(clock) = &mut self.clock {
-            clock.press(now);
+        self.referee.play(color, text, now, None).map_err(|_| invalid_move(text))?;
+        self.last_move = OffsetDateTime::now_utc();
+        if offers_draw {
+            self.referee.draw(color, true, now);
         }
-        let left = self.clock.as_ref().map(|clock| clock.left(color, now));
-        self.plies.last_mut().into_iter().for_each(|ply| ply.left = left);
-        self.draw_offers[!color] = false;
-        self.draw_offers[color] |= offers_draw && self.has_begun();
-        self.takeback_offers = ByColor::both(false);
-        (self.awaited, self.last_move) = (now, OffsetDateTime::now_utc());
-        match self.verdict() {
-            Some(End { status, winner }) => self.finish(status, winner, now),
-            None => {
-                self.start_clock(now);
-                self.tell_state(now);
-            }
-        }
+        self.await_move(now);
+        self.settle(now);
         Ok(())
     }
 
     fn read_move(&self, color: Color, text: &str) -> Result<MoveText, String> {
-        if self.is_over() || self.color_to_move() != color {
+        if self.is_over() || self.referee.turn() != color {
             return Err("Not your turn, or game already over".to_owned());
         }
-        self.board.read(text).map_err(|_| invalid_move(text))
+        self.board().read(text).map_err(|_| invalid_move(text))
     }
 
-    fn append(&mut self, mv: &MoveText) -> Option<()> {
-        let text = self.board.san(mv).ok()?;
-        self.board.play(mv).ok()?;
-        self.plies.push(Ply { text, left: None, eval: None });
-        Some(())
-    }
-
-    /// Replays a saved or refereed move; `None` if it is not legal.
-    pub(super) fn replay(&mut self, text: &str, left: Option<Duration>) -> Option<()> {
-        let mv = self.board.read(text).ok()?;
-        self.append(&mv)?;
-        self.plies.last_mut()?.left = left;
-        Some(())
-    }
-
-    fn verdict(&self) -> Option<End> {
-        let (status, winner) = match self.board.outcome() {
-            Outcome::Ongoing if self.plies.len() >= MAX_PLIES => (Status::Draw, None),
-            Outcome::Ongoing => return None,
-            Outcome::Win(winner, Reason::VariantEnd) => (Status::VariantEnd, Some(winner)),
-            Outcome::Win(winner, _) => (Status::Mate, Some(winner)),
-            Outcome::Draw(Reason::Stalemate) => (Status::Stalemate, None),
-            Outcome::Draw(_) => (Status::Draw, None),
-        };
-        Some(End { status, winner })
+    /// Takes over an end that the referee has stated, or tells the state.
+    fn settle(&mut self, now: Instant) {
+        match self.referee.ending() {
+            Some(Ending { result, cause }) => {
+                let winner = match result {
+                    Some(GameResult::Won(winner)) => Some(winner),
+                    _ => None,
+                };
+                self.finish(status(cause, winner), winner, now);
+            }
+            None => self.tell_state(now),
+        }
     }
 
     fn draw(&mut self, color: Color, agrees: bool, now: Instant) {
-        match (agrees, self.draw_offers[!color]) {
-            (true, true) => return self.finish(Status::Draw, None, now),
-            (true, false) if self.has_begun() && !self.draw_offers[color] => {
-                self.draw_offers[color] = true;
-                self.announce(&format!("{} offers draw", name(color)));
-            }
-            (false, true) => {
-                self.draw_offers[!color] = false;
-                self.announce(&format!("{} declines draw", name(color)));
-            }
-            (false, false) if self.draw_offers[color] => self.draw_offers[color] = false,
-            _ => return,
+        match self.referee.draw(color, agrees, now) {
+            Some(OfferChange::Made) => self.announce(&format!("{} offers draw", name(color))),
+            Some(OfferChange::Declined) => self.announce(&format!("{} declines draw", name(color))),
+            Some(OfferChange::Accepted | OfferChange::Withdrawn) => {}
+            None => return,
         }
-        self.tell_state(now);
+        self.settle(now);
     }
 
     fn takeback(&mut self, color: Color, agrees: bool, now: Instant) {
-        match (agrees, self.takeback_offers[!color]) {
-            (true, true) => {
-                self.take_back(!color, now);
-                self.announce("Takeback accepted");
-            }
-            (true, false) if self.ply_of_last_move(color).is_some() && !self.takeback_offers[color] => {
-                self.takeback_offers[color] = true;
-                self.announce("Takeback sent");
-            }
-            (false, true) => {
-                self.takeback_offers[!color] = false;
-                self.announce("Takeback declined");
-            }
-            (false, false) if self.takeback_offers[color] => {
-                self.takeback_offers[color] = false;
-                self.announce("Takeback cancelled");
-            }
-            _ => return,
+        let Some(change) = self.referee.takeback(color, agrees, now) else { return };
+        if change == OfferChange::Accepted {
+            self.await_move(now);
         }
+        self.announce(match change {
+            OfferChange::Made => "Takeback sent",
+            OfferChange::Accepted => "Takeback accepted",
+            OfferChange::Declined => "Takeback declined",
+            OfferChange::Withdrawn => "Takeback cancelled",
+        });
         self.tell_state(now);
-    }
-
-    fn ply_of_last_move(&self, color: Color) -> Option<usize> {
-        let back = if self.color_to_move() == color { 2 } else { 1 };
-        self.plies.len().checked_sub(back)
-    }
-
-    /// Undoes a side's last move and the answer to it.
-    fn take_back(&mut self, color: Color, now: Instant) {
-        let Some(ply) = self.ply_of_last_move(color) else { return };
-        self.board.truncate(ply);
-        self.plies.truncate(ply);
-        (self.draw_offers, self.takeback_offers) = (ByColor::both(false), ByColor::both(false));
-        self.awaited = now;
-        if let Some(clock) = &mut self.clock {
-            clock.stop(now);
-        }
-        self.start_clock(now);
     }
 
     /// Gives up half the time and the increment, for a point more.
     fn berserk(&mut self, color: Color, now: Instant) -> Result<(), String> {
         let is_possible = self.tournament.is_some_and(|tournament| tournament.has_berserk);
-        let has_moved = self.plies.len() > color as usize;
-        let can = is_possible && !has_moved && !self.berserked[color];
-        let clock = self.clock.as_mut().filter(|_| can).ok_or("This game is not berserkable")?;
-        clock.halve(color);
+        if !is_possible || self.has_moved(color) || self.berserked[color] {
+            return refuse("This game is not berserkable");
+        }
+        self.referee.clock_mut().berserk(color);
         self.berserked[color] = true;
         self.tell_state(now);
         Ok(())
@@ -362,22 +298,11 @@ impl Game {
         }
     }
 
-    /// The deadline of a first move; only games with clocks have one.
-    fn first_move_deadline(&self) -> Option<Instant> {
-        let has_deadline = !self.has_begun() && self.class.is_none() && self.terms.time.clock().is_some();
-        (has_deadline && !self.is_over()).then(|| self.awaited + self.timeouts.first_move)
-    }
-
-    fn start_clock(&mut self, now: Instant) {
-        let color = self.color_to_move();
-        if let TimeControl::Correspondence { .. } = self.terms.time {
-            // Each move has all its days.
-            self.clock = self.terms.clock();
-        } else if !self.has_begun() || (self.returning.is_some() && !self.presence.is_there(color)) {
-            return;
-        }
-        if let Some(clock) = &mut self.clock {
-            clock.start(color, now);
+    /// Asks for the next move. After a restart the clock waits for its player.
+    fn await_move(&mut self, now: Instant) {
+        let is_awaited = self.returning.is_some() && !self.presence.is_there(self.referee.turn());
+        if !(is_awaited && self.has_begun()) {
+            self.referee.await_move(now);
         }
     }
 
@@ -390,16 +315,15 @@ impl Game {
     }
 
     fn resume_clock(&mut self, color: Color, now: Instant) {
-        if self.returning.is_some() && color == self.color_to_move() && !self.is_over() {
+        if self.returning.is_some() && color == self.referee.turn() {
             self.ensure_clock(now);
         }
     }
 
     fn ensure_clock(&mut self, now: Instant) {
-        let color = self.color_to_move();
         let is_due = self.has_begun() || self.terms.time.clock().is_none();
-        if let Some(clock) = self.clock.as_mut().filter(|clock| is_due && !clock.is_running()) {
-            clock.start(color, now);
+        if is_due && !self.is_over() && !self.referee.clock().is_running() {
+            self.referee.await_move(now);
         }
     }
 
@@ -409,34 +333,21 @@ impl Game {
             self.returning = None;
             self.ensure_clock(now);
         }
-        self.keep_time(now);
+        self.check_time(now);
         Color::BOTH.into_iter().for_each(|color| self.update_presence(color, now));
     }
 
-    fn keep_time(&mut self, now: Instant) {
-        if self.is_over() || self.class.is_some() {
-            return;
-        }
-        let color = self.color_to_move();
-        if self.first_move_deadline().is_some_and(|at| now > at) {
-            match self.tournament {
-                Some(_) => self.finish(Status::NoStart, Some(!color), now),
-                None => self.finish(Status::Aborted, None, now),
-            }
-        } else if self.clock.as_ref().is_some_and(|clock| clock.is_late(now)) {
-            // Without mating material the opponent only draws.
-            let winner = Some(!color).filter(|winner| self.board.can_win(*winner));
-            self.finish(Status::OutOfTime, winner, now);
+    fn check_time(&mut self, now: Instant) {
+        if !self.is_over() && self.class.is_none() && self.referee.check_time(now) {
+            self.settle(now);
         }
     }
 
     /// Ends the game: the streams get the last state, and close.
     pub(super) fn finish(&mut self, status: Status, winner: Option<Color>, now: Instant) {
-        if let Some(clock) = &mut self.clock {
-            clock.stop(now);
-        }
+        // Clocks stop and offers lapse. The status is Lichess's: it has ends that the referee does not know.
+        self.referee.end(winner.map(GameResult::Won), Cause::Aborted, now);
         self.end = Some(End { status, winner });
-        (self.draw_offers, self.takeback_offers) = (ByColor::both(false), ByColor::both(false));
         self.tell_state(now);
         self.close_streams();
     }
@@ -447,28 +358,27 @@ impl Game {
 
     /// Applies a move that the tournament's referee has accepted.
     pub(super) fn apply_refereed(&mut self, text: &str, left: ByColor<Duration>, now: Instant) {
-        let mover = self.color_to_move();
-        if self.replay(text, Some(left[mover])).is_none() {
+        let mover = self.referee.turn();
+        if self.referee.replay(text, Some(left[mover])).is_err() {
             return tracing::error!("Lichess: game {}: the referee's move {text} is not legal here", self.id);
         }
-        if !self.board.outcome().is_over() {
+        if !self.board().outcome().is_over() {
             self.set_clocks(left, now);
             self.tell_state(now);
         }
     }
 
     pub(super) fn set_clocks(&mut self, left: ByColor<Duration>, now: Instant) {
-        let color = self.color_to_move();
-        if let Some(clock) = &mut self.clock {
-            clock.set(left);
-            clock.start(color, now);
-        }
+        let color = self.referee.turn();
+        let clock = self.referee.clock_mut();
+        clock.set(left);
+        clock.start(color, now);
     }
 
     /// Checks a move that is passed on to the tournament's referee.
     pub(super) fn pass_on(&mut self, color: Color, text: &str) -> Result<MoveText, String> {
         let mv = self.read_move(color, text);
-        let ply = self.plies.len();
+        let ply = self.referee.plies().len();
         match &mut self.class {
             Some(class) if class.passed_on != Some(ply) => {
                 class.passed_on = mv.is_ok().then_some(ply).or(class.passed_on);
@@ -549,23 +459,22 @@ impl Game {
     }
 
     fn state(&self, now: Instant) -> GameState {
-        let expiration = self.first_move_deadline().map(|at| Expiration {
-            idle: now.saturating_duration_since(self.awaited),
+        let clock = self.referee.clock();
+        let has_deadline = !self.has_begun() && !self.is_over() && self.class.is_none();
+        let deadline = self.referee.timeout().filter(|_| has_deadline && self.terms.time.clock().is_some());
+        let expiration = deadline.map(|at| Expiration {
+            idle: now.saturating_duration_since(self.referee.asked()),
             left: at.saturating_duration_since(now),
         });
-        let left = |color| self.clock.as_ref().map_or(NO_CLOCK, |clock| clock.left(color, now));
-        let increment = |color| {
-            let clock = self.clock.as_ref().filter(|_| self.terms.time.clock().is_some());
-            clock.map_or(Duration::ZERO, |clock| clock.increment(color))
-        };
-        let ByColor([wdraw, bdraw]) = self.draw_offers;
-        let ByColor([wtakeback, btakeback]) = self.takeback_offers;
+        let left = |color| clock.left(color, now).unwrap_or(NO_CLOCK);
+        let [wdraw, bdraw] = Color::BOTH.map(|color| self.referee.offers_draw(color));
+        let [wtakeback, btakeback] = Color::BOTH.map(|color| self.referee.asks_takeback(color));
         GameState {
-            moves: self.board.moves().iter().map(MoveText::as_str).collect::<Vec<_>>().join(" "),
+            moves: self.board().moves().iter().map(MoveText::as_str).collect::<Vec<_>>().join(" "),
             wtime: Some(left(Color::White)),
             btime: Some(left(Color::Black)),
-            winc: increment(Color::White),
-            binc: increment(Color::Black),
+            winc: clock.increment(Color::White),
+            binc: clock.increment(Color::Black),
             status: self.status(),
             winner: self.winner(),
             wdraw,
@@ -594,5 +503,30 @@ fn name(color: Color) -> &'static str {
     match color {
         Color::White => "White",
         Color::Black => "Black",
+    }
+}
+
+fn rules(terms: &Terms, timeouts: GameTimeouts) -> RefereeRules {
+    let expiry = if terms.source == Source::Arena { Expiry::Loss } else { Expiry::Abort };
+    let untimed = Untimed { plies: BEGUN, limit: timeouts.first_move, expiry };
+    RefereeRules {
+        flag_needs_winner: true,
+        untimed: terms.time.clock().map(|_| untimed),
+        abort_before: BEGUN,
+        draw_offers_from: Some(BEGUN),
+        adjudication: Adjudication { max_moves: Some(MAX_MOVES), ..Adjudication::default() },
+        ..RefereeRules::default()
+    }
+}
+
+fn status(cause: Cause, winner: Option<Color>) -> Status {
+    match (cause, winner) {
+        (Cause::Rules(Reason::VariantEnd), Some(_)) => Status::VariantEnd,
+        (Cause::Rules(_), Some(_)) => Status::Mate,
+        (Cause::Rules(Reason::Stalemate), None) => Status::Stalemate,
+        (Cause::OutOfTime, _) => Status::OutOfTime,
+        (Cause::NoMove, Some(_)) => Status::NoStart,
+        (Cause::NoMove, None) => Status::Aborted,
+        _ => Status::Draw,
     }
 }

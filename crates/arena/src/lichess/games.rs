@@ -212,7 +212,8 @@ impl Games {
         now: Instant,
     ) -> Option<TournamentResult> {
         let game = self.map.get_mut(&id)?;
-        let (status, winner, plies) = (game.end.as_ref()?.status.clone(), game.winner(), game.plies.len());
+        let (status, winner, plies) =
+            (game.end.as_ref()?.status.clone(), game.winner(), game.referee.plies().len());
         let [white, black] = &game.players.0;
         tracing::info!("Lichess: game {id}: {} – {}: {status} ({plies} plies)", white.name, black.name);
         let ids = ByColor([white.id.clone(), black.id.clone()]);
@@ -296,9 +297,9 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
         full_id: full_id(game.id, color),
         game_id: game.id,
         id: Some(game.id),
-        fen: game.board.now(),
+        fen: game.board().now(),
         color,
-        last_move: game.board.moves().last().map(MoveText::to_string).unwrap_or_default(),
+        last_move: game.board().moves().last().map(MoveText::to_string).unwrap_or_default(),
         source: Some(terms.source.clone()),
         status: game.status(),
         variant: terms.variant.clone().into(),
@@ -306,7 +307,7 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
         perf: Some(terms.perf()),
         rating: game.players[color].rating,
         rated: terms.rated,
-        has_moved: game.plies.len() > color as usize,
+        has_moved: game.has_moved(color),
         opponent: Opponent {
             id: Some(opponent.id.clone()),
             username: opponent.title.as_ref().map_or_else(|| opponent.name.clone(), titled),
@@ -314,8 +315,8 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
             rating_diff: game.rating_diffs.map(|diffs| diffs[!color]),
             ai: None,
         },
-        is_my_turn: !game.is_over() && game.color_to_move() == color,
-        seconds_left: game.clock.as_ref().map(|clock| clock.left(color, now)),
+        is_my_turn: !game.is_over() && game.referee.turn() == color,
+        seconds_left: game.referee.clock().left(color, now),
         winner: game.winner(),
         rating_diff: game.rating_diffs.map(|diffs| diffs[color]),
         tournament_id: game.tournament.map(|tournament| tournament.id),

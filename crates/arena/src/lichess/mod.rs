@@ -32,7 +32,6 @@ mod bridge;
 mod call;
 mod challenges;
 mod class;
-mod clock;
 mod config;
 mod dirty_map;
 mod faults;

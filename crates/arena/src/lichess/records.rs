@@ -7,10 +7,11 @@ use time::OffsetDateTime;
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::{
     lichess::{PerfKey, Status, TimeControl, UserId, Variant},
-    pgn::{self, Pgn, Ply},
+    pgn::{self, Pgn},
 };
 
 use super::game::{Game, Player};
+use crate::referee::Ply;
 
 /// Plies of a running game that are left out of its record.
 const HIDDEN_PLIES: usize = 3;
@@ -87,8 +88,9 @@ pub(super) fn record(game: &Game, style: &RecordStyle, site: SocketAddr) -> Stri
 }
 
 fn shown_plies(game: &Game) -> &[Ply] {
+    let plies = game.referee.plies();
     let hidden = if game.is_over() { 0 } else { HIDDEN_PLIES };
-    &game.plies[..game.plies.len().saturating_sub(hidden)]
+    &plies[..plies.len().saturating_sub(hidden)]
 }
 
 fn as_json(game: &Game, style: &RecordStyle, site: SocketAddr) -> Value {
@@ -124,14 +126,14 @@ fn as_json(game: &Game, style: &RecordStyle, site: SocketAddr) -> Value {
     }
     let plies = shown_plies(game);
     if style.moves {
-        record["moves"] = json!(plies.iter().map(|ply| ply.text.as_str()).collect::<Vec<_>>().join(" "));
+        record["moves"] = json!(plies.iter().map(|ply| ply.san.as_str()).collect::<Vec<_>>().join(" "));
     }
-    if style.clocks && game.clock.is_some() {
+    if style.clocks && game.terms.time != TimeControl::Unlimited {
         let centis = |left: Duration| u64::try_from(left.as_millis() / 10).unwrap_or_default();
         record["clocks"] = plies.iter().filter_map(|ply| ply.left).map(centis).collect();
     }
     if style.last_fen && game.is_over() {
-        record["lastFen"] = json!(game.board.now());
+        record["lastFen"] = json!(game.board().now());
     }
     if style.pgn_in_json {
         record["pgn"] = json!(as_pgn(game, style, site));
@@ -152,9 +154,9 @@ fn player(player: &Player, diff: Option<i32>) -> Value {
 }
 
 fn as_pgn(game: &Game, style: &RecordStyle, site: SocketAddr) -> String {
-    let left = |ply: &Ply| ply.left.filter(|_| style.clocks);
-    let plies = shown_plies(game).iter().filter(|_| style.moves);
-    let plies = plies.map(|ply| Ply { left: left(ply), ..ply.clone() }).collect();
+    let ply =
+        |ply: &Ply| pgn::Ply { text: ply.san.clone(), left: ply.left.filter(|_| style.clocks), eval: None };
+    let plies = shown_plies(game).iter().filter(|_| style.moves).map(ply).collect();
     let tags = if style.tags { tags(game, site) } else { Vec::new() };
     let fen = game.terms.variant.set_up(game.terms.fen.as_deref()).filter(|_| style.tags);
     Pgn { tags, fen, plies, result: result(game) }.print()

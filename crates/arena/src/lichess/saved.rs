@@ -146,7 +146,7 @@ struct SavedGame {
     moves: Vec<String>,
     /// The mover's clock after each move, in milliseconds.
     left: Vec<Option<u64>>,
-    clocks: Option<[Duration; 2]>,
+    clocks: [Option<Duration>; 2],
     draw_offers: [bool; 2],
     takeback_offers: [bool; 2],
     chat: Vec<ChatLine>,
@@ -170,11 +170,11 @@ fn save(game: &Game, now: Instant) -> SavedGame {
         players: game.players.0.clone(),
         created: unix_millis(game.created),
         last_move: unix_millis(game.last_move),
-        moves: game.board.moves().iter().map(ToString::to_string).collect(),
-        left: game.plies.iter().map(|ply| ply.left.map(millis)).collect(),
-        clocks: game.clock.as_ref().map(|clock| Color::BOTH.map(|color| clock.left(color, now))),
-        draw_offers: game.draw_offers.0,
-        takeback_offers: game.takeback_offers.0,
+        moves: game.board().moves().iter().map(ToString::to_string).collect(),
+        left: game.referee.plies().iter().map(|ply| ply.left.map(millis)).collect(),
+        clocks: Color::BOTH.map(|color| game.referee.clock().left(color, now)),
+        draw_offers: Color::BOTH.map(|color| game.referee.offers_draw(color)),
+        takeback_offers: Color::BOTH.map(|color| game.referee.asks_takeback(color)),
         chat: game.chat.clone(),
         status: game.end.as_ref().map(|end| end.status.clone()),
         winner: game.winner(),
@@ -188,14 +188,21 @@ fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -
     let mut game = Game::new(id, saved.terms, board, ByColor(saved.players), timeouts, now);
     for (ply, text) in saved.moves.iter().enumerate() {
         let left = saved.left.get(ply).copied().flatten().map(Duration::from_millis);
-        game.replay(text, left)?;
+        game.referee.replay(text, left).ok()?;
     }
     game.created = from_unix_millis(saved.created).unwrap_or(game.created);
     game.last_move = from_unix_millis(saved.last_move).unwrap_or(game.last_move);
-    if let (Some(clock), Some(left)) = (&mut game.clock, saved.clocks) {
-        clock.set(ByColor(left));
+    if let [Some(white), Some(black)] = saved.clocks {
+        game.referee.clock_mut().set(ByColor([white, black]));
     }
-    (game.draw_offers, game.takeback_offers) = (ByColor(saved.draw_offers), ByColor(saved.takeback_offers));
+    for color in Color::BOTH {
+        if saved.draw_offers[color as usize] {
+            game.referee.draw(color, true, now);
+        }
+        if saved.takeback_offers[color as usize] {
+            game.referee.takeback(color, true, now);
+        }
+    }
     (game.rating_diffs, game.chat) = (saved.rating_diffs.map(ByColor), saved.chat);
     game.end = saved.status.map(|status| End { status, winner: saved.winner });
     if !game.is_over() {

@@ -8,7 +8,8 @@ use zeitnot_wire::lichess::{
     ColorWish, NewChallenge, PerfKey, PerfName, Source, Speed, TimeControl, Variant, VariantKey,
 };
 
-use super::{answer::Refusal, clock::Clock};
+use super::answer::Refusal;
+use crate::referee::Allowance;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -98,19 +99,17 @@ impl Terms {
         begun.ok_or_else(|| Refusal::field("fen", "Invalid FEN"))
     }
 
-    /// Both clocks full, none running; `None` without a limit.
-    pub(super) fn clock(&self) -> Option<Clock> {
+    /// The time of each side.
+    pub(super) fn allowance(&self) -> Allowance {
         match self.time {
             // With an increment only, it begins with three seconds or the increment, whichever is more.
             TimeControl::Clock(time) if time.initial.is_zero() => {
                 let initial = time.increment.max(Duration::from_secs(3));
-                Some(Clock::new(rules::TimeControl { initial, ..time }))
+                Allowance::Game(rules::TimeControl { initial, ..time })
             }
-            TimeControl::Clock(time) => Some(Clock::new(time)),
-            TimeControl::Correspondence { days } => {
-                Some(Clock::new(rules::TimeControl { initial: DAY * days, increment: Duration::ZERO }))
-            }
-            TimeControl::Unlimited | TimeControl::Other(_) => None,
+            TimeControl::Clock(time) => Allowance::Game(time),
+            TimeControl::Correspondence { days } => Allowance::Move(DAY * days),
+            TimeControl::Unlimited | TimeControl::Other(_) => Allowance::Unlimited,
         }
     }
 
