@@ -46,5 +46,5 @@ async fn an_unwritable_folder_is_reported_and_costs_no_game() {
     let text = log.text();
     let errors: Vec<_> = text.lines().filter(|line| line.contains(" ERROR ")).collect();
     let [error] = errors[..] else { panic!("{text}") };
-    assert!(error.contains("the game is not written down") && error.contains(&folder), "{error}");
+    assert!(error.contains("cannot write the game") && error.contains(&folder), "{error}");
 }
