@@ -37,7 +37,7 @@ pub enum ArenaError {
     Users {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake.
         why: String,
     },
     /// The persistent state cannot be used.
@@ -45,7 +45,7 @@ pub enum ArenaError {
     State {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The mistake.
         why: String,
     },
     /// A line of the openings is wrong.
@@ -55,7 +55,7 @@ pub enum ArenaError {
         path: PathBuf,
         /// Counted from 1.
         line: usize,
-        /// What is wrong.
+        /// The mistake.
         why: String,
     },
 }

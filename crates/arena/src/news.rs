@@ -51,7 +51,7 @@ pub enum Event {
         game: GameTag,
         /// White and Black.
         names: ByColor<Name>,
-        /// Who won; `None`: it was broken off.
+        /// Result; `None` if the game was aborted.
         result: Option<GameResult>,
         /// Why it is over, in the protocol's words.
         reason: String,

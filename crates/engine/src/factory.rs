@@ -24,7 +24,7 @@ use crate::{
 /// Table size of our own engine where an external one plays.
 const SUBSTITUTE_MIB: usize = 4;
 
-/// What a factory makes thinkers of.
+/// Source of a factory's thinkers.
 #[derive(Clone)]
 enum Source {
     Own(Kind),

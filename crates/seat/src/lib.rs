@@ -33,7 +33,7 @@ impl Turn {
 pub struct Clocks {
     /// The time left on each clock.
     pub left: ByColor<Duration>,
-    /// What is added after each move.
+    /// Time added after each move.
     pub increment: Duration,
     /// Moves until more time is added, where the server has such a rule; 1: each move has its own time.
     pub moves_to_go: Option<u32>,
@@ -43,7 +43,7 @@ pub struct Clocks {
     pub read_at: Instant,
 }
 
-/// What a player needs to know before the first move.
+/// Facts a player needs before the first move.
 #[derive(Clone, Debug)]
 pub struct GameInfo {
     /// The server's name for the game, unique on that server.
@@ -60,22 +60,22 @@ pub struct GameInfo {
     pub names: ByColor<String>,
     /// The time control, where the server tells it.
     pub time_control: Option<TimeControl>,
-    /// What else it tells.
+    /// Other facts about the game.
     pub details: GameDetails,
 }
 
-/// What a server tells of a game that has nothing to do with its rules; `None`: nothing.
+/// Facts about a game beside its rules; `None` where the server does not tell.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameDetails {
     /// Is it about ratings?
     pub rated: Option<bool>,
-    /// Who plays against us?
+    /// Kind of opponent.
     pub opponent: Option<Opponent>,
     /// Is it played by post? Nobody waits days for a move, and so there is nothing to think about meanwhile.
     pub correspondence: bool,
 }
 
-/// What kind of opponent.
+/// Kind of opponent.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Opponent {
@@ -85,17 +85,17 @@ pub enum Opponent {
     Bot,
 }
 
-/// What a protocol tells.
+/// Event of a game, from its protocol.
 #[derive(Debug)]
 pub enum Event {
     /// A move was played, by either side; the server is the one who says so.
     Moved(MoveText),
     /// The last so many moves are undone, ours among them; what was asked for before is moot.
     TakenBack {
-        /// How many, of both sides.
+        /// Number of plies, of both sides.
         plies: usize,
     },
-    /// What stands on the server's board. A player whose own line leads elsewhere begins anew from here.
+    /// Position on the server's board. A player whose own line leads elsewhere begins anew from here.
     Board(String),
     /// Ours to move, until the clock runs out.
     YourTurn {
@@ -130,7 +130,7 @@ pub enum Event {
     },
 }
 
-/// What a player wants.
+/// Action of a player.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
     /// The answer to [`Event::YourTurn`].
@@ -142,7 +142,7 @@ pub enum Action {
         /// Offers a draw with the move, or agrees to the opponent's offer. Where the server knows no draws
         /// by agreement it is the move alone.
         offers_draw: bool,
-        /// What the search behind it came to, if there was one.
+        /// Evaluation of the search behind it, if there was one.
         eval: Option<Eval>,
     },
     /// We give up; or there is no move to be played, by the rules or because the server refused them all.
@@ -152,16 +152,16 @@ pub enum Action {
     },
 }
 
-/// How a player judges its position, for records and for those who ask.
+/// Evaluation of a player's position, for records and chat.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Eval {
     /// For the player.
     pub score: EvalScore,
-    /// How deep that was looked into, in plies.
+    /// Depth of the search, in plies.
     pub depth: u16,
 }
 
-/// What a position is worth to one side.
+/// Value of a position to one side.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum EvalScore {
     /// So much.
@@ -173,7 +173,7 @@ pub enum EvalScore {
 /// The protocol's end of a seat.
 #[derive(Debug)]
 pub struct Seat {
-    /// Who plays there, for those who ask.
+    /// Name of the engine that plays, for records and chat.
     pub engine: String,
     /// To the player.
     pub events: mpsc::Sender<Event>,

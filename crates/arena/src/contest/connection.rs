@@ -25,16 +25,16 @@ use crate::{
     tournament::{Seat, TournamentRegistry},
 };
 
-/// How long a connection may stay silent before its first message.
+/// Time in which a connection must send its first message.
 const FIRST_MESSAGE: Duration = Duration::from_secs(30);
 
 /// Unreadable lines in a row until the connection is closed.
 const MAX_UNREADABLE: u32 = 10;
 
-/// How long a client is still read after the close, so that our last words are not lost with its unread ones.
+/// Time for which a client is still read after the close, so that our last words are not lost with its unread ones.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// How long a connection that is closed may take to send earlier messages.
+/// Time in which a closed connection may still send earlier messages.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Serves one connection to its end.

@@ -14,10 +14,10 @@ mod wire;
 
 pub(crate) use delay::Delay;
 
-/// How long a WebSocket client may take to shake hands.
+/// Limit of the WebSocket handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// How long a client is served that is turned away.
+/// Time in which a refused client is told why.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// Clients at once that are told that the arena is full; more are just closed.

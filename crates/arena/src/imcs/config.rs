@@ -20,7 +20,7 @@ pub struct Config {
     /// The clock of both sides, where an offer says nothing.
     #[serde(default = "time", with = "humantime_serde")]
     pub time: Duration,
-    /// How long a line is awaited after the clock has run out. Not in the file: the protocol fixes it.
+    /// Time for which a line is awaited after the clock has run out. Not in the file: the protocol fixes it.
     #[serde(skip, default = "late")]
     pub late: Duration,
 }

@@ -10,7 +10,7 @@ use zeitnot_wire::{Message, imcs::FromServer};
 
 /// Last line to everybody at shutdown.
 pub(super) const STOPPING: &str = "server shutdown, come back later";
-/// How long a client is still read after the close, so that our last words are not lost with its unread ones.
+/// Time for which a client is still read after the close, so that our last words are not lost with its unread ones.
 const LINGER: Duration = Duration::from_millis(500);
 
 /// Connection to a client.

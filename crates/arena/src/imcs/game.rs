@@ -27,12 +27,12 @@ use crate::{
 
 /// White's first move costs nothing, but must not take longer.
 const FIRST_MOVE: Duration = Duration::from_secs(60);
-/// How long connections may take to get here from their guests' tasks.
+/// Time that connections may take to get here from their guests' tasks.
 const ARRIVAL: Duration = Duration::from_secs(5);
 /// Last line to clients whose game cannot go on.
 const FATAL: &str = "fatal IO error: exiting";
 
-/// What a game needs to begin.
+/// Parts of a new game.
 #[derive(Debug)]
 pub(super) struct Setup {
     pub(super) game: u64,
@@ -42,11 +42,11 @@ pub(super) struct Setup {
     pub(super) seats: ByColor<oneshot::Receiver<Connection>>,
     /// The side that had offered the game.
     pub(super) offered: Color,
-    /// How long a line is waited for when the clock has run out.
+    /// Time for which a line is awaited when the clock has run out.
     pub(super) late: Duration,
 }
 
-/// How a game ended.
+/// End of a game.
 enum End {
     Verdict(Verdict),
     /// A side vanished while it was not to move: there is no result.

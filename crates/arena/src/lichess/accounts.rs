@@ -45,7 +45,7 @@ pub(super) struct Account {
     events: Option<Feed>,
 }
 
-/// What an account does at the moment.
+/// Present activity of an account.
 #[derive(Debug)]
 pub(super) struct Activity {
     pub(super) is_online: bool,

@@ -24,7 +24,7 @@ use super::{
 /// Of a `User-Agent`, by which programs are told apart.
 const MAX_AGENT: usize = 200;
 
-/// Who may ask.
+/// Requirement on the caller.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Access {
     Public,
@@ -103,7 +103,7 @@ impl Call {
         id.ok_or_else(|| Refusal::missing(T::MISSING))
     }
 
-    /// What follows the id in the path.
+    /// Rest of the path after the id.
     pub(super) fn text(&self) -> Result<&str, Refusal> {
         self.path.get(1).map(|(_, text)| text.as_str()).ok_or_else(|| Refusal::missing("Not found"))
     }

@@ -12,9 +12,9 @@ use tokio::{net::TcpStream, pin, select, time::timeout};
 use tokio_util::sync::CancellationToken;
 use tower::Service;
 
-/// How long a connection may wait for its next request.
+/// Time for which a connection may wait for its next request.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
-/// How long the last answers may take at a stop.
+/// Time that the last answers may take at a stop.
 const LINGER: Duration = Duration::from_millis(500);
 /// Space for the line and the headers of a request.
 const MAX_HEADERS: usize = 64 * 1024;

@@ -47,7 +47,7 @@ use crate::{
 const QUEUE: usize = 256;
 /// Interval of checks for what time alone does.
 const SWEEP: Duration = Duration::from_millis(50);
-/// What a challenge to a person costs; to a bot it is 1.
+/// Cost of a challenge to a person; to a bot it is 1.
 const PERSON_COST: usize = 5;
 
 /// The caller of a request.

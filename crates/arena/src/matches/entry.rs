@@ -50,7 +50,7 @@ impl EntryEngine {
 /// Cost of a move.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// What the clock allows.
+    /// As much as the clock allows.
     Clock(TimeControl),
     /// A fixed time.
     Time(Duration),

@@ -26,7 +26,7 @@ const LAST_WAIT: Duration = Duration::from_secs(5);
 pub(super) struct Seat<G: Playable> {
     /// `None` once it cannot play on.
     pub(super) player: Option<Player<G>>,
-    /// What went wrong with it.
+    /// The fault of its engine.
     pub(super) fault: Option<String>,
 }
 

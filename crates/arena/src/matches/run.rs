@@ -25,11 +25,11 @@ use super::{
 };
 use crate::referee::{GameRecord, Referee, RefereeRules};
 
-/// How often an engine is started before its match is given up.
+/// Starts of an engine before its match is given up.
 const ATTEMPTS: u32 = 3;
 /// Pause between these attempts.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long a move that was read before the flag fell may take to reach the referee.
+/// Time that a move read before the flag fell may take to reach the referee.
 const TRANSIT: Duration = Duration::from_millis(100);
 
 /// Match of two engines.

@@ -31,7 +31,7 @@ pub struct Step {
     pub mv: Option<MoveText>,
     /// Complete groups of numbers that it wrote.
     pub groups: usize,
-    /// How long it took.
+    /// Time it took.
     pub took: Duration,
 }
 

@@ -21,7 +21,7 @@ pub enum Allowance {
 pub struct Clock {
     allowances: ByColor<Allowance>,
     left: ByColor<Duration>,
-    /// How late a move still counts.
+    /// Lateness at which a move still counts.
     margin: Duration,
     running: Option<(Color, Instant)>,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeitnot_rules::{GameResult, Reason};
 
-/// How a game ended.
+/// Result of a game, and its cause.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
     /// `None` for a game that was aborted.

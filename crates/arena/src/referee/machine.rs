@@ -13,14 +13,14 @@ use super::{
     offer::{OfferChange, Offers},
 };
 
-/// What differs between fronts. The default is lenient and leaves everything optional out.
+/// Rules that differ between fronts. The default is lenient and leaves everything optional out.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefereeRules {
     /// An illegal move loses. Otherwise the player may try again while the clock runs on.
     pub illegal_move_loses: bool,
-    /// How late a move still counts.
+    /// Lateness at which a move still counts.
     pub margin: Duration,
-    /// How long a move that was read in time may take to reach the referee.
+    /// Time that a move read in time may take to reach the referee.
     pub transit: Duration,
     /// A flag fall is a draw if the opponent could not win by any play.
     pub flag_needs_winner: bool,
@@ -37,7 +37,7 @@ pub struct RefereeRules {
 /// Moves at the beginning that are not on the clock, but must come in time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Untimed {
-    /// How many plies.
+    /// Number of plies.
     pub plies: usize,
     /// Time for each of them.
     pub limit: Duration,

@@ -2,7 +2,7 @@
 
 use zeitnot_rules::{ByColor, Color};
 
-/// What an answer to an offer, or a new one, has changed.
+/// Change made by an answer to an offer, or by a new offer.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum OfferChange {
     /// The offer was made.

@@ -196,7 +196,7 @@ impl TournamentActor {
         self.report(Event::Left { player: name });
     }
 
-    /// How many have to join before anybody is paired.
+    /// Number of players that must join before the first pairing.
     fn wanted(&self) -> usize {
         self.config.players.unwrap_or(0)
     }

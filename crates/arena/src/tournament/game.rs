@@ -22,7 +22,7 @@ use crate::{
 /// Interval at which both players hear of the clocks.
 const CLOCK_UPDATE: Duration = Duration::from_secs(5);
 
-/// How long a move that was read before the flag fell may take through our queues.
+/// Time that a move read before the flag fell may take through our queues.
 const TRANSIT: Duration = Duration::from_millis(100);
 
 /// Running game.

@@ -15,7 +15,7 @@ use crate::{
     time::{Budget, TimeManager},
 };
 
-/// What to search, and for how long.
+/// Position to search, and its limits.
 pub struct SearchRequest<G: Tactics> {
     /// The game so far; its last position is searched.
     pub game: GameHistory<G>,
@@ -29,7 +29,7 @@ pub struct SearchRequest<G: Tactics> {
     pub budget: Option<Budget>,
 }
 
-/// What an observer of a search is told, on the thread of the search.
+/// Event for the observer of a search, on the thread of the search.
 pub enum SearchEvent<'e, G: Tactics> {
     /// An iteration is finished, or one of its variations where several are asked for.
     Progress(&'e Progress<G>),
@@ -37,7 +37,7 @@ pub enum SearchEvent<'e, G: Tactics> {
     Ended(SearchEnd),
 }
 
-/// How a search ended.
+/// End of a search.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum SearchEnd {
     /// The thinker returned.

@@ -35,7 +35,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What the user can do about it.
+    /// Advice to the user.
     pub(super) fn advice(&self) -> &'static str {
         match self {
             Fault::Start(error) if error.kind() == io::ErrorKind::NotFound => {

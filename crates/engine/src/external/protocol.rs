@@ -1,4 +1,4 @@
-//! What the protocols of external engines have in common.
+//! Interface shared by the protocols of external engines.
 
 use std::time::{Duration, Instant};
 

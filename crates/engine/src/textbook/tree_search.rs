@@ -1,4 +1,4 @@
-//! What all algorithms share: counting nodes, evaluating leaves, stopping, iterative deepening.
+//! Parts shared by all algorithms: counting nodes, evaluating leaves, stopping, iterative deepening.
 
 use std::{
     ops::{ControlFlow, RangeInclusive},

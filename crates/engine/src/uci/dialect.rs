@@ -14,7 +14,7 @@ pub(super) struct Dialect {
     pub words: Words,
     /// Game that is played unless an option says otherwise.
     pub game: GameKind,
-    /// How early a move is sent.
+    /// Reserve at the end of `movetime`.
     pub margin: Margin,
     /// Bytes of `info` lines in one search, at most; the answer is always sent.
     pub max_info_bytes: usize,

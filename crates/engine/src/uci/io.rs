@@ -9,7 +9,7 @@ use std::{
 /// Longest line read; a game of many thousand moves fits. Longer ones are skipped.
 const MAX_LINE: u64 = 1 << 20;
 
-/// What comes to the console.
+/// Input of the console.
 pub(super) enum Message {
     Line(String),
     /// A search has ended.

@@ -25,7 +25,7 @@ use crate::{
     wdl::WinDrawLoss,
 };
 
-/// What all searches under a GUI share.
+/// State shared by all searches under a GUI.
 #[derive(Clone)]
 pub(super) struct Session {
     pub dialect: &'static Dialect,
