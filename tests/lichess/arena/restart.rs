@@ -187,10 +187,12 @@ async fn restart_amid_games(is_inside: bool) {
     }
     tasks.close();
     soon("the players end", tasks.wait()).await;
+    // Records are written by a task of their own; a kill would take what it has not written yet.
+    let written = |game: &String| records(&folder).matches(&format!("[GameId \"{game}\"]")).count();
+    until("every game is written", async || games.iter().all(|game| written(game) > 0)).await;
     server.end().await;
-    let records = records(&folder);
     for game in &games {
-        assert_eq!(records.matches(&format!("[GameId \"{game}\"]")).count(), 1, "{game} is written once");
+        assert_eq!(written(game), 1, "{game} is written once");
     }
 }
 
