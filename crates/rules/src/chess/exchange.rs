@@ -5,6 +5,7 @@
 use shakmaty::{Bitboard, Board, Color, Move, Role, Square, attacks};
 
 /// The value of a piece in an exchange, in centipawns. Kings never count: they are not captured.
+#[inline]
 pub(super) fn value(role: Role) -> i32 {
     const VALUES: [i32; 6] = [100, 320, 330, 500, 900, 0];
     VALUES[role as usize - 1]

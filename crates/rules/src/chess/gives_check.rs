@@ -2,6 +2,8 @@
 
 use shakmaty::{Bitboard, Chess, Move, Position, attacks};
 
+use super::captures::attacks_of;
+
 /// Whether the piece that moves gives check, or a slider that it uncovers.
 pub(super) fn gives_check(position: &Chess, mv: Move) -> bool {
     let Move::Normal { role, from, to, promotion, .. } = mv else {
@@ -12,7 +14,7 @@ pub(super) fn gives_check(position: &Chess, mv: Move) -> bool {
     let Some(king) = board.king_of(!us) else { return false };
     let occupied = board.occupied().without(from).with(to);
     let arriving = promotion.unwrap_or(role).of(us);
-    if attacks::attacks(to, arriving, occupied).contains(king) {
+    if attacks_of(arriving, to, occupied).contains(king) {
         return true;
     }
     if !attacks::queen_attacks(king, Bitboard::EMPTY).contains(from) {

@@ -97,7 +97,7 @@ impl<R: ChessRules> ChessPosition<R> {
 
     /// Reports each piece that `mv` takes from a square or puts on one: what a key, an evaluation or a network's
     /// accumulator needs to follow the move.
-    #[inline]
+    #[inline(always)]
     pub fn changes(&self, mv: Move, mut report: impl FnMut(Change, Square, Piece)) {
         let us = self.turn();
         match mv {

@@ -99,12 +99,14 @@ pub trait ChessRules:
 pub(super) const WIN: i32 = 10_000;
 
 /// Whether the side to move has at least `min` pieces besides king and pawns.
+#[inline]
 pub(super) fn has_officers<R: Position>(position: &R, min: usize) -> bool {
     let board = position.board();
     (position.us() & !board.pawns() & !board.kings()).count() >= min
 }
 
 /// The value of what a move captures and what its pawn becomes.
+#[inline]
 pub(super) fn material_gain(mv: Move) -> i32 {
     let promoted = mv.promotion().map_or(0, |role| exchange::value(role) - exchange::value(Role::Pawn));
     mv.capture().map_or(0, exchange::value) + promoted
