@@ -1,4 +1,4 @@
-//! What we tell while we run: to stderr, for people or as JSON, past the live lines.
+//! The log: to stderr, for people or as JSON, above the live lines.
 
 use std::{
     env, fmt,
@@ -8,38 +8,47 @@ use std::{
 use indicatif::MultiProgress;
 use serde::Deserialize;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
-use tracing_subscriber::{EnvFilter, filter::LevelFilter};
+use tracing_subscriber::{
+    filter::{LevelFilter, ParseError, Targets},
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
+
+/// Environment variable that overrides the configured level.
+const VARIABLE: &str = "RUST_LOG";
+/// Lines that may wait for a slow terminal.
+const MAX_LINES: usize = 10_000;
 
 /// The `[log]` table of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// For whom.
+    /// Text or JSON.
     pub format: Format,
-    /// How much; `RUST_LOG` goes before it.
+    /// Level or filter; `RUST_LOG` takes precedence.
     pub level: Level,
 }
 
 impl Config {
-    /// For a measurement: nothing, unless `RUST_LOG` asks for it.
+    /// Nothing, for measurements.
     pub fn silent() -> Self {
         Config { format: Format::Human, level: Level("off".to_owned()) }
     }
 
-    /// For a show: what the command itself has to say, and what goes wrong.
+    /// The command's own messages and warnings, for the demo.
     pub fn quiet() -> Self {
         Config { format: Format::Human, level: Level("warn,zeitnot::cli=info".to_owned()) }
     }
 }
 
-/// For whom the log is written.
+/// Format of the log.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// For people.
+    /// Text for people.
     #[default]
     Human,
-    /// One JSON object a line, for programs.
+    /// One JSON object a line.
     Json,
 }
 
@@ -58,9 +67,9 @@ impl TryFrom<String> for Level {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        // A filter takes any word for the name of a module; here it is rather a level misspelt.
+        // A filter takes any word for the name of a module; here it is rather a misspelt level.
         let known = |part: &str| part.contains('=') || part.trim().parse::<LevelFilter>().is_ok();
-        match EnvFilter::try_new(&text) {
+        match targets(&text) {
             Ok(_) if text.split(',').all(known) => Ok(Level(text)),
             _ => Err(format!(
                 "expected error, warn, info, debug, trace or a filter such as \"info,zeitnot=debug\", got {text:?}"
@@ -79,39 +88,41 @@ impl fmt::Display for Config {
     }
 }
 
-/// From here on everything is logged, until the guard is dropped; that waits a moment for the last lines.
+fn targets(filter: &str) -> Result<Targets, ParseError> {
+    let parts: Vec<_> = filter.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    parts.join(",").parse()
+}
+
+/// Logs until the guard is dropped, which waits a moment for the last lines.
 ///
-/// The lines of `live` are put aside while a log line is written. A thread of its own writes: a terminal
-/// that is stopped or a pipe that nobody reads keeps no answer from leaving. Lines are dropped then.
+/// The lines of `live` are hidden while a log line is written. A thread of its own writes, so that a stopped terminal
+/// or a pipe that nobody reads delays no move; lines are dropped then.
 pub fn start(config: &Config, live: &MultiProgress) -> WorkerGuard {
-    let filter = EnvFilter::try_from_default_env()
-        .or_else(|_| EnvFilter::try_new(&config.level.0))
-        .unwrap_or_default();
-    let (writer, guard) =
-        NonBlockingBuilder::default().buffered_lines_limit(LINES).finish(PastLive(live.clone()));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer);
-    // It fails if a log is kept already, as in a test: then that one stays.
-    let _ = match config.format {
-        Format::Human => log.with_target(false).with_ansi(with_colours()).try_init(),
-        Format::Json => log.json().try_init(),
+    let variable = env::var(VARIABLE).ok().filter(|text| !text.trim().is_empty()).map(|text| targets(&text));
+    let filter = match &variable {
+        Some(Ok(filter)) => filter.clone(),
+        _ => targets(&config.level.0).unwrap_or_default(),
     };
-    if let Err(error) = EnvFilter::try_from_default_env()
-        && env::var_os(EnvFilter::DEFAULT_ENV).is_some_and(|value| !value.is_empty())
-    {
-        tracing::warn!("{} is not used: {error}", EnvFilter::DEFAULT_ENV);
+    let (writer, guard) =
+        NonBlockingBuilder::default().buffered_lines_limit(MAX_LINES).finish(PastLive(live.clone()));
+    let log = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(writer);
+    // Fails if there is a log already, as in a test, which then stays.
+    let _ = match config.format {
+        Format::Human => log.with_target(false).with_ansi(with_colours()).finish().with(filter).try_init(),
+        Format::Json => log.json().finish().with(filter).try_init(),
+    };
+    if let Some(Err(error)) = variable {
+        tracing::warn!("{VARIABLE} is not used: {error}");
     }
     guard
 }
 
-/// Colours are for terminals whose user does not mind them.
+/// Whether stderr is a terminal whose user has not turned colours off.
 fn with_colours() -> bool {
     io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Lines that may wait for a slow terminal.
-const LINES: usize = 10_000;
-
-/// Writes to stderr while no live line stands in the way.
+/// Writes to stderr while the live lines are hidden.
 struct PastLive(MultiProgress);
 
 impl Write for PastLive {

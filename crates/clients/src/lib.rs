@@ -15,5 +15,5 @@ mod skipped;
 pub mod tuc;
 
 pub use protocol::{Protocol, ProtocolError, Shutdown};
-pub use registry::{PROTOCOLS, ProtocolEntry, Server, TableError};
+pub use registry::{PROTOCOLS, ProtocolEntry, Server};
 pub use session::Reconnect;

@@ -3,7 +3,11 @@
 use std::{fmt, num::NonZeroU32};
 
 use futures_util::future::BoxFuture;
-use toml::{Spanned, de::DeTable};
+use serde::Deserialize;
+use toml::{
+    Spanned,
+    de::{DeTable, Error},
+};
 use zeitnot_seat::Lobby;
 
 use crate::{
@@ -23,11 +27,8 @@ pub const PROTOCOLS: &[ProtocolEntry] =
 pub struct ProtocolEntry {
     /// Name in configurations.
     pub name: &'static str,
-    read: fn(Spanned<DeTable<'_>>) -> Result<Server, TableError>,
+    read: fn(Spanned<DeTable<'_>>) -> Result<Server, Error>,
 }
-
-/// Error in a `[[server]]` table, with the path of the key and its place in the text.
-pub type TableError = serde_path_to_error::Error<toml::de::Error>;
 
 impl ProtocolEntry {
     /// Finds a protocol by its name.
@@ -38,8 +39,8 @@ impl ProtocolEntry {
     /// Reads the protocol's own keys of a `[[server]]` table.
     ///
     /// # Errors
-    /// [`TableError`]: an unknown, missing or wrong key.
-    pub fn read(&self, table: Spanned<DeTable<'_>>) -> Result<Server, TableError> {
+    /// [`Error`]: an unknown, missing or wrong key, with its place in the text.
+    pub fn read(&self, table: Spanned<DeTable<'_>>) -> Result<Server, Error> {
         (self.read)(table)
     }
 }
@@ -112,7 +113,6 @@ const fn entry<P: Protocol + 'static>() -> ProtocolEntry {
     ProtocolEntry { name: P::NAME, read: read::<P> }
 }
 
-fn read<P: Protocol + 'static>(table: Spanned<DeTable<'_>>) -> Result<Server, TableError> {
-    let config: P::Config = serde_path_to_error::deserialize(toml::Deserializer::from(table))?;
-    Ok(Server(Box::new(ClientOf::<P>(config))))
+fn read<P: Protocol + 'static>(table: Spanned<DeTable<'_>>) -> Result<Server, Error> {
+    Ok(Server(Box::new(ClientOf::<P>(P::Config::deserialize(toml::Deserializer::from(table))?))))
 }

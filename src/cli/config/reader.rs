@@ -3,13 +3,12 @@
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
-use serde_path_to_error::Segment;
 use toml::{
     Spanned,
-    de::{DeTable, DeValue},
+    de::{DeString, DeTable, DeValue, Error},
 };
 
-use zeitnot_clients::{PROTOCOLS, ProtocolEntry, Server, TableError};
+use zeitnot_clients::{PROTOCOLS, ProtocolEntry, Server};
 
 use super::error::{ConfigError, ConfigErrors, plain};
 
@@ -46,7 +45,7 @@ impl<'t> Reader<'t> {
         let span = value.span();
         match value.into_inner() {
             DeValue::Table(table) => self.table(name, Spanned::new(span, table), |table| {
-                serde_path_to_error::deserialize(toml::Deserializer::from(table))
+                T::deserialize(toml::Deserializer::from(table))
             }),
             _ => {
                 self.error(span, name, format!("expected a table: [{name}]"));
@@ -125,12 +124,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads a table, and while a key of it is wrong, notes that, and reads on without that key.
+    /// Reads a table; while a key of it is wrong, reports that and reads on without the key.
     fn table<T>(
         &mut self,
         path: &str,
         mut table: Spanned<DeTable<'t>>,
-        read: impl Fn(Spanned<DeTable<'t>>) -> Result<T, TableError>,
+        read: impl Fn(Spanned<DeTable<'t>>) -> Result<T, Error>,
     ) -> Option<T> {
         let mut sound = true;
         loop {
@@ -138,41 +137,29 @@ impl<'t> Reader<'t> {
                 Ok(value) => return sound.then_some(value),
                 Err(error) => error,
             };
-            let culprit = match error.path().iter().next() {
-                Some(Segment::Map { key }) => table.get_mut().remove(key.as_str()).is_some(),
-                _ => false,
-            };
-            // What is wrong with the table as a whole may well come from a key that we took out.
-            if culprit || sound {
-                self.bad_table(path, table.span(), &error);
+            let span = error.span().unwrap_or(table.span());
+            let culprit =
+                table.get_ref().iter().find_map(|entry| Some((entry.0.clone(), path_to(&span, entry)?)));
+            // An error of the table as a whole may be caused by a key that was removed.
+            if culprit.is_some() || sound {
+                let inner = culprit.as_ref().map_or("", |(_, inner)| inner);
+                self.bad_table(format!("{path}{inner}"), span, error.message());
             }
-            if !culprit {
-                return None;
-            }
+            table.get_mut().remove(&culprit?.0);
             sound = false;
         }
     }
 
-    fn bad_table(&mut self, table: &str, whole: Range<usize>, error: &TableError) {
-        let message = error.inner().message();
-        let mut key = table.to_owned();
-        for segment in error.path().iter() {
-            match segment {
-                Segment::Seq { index } => key.push_str(&format!("[{index}]")),
-                Segment::Map { key: name } | Segment::Enum { variant: name } => {
-                    key.push_str(&format!(".{name}"));
-                }
-                Segment::Unknown => {}
-            }
-        }
-        let what = match message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`')) {
+    fn bad_table(&mut self, mut key: String, span: Range<usize>, message: &str) {
+        let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+        let what = match missing {
             Some(field) => {
                 key.push_str(&format!(".{field}"));
                 "is missing".to_owned()
             }
             None => plain(message),
         };
-        self.error(error.inner().span().unwrap_or(whole), &key, what);
+        self.error(span, &key, what);
     }
 
     fn error(&mut self, at: Range<usize>, key: &str, what: String) {
@@ -180,5 +167,26 @@ impl<'t> Reader<'t> {
         let line = 1 + before.filter(|byte| **byte == b'\n').count();
         let file = self.file.to_owned();
         self.errors.push(ConfigError { file, line: Some(line), key: key.to_owned(), what });
+    }
+}
+
+/// Path to the key or value at this place in the text, such as `.offer.times[1]`, if it is in this entry of a table.
+fn path_to(
+    place: &Range<usize>,
+    (key, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>),
+) -> Option<String> {
+    let inner = if key.span() == *place { Some(String::new()) } else { path_within(place, value) };
+    Some(format!(".{}{}", key.get_ref(), inner?))
+}
+
+fn path_within(place: &Range<usize>, value: &Spanned<DeValue<'_>>) -> Option<String> {
+    if value.span() == *place {
+        return Some(String::new());
+    }
+    let in_list = |(at, value): (usize, &Spanned<_>)| Some(format!("[{at}]{}", path_within(place, value)?));
+    match value.get_ref() {
+        DeValue::Table(table) => table.iter().find_map(|entry| path_to(place, entry)),
+        DeValue::Array(list) => list.iter().enumerate().find_map(in_list),
+        _ => None,
     }
 }
