@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use divan::{Bencher, counter::ItemsCount};
-use zeitnot_rules::{Game, chess::Chess, perft};
+use zeitnot_rules::{chess::Chess, perft};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";

@@ -4,7 +4,7 @@ use std::{fs, io::Write, path::PathBuf};
 
 use zeitnot_arena::matches::openings::{Openings, Recipe};
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
-use zeitnot_rules::{Game, GameKind, UnknownGame, chess};
+use zeitnot_rules::{GameKind, UnknownGame, chess};
 
 use super::{CliError, print};
 
@@ -91,8 +91,8 @@ struct Usual<'a>(&'a Args);
 impl PlayVisitor for Usual<'_> {
     type Out = Result<Vec<String>, CliError>;
 
-    fn visit<G: Playable>(self) -> Self::Out {
-        self.0.make(|_: &mut fastrand::Rng| G::start())
+    fn visit<G: Playable>(self, start: G) -> Self::Out {
+        self.0.make(|_: &mut fastrand::Rng| start.clone())
     }
 }
 

@@ -47,8 +47,11 @@ struct Count {
 impl Visitor for Count {
     type Out = Result<(), CliError>;
 
-    fn visit<G: Tactics>(self) -> Self::Out {
-        let root: G = self.position.as_deref().map_or_else(|| Ok(G::start()), G::parse)?;
+    fn visit<G: Tactics>(self, start: G) -> Self::Out {
+        let root = match &self.position {
+            Some(text) => start.parse_position(text)?,
+            None => start,
+        };
         print(|out| divide(&root, self.depth, out))
     }
 }

@@ -30,7 +30,7 @@ fn decide<G: Playable>(thinker: &mut dyn Thinker<G>, line: &GameHistory<G>, node
     let limits = Limits { nodes: Some(nodes), ..Limits::default() };
     let (best, _) = think_now(thinker, line, &limits);
     let mv = now.unpack(best.mv).filter(|mv| now.moves().contains(mv));
-    (mv.unwrap_or_else(|| panic!("{}: an illegal move in {}", G::NAME, now.print())), best)
+    (mv.unwrap_or_else(|| panic!("{}: an illegal move in {}", now.kind().name(), now.print())), best)
 }
 
 /// Plays against random moves, each side in turn; tells wins, draws and losses.
@@ -44,14 +44,16 @@ struct Matches {
 impl PlayVisitor for Matches {
     type Out = [usize; 3];
 
-    fn visit<G: Playable>(self) -> [usize; 3] {
+    fn visit<G: Playable>(self, start: G) -> [usize; 3] {
+        let name = start.kind().name();
         let mut search = search::<G>();
         let mut tally = [0; 3];
         for game in 0..self.games {
             search.new_game();
             let ours = if game % 2 == 0 { Color::White } else { Color::Black };
             let fen = self.shuffled.then(|| chess960_start(&mut fastrand::Rng::with_seed(game as u64)));
-            let mut line = GameHistory::new(fen.map_or_else(G::start, |fen| G::parse(&fen).unwrap()));
+            let mut line =
+                GameHistory::new(fen.map_or(start.clone(), |fen| start.parse_position(&fen).unwrap()));
             while line.outcome() == Outcome::Ongoing && line.moves().len() < 600 {
                 let (mv, _) = match line.now().side_to_move() == ours {
                     true => decide(&mut *search, &line, self.nodes),
@@ -65,7 +67,7 @@ impl PlayVisitor for Matches {
                 _ => 1,
             };
             if result > 0 {
-                println!("{}: {} after {}", G::NAME, line.now().print(), line.moves().len());
+                println!("{name}: {} after {}", line.now().print(), line.moves().len());
             }
             tally[result] += 1;
         }
@@ -110,14 +112,15 @@ struct Win {
 impl PlayVisitor for Win {
     type Out = ();
 
-    fn visit<G: Playable>(self) {
-        let mut line = GameHistory::new(G::parse(self.fen).unwrap());
+    fn visit<G: Playable>(self, start: G) {
+        let name = start.kind().name();
+        let mut line = GameHistory::new(start.parse_position(self.fen).unwrap());
         let us = line.now().side_to_move();
         let mut search = search::<G>();
         let (mv, best) = decide(&mut *search, &line, 30_000);
         let text = line.now().write(mv);
-        assert!(self.mv.is_none_or(|mv| mv == text.as_str()), "{} {}: {text}", G::NAME, self.fen);
-        assert!(best.score.mate_moves().is_some_and(|moves| moves > 0), "{} {}: {best:?}", G::NAME, self.fen);
+        assert!(self.mv.is_none_or(|mv| mv == text.as_str()), "{name} {}: {text}", self.fen);
+        assert!(best.score.mate_moves().is_some_and(|moves| moves > 0), "{name} {}: {best:?}", self.fen);
         line.play(mv);
         while line.outcome() == Outcome::Ongoing && line.moves().len() < 20 {
             let (mv, _) = match line.now().side_to_move() == us {
@@ -126,7 +129,7 @@ impl PlayVisitor for Win {
             };
             line.play(mv);
         }
-        assert_eq!(line.outcome(), Outcome::Win(us, self.reason), "{} {}", G::NAME, self.fen);
+        assert_eq!(line.outcome(), Outcome::Win(us, self.reason), "{name} {}", self.fen);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::{fs, path::Path};
 
-use zeitnot_rules::{Game, chess::Chess, perft};
+use zeitnot_rules::{chess::Chess, perft};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 

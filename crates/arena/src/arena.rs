@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use time::OffsetDateTime;
 use tokio::{sync::broadcast, task::JoinSet};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use zeitnot_rules::chess::Chess;
 
 use crate::{
     config::Config,
@@ -70,7 +71,11 @@ impl Arena {
         let news = news::channel();
         let (mut handles, mut tournaments) = (Vec::new(), Vec::new());
         for tournament in config.tournament {
-            let openings = tournament.openings.as_deref().map(openings::load).transpose()?;
+            let openings = tournament
+                .openings
+                .as_deref()
+                .map(|path| openings::load(path, &Chess::start()))
+                .transpose()?;
             let (store, writer) = store::Store::open(
                 &config.games,
                 tournament.name.as_str(),

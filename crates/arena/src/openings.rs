@@ -2,15 +2,15 @@
 
 use std::{fs, path::Path};
 
-use zeitnot_rules::Game;
+use zeitnot_rules::{Game, GameError};
 
 use crate::error::ArenaError;
 
-/// Reads the positions of a file. Empty lines and those that begin with `#` are skipped.
+/// Reads the positions of a file, in the game of `start`. Empty lines and those that begin with `#` are skipped.
 ///
 /// # Errors
 /// [`ArenaError::Openings`] if there is no such file, [`ArenaError::Opening`] with the line that is wrong.
-pub fn load<G: Game>(path: &Path) -> Result<Vec<G>, ArenaError> {
+pub fn load<G: Game>(path: &Path, start: &G) -> Result<Vec<G>, ArenaError> {
     let text =
         fs::read_to_string(path).map_err(|source| ArenaError::Openings { path: path.to_owned(), source })?;
     let wrong = |line, why: String| ArenaError::Opening { path: path.to_owned(), line, why };
@@ -19,7 +19,7 @@ pub fn load<G: Game>(path: &Path) -> Result<Vec<G>, ArenaError> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let position: G = read(line).map_err(|error| wrong(number, error.to_string()))?;
+        let position = read(line, start).map_err(|error| wrong(number, error.to_string()))?;
         if position.outcome().is_over() {
             return Err(wrong(number, "the game is over there already".into()));
         }
@@ -32,10 +32,10 @@ pub fn load<G: Game>(path: &Path) -> Result<Vec<G>, ArenaError> {
 }
 
 /// Reads a FEN, or the four fields of an EPD with operations behind them.
-fn read<G: Game>(line: &str) -> Result<G, zeitnot_rules::GameError> {
-    G::parse(line).or_else(|error| {
+fn read<G: Game>(line: &str, start: &G) -> Result<G, GameError> {
+    start.parse_position(line).or_else(|error| {
         let fields: Vec<_> = line.split_whitespace().take(4).collect();
-        G::parse(&fields.join(" ")).map_err(|_| error)
+        start.parse_position(&fields.join(" ")).map_err(|_| error)
     })
 }
 
@@ -49,7 +49,7 @@ mod tests {
     fn load_text(text: &str) -> Result<Vec<Chess>, ArenaError> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        load(file.path())
+        load(file.path(), &Chess::start())
     }
 
     #[test]

@@ -359,8 +359,11 @@ struct Opening<'b> {
 impl PlayVisitor for Opening<'_> {
     type Out = Result<Seat, GameError>;
 
-    fn visit<G: Playable>(self) -> Self::Out {
-        let root = self.info.start.as_deref().map_or_else(|| Ok(G::start()), G::parse)?;
+    fn visit<G: Playable>(self, start: G) -> Self::Out {
+        let root = match &self.info.start {
+            Some(text) => start.parse_position(text)?,
+            None => start,
+        };
         let (events, from_protocol) = mpsc::channel(WAITING_EVENTS);
         let (to_protocol, actions) = mpsc::channel(WAITING_ACTIONS);
         let equipment = self.bot.equipment.chosen(&self.info, &root);

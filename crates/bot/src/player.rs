@@ -213,7 +213,7 @@ impl<G: Playable> Player<G> {
 
     /// The server's board against ours. Where they differ the server is right, and history begins anew.
     fn compare(&mut self, text: &str) {
-        match G::parse(text) {
+        match self.line.now().parse_position(text) {
             Ok(board) if board.key() == self.line.now().key() => {}
             Ok(board) if G::HAS_CHANCE => self.line.amend(board),
             Ok(board) => {

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_rules::{Game, GameHistory, chess::Chess};
+use zeitnot_rules::{GameHistory, chess::Chess};
 use zeitnot_wire::uci::nodes_per_second;
 
 use crate::{

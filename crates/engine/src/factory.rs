@@ -2,7 +2,13 @@
 
 use std::{num::NonZeroU16, num::NonZeroUsize, sync::Arc};
 
-use zeitnot_rules::{Game, GameKind, Packed, Tactics, for_each_game};
+use zeitnot_rules::{
+    Game, GameKind, Packed, Tactics,
+    chess::{Chess, VariantPosition},
+    for_each_game,
+    minichess::{Imcs, Mini2023, Mini2026},
+    tuc::Tuc,
+};
 
 use crate::{
     config::{Config, Kind},
@@ -105,7 +111,7 @@ impl EngineFactory {
     pub fn plays<G: Game>(&self, start: &G) -> bool {
         match &self.source {
             Source::Own(_) => true,
-            Source::External(program) => program.plays::<G>(start.is_chess960()),
+            Source::External(program) => program.plays(start.kind(), start.is_chess960()),
         }
     }
 
@@ -236,13 +242,13 @@ pub trait Playable: Tactics {
 pub trait PlayVisitor {
     /// Result of the visit.
     type Out;
-    /// Runs with the type of the game.
-    fn visit<G: Playable>(self) -> Self::Out;
+    /// Runs with the usual start of the game.
+    fn visit<G: Playable>(self, start: G) -> Self::Out;
 }
 
 macro_rules! playable {
-    ($($id:ident => $ty:ty),* $(,)?) => {
-        $(impl Playable for $ty {
+    ($($game:ty),*) => { $(
+        impl Playable for $game {
             // Not generic, so that other crates link to it instead of compiling it again.
             fn thinker(factory: &EngineFactory) -> Box<dyn Thinker<Self>> {
                 factory.make()
@@ -251,12 +257,17 @@ macro_rules! playable {
             fn fallback_move(factory: &EngineFactory, position: &Self) -> Packed {
                 factory.best_by_evaluation(position)
             }
-        })*
+        }
+    )* };
+}
+playable!(Chess, VariantPosition, Imcs, Mini2023, Mini2026, Tuc);
 
-        /// Runs a visitor with the type of this game.
+macro_rules! with_game {
+    ($($kind:ident => $start:expr),* $(,)?) => {
+        /// Runs a visitor with the usual start of this game.
         pub fn with_game<V: PlayVisitor>(game: GameKind, visitor: V) -> V::Out {
-            match game { $(GameKind::$id => visitor.visit::<$ty>()),* }
+            match game { $(GameKind::$kind => visitor.visit($start)),* }
         }
     };
 }
-for_each_game!(playable);
+for_each_game!(with_game);

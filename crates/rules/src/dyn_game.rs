@@ -7,8 +7,9 @@ use crate::{
     error::GameError,
     game::{Game, MoveText, Outcome},
     history::GameHistory,
-    kind::{GameKind, Visitor},
+    kind::GameKind,
     tactics::Tactics,
+    visitor::Visitor,
 };
 
 /// A [`GameHistory`] with its type erased.
@@ -115,8 +116,11 @@ struct Start<'t>(Option<&'t str>);
 
 impl Visitor for Start<'_> {
     type Out = Result<DynGame, GameError>;
-    fn visit<G: Tactics>(self) -> Self::Out {
-        Ok(self.0.map_or_else(|| Ok(G::start()), G::parse)?.into())
+    fn visit<G: Tactics>(self, start: G) -> Self::Out {
+        Ok(match self.0 {
+            Some(text) => start.parse_position(text)?.into(),
+            None => start.into(),
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::{fmt, hash::Hash};
 
 use arrayvec::{ArrayString, ArrayVec};
 
-use crate::{color::Color, error::GameError};
+use crate::{color::Color, error::GameError, kind::GameKind};
 
 /// The state of a game by its rules.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -76,8 +76,6 @@ pub struct Key(pub u64);
 
 /// A position of one game and the rules that hold in it. Cheap to clone (copy-make).
 pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
-    /// The name in configurations.
-    const NAME: &'static str;
     /// Whether the server decides parts of the game by chance. Its reports of the position are then taken over as they
     /// are.
     const HAS_CHANCE: bool = false;
@@ -86,25 +84,28 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
     /// One move; meaningful only in the position it was made for.
     type Move: Copy + Eq + fmt::Debug + Send + Sync + 'static;
 
-    /// The usual start of a game.
-    fn start() -> Self;
+    /// The game that this is a position of.
+    fn kind(&self) -> GameKind;
 
-    /// Reads a position in the game's own text form (for chess a FEN).
+    /// The usual start of this game.
+    fn start_position(&self) -> Self;
+
+    /// Reads a position of this game in its own text form (for chess a FEN).
     ///
     /// # Errors
     /// [`GameError::Position`] with the reason.
-    fn parse(position: &str) -> Result<Self, GameError>;
+    fn parse_position(&self, text: &str) -> Result<Self, GameError>;
 
-    /// Like [`Game::parse`], with castling written as in Chess960 even where the position could be one of standard
-    /// chess.
+    /// Like [`Game::parse_position`], with castling written as in Chess960 even where the position could be one of
+    /// standard chess.
     ///
     /// # Errors
-    /// As [`Game::parse`].
-    fn parse_chess960(position: &str) -> Result<Self, GameError> {
-        Self::parse(position)
+    /// As [`Game::parse_position`].
+    fn parse_chess960_position(&self, text: &str) -> Result<Self, GameError> {
+        self.parse_position(text)
     }
 
-    /// Writes the position; [`Game::parse`] reads it back.
+    /// Writes the position; [`Game::parse_position`] reads it back.
     fn print(&self) -> String;
 
     /// The side to move.

@@ -1,44 +1,15 @@
-//! The list of games, and the way from a name to a type.
+//! The list of games and their names.
 
 use std::str::FromStr;
 
-use crate::{error::shorten, game::Game, tactics::Tactics};
-
-/// Calls a macro with a row for each game, `Name => type`.
-#[macro_export]
-macro_rules! for_each_game {
-    ($callback:ident) => {
-        $callback! {
-            Chess => $crate::chess::Chess,
-            MinichessImcs => $crate::minichess::Imcs,
-            Minichess2023 => $crate::minichess::Mini2023,
-            Minichess2026 => $crate::minichess::Mini2026,
-            Tuc => $crate::tuc::Tuc,
-            Crazyhouse => $crate::chess::Crazyhouse,
-            Atomic => $crate::chess::Atomic,
-            Antichess => $crate::chess::Antichess,
-            Horde => $crate::chess::Horde,
-            KingOfTheHill => $crate::chess::KingOfTheHill,
-            RacingKings => $crate::chess::RacingKings,
-            ThreeCheck => $crate::chess::ThreeCheck,
-        }
-    };
-}
-
-/// A function that is generic over the game, called by [`GameKind::with`].
-pub trait Visitor {
-    /// The result of the visit.
-    type Out;
-    /// Runs with the type of the game.
-    fn visit<G: Tactics>(self) -> Self::Out;
-}
+use crate::error::shorten;
 
 macro_rules! kinds {
-    ($($kind:ident => $ty:ty),* $(,)?) => {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
         /// A game, by its rules.
         #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
         pub enum GameKind {
-            $(#[doc = concat!("[`", stringify!($ty), "`]")] $kind),*
+            $($(#[$doc])* $kind),*
         }
 
         impl GameKind {
@@ -46,28 +17,46 @@ macro_rules! kinds {
             pub const ALL: &[GameKind] = &[$(GameKind::$kind),*];
 
             /// The name in configurations.
-            pub fn name(self) -> &'static str {
-                match self { $(GameKind::$kind => <$ty as Game>::NAME),* }
-            }
-
-            /// Runs a visitor with this game's type.
-            pub fn with<V: Visitor>(self, visitor: V) -> V::Out {
-                match self { $(GameKind::$kind => visitor.visit::<$ty>()),* }
+            pub const fn name(self) -> &'static str {
+                match self { $(GameKind::$kind => $name),* }
             }
         }
     };
 }
-for_each_game!(kinds);
+
+kinds! {
+    /// Standard chess and Chess960.
+    Chess = "chess",
+    /// MiniChess on the Internet MiniChess Server.
+    MinichessImcs = "minichess-imcs",
+    /// MiniChess of the NTHU course of 2023.
+    Minichess2023 = "minichess-2023",
+    /// MiniChess of the NTHU course of 2026.
+    Minichess2026 = "minichess-2026",
+    /// TUC-Chess.
+    Tuc = "tuc",
+    /// Chess with captured pieces to drop.
+    Crazyhouse = "crazyhouse",
+    /// Chess with captures that explode.
+    Atomic = "atomic",
+    /// Chess that is won by losing all pieces.
+    Antichess = "antichess",
+    /// Chess of many pawns against an army.
+    Horde = "horde",
+    /// Chess that a king in the center wins.
+    KingOfTheHill = "king-of-the-hill",
+    /// A race of the kings to the last rank.
+    RacingKings = "racing-kings",
+    /// Chess that the third check wins.
+    ThreeCheck = "three-check",
+}
 
 impl FromStr for GameKind {
     type Err = UnknownGame;
 
     fn from_str(name: &str) -> Result<Self, UnknownGame> {
-        GameKind::ALL
-            .iter()
-            .copied()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| UnknownGame(shorten(name)))
+        let kind = GameKind::ALL.iter().copied().find(|kind| kind.name() == name);
+        kind.ok_or_else(|| UnknownGame(shorten(name)))
     }
 }
 

@@ -28,14 +28,16 @@ mod small;
 mod tactics;
 mod time_control;
 pub mod tuc;
+mod visitor;
 
 pub use color::{ByColor, Color};
 pub use dyn_game::DynGame;
 pub use error::GameError;
 pub use game::{Game, Key, MAX_MOVES, MoveText, Moves, Outcome, Packed, Reason};
 pub use history::GameHistory;
-pub use kind::{GameKind, UnknownGame, Visitor};
+pub use kind::{GameKind, UnknownGame};
 pub use perft::perft;
 pub use result::GameResult;
 pub use tactics::{KINDS, PieceTo, SQUARES, Tactics};
 pub use time_control::{BadTimeControl, Speed, TimeControl};
+pub use visitor::Visitor;

@@ -142,14 +142,14 @@ struct Run<'a>(&'a Args);
 impl PlayVisitor for Run<'_> {
     type Out = Result<(), CliError>;
 
-    fn visit<G: Playable>(self) -> Self::Out {
+    fn visit<G: Playable>(self, start: G) -> Self::Out {
         let Run(args) = self;
         let lines = MultiProgress::new();
         // What goes wrong with engines stands in the score.
         let _log = log::start(&log::Config::silent(), &lines);
         let sprt = args.sprt()?;
-        let openings = args.openings::<G>()?;
-        let roster = Roster::open::<G>(args, &openings)?;
+        let openings = args.openings(&start)?;
+        let roster = Roster::open(args, &openings)?;
         let book = match &args.openings {
             Some(path) => path.display().to_string(),
             None => "our own openings".to_owned(),
@@ -248,11 +248,11 @@ impl Args {
         Ok(Some(Sprt { elo0: *elo0, elo1: *elo1, error: self.error, model }))
     }
 
-    fn openings<G: Playable>(&self) -> Result<Vec<G>, CliError> {
+    fn openings<G: Playable>(&self, start: &G) -> Result<Vec<G>, CliError> {
         let mut openings = match &self.openings {
-            Some(path) => arena::openings::load(path)?,
+            Some(path) => arena::openings::load(path, start)?,
             None if self.variant == GameKind::Chess => {
-                BALANCED.lines().map(G::parse).collect::<Result<Vec<_>, _>>()?
+                BALANCED.lines().map(|line| start.parse_position(line)).collect::<Result<Vec<_>, _>>()?
             }
             None => {
                 return Err(CliError::Usage(format!(

@@ -43,9 +43,8 @@ impl Roster {
         let usual = args.effort()?;
         let (first, second) = (Spec::parse(first)?, Spec::parse(second)?);
         let chess960 = openings.iter().any(Game::is_chess960);
-        let mut roster = Roster {
-            entries: [first.open::<G>(args, usual, chess960)?, second.open::<G>(args, usual, chess960)?],
-        };
+        let mut roster =
+            Roster { entries: [first.open(args, usual, chess960)?, second.open(args, usual, chess960)?] };
         let [first, second] = &mut roster.entries;
         if first.name == second.name {
             first.name.push_str("-1");
@@ -125,7 +124,7 @@ impl Spec {
         Ok(())
     }
 
-    fn open<G: Playable>(self, args: &Args, usual: Effort, chess960: bool) -> Result<Entry, CliError> {
+    fn open(self, args: &Args, usual: Effort, chess960: bool) -> Result<Entry, CliError> {
         let effort = self.effort.unwrap_or(usual);
         let (engine, own_name) = match self.engine(args)? {
             Named::Own(config) => (self.ours(config)?, self.who.clone()),
@@ -142,9 +141,10 @@ impl Spec {
                     )));
                 }
                 let title = tried.program.title().to_owned();
-                if !tried.program.plays::<G>(chess960) {
+                if !tried.program.plays(args.variant, chess960) {
                     let chess960 = if chess960 { " as Chess960" } else { "" };
-                    return Err(CliError::Engine(format!("{title} does not play {}{chess960}", G::NAME)));
+                    let game = args.variant.name();
+                    return Err(CliError::Engine(format!("{title} does not play {game}{chess960}")));
                 }
                 if matches!(effort, Effort::Nodes(_)) && config.protocol == Protocol::Xboard {
                     let text = format!("{title} cannot count nodes in xboard's protocol: give it a clock");

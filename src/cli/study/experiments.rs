@@ -128,7 +128,7 @@ pub(super) fn mcts(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, C
         0 => None,
         lead => Some(if lead > 0 { Color::White } else { Color::Black }),
     };
-    rows.extend(matches(settings, &pairs, &openings::random(), 200, leader, bar)?);
+    rows.extend(matches(settings, &pairs, &openings::random(&Tuc::start()), 200, leader, bar)?);
     Ok(rows)
 }
 
@@ -158,12 +158,13 @@ fn matches<G: Playable>(
     bar: &ProgressBar,
 ) -> Result<Vec<Row>, OutOfMemory> {
     let games = settings.games();
+    let game = openings.first().map_or("", |opening| opening.now().kind().name());
     bar.inc_length((games * pairs.len()) as u64);
     let row = |&players: &[Player; 2]| {
         let tally = Match { players, openings, games, longest, leader }.play(bar)?;
         let [first, second] = players;
         Ok(Row {
-            position: format!("{games} games of {}", G::NAME),
+            position: format!("{games} games of {game}"),
             who: format!("{first} against {second}"),
             finding: tally.to_string(),
             ..Row::default()

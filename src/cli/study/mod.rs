@@ -14,7 +14,7 @@ use std::{
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use zeitnot_rules::{Game, chess::Chess};
+use zeitnot_rules::chess::Chess;
 
 use super::{CliError, print};
 

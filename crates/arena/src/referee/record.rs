@@ -24,7 +24,8 @@ pub struct GameRecord {
 impl GameRecord {
     /// Takes the record of a game; one that still goes on counts as aborted.
     pub fn new<G: Game>(referee: Referee<GameHistory<G>>, began: OffsetDateTime) -> GameRecord {
-        let fen = Some(referee.board().root().print()).filter(|fen| *fen != G::start().print());
+        let root = referee.board().root();
+        let fen = Some(root.print()).filter(|fen| *fen != root.start_position().print());
         let ending = referee.ending().unwrap_or(Ending { result: None, cause: Cause::Aborted });
         GameRecord { began, fen, plies: referee.into_plies(), ending }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use zeitnot_rules::{ByColor, Color, DynGame, Game, GameHistory, GameKind, GameResult, Reason, chess::Chess};
+use zeitnot_rules::{ByColor, Color, DynGame, GameHistory, GameKind, GameResult, Reason, chess::Chess};
 use zeitnot_wire::uci::UciScore;
 
 use super::*;

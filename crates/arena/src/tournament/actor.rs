@@ -9,7 +9,7 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval},
 };
 use tokio_util::sync::CancellationToken;
-use zeitnot_rules::{ByColor, Color, Game as _, chess::Chess};
+use zeitnot_rules::{ByColor, Color, chess::Chess};
 
 use super::{
     config::TournamentConfig,

@@ -208,7 +208,7 @@ impl Cache {
     /// What to make of this position with a budget that buys so many nodes.
     pub fn consult<G: Playable>(&self, line: &GameHistory<G>, price: u64) -> Advice {
         let Some(shared) = &self.shared else { return Advice::Nothing };
-        let at = (G::NAME, line.now().key().0);
+        let at = (line.now().kind().name(), line.now().key().0);
         let Some(entry) = shared.memory.get(&at) else { return shared.clone().miss(at) };
         let present = Present { engine: self.engine, effort: shared.effort.of(price) };
         let verdict = verdict::judge(&entry, line, present);
@@ -237,7 +237,7 @@ impl Cache {
         if line.repetitions() > 0 || now.reversible_plies() > verdict::FAR_FROM_FIFTY {
             return;
         }
-        let at = (G::NAME, now.key().0);
+        let at = (now.kind().name(), now.key().0);
         let hours = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() / 3600);
         let entry = Entry { found, engine: self.engine, hour: u32::try_from(hours).unwrap_or(u32::MAX) };
         let known = shared.memory.get(&at);

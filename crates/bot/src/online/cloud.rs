@@ -1,6 +1,6 @@
 //! What other people's engines found: `GET /api/cloud-eval`.
 
-use zeitnot_rules::{Color, Game, chess::Chess};
+use zeitnot_rules::{Color, Game, GameKind, chess::Chess};
 use zeitnot_seat::{Eval, EvalScore};
 use zeitnot_wire::{Message, WireError, lichess::CloudEval};
 
@@ -22,7 +22,7 @@ pub(super) fn query(
 /// What Lichess calls this game; Chess960 is another one there as long as somebody can castle.
 fn variant(question: &Question) -> Option<&'static str> {
     match question.game {
-        Chess::NAME => {
+        GameKind::Chess => {
             let is_960 = Chess::parse(&question.fen).is_ok_and(|chess| chess.is_chess960());
             Some(if is_960 { "chess960" } else { "standard" })
         }
@@ -54,7 +54,7 @@ mod tests {
     fn question(fen: &str, plies: usize) -> Question {
         let side = if fen.contains(" w ") { Color::White } else { Color::Black };
         let time = Duration::from_secs(9);
-        Question { game: Chess::NAME, fen: fen.into(), side, men: 32, plies, left: None, time }
+        Question { game: GameKind::Chess, fen: fen.into(), side, men: 32, plies, left: None, time }
     }
 
     const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(asked(START, 10), None);
         let shuffled = "nrbbqknr/pppppppp/8/8/8/8/PPPPPPPP/NRBBQKNR w HBhb - 0 1";
         assert_eq!(asked(shuffled, 0), Some(("api/cloud-eval", "chess960".into())));
-        let other = Question { game: "minichess", ..question(START, 0) };
+        let other = Question { game: GameKind::MinichessImcs, ..question(START, 0) };
         assert!(query(&Cloud::default(), &other).is_none());
     }
 

@@ -1,7 +1,7 @@
 //! What people have played: the opening explorer, of masters, of all, or of one player.
 
 use zeitnot_net::http::ReadUntil;
-use zeitnot_rules::{Color, Game, chess::Chess};
+use zeitnot_rules::{Color, GameKind};
 use zeitnot_wire::{
     Message, WireError,
     lichess::{Explored, ExploredMove, Speed},
@@ -17,7 +17,7 @@ pub(super) fn query(
     question: &Question,
 ) -> Option<(&'static str, Vec<(&'static str, String)>)> {
     // Masters play standard chess, and so do all others by this name.
-    if question.plies >= config.max_ply || question.game != Chess::NAME {
+    if question.plies >= config.max_ply || question.game != GameKind::Chess {
         return None;
     }
     let mut query = vec![("fen", question.fen.clone()), ("moves", MOVES.to_string())];
@@ -100,7 +100,7 @@ mod tests {
 
     fn question(side: Color, plies: usize) -> Question {
         let time = Duration::from_secs(9);
-        Question { game: Chess::NAME, fen: "FEN".into(), side, men: 32, plies, left: None, time }
+        Question { game: GameKind::Chess, fen: "FEN".into(), side, men: 32, plies, left: None, time }
     }
 
     const BODY: &str = r#"{"moves":[{"uci":"e2e4","white":40,"draws":30,"black":30},

@@ -10,7 +10,7 @@ use zeitnot_net::{
     http::BaseUrl,
     secret_file::{self, SecretFileError},
 };
-use zeitnot_rules::Color;
+use zeitnot_rules::{Color, GameKind};
 use zeitnot_seat::Eval;
 use zeitnot_wire::lichess::Token;
 
@@ -57,8 +57,8 @@ impl fmt::Display for Source {
 /// A position, and how much time there is.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The game's name.
-    pub game: &'static str,
+    /// The game.
+    pub game: GameKind,
     /// The position.
     pub fen: String,
     /// Whose move it is.

@@ -5,10 +5,7 @@
 
 use std::cmp::Reverse;
 
-use zeitnot_rules::{
-    Game,
-    chess::{Chess, FIFTY_MOVES},
-};
+use zeitnot_rules::{GameKind, chess::FIFTY_MOVES};
 use zeitnot_seat::{Eval, EvalScore};
 use zeitnot_wire::{
     Message, WireError,
@@ -28,7 +25,7 @@ pub(super) fn query(
 ) -> Option<(&'static str, Vec<(&'static str, String)>)> {
     // No table has positions in which somebody may castle.
     let may_castle = question.field(2) != "-";
-    if question.men > config.max_pieces || may_castle || question.game != Chess::NAME {
+    if question.men > config.max_pieces || may_castle || question.game != GameKind::Chess {
         return None;
     }
     Some(("standard", vec![("fen", question.fen.clone())]))
@@ -212,7 +209,7 @@ mod tests {
     #[test]
     fn asked_about_few_men_without_castling() {
         let asked = |fen: &str, men| {
-            let (game, time) = (Chess::NAME, Duration::from_secs(9));
+            let (game, time) = (GameKind::Chess, Duration::from_secs(9));
             let question =
                 Question { game, fen: fen.into(), side: Color::White, men, plies: 90, left: None, time };
             query(&Tablebase::default(), &question).is_some()

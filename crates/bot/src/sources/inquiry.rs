@@ -74,7 +74,7 @@ impl Inquiry {
         let now = asked.line.now();
         let plies = asked.line.moves().len();
         let question = library.online.is_on().then(|| Question {
-            game: G::NAME,
+            game: now.kind(),
             fen: now.print(),
             side: asked.side,
             men: now.piece_count(),

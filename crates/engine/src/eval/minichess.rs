@@ -59,7 +59,7 @@ impl<R: Rules> Evaluator<MiniChess<R>> for MiniChessEval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zeitnot_rules::{Game, minichess::Imcs};
+    use zeitnot_rules::minichess::Imcs;
 
     #[test]
     fn both_sides_see_the_same_and_a_queen_counts() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zeitnot_rules::{
     Tactics,
-    chess::{Antichess, Atomic, Chess, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck},
+    chess::{Chess, VariantPosition},
     minichess::{Imcs, Mini2023, Mini2026},
     tuc::Tuc,
 };
@@ -61,7 +61,7 @@ impl PartialKeys {
 /// A game that the engine can play: rules with an evaluator.
 #[diagnostic::on_unimplemented(
     message = "no evaluator is named for the game `{Self}`",
-    note = "add a row to `engine_games!` in crates/engine/src/eval/mod.rs"
+    note = "implement `EngineGame` in crates/engine/src/eval/mod.rs"
 )]
 pub trait EngineGame: Tactics {
     /// Its evaluator.
@@ -76,27 +76,34 @@ pub trait EngineGame: Tactics {
 /// Evaluator state of a game.
 pub type State<G> = <<G as EngineGame>::Evaluator as Evaluator<G>>::State;
 
-macro_rules! engine_games {
-    ($($game:ty => $evaluator:ty $([tables: $tables:ident])?),* $(,)?) => { $(
-        impl EngineGame for $game {
-            type Evaluator = $evaluator;
-            $(fn tablebase_probe(endgames: &Tablebases) -> Option<Arc<dyn TablebaseProbe<Self>>> {
-                endgames.$tables.clone().map(|tables| tables as _)
-            })?
-        }
-    )* };
+impl EngineGame for Chess {
+    type Evaluator = ChessEval;
+
+    fn tablebase_probe(endgames: &Tablebases) -> Option<Arc<dyn TablebaseProbe<Self>>> {
+        endgames.chess.clone().map(|tables| tables as _)
+    }
 }
-engine_games! {
-    Chess => ChessEval [tables: chess],
-    Imcs => MiniChessEval,
-    Mini2023 => MiniChessEval,
-    Mini2026 => MiniChessEval,
-    Tuc => TucEval,
-    Crazyhouse => VariantEval,
-    Atomic => VariantEval [tables: atomic],
-    Antichess => VariantEval [tables: antichess],
-    Horde => VariantEval,
-    KingOfTheHill => VariantEval,
-    RacingKings => VariantEval,
-    ThreeCheck => VariantEval,
+
+impl EngineGame for VariantPosition {
+    type Evaluator = VariantEval;
+
+    fn tablebase_probe(endgames: &Tablebases) -> Option<Arc<dyn TablebaseProbe<Self>>> {
+        Some(Arc::new(endgames.variants.clone()))
+    }
+}
+
+impl EngineGame for Imcs {
+    type Evaluator = MiniChessEval;
+}
+
+impl EngineGame for Mini2023 {
+    type Evaluator = MiniChessEval;
+}
+
+impl EngineGame for Mini2026 {
+    type Evaluator = MiniChessEval;
+}
+
+impl EngineGame for Tuc {
+    type Evaluator = TucEval;
 }

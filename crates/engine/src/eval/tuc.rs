@@ -66,7 +66,6 @@ impl Evaluator<Tuc> for TucEval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zeitnot_rules::Game;
 
     #[test]
     fn both_sides_see_the_same_and_points_count() {

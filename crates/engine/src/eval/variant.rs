@@ -5,7 +5,7 @@ use shakmaty::{
     variant::{Antichess, Atomic, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck},
 };
 
-use zeitnot_rules::chess::{ChessPosition, ChessRules};
+use zeitnot_rules::chess::{ChessPosition, ChessRules, VariantPosition};
 
 use super::{
     Evaluator,
@@ -21,22 +21,34 @@ const TEMPO: i32 = 10;
 #[derive(Copy, Clone, Debug, Default)]
 pub struct VariantEval;
 
-impl<P: VariantTerms> Evaluator<ChessPosition<P>> for VariantEval {
+impl Evaluator<VariantPosition> for VariantEval {
     type State = ();
 
-    fn refresh(&self, _: &ChessPosition<P>) {}
+    fn refresh(&self, _: &VariantPosition) {}
 
-    fn update(&self, (): &(), _: &ChessPosition<P>, _: Move) {}
+    fn update(&self, (): &(), _: &VariantPosition, _: Move) {}
 
-    fn evaluate(&self, (): &(), position: &ChessPosition<P>) -> Score {
-        let position = position.position();
-        let us = position.turn();
-        Score::cp(position.psqt_balance(us) + position.bonus(us) - position.bonus(!us) + TEMPO)
+    fn evaluate(&self, (): &(), position: &VariantPosition) -> Score {
+        match position {
+            VariantPosition::Crazyhouse(position) => score(position),
+            VariantPosition::Atomic(position) => score(position),
+            VariantPosition::Antichess(position) => score(position),
+            VariantPosition::Horde(position) => score(position),
+            VariantPosition::KingOfTheHill(position) => score(position),
+            VariantPosition::RacingKings(position) => score(position),
+            VariantPosition::ThreeCheck(position) => score(position),
+        }
     }
 }
 
+fn score<P: VariantTerms>(position: &ChessPosition<P>) -> Score {
+    let position = position.position();
+    let us = position.turn();
+    Score::cp(position.psqt_balance(us) + position.bonus(us) - position.bonus(!us) + TEMPO)
+}
+
 /// Evaluation terms of a variant.
-pub trait VariantTerms: ChessRules {
+trait VariantTerms: ChessRules {
     /// Balance of the piece-square tables for this side.
     fn psqt_balance(&self, us: Color) -> i32 {
         tapered(self.board(), us)
@@ -154,7 +166,7 @@ mod tests {
     use zeitnot_rules::{Game, chess as game};
 
     fn score<P: VariantTerms>(fen: &str) -> i32 {
-        VariantEval.evaluate(&(), &ChessPosition::<P>::parse(fen).unwrap()).get()
+        super::score(&ChessPosition::<P>::parse(fen).unwrap()).get()
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl MatchEngine {
     /// [`Fault`] if the engine gives no legal move.
     pub fn think<G: Tactics>(&mut self, task: &Task<'_, G>) -> Result<Answer, Fault> {
         let session = self.session.as_mut().ok_or(Fault::Ended)?;
-        let Some(variant) = self.program.variant::<G>() else {
+        let Some(variant) = self.program.variant(task.game.now().kind()) else {
             let report = Report::default();
             return Ok(Answer { reply: Reply::NoMove, read_at: Instant::now(), report });
         };

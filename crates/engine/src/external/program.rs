@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_rules::{Game, GameHistory, Packed, chess::Chess};
+use zeitnot_rules::{GameHistory, GameKind, Packed, chess::Chess};
 
 use super::{
     config::{Config, Protocol},
@@ -96,7 +96,7 @@ impl Program {
     fn test(&mut self) -> Result<(), Fault> {
         let (mut session, introduction) = self.connect()?;
         self.introduction = introduction;
-        let Some(variant) = self.variant::<Chess>() else { return Ok(()) };
+        let Some(variant) = self.variant(GameKind::Chess) else { return Ok(()) };
         let game = GameHistory::new(Chess::start());
         let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
         let limits = Limits { hard: Some(Instant::now() + TEST_MOVE), ..Limits::default() };
@@ -129,15 +129,15 @@ impl Program {
     }
 
     /// Returns whether it can play this game.
-    pub fn plays<G: Game>(&self, chess960: bool) -> bool {
+    pub fn plays(&self, game: GameKind, chess960: bool) -> bool {
         let knows_chess960 = self.config.protocol == Protocol::Uci && self.introduction.chess960;
-        self.variant::<G>().is_some() && (knows_chess960 || !chess960)
+        self.variant(game).is_some() && (knows_chess960 || !chess960)
     }
 
     /// Its name for this game.
-    pub(super) fn variant<G: Game>(&self) -> Option<&'static str> {
+    pub(super) fn variant(&self, game: GameKind) -> Option<&'static str> {
         let told = &self.introduction.variants;
-        let names = variants::names::<G>(self.config.protocol).iter();
+        let names = variants::names(game, self.config.protocol).iter();
         names.copied().find(|name| told.iter().any(|told| told.eq_ignore_ascii_case(name)))
     }
 

@@ -116,11 +116,11 @@ fn position<G: Tactics>(task: &Task<'_, G>, variant: &str) -> Position {
     };
     let moves = game.moves().iter().map(text).collect();
     let root = game.root().print();
-    let chess960 = game.root().is_chess960();
+    let (usual, chess960) = (game.root().start_position().print(), game.root().is_chess960());
     Position {
         variant: variant.to_owned(),
         chess960,
-        root: (chess960 || root != G::start().print()).then_some(root),
+        root: (chess960 || root != usual).then_some(root),
         moves,
         to_move: game.now().side_to_move(),
     }

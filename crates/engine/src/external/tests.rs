@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_rules::{ByColor, Game, GameHistory, Packed, chess::Chess, minichess::Mini2023};
+use zeitnot_rules::{ByColor, Game, GameHistory, GameKind, Packed, chess::Chess};
 
 use super::{Config, Program, Protocol, thinker::External};
 use crate::{
@@ -335,14 +335,15 @@ fn an_engine_with_a_board_of_its_own_is_told_only_what_is_new() {
 #[test]
 fn what_it_can_play_is_what_it_says() {
     let plain = open(&script(":", ":"));
-    assert!(plain.plays::<Chess>(false) && !plain.plays::<Chess>(true) && !plain.plays::<Mini2023>(false));
+    assert!(plain.plays(GameKind::Chess, false) && !plain.plays(GameKind::Chess, true));
+    assert!(!plain.plays(GameKind::Minichess2023, false));
     let mut config = script(":", ":");
     let options = "echo 'option name UCI_Chess960 type check default false'; echo uciok";
     config.args[1] = config.args[1].replace("echo uciok", options);
-    assert!(open(&config).plays::<Chess>(true));
+    assert!(open(&config).plays(GameKind::Chess, true));
     let only = "echo 'option name UCI_Variant type combo default atomic var atomic'; echo uciok";
     config.args[1] = config.args[1].replace("echo uciok", only);
-    assert!(!open(&config).plays::<Chess>(false));
+    assert!(!open(&config).plays(GameKind::Chess, false));
 }
 
 #[test]

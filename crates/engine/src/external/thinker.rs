@@ -88,7 +88,9 @@ impl<G: Tactics> External<G> {
             }
         }
         let State::Ready(session) = &mut self.state else { return Ok(Report::default()) };
-        let Some(variant) = self.program.variant::<G>() else { return Ok(Report::default()) };
+        let Some(variant) = self.program.variant(task.game.now().kind()) else {
+            return Ok(Report::default());
+        };
         let searched = search(variant, session, task, GRACE);
         match &searched {
             Ok(_) => self.faults = 0,

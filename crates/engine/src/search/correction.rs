@@ -90,7 +90,7 @@ fn index(key: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zeitnot_rules::{Game, chess::Chess};
+    use zeitnot_rules::chess::Chess;
 
     #[test]
     fn errors_are_expected_again_in_positions_alike() {

@@ -15,7 +15,7 @@ use std::{
 use shakmaty::{Chess, Position, variant};
 use shakmaty_syzygy::{Dtz, MaybeRounded, Syzygy, SyzygyError, TableType, Tablebase, Wdl};
 
-use zeitnot_rules::chess::{ChessPosition, ChessRules};
+use zeitnot_rules::chess::{self, VariantPosition};
 
 use super::{SyzygyConfig, TablebaseProbe};
 
@@ -50,8 +50,14 @@ pub enum TablebaseFault {
 #[derive(Clone, Debug)]
 pub struct Tablebases {
     pub(crate) chess: Option<Arc<Tables<Chess>>>,
-    pub(crate) atomic: Option<Arc<Tables<variant::Atomic>>>,
-    pub(crate) antichess: Option<Arc<Tables<variant::Antichess>>>,
+    pub(crate) variants: VariantTables,
+}
+
+/// Opened tablebases of the variants.
+#[derive(Clone, Debug)]
+pub(crate) struct VariantTables {
+    atomic: Option<Arc<Tables<variant::Atomic>>>,
+    antichess: Option<Arc<Tables<variant::Antichess>>>,
 }
 
 impl Tablebases {
@@ -75,8 +81,8 @@ impl Tablebases {
             }
         }
         let Some(folder) = config.folders.first() else { return Ok(None) };
-        let (chess, atomic, antichess) = (Tables::of(&files)?, Tables::of(&files)?, Tables::of(&files)?);
-        let endgames = Tablebases { chess, atomic, antichess };
+        let variants = VariantTables { atomic: Tables::of(&files)?, antichess: Tables::of(&files)? };
+        let endgames = Tablebases { chess: Tables::of(&files)?, variants };
         if endgames.counts().is_empty() {
             return Err(TablebaseError { path: folder.clone(), fault: TablebaseFault::NoWdl });
         }
@@ -85,11 +91,19 @@ impl Tablebases {
 
     /// Each game with its numbers of WDL and DTZ tables and the most pieces.
     fn counts(&self) -> Vec<(&'static str, [usize; 2], usize)> {
-        let chess = self.chess.iter().map(|tables| ("chess", tables.counts, tables.base.max_pieces()));
-        let atomic = self.atomic.iter().map(|tables| ("atomic", tables.counts, tables.base.max_pieces()));
-        let antichess = self.antichess.iter();
-        let antichess = antichess.map(|tables| ("antichess", tables.counts, tables.base.max_pieces()));
-        chess.chain(atomic).chain(antichess).collect()
+        fn row<P: Position + Clone + Syzygy>(
+            game: &'static str,
+            tables: Option<&Arc<Tables<P>>>,
+        ) -> Option<(&'static str, [usize; 2], usize)> {
+            tables.map(|tables| (game, tables.counts, tables.base.max_pieces()))
+        }
+        let VariantTables { atomic, antichess } = &self.variants;
+        let rows = [
+            row("chess", self.chess.as_ref()),
+            row("atomic", atomic.as_ref()),
+            row("antichess", antichess.as_ref()),
+        ];
+        rows.into_iter().flatten().collect()
     }
 }
 
@@ -207,16 +221,44 @@ fn begins_with(path: &Path, magic: [u8; 4]) -> io::Result<bool> {
     }
 }
 
-impl<P: ChessRules + Syzygy> TablebaseProbe<ChessPosition<P>> for Tables<P> {
-    fn max_pieces(&self) -> usize {
+impl TablebaseProbe<chess::Chess> for Tables<Chess> {
+    fn max_pieces(&self, _: &chess::Chess) -> usize {
         self.base.max_pieces()
     }
 
-    fn wdl(&self, position: &ChessPosition<P>) -> Option<Wdl> {
-        Tables::wdl(self, position.position())
+    fn wdl(&self, position: &chess::Chess) -> Option<Wdl> {
+        self.wdl(position.position())
     }
 
-    fn dtz(&self, position: &ChessPosition<P>) -> Option<i32> {
-        Tables::dtz(self, position.position())
+    fn dtz(&self, position: &chess::Chess) -> Option<i32> {
+        self.dtz(position.position())
+    }
+}
+
+impl TablebaseProbe<VariantPosition> for VariantTables {
+    fn max_pieces(&self, position: &VariantPosition) -> usize {
+        match position {
+            VariantPosition::Atomic(_) => self.atomic.as_ref().map_or(0, |tables| tables.base.max_pieces()),
+            VariantPosition::Antichess(_) => {
+                self.antichess.as_ref().map_or(0, |tables| tables.base.max_pieces())
+            }
+            _ => 0,
+        }
+    }
+
+    fn wdl(&self, position: &VariantPosition) -> Option<Wdl> {
+        match position {
+            VariantPosition::Atomic(position) => self.atomic.as_ref()?.wdl(position.position()),
+            VariantPosition::Antichess(position) => self.antichess.as_ref()?.wdl(position.position()),
+            _ => None,
+        }
+    }
+
+    fn dtz(&self, position: &VariantPosition) -> Option<i32> {
+        match position {
+            VariantPosition::Atomic(position) => self.atomic.as_ref()?.dtz(position.position()),
+            VariantPosition::Antichess(position) => self.antichess.as_ref()?.dtz(position.position()),
+            _ => None,
+        }
     }
 }

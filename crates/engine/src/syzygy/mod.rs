@@ -45,8 +45,8 @@ impl Default for SyzygyConfig {
 
 /// Tablebases of one game, probed by all search threads at once.
 pub trait TablebaseProbe<G: Game>: Send + Sync {
-    /// Largest number of pieces covered.
-    fn max_pieces(&self) -> usize;
+    /// Largest number of pieces covered in the game of this position.
+    fn max_pieces(&self, position: &G) -> usize;
 
     /// Result for the side to move if the last move was a capture or a pawn move; `None` if unknown.
     fn wdl(&self, position: &G) -> Option<Wdl>;
@@ -72,20 +72,23 @@ impl<G> Clone for LimitedProbe<G> {
 impl<G: Tactics> LimitedProbe<G> {
     /// Probes within the configured limits.
     pub fn new(probe: Arc<dyn TablebaseProbe<G>>, config: &SyzygyConfig) -> Self {
-        LimitedProbe {
-            max_pieces: probe.max_pieces().min(config.max_pieces),
-            depth: config.min_depth.into(),
-            probe,
-        }
+        LimitedProbe { max_pieces: config.max_pieces, depth: config.min_depth.into(), probe }
+    }
+
+    fn max_pieces(&self, position: &G) -> usize {
+        self.max_pieces.min(self.probe.max_pieces(position))
     }
 
     /// Returns whether a node may be probed: only right after a capture or pawn move, as WDL ignores the fifty-move
     /// counter.
     pub(super) fn covers(&self, position: &G, depth: i32) -> bool {
-        let men = position.piece_count();
-        men <= self.max_pieces
-            && (men < self.max_pieces || depth >= self.depth)
-            && position.reversible_plies() == 0
+        let pieces = position.piece_count();
+        // First without asking the tables, which few nodes need.
+        if pieces > self.max_pieces || position.reversible_plies() > 0 {
+            return false;
+        }
+        let max_pieces = self.max_pieces(position);
+        pieces < max_pieces || pieces == max_pieces && depth >= self.depth
     }
 
     /// See [`TablebaseProbe::wdl`].
@@ -100,7 +103,7 @@ impl<G: Tactics> LimitedProbe<G> {
         wanted: &[Packed],
         stop: impl Fn() -> bool,
     ) -> Option<RootProbe> {
-        if line.now().piece_count() > self.max_pieces {
+        if line.now().piece_count() > self.max_pieces(line.now()) {
             return None;
         }
         RootProbe::of(&*self.probe, line, wanted, stop)

@@ -47,7 +47,7 @@ fn root(probe: &dyn TablebaseProbe<Chess>, line: &GameHistory<Chess>) -> (Wdl, b
 struct Contrary(usize);
 
 impl TablebaseProbe<Chess> for Contrary {
-    fn max_pieces(&self) -> usize {
+    fn max_pieces(&self, _: &Chess) -> usize {
         self.0
     }
 
@@ -95,7 +95,7 @@ fn search(
 #[test]
 fn the_files_know_the_ends_and_distances_of_three_men() {
     let files = files();
-    assert_eq!(files.max_pieces(), 3);
+    assert_eq!(files.max_pieces(&Chess::start()), 3);
     for (fen, end, distance) in [
         ("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1", Some(Wdl::Win), Some(15)),
         ("8/8/8/3k4/8/8/8/Q3K3 b - - 0 1", Some(Wdl::Loss), Some(-18)),

@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
     use crate::training::Label;
-    use zeitnot_rules::{Game, chess::Chess};
+    use zeitnot_rules::chess::Chess;
 
     #[test]
     fn a_torn_record_is_cut_off_and_the_file_goes_on() {

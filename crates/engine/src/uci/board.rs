@@ -1,6 +1,6 @@
 //! A game and its search thread with the type of the game erased, so that the console is compiled once.
 
-use zeitnot_rules::{Color, Game, GameError, GameHistory, GameKind, Outcome, Packed, chess::Chess};
+use zeitnot_rules::{Color, Game, GameError, GameHistory, GameKind, Outcome, Packed};
 use zeitnot_wire::uci::Info;
 
 use crate::{
@@ -75,10 +75,10 @@ struct Open<'f>(&'f EngineFactory);
 impl PlayVisitor for Open<'_> {
     type Out = Box<dyn Board>;
 
-    fn visit<G: Playable>(self) -> Self::Out {
+    fn visit<G: Playable>(self, start: G) -> Self::Out {
         let factory = self.0.clone();
-        let thread = SearchThread::<G>::new(factory.clone());
-        Box::new(Typed { game: GameHistory::new(G::start()), thread, factory })
+        let thread = SearchThread::new(factory.clone());
+        Box::new(Typed { game: GameHistory::new(start), thread, factory })
     }
 }
 
@@ -90,11 +90,12 @@ struct Typed<G: Playable> {
 
 impl<G: Playable> Board for Typed<G> {
     fn set_up(&mut self, root: Option<&str>, chess960: bool, moves: &[String]) -> Result<(), GameError> {
+        let now = self.game.now();
         let root = match (root, chess960) {
-            (None, false) => G::start(),
-            (None, true) => G::parse_chess960(&G::start().print())?,
-            (Some(text), false) => G::parse(text)?,
-            (Some(text), true) => G::parse_chess960(text)?,
+            (None, false) => now.start_position(),
+            (None, true) => now.parse_chess960_position(&now.start_position().print())?,
+            (Some(text), false) => now.parse_position(text)?,
+            (Some(text), true) => now.parse_chess960_position(text)?,
         };
         let mut game = GameHistory::new(root);
         for text in moves {
@@ -123,7 +124,8 @@ impl<G: Playable> Board for Typed<G> {
     }
 
     fn chess_pieces(&self) -> Option<usize> {
-        (G::NAME == Chess::NAME).then(|| self.game.now().piece_count())
+        let now = self.game.now();
+        (now.kind() == GameKind::Chess).then(|| now.piece_count())
     }
 
     fn read(&self, text: &str) -> Result<Packed, GameError> {

@@ -1,6 +1,7 @@
 //! Standard chess, Chess960 and the variants that Lichess has, on shakmaty.
 //!
 //! One type of position for all, [`ChessPosition`]; the differences between the games are in [`ChessRules`].
+//! [`VariantPosition`] is a position of a variant that is known at run time.
 
 mod captures;
 mod chess960;
@@ -15,9 +16,10 @@ mod rules;
 mod standard;
 #[cfg(test)]
 mod tests;
+mod variant_position;
+mod variant_rules;
 #[cfg(test)]
 mod variant_tests;
-mod variants;
 
 use shakmaty::variant;
 
@@ -25,6 +27,7 @@ pub use chess960::chess960_start;
 pub use compact::NotAPosition;
 pub use position::{Change, ChessPosition};
 pub use rules::{ChessRules, FIFTY_MOVES};
+pub use variant_position::VariantPosition;
 
 /// A legal position of standard chess or of Chess960.
 ///

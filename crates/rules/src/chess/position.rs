@@ -16,6 +16,7 @@ use crate::{
     color::Color,
     error::GameError,
     game::{Game, Key, MoveText, Moves, Outcome, Packed, Reason},
+    kind::GameKind,
     tactics::{PieceTo, Tactics},
 };
 
@@ -75,6 +76,28 @@ fn rights<R: Position>(position: &R) -> Zobrist64 {
 impl<R: ChessRules> ChessPosition<R> {
     pub(super) fn new(position: R) -> Self {
         ChessPosition { key: hash(&position), check: position.is_pressed(), position }
+    }
+
+    /// The usual start of a game.
+    pub fn start() -> Self {
+        ChessPosition::new(R::default())
+    }
+
+    /// Reads a FEN.
+    ///
+    /// # Errors
+    /// [`GameError::Position`] with the reason.
+    pub fn parse(text: &str) -> Result<Self, GameError> {
+        fen::read(text, R::KIND.name()).map(ChessPosition::new)
+    }
+
+    /// Like [`ChessPosition::parse`], with castling written as in Chess960 even where the position could be one of
+    /// standard chess.
+    ///
+    /// # Errors
+    /// As [`ChessPosition::parse`].
+    pub fn parse_chess960(text: &str) -> Result<Self, GameError> {
+        fen::read_as(text, R::KIND.name(), CastlingMode::Chess960).map(ChessPosition::new)
     }
 
     /// The position in shakmaty's terms.
@@ -162,19 +185,22 @@ impl From<Color> for ChessColor {
 }
 
 impl<R: ChessRules> Game for ChessPosition<R> {
-    const NAME: &'static str = R::NAME;
     type Move = Move;
 
-    fn start() -> Self {
-        ChessPosition::new(R::default())
+    fn kind(&self) -> GameKind {
+        R::KIND
     }
 
-    fn parse(text: &str) -> Result<Self, GameError> {
-        fen::read(text, R::NAME).map(ChessPosition::new)
+    fn start_position(&self) -> Self {
+        Self::start()
     }
 
-    fn parse_chess960(text: &str) -> Result<Self, GameError> {
-        fen::read_as(text, R::NAME, CastlingMode::Chess960).map(ChessPosition::new)
+    fn parse_position(&self, text: &str) -> Result<Self, GameError> {
+        Self::parse(text)
+    }
+
+    fn parse_chess960_position(&self, text: &str) -> Result<Self, GameError> {
+        Self::parse_chess960(text)
     }
 
     fn print(&self) -> String {

@@ -5,7 +5,10 @@ use std::fmt::Debug;
 use shakmaty::{FromSetup, Move, Position, Role};
 
 use super::exchange;
-use crate::game::{Moves, Outcome, Reason};
+use crate::{
+    game::{Moves, Outcome, Reason},
+    kind::GameKind,
+};
 
 /// Plies without a capture or a pawn move that make a draw.
 pub const FIFTY_MOVES: u32 = 100;
@@ -14,10 +17,10 @@ pub const FIFTY_MOVES: u32 = 100;
 pub trait ChessRules:
     Position + FromSetup + Default + Clone + Debug + PartialEq + Eq + Send + Sync + 'static
 {
-    /// The game's name in configurations.
-    const NAME: &'static str;
+    /// The game.
+    const KIND: GameKind;
     /// Sets the keys of this game apart: tables hold the positions of all games.
-    const KEY_SALT: u64 = fnv1a(Self::NAME);
+    const KEY_SALT: u64 = fnv1a(Self::KIND.name());
     /// Whether the key follows from the pieces that move, castling rights and en passant.
     const KEY_FOLLOWS_PIECES: bool = false;
     /// Whether there are opening books.

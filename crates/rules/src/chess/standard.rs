@@ -3,10 +3,13 @@
 use shakmaty::{Chess, Move};
 
 use super::{captures, gives_check, rules::ChessRules};
-use crate::game::{Moves, Outcome};
+use crate::{
+    game::{Moves, Outcome},
+    kind::GameKind,
+};
 
 impl ChessRules for Chess {
-    const NAME: &'static str = "chess";
+    const KIND: GameKind = GameKind::Chess;
     const KEY_SALT: u64 = 0;
     const KEY_FOLLOWS_PIECES: bool = true;
     const HAS_BOOKS: bool = true;

@@ -13,7 +13,7 @@ fn counts<R: ChessRules>(fen: &str, counts: &[u64]) {
         if fen.is_empty() { ChessPosition::<R>::start() } else { ChessPosition::<R>::parse(fen).unwrap() };
     for (depth, &count) in (1..).zip(counts) {
         // Of long rows only those depths that are named.
-        assert!(count == 0 || perft(&position, depth) == count, "{} {fen}, depth {depth}", R::NAME);
+        assert!(count == 0 || perft(&position, depth) == count, "{} {fen}, depth {depth}", R::KIND.name());
     }
 }
 
@@ -186,9 +186,13 @@ fn exchanges_are_those_of_each_game() {
         let position = ChessPosition::<R>::parse(fen).unwrap();
         for &(text, gain, value) in rows {
             let mv = position.read(text).unwrap();
-            assert_eq!(position.gain(mv), gain, "{} {fen} {text}", R::NAME);
-            assert!(position.see_ge(mv, value), "{} {fen} {text} wins {value}", R::NAME);
-            assert!(!position.see_ge(mv, value + 2), "{} {fen} {text} wins no more than {value}", R::NAME);
+            assert_eq!(position.gain(mv), gain, "{} {fen} {text}", R::KIND.name());
+            assert!(position.see_ge(mv, value), "{} {fen} {text} wins {value}", R::KIND.name());
+            assert!(
+                !position.see_ge(mv, value + 2),
+                "{} {fen} {text} wins no more than {value}",
+                R::KIND.name()
+            );
         }
     }
     // A knight is lost on one side and won on the other; a promoted queen comes as a pawn.

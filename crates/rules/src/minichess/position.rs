@@ -10,6 +10,7 @@ use crate::{
     color::Color,
     error::GameError,
     game::{Game, Key, MoveText, Moves, Outcome, Packed, Reason},
+    kind::GameKind,
     small::{Exchange, ORTHOGONAL, mix, steps},
     tactics::{PieceTo, Tactics},
 };
@@ -44,6 +45,35 @@ const STEPS: [u64; pieces::SQUARES] = steps::<{ pieces::COLUMNS }, { pieces::SQU
 impl<R: Rules> MiniChess<R> {
     fn new(board: Board, color: Color, plies: u16) -> Self {
         MiniChess { board, color, plies, quiet_plies: 0, rules: PhantomData }
+    }
+
+    /// The usual start of a game.
+    pub fn start() -> Self {
+        Self::new(pieces::start(), Color::White, 0)
+    }
+
+    /// Reads a position.
+    ///
+    /// # Errors
+    /// [`GameError::Position`] with the reason.
+    pub fn parse(text: &str) -> Result<Self, GameError> {
+        let error = |why: &dyn std::fmt::Display| GameError::position(text, R::KIND.name(), why);
+        let mut words = text.split_whitespace();
+        let board = Board::parse(words.next().unwrap_or_default(), "KQRBNPkqrbnp", |_, _| false);
+        let board = board.map_err(|why| error(&why))?;
+        let color = match words.next() {
+            Some("W" | "w" | "0") => Color::White,
+            Some("B" | "b" | "1") => Color::Black,
+            _ => return Err(error(&"expected the side to move, W or B, after the board")),
+        };
+        let number = match words.next().map_or(Ok(1), str::parse::<u16>) {
+            Ok(number @ 1..=10_000) => number,
+            _ => return Err(error(&"expected the number of the move, from 1, as the third word")),
+        };
+        if words.next().is_some() {
+            return Err(error(&"expected only a board, a side and a number"));
+        }
+        Ok(Self::new(board, color, 2 * (number - 1) + color as u16))
     }
 
     /// The pieces.
@@ -108,35 +138,22 @@ impl<R: Rules> MiniChess<R> {
 }
 
 impl<R: Rules> Game for MiniChess<R> {
-    const NAME: &'static str = R::NAME;
     const REPETITION_LIMIT: usize = match R::REPETITION_LIMIT {
         Some(times) => times,
         None => usize::MAX,
     };
     type Move = Move;
 
-    fn start() -> Self {
-        Self::new(pieces::start(), Color::White, 0)
+    fn kind(&self) -> GameKind {
+        R::KIND
     }
 
-    fn parse(text: &str) -> Result<Self, GameError> {
-        let error = |why: &dyn std::fmt::Display| GameError::position(text, Self::NAME, why);
-        let mut words = text.split_whitespace();
-        let board = Board::parse(words.next().unwrap_or_default(), "KQRBNPkqrbnp", |_, _| false);
-        let board = board.map_err(|why| error(&why))?;
-        let color = match words.next() {
-            Some("W" | "w" | "0") => Color::White,
-            Some("B" | "b" | "1") => Color::Black,
-            _ => return Err(error(&"expected the side to move, W or B, after the board")),
-        };
-        let number = match words.next().map_or(Ok(1), str::parse::<u16>) {
-            Ok(number @ 1..=10_000) => number,
-            _ => return Err(error(&"expected the number of the move, from 1, as the third word")),
-        };
-        if words.next().is_some() {
-            return Err(error(&"expected only a board, a side and a number"));
-        }
-        Ok(Self::new(board, color, 2 * (number - 1) + color as u16))
+    fn start_position(&self) -> Self {
+        Self::start()
+    }
+
+    fn parse_position(&self, text: &str) -> Result<Self, GameError> {
+        Self::parse(text)
     }
 
     fn print(&self) -> String {

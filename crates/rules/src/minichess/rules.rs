@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::pieces::Kind;
+use crate::kind::GameKind;
 
 /// The rule by which a king is lost.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -26,8 +27,8 @@ pub enum AtTheLimit {
 
 /// The settings of one server.
 pub trait Rules: Copy + fmt::Debug + PartialEq + Eq + Send + Sync + 'static {
-    /// The game's name in configurations.
-    const NAME: &'static str;
+    /// The game.
+    const KIND: GameKind;
     /// A bishop may also step to an empty square beside it.
     const BISHOP_STEPS: bool;
     /// The game ends after this many plies.
@@ -47,7 +48,7 @@ pub trait Rules: Copy + fmt::Debug + PartialEq + Eq + Send + Sync + 'static {
 pub struct Imcs2009;
 
 impl Rules for Imcs2009 {
-    const NAME: &'static str = "minichess-imcs";
+    const KIND: GameKind = GameKind::MinichessImcs;
     const BISHOP_STEPS: bool = true;
     const PLIES: u16 = 80;
     const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Draw;
@@ -61,7 +62,7 @@ impl Rules for Imcs2009 {
 pub struct Nthu2023;
 
 impl Rules for Nthu2023 {
-    const NAME: &'static str = "minichess-2023";
+    const KIND: GameKind = GameKind::Minichess2023;
     const BISHOP_STEPS: bool = false;
     const PLIES: u16 = 50;
     const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Material;
@@ -75,7 +76,7 @@ impl Rules for Nthu2023 {
 pub struct Nthu2026;
 
 impl Rules for Nthu2026 {
-    const NAME: &'static str = "minichess-2026";
+    const KIND: GameKind = GameKind::Minichess2026;
     const BISHOP_STEPS: bool = false;
     const PLIES: u16 = 100;
     const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Material;

@@ -8,6 +8,7 @@ use crate::{
     color::{ByColor, Color},
     error::GameError,
     game::{Game, Key, MoveText, Moves, Outcome, Packed, Reason},
+    kind::GameKind,
     small::{Bits, Exchange, mix},
     tactics::{PieceTo, Tactics},
 };
@@ -65,6 +66,19 @@ struct Proceeds {
 }
 
 impl Tuc {
+    /// The start of a game by the default rules.
+    pub fn start() -> Self {
+        Tuc::start_by(Rules::default())
+    }
+
+    /// Reads a position.
+    ///
+    /// # Errors
+    /// [`GameError::Position`] with the reason.
+    pub fn parse(text: &str) -> Result<Self, GameError> {
+        Tuc::parse_text(text).map_err(|why| GameError::position(text, GameKind::Tuc.name(), why))
+    }
+
     /// The start of a game by these rules.
     pub fn start_by(rules: Rules) -> Self {
         Tuc {
@@ -275,17 +289,20 @@ impl Tuc {
 }
 
 impl Game for Tuc {
-    const NAME: &'static str = "tuc";
     const HAS_CHANCE: bool = true;
     const REPETITION_LIMIT: usize = usize::MAX;
     type Move = Move;
 
-    fn start() -> Self {
-        Tuc::start_by(Rules::default())
+    fn kind(&self) -> GameKind {
+        GameKind::Tuc
     }
 
-    fn parse(text: &str) -> Result<Self, GameError> {
-        Tuc::parse_text(text).map_err(|why| GameError::position(text, Self::NAME, why))
+    fn start_position(&self) -> Self {
+        Self::start()
+    }
+
+    fn parse_position(&self, text: &str) -> Result<Self, GameError> {
+        Tuc::parse(text)
     }
 
     fn print(&self) -> String {

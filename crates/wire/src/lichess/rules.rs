@@ -1,6 +1,6 @@
 //! Game of each variant.
 
-use zeitnot_rules::{DynGame, Game, GameError, GameKind, chess::Chess};
+use zeitnot_rules::{DynGame, GameError, GameKind, chess::Chess};
 
 use super::VariantKey;
 

@@ -26,7 +26,7 @@ pub(crate) fn cut<G: Tactics, K: NodeType>(node: &Node<'_, G>) -> Option<Score> 
 mod tests {
     use super::*;
     use crate::search::{NonPvNode, PvNode, Window, correction::CorrectionKey};
-    use zeitnot_rules::{Game, chess::Chess};
+    use zeitnot_rules::chess::Chess;
 
     fn node(position: &Chess, eval: i32, depth: i32) -> Node<'_, Chess> {
         let window = Window { alpha: Score::ZERO, beta: Score::cp(1) };

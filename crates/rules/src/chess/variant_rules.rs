@@ -10,10 +10,13 @@ use super::{
     gives_check::is_check_after,
     rules::{ChessRules, WIN, has_officers, material_gain},
 };
-use crate::game::{Outcome, Reason};
+use crate::{
+    game::{Outcome, Reason},
+    kind::GameKind,
+};
 
 impl ChessRules for Crazyhouse {
-    const NAME: &'static str = "crazyhouse";
+    const KIND: GameKind = GameKind::Crazyhouse;
     /// No piece ever leaves the game.
     const FIFTY_MOVES: bool = false;
 
@@ -45,7 +48,7 @@ impl ChessRules for Crazyhouse {
 }
 
 impl ChessRules for Atomic {
-    const NAME: &'static str = "atomic";
+    const KIND: GameKind = GameKind::Atomic;
 
     fn gain(&self, mv: Move) -> i32 {
         let Some((from, captured)) = mv.from().zip(mv.capture()) else { return material_gain(mv) };
@@ -72,7 +75,7 @@ impl ChessRules for Atomic {
 }
 
 impl ChessRules for Antichess {
-    const NAME: &'static str = "antichess";
+    const KIND: GameKind = GameKind::Antichess;
 
     fn end(&self) -> Outcome {
         let board = self.board();
@@ -104,11 +107,11 @@ impl ChessRules for Antichess {
 }
 
 impl ChessRules for Horde {
-    const NAME: &'static str = "horde";
+    const KIND: GameKind = GameKind::Horde;
 }
 
 impl ChessRules for KingOfTheHill {
-    const NAME: &'static str = "king-of-the-hill";
+    const KIND: GameKind = GameKind::KingOfTheHill;
 
     fn wins_at_once(&self, mv: Move) -> bool {
         mv.role() == Role::King && Bitboard::CENTER.contains(mv.to())
@@ -116,7 +119,7 @@ impl ChessRules for KingOfTheHill {
 }
 
 impl ChessRules for RacingKings {
-    const NAME: &'static str = "racing-kings";
+    const KIND: GameKind = GameKind::RacingKings;
 
     fn wins_at_once(&self, mv: Move) -> bool {
         // An approximation: Black may still follow.
@@ -130,7 +133,7 @@ impl ChessRules for RacingKings {
 }
 
 impl ChessRules for ThreeCheck {
-    const NAME: &'static str = "three-check";
+    const KIND: GameKind = GameKind::ThreeCheck;
 
     fn wins_at_once(&self, mv: Move) -> bool {
         self.remaining_checks().is_some_and(|left| u32::from(left[self.turn()]) == 1)
