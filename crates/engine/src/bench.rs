@@ -65,7 +65,8 @@ impl fmt::Display for Measured {
 pub fn measure(
     depth: u16,
     hash_mib: NonZeroUsize,
-    mut report: impl FnMut(&str, u64),
+    // Not generic: the search would be compiled again in the caller's crate, and that copy measured.
+    report: &mut dyn FnMut(&str, u64),
 ) -> Result<Measured, OutOfMemory> {
     let table = Arc::new(TranspositionTable::new(hash_mib.get())?);
     let mut search = Search::<Chess>::new(table.clone(), 1);
@@ -94,7 +95,7 @@ mod tests {
     fn every_position_counts_and_the_count_is_the_same_on_every_run() {
         let count = || {
             let mut positions = 0;
-            let measured = measure(4, HASH_MIB, |_, nodes| positions += usize::from(nodes > 0)).unwrap();
+            let measured = measure(4, HASH_MIB, &mut |_, nodes| positions += usize::from(nodes > 0)).unwrap();
             assert_eq!(positions, POSITIONS.len());
             measured.nodes
         };

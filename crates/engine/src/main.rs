@@ -46,7 +46,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
 
 fn run_bench(depth: u16, hash_mib: NonZeroUsize) -> Result<(), Box<dyn Error>> {
     let mut out = io::stdout();
-    let measured = bench::measure(depth, hash_mib, |fen, nodes| {
+    let measured = bench::measure(depth, hash_mib, &mut |fen, nodes| {
         // A closed output is reported at the end.
         let _ = writeln!(out, "{nodes:>10} {fen}");
     })?;

@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
 }
 
 fn search(args: &Args) -> Result<(), CliError> {
-    let measured = measure(args.depth, args.hash, |fen, nodes| {
+    let measured = measure(args.depth, args.hash, &mut |fen, nodes| {
         // A closed output is reported with the result below.
         let _ = print(|out| writeln!(out, "{nodes:>10} {fen}"));
     })?;
