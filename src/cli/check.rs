@@ -3,14 +3,13 @@
 use std::{io::Write, path::PathBuf};
 
 use zeitnot_arena as arena;
-use zeitnot_bot::sources::Library;
 use zeitnot_engine::syzygy::Tablebases;
 
 use super::{
     CliError,
     config::{Config, DOCUMENTED},
     engines::Engines,
-    print,
+    play, print,
 };
 
 /// Say what is wrong with a configuration, or what it would do
@@ -47,11 +46,11 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     if has_arena {
         config.arena.check()?;
     }
-    let library = Library::open(&config.bot)?;
+    let sources = play::sources(&config)?;
     let endgames = Tablebases::open(&config.engine.syzygy)?;
     let tried = Engines::open(&config)?;
     print(|out| {
-        let Config { engine, engines, bot, cache, log, servers, arena } = &config;
+        let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena } = &config;
         writeln!(out, "{} is sound.", args.config.display())?;
         writeln!(
             out,
@@ -71,7 +70,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
             writeln!(out, "warning: {warning}")?;
         }
         for (at, rule) in bot.choose.iter().enumerate() {
-            let what = if rule.is_for_all() { "whatever comes" } else { "what fits" };
+            let what = if rule.matches_all() { "whatever comes" } else { "what fits" };
             writeln!(out, "bot.choose[{at}]: {} plays {what}", rule.engine)?;
         }
         let (games, overhead) = (bot.max_games, bot.move_overhead);
@@ -79,7 +78,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
             out,
             "bot: games at once: {games}, {overhead:?} a move kept in hand until the lag is measured"
         )?;
-        writeln!(out, "moves from: {library}")?;
+        writeln!(out, "moves from: {sources}")?;
         writeln!(out, "cache: {cache}")?;
         writeln!(out, "log: {log}")?;
         for (at, server) in servers.iter().enumerate() {

@@ -9,7 +9,7 @@ use tracing::{error, info};
 
 use zeitnot_arena::{Arena, Config, Event, Name, Summary, TournamentConfig};
 use zeitnot_bot as bot;
-use zeitnot_bot::Equipment;
+use zeitnot_bot::BotContext;
 use zeitnot_clients::{Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind, priority::Granted};
@@ -99,10 +99,9 @@ async fn demo(live: Live, granted: Granted) -> Result<Summary, CliError> {
         let tournament = TOURNAMENT.to_owned().try_into().map_err(usage)?;
         let config = contest::Config::new(address, tournament, player);
         let engine = engine::Config { kind: contender.kind, hash_mib: HASH_MIB, ..engine::Config::default() };
-        let time_share = contender.time_share.try_into().map_err(usage)?;
-        let bot = bot::Config { time_share, ..bot::Config::default() };
-        let equipment = Equipment::new(bot, EngineFactory::new(&engine)?.behind(granted), news.clone());
-        let lobby = players(equipment, &tasks, &bots);
+        let bot = bot::Config { time_share: contender.time_share, ..bot::Config::default() };
+        let context = BotContext::new(bot, EngineFactory::new(&engine)?.behind(granted), news.clone());
+        let lobby = players(context, &tasks, &bots);
         servers.spawn(contest::Contest::run(config, lobby, bots.clone()));
     }
     drop(news);

@@ -50,7 +50,7 @@ impl Engines {
                     engines.warnings.extend(warning);
                 }
                 Ok(Err(trouble)) => {
-                    if config.bot.choose.iter().any(|rule| rule.engine == *name && rule.is_for_all()) {
+                    if config.bot.choose.iter().any(|rule| rule.engine == *name && rule.matches_all()) {
                         return Err(CliError::Engine(trouble.to_string()));
                     }
                     engines.warnings.push(format!("{trouble} (until then its rules are passed over)"));

@@ -16,7 +16,7 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-use zeitnot_bot::{How, News};
+use zeitnot_bot::{GameStatus, MoveOrigin};
 use zeitnot_engine::{Score, priority};
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_seat::Clocks;
@@ -64,7 +64,7 @@ impl Live {
     /// [`CliError::Io`] if there is no thread to be had.
     pub fn show(
         self,
-        news: mpsc::Receiver<News>,
+        news: mpsc::Receiver<GameStatus>,
     ) -> Result<impl Future<Output = ()> + Send + use<>, CliError> {
         let error = |source| CliError::Io { doing: "cannot start the screen's thread", source };
         let runtime = Builder::new_current_thread().enable_time().build().map_err(error)?;
@@ -83,7 +83,7 @@ impl Live {
         })
     }
 
-    async fn run(mut self, mut news: mpsc::Receiver<News>) {
+    async fn run(mut self, mut news: mpsc::Receiver<GameStatus>) {
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let visible = !self.lines.is_hidden();
@@ -101,7 +101,7 @@ impl Live {
         let _ = self.lines.clear();
     }
 
-    fn hear(&mut self, news: News, now: Instant) {
+    fn hear(&mut self, news: GameStatus, now: Instant) {
         let id = (news.game.clone(), news.names.clone());
         if news.result.is_some() {
             if let Some((bar, _)) = self.games.remove(&id) {
@@ -149,7 +149,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(news: &News) -> Shown {
+    fn new(news: &GameStatus) -> Shown {
         let names = ByColor([clean(&news.names[Color::White]), clean(&news.names[Color::Black])]);
         let mut shown = Shown {
             names,
@@ -165,9 +165,9 @@ impl Shown {
     }
 
     /// News of one seat; those of the other may have told more already.
-    fn hear(&mut self, news: &News) {
+    fn hear(&mut self, news: &GameStatus) {
         self.evals[news.side] = news.eval.or(self.evals[news.side]);
-        self.sources[news.side] = news.how.and_then(How::source);
+        self.sources[news.side] = news.origin.and_then(MoveOrigin::source);
         if news.clocks.map(|clocks| clocks.read_at) >= self.clocks.map(|clocks| clocks.read_at) {
             self.clocks = news.clocks;
         }
@@ -258,8 +258,8 @@ fn clean(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn news(side: Color, ply: usize, read_at: Instant) -> News {
-        News {
+    fn news(side: Color, ply: usize, read_at: Instant) -> GameStatus {
+        GameStatus {
             game: "g".into(),
             side,
             names: ByColor(["alice".into(), "bob\u{1b}[2J".into()]),
@@ -274,7 +274,7 @@ mod tests {
             ply,
             last_move: (ply > 0).then(|| "Nf3".into()),
             eval: Some((Score::cp(31), 14)),
-            how: Some(How::Searched),
+            origin: Some(MoveOrigin::Searched),
             result: None,
         }
     }
@@ -284,10 +284,10 @@ mod tests {
         let start = Instant::now();
         let mut shown = Shown::new(&news(Color::White, 0, start));
         assert_eq!(shown.line(start, LONGEST_TEXT), "alice *1:01    bob[2J  0:09.9   alice +0.31/14");
-        shown.hear(&News { eval: Some((Score::mated_in(4), 9)), ..news(Color::Black, 23, start) });
+        shown.hear(&GameStatus { eval: Some((Score::mated_in(4), 9)), ..news(Color::Black, 23, start) });
         let line = shown.line(start + Duration::from_secs(1), LONGEST_TEXT);
         assert_eq!(line, "alice  1:01    bob[2J *0:08.9   12. Nf3  alice +0.31/14 bob[2J #-2/9");
-        shown.hear(&News { how: Some(How::Book), ..news(Color::White, 24, start) });
+        shown.hear(&GameStatus { origin: Some(MoveOrigin::Book), ..news(Color::White, 24, start) });
         let line = shown.line(start, LONGEST_TEXT);
         assert!(line.ends_with("  alice book bob[2J #-2/9"), "{line}");
     }
@@ -297,7 +297,7 @@ mod tests {
         let start = Instant::now();
         let mut shown = Shown::new(&news(Color::White, 8, start + Duration::from_secs(1)));
         let before = shown.line(start, LONGEST_TEXT);
-        shown.hear(&News { eval: None, last_move: None, ..news(Color::White, 7, start) });
+        shown.hear(&GameStatus { eval: None, last_move: None, ..news(Color::White, 7, start) });
         assert_eq!(shown.line(start, LONGEST_TEXT), before);
     }
 
@@ -306,7 +306,7 @@ mod tests {
         let start = Instant::now();
         let names =
             ByColor(["a_name_of_a_bot_that_is_quite_long".into(), "another_one_that_is_no_shorter".into()]);
-        let shown = Shown::new(&News { names, ..news(Color::White, 24, start) });
+        let shown = Shown::new(&GameStatus { names, ..news(Color::White, 24, start) });
         assert_eq!(shown.fitting(start, 60), "a_name_… *1:01    another…  0:09.9   12... Nf3  w +0.31/14");
         assert_eq!(shown.fitting(start, 200), shown.line(start, LONGEST_TEXT));
         for width in [60, 80, 100, 120, 160] {
@@ -320,7 +320,7 @@ mod tests {
         let late = start + LAST_NEWS / 2;
         live.hear(news(Color::White, 4, start), start);
         assert_eq!(live.games.len(), 1);
-        live.hear(News { result: Some("asleep".into()), ..news(Color::White, 5, start) }, start);
+        live.hear(GameStatus { result: Some("asleep".into()), ..news(Color::White, 5, start) }, start);
         live.hear(news(Color::Black, 5, late), late);
         assert!(live.games.is_empty());
         live.hear(news(Color::White, 6, start), start + LAST_NEWS);

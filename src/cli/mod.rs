@@ -10,9 +10,8 @@ use std::{
 };
 
 use zeitnot_arena::ArenaError;
-use zeitnot_bot::sources::SourceError;
-use zeitnot_clients::ProtocolError;
-use zeitnot_engine::{OutOfMemory, syzygy::TablebaseError, training::RecordFileError};
+use zeitnot_clients::{ProtocolError, lookup::LookupError};
+use zeitnot_engine::{OutOfMemory, book::BookError, syzygy::TablebaseError, training::RecordFileError};
 use zeitnot_rules::GameError;
 
 use clap::{Parser, Subcommand};
@@ -111,9 +110,12 @@ pub enum CliError {
     /// A position that is none.
     #[error(transparent)]
     Position(#[from] GameError),
-    /// Moves cannot be looked up as the configuration wants it.
+    /// An opening book that cannot be read.
+    #[error("bot.book: {0}")]
+    Book(BookError),
+    /// A server that cannot be asked for moves.
     #[error(transparent)]
-    Source(#[from] SourceError),
+    Lookup(#[from] LookupError),
     /// Endgame tables that are none.
     #[error("engine.syzygy: {0}")]
     Tables(#[from] TablebaseError),
@@ -178,7 +180,7 @@ impl CliError {
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::Account(error) if error.is_configuration() => 2,
             CliError::OutOfMemory(_) | CliError::Tables(_) => 2,
-            CliError::Source(_) | CliError::Foreign { .. } => 2,
+            CliError::Book(_) | CliError::Lookup(_) | CliError::Foreign { .. } => 2,
             CliError::Protocol(_) | CliError::Arena(_) | CliError::Uci(_) | CliError::Account(_) => 1,
             CliError::Engine(_) | CliError::Crashed(_) | CliError::Late(_) | CliError::RecordFile(_) => 1,
             CliError::Io { .. } | CliError::Unwritten { .. } => 1,

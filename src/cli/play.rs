@@ -1,13 +1,13 @@
 //! `zeitnot play`: servers, players, and the live lines, from start to the last game.
 
-use std::{collections::BTreeMap, num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::task::TaskTracker;
 use tracing::{error, info, warn};
 
-use zeitnot_bot::{Bot, Equipment, cache::Cache, sources::Library};
-use zeitnot_clients::{ProtocolError, Shutdown};
+use zeitnot_bot::{Bot, BotContext, cache::Cache, sources::MoveSources};
+use zeitnot_clients::{ProtocolError, Shutdown, lookup::Lookup};
 use zeitnot_engine::{EngineFactory, priority::Granted, syzygy::Tablebases};
 use zeitnot_seat::Lobby;
 
@@ -58,16 +58,26 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     }
     let endgames = Tablebases::open(&config.engine.syzygy)?;
     let factory = EngineFactory::new(&config.engine)?.with_endgames(endgames, &config.engine.syzygy);
-    let library = Library::open(&config.bot)?;
+    let sources = sources(&config)?;
     let engines = Engines::open(&config)?;
     let live = Live::new();
     let _log = log::start(&config.log, live.lines());
     engines.warnings.iter().for_each(|warning| warn!("{warning}"));
     let hands = engines.ready.clone();
-    let played = network::run(move |granted| play(config, factory, library, hands, live, granted));
+    let played = network::run(move |granted| play(config, factory, sources, hands, live, granted));
     // Whatever still runs of them has nobody to play for.
     engines.close();
     played?
+}
+
+/// Opens the sources of moves: books, and servers that are asked.
+///
+/// # Errors
+/// [`CliError`] for a file that is not a book, or a server that cannot be asked.
+pub(super) fn sources(config: &Config) -> Result<MoveSources, CliError> {
+    let lookup = Arc::new(Lookup::new(&config.online_moves)?);
+    let (order, book) = (config.bot.sources.clone(), &config.bot.book);
+    MoveSources::open(order, book, Some(lookup)).map_err(CliError::Book)
 }
 
 /// Each server is left after so many games.
@@ -82,7 +92,7 @@ fn count(config: &mut Config, games: NonZeroU32) -> Result<(), CliError> {
 async fn play(
     config: Config,
     factory: EngineFactory,
-    library: Library,
+    sources: MoveSources,
     mut engines: BTreeMap<String, EngineFactory>,
     live: Live,
     granted: Granted,
@@ -98,11 +108,11 @@ async fn play(
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);
     let cache = Cache::open(&config.cache, factory.fingerprint());
-    let mut equipment = Equipment::new(config.bot, factory, news);
-    equipment.lags.recall_all(cache.lags());
-    (equipment.cache, equipment.library) = (cache.clone(), library);
-    equipment.engage(&engines);
-    let lobby = players(equipment, &tasks, &shutdown);
+    let mut context = BotContext::new(config.bot, factory, news);
+    context.set_cache(cache.clone());
+    context.sources = sources;
+    context.set_engines(&engines);
+    let lobby = players(context, &tasks, &shutdown);
     tasks.spawn(live.show(to_screen)?);
     tasks.spawn(signals);
 
@@ -136,8 +146,8 @@ async fn all(mut servers: JoinSet<Result<(), ProtocolError>>) -> Result<(), CliE
 }
 
 /// Who plays the games that the servers bring.
-pub(super) fn players(equipment: Equipment, tasks: &TaskTracker, shutdown: &Shutdown) -> Lobby {
-    let (lobby, bot) = Bot::channel(equipment);
+pub(super) fn players(context: BotContext, tasks: &TaskTracker, shutdown: &Shutdown) -> Lobby {
+    let (lobby, bot) = Bot::channel(context);
     tasks.spawn(bot.run(shutdown.now.clone()));
     lobby
 }

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_bot::cache::{Advice, Cache, Config, Found};
+use zeitnot_bot::cache::{Cache, CacheAnswer, CachedMove, Config};
 use zeitnot_engine::Score;
 use zeitnot_rules::{Game, GameHistory, chess::Chess};
 
@@ -39,19 +39,19 @@ fn position(number: u64) -> Chess {
 fn keep(cache: &Cache, number: u64) {
     let position = position(number);
     let mv = position.pack(position.moves()[0]);
-    cache.keep(
+    cache.insert(
         &GameHistory::new(position),
-        Found { mv, score: Score::cp(12), depth: 9, effort: 1000 + number },
+        CachedMove { mv, score: Score::cp(12), depth: 9, effort: 1000 + number },
     );
 }
 
 async fn knows(cache: &Cache, number: u64) -> bool {
     let line = GameHistory::new(position(number));
     loop {
-        match cache.consult(&line, 0) {
-            Advice::Play(_) | Advice::Seed(_) => return true,
-            Advice::Nothing => return false,
-            Advice::Later(mut lookup) => {
+        match cache.look_up(&line, 0) {
+            CacheAnswer::Play(_) | CacheAnswer::Hint(_) => return true,
+            CacheAnswer::Unknown => return false,
+            CacheAnswer::Pending(mut lookup) => {
                 if !lookup.done().await {
                     return false;
                 }
@@ -114,7 +114,7 @@ async fn what_was_kept_is_there_after_a_restart() {
     let file = folder.path().join("cache.redb");
     let before = open(&file);
     (0..100).for_each(|number| keep(&before, number));
-    before.keep_lag("server", vec![1, 2, 3]);
+    before.store_lag("server", vec![1, 2, 3]);
     before.close();
     let now = open(&file);
     for number in 0..100 {
@@ -178,7 +178,7 @@ async fn a_file_in_use_is_left_alone() {
 async fn the_oldest_go_when_there_are_too_many() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
-    let config = Config { file: file.clone(), disk_entries: 500, ..Config::default() };
+    let config = Config { file: file.clone(), max_disk_entries: 500, ..Config::default() };
     let cache = Cache::open(&config, ENGINE);
     (0..600).for_each(|number| keep(&cache, number));
     cache.close();

@@ -3,8 +3,8 @@
 use std::{collections::HashMap, time::Duration};
 
 use zeitnot_bot::{
-    Config, How,
-    cache::{self, Cache, Found},
+    Config, MoveOrigin,
+    cache::{self, Cache, CachedMove},
 };
 use zeitnot_engine::{Kind, Score};
 use zeitnot_rules::{Color, Game, GameHistory, Key, Outcome, Reason, chess::Chess};
@@ -52,9 +52,9 @@ fn planted() -> Cache {
     let cache = Cache::open(&in_memory, fingerprint());
     for (position, text) in shuffle() {
         let mv = position.pack(position.read(text).unwrap());
-        cache.keep(
+        cache.insert(
             &GameHistory::new(position),
-            Found { mv, score: Score::cp(1500), depth: 30, effort: u64::MAX / 2 },
+            CachedMove { mv, score: Score::cp(1500), depth: 30, effort: u64::MAX / 2 },
         );
     }
     cache
@@ -67,7 +67,7 @@ fn fingerprint() -> u64 {
 #[tokio::test]
 async fn ours_plays_what_it_knows_once_and_then_wins() {
     let cache = planted();
-    let mut house = house_with(Kind::Search, Config::default(), |equipment| equipment.cache = cache);
+    let mut house = house_with(Kind::Search, Config::default(), |context| context.set_cache(cache));
     let mut seat = house.lobby.open(info(Color::White, Some(WON))).await.unwrap();
     let mut line = GameHistory::new(Chess::parse(WON).unwrap());
     let mut hows = Vec::new();
@@ -86,9 +86,9 @@ async fn ours_plays_what_it_knows_once_and_then_wins() {
         }
     }
     assert_eq!(line.outcome(), Outcome::Win(Color::White, Reason::Checkmate));
-    assert_eq!(hows[0], How::Cached, "there is nothing wrong with it the first time");
+    assert_eq!(hows[0], MoveOrigin::Cached, "there is nothing wrong with it the first time");
 }
 
-async fn how(house: &mut House) -> How {
-    house.answers.recv().await.unwrap().how
+async fn how(house: &mut House) -> MoveOrigin {
+    house.answers.recv().await.unwrap().origin
 }

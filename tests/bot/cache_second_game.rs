@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use tokio::sync::mpsc;
 use zeitnot_bot::{
-    Answer, Bot, Config, Equipment, How,
+    Answer, Bot, BotContext, Config, MoveOrigin,
     cache::{self, Cache},
 };
 use zeitnot_clients::{Protocol, Shutdown, contest};
@@ -51,14 +51,14 @@ async fn two_games(file: &Path) -> Vec<Answer> {
         EngineFactory::new(&engine::Config { hash_mib: 8.try_into().unwrap(), ..Default::default() })
             .unwrap();
     // The machine may be less busy the second time: what was found counts although more could be found now.
-    let config = cache::Config { file: file.into(), effort: 0.1.try_into().unwrap(), ..Default::default() };
+    let config = cache::Config { file: file.into(), min_effort: 0.1, ..Default::default() };
     let cache = Cache::open(&config, factory.fingerprint());
     let (news, _nobody) = mpsc::channel(1);
     let (tell, mut told) = mpsc::channel(1024);
-    let mut equipment = Equipment::new(Config::default(), factory, news);
-    equipment.cache = cache.clone();
-    equipment.answers = Some(tell);
-    let (lobby, bot) = Bot::channel(equipment);
+    let mut context = BotContext::new(Config::default(), factory, news);
+    context.set_cache(cache.clone());
+    context.answers = Some(tell);
+    let (lobby, bot) = Bot::channel(context);
     let shutdown = Shutdown::default();
     let bot = tokio::spawn(bot.run(shutdown.now.clone()));
     let address = format!("tcp://{}", arena.authority(By::Tcp)).parse().unwrap();
@@ -84,7 +84,7 @@ async fn the_second_time_the_moves_are_known_also_after_a_restart() {
     let file = folder.path().join("cache.redb");
     let first = two_games(&file).await;
     let second = two_games(&file).await;
-    let known = |answers: &[Answer]| answers.iter().filter(|a| a.how == How::Cached).count();
+    let known = |answers: &[Answer]| answers.iter().filter(|a| a.origin == MoveOrigin::Cached).count();
     let (known_at_first, known_then) = (known(&first), known(&second));
     println!("from the cache: {known_at_first} of {}, then {known_then} of {}", first.len(), second.len());
     assert!(second.len() >= 20, "{}", second.len());
@@ -92,14 +92,14 @@ async fn the_second_time_the_moves_are_known_also_after_a_restart() {
     assert!(known_then >= second.len() * 4 / 5, "{known_then} of {}", second.len());
     // Known moves take next to no time. In figures: a few milliseconds against a tenth of a second.
     let (thought, knew) =
-        (typical(&first, |how| how != How::Cached), typical(&second, |how| how == How::Cached));
+        (typical(&first, |how| how != MoveOrigin::Cached), typical(&second, |how| how == MoveOrigin::Cached));
     println!("{thought:?} for a thought, {knew:?} for what is known");
     assert!(knew < thought / 2, "{knew:?} and {thought:?}");
 }
 
 /// The median of the times that such answers took.
-fn typical(answers: &[Answer], such: fn(How) -> bool) -> Duration {
-    let such = answers.iter().filter(|answer| such(answer.how));
+fn typical(answers: &[Answer], such: fn(MoveOrigin) -> bool) -> Duration {
+    let such = answers.iter().filter(|answer| such(answer.origin));
     let mut times: Vec<_> = such.map(|answer| answer.sent_at - answer.asked_at).collect();
     times.sort_unstable();
     times[times.len() / 2]

@@ -8,7 +8,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_arena as arena;
 use zeitnot_arena::{Arena, Event, Name, TournamentConfig};
 use zeitnot_bot as bot;
-use zeitnot_bot::{Bot, Equipment};
+use zeitnot_bot::{Bot, BotContext};
 use zeitnot_clients::{Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::EngineFactory;
@@ -52,7 +52,7 @@ async fn play(time: TimeControl, games: usize) -> Vec<String> {
             _ => format!("ws://{}", arena.websocket().unwrap()),
         };
         let (news, _nobody_watches) = mpsc::channel(1);
-        let (lobby, bot) = Bot::channel(Equipment::new(bot::Config::default(), factory.clone(), news));
+        let (lobby, bot) = Bot::channel(BotContext::new(bot::Config::default(), factory.clone(), news));
         tasks.spawn(bot.run(shutdown.now.clone()));
         let player = format!("bot-{number}").try_into().unwrap();
         let config =

@@ -42,7 +42,8 @@ async fn the_last_millisecond_still_gets_an_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_clock_a_move_takes_its_configured_time() {
-    let house = house(Kind::Search, Config { untimed_move: Duration::from_secs(7), ..Config::default() });
+    let house =
+        house(Kind::Search, Config { untimed_move_time: Duration::from_secs(7), ..Config::default() });
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     let began = Instant::now();
     ask(&mut seat, 1, None).await;
@@ -60,9 +61,9 @@ async fn follows_the_game_and_finds_the_mate() {
     seat.events.send(Event::Moved(MoveText::new("d8-h4").unwrap())).await.unwrap();
     seat.events.send(Event::Ended { result: "0-1 Checkmate".into() }).await.unwrap();
     let last = loop {
-        let news = house.news.recv().await.unwrap();
-        if news.result.is_some() {
-            break news;
+        let status = house.status.recv().await.unwrap();
+        if status.result.is_some() {
+            break status;
         }
     };
     assert_eq!(last.last_move.as_deref(), Some("Qh4#"));
@@ -152,9 +153,11 @@ const DEAD_DRAWN: &str = "8/8/4k3/3p4/3P4/4K3/8/8 w - - 0 1";
 
 #[tokio::test]
 async fn offers_a_draw_with_its_move_and_agrees_to_one() {
-    let draw = Draw { score: 60, moves: 2, from_move: 1, pieces: 4 };
-    let house =
-        house(Kind::Search, Config { draw, untimed_move: Duration::from_millis(300), ..Config::default() });
+    let draw = Draw { score: 60, moves: 2, min_game_length: 1, max_pieces: 4 };
+    let house = house(
+        Kind::Search,
+        Config { draw, untimed_move_time: Duration::from_millis(300), ..Config::default() },
+    );
     let mut seat = house.lobby.open(info(Color::White, Some(DEAD_DRAWN))).await.unwrap();
     let mut offers = Vec::new();
     for (turn, reply) in ["e6d6", "d6e6", "e6d6", "d6e6"].into_iter().enumerate() {
@@ -179,7 +182,7 @@ async fn gives_up_what_is_lost_and_only_if_it_is_told_to() {
         let resign = Resign { moves, score: 500 };
         let house = house(
             Kind::Search,
-            Config { resign, untimed_move: Duration::from_millis(50), ..Config::default() },
+            Config { resign, untimed_move_time: Duration::from_millis(50), ..Config::default() },
         );
         let mut seat = house.lobby.open(info(Color::White, Some(lost))).await.unwrap();
         tell(&seat, Event::YourTurn { turn: Turn(1), clocks: None }).await;

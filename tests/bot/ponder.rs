@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use zeitnot_bot::{Config, How};
+use zeitnot_bot::{Config, MoveOrigin};
 use zeitnot_engine::Kind;
 use zeitnot_rules::Color;
 use zeitnot_seat::Seat;
@@ -13,7 +13,7 @@ use crate::support::bot::{House, ask, clocks, house, info, moved};
 const SMOTHERED: &str = "r6k/6pp/7N/8/2Q5/8/8/6K1 w - - 0 1";
 
 /// The sacrifice is taken after a while. Returns the next answer and its origin.
-async fn after_the_sacrifice(ponder: usize) -> (String, How) {
+async fn after_the_sacrifice(ponder: usize) -> (String, MoveOrigin) {
     let mut house = house(Kind::Search, Config { ponder, ..Config::default() });
     let mut seat = house.lobby.open(info(Color::White, Some(SMOTHERED))).await.unwrap();
     assert_eq!(next(&mut house, &mut seat, 1).await.0, "c4g8");
@@ -23,17 +23,17 @@ async fn after_the_sacrifice(ponder: usize) -> (String, How) {
     next(&mut house, &mut seat, 2).await
 }
 
-async fn next(house: &mut House, seat: &mut Seat, turn: u32) -> (String, How) {
+async fn next(house: &mut House, seat: &mut Seat, turn: u32) -> (String, MoveOrigin) {
     let mv = ask(seat, turn, Some(clocks(Duration::from_secs(4)))).await;
-    (mv, house.answers.recv().await.unwrap().how)
+    (mv, house.answers.recv().await.unwrap().origin)
 }
 
 #[tokio::test]
 async fn the_expected_reply_is_answered_from_the_thought_about_it() {
-    assert_eq!(after_the_sacrifice(1).await, ("h6f7".into(), How::Pondered));
+    assert_eq!(after_the_sacrifice(1).await, ("h6f7".into(), MoveOrigin::Pondered));
 }
 
 #[tokio::test]
 async fn without_a_core_for_it_nothing_is_thought_on_the_opponents_time() {
-    assert_eq!(after_the_sacrifice(0).await, ("h6f7".into(), How::Searched));
+    assert_eq!(after_the_sacrifice(0).await, ("h6f7".into(), MoveOrigin::Searched));
 }

@@ -3,20 +3,17 @@
 use std::{
     fs,
     path::Path,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use tokio::time::timeout;
-use zeitnot_bot::{
-    Config, How,
-    online::{Cloud, Database, Explorer, Source, Tablebase},
-    policy::Resign,
-    sources::Library,
-};
+use zeitnot_bot::{Config, MoveOrigin, policy::Resign, sources::MoveSources};
+use zeitnot_clients::lookup::{self, Cloud, Database, Explorer, Lookup, Tablebase};
 use zeitnot_engine::{Kind, book};
 use zeitnot_net::http::BaseUrl;
 use zeitnot_rules::{Color, Game, GameHistory, chess::Chess};
-use zeitnot_seat::{Action, EvalScore, Event, Turn};
+use zeitnot_seat::{Action, EvalScore, Event, LookupSource, Turn};
 
 use crate::support::{
     bot::{House, ask, clocks, house_with, info, moved, tell},
@@ -28,22 +25,37 @@ use crate::support::{
 const LONG: Duration = Duration::from_secs(5);
 const SHORT: Duration = Duration::from_millis(300);
 
+/// Settings of a bot, and of the servers that it asks.
+#[derive(Clone, Default)]
+struct Setup {
+    bot: Config,
+    lookup: lookup::Config,
+}
+
+impl Setup {
+    fn sources(&self) -> Result<MoveSources, String> {
+        let lookup = Arc::new(Lookup::new(&self.lookup).map_err(|error| error.to_string())?);
+        let (order, book) = (self.bot.sources.clone(), &self.bot.book);
+        MoveSources::open(order, book, Some(lookup)).map_err(|error| error.to_string())
+    }
+}
+
 /// A bot that searches for no time at all, so that only the sources take any.
-fn bot(config: Config) -> House {
-    house_with(Kind::Random, Config { untimed_move: 2 * LONG, ..config }, |equipment| {
-        equipment.library = Library::open(&equipment.config).unwrap();
-    })
+fn bot(setup: Setup) -> House {
+    let sources = setup.sources().unwrap();
+    let config = Config { untimed_move_time: 2 * LONG, ..setup.bot };
+    house_with(Kind::Random, config, |context| context.sources = sources)
 }
 
 /// In this position: the move, how it came about, and what came with it.
-async fn played(house: &mut House, fen: &str) -> (String, How, Option<EvalScore>) {
+async fn played(house: &mut House, fen: &str) -> (String, MoveOrigin, Option<EvalScore>) {
     let side = Chess::parse(fen).unwrap().side_to_move();
     let mut seat = house.lobby.open(info(side, Some(fen))).await.unwrap();
     tell(&seat, Event::YourTurn { turn: Turn(1), clocks: None }).await;
     let action = timeout(4 * LONG, seat.actions.recv()).await.expect("a move, whatever the servers do");
     let Some(Action::Play { turn, mv, eval, .. }) = action else { panic!("{action:?}") };
     tell(&seat, Event::Sent { turn, at: Instant::now() }).await;
-    let how = house.answers.recv().await.unwrap().how;
+    let how = house.answers.recv().await.unwrap().origin;
     (mv.to_string(), how, eval.map(|eval| eval.score))
 }
 
@@ -51,14 +63,14 @@ fn says(body: &str) -> Manner {
     Manner::Says(200, body.to_owned())
 }
 
-fn cloud(url: &BaseUrl, limit: Duration) -> Config {
-    let cloud = Cloud { enabled: true, url: url.clone(), limit, ..Cloud::default() };
-    Config { cloud, ..Config::default() }
+fn cloud(url: &BaseUrl, timeout: Duration) -> Setup {
+    let cloud = Cloud { enabled: true, url: url.clone(), timeout, ..Cloud::default() };
+    Setup { lookup: lookup::Config { cloud, ..Default::default() }, ..Setup::default() }
 }
 
-fn tablebase(url: &BaseUrl) -> Config {
-    let tablebase = Tablebase { enabled: true, url: url.clone(), limit: LONG, ..Tablebase::default() };
-    Config { tablebase, ..Config::default() }
+fn tablebase(url: &BaseUrl) -> Setup {
+    let tablebase = Tablebase { enabled: true, url: url.clone(), timeout: LONG, ..Tablebase::default() };
+    Setup { lookup: lookup::Config { tablebase, ..Default::default() }, ..Setup::default() }
 }
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -68,7 +80,8 @@ const A3: &str = r#"{"depth":40,"pvs":[{"moves":"a2a3 e7e5","cp":-15}]}"#;
 async fn what_the_cloud_knows_is_played_with_its_score() {
     let server = StandIn::start(says(A3)).await;
     let mut house = bot(cloud(&server.url, LONG));
-    let expected = ("a2a3".to_owned(), How::Online(Source::Cloud), Some(EvalScore::Centipawns(-15)));
+    let expected =
+        ("a2a3".to_owned(), MoveOrigin::Lookup(LookupSource::Cloud), Some(EvalScore::Centipawns(-15)));
     assert_eq!(played(&mut house, START).await, expected);
     let castles = r#"{"depth":40,"pvs":[{"moves":"e1h1","mate":-4}]}"#;
     server.now(says(castles));
@@ -100,13 +113,13 @@ async fn no_fault_of_a_server_costs_more_than_its_limit_or_a_bad_move() {
         let server = StandIn::start(manner.clone()).await;
         let mut house = bot(cloud(&server.url, limit));
         let (_, how, _) = played(&mut house, START).await;
-        assert_eq!(how, How::Searched, "{manner:?}");
+        assert_eq!(how, MoveOrigin::Searched, "{manner:?}");
         let (_, how, _) = played(&mut house, START).await;
-        assert_eq!(how, How::Searched, "{manner:?}");
+        assert_eq!(how, MoveOrigin::Searched, "{manner:?}");
         assert_eq!(server.asked().len(), if again { 2 } else { 1 }, "{manner:?}");
     }
     let nobody = BaseUrl::try_from("http://127.0.0.1:1".to_owned()).unwrap();
-    assert_eq!(played(&mut bot(cloud(&nobody, LONG)), START).await.1, How::Searched);
+    assert_eq!(played(&mut bot(cloud(&nobody, LONG)), START).await.1, MoveOrigin::Searched);
 }
 
 #[tokio::test]
@@ -123,18 +136,19 @@ async fn a_search_is_not_held_up_for_longer_than_the_limit() {
 #[tokio::test]
 async fn on_the_clocks_edge_nobody_is_asked() {
     let server = StandIn::start(Manner::Hangs).await;
-    let (url, limit) = (server.url.clone(), Duration::from_secs(1));
-    let tablebase = Tablebase { enabled: true, max_pieces: 32, url, limit, ..Tablebase::default() };
-    let config = Config { tablebase, ..cloud(&server.url, limit) };
-    let mut house = bot(config);
+    let (url, timeout) = (server.url.clone(), Duration::from_secs(1));
+    let mut setup = cloud(&server.url, timeout);
+    setup.lookup.tablebase =
+        Tablebase { enabled: true, max_pieces: 32, url, timeout, ..Tablebase::default() };
+    let mut house = bot(setup);
     // With 25 s the share of a move is shorter than the limit; with less than 20 s the clock is.
     for left in [25_000, 19_999, 5_000, 300, 1].map(Duration::from_millis) {
         let mut seat = house.lobby.open(info(Color::White, Some(&START.replace("KQkq", "-")))).await.unwrap();
         let began = Instant::now();
         ask(&mut seat, 1, Some(clocks(left))).await;
-        assert!(began.elapsed() < limit, "{left:?}: {:?}", began.elapsed());
-        let how = house.answers.recv().await.unwrap().how;
-        assert!(matches!(how, How::Searched | How::HardLimit | How::Instant), "{how:?}");
+        assert!(began.elapsed() < timeout, "{left:?}: {:?}", began.elapsed());
+        let how = house.answers.recv().await.unwrap().origin;
+        assert!(matches!(how, MoveOrigin::Searched | MoveOrigin::HardLimit | MoveOrigin::Instant), "{how:?}");
     }
     assert_eq!(server.asked().len(), 0);
     // With ten minutes there is time to ask.
@@ -176,7 +190,7 @@ async fn an_endgame_is_won_by_the_table_and_a_draw_is_known_as_one() {
         {"uci":"a2b2","category":"loss","dtz":-9,"dtm":-9}]}"#;
     let server = StandIn::start(says(wins)).await;
     let mut house = bot(tablebase(&server.url));
-    let expected = ("a2b2".to_owned(), How::Online(Source::Tablebase), Some(EvalScore::Mate(5)));
+    let expected = ("a2b2".to_owned(), MoveOrigin::Lookup(LookupSource::Tablebase), Some(EvalScore::Mate(5)));
     assert_eq!(played(&mut house, won).await, expected);
     server.now(says(r#"{"category":"draw","moves":[{"uci":"a2a7","category":"draw","dtz":0,"dtm":0}]}"#));
     let (mv, _, score) = played(&mut house, won).await;
@@ -195,7 +209,7 @@ async fn a_table_that_wins_is_no_reason_to_give_up_and_one_that_loses_is() {
         let answer =
             format!(r#"{{"category":"x","moves":[{{"uci":"a2a7","category":"{category}","dtz":7}}]}}"#);
         let server = StandIn::start(says(&answer)).await;
-        let house = bot(Config { resign, ..tablebase(&server.url) });
+        let house = bot(Setup { bot: Config { resign, ..Config::default() }, ..tablebase(&server.url) });
         let mut seat =
             house.lobby.open(info(Color::White, Some("7k/8/8/8/8/8/R7/K7 w - - 0 1"))).await.unwrap();
         tell(&seat, Event::YourTurn { turn: Turn(1), clocks: None }).await;
@@ -209,7 +223,7 @@ fn explorer(url: &BaseUrl, folder: &Path) -> Explorer {
     fs::write(&token_file, "lip_hush\n").unwrap();
     #[cfg(unix)]
     fs::set_permissions(&token_file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    Explorer { enabled: true, url: url.clone(), token_file, limit: LONG, ..Explorer::default() }
+    Explorer { enabled: true, url: url.clone(), token_file, timeout: LONG, ..Explorer::default() }
 }
 
 #[tokio::test]
@@ -217,10 +231,14 @@ async fn the_explorer_is_shown_a_token_and_one_players_first_line_is_enough() {
     let folder = tempfile::tempdir().unwrap();
     let line = r#"{"moves":[{"uci":"b2b4","white":30,"draws":0,"black":0},{"uci":"a2a4","white":1,"draws":0,"black":0}]}"#;
     let server = StandIn::start(Manner::Streams(line.to_owned())).await;
-    let (database, player) = (Database::Player, "sokolsky".to_owned());
-    let explorer = Explorer { database, player, ..explorer(&server.url, folder.path()) };
-    let mut house = bot(Config { explorer, ..Config::default() });
-    assert_eq!(played(&mut house, START).await, ("b2b4".to_owned(), How::Online(Source::Explorer), None));
+    let (source, player_name) = (Database::Player, "sokolsky".to_owned());
+    let explorer = Explorer { source, player_name, ..explorer(&server.url, folder.path()) };
+    let mut house =
+        bot(Setup { lookup: lookup::Config { explorer, ..Default::default() }, ..Setup::default() });
+    assert_eq!(
+        played(&mut house, START).await,
+        ("b2b4".to_owned(), MoveOrigin::Lookup(LookupSource::Explorer), None)
+    );
     let asked = &server.asked()[0];
     assert!(
         asked.starts_with("GET /player?fen=") && asked.contains("player=sokolsky&color=white"),
@@ -239,18 +257,19 @@ async fn the_order_says_whose_word_counts() {
     let server = StandIn::start(says(A3)).await;
     let asks = |order: &str| {
         let sources = toml::from_str::<Config>(&format!("sources = {order}")).unwrap().sources;
-        Config { sources, book: book.clone(), ..cloud(&server.url, LONG) }
+        let bot = Config { sources, book: book.clone(), ..Config::default() };
+        Setup { bot, ..cloud(&server.url, LONG) }
     };
     let (mv, how, _) = played(&mut bot(asks(r#"["book", "cloud"]"#)), START).await;
-    assert_eq!((mv.as_str(), how), ("h2h4", How::Book));
+    assert_eq!((mv.as_str(), how), ("h2h4", MoveOrigin::Book));
     assert_eq!(server.asked().len(), 0, "the book is first, and nobody else is asked");
     let (mv, how, _) = played(&mut bot(asks(r#"["cloud", "book"]"#)), START).await;
-    assert_eq!((mv.as_str(), how), ("a2a3", How::Online(Source::Cloud)));
+    assert_eq!((mv.as_str(), how), ("a2a3", MoveOrigin::Lookup(LookupSource::Cloud)));
     server.now(Manner::Says(404, String::new()));
     let (mv, how, _) = played(&mut bot(asks(r#"["cloud", "book"]"#)), START).await;
-    assert_eq!((mv.as_str(), how), ("h2h4", How::Book), "the cloud knows nothing, so the book does");
+    assert_eq!((mv.as_str(), how), ("h2h4", MoveOrigin::Book), "the cloud knows nothing, so the book does");
     let (_, how, _) = played(&mut bot(asks("[]")), START).await;
-    assert_eq!(how, How::Searched);
+    assert_eq!(how, MoveOrigin::Searched);
 }
 
 /// Moves come from a book until it ends.
@@ -268,39 +287,39 @@ async fn an_opening_is_played_from_a_book() {
     }
     fs::write(&file, entries.bytes()).unwrap();
     let book = book::BookConfig { files: vec![file], ..book::BookConfig::default() };
-    let mut house = bot(Config { book, ..Config::default() });
+    let mut house = bot(Setup { bot: Config { book, ..Config::default() }, ..Setup::default() });
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     for (turn, pair) in OPENING.chunks(2).enumerate() {
         // Also with a millisecond on the clock: to look into a book takes no time.
         let left = Duration::from_millis(if turn == 3 { 1 } else { 60_000 });
         assert_eq!(ask(&mut seat, turn as u32, Some(clocks(left))).await, pair[0]);
-        assert_eq!(house.answers.recv().await.unwrap().how, How::Book);
+        assert_eq!(house.answers.recv().await.unwrap().origin, MoveOrigin::Book);
         for text in pair {
             moved(&seat, text).await;
         }
     }
     moved(&seat, "f8e7").await;
     ask(&mut seat, 9, Some(clocks(Duration::from_secs(60)))).await;
-    assert_eq!(house.answers.recv().await.unwrap().how, How::Searched);
+    assert_eq!(house.answers.recv().await.unwrap().origin, MoveOrigin::Searched);
 }
 
 /// Settings that cannot work are reported at the start, without tokens.
 #[test]
 fn what_cannot_work_is_told_at_the_start() {
-    let told = |config: Config| Library::open(&config).unwrap_err().to_string();
+    let told = |setup: Setup| setup.sources().unwrap_err();
     let files = vec!["/no/such/book.bin".into()];
     let book = book::BookConfig { files, ..book::BookConfig::default() };
-    assert!(
-        told(Config { book, ..Config::default() })
-            .starts_with("bot.book: book /no/such/book.bin: cannot be read")
-    );
-    let with = |explorer| told(Config { explorer, ..Config::default() });
+    let missing = told(Setup { bot: Config { book, ..Config::default() }, ..Setup::default() });
+    assert!(missing.starts_with("book /no/such/book.bin: cannot be read"), "{missing}");
+    let with = |explorer| {
+        told(Setup { lookup: lookup::Config { explorer, ..Default::default() }, ..Setup::default() })
+    };
     let enabled = Explorer { enabled: true, ..Explorer::default() };
     let token_file = "/no/such/token".into();
     let missing = with(Explorer { token_file, ..enabled.clone() });
-    assert!(missing.starts_with("bot.explorer: token_file /no/such/token: "), "{missing}");
+    assert!(missing.starts_with("online_moves.explorer: token_file /no/such/token: "), "{missing}");
     let open = BaseUrl::try_from("http://example.org".to_owned()).unwrap();
     assert!(with(Explorer { url: open, ..enabled.clone() }).contains("unencrypted"));
-    assert!(with(Explorer { database: Database::Player, ..enabled.clone() }).contains("`player`"));
+    assert!(with(Explorer { source: Database::Player, ..enabled.clone() }).contains("`player_name`"));
     assert!(with(enabled).contains("LICHESS_EXPLORER_TOKEN"));
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
-use zeitnot_bot::{Config, How};
+use zeitnot_bot::{Config, MoveOrigin};
 use zeitnot_engine::{Fault, Kind};
 use zeitnot_rules::{Color, Game, chess::Chess};
 use zeitnot_seat::{Clocks, Event, Seat, Turn};
@@ -13,12 +13,17 @@ use crate::support::bot::{House, answer, ask, clocks, house, info, moved, tell};
 const MS: Duration = Duration::from_millis(1);
 
 /// The time of an answer, and how it came about. A timer fires up to a millisecond late.
-async fn timed(house: &mut House, seat: &mut Seat, turn: u32, clocks: Option<Clocks>) -> (Duration, How) {
+async fn timed(
+    house: &mut House,
+    seat: &mut Seat,
+    turn: u32,
+    clocks: Option<Clocks>,
+) -> (Duration, MoveOrigin) {
     let began = Instant::now();
     let mv = ask(seat, turn, clocks).await;
     let took = began.elapsed();
     assert!(Chess::start().read(&mv).is_ok() || mv.len() >= 4, "{mv}");
-    (took, house.answers.recv().await.unwrap().how)
+    (took, house.answers.recv().await.unwrap().origin)
 }
 
 #[tokio::test(start_paused = true)]
@@ -30,7 +35,7 @@ async fn a_search_with_any_fault_costs_neither_this_answer_nor_the_next_ones() {
             let left = 10_000 * MS;
             let (took, how) = timed(&mut house, &mut seat, turn, Some(clocks(left))).await;
             assert!(took <= left / LAST_RESERVE + MS, "{fault}: {took:?}");
-            assert!(matches!(how, How::HardLimit | How::Failed), "{fault}: {how:?}");
+            assert!(matches!(how, MoveOrigin::HardLimit | MoveOrigin::Failed), "{fault}: {how:?}");
         }
     }
 }
@@ -54,7 +59,7 @@ async fn the_only_legal_move_is_played_at_once() {
     assert_eq!(Chess::parse(start).unwrap().moves().len(), 1);
     let mut seat = house.lobby.open(info(Color::Black, Some(start))).await.unwrap();
     let (took, how) = timed(&mut house, &mut seat, 1, Some(clocks(60_000 * MS))).await;
-    assert_eq!((took, how), (Duration::ZERO, How::Forced));
+    assert_eq!((took, how), (Duration::ZERO, MoveOrigin::Forced));
 }
 
 #[tokio::test(start_paused = true)]
@@ -78,13 +83,13 @@ async fn a_server_that_talks_without_end_does_not_hold_up_the_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_move_of_days_takes_no_longer_than_the_configuration_says() {
-    let config = Config { longest_move: 90_000 * MS, ..Config::default() };
+    let config = Config { max_move_time: 90_000 * MS, ..Config::default() };
     let mut house = house(Kind::Faulty(Fault::Silent), config);
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
     let days = Clocks { moves_to_go: Some(1), ..clocks(3 * 86_400_000 * MS) };
     let (took, how) = timed(&mut house, &mut seat, 1, Some(days)).await;
     assert!((89_999 * MS..=90_001 * MS).contains(&took), "{took:?}");
-    assert_eq!(how, How::HardLimit);
+    assert_eq!(how, MoveOrigin::HardLimit);
 }
 
 /// One move: the answer leaves at its hard limit, and the server's clock takes `lag` more than that. Tells

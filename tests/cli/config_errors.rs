@@ -112,14 +112,14 @@ fn unknown_keys() {
     );
     tells(
         "[engin]\n",
-        "c.toml:1: engin: unknown key `engin`; known here: engine, engines, bot, cache, log, arena, server",
+        "c.toml:1: engin: unknown key `engin`; known here: engine, engines, bot, online_moves, cache, log, arena, server",
     );
     tells(
         "color = 1",
-        "c.toml:1: color: unknown key `color`; known here: engine, engines, bot, cache, log, arena, server",
+        "c.toml:1: color: unknown key `color`; known here: engine, engines, bot, online_moves, cache, log, arena, server",
     );
     tells(
-        &format!("{SERVER}colour = 'white'"),
+        &format!("{SERVER}color = 'white'"),
         "c.toml:6: server[0].colour: unknown key `colour`; known here: `address`, `tournament`, `player`, `token`",
     );
 }
@@ -172,8 +172,8 @@ fn wrong_values() {
         "c.toml:2: bot.move_overhead: expected a duration such as \"50ms\" or \"2s\", got integer `50`",
     );
     tells(
-        "\n[bot]\nlag_floor = '1s'\nlag_ceiling = '20ms'",
-        "c.toml:2: bot: lag_floor (1s) is above lag_ceiling (20ms): swap or change them",
+        "\n[bot]\nmin_lag = '1s'\nmax_lag = '20ms'",
+        "c.toml:2: bot: min_lag (1s) is above max_lag (20ms): swap or change them",
     );
     tells(
         &SERVER.replace("tcp://localhost:8000", "localhost"),
@@ -315,7 +315,7 @@ fn files_that_cannot_be_read() {
 fn engines_and_the_rules_that_name_them() {
     let engines = "[engines.a]\ncommand = 'a'\n[engines.b]\nkind = 'random'\n";
     let config =
-        Config::parse("c.toml", &format!("{engines}[[bot.choose]]\nengine = 'b'\ncolour = 'white'\n"));
+        Config::parse("c.toml", &format!("{engines}[[bot.choose]]\nengine = 'b'\ncolor = 'white'\n"));
     assert_eq!(config.unwrap().bot.choose.len(), 1);
     tells(
         &format!("{engines}[[bot.choose]]\nengine = 'a'\n[[bot.choose]]\nrated = true\nengine = 'c'\n"),
@@ -339,6 +339,9 @@ fn engines_and_the_rules_that_name_them() {
     assert!(wrong[0].starts_with("c.toml:3: engines.a.protocol: expected `uci` or `xboard`"), "{wrong:?}");
     let wrong = mistakes("[engines.a]\ncommand = 'a'\n[engines.a.options]\nHash = [1]\n");
     assert!(wrong[0].starts_with("c.toml:4: engines.a.options.Hash: expected text of one line"), "{wrong:?}");
-    let wrong = mistakes(&format!("{engines}[[bot.choose]]\nengine = 'a'\nspeeds = ['slow']\n"));
-    assert!(wrong[0].starts_with("c.toml:7: bot.choose[0].speeds[0]: expected `ultraBullet`"), "{wrong:?}");
+    let wrong = mistakes(&format!("{engines}[[bot.choose]]\nengine = 'a'\ntime_controls = ['slow']\n"));
+    assert!(
+        wrong[0].starts_with("c.toml:7: bot.choose[0].time_controls[0]: expected `ultraBullet`"),
+        "{wrong:?}"
+    );
 }

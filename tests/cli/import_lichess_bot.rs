@@ -108,15 +108,14 @@ fn what_stands_there_by_default_goes_without_a_word() {
         \u{20}   online_egtb: {enabled: true, max_time: 10800}\n";
     let same = converted(sources);
     assert_eq!(same.left, [""; 0]);
-    assert_eq!(read(&same).bot.explorer.player, "");
+    assert_eq!(read(&same).online_moves.explorer.player_name, "");
     // Elsewhere these are wishes; and the bot's own games cannot be meant without its name.
     let others = converted(&sources.replace("10800", "600").replace("masters", "player"));
-    let wanted =
-        "engine.online_moves.lichess_opening_explorer (say whose games with `player` of [bot.explorer])";
+    let wanted = "engine.online_moves.lichess_opening_explorer (say whose games with `player_name` of [online_moves.explorer])";
     assert!(others.left.iter().any(|left| left == wanted), "{:?}", others.left);
     let told = |left: &String| left.ends_with("max_time (games of any length ask)");
     assert_eq!(others.left.iter().filter(|left| told(left)).count(), 2, "{:?}", others.left);
-    assert!(!read(&others).bot.explorer.enabled);
+    assert!(!read(&others).online_moves.explorer.enabled);
 }
 
 #[test]

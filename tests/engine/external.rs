@@ -8,7 +8,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_arena as arena;
 use zeitnot_arena::{Arena, Event, Name, TournamentConfig};
 use zeitnot_bot as bot;
-use zeitnot_bot::{Bot, Equipment};
+use zeitnot_bot::{Bot, BotContext};
 use zeitnot_clients::{Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind, external};
@@ -47,14 +47,14 @@ fn enter(
     tasks: &TaskTracker,
     shutdown: &Shutdown,
     servers: &mut JoinSet<Result<(), zeitnot_clients::ProtocolError>>,
-) -> mpsc::Receiver<bot::News> {
+) -> mpsc::Receiver<bot::GameStatus> {
     let random = engine::Config { kind: Kind::Random, ..Default::default() };
     let rule = "[[choose]]\nengine = 'it'\ngames = ['chess']\n";
     let config: bot::Config = toml::from_str(rule).unwrap();
     let (tell, news) = mpsc::channel(64);
-    let mut equipment = Equipment::new(config, EngineFactory::new(&random).unwrap(), tell);
-    equipment.engage(&BTreeMap::from([("it".to_owned(), factory)]));
-    let (lobby, bot) = Bot::channel(equipment);
+    let mut context = BotContext::new(config, EngineFactory::new(&random).unwrap(), tell);
+    context.set_engines(&BTreeMap::from([("it".to_owned(), factory)]));
+    let (lobby, bot) = Bot::channel(context);
     tasks.spawn(bot.run(shutdown.now.clone()));
     let address = format!("tcp://{}", arena.tcp().unwrap()).parse().unwrap();
     let (tournament, player) = ("duel".to_owned().try_into().unwrap(), player.to_owned().try_into().unwrap());

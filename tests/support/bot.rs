@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::{sync::mpsc, task::JoinHandle, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot_bot::{Answer, Bot, Config, Equipment, News};
+use zeitnot_bot::{Answer, Bot, BotContext, Config, GameStatus};
 use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind};
 use zeitnot_rules::{ByColor, Color, GameKind, MoveText};
@@ -12,7 +12,7 @@ use zeitnot_seat::{Action, Clocks, Event, GameInfo, Lobby, Seat, Turn};
 
 pub struct House {
     pub lobby: Lobby,
-    pub news: mpsc::Receiver<News>,
+    pub status: mpsc::Receiver<GameStatus>,
     pub answers: mpsc::Receiver<Answer>,
     pub bot: JoinHandle<()>,
     pub shutdown: CancellationToken,
@@ -22,24 +22,24 @@ pub fn house(kind: Kind, config: Config) -> House {
     house_with(kind, config, |_| {})
 }
 
-/// The same, with other equipment.
-pub fn house_with(kind: Kind, config: Config, change: impl FnOnce(&mut Equipment)) -> House {
+/// The same, with changes to the context.
+pub fn house_with(kind: Kind, config: Config, change: impl FnOnce(&mut BotContext)) -> House {
     let small = engine::Config { kind, hash_mib: 1.try_into().unwrap(), ..Default::default() };
-    let (tell, news) = mpsc::channel(64);
+    let (tell, status) = mpsc::channel(64);
     let (tell_answers, answers) = mpsc::channel(1024);
-    let mut equipment = Equipment::new(config, EngineFactory::new(&small).unwrap(), tell);
-    equipment.answers = Some(tell_answers);
-    change(&mut equipment);
-    let (lobby, bot) = Bot::channel(equipment);
+    let mut context = BotContext::new(config, EngineFactory::new(&small).unwrap(), tell);
+    context.answers = Some(tell_answers);
+    change(&mut context);
+    let (lobby, bot) = Bot::channel(context);
     let shutdown = CancellationToken::new();
-    House { lobby, news, answers, bot: tokio::spawn(bot.run(shutdown.clone())), shutdown }
+    House { lobby, status, answers, bot: tokio::spawn(bot.run(shutdown.clone())), shutdown }
 }
 
 /// A bot that plays until it is told to stop, for the clients that bring it games.
 pub fn lobby(kind: Kind, config: Config, stop: &CancellationToken, tasks: &TaskTracker) -> Lobby {
     let factory = EngineFactory::new(&engine::Config { kind, ..Default::default() }).unwrap();
-    let (news, _) = mpsc::channel(1);
-    let (lobby, bot) = Bot::channel(Equipment::new(config, factory, news));
+    let (status, _) = mpsc::channel(1);
+    let (lobby, bot) = Bot::channel(BotContext::new(config, factory, status));
     tasks.spawn(bot.run(stop.clone()));
     lobby
 }

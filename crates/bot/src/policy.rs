@@ -1,38 +1,38 @@
-//! When a game is as good as over: draws to be offered or agreed to, and games to be given up.
+//! Draws and resignations: when to offer or accept a draw, and when to resign.
 
 use serde::Deserialize;
 
 use zeitnot_engine::Score;
 
-/// The `[bot.draw]` table: when a draw is as good as any other result.
+/// The `[bot.draw]` table: when a draw is offered.
 ///
-/// An offer is agreed to by the same rule, and also where we stand worse than it asks.
+/// An offer of the opponent is accepted by the same rule, and also where we stand worse.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Draw {
-    /// Our score was this near to zero, in centipawns …
+    /// Our score was within this of zero, in centipawns …
     pub score: u16,
-    /// … for so many moves of ours in a row; 0: we never offer a draw, and agree to none.
+    /// … for this many of our moves in a row; 0: draws are neither offered nor accepted.
     pub moves: usize,
     /// Not before this move of the game.
-    pub from_move: usize,
-    /// Not with more men than this on the board, where the game counts them.
-    pub pieces: usize,
+    pub min_game_length: usize,
+    /// Not with more pieces than this on the board, where the game counts them.
+    pub max_pieces: usize,
 }
 
 impl Default for Draw {
     fn default() -> Self {
-        Draw { score: 10, moves: 0, from_move: 40, pieces: 32 }
+        Draw { score: 10, moves: 0, min_game_length: 40, max_pieces: 32 }
     }
 }
 
-/// The `[bot.resign]` table: when a game is given up.
+/// The `[bot.resign]` table: when we resign.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Resign {
-    /// Our score was this many centipawns below zero, or worse …
+    /// Our score was more than this many centipawns below zero …
     pub score: u16,
-    /// … for so many moves of ours in a row; 0: we never give up.
+    /// … for this many of our moves in a row; 0: we never resign.
     pub moves: usize,
 }
 
@@ -42,58 +42,58 @@ impl Default for Resign {
     }
 }
 
-/// An offer that was passed over is made again after so many moves of ours; servers take no more.
-const OFFER_AGAIN: usize = 10;
+/// Moves of ours after which an ignored offer is repeated; servers ignore more frequent ones.
+const OFFER_INTERVAL: usize = 10;
 
-/// What the game has looked like to us so far, move by move.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Outlook {
+/// Decides on draws and resignation by the scores of our searches.
+#[derive(Clone, Debug)]
+pub(crate) struct DrawResignPolicy {
+    draw: Draw,
+    resign: Resign,
+    /// Scores of our moves so far.
     scores: Vec<Score>,
-    /// How many scores there were when we offered a draw.
+    /// Number of scores at our last offer.
     offered_at: Option<usize>,
-    /// The opponent's offer stands.
+    /// Whether the opponent's offer stands.
     is_offered: bool,
 }
 
-/// What the rules ask of the position.
+/// Phase of a game, as far as the policy depends on it.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Stage {
-    /// Which move of the game is to be played, from 1.
+pub(crate) struct GameStage {
+    /// Number of the move to be played, from 1.
     pub move_number: usize,
-    /// Men on the board; 0 where the game does not count them.
-    pub men: usize,
+    /// Pieces on the board; 0 where the game does not count them.
+    pub piece_count: usize,
 }
 
-impl Stage {
-    fn is_due(self, rule: &Draw) -> bool {
-        self.move_number >= rule.from_move && self.men <= rule.pieces
+impl DrawResignPolicy {
+    pub(crate) fn new(draw: Draw, resign: Resign) -> Self {
+        DrawResignPolicy { draw, resign, scores: Vec::new(), offered_at: None, is_offered: false }
     }
-}
 
-impl Outlook {
-    /// A search of ours has come to this.
-    pub fn judged(&mut self, score: Score) {
+    pub(crate) fn add(&mut self, score: Score) {
         self.scores.push(score);
     }
 
-    /// The opponent offers a draw. The offer stands until we have moved.
-    pub fn offered(&mut self) {
+    /// Records the opponent's draw offer, which stands until our next move.
+    pub(crate) fn draw_offered(&mut self) {
         self.is_offered = true;
     }
 
-    /// Is it time to give up?
-    pub fn is_hopeless(&self, rule: &Resign) -> bool {
-        self.last(rule.moves).is_some_and(|scores| scores.iter().all(|s| s.get() < -i32::from(rule.score)))
+    pub(crate) fn resigns(&self) -> bool {
+        let margin = i32::from(self.resign.score);
+        self.last(self.resign.moves).is_some_and(|scores| scores.iter().all(|s| s.get() < -margin))
     }
 
-    /// Is a draw to go with the move that is played now? To be asked once a move.
-    pub fn draws(&mut self, rule: &Draw, stage: Stage) -> bool {
+    /// Returns whether our move offers a draw, or accepts the opponent's. To be called once a move.
+    pub(crate) fn offers_draw(&mut self, stage: GameStage) -> bool {
         if self.is_offered {
-            return self.agrees(rule, stage);
+            return self.accepts_draw(stage);
         }
-        let margin = i32::from(rule.score);
-        let Some(scores) = self.last(rule.moves).filter(|_| stage.is_due(rule)) else { return false };
-        let waited = self.offered_at.is_none_or(|at| self.scores.len() >= at + OFFER_AGAIN);
+        let margin = i32::from(self.draw.score);
+        let Some(scores) = self.scores_for_draw(stage) else { return false };
+        let waited = self.offered_at.is_none_or(|at| self.scores.len() >= at + OFFER_INTERVAL);
         let offers = waited && scores.iter().all(|score| score.get().abs() <= margin);
         if offers {
             self.offered_at = Some(self.scores.len());
@@ -101,15 +101,23 @@ impl Outlook {
         offers
     }
 
-    /// Is a draw that was offered agreed to with the move that is played now? Any move answers the offer.
-    pub fn agrees(&mut self, rule: &Draw, stage: Stage) -> bool {
-        let scores = self.last(rule.moves).filter(|_| self.is_offered && stage.is_due(rule));
-        let agrees = scores.is_some_and(|scores| scores.iter().all(|s| s.get() <= i32::from(rule.score)));
+    /// Returns whether our move accepts a draw offer. Any move answers the offer.
+    pub(crate) fn accepts_draw(&mut self, stage: GameStage) -> bool {
+        let margin = i32::from(self.draw.score);
+        let scores = self.scores_for_draw(stage).filter(|_| self.is_offered);
+        let accepts = scores.is_some_and(|scores| scores.iter().all(|score| score.get() <= margin));
         self.is_offered = false;
-        agrees
+        accepts
     }
 
-    /// The last so many scores; `None` if there are not so many, or none are asked for.
+    /// Returns the scores that decide on a draw; `None` where there is no draw at this stage.
+    fn scores_for_draw(&self, stage: GameStage) -> Option<&[Score]> {
+        let Draw { moves, min_game_length, max_pieces, .. } = self.draw;
+        let is_due = stage.move_number >= min_game_length && stage.piece_count <= max_pieces;
+        self.last(moves).filter(|_| is_due)
+    }
+
+    /// Returns the last scores; `None` if there are fewer, or the rule is off.
     fn last(&self, count: usize) -> Option<&[Score]> {
         let from = self.scores.len().checked_sub(count).filter(|_| count > 0)?;
         self.scores.get(from..)
@@ -120,85 +128,85 @@ impl Outlook {
 mod tests {
     use super::*;
 
-    const DRAW: Draw = Draw { score: 10, moves: 3, from_move: 30, pieces: 10 };
+    const DRAW: Draw = Draw { score: 10, moves: 3, min_game_length: 30, max_pieces: 10 };
     const RESIGN: Resign = Resign { score: 500, moves: 2 };
-    const LATE: Stage = Stage { move_number: 30, men: 10 };
+    const LATE: GameStage = GameStage { move_number: 30, piece_count: 10 };
 
-    fn outlook(scores: &[Score]) -> Outlook {
-        Outlook { scores: scores.to_vec(), ..Outlook::default() }
+    fn policy(scores: &[Score]) -> DrawResignPolicy {
+        DrawResignPolicy { scores: scores.to_vec(), ..DrawResignPolicy::new(DRAW, RESIGN) }
     }
 
-    fn cp(scores: &[i32]) -> Outlook {
-        outlook(&scores.iter().map(|&cp| Score::cp(cp)).collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn nothing_is_done_unless_it_is_asked_for() {
-        let mut dull = cp(&[0; 50]);
-        assert!(!dull.draws(&Draw::default(), Stage { move_number: 90, men: 4 }));
-        dull.offered();
-        assert!(!dull.draws(&Draw::default(), Stage { move_number: 90, men: 4 }));
-        assert!(!cp(&[-3000; 50]).is_hopeless(&Resign::default()));
+    fn cp(scores: &[i32]) -> DrawResignPolicy {
+        policy(&scores.iter().map(|&cp| Score::cp(cp)).collect::<Vec<_>>())
     }
 
     #[test]
-    fn a_draw_is_offered_when_nothing_happens_any_more() {
-        for (scores, offers) in [
-            (&[400, 10, -10, 0][..], true),
-            (&[11, 0, 0], false),
-            (&[0, 0, -11], false),
-            (&[0, 0], false),
-            (&[], false),
+    fn by_default_draws_are_not_offered_and_games_not_resigned() {
+        let default =
+            |cps: &[i32]| DrawResignPolicy { draw: Draw::default(), resign: Resign::default(), ..cp(cps) };
+        let (mut even, stage) = (default(&[0; 50]), GameStage { move_number: 90, piece_count: 4 });
+        assert!(!even.offers_draw(stage));
+        even.draw_offered();
+        assert!(!even.offers_draw(stage));
+        assert!(!default(&[-3000; 50]).resigns());
+    }
+
+    #[test]
+    fn a_draw_is_offered_after_even_scores() {
+        for (scores, stage, offers) in [
+            (&[400, 10, -10, 0][..], LATE, true),
+            (&[11, 0, 0], LATE, false),
+            (&[0, 0, -11], LATE, false),
+            (&[0, 0], LATE, false),
+            (&[], LATE, false),
+            (&[0; 9], GameStage { move_number: 29, ..LATE }, false),
+            (&[0; 9], GameStage { piece_count: 11, ..LATE }, false),
         ] {
-            assert_eq!(cp(scores).draws(&DRAW, LATE), offers, "{scores:?}");
+            assert_eq!(cp(scores).offers_draw(stage), offers, "{scores:?} {stage:?}");
         }
-        assert!(!cp(&[0; 9]).draws(&DRAW, Stage { move_number: 29, ..LATE }));
-        assert!(!cp(&[0; 9]).draws(&DRAW, Stage { men: 11, ..LATE }));
     }
 
     #[test]
-    fn an_offer_is_not_repeated_at_once() {
-        let mut dull = cp(&[0; 2]);
-        let offers: Vec<_> = (0..25)
-            .filter(|_| {
-                dull.judged(Score::ZERO);
-                dull.draws(&DRAW, LATE)
-            })
-            .collect();
-        assert_eq!(offers, [0, 10, 20]);
+    fn an_offer_is_repeated_after_ten_moves() {
+        let mut even = cp(&[0; 2]);
+        let offers = (0..25).filter(|_| {
+            even.add(Score::ZERO);
+            even.offers_draw(LATE)
+        });
+        assert_eq!(offers.collect::<Vec<_>>(), [0, 10, 20]);
     }
 
     #[test]
-    fn an_offer_is_agreed_to_when_we_stand_no_better() {
-        for (scores, agrees) in
+    fn an_offer_is_accepted_when_we_stand_no_better() {
+        for (scores, accepts) in
             [(&[0, 5, 10][..], true), (&[-300, -400, -500], true), (&[0, 0, 80], false), (&[-900, 0], false)]
         {
-            let mut outlook = cp(scores);
-            outlook.offered();
-            assert_eq!(outlook.draws(&DRAW, LATE), agrees, "{scores:?}");
+            let mut policy = cp(scores);
+            policy.draw_offered();
+            assert_eq!(policy.offers_draw(LATE), accepts, "{scores:?}");
         }
-        // A move that nobody thought about answers it as well, and offers nothing.
-        let mut dull = cp(&[0; 9]);
-        dull.offered();
-        assert!(dull.agrees(&DRAW, LATE) && !dull.agrees(&DRAW, LATE));
+        // A move without a search answers it as well, and offers nothing.
+        let mut even = cp(&[0; 9]);
+        even.draw_offered();
+        assert!(even.accepts_draw(LATE) && !even.accepts_draw(LATE));
         // It stands for one move.
         let mut worse = cp(&[-300, -400, -500]);
-        worse.offered();
-        assert!(worse.draws(&DRAW, LATE) && !worse.draws(&DRAW, LATE));
+        worse.draw_offered();
+        assert!(worse.offers_draw(LATE) && !worse.offers_draw(LATE));
     }
 
     #[test]
-    fn only_what_is_lost_is_given_up() {
-        assert!(cp(&[0, -501, -600]).is_hopeless(&RESIGN));
-        assert!(outlook(&[Score::cp(-700), Score::mated_in(8)]).is_hopeless(&RESIGN));
-        for alive in [
-            cp(&[-600]),
-            cp(&[-600, -500]),
-            cp(&[-600, -600, 0]),
-            outlook(&[Score::cp(-700), Score::mate_in(9)]),
-            outlook(&[Score::mate_in(9), Score::mate_in(7)]),
+    fn only_lost_games_are_resigned() {
+        for (scores, resigns) in [
+            (&[Score::ZERO, Score::cp(-501), Score::cp(-600)][..], true),
+            (&[Score::cp(-700), Score::mated_in(8)], true),
+            (&[Score::cp(-600)], false),
+            (&[Score::cp(-600), Score::cp(-500)], false),
+            (&[Score::cp(-600), Score::cp(-600), Score::ZERO], false),
+            (&[Score::cp(-700), Score::mate_in(9)], false),
+            (&[Score::mate_in(9), Score::mate_in(7)], false),
         ] {
-            assert!(!alive.is_hopeless(&RESIGN), "{alive:?}");
+            assert_eq!(policy(scores).resigns(), resigns, "{scores:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A request for a move, from its arrival until the server has charged us for the answer.
+//! A request for a move, and the answer to it until the server has charged our clock.
 
 use std::time::{Duration, Instant};
 
@@ -6,67 +6,69 @@ use zeitnot_engine::time::Budget;
 use zeitnot_rules::Color;
 use zeitnot_seat::{Clocks, Turn};
 
-use super::{How, lag::Charge};
+use crate::{lag::Charge, status::MoveOrigin};
 
-/// Timers fire up to so much late: tokio counts in milliseconds.
+/// Resolution of tokio's timers, which fire up to this late.
 const TIMER_STEP: Duration = Duration::from_millis(1);
 
-/// A move is asked for.
 #[derive(Copy, Clone)]
-pub(super) struct Request {
+pub(crate) struct MoveRequest {
     pub turn: Turn,
-    /// As they stood then; `None`: there is no clock.
+    /// Clocks as they stood then; `None`: there is no clock.
     pub clocks: Option<Clocks>,
     pub asked_at: Instant,
     pub budget: Budget,
 }
 
-impl Request {
-    /// When the answer leaves, whatever the search does.
-    pub fn hard(&self) -> Instant {
+impl MoveRequest {
+    /// Returns when the answer leaves, whatever the search does.
+    pub(crate) fn hard_limit(&self) -> Instant {
         self.asked_at + self.budget.hard
     }
 
-    /// When to wake up for that: a timer may be late by its step, and shall not be.
-    pub fn alarm(&self) -> Instant {
-        self.hard() - TIMER_STEP.min(self.budget.hard / 8)
+    /// Returns when the timer of the hard limit is set to: its lateness must not cost time.
+    pub(crate) fn alarm(&self) -> Instant {
+        self.hard_limit() - TIMER_STEP.min(self.budget.hard / 8)
     }
 }
 
-/// An answer that was given to the protocol. What it cost is known when the server has charged for it.
-pub(super) struct Departure {
-    pub request: Request,
-    pub how: How,
-    /// Plies that were played before it.
+/// An answer that was given to the protocol, until its cost on the server's clock is known.
+pub(crate) struct PendingAnswer {
+    pub request: MoveRequest,
+    pub origin: MoveOrigin,
+    /// Plies played before it.
     pub ply: usize,
     decided_at: Instant,
     sent_at: Option<Instant>,
-    /// The clocks as the server showed them next, when ours stood still.
+    /// The first clocks that were read while ours stood still.
     after: Option<Clocks>,
 }
 
-impl Departure {
-    pub fn new(request: Request, how: How, ply: usize, decided_at: Instant) -> Self {
-        Departure { request, how, ply, decided_at, sent_at: None, after: None }
+impl PendingAnswer {
+    pub(crate) fn new(request: MoveRequest, origin: MoveOrigin, ply: usize, decided_at: Instant) -> Self {
+        PendingAnswer { request, origin, ply, decided_at, sent_at: None, after: None }
     }
 
-    /// It was handed to the socket. How long after it was due?
-    pub fn sent(&mut self, at: Instant) -> Duration {
+    /// Records when it was written to the socket; returns how late that was.
+    pub(crate) fn sent(&mut self, at: Instant) -> Duration {
         self.sent_at = Some(at);
-        let due = if self.how == How::HardLimit { self.request.hard() } else { self.decided_at };
+        let due = match self.origin {
+            MoveOrigin::HardLimit => self.request.hard_limit(),
+            _ => self.decided_at,
+        };
         at.saturating_duration_since(due)
     }
 
-    /// Our clock stands still, and shows this.
-    pub fn charged(&mut self, clocks: Option<Clocks>) {
+    /// Records the clocks while ours stands still.
+    pub(crate) fn clock_stopped(&mut self, clocks: Option<Clocks>) {
         self.after = self.after.or(clocks);
     }
 
-    /// What the server took for the move; `None` while that cannot be known.
-    pub fn charge(&self, side: Color) -> Option<Charge> {
+    /// Returns what the server charged for the move, once that is known.
+    pub(crate) fn charge(&self, side: Color) -> Option<Charge> {
         let (sent_at, before, after) = (self.sent_at?, self.request.clocks?, self.after?);
         if before.moves_to_go == Some(1) {
-            // Behind it time was added, and how much, nobody tells.
+            // An unknown amount of time was added after the move.
             return None;
         }
         Some(Charge {
@@ -79,8 +81,9 @@ impl Departure {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use zeitnot_rules::ByColor;
+
+    use super::*;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -94,47 +97,47 @@ mod tests {
         }
     }
 
-    fn departure(how: How, asked_at: Instant) -> Departure {
+    fn pending(origin: MoveOrigin, asked_at: Instant) -> PendingAnswer {
         let budget = Budget { soft: 20 * MS, hard: 50 * MS };
-        let request = Request { turn: Turn(1), clocks: Some(clocks(1000, asked_at)), asked_at, budget };
-        Departure::new(request, how, 0, asked_at + 40 * MS)
+        let request = MoveRequest { turn: Turn(1), clocks: Some(clocks(1000, asked_at)), asked_at, budget };
+        PendingAnswer::new(request, origin, 0, asked_at + 40 * MS)
     }
 
     #[test]
-    fn the_charge_is_known_when_the_answer_has_left_and_the_clock_is_read_in_either_order() {
+    fn the_charge_is_known_once_the_answer_is_sent_and_the_clock_read_in_either_order() {
         let asked_at = Instant::now();
         let expected = Charge { charged: 62 * MS, own: 45 * MS, resolution: 10 * MS };
         let after = Some(clocks(1038, asked_at + 65 * MS));
-        let mut answered = departure(How::Searched, asked_at);
+        let mut answered = pending(MoveOrigin::Searched, asked_at);
         answered.sent(asked_at + 45 * MS);
         assert_eq!(answered.charge(Color::White), None);
-        answered.charged(after);
+        answered.clock_stopped(after);
         assert_eq!(answered.charge(Color::White), Some(expected));
-        // What is read later was charged for other things.
-        answered.charged(Some(clocks(10, asked_at + 900 * MS)));
+        // Clocks that are read later include other charges.
+        answered.clock_stopped(Some(clocks(10, asked_at + 900 * MS)));
         assert_eq!(answered.charge(Color::White), Some(expected));
 
-        let mut overtaken = departure(How::Searched, asked_at);
-        overtaken.charged(after);
+        let mut overtaken = pending(MoveOrigin::Searched, asked_at);
+        overtaken.clock_stopped(after);
         assert_eq!(overtaken.charge(Color::White), None);
         overtaken.sent(asked_at + 45 * MS);
         assert_eq!(overtaken.charge(Color::White), Some(expected));
     }
 
     #[test]
-    fn an_answer_is_due_when_it_is_decided_or_at_the_hard_limit() {
+    fn an_answer_is_due_when_decided_or_at_the_hard_limit() {
         let asked_at = Instant::now();
-        assert_eq!(departure(How::Searched, asked_at).sent(asked_at + 53 * MS), 13 * MS);
-        assert_eq!(departure(How::HardLimit, asked_at).sent(asked_at + 53 * MS), 3 * MS);
+        assert_eq!(pending(MoveOrigin::Searched, asked_at).sent(asked_at + 53 * MS), 13 * MS);
+        assert_eq!(pending(MoveOrigin::HardLimit, asked_at).sent(asked_at + 53 * MS), 3 * MS);
     }
 
     #[test]
-    fn where_time_is_added_behind_the_move_nothing_is_charged() {
+    fn no_charge_is_known_where_time_is_added_after_each_move() {
         let asked_at = Instant::now();
-        let mut answered = departure(How::Searched, asked_at);
+        let mut answered = pending(MoveOrigin::Searched, asked_at);
         answered.request.clocks = Some(Clocks { moves_to_go: Some(1), ..clocks(1000, asked_at) });
         answered.sent(asked_at + 45 * MS);
-        answered.charged(Some(clocks(1000, asked_at)));
+        answered.clock_stopped(Some(clocks(1000, asked_at)));
         assert_eq!(answered.charge(Color::White), None);
     }
 }

@@ -7,6 +7,7 @@ pub mod contest;
 pub mod imcs;
 pub mod lichess;
 mod link;
+pub mod lookup;
 mod protocol;
 mod registry;
 pub mod secret;

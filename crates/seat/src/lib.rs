@@ -1,7 +1,8 @@
-//! One side of one game, between a protocol (who knows bytes) and a player (who knows the game).
+//! One side of one game, between a protocol, which knows bytes, and a player, which knows the game.
 //!
-//! Neither imports the other; both import this. A protocol opens a seat in the [`Lobby`] for each game,
-//! tells [`Event`]s, and is told [`Action`]s. Dropping either end of a [`Seat`] ends the game's task.
+//! Neither imports the other; both import this crate. A protocol opens a [`Seat`] in the [`Lobby`] for each game, sends
+//! [`Event`]s and receives [`Action`]s. Dropping either end of a seat ends the task of the game.
+#![warn(unreachable_pub)]
 
 use std::time::{Duration, Instant};
 
@@ -12,66 +13,70 @@ use tokio::{
 
 use zeitnot_rules::{ByColor, Color, GameKind, MoveText, TimeControl};
 
-/// A player that takes no event within this time has hung.
+mod lookup;
+
+pub use lookup::{LookupSource, PositionLookup, PositionQuery, Suggestion, Suggestions};
+
+/// Time within which a player takes an event; one that does not hangs.
 const PLAYER_TIMEOUT: Duration = Duration::from_secs(5);
-/// A lobby that finds no player within this time has none.
+/// Time within which a lobby finds a player.
 const LOBBY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Which request for a move: an answer with an old one is never sent.
+/// Number of a request for a move. An answer to an old request is never sent.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Turn(pub u32);
 
 impl Turn {
-    /// The request after this one.
+    /// Returns the number of the next request.
     pub fn next(self) -> Turn {
         Turn(self.0.wrapping_add(1))
     }
 }
 
-/// Both clocks as they stood when the bytes were read.
+/// Both clocks when the bytes were read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Clocks {
-    /// The time left on each clock.
+    /// Time left on each clock.
     pub left: ByColor<Duration>,
     /// Time added after each move.
     pub increment: Duration,
-    /// Moves until more time is added, where the server has such a rule; 1: each move has its own time.
+    /// Moves until more time is added, on servers with such a rule; 1: each move has its own time.
     pub moves_to_go: Option<u32>,
-    /// The server tells its clocks in steps of this.
+    /// Step of the server's clocks.
     pub resolution: Duration,
-    /// When the message came in: from here on our clock runs.
+    /// Time at which the message was read: from then on our clock runs.
     pub read_at: Instant,
 }
 
-/// Facts a player needs before the first move.
+/// Facts that a player needs before the first move.
 #[derive(Clone, Debug)]
 pub struct GameInfo {
-    /// The server's name for the game, unique on that server.
+    /// Id of the game, unique on its server.
     pub id: String,
-    /// Which server: what is learned of its lag is kept under this name.
+    /// Name of the server, under which its lag is stored.
     pub server: String,
-    /// By which rules.
+    /// Rules of the game.
     pub game: GameKind,
-    /// Where it begins, in the game's own text form; `None`: the usual start.
+    /// Start position in the game's text form; `None`: the usual one.
     pub start: Option<String>,
-    /// The side we play.
+    /// Side that we play.
     pub side: Color,
-    /// The names of both players.
+    /// Names of both players.
     pub names: ByColor<String>,
-    /// The time control, where the server tells it.
+    /// Time control, if the server reports it.
     pub time_control: Option<TimeControl>,
     /// Other facts about the game.
     pub details: GameDetails,
 }
 
-/// Facts about a game beside its rules; `None` where the server does not tell.
+/// Facts about a game beside its rules; `None` where the server does not report them.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameDetails {
-    /// Is it about ratings?
+    /// Whether the game is rated.
     pub rated: Option<bool>,
     /// Kind of opponent.
     pub opponent: Option<Opponent>,
-    /// Is it played by post? Nobody waits days for a move, and so there is nothing to think about meanwhile.
+    /// Whether it is a correspondence game, with days for a move: the player does not ponder.
     pub correspondence: bool,
 }
 
@@ -79,7 +84,7 @@ pub struct GameDetails {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Opponent {
-    /// Somebody.
+    /// A person.
     Human,
     /// A program.
     Bot,
@@ -88,44 +93,44 @@ pub enum Opponent {
 /// Event of a game, from its protocol.
 #[derive(Debug)]
 pub enum Event {
-    /// A move was played, by either side; the server is the one who says so.
+    /// Either side has moved, as reported by the server.
     Moved(MoveText),
-    /// The last so many moves are undone, ours among them; what was asked for before is moot.
+    /// The last moves are undone, of both sides. An open request is void.
     TakenBack {
         /// Number of plies, of both sides.
         plies: usize,
     },
-    /// Position on the server's board. A player whose own line leads elsewhere begins anew from here.
+    /// Position on the server's board. A player whose board differs continues from this one.
     Board(String),
-    /// Ours to move, until the clock runs out.
+    /// A move is requested.
     YourTurn {
-        /// Goes back with the answer.
+        /// Number of the request, to be returned with the answer.
         turn: Turn,
         /// `None`: there is no clock.
         clocks: Option<Clocks>,
     },
-    /// The opponent offers a draw. It is answered with our next move: one that [offers a
-    /// draw](Action::Play::offers_draw) agrees, any other declines.
+    /// The opponent offers a draw. Our next move answers it: one that [offers a draw](Action::Play::offers_draw)
+    /// accepts, any other declines.
     DrawOffered,
-    /// News of the clocks without a request for a move.
+    /// Clocks without a request for a move.
     ClocksRead(Clocks),
-    /// The server refused the move of this turn, and asks again; the clock runs on.
+    /// The server refused our move, and requests another; the clock runs on.
     Refused {
-        /// The request that was answered.
+        /// Number of the request that was answered.
         turn: Turn,
-        /// In the server's words.
+        /// Reason in the words of the server.
         why: String,
     },
-    /// The answer of this turn was handed to the socket: with the next clock it tells the lag.
+    /// Our answer was written to the socket. With the next clocks this gives the lag.
     Sent {
-        /// The request that was answered.
+        /// Number of the request that was answered.
         turn: Turn,
-        /// When the write was done.
+        /// Time at which the write was done.
         at: Instant,
     },
     /// The game is over.
     Ended {
-        /// In the server's words.
+        /// Result in the words of the server.
         result: String,
     },
 }
@@ -133,21 +138,20 @@ pub enum Event {
 /// Action of a player.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The answer to [`Event::YourTurn`].
+    /// Answer to [`Event::YourTurn`].
     Play {
-        /// The request that is answered.
+        /// Number of the request.
         turn: Turn,
         /// A legal move in coordinates.
         mv: MoveText,
-        /// Offers a draw with the move, or agrees to the opponent's offer. Where the server knows no draws
-        /// by agreement it is the move alone.
+        /// Whether the move offers a draw, or accepts the opponent's offer. Servers without draws by agreement ignore it.
         offers_draw: bool,
-        /// Evaluation of the search behind it, if there was one.
+        /// Evaluation by the search, if there was one.
         eval: Option<Eval>,
     },
-    /// We give up; or there is no move to be played, by the rules or because the server refused them all.
+    /// Resignation. Also sent if there is no legal move, or the server refused all of them.
     Resign {
-        /// The request that is not answered.
+        /// Number of the request.
         turn: Turn,
     },
 }
@@ -155,7 +159,7 @@ pub enum Action {
 /// Evaluation of a player's position, for records and chat.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Eval {
-    /// For the player.
+    /// Score for the player.
     pub score: EvalScore,
     /// Depth of the search, in plies.
     pub depth: u16,
@@ -164,69 +168,69 @@ pub struct Eval {
 /// Value of a position to one side.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum EvalScore {
-    /// So much.
+    /// In centipawns.
     Centipawns(i32),
-    /// That side mates in so many moves; below zero: it is mated.
+    /// Moves until that side mates; below zero: until it is mated.
     Mate(i16),
 }
 
-/// The protocol's end of a seat.
+/// Protocol's end of a seat.
 #[derive(Debug)]
 pub struct Seat {
-    /// Name of the engine that plays, for records and chat.
+    /// Name of the engine, for records and chat.
     pub engine: String,
-    /// To the player.
+    /// Events to the player.
     pub events: mpsc::Sender<Event>,
-    /// From the player.
+    /// Actions of the player.
     pub actions: mpsc::Receiver<Action>,
 }
 
-/// The player left the game, or does not answer.
+/// The player has left the game, or hangs.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("the player left the game")]
+#[error("the player has left the game")]
 pub struct PlayerGone;
 
 impl Seat {
     /// Sends an event to the player.
     ///
     /// # Errors
-    /// [`PlayerGone`] if the player does not take it in time.
+    /// [`PlayerGone`] if the player does not take the event in time.
     pub async fn tell(&self, event: Event) -> Result<(), PlayerGone> {
         self.events.send_timeout(event, PLAYER_TIMEOUT).await.map_err(|_| PlayerGone)
     }
 }
 
-/// Where protocols bring their games. Cloned to whoever needs it; the actor behind it owns the state.
+/// Handle of the actor that finds players for games. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Lobby {
     tx: mpsc::Sender<OpenSeat>,
 }
 
-/// A protocol asks for a player.
+/// A protocol's request for a player.
 #[derive(Debug)]
 pub struct OpenSeat {
-    /// The game to be played.
+    /// Game to be played.
     pub info: GameInfo,
-    /// Where the seat, or the refusal, goes.
+    /// Receives the seat, or the refusal.
     pub reply: oneshot::Sender<Result<Seat, Declined>>,
 }
 
-/// No player for this game.
+/// Reason why a game gets no player.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("declined: {0}")]
 pub struct Declined(pub String);
 
 impl Lobby {
-    /// A lobby, and the end at which its actor hears of games.
+    /// Creates a lobby, and the receiver of its actor.
     pub fn channel(capacity: usize) -> (Lobby, mpsc::Receiver<OpenSeat>) {
         let (tx, rx) = mpsc::channel(capacity);
         (Lobby { tx }, rx)
     }
 
-    /// Asks for a player for this game.
+    /// Requests a player for a game.
     ///
     /// # Errors
-    /// [`Declined`] with the reason: no room, a position that the rules refuse, shutting down, or no answer in time.
+    /// [`Declined`] if there are too many games, the position is invalid, the bot shuts down, or does not answer in time.
     pub async fn open(&self, info: GameInfo) -> Result<Seat, Declined> {
         let (reply, answer) = oneshot::channel();
         let closed = || Declined("shutting down".into());

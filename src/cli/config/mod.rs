@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 use zeitnot_arena as arena;
 use zeitnot_bot as bot;
 use zeitnot_bot::cache;
-use zeitnot_clients::Server;
+use zeitnot_clients::{Server, lookup};
 use zeitnot_engine as engine;
 
 mod error;
@@ -30,6 +30,8 @@ pub struct Config {
     pub engines: BTreeMap<String, engine::external::Named>,
     /// `[bot]`: how we play.
     pub bot: bot::Config,
+    /// `[online_moves]`: servers that are asked for moves.
+    pub online_moves: lookup::Config,
     /// `[cache]`: what we remember.
     pub cache: cache::Config,
     /// `[log]`: what we tell.
@@ -71,6 +73,7 @@ impl Config {
             engine: reader.section("engine"),
             engines: reader.section("engines"),
             bot: reader.section("bot"),
+            online_moves: reader.section("online_moves"),
             cache: reader.section("cache"),
             log: reader.section("log"),
             arena: reader.section("arena"),

@@ -109,7 +109,7 @@ impl Import<'_> {
         let text = |key: &str| self.look(&format!("{table}.{key}")).and_then(Value::as_str).unwrap_or("");
         if text("source") == "player" && text("player_name").is_empty() {
             self.take(table);
-            self.leave(table, "say whose games with `player` of [bot.explorer]");
+            self.leave(table, "say whose games with `player_name` of [online_moves.explorer]");
         }
     }
 
@@ -219,7 +219,7 @@ impl Import<'_> {
             }
         }
         if self.ours_at("bot.draw.moves").is_some() {
-            self.set("bot.draw.from_move", Toml::Integer(1));
+            self.set("bot.draw.min_game_length", Toml::Integer(1));
         }
     }
 
@@ -328,8 +328,8 @@ impl Import<'_> {
     /// The explorer wants a token as well, and any will do.
     fn keep_token_in(&mut self, file: &str) {
         self.set("server.token_file", Toml::String(file.to_owned()));
-        if self.ours_at("bot.explorer.enabled").is_some() {
-            self.set("bot.explorer.token_file", Toml::String(file.to_owned()));
+        if self.ours_at("online_moves.explorer.enabled").is_some() {
+            self.set("online_moves.explorer.token_file", Toml::String(file.to_owned()));
         }
     }
 
@@ -468,8 +468,8 @@ impl Import<'_> {
             (false, _) => text.push_str("# There was no token: make one, and set `token_file` in [[server]].\n"),
             (true, Some(_)) => {}
         }
-        if token_file.is_none() && self.ours_at("bot.explorer.enabled").is_some() {
-            text.push_str("# The explorer wants one as well: LICHESS_EXPLORER_TOKEN, or `token_file` in [bot.explorer].\n");
+        if token_file.is_none() && self.ours_at("online_moves.explorer.enabled").is_some() {
+            text.push_str("# The explorer wants one as well: LICHESS_EXPLORER_TOKEN, or `token_file` in [online_moves.explorer].\n");
         }
         if !self.left.is_empty() {
             text.push_str("#\n# Could not be converted:\n");
@@ -494,6 +494,7 @@ const PARTS: &[(&str, &str)] = &[
     ("engine", "Our own engine."),
     ("engines", "The engine. Without [[bot.choose]] below, our own plays."),
     ("bot", "How to play, and where moves come from."),
+    ("online_moves", "Servers that are asked for moves."),
     ("server", "Where to play, and against whom."),
 ];
 

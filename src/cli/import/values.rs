@@ -101,7 +101,7 @@ pub fn database(value: &Value) -> Option<Toml> {
 }
 
 pub fn popularity(value: &Value) -> Option<Toml> {
-    translated(value, &[("winrate", "score"), ("games_played", "games")])
+    translated(value, &[("winrate", "winrate"), ("games_played", "games_played")])
 }
 
 pub fn grouping(value: &Value) -> Option<Toml> {

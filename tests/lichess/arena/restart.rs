@@ -104,8 +104,8 @@ fn start_bot(address: SocketAddr, name: &str, shutdown: &Shutdown, tasks: &TaskT
     let config: lichess::Config = toml::from_str(&text).unwrap();
     let settings = bot::Config {
         max_games: GAMES,
-        longest_move: Duration::from_millis(80),
-        draw: Draw { score: u16::MAX, moves: 1, from_move: 30, pieces: 32 },
+        max_move_time: Duration::from_millis(80),
+        draw: Draw { score: u16::MAX, moves: 1, min_game_length: 30, max_pieces: 32 },
         ..Default::default()
     };
     let lobby = lobby(Kind::Search, settings, &shutdown.now, tasks);

@@ -1,7 +1,7 @@
-//! Moves by position: what was found before need not be searched again.
+//! Cache of moves by position: what was found before need not be searched again.
 //!
-//! The hot part is in memory, and all that a move waits for; [`store`] keeps it on the disk, behind. Whether
-//! a move may be played without a search is said in [`verdict`], and what is kept of one in [`entry`].
+//! Lookups use the part in memory; [`store`] writes it to disk in the background. [`verdict`] decides whether a move may
+//! be played without a search, and [`entry`] is the format on disk.
 
 use std::{
     fmt,
@@ -13,42 +13,38 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use serde::{Deserialize, Deserializer, de::Error};
 use tokio::sync::oneshot;
 
 use zeitnot_engine::{Best, Playable, Score};
-use zeitnot_rules::{GameHistory, GameKind, Packed};
+use zeitnot_rules::{GameHistory, GameKind, Key, Packed};
 
 mod entry;
 mod store;
 mod verdict;
 
 use entry::Entry;
-use store::{At, Store};
-use verdict::{Present, Reason, Verdict};
+use store::{PositionKey, Store};
+use verdict::{Reason, Requirement, Verdict};
 
 /// The `[cache]` table of the configuration.
-#[derive(Clone, Debug, PartialEq, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Where moves and measured lags are kept between runs; empty: nowhere.
+    /// File that keeps moves and measured lags between runs; empty: none.
     pub file: PathBuf,
-    /// The size of the part in memory, in MiB; 0: no cache.
+    /// Size of the part in memory, in MiB; 0: no cache.
     pub memory_mib: usize,
-    /// Moves on the disk; where there are more, the oldest go.
-    pub disk_entries: u64,
-    /// A move is played at once if it was found with at least this part of the effort that the present
-    /// budget would buy.
-    pub effort: Effort,
+    /// Maximum number of moves in the file; the oldest are removed.
+    pub max_disk_entries: u64,
+    /// A move is played at once if it was found with at least this share of the nodes that a search would have now.
+    #[serde(deserialize_with = "effort")]
+    pub min_effort: f64,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config {
-            file: "zeitnot.redb".into(),
-            memory_mib: 16,
-            disk_entries: 1_000_000,
-            effort: Effort::default(),
-        }
+        Config { file: "zeitnot.redb".into(), memory_mib: 16, max_disk_entries: 1_000_000, min_effort: 0.5 }
     }
 }
 
@@ -63,131 +59,124 @@ impl fmt::Display for Config {
     }
 }
 
-/// A part of an effort: at least 0; above 1 more is asked for than a search would give.
-#[derive(Copy, Clone, Debug, PartialEq, serde::Deserialize)]
-#[serde(try_from = "f64")]
-pub struct Effort(f64);
-
-/// A number that is no [`Effort`].
-#[derive(Debug, thiserror::Error, PartialEq)]
-#[error("{0} is no part of an effort: expected a number from 0 to 1000")]
-pub struct BadEffort(f64);
-
-impl Default for Effort {
-    fn default() -> Self {
-        Effort(0.5)
+fn effort<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let share = f64::deserialize(from)?;
+    if (0.0..=1000.0).contains(&share) {
+        return Ok(share);
     }
+    Err(D::Error::custom(format!("{share} is not a share of a search: expected a number from 0 to 1000")))
 }
 
-impl TryFrom<f64> for Effort {
-    type Error = BadEffort;
-    fn try_from(part: f64) -> Result<Self, BadEffort> {
-        if (0.0..=1000.0).contains(&part) { Ok(Effort(part)) } else { Err(BadEffort(part)) }
-    }
-}
-
-impl Effort {
-    /// The part of this price.
-    fn of(self, price: u64) -> u64 {
-        (price as f64 * self.0) as u64
-    }
-}
-
-/// What a search found in a position.
+/// Result of a search of a position.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct CachedMove {
     /// The move.
     pub mv: Packed,
-    /// What it is worth to the side to move.
+    /// Score for the side to move.
     pub score: Score,
-    /// In plies.
+    /// Depth in plies.
     pub depth: u16,
-    /// The nodes that its time bought.
+    /// Nodes that the search had, or would have had in the time that was left.
     pub effort: u64,
 }
 
-impl Found {
-    /// As it stands in a decision.
-    pub fn best(&self) -> Best {
+impl CachedMove {
+    pub(crate) fn best(&self) -> Best {
         Best { mv: self.mv, score: self.score, depth: self.depth }
     }
 }
 
-/// What the cache makes of a position.
+/// Answer of the cache for a position.
 #[derive(Debug)]
-pub enum Advice {
+pub enum CacheAnswer {
     /// Play this at once.
-    Play(Found),
-    /// Look at this first.
-    Seed(Found),
-    /// Nothing is in memory, but something may be on the disk.
-    Later(Lookup),
+    Play(CachedMove),
+    /// Search this first.
+    Hint(CachedMove),
+    /// Nothing is in memory, but something may be on disk.
+    Pending(DiskLookup),
     /// Nothing is known.
-    Nothing,
+    Unknown,
 }
 
-/// The disk is looked at.
+/// A lookup on disk.
 #[derive(Debug)]
-pub struct Lookup {
+pub struct DiskLookup {
     answer: oneshot::Receiver<Option<Entry>>,
-    at: At,
+    key: PositionKey,
     shared: Arc<Shared>,
 }
 
-impl Lookup {
-    /// Waits for the disk. When it is true, there is something in memory now: consult again. Cancel safe.
+impl DiskLookup {
+    /// Waits for the disk. If it returns true, the position is in memory now: look it up again. Cancel safe.
     pub async fn done(&mut self) -> bool {
         let Ok(Some(entry)) = (&mut self.answer).await else { return false };
-        self.shared.memory.insert(self.at, entry);
+        self.shared.memory.insert(self.key, entry);
         true
     }
 }
 
-/// See the module's comment. Cheap to clone; shared by all players.
+/// Place of a position in the cache.
+pub(crate) struct CacheSlot {
+    key: PositionKey,
+    /// Whether the value of the position may depend on the moves that led to it.
+    depends_on_history: bool,
+}
+
+impl CacheSlot {
+    pub(crate) fn of<G: Playable>(history: &GameHistory<G>) -> CacheSlot {
+        let now = history.now();
+        let near_fifty = now.reversible_plies() > verdict::FAR_FROM_FIFTY;
+        let depends_on_history = near_fifty || history.repetitions() > 0;
+        CacheSlot { key: (now.kind().name(), now.key().0), depends_on_history }
+    }
+
+    pub(crate) fn key(&self) -> Key {
+        Key(self.key.1)
+    }
+}
+
+/// Cache of moves by position. Cheap to clone; shared by all players.
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
-    /// `None`: remembers nothing.
+    /// `None`: the cache is off.
     shared: Option<Arc<Shared>>,
-    /// The engine that plays now.
+    /// Fingerprint of the engine that plays.
     engine: u64,
-    /// What earlier runs knew of servers.
+    /// Lags of servers that earlier runs have stored.
     lags: Arc<Vec<(String, Vec<u8>)>>,
 }
 
 #[derive(Debug)]
 struct Shared {
-    effort: Effort,
-    memory: quick_cache::sync::Cache<At, Entry>,
-    /// Entries that the memory has room for, about.
+    min_effort: f64,
+    memory: quick_cache::sync::Cache<PositionKey, Entry>,
+    /// Approximate number of entries in memory.
     capacity: usize,
-    /// Empty: nothing is kept on the disk.
+    /// Empty: there is no file.
     store: OnceLock<Store>,
-    /// Does the disk know more than the memory?
+    /// Whether entries on disk may be missing in memory.
     more_on_disk: AtomicBool,
     counts: Counts,
 }
 
-/// What an entry takes in memory: 72 bytes in its slot, half of that again for what the map remembers of
-/// entries that had to go, and its place in the index. Reckoned, not measured.
+/// Estimated size of an entry in memory: 72 bytes in its slot, half of that again for the map's ghosts of evicted
+/// entries, and its place in the index.
 const ENTRY_BYTES: usize = 112;
 
 impl Cache {
-    /// Remembers nothing.
-    pub fn off() -> Cache {
-        Cache::default()
-    }
-
-    /// Opens the file and begins to read it. What cannot be used is reported and left out.
+    /// Opens the file and starts to read it. An unusable file is reported, and not used. `engine`: fingerprint of the
+    /// engine that plays.
     pub fn open(config: &Config, engine: u64) -> Cache {
         if config.memory_mib == 0 {
-            return Cache::off();
+            return Cache::default();
         }
         let capacity = config.memory_mib.saturating_mul(1 << 20) / ENTRY_BYTES;
         let on_disk = !config.file.as_os_str().is_empty();
         let opened = on_disk.then(|| store::open(&config.file)).flatten();
-        let (database, lags) = opened.map_or((None, Vec::new()), |o| (Some(o.database), o.lags));
+        let (database, lags) = opened.unzip();
         let shared = Arc::new(Shared {
-            effort: config.effort,
+            min_effort: config.min_effort,
             memory: quick_cache::sync::Cache::new(capacity),
             capacity,
             more_on_disk: AtomicBool::new(false),
@@ -195,75 +184,66 @@ impl Cache {
             counts: Counts::default(),
         });
         if let Some(database) = database {
-            shared.start_store(database, config.disk_entries);
+            shared.start_store(database, config.max_disk_entries);
         }
-        Cache { shared: Some(shared), engine, lags: Arc::new(lags) }
+        Cache { shared: Some(shared), engine, lags: Arc::new(lags.unwrap_or_default()) }
     }
 
-    /// The same, as another engine sees it.
-    pub fn seen_by(&self, engine: u64) -> Cache {
+    pub(crate) fn with_engine(&self, engine: u64) -> Cache {
         Cache { engine, ..self.clone() }
     }
 
-    /// What to make of this position with a budget that buys so many nodes.
-    pub fn consult<G: Playable>(&self, line: &GameHistory<G>, price: u64) -> Advice {
-        let Some(shared) = &self.shared else { return Advice::Nothing };
-        let at = (line.now().kind().name(), line.now().key().0);
-        let Some(entry) = shared.memory.get(&at) else { return shared.clone().miss(at) };
-        let present = Present { engine: self.engine, effort: shared.effort.of(price) };
-        let verdict = verdict::judge(&entry, line, present);
+    /// Looks the last position up. `nodes`: what a search would have in the time for the move.
+    pub fn look_up<G: Playable>(&self, history: &GameHistory<G>, nodes: u64) -> CacheAnswer {
+        let Some(shared) = &self.shared else { return CacheAnswer::Unknown };
+        let key = (history.now().kind().name(), history.now().key().0);
+        let Some(entry) = shared.memory.get(&key) else { return shared.clone().miss(key) };
+        let min_effort = (nodes as f64 * shared.min_effort) as u64;
+        let verdict = verdict::judge(&entry, history, Requirement { engine: self.engine, min_effort });
         shared.counts.count(verdict);
-        tracing::debug!(?verdict, depth = entry.found.depth, effort = entry.found.effort, price, "cache");
+        let CachedMove { depth, effort, .. } = entry.cached;
+        tracing::debug!(?verdict, depth, effort, nodes, "cache");
         match verdict {
-            Verdict::Play => Advice::Play(entry.found),
-            Verdict::Seed(_) => Advice::Seed(entry.found),
-            Verdict::Ignore(_) => Advice::Nothing,
+            Verdict::Play => CacheAnswer::Play(entry.cached),
+            Verdict::Hint(_) => CacheAnswer::Hint(entry.cached),
+            Verdict::Ignore(_) => CacheAnswer::Unknown,
         }
     }
 
-    /// The move to play at once in this position, with a budget that buys so many nodes.
-    pub fn known<G: Playable>(&self, line: &GameHistory<G>, price: u64) -> Option<Best> {
-        match self.consult(line, price) {
-            Advice::Play(found) => Some(found.best()),
-            Advice::Seed(_) | Advice::Later(_) | Advice::Nothing => None,
-        }
+    /// Stores the result of a search of the last position, unless the same engine has searched it with more effort, or
+    /// its value may depend on the history.
+    pub fn insert<G: Playable>(&self, history: &GameHistory<G>, cached: CachedMove) {
+        self.insert_at(&CacheSlot::of(history), cached);
     }
 
-    /// Keeps what was found at the end of this line, unless the same engine has found something with more
-    /// effort before, or what was found may owe something to how the line came there.
-    pub fn keep<G: Playable>(&self, line: &GameHistory<G>, found: Found) {
-        let Some(shared) = &self.shared else { return };
-        let now = line.now();
-        if line.repetitions() > 0 || now.reversible_plies() > verdict::FAR_FROM_FIFTY {
-            return;
-        }
-        let at = (now.kind().name(), now.key().0);
+    pub(crate) fn insert_at(&self, slot: &CacheSlot, cached: CachedMove) {
+        let Some(shared) = self.shared.as_ref().filter(|_| !slot.depends_on_history) else { return };
+        let key = slot.key;
         let hours = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() / 3600);
-        let entry = Entry { found, engine: self.engine, hour: u32::try_from(hours).unwrap_or(u32::MAX) };
-        let known = shared.memory.get(&at);
-        if known.is_some_and(|known| known.engine == entry.engine && known.found.effort > found.effort) {
+        let entry = Entry { cached, engine: self.engine, hour: u32::try_from(hours).unwrap_or(u32::MAX) };
+        let known = shared.memory.get(&key);
+        if known.is_some_and(|known| known.engine == entry.engine && known.cached.effort > cached.effort) {
             return;
         }
-        shared.memory.insert(at, entry);
-        shared.mind_the_room();
-        let kept = shared.store.get().is_none_or(|store| store.keep(at, entry));
-        shared.counts.dropped.fetch_add(u64::from(!kept), Relaxed);
+        shared.memory.insert(key, entry);
+        shared.check_room();
+        let queued = shared.store.get().is_none_or(|store| store.insert(key, entry));
+        shared.counts.dropped.fetch_add(u64::from(!queued), Relaxed);
     }
 
-    /// What earlier runs have learned of servers, as [`ServerLag::summary`](super::lag::ServerLag::summary)
-    /// told it.
+    /// Returns the lags of servers that earlier runs have stored.
     pub fn lags(&self) -> &[(String, Vec<u8>)] {
         &self.lags
     }
 
-    /// Keeps what was learned of a server for the next run.
-    pub fn keep_lag(&self, server: &str, summary: Vec<u8>) {
+    /// Stores the lag of a server for the next run.
+    pub fn store_lag(&self, server: &str, summary: Vec<u8>) {
         if let Some(store) = self.store() {
-            store.keep_lag(server, summary);
+            store.insert_lag(server, summary);
         }
     }
 
-    /// Writes what still waits to be written; takes two seconds at most. To be called where that may block.
+    /// Writes what is queued. Blocks for up to two seconds.
     pub fn close(&self) {
         if let Some(store) = self.store() {
             store.close();
@@ -274,36 +254,36 @@ impl Cache {
         self.shared.as_ref()?.store.get()
     }
 
-    /// Is what it holds kept on the disk?
+    /// Returns whether there is a file.
     pub fn is_on_disk(&self) -> bool {
         self.store().is_some()
     }
 
-    /// How it has served, for the log; `None` if there is none.
+    /// Returns statistics for the log; `None` if the cache is off.
     pub fn report(&self) -> Option<String> {
         self.shared.as_ref().map(|shared| shared.counts.to_string())
     }
 }
 
 impl Shared {
-    /// What has no room in memory is still on the disk.
-    fn mind_the_room(&self) {
+    /// Notes that entries may have been evicted from memory.
+    fn check_room(&self) {
         if self.store.get().is_some() && self.memory.len() >= self.capacity / 8 * 7 {
             self.more_on_disk.store(true, Relaxed);
         }
     }
 
-    /// Starts the thread of the database, which first reads into memory what fits.
-    fn start_store(self: &Arc<Self>, database: redb::Database, most: u64) {
+    /// Starts the thread of the database, which first fills the memory.
+    fn start_store(self: &Arc<Self>, database: redb::Database, max_entries: u64) {
         let mut room = self.capacity;
-        // The thread must not keep alive who keeps it alive.
+        // Weak, as the thread must not keep its owner alive.
         let (reads, ends) = (Arc::downgrade(self), Arc::downgrade(self));
         let load = move |game: &str, key: u64, entry: Entry| {
             let (Some(shared), Ok(game)) = (reads.upgrade(), game.parse::<GameKind>()) else { return true };
-            let at = (game.name(), key);
-            // What was found since the start is newer.
-            if shared.memory.get(&at).is_none() {
-                shared.memory.insert(at, entry);
+            let key = (game.name(), key);
+            // Entries since the start are newer.
+            if shared.memory.get(&key).is_none() {
+                shared.memory.insert(key, entry);
             }
             room = room.saturating_sub(1);
             room > 0
@@ -311,34 +291,37 @@ impl Shared {
         let loaded = move |all: bool| {
             if let Some(shared) = ends.upgrade() {
                 shared.more_on_disk.store(!all, Relaxed);
-                shared.mind_the_room();
+                shared.check_room();
             }
         };
         self.more_on_disk.store(true, Relaxed);
-        match Store::start(database, most, load, loaded) {
+        match Store::start(database, max_entries, load, loaded) {
             Ok(store) => drop(self.store.set(store)),
-            Err(error) => tracing::warn!("no thread for the cache: {error}; playing from memory"),
+            Err(error) => {
+                tracing::warn!(
+                    "cannot start the thread of the cache: {error}; using the cache in memory only"
+                );
+            }
         }
     }
 
-    fn miss(self: Arc<Self>, at: At) -> Advice {
+    fn miss(self: Arc<Self>, key: PositionKey) -> CacheAnswer {
         self.counts.misses.fetch_add(1, Relaxed);
         let store = self.store.get().filter(|_| self.more_on_disk.load(Relaxed));
-        match store.and_then(|store| store.look_up(at)) {
-            Some(answer) => Advice::Later(Lookup { answer, at, shared: self }),
-            None => Advice::Nothing,
+        match store.and_then(|store| store.look_up(key)) {
+            Some(answer) => CacheAnswer::Pending(DiskLookup { answer, key, shared: self }),
+            None => CacheAnswer::Unknown,
         }
     }
 }
 
-/// How the cache has served.
 #[derive(Debug, Default)]
 struct Counts {
     hits: AtomicU64,
     misses: AtomicU64,
-    /// Entries that only seeded a search, or were of no use, by [`Reason`].
+    /// Entries that were not played, by [`Reason`].
     refused: [AtomicU64; Reason::ALL.len()],
-    /// Not written, because too much waited for the disk.
+    /// Entries not written because the queue was full.
     dropped: AtomicU64,
 }
 
@@ -346,7 +329,7 @@ impl Counts {
     fn count(&self, verdict: Verdict) {
         let counter = match verdict {
             Verdict::Play => &self.hits,
-            Verdict::Seed(reason) | Verdict::Ignore(reason) => &self.refused[reason as usize],
+            Verdict::Hint(reason) | Verdict::Ignore(reason) => &self.refused[reason as usize],
         };
         counter.fetch_add(1, Relaxed);
     }

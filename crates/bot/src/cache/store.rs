@@ -1,7 +1,7 @@
-//! The cache's durable part: an embedded database on a thread of its own, written behind.
+//! File of the cache: an embedded database on a thread of its own, which writes in the background.
 //!
-//! What can go wrong with it costs what it holds, never a game: a file that cannot be read is set aside, one
-//! that is in use is left alone, and a disk that takes nothing more is reported once.
+//! A fault costs entries, never a game: a damaged file is renamed, one that is in use is not used, and a full disk is
+//! reported once.
 
 use std::{
     fs, io,
@@ -21,26 +21,26 @@ use zeitnot_engine::priority;
 
 use super::entry::{Bytes, Entry};
 
-/// By the name of the game and the key of the position.
+/// Entries by name of the game and key of the position.
 const MOVES: TableDefinition<(&str, u64), &[u8]> = TableDefinition::new("moves");
-/// By the name of the server.
+/// Lags by name of the server.
 const LAGS: TableDefinition<&str, &[u8]> = TableDefinition::new("lags");
 
-/// What waits to be written or looked up; beyond it, new things are dropped.
+/// Tasks that may wait; more are dropped.
 const QUEUE: usize = 4096;
-/// What was told is on the disk after this time, and what a sync takes.
-const BEHIND: Duration = Duration::from_millis(500);
-/// So much is written at once, at most.
+/// Time after which an entry is written.
+const WRITE_DELAY: Duration = Duration::from_millis(500);
+/// Entries that are written at once.
 const BATCH: usize = 1024;
-/// What is left unwritten at the end gets this long.
-const GOODBYE: Duration = Duration::from_secs(2);
-/// Where there are too many entries, the oldest tenth goes.
-const TRIM: u64 = 10;
+/// Time to write the rest at the end.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Share of entries that is removed when there are too many, as a divisor.
+const TRIM: usize = 10;
 
-/// A position, as the store knows it.
-pub(super) type At = (&'static str, u64);
+/// Name of the game and key of the position.
+pub(super) type PositionKey = (&'static str, u64);
 
-/// Reaches the database. Cheap to clone.
+/// Handle of the database. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Store {
     tasks: SyncSender<Task>,
@@ -48,58 +48,43 @@ pub(super) struct Store {
 
 #[derive(Debug)]
 enum Task {
-    Move(At, Bytes),
+    Move(PositionKey, Bytes),
     Lag(String, Vec<u8>),
-    LookUp(At, oneshot::Sender<Option<Entry>>),
+    LookUp(PositionKey, oneshot::Sender<Option<Entry>>),
     Close(SyncSender<()>),
 }
 
-/// A database that was opened.
-pub(super) struct Opened {
-    pub database: Database,
-    /// What is known of servers.
-    pub lags: Vec<(String, Vec<u8>)>,
-}
+/// A database, and the lags in it: summaries by name of the server.
+type Opened = (Database, Vec<(String, Vec<u8>)>);
 
-/// Opens the file; `None`, with a word in the log, if it cannot be used.
+/// Opens the file. Returns `None`, and reports why, if it cannot be used.
 pub(super) fn open(path: &Path) -> Option<Opened> {
-    match try_open(path) {
-        Ok(opened) => Some(opened),
+    let file = path.display();
+    let error = match try_open(path) {
+        Ok(opened) => return Some(opened),
         Err(redb::Error::DatabaseAlreadyOpen) => {
-            tracing::warn!(
-                "{}: another program has it open; playing without it (set another `file` in [cache])",
-                path.display()
-            );
-            None
+            "another program uses it; set another `file` in [cache]".into()
         }
-        Err(error) if !is_damage(&error) => {
-            tracing::warn!("{}: {error}; playing without it", path.display());
-            None
-        }
-        Err(error) => {
-            let aside = aside(path);
-            match fs::rename(path, &aside) {
-                Ok(()) => tracing::warn!(
-                    "{}: {error}; set aside as {}, beginning a new one",
-                    path.display(),
-                    aside.display()
-                ),
-                Err(stuck) => {
+        Err(error) if is_damage(&error) => {
+            let renamed = path_of_damaged(path);
+            match fs::rename(path, &renamed).map_err(redb::Error::Io).and_then(|()| try_open(path)) {
+                Ok(opened) => {
                     tracing::warn!(
-                        "{}: {error}, and it cannot be set aside ({stuck}); playing without it",
-                        path.display()
+                        "cache {file}: {error}; renamed to {}, using a new one",
+                        renamed.display()
                     );
-                    return None;
+                    return Some(opened);
                 }
+                Err(second) => format!("{error}, and it cannot be replaced: {second}"),
             }
-            try_open(path)
-                .inspect_err(|error| tracing::warn!("{}: {error}; playing without it", path.display()))
-                .ok()
         }
-    }
+        Err(error) => error.to_string(),
+    };
+    tracing::warn!("cache {file}: {error}; playing without it");
+    None
 }
 
-/// A damaged file may also make the database panic: that is one more way to be unreadable.
+/// Opens the file; a panic of the database counts as damage.
 fn try_open(path: &Path) -> Result<Opened, redb::Error> {
     let open = || -> Result<Opened, redb::Error> {
         let database = Database::create(path).map_err(|error| match error {
@@ -118,13 +103,13 @@ fn try_open(path: &Path) -> Result<Opened, redb::Error> {
             let (server, summary) = lag?;
             lags.push((server.value().to_owned(), summary.value().to_owned()));
         }
-        Ok(Opened { database, lags })
+        Ok((database, lags))
     };
     catch_unwind(AssertUnwindSafe(open))
-        .unwrap_or_else(|_| Err(redb::Error::Corrupted("it is damaged".into())))
+        .unwrap_or_else(|_| Err(redb::Error::Corrupted("the file is damaged".into())))
 }
 
-/// Does the error speak of what stands in the file, rather than of the disk or of us?
+/// Returns whether the content of the file is the cause, rather than the disk or the caller.
 fn is_damage(error: &redb::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     match error {
@@ -138,7 +123,7 @@ fn is_damage(error: &redb::Error) -> bool {
     }
 }
 
-fn aside(path: &Path) -> PathBuf {
+fn path_of_damaged(path: &Path) -> PathBuf {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis());
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".broken-{now}"));
@@ -146,31 +131,28 @@ fn aside(path: &Path) -> PathBuf {
 }
 
 impl Store {
-    /// Starts the thread. First it gives `load` what is there, as long as that wants more, and says at the
-    /// end whether that was all.
-    ///
-    /// # Errors
-    /// Those of starting a thread.
-    pub fn start(
+    /// Starts the thread. First it passes the entries to `load` until that returns false, and tells `loaded` whether
+    /// those were all.
+    pub(super) fn start(
         database: Database,
-        most: u64,
+        max_entries: u64,
         load: impl FnMut(&str, u64, Entry) -> bool + Send + 'static,
         loaded: impl FnOnce(bool) + Send + 'static,
     ) -> io::Result<Store> {
         let (tasks, inbox) = sync_channel(QUEUE);
         thread::Builder::new().name("cache".into()).spawn(move || {
             priority::usual();
-            let mut writer = Writer { database, most, complained: false };
+            let mut writer = Writer { database, max_entries, warned: false };
             match writer.load(load) {
                 Ok(all) => loaded(all),
-                Err(error) => writer.complain(&error),
+                Err(error) => writer.warn_once(&error),
             }
-            // What the file holds can make the database panic; then play goes on without it.
+            // A damaged file can make the database panic.
             let done = catch_unwind(AssertUnwindSafe(|| writer.run(&inbox))).unwrap_or_else(|_| {
-                tracing::warn!("the cache's file is damaged; playing on from memory");
+                tracing::warn!("the file of the cache is damaged; using the cache in memory only");
                 None
             });
-            // The file is free before anybody is told that it is.
+            // Closes the file before that is reported.
             drop((writer, inbox));
             if let Some(done) = done {
                 let _ = done.send(());
@@ -179,28 +161,26 @@ impl Store {
         Ok(Store { tasks })
     }
 
-    /// Keeps an entry, some time soon. `false`: too much waits already.
-    pub fn keep(&self, at: At, entry: Entry) -> bool {
-        self.tasks.try_send(Task::Move(at, entry.to_bytes())).is_ok()
+    /// Queues an entry; returns whether there was room.
+    pub(super) fn insert(&self, key: PositionKey, entry: Entry) -> bool {
+        self.tasks.try_send(Task::Move(key, entry.to_bytes())).is_ok()
     }
 
-    /// Keeps what is known of a server.
-    pub fn keep_lag(&self, server: &str, summary: Vec<u8>) -> bool {
-        self.tasks.try_send(Task::Lag(server.to_owned(), summary)).is_ok()
+    pub(super) fn insert_lag(&self, server: &str, summary: Vec<u8>) {
+        let _ = self.tasks.try_send(Task::Lag(server.to_owned(), summary));
     }
 
-    /// Asks for an entry.
-    pub fn look_up(&self, at: At) -> Option<oneshot::Receiver<Option<Entry>>> {
+    pub(super) fn look_up(&self, key: PositionKey) -> Option<oneshot::Receiver<Option<Entry>>> {
         let (reply, answer) = oneshot::channel();
-        self.tasks.try_send(Task::LookUp(at, reply)).ok().map(|()| answer)
+        self.tasks.try_send(Task::LookUp(key, reply)).ok().map(|()| answer)
     }
 
-    /// Writes what still waits, and returns when the file is closed, or after two seconds.
-    pub fn close(&self) {
+    /// Writes the rest; returns when the file is closed, or after two seconds.
+    pub(super) fn close(&self) {
         let (done, wait) = sync_channel(1);
-        let end = Instant::now() + GOODBYE;
+        let end = Instant::now() + CLOSE_TIMEOUT;
         let mut close = Task::Close(done);
-        // A disk that hangs may have filled the queue.
+        // A hanging disk may have filled the queue.
         while let Err(TrySendError::Full(task)) = self.tasks.try_send(close) {
             if Instant::now() >= end {
                 return;
@@ -208,17 +188,14 @@ impl Store {
             close = task;
             thread::sleep(Duration::from_millis(10));
         }
-        // Late or not: there is nothing more to be done.
         let _ = wait.recv_timeout(end.saturating_duration_since(Instant::now()));
     }
 }
 
-/// The thread's own.
 struct Writer {
     database: Database,
-    /// Entries on the disk, at most.
-    most: u64,
-    complained: bool,
+    max_entries: u64,
+    warned: bool,
 }
 
 impl Writer {
@@ -236,7 +213,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// Works until it is told to close, or nobody is left who could ask for anything. Tells whom to tell.
+    /// Works until it is told to close, or all handles are dropped. Returns who is waiting for the end.
     fn run(&mut self, inbox: &Receiver<Task>) -> Option<SyncSender<()>> {
         let mut batch = Vec::new();
         let mut due: Option<Instant> = None;
@@ -252,7 +229,7 @@ impl Writer {
                     return Some(done);
                 }
                 Ok(task) => {
-                    due = due.or_else(|| Some(Instant::now() + BEHIND));
+                    due = due.or_else(|| Some(Instant::now() + WRITE_DELAY));
                     batch.push(task);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -268,17 +245,17 @@ impl Writer {
         }
     }
 
-    fn look_up(&mut self, (game, key): At) -> Option<Entry> {
+    fn look_up(&mut self, (game, key): PositionKey) -> Option<Entry> {
         let look = || -> Result<Option<Entry>, redb::Error> {
             let found = self.database.begin_read()?.open_table(MOVES)?.get((game, key))?;
             Ok(found.and_then(|bytes| Entry::from_bytes(bytes.value())))
         };
-        look().inspect_err(|error| self.complain(error)).ok().flatten()
+        look().inspect_err(|error| self.warn_once(error)).ok().flatten()
     }
 
     fn write(&mut self, batch: &mut Vec<Task>) {
         if let Err(error) = self.try_write(batch) {
-            self.complain(&error);
+            self.warn_once(&error);
         }
         batch.clear();
     }
@@ -302,12 +279,12 @@ impl Writer {
         self.trim()
     }
 
-    /// Removes the oldest tenth where there are too many.
+    /// Removes the oldest tenth if there are too many entries.
     fn trim(&self) -> Result<(), redb::Error> {
         let write = self.database.begin_write()?;
         {
             let mut moves = write.open_table(MOVES)?;
-            if moves.len()? <= self.most {
+            if moves.len()? <= self.max_entries {
                 drop(moves);
                 return Ok(write.abort()?);
             }
@@ -316,23 +293,22 @@ impl Writer {
         Ok(write.commit()?)
     }
 
-    /// Once: a full disk stays full.
-    fn complain(&mut self, error: &redb::Error) {
-        if !self.complained {
-            tracing::warn!("the cache cannot be kept on the disk: {error}; playing on from memory");
-            self.complained = true;
+    /// Warns once: a full disk stays full.
+    fn warn_once(&mut self, error: &redb::Error) {
+        if !self.warned {
+            tracing::warn!("cannot write the cache to disk: {error}; using the cache in memory only");
+            self.warned = true;
         }
     }
 }
 
-/// Removes a tenth.
 fn remove_oldest(moves: &mut redb::Table<'_, (&'static str, u64), &'static [u8]>) -> Result<(), redb::Error> {
     let hour = |bytes: &[u8]| Entry::from_bytes(bytes).map_or(0, |entry| entry.hour);
     let mut hours = Vec::new();
     for kept in moves.iter()? {
         hours.push(hour(kept?.1.value()));
     }
-    let mut to_go = hours.len() / TRIM as usize;
+    let mut to_go = hours.len() / TRIM;
     if to_go == 0 {
         return Ok(());
     }

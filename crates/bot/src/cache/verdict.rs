@@ -1,4 +1,4 @@
-//! May a move that was found before be played without a search?
+//! Decision whether a cached move may be played without a search.
 
 use std::fmt;
 
@@ -7,26 +7,24 @@ use zeitnot_rules::GameHistory;
 
 use super::entry::Entry;
 
-/// Why it may not.
+/// Reason why it may not.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// It is not legal here: two positions share a key, or the file is damaged.
+    /// Not legal: two positions share a key, or the file is damaged.
     Illegal,
-    /// It, or the position it is for, stood on the board before, and we have better things to do.
+    /// The position, or the one after the move, occurred before, and we stand better.
     Repeats,
-    /// The draw by fifty moves is near, and whoever found it did not know.
+    /// The fifty-move draw is near, which the search did not know.
     NearFifty,
-    /// It was found to lead to a draw, which may have been one by the moves that led there.
+    /// The score is a draw, perhaps one by repetition of the moves before.
     Draw,
-    /// Another engine found it.
     OtherEngine,
-    /// The present budget buys a better search.
+    /// A search would have more nodes now.
     TooLittleEffort,
 }
 
 impl Reason {
-    /// All of them, in the order in which they are looked for.
-    pub const ALL: [Reason; 6] = [
+    pub(super) const ALL: [Reason; 6] = [
         Reason::Illegal,
         Reason::Repeats,
         Reason::NearFifty,
@@ -49,126 +47,102 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What may be done with it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Play,
-    /// The search may look at it first.
-    Seed(Reason),
-    /// It is of no use at all.
+    /// Search it first.
+    Hint(Reason),
     Ignore(Reason),
 }
 
-/// With less than this we do not mind a draw.
-const BETTER: Score = Score::cp(20);
-/// So many plies without a capture or a pawn move are not yet near to fifty moves.
+/// Score up to which a repetition is acceptable.
+const MAX_REPEATING: Score = Score::cp(20);
+/// Plies without a capture or pawn move up to which the fifty-move rule is ignored.
 pub(super) const FAR_FROM_FIFTY: u32 = 60;
 
-/// What the present search would be like.
+/// Requirements for a move that is played without a search.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Present {
-    /// The engine's fingerprint.
+pub(super) struct Requirement {
     pub engine: u64,
-    /// The least effort that counts as much, in nodes.
-    pub effort: u64,
+    /// In nodes.
+    pub min_effort: u64,
 }
 
-/// Judges an entry for the position that the line leads to.
-pub(super) fn judge<G: Playable>(entry: &Entry, line: &GameHistory<G>, present: Present) -> Verdict {
-    let now = line.now();
-    let Some(mv) = now.unpack(entry.found.mv) else { return Verdict::Ignore(Reason::Illegal) };
-    if entry.found.score > BETTER && repeats(line, mv) {
+pub(super) fn judge<G: Playable>(entry: &Entry, history: &GameHistory<G>, required: Requirement) -> Verdict {
+    let now = history.now();
+    let Some(mv) = now.unpack(entry.cached.mv) else { return Verdict::Ignore(Reason::Illegal) };
+    if entry.cached.score > MAX_REPEATING && repeats(history, mv) {
         return Verdict::Ignore(Reason::Repeats);
     }
     let reason = if now.reversible_plies() > FAR_FROM_FIFTY {
         Reason::NearFifty
-    } else if entry.found.score == Score::ZERO {
+    } else if entry.cached.score == Score::ZERO {
         Reason::Draw
-    } else if entry.engine != present.engine {
+    } else if entry.engine != required.engine {
         Reason::OtherEngine
-    } else if entry.found.effort < present.effort {
+    } else if entry.cached.effort < required.min_effort {
         Reason::TooLittleEffort
     } else {
         return Verdict::Play;
     };
-    Verdict::Seed(reason)
+    Verdict::Hint(reason)
 }
 
-/// Has the position stood on the board before, or does the move lead to one that has?
-///
-/// The first matters as much as the second: what was played from here led back to here.
-fn repeats<G: Playable>(line: &GameHistory<G>, mv: G::Move) -> bool {
-    line.repetitions() > 0 || line.leads_back(mv)
+/// Returns whether the position, or the one after the move, occurred before. The first matters as much: what was played
+/// here led back to here.
+fn repeats<G: Playable>(history: &GameHistory<G>, mv: G::Move) -> bool {
+    history.repetitions() > 0 || history.leads_back(mv)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::cache::Found;
     use zeitnot_rules::{Game, chess::Chess};
 
-    const PRESENT: Present = Present { engine: 7, effort: 1_000 };
+    use super::*;
+    use crate::cache::CachedMove;
 
-    /// An entry for the position at the end of these moves, and the line to there.
-    fn entry(start: &str, moves: &[&str], mv: &str, score: i32) -> (Entry, GameHistory<Chess>) {
-        let mut line = GameHistory::new(Chess::parse(start).unwrap());
-        moves.iter().for_each(|text| line.play(line.now().read(text).unwrap()));
-        let mv = line.now().pack(line.now().read(mv).unwrap());
-        let found = Found { mv, score: Score::cp(score), depth: 9, effort: 1_000 };
-        (Entry { found, engine: 7, hour: 0 }, line)
-    }
-
+    const REQUIRED: Requirement = Requirement { engine: 7, min_effort: 1_000 };
     const ROOK: &str = "7k/8/8/8/8/8/R7/K7 w - - 0 1";
 
-    #[test]
-    fn what_is_as_good_as_a_search_is_played() {
-        let (entry, line) = entry(ROOK, &[], "a2a7", 500);
-        assert_eq!(judge(&entry, &line, PRESENT), Verdict::Play);
+    fn history(start: &str, moves: &[&str]) -> GameHistory<Chess> {
+        let mut history = GameHistory::new(Chess::parse(start).unwrap());
+        moves.iter().for_each(|text| history.play(history.now().read(text).unwrap()));
+        history
     }
 
     #[test]
-    fn with_less_effort_it_is_only_looked_at_first() {
-        let (entry, line) = entry(ROOK, &[], "a2a7", 500);
-        let dear = Present { effort: 1_001, ..PRESENT };
-        assert_eq!(judge(&entry, &line, dear), Verdict::Seed(Reason::TooLittleEffort));
-        let another = Present { engine: 8, ..PRESENT };
-        assert_eq!(judge(&entry, &line, another), Verdict::Seed(Reason::OtherEngine));
+    fn a_cached_move_is_played_only_where_a_search_would_find_no_better() {
+        let (far, near) = ("7k/8/8/8/8/8/R7/K7 w - - 60 80", "7k/8/8/8/8/8/R7/K7 w - - 61 80");
+        // After the first four moves the position is back; after all six, b2a2 leads back.
+        let moves = ["a2a3", "h8g8", "a3a2", "g8h8", "a2b2", "h8g8"];
+        let more_effort = Requirement { min_effort: 1_001, ..REQUIRED };
+        let other_engine = Requirement { engine: 8, ..REQUIRED };
+        for (start, plies, mv, score, required, expected) in [
+            (ROOK, 0, "a2a7", 500, REQUIRED, Verdict::Play),
+            (ROOK, 0, "a2a7", 500, more_effort, Verdict::Hint(Reason::TooLittleEffort)),
+            (ROOK, 0, "a2a7", 500, other_engine, Verdict::Hint(Reason::OtherEngine)),
+            (ROOK, 0, "a2a7", 0, REQUIRED, Verdict::Hint(Reason::Draw)),
+            (far, 0, "a2a7", 500, REQUIRED, Verdict::Play),
+            (near, 0, "a2a7", 500, REQUIRED, Verdict::Hint(Reason::NearFifty)),
+            (ROOK, 4, "a2a3", 500, REQUIRED, Verdict::Ignore(Reason::Repeats)),
+            (ROOK, 4, "a2a3", -30, REQUIRED, Verdict::Play),
+            (ROOK, 6, "b2a2", 500, REQUIRED, Verdict::Ignore(Reason::Repeats)),
+        ] {
+            let history = history(start, &moves[..plies]);
+            let mv = history.now().pack(history.now().read(mv).unwrap());
+            let cached = CachedMove { mv, score: Score::cp(score), depth: 9, effort: 1_000 };
+            let entry = Entry { cached, engine: 7, hour: 0 };
+            assert_eq!(judge(&entry, &history, required), expected, "{start} {plies} {score} {required:?}");
+        }
     }
 
     #[test]
-    fn near_the_fifty_moves_it_is_not_trusted() {
-        let (far, far_line) = entry("7k/8/8/8/8/8/R7/K7 w - - 60 80", &[], "a2a7", 500);
-        assert_eq!(judge(&far, &far_line, PRESENT), Verdict::Play);
-        let (near, near_line) = entry("7k/8/8/8/8/8/R7/K7 w - - 61 80", &[], "a2a7", 500);
-        assert_eq!(judge(&near, &near_line, PRESENT), Verdict::Seed(Reason::NearFifty));
-    }
-
-    #[test]
-    fn who_is_better_does_not_repeat_and_who_is_worse_may() {
-        let moves = ["a2a3", "h8g8"];
-        let (entry, line) = entry(ROOK, &["a2a3", "h8g8", "a3a2", "g8h8"], "a2a3", 500);
-        assert_eq!(judge(&entry, &line, PRESENT), Verdict::Ignore(Reason::Repeats), "the position is back");
-        let (back, back_line) =
-            self::entry(ROOK, &[&moves[..], &["a3a2", "g8h8", "a2b2", "h8g8"]].concat(), "b2a2", 500);
-        assert_eq!(
-            judge(&back, &back_line, PRESENT),
-            Verdict::Ignore(Reason::Repeats),
-            "the move leads back"
-        );
-        let worse = Entry { found: Found { score: Score::cp(-30), ..entry.found }, ..entry };
-        assert_eq!(judge(&worse, &line, PRESENT), Verdict::Play);
-    }
-
-    #[test]
-    fn a_draw_may_have_been_one_only_in_the_game_it_was_found_in() {
-        let (draw, line) = entry(ROOK, &[], "a2a7", 0);
-        assert_eq!(judge(&draw, &line, PRESENT), Verdict::Seed(Reason::Draw));
-    }
-
-    #[test]
-    fn what_is_not_legal_is_of_no_use() {
-        let (entry, _) = entry(ROOK, &[], "a2a7", 500);
-        let other = GameHistory::new(Chess::parse("7k/8/8/8/8/8/1R6/K7 w - - 0 1").unwrap());
-        assert_eq!(judge(&entry, &other, PRESENT), Verdict::Ignore(Reason::Illegal));
+    fn illegal_moves_are_ignored() {
+        let rook = history(ROOK, &[]);
+        let mv = rook.now().pack(rook.now().read("a2a7").unwrap());
+        let cached = CachedMove { mv, score: Score::cp(500), depth: 9, effort: 1_000 };
+        let other = history("7k/8/8/8/8/8/1R6/K7 w - - 0 1", &[]);
+        let verdict = judge(&Entry { cached, engine: 7, hour: 0 }, &other, REQUIRED);
+        assert_eq!(verdict, Verdict::Ignore(Reason::Illegal));
     }
 }

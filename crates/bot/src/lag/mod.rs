@@ -1,7 +1,7 @@
-//! How much of our clock goes by without us: measured, not guessed.
+//! Lag: the part of our clock that runs without us, measured.
 //!
-//! Two parts. *Ours*: how late our own timers fire and how long an answer takes to leave, sampled all the
-//! time. *Theirs*: what a server's clock charges beyond the time from the arrival of its request to the
+//! It has two parts. Our own lateness is how late our timers fire and how long it takes to send an answer, sampled
+//! all the time. A server's delay is what its clock charges beyond the time from the arrival of its request to the
 //! departure of our answer. The hard limit subtracts both.
 
 use std::{
@@ -14,137 +14,127 @@ use tokio::time::{Instant, sleep_until};
 
 use zeitnot_engine::time::Reserve;
 
-mod quantile;
-mod theirs;
+mod delay;
+mod histogram;
 
-use quantile::Quantiles;
-pub use theirs::Charge;
-use theirs::Theirs;
+pub(crate) use delay::Charge;
+use delay::ServerDelay;
+use histogram::DecayingHistogram;
 
-/// How often our own lateness is looked at. Fifty times a second costs nothing that could be measured,
-/// and a machine that is suddenly loaded shows within a move.
-const BEAT: Duration = Duration::from_millis(20);
-/// A lateness of ours counts half after this time.
+/// Interval at which our own lateness is sampled. Fifty times a second costs nothing measurable, and a sudden load of
+/// the machine shows within a move.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(20);
+/// Time after which a sample of our lateness counts half.
 const HALF_LIFE: Duration = Duration::from_secs(5);
-/// The part of our timers that may be later than what is kept in hand.
+/// Share of our timers that may be later than the reserve.
 const ABOVE: f32 = 0.005;
 
-/// What is kept in hand, and within which bounds.
+/// Bounds of the reserve.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// As long as nothing is measured.
+pub(crate) struct Config {
+    /// Minimum until enough is measured.
     pub initial: Duration,
-    /// At the least.
-    pub floor: Duration,
-    /// At the most.
-    pub ceiling: Duration,
+    pub min: Duration,
+    pub max: Duration,
 }
 
-/// What is measured of our own machine and of all servers; shared by all players. Cheap to clone.
+/// Measurements of this machine and of all servers, shared by all players. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Lags {
+pub(crate) struct Lags {
     config: Config,
-    ours: Arc<Mutex<Ours>>,
-    servers: Arc<Mutex<HashMap<String, Arc<Mutex<Theirs>>>>>,
+    own: Arc<Mutex<OwnLateness>>,
+    servers: Arc<Mutex<HashMap<String, Arc<Mutex<ServerDelay>>>>>,
 }
 
-/// What is known of one server. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct ServerLag {
+pub(crate) struct ServerLag {
     lags: Lags,
-    theirs: Arc<Mutex<Theirs>>,
+    delay: Arc<Mutex<ServerDelay>>,
 }
 
 #[derive(Debug)]
-struct Ours {
-    late: Quantiles,
+struct OwnLateness {
+    samples: DecayingHistogram,
     decayed_at: Instant,
 }
 
-/// Held for a few instructions, never across an await; a holder that panicked left a sound histogram.
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Lags {
-    /// With nothing measured.
-    pub fn new(config: Config) -> Lags {
-        let ours = Ours { late: Quantiles::default(), decayed_at: Instant::now() };
-        Lags { config, ours: Arc::new(Mutex::new(ours)), servers: Arc::default() }
+    pub(crate) fn new(config: Config) -> Lags {
+        let own = OwnLateness { samples: DecayingHistogram::default(), decayed_at: Instant::now() };
+        Lags { config, own: Arc::new(Mutex::new(own)), servers: Arc::default() }
     }
 
-    /// What is known of the server with this name.
-    pub fn server(&self, name: &str) -> ServerLag {
-        let theirs = lock(&self.servers).entry(name.to_owned()).or_default().clone();
-        ServerLag { lags: self.clone(), theirs }
+    pub(crate) fn server(&self, name: &str) -> ServerLag {
+        let delay = lock(&self.servers).entry(name.to_owned()).or_default().clone();
+        ServerLag { lags: self.clone(), delay }
     }
 
-    /// What earlier runs have learned of servers.
-    pub fn recall_all(&self, summaries: &[(String, Vec<u8>)]) {
-        summaries.iter().for_each(|(name, summary)| self.recall(name, summary));
-    }
-
-    /// What an earlier run has learned of a server, as [`ServerLag::summary`] told it. Nonsense is left out.
-    fn recall(&self, name: &str, summary: &[u8]) {
-        match Theirs::recall(summary) {
-            Some(theirs) => *lock(&self.server(name).theirs) = theirs,
-            None => tracing::warn!(
-                server = name,
-                "what was kept of this server's lag is unreadable; measuring anew"
-            ),
+    /// Restores what earlier runs have measured: for each server a [`ServerLag::summary`].
+    pub(crate) fn restore(&self, summaries: &[(String, Vec<u8>)]) {
+        for (server, summary) in summaries {
+            match ServerDelay::restore(summary) {
+                Some(delay) => *lock(&self.server(server).delay) = delay,
+                None => {
+                    tracing::warn!(server, "the stored lag of this server is unreadable; measuring it anew")
+                }
+            }
         }
     }
 
-    /// A timer of ours fired this late, or an answer took this long to leave.
-    pub fn late(&self, by: Duration) {
-        lock(&self.ours).add(by.min(self.config.ceiling), Instant::now());
+    /// Records how late a timer fired, or an answer was sent.
+    fn record_lateness(&self, by: Duration) {
+        lock(&self.own).add(by.min(self.config.max), Instant::now());
     }
 
-    /// How late we are these days.
-    pub fn ours(&self) -> Duration {
-        lock(&self.ours).late.upper(ABOVE)
+    fn lateness(&self) -> Duration {
+        lock(&self.own).samples.upper(ABOVE)
     }
 
-    /// Looks at our own lateness for ever.
-    pub async fn watch(self) {
+    pub(crate) async fn watch(self) {
         loop {
-            let due = Instant::now() + BEAT;
+            let due = Instant::now() + SAMPLE_INTERVAL;
             sleep_until(due).await;
-            self.late(due.elapsed());
+            self.record_lateness(due.elapsed());
         }
     }
 }
 
-impl Ours {
+impl OwnLateness {
     fn add(&mut self, by: Duration, now: Instant) {
         let passed = now.saturating_duration_since(self.decayed_at);
-        self.late.decay(0.5_f32.powf(passed.as_secs_f32() / HALF_LIFE.as_secs_f32()));
+        self.samples.decay(0.5_f32.powf(passed.as_secs_f32() / HALF_LIFE.as_secs_f32()));
         self.decayed_at = now;
-        self.late.add(by);
+        self.samples.add(by);
     }
 }
 
 impl ServerLag {
-    /// A move was charged.
-    pub fn charge(&self, charge: Charge) {
-        let Config { initial, ceiling, .. } = self.lags.config;
-        lock(&self.theirs).charge(charge, initial, ceiling);
+    pub(crate) fn record(&self, charge: Charge) {
+        let Config { initial, max, .. } = self.lags.config;
+        lock(&self.delay).record(charge, initial, max);
     }
 
-    /// What to keep in hand of the next move's time: theirs and ours.
-    pub fn reserve(&self) -> Reserve {
-        let Config { initial, floor, ceiling } = self.lags.config;
-        let (theirs, measured) = {
-            let theirs = lock(&self.theirs);
-            (theirs.lag(), theirs.is_measured())
+    pub(crate) fn record_lateness(&self, by: Duration) {
+        self.lags.record_lateness(by);
+    }
+
+    /// Returns the time to reserve for the next move: the server's delay and our own lateness.
+    pub(crate) fn reserve(&self) -> Reserve {
+        let Config { initial, min, max } = self.lags.config;
+        let (delay, measured) = {
+            let delay = lock(&self.delay);
+            (delay.expected(), delay.is_measured())
         };
-        let least = if measured { floor } else { floor.max(initial) };
-        Reserve { lag: (theirs + self.lags.ours()).max(least).min(ceiling), measured }
+        let min = if measured { min } else { min.max(initial) };
+        Reserve { lag: (delay + self.lags.lateness()).max(min).min(max), measured }
     }
 
-    /// For keeping between runs.
-    pub fn summary(&self) -> Vec<u8> {
-        lock(&self.theirs).summary()
+    pub(crate) fn summary(&self) -> Vec<u8> {
+        lock(&self.delay).summary()
     }
 }
 
@@ -156,20 +146,20 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
     const CONFIG: Config =
-        Config { initial: Duration::from_millis(50), floor: MS, ceiling: Duration::from_secs(1) };
+        Config { initial: Duration::from_millis(50), min: MS, max: Duration::from_secs(1) };
 
     fn charges(server: &ServerLag, lag: Duration, moves: usize) {
         let charge = Charge { charged: 30 * MS + lag, own: 30 * MS, resolution: Duration::ZERO };
-        (0..moves).for_each(|_| server.charge(charge));
+        (0..moves).for_each(|_| server.record(charge));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn before_anything_is_measured_the_configuration_speaks_and_then_the_measurements() {
+    async fn the_configured_reserve_holds_until_enough_is_measured() {
         let lags = Lags::new(CONFIG);
         let server = lags.server("a");
         assert_eq!(server.reserve(), Reserve { lag: 50 * MS, measured: false });
         charges(&server, 200 * MS, 2);
-        assert!(server.reserve().lag >= 200 * MS, "what was seen counts at once");
+        assert!(server.reserve().lag >= 200 * MS, "what was measured counts at once");
         let near = lags.server("b");
         charges(&near, 2 * MS, 20);
         let reserve = lags.server("b").reserve();
@@ -177,15 +167,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn our_own_lateness_shows_at_once_on_every_server_and_is_forgotten_soon() {
+    async fn our_own_lateness_counts_at_once_for_every_server_and_decays_soon() {
         let lags = Lags::new(CONFIG);
         let server = lags.server("a");
         charges(&server, Duration::ZERO, 20);
         let watch = tokio::spawn(lags.clone().watch());
         tokio::time::sleep(10 * HALF_LIFE).await;
-        assert_eq!(server.reserve().lag, CONFIG.floor.max(lags.ours()));
+        assert_eq!(server.reserve().lag, CONFIG.min.max(lags.lateness()));
         for _ in 0..10 {
-            lags.late(40 * MS);
+            lags.record_lateness(40 * MS);
         }
         assert!(server.reserve().lag >= 40 * MS);
         tokio::time::sleep(10 * HALF_LIFE).await;
@@ -194,34 +184,33 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_beat_that_comes_late_is_noticed() {
+    async fn a_late_sample_is_noticed() {
         let lags = Lags::new(CONFIG);
         let watch = tokio::spawn(lags.clone().watch());
         tokio::task::yield_now().await;
-        // The whole runtime is held up, as by a machine that gives us no time.
-        advance(BEAT + 30 * MS).await;
+        // The whole runtime is delayed, as on a busy machine.
+        advance(SAMPLE_INTERVAL + 30 * MS).await;
         tokio::task::yield_now().await;
-        assert!(lags.ours() >= 30 * MS, "{:?}", lags.ours());
+        assert!(lags.lateness() >= 30 * MS, "{:?}", lags.lateness());
         watch.abort();
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_reserve_keeps_to_its_bounds() {
-        let lags = Lags::new(Config { floor: 5 * MS, ..CONFIG });
+        let lags = Lags::new(Config { min: 5 * MS, ..CONFIG });
         let server = lags.server("a");
         charges(&server, Duration::ZERO, 20);
         assert_eq!(server.reserve().lag, 5 * MS);
         charges(&server, Duration::from_secs(60), 20);
-        assert_eq!(server.reserve().lag, CONFIG.ceiling);
+        assert_eq!(server.reserve().lag, CONFIG.max);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_was_learned_of_a_server_is_kept() {
+    async fn the_lag_of_a_server_is_restored() {
         let before = Lags::new(CONFIG);
         charges(&before.server("a"), 20 * MS, 50);
         let now = Lags::new(CONFIG);
-        now.recall("a", &before.server("a").summary());
-        now.recall("b", b"garbage");
+        now.restore(&[("a".into(), before.server("a").summary()), ("b".into(), b"garbage".into())]);
         assert!(now.server("a").reserve().measured);
         assert!(now.server("a").reserve().lag >= 20 * MS);
         assert!(!now.server("b").reserve().measured);

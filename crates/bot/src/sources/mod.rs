@@ -1,33 +1,27 @@
-//! Where a move may come from before it is searched for: the cache, a book, and others who are asked over HTTP.
+//! Sources of moves that go before the search: the cache, an opening book, and servers.
 //!
-//! [`Order`] ranks them. What is known at once and ranks first is played at once. Beside a search, the answers of
-//! others are waited for in this order ([`Inquiry`]), each no longer than its limit; the search is what is left.
+//! [`SourceOrder`] ranks them. A move that is known at once and ranks first is played at once. The answers of the others
+//! are waited for beside the search ([`SourceLookup`]), each no longer than its timeout; the search comes last.
 
 use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Deserializer, de::Error};
 
-use zeitnot_engine::book::{Book, BookError};
+use zeitnot_engine::book::{Book, BookConfig, BookError};
+use zeitnot_seat::{LookupSource, PositionLookup};
 
-use crate::online::{self, Online, OnlineError};
+mod lookup;
 
-mod inquiry;
+pub(crate) use lookup::{LookupAnswer, LookupRequest, LookupState, SourceLookup};
 
-pub(super) use inquiry::{Asked, Inquiry, News, Step, first_fit};
-
-/// Where a move may come from.
+/// Source of moves.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
-    /// What was found before.
+pub(crate) enum Source {
     Cache,
-    /// A book of openings.
     Book,
-    /// How endgames end.
     Tablebase,
-    /// What other people's engines found.
     Cloud,
-    /// What people have played.
     Explorer,
 }
 
@@ -35,80 +29,71 @@ impl Source {
     const ALL: [Source; 5] =
         [Source::Cache, Source::Book, Source::Tablebase, Source::Cloud, Source::Explorer];
 
-    /// Who is to be asked over the network.
-    fn online(self) -> Option<online::Source> {
+    /// Returns the server to ask, if the source is one.
+    fn server(self) -> Option<LookupSource> {
         match self {
             Source::Cache | Source::Book => None,
-            Source::Tablebase => Some(online::Source::Tablebase),
-            Source::Cloud => Some(online::Source::Cloud),
-            Source::Explorer => Some(online::Source::Explorer),
+            Source::Tablebase => Some(LookupSource::Tablebase),
+            Source::Cloud => Some(LookupSource::Cloud),
+            Source::Explorer => Some(LookupSource::Explorer),
         }
     }
 }
 
-/// Which source goes before which; one that is not named is not asked. The search comes last.
+/// Sources by rank; others are not used. The search comes last.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order(Vec<Source>);
+pub struct SourceOrder(Vec<Source>);
 
-impl Default for Order {
+impl Default for SourceOrder {
     fn default() -> Self {
-        Order(Source::ALL.to_vec())
+        SourceOrder(Source::ALL.to_vec())
     }
 }
 
-impl<'de> Deserialize<'de> for Order {
+impl<'de> Deserialize<'de> for SourceOrder {
     fn deserialize<D: Deserializer<'de>>(list: D) -> Result<Self, D::Error> {
         let sources = Vec::<Source>::deserialize(list)?;
-        let twice =
-            sources.iter().enumerate().any(|(at, source)| sources.iter().take(at).any(|s| s == source));
-        if twice {
+        if sources.iter().enumerate().any(|(at, source)| sources[..at].contains(source)) {
             return Err(D::Error::custom("expected each source once"));
         }
-        Ok(Order(sources))
+        Ok(SourceOrder(sources))
     }
-}
-
-/// Why moves cannot be looked up as the configuration wants it.
-#[derive(Debug, thiserror::Error)]
-pub enum SourceError {
-    /// A file that is no book.
-    #[error("bot.book: {0}")]
-    Book(#[from] BookError),
-    /// A server that cannot be asked.
-    #[error(transparent)]
-    Online(#[from] OnlineError),
 }
 
 /// All sources but the cache. Cheap to clone; shared by all players.
 #[derive(Clone, Debug, Default)]
-pub struct Library {
-    order: Order,
+pub struct MoveSources {
+    order: SourceOrder,
     book: Option<Arc<Book>>,
-    online: Online,
+    servers: Option<Arc<dyn PositionLookup>>,
 }
 
-impl Library {
-    /// Reads the books, and gets ready to ask others; asks nobody yet.
+impl MoveSources {
+    /// Reads the books. `servers` are asked later, game by game.
     ///
     /// # Errors
-    /// [`SourceError`]: what the user has to mend.
-    pub fn open(config: &super::Config) -> Result<Library, SourceError> {
-        let book = Book::open(&config.book)?.map(Arc::new);
-        let online = Online::new(&config.tablebase, &config.cloud, &config.explorer)?;
-        Ok(Library { order: config.sources.clone(), book, online })
+    /// [`BookError`] if a book cannot be read.
+    pub fn open(
+        order: SourceOrder,
+        book: &BookConfig,
+        servers: Option<Arc<dyn PositionLookup>>,
+    ) -> Result<MoveSources, BookError> {
+        Ok(MoveSources { order, book: Book::open(book)?.map(Arc::new), servers })
     }
 }
 
-impl fmt::Display for Library {
+impl fmt::Display for MoveSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let enabled = self.servers.as_ref().map(|servers| servers.sources()).unwrap_or_default();
         for source in &self.order.0 {
             match (source, &self.book) {
                 (Source::Cache, _) => f.write_str("cache, ")?,
                 (Source::Book, Some(book)) => write!(f, "book ({} entries), ", book.entries())?,
                 (Source::Book, None) => {}
                 (other, _) => {
-                    let on = self.online.sources().find(|on| other.online() == Some(*on));
-                    on.map_or(Ok(()), |on| write!(f, "{on}, "))?;
+                    if let Some(server) = other.server().filter(|server| enabled.contains(server)) {
+                        write!(f, "{server}, ")?;
+                    }
                 }
             }
         }

@@ -21,7 +21,7 @@ pub struct BookConfig {
     /// Polyglot files (`.bin`), used as one book; empty for no book.
     pub files: Vec<PathBuf>,
     /// Choice among the known moves.
-    pub select: Selection,
+    pub selection: Selection,
     /// Plies after which the book is no longer used.
     pub max_ply: usize,
     /// Minimum weight of a move.
@@ -30,7 +30,7 @@ pub struct BookConfig {
 
 impl Default for BookConfig {
     fn default() -> Self {
-        BookConfig { files: Vec::new(), select: Selection::default(), max_ply: 40, min_weight: 1 }
+        BookConfig { files: Vec::new(), selection: Selection::default(), max_ply: 40, min_weight: 1 }
     }
 }
 
@@ -72,8 +72,8 @@ impl Book {
 
     /// The same files with another selection.
     #[must_use]
-    pub fn with_selection(&self, select: Selection, max_ply: usize) -> Book {
-        Book { files: self.files.clone(), config: BookConfig { select, max_ply, ..self.config.clone() } }
+    pub fn with_selection(&self, selection: Selection, max_ply: usize) -> Book {
+        Book { files: self.files.clone(), config: BookConfig { selection, max_ply, ..self.config.clone() } }
     }
 
     /// Number of entries.
@@ -96,7 +96,7 @@ impl Book {
             }
         }
         known.retain(|(_, weight)| *weight >= self.config.min_weight);
-        self.config.select.choose(&known)
+        self.config.selection.choose(&known)
     }
 }
 

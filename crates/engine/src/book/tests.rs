@@ -47,7 +47,7 @@ fn pick(book: &Book, moves: &str) -> Option<String> {
 }
 
 fn best() -> BookConfig {
-    BookConfig { select: Selection::Best, ..BookConfig::default() }
+    BookConfig { selection: Selection::Best, ..BookConfig::default() }
 }
 
 /// Test positions of the format's specification.
@@ -93,19 +93,19 @@ fn the_greatest_weight_or_any_that_counts() {
     assert_eq!(pick(&best, "").as_deref(), Some("e2e4"));
     assert_eq!(pick(&best, "e2e4").as_deref(), Some("c7c5"));
     assert_eq!(pick(&best, "d2d4"), None);
-    for (select, least, most) in [(Selection::Weighted, 680, 820), (Selection::Uniform, 430, 570)] {
-        let book = book(BookConfig { select, ..BookConfig::default() });
+    for (selection, least, most) in [(Selection::Weighted, 680, 820), (Selection::Uniform, 430, 570)] {
+        let book = book(BookConfig { selection, ..BookConfig::default() });
         let picked: Vec<_> = (0..1000).map(|_| pick(&book, "").unwrap()).collect();
         let kings_pawn = picked.iter().filter(|mv| *mv == "e2e4").count();
-        assert!((least..most).contains(&kings_pawn), "{select:?}: {kings_pawn} of 1000");
+        assert!((least..most).contains(&kings_pawn), "{selection:?}: {kings_pawn} of 1000");
         assert!(!picked.contains(&"a2a4".to_owned()), "without weight it is not to be played");
     }
-    let picky = book(BookConfig { min_weight: 101, select: Selection::Uniform, ..BookConfig::default() });
+    let picky = book(BookConfig { min_weight: 101, selection: Selection::Uniform, ..BookConfig::default() });
     assert!((0..50).all(|_| pick(&picky, "").as_deref() == Some("e2e4")));
-    for select in [Selection::Weighted, Selection::Uniform, Selection::Best] {
+    for selection in [Selection::Weighted, Selection::Uniform, Selection::Best] {
         let weightless = entries(&[("", "a2a4", 0)]);
-        let book = open(&[weightless], BookConfig { min_weight: 0, select, ..BookConfig::default() });
-        assert_eq!(pick(&book, "").as_deref(), Some("a2a4"), "{select:?}");
+        let book = open(&[weightless], BookConfig { min_weight: 0, selection, ..BookConfig::default() });
+        assert_eq!(pick(&book, "").as_deref(), Some("a2a4"), "{selection:?}");
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Options {
 impl Options {
     /// Returns the defaults.
     pub fn new(engine: Config, game: GameKind, overhead: Duration) -> Options {
-        let book::BookConfig { select, max_ply, .. } = book::BookConfig::default();
+        let book::BookConfig { selection: select, max_ply, .. } = book::BookConfig::default();
         Options {
             engine,
             overhead,

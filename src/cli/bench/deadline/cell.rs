@@ -12,7 +12,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_arena as arena;
 use zeitnot_arena::{Arena, Event, Name, TournamentConfig};
 use zeitnot_bot as bot;
-use zeitnot_bot::{Answer, Bot, Equipment};
+use zeitnot_bot::{Answer, Bot, BotContext};
 use zeitnot_clients::{Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::EngineFactory;
@@ -140,9 +140,9 @@ async fn run_bots(
     let (tell, mut told) = mpsc::channel(ANSWERS);
     let (news, _nobody_watches) = mpsc::channel(1);
     let config = bot::Config { max_games: players, ..bot::Config::default() };
-    let mut equipment = Equipment::new(config, factory, news);
-    equipment.answers = Some(tell);
-    let (lobby, bot) = Bot::channel(equipment);
+    let mut context = BotContext::new(config, factory, news);
+    context.answers = Some(tell);
+    let (lobby, bot) = Bot::channel(context);
 
     let (tasks, shutdown) = (TaskTracker::new(), Shutdown::default());
     tasks.spawn(bot.run(shutdown.now.clone()));

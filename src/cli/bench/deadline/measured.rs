@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fmt::Write, time::Duration};
 
-use zeitnot_bot::{Answer, How};
+use zeitnot_bot::{Answer, MoveOrigin};
 use zeitnot_rules::{ByColor, Color, TimeControl};
 
 use super::grid::{Budget, Cell};
@@ -104,7 +104,7 @@ impl Measured {
 
     /// Delay after the hard limit of the answers sent at that limit, sorted.
     fn lateness(&self) -> Vec<Duration> {
-        let at_hard = self.answers.iter().filter(|answer| answer.how == How::HardLimit);
+        let at_hard = self.answers.iter().filter(|answer| answer.origin == MoveOrigin::HardLimit);
         let behind = |a: &Answer| a.sent_at.saturating_duration_since(a.asked_at + a.budget.hard);
         let mut lateness: Vec<_> = at_hard.map(behind).collect();
         lateness.sort_unstable();
@@ -152,13 +152,13 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn answer(how: How, left: u32, took: u32, ply: usize) -> Answer {
+    fn answer(origin: MoveOrigin, left: u32, took: u32, ply: usize) -> Answer {
         let asked_at = Instant::now();
         Answer {
             game: "g".into(),
             side: if ply.is_multiple_of(2) { Color::White } else { Color::Black },
             ply,
-            how,
+            origin,
             asked_at,
             budget: clock::Budget { soft: 20 * MS, hard: 50 * MS },
             left: Some(left * MS),
@@ -172,14 +172,14 @@ mod tests {
 
     #[test]
     fn late_is_what_left_after_the_flag() {
-        let answers = vec![answer(How::Searched, 30, 40, 0), answer(How::HardLimit, 52, 63, 1)];
+        let answers = vec![answer(MoveOrigin::Searched, 30, 40, 0), answer(MoveOrigin::HardLimit, 52, 63, 1)];
         assert_eq!(measured(answers).late(), 1);
     }
 
     #[test]
     fn lateness_is_told_of_answers_at_the_hard_limit() {
-        let mut answers: Vec<_> = (0..100).map(|i| answer(How::HardLimit, 900, 50 + i, 0)).collect();
-        answers.push(answer(How::Searched, 900, 10, 0));
+        let mut answers: Vec<_> = (0..100).map(|i| answer(MoveOrigin::HardLimit, 900, 50 + i, 0)).collect();
+        answers.push(answer(MoveOrigin::Searched, 900, 10, 0));
         let lateness = measured(answers).lateness();
         assert_eq!(lateness.len(), 100);
         assert_eq!([0.5, 0.99, 1.0].map(|q| quantile(&lateness, q)), ["49.00", "98.00", "99.00"]);
@@ -188,9 +188,10 @@ mod tests {
 
     #[test]
     fn the_clock_is_that_of_the_side_that_used_more() {
-        let answers = vec![answer(How::Searched, 400, 10, 118), answer(How::Searched, 100, 10, 119)];
+        let answers =
+            vec![answer(MoveOrigin::Searched, 400, 10, 118), answer(MoveOrigin::Searched, 100, 10, 119)];
         let used = measured(answers).clock_used().unwrap();
         assert!((used - 0.9).abs() < 1e-9, "{used}");
-        assert_eq!(measured(vec![answer(How::Searched, 1, 1, 10)]).clock_used(), None);
+        assert_eq!(measured(vec![answer(MoveOrigin::Searched, 1, 1, 10)]).clock_used(), None);
     }
 }

@@ -53,7 +53,7 @@ impl Drop for Client {
 fn config(address: SocketAddr, games: u8, think: Duration) -> String {
     let (kind, longest) = match think.is_zero() {
         true => ("random", String::new()),
-        false => ("search", format!("longest_move = \"{}\"", humantime::format_duration(think))),
+        false => ("search", format!("max_move_time = \"{}\"", humantime::format_duration(think))),
     };
     format!(
         r#"

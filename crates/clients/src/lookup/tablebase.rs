@@ -1,59 +1,65 @@
-//! How endgames end: the best move by what a tablebase knows, with the rule of fifty moves in mind.
+//! The tablebase of Lichess: the best move of an endgame, with the fifty-move rule in mind.
 //!
-//! A won position is won by getting nearer to the mate or to the next capture or move of a pawn with every move; a
-//! lost one is held for as long as can be.
+//! A won position is won by getting nearer to the mate, or to the next capture or pawn move, with every move; a lost one
+//! is held as long as possible.
 
 use std::cmp::Reverse;
 
 use zeitnot_rules::{GameKind, chess::FIFTY_MOVES};
-use zeitnot_seat::{Eval, EvalScore};
+use zeitnot_seat::{Eval, EvalScore, PositionQuery, Suggestion};
 use zeitnot_wire::{
     Message, WireError,
     lichess::{Category, Probe, ProbeMove},
 };
 
-use super::{Question, Suggestion, Tablebase};
+use super::{
+    Tablebase,
+    service::{Api, Request},
+};
 
-/// A win whose mate is not told: above all evaluations.
+/// Score of a win whose distance to mate is unknown: above all evaluations.
 const WON: i32 = 20_000;
-/// A win or a loss that fifty moves may make a draw: nothing to give up or to agree to a draw for.
+/// Score of a win or loss that the fifty-move rule may turn into a draw: no reason to resign or to agree to a draw.
 const DOUBTFUL: i32 = 150;
 
-pub(super) fn query(
-    config: &Tablebase,
-    question: &Question,
-) -> Option<(&'static str, Vec<(&'static str, String)>)> {
-    // No table has positions in which somebody may castle.
-    let may_castle = question.field(2) != "-";
-    if question.men > config.max_pieces || may_castle || question.game != GameKind::Chess {
-        return None;
+impl Api for Tablebase {
+    fn request(&self, query: &PositionQuery) -> Option<Request> {
+        // Tables have no positions with castling rights.
+        let may_castle = field(&query.fen, 2) != "-";
+        if query.piece_count > self.max_pieces || may_castle || query.game != GameKind::Chess {
+            return None;
+        }
+        Some(("standard", vec![("fen", query.fen.clone())]))
     }
-    Some(("standard", vec![("fen", question.fen.clone())]))
+
+    fn parse(&self, body: &str, query: &PositionQuery) -> Result<Vec<Suggestion>, WireError> {
+        Ok(best_first(Probe::parse(body)?, field(&query.fen, 4).parse().unwrap_or(0)))
+    }
 }
 
-pub(super) fn read(body: &str, question: &Question) -> Result<Vec<Suggestion>, WireError> {
-    let halfmoves = question.field(4).parse().unwrap_or(0);
-    Ok(best_first(Probe::parse(body)?, halfmoves))
+/// Returns one of the six fields of a FEN.
+fn field(fen: &str, at: usize) -> &str {
+    fen.split(' ').nth(at).unwrap_or_default()
 }
 
-/// What a position is to who moves into it.
+/// Value of a position for the side that moves into it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Value {
     Lost,
     MaybeLost,
-    /// Lost, but for the fifty moves.
+    /// Lost, but drawn by the fifty-move rule.
     Blessed,
     Drawn,
-    /// Won, but for the fifty moves.
+    /// Won, but drawn by the fifty-move rule.
     Cursed,
     MaybeWon,
-    /// Won, unless somebody has wasted a ply before.
+    /// Won, unless a ply was wasted before.
     RoundedWon,
     Won,
 }
 
 impl Value {
-    /// `None`: the table does not know.
+    /// Returns `None` if the table does not know.
     fn of(mv: &ProbeMove) -> Option<Value> {
         Some(match mv.category {
             _ if mv.checkmate => Value::Won,
@@ -74,17 +80,17 @@ impl Value {
     }
 }
 
-/// The moves that keep what the position is worth, the best one first.
+/// Returns the moves that keep the value of the position, the best first.
 fn best_first(probe: Probe, halfmoves: u32) -> Vec<Suggestion> {
     let known = probe.moves.iter().filter_map(|mv| Some((Value::of(mv)?, mv)));
     let Some(best) = known.clone().map(|(value, _)| value).max() else { return Vec::new() };
-    // Where the table does not know every move, another one may be better than a loss or a draw.
+    // A move that the table does not know may be better than a loss or a draw.
     if known.clone().count() < probe.moves.len() && best < Value::RoundedWon {
         return Vec::new();
     }
     let mut moves: Vec<_> = known.filter(|(value, _)| *value == best).map(|(_, mv)| mv).collect();
     let to_mate = |mv: &ProbeMove| if mv.checkmate { Some(0) } else { mv.dtm.map(i32::unsigned_abs) };
-    // The way to mate is the shortest where it is known all along and no rule ends it.
+    // The shortest way to mate counts where it is known for all moves and comes before fifty moves.
     let mates = best == Value::Won
         && moves.iter().all(|mv| to_mate(mv).is_some_and(|plies| plies + halfmoves < FIFTY_MOVES));
     let distance = |mv: &ProbeMove| match to_mate(mv) {
@@ -112,7 +118,7 @@ fn best_first(probe: Probe, halfmoves: u32) -> Vec<Suggestion> {
     moves.into_iter().map(suggest).collect()
 }
 
-/// A mate in so many plies, the last of which is ours.
+/// Mate in this many plies, the last of which is ours.
 fn mate(plies: u32) -> EvalScore {
     EvalScore::Mate(i16::try_from(plies.div_ceil(2)).unwrap_or(i16::MAX))
 }
@@ -146,7 +152,7 @@ mod tests {
     const ZERO: EvalScore = EvalScore::Centipawns(0);
 
     #[test]
-    fn a_win_gets_nearer_with_every_move() {
+    fn a_win_comes_nearer_with_every_move() {
         let moves = [
             mv("far", "loss", -30, None),
             mv("draws", "draw", 0, None),
@@ -162,7 +168,7 @@ mod tests {
 
     /// A rook given away is a short way to a capture, but a long way to mate.
     #[test]
-    fn the_mate_is_what_counts_where_it_is_known_and_in_time() {
+    fn the_distance_to_mate_counts_where_it_is_known_and_in_time() {
         let moves = [mv("gives", "loss", -1, Some(-40)), mv("mates", "loss", -20, Some(-6))];
         plays(&moves, 0, "mates", EvalScore::Mate(4));
         // Fifty moves come first: now it is the next capture that counts.
@@ -189,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_put_off_and_a_draw_kept() {
+    fn a_loss_is_delayed_and_a_draw_kept() {
         let lost = [mv("soon", "win", 2, Some(4)), mv("late", "win", 20, Some(24))];
         plays(&lost, 0, "late", EvalScore::Centipawns(-WON));
         let drawn = [mv("loses", "win", 2, None), mv("keeps", "draw", 0, None), mv("too", "draw", 0, None)];
@@ -197,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_table_does_not_know_is_left_to_the_search() {
+    fn unknown_positions_are_left_to_the_search() {
         let half = [mv("draws", "draw", 0, None), mv("what", "unknown", 0, None)];
         assert_eq!(best(&half, 0), None);
         assert_eq!(best(&[mv("new", "something new", 0, None)], 0), None);
@@ -207,12 +213,11 @@ mod tests {
     }
 
     #[test]
-    fn asked_about_few_men_without_castling() {
-        let asked = |fen: &str, men| {
-            let (game, time) = (GameKind::Chess, Duration::from_secs(9));
-            let question =
-                Question { game, fen: fen.into(), side: Color::White, men, plies: 90, left: None, time };
-            query(&Tablebase::default(), &question).is_some()
+    fn only_positions_with_few_pieces_and_no_castling_are_looked_up() {
+        let asked = |fen: &str, piece_count| {
+            let (game, fen, side, time) = (GameKind::Chess, fen.into(), Color::White, Duration::from_secs(9));
+            let query = PositionQuery { game, fen, side, piece_count, plies: 90, left: None, time };
+            Tablebase::default().request(&query).is_some()
         };
         assert!(asked("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 7));
         assert!(!asked("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 8));

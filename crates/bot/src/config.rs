@@ -1,0 +1,100 @@
+//! The `[bot]` table of the configuration.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, de::Error};
+
+use zeitnot_engine::{book::BookConfig, time::Budget};
+
+use crate::{choice, lag, policy, sources::SourceOrder};
+
+/// The `[bot]` table.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+// `remote` turns the derived code into a plain function, which the checking one below calls.
+#[serde(deny_unknown_fields, default, remote = "Self")]
+pub struct Config {
+    /// Games at once; more are declined.
+    pub max_games: usize,
+    /// Time reserved for the network until the lag is measured.
+    #[serde(with = "humantime_serde")]
+    pub move_overhead: Duration,
+    /// Minimum time reserved for the network.
+    #[serde(with = "humantime_serde")]
+    pub min_lag: Duration,
+    /// Maximum time reserved for the network.
+    #[serde(with = "humantime_serde")]
+    pub max_lag: Duration,
+    /// Maximum time for a move, whatever the clock shows: for games with days for a move.
+    #[serde(with = "humantime_serde")]
+    pub max_move_time: Duration,
+    /// Time for a move in a game without clocks.
+    #[serde(with = "humantime_serde")]
+    pub untimed_move_time: Duration,
+    /// Share of each clock that is used; below 1 it is a handicap.
+    #[serde(deserialize_with = "share")]
+    pub time_share: f64,
+    /// Cores for pondering, one a game; 0: none.
+    pub ponder: usize,
+    /// Sources of moves that go before the search, by rank.
+    pub sources: SourceOrder,
+    /// Opening books.
+    pub book: BookConfig,
+    /// When a draw is offered or accepted.
+    pub draw: policy::Draw,
+    /// When a game is resigned.
+    pub resign: policy::Resign,
+    /// Engines by game: the first rule that matches decides; without one, `[engine]` plays.
+    pub choose: Vec<choice::Rule>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            max_games: 8,
+            move_overhead: Duration::from_millis(50),
+            min_lag: Duration::from_millis(2),
+            max_lag: Duration::from_secs(2),
+            max_move_time: Duration::from_secs(300),
+            untimed_move_time: Duration::from_secs(5),
+            time_share: 1.0,
+            ponder: 0,
+            sources: SourceOrder::default(),
+            book: BookConfig::default(),
+            draw: policy::Draw::default(),
+            resign: policy::Resign::default(),
+            choose: Vec::new(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(table: D) -> Result<Self, D::Error> {
+        let config = Config::deserialize(table)?;
+        let (min, max) = (config.min_lag, config.max_lag);
+        if min > max {
+            let message = format!("min_lag ({min:?}) is above max_lag ({max:?}): swap or change them");
+            return Err(D::Error::custom(message));
+        }
+        Ok(config)
+    }
+}
+
+impl Config {
+    pub(crate) fn untimed(&self) -> Budget {
+        Budget::exactly(self.untimed_move_time)
+    }
+
+    pub(crate) fn lag(&self) -> lag::Config {
+        lag::Config { initial: self.move_overhead, min: self.min_lag, max: self.max_lag }
+    }
+}
+
+fn share<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let share = f64::deserialize(from)?;
+    if share > 0.0 && share <= 1.0 {
+        return Ok(share);
+    }
+    Err(D::Error::custom(format!(
+        "{share} is not a share of the clock: expected a number above 0 and at most 1"
+    )))
+}

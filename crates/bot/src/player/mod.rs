@@ -1,0 +1,234 @@
+//! One game: from events to actions, always before the deadline.
+//!
+//! The player owns the board and the clocks of its game. It never waits for the search: while one runs, it goes on
+//! receiving events, and at the hard limit it sends the move in the [`Decision`](zeitnot_engine::Decision).
+
+use std::{future::pending, time::Instant};
+
+use tokio::{select, sync::mpsc, time::sleep_until};
+
+use zeitnot_engine::Score;
+use zeitnot_rules::Packed;
+use zeitnot_seat::{Action, Event, GameInfo, Turn};
+
+use crate::{
+    board::{Board, BoardChange},
+    clock::GameClock,
+    context::BotContext,
+    policy::DrawResignPolicy,
+    ponder::Ponder,
+    request::MoveRequest,
+    search::{ActiveSearch, SearchUpdate},
+    sources::{LookupAnswer, SourceLookup},
+    status::{GameStatus, MoveOrigin},
+};
+
+mod turn;
+
+pub(crate) struct Player {
+    info: GameInfo,
+    context: BotContext,
+    board: Box<dyn Board>,
+    clock: GameClock,
+    policy: DrawResignPolicy,
+    /// The request that is not answered yet.
+    request: Option<MoveRequest>,
+    search: Option<ActiveSearch>,
+    /// Lookup of the position in other sources, beside the search.
+    lookup: SourceLookup,
+    ponder: Option<Ponder>,
+    /// Our move and the reply to it that the last search expects.
+    expected: Option<(Packed, Packed)>,
+    /// Our answer in this position, until the server confirms it.
+    answered: Option<Packed>,
+    /// Answers in this position that the server refused.
+    refused: Vec<Packed>,
+    /// As game records write it.
+    last_move: Option<String>,
+    /// Origin of our last move.
+    origin: Option<MoveOrigin>,
+    /// Score and depth of our last search.
+    eval: Option<(Score, u16)>,
+    actions: mpsc::Sender<Action>,
+}
+
+/// What a player waits for beside events.
+enum Wake {
+    HardLimit,
+    Search(SearchUpdate),
+    Ponder(SearchUpdate),
+    Lookup(LookupAnswer),
+}
+
+/// Awaits a future if there is one; waits forever otherwise.
+async fn maybe<F: Future>(future: Option<F>) -> F::Output {
+    match future {
+        Some(future) => future.await,
+        None => pending().await,
+    }
+}
+
+impl Player {
+    pub(crate) fn new(
+        info: GameInfo,
+        board: Box<dyn Board>,
+        context: BotContext,
+        actions: mpsc::Sender<Action>,
+    ) -> Self {
+        Player {
+            clock: GameClock::new(&info, &context),
+            policy: DrawResignPolicy::new(context.config.draw, context.config.resign),
+            info,
+            context,
+            board,
+            request: None,
+            search: None,
+            lookup: SourceLookup::default(),
+            ponder: None,
+            expected: None,
+            answered: None,
+            refused: Vec::new(),
+            last_move: None,
+            origin: None,
+            eval: None,
+            actions,
+        }
+    }
+
+    /// Plays until the game is over, or the protocol drops its seat.
+    pub(crate) async fn run(mut self, mut events: mpsc::Receiver<Event>) {
+        loop {
+            select! {
+                // The deadline comes first, also before a server that sends without end.
+                biased;
+                wake = self.wake() => self.on_wake(wake),
+                event = events.recv() => match event {
+                    Some(Event::Ended { result }) => return self.on_end(result),
+                    Some(event) => self.on_event(event),
+                    None => return,
+                },
+            }
+        }
+    }
+
+    /// Waits for the deadline, a search or a lookup; forever if there is none. Cancel safe.
+    async fn wake(&mut self) -> Wake {
+        select! {
+            biased;
+            () = maybe(self.request.map(|request| sleep_until(request.alarm().into()))) => Wake::HardLimit,
+            update = maybe(self.search.as_mut().map(ActiveSearch::next)) => Wake::Search(update),
+            update = maybe(self.ponder.as_mut().map(Ponder::next)) => Wake::Ponder(update),
+            answer = self.lookup.next() => Wake::Lookup(answer),
+        }
+    }
+
+    fn on_end(&self, result: String) {
+        let [white, black] = &self.info.names.0;
+        let plies = self.board.position().plies;
+        tracing::info!(game = %self.info.id, "{white:?} – {black:?}: {result:?} ({plies} plies)");
+        self.context.cache.store_lag(&self.info.server, self.clock.lag_summary());
+        self.report(Some(result));
+    }
+
+    fn on_event(&mut self, event: Event) {
+        match event {
+            Event::Moved(text) => self.on_move(text.as_str()),
+            Event::TakenBack { plies } => self.on_takeback(plies),
+            Event::Board(text) => self.on_board(&text),
+            Event::YourTurn { turn, clocks } => {
+                let request = self.clock.request(turn, clocks);
+                self.on_request(request);
+            }
+            Event::ClocksRead(clocks) => self.clock.read(clocks, self.board.position().to_move),
+            Event::Refused { why, .. } => {
+                let (game, position) = (self.info.id.as_str(), self.board.fen());
+                tracing::error!(game, server = %why, position, "the server refused our move; choosing another");
+                self.refused.extend(self.answered.take());
+            }
+            Event::DrawOffered => self.policy.draw_offered(),
+            Event::Sent { turn, at } => self.on_sent(turn, at),
+            Event::Ended { .. } => return,
+        }
+        self.report(None);
+    }
+
+    fn on_move(&mut self, text: &str) {
+        (self.request, self.search, self.lookup) = (None, None, SourceLookup::default());
+        match self.board.play(text) {
+            Ok(played) => {
+                self.last_move = Some(played.san);
+                let expected = self.expected.take().filter(|(ours, _)| *ours == played.mv);
+                let position = self.board.position();
+                self.search = self.ponder.take().and_then(|ponder| ponder.hit(position.key));
+                if position.to_move != self.info.side {
+                    self.start_pondering(expected.map(|(_, reply)| reply));
+                }
+            }
+            Err(error) => {
+                tracing::warn!(game = %self.info.id, %error, "the server reported a move that is not legal on our board");
+            }
+        }
+        self.answered = None;
+        self.refused.clear();
+    }
+
+    /// Returns to an earlier position, which is searched anew.
+    fn on_takeback(&mut self, plies: usize) {
+        (self.request, self.search, self.lookup, self.ponder) = (None, None, SourceLookup::default(), None);
+        (self.expected, self.answered, self.last_move) = (None, None, None);
+        self.refused.clear();
+        self.clock.discard_answer();
+        self.policy = DrawResignPolicy::new(self.context.config.draw, self.context.config.resign);
+        self.board.take_back(plies);
+    }
+
+    fn on_board(&mut self, text: &str) {
+        let game = self.info.id.as_str();
+        match self.board.set_position(text) {
+            Ok(BoardChange::Expected) => {}
+            Ok(BoardChange::Replaced(ours)) => {
+                tracing::warn!(
+                    game,
+                    ours,
+                    server = text,
+                    "the server's board differs from ours; continuing from it"
+                );
+                (self.lookup, self.ponder) = (SourceLookup::default(), None);
+                self.refused.clear();
+            }
+            Err(error) => tracing::warn!(game, %error, "the server sent an unreadable board"),
+        }
+    }
+
+    fn on_sent(&mut self, turn: Turn, at: Instant) {
+        let answer = self.clock.sent(turn, at, &self.info.id);
+        if let Some((answers, answer)) = self.context.answers.as_ref().zip(answer) {
+            let _ = answers.try_send(answer);
+        }
+    }
+
+    fn start_pondering(&mut self, expected: Option<Packed>) {
+        if !self.board.is_over() && !self.info.details.correspondence {
+            let budget = self.clock.next_budget();
+            self.ponder = Ponder::start(&mut *self.board, &self.context, expected, budget);
+        }
+    }
+
+    /// Sends the status of the game; a slow receiver misses some.
+    fn report(&self, result: Option<String>) {
+        let position = self.board.position();
+        let _ = self.context.status.try_send(GameStatus {
+            game: self.info.id.clone(),
+            side: self.info.side,
+            names: self.info.names.clone(),
+            // Days for a move are not a clock that a viewer would know.
+            clocks: self.clock.clocks().filter(|_| !self.info.details.correspondence),
+            to_move: position.to_move,
+            ply: position.plies,
+            last_move: self.last_move.clone(),
+            eval: self.eval,
+            origin: self.origin,
+            result,
+        });
+    }
+}

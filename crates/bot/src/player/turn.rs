@@ -1,0 +1,238 @@
+//! The answer to a request for a move: from a source that knows it, from a search, or at the deadline.
+
+use std::ops::ControlFlow;
+
+use tokio::sync::mpsc::error::TrySendError;
+
+use zeitnot_engine::{Best, Limits, driver::SearchEnd, time::Budget};
+use zeitnot_rules::{MoveText, Packed};
+use zeitnot_seat::{Action, Eval, EvalScore, Turn};
+
+use super::{Player, Wake};
+use crate::{
+    policy::GameStage,
+    request::{MoveRequest, PendingAnswer},
+    search::{self, ActiveSearch, SearchBudget, SearchUpdate},
+    sources::{LookupAnswer, LookupRequest, LookupState, SourceLookup},
+    status::MoveOrigin,
+};
+
+impl Player {
+    /// Answers at once where the move is known, and starts a search where it is not.
+    pub(super) fn on_request(&mut self, request: MoveRequest) {
+        self.request = Some(request);
+        (self.ponder, self.lookup) = (None, SourceLookup::default());
+        let mut moves = self.board.legal_moves();
+        let all = moves.len();
+        moves.retain(|mv| !self.refused.contains(mv));
+        match moves.as_slice() {
+            [] => {
+                self.request = None;
+                tracing::error!(game = %self.info.id, "a move is requested, but we know none: resigning");
+                // If the queue is full of untaken answers, a resignation would not be taken either.
+                let _ = self.actions.try_send(Action::Resign { turn: request.turn });
+            }
+            [only] => self.answer(Best::unsearched(*only), MoveOrigin::Forced),
+            _ if self.refused.is_empty() && (self.look_up(&request) || self.continue_search(&request)) => {}
+            [first, ..] if request.budget.is_instant() => {
+                let fallback = self.board.fallback_move();
+                let mv = if moves.contains(&fallback) { fallback } else { *first };
+                self.answer(Best::unsearched(mv), MoveOrigin::Instant);
+            }
+            some if some.len() < all => self.start_search(&request, some.to_vec(), None),
+            _ => self.start_search(&request, Vec::new(), self.lookup.hint),
+        }
+    }
+
+    /// Looks the position up in all sources; returns whether that answered the request at once.
+    fn look_up(&mut self, request: &MoveRequest) -> bool {
+        let asked = LookupRequest {
+            side: self.info.side,
+            left: request.clocks.map(|clocks| clocks.left[self.info.side]),
+            time: request.budget.soft,
+            nodes: self.nodes(request),
+            pondered: self.has_pondered(),
+        };
+        self.lookup = SourceLookup::start(&self.context.sources, &self.context.cache, &*self.board, &asked);
+        self.play_found()
+    }
+
+    /// Plays the move that a source knows, once no source that goes before it is waited for; returns whether there was
+    /// one.
+    fn play_found(&mut self) -> bool {
+        let LookupState::Found(best, origin) = self.lookup.state() else { return false };
+        self.answer(best, origin);
+        true
+    }
+
+    /// Returns the nodes that a search has in the time for this move.
+    fn nodes(&self, request: &MoveRequest) -> u64 {
+        self.context.load.nodes_in(request.budget.soft)
+    }
+
+    /// Returns whether the current position was pondered.
+    fn has_pondered(&self) -> bool {
+        let key = self.board.position().key;
+        self.search.as_ref().is_some_and(|search| search.key() == key && search.has_move())
+    }
+
+    /// Continues the search of a position that was pondered; returns whether there is one.
+    fn continue_search(&mut self, request: &MoveRequest) -> bool {
+        let has_pondered = self.has_pondered();
+        let Some(search) = self.search.take().filter(|_| has_pondered) else { return false };
+        match search.set_budget(request.budget) {
+            ControlFlow::Break(()) if !self.lookup.is_waiting() => {
+                self.finish(&search, request.budget, MoveOrigin::Pondered);
+            }
+            _ => self.search = Some(search),
+        }
+        true
+    }
+
+    fn start_search(&mut self, request: &MoveRequest, root_moves: Vec<Packed>, hint: Option<Packed>) {
+        let fallback = hint.or_else(|| root_moves.first().copied());
+        let limits = Limits {
+            hard: Some(request.hard_limit()),
+            clocks: self.clock.engine_clocks(request),
+            threads: Some(self.context.load.threads()),
+            root_moves,
+            hint,
+            ..Limits::default()
+        };
+        let budget = SearchBudget { started_at: request.asked_at, budget: request.budget };
+        // Stops the previous search first.
+        self.search = None;
+        self.search = Some(self.board.search(limits, fallback, budget));
+    }
+
+    pub(super) fn on_wake(&mut self, wake: Wake) {
+        let origin = match wake {
+            Wake::HardLimit => MoveOrigin::HardLimit,
+            Wake::Search(SearchUpdate::Iteration) => {
+                let result = self.search.as_ref().and_then(ActiveSearch::result);
+                self.eval = result.map(|result| (result.score, result.depth)).or(self.eval);
+                return self.report(None);
+            }
+            Wake::Search(SearchUpdate::Ended(end)) => {
+                self.report_panic(end);
+                // A source that goes before the search may still answer in time.
+                if self.lookup.is_waiting() && !self.is_time() {
+                    return;
+                }
+                self.origin_after(end)
+            }
+            Wake::Ponder(update) => return self.on_ponder_update(update),
+            Wake::Lookup(answer) => return self.on_lookup_answer(answer),
+        };
+        // Without a request it was pondering, and the search waits for one.
+        let Some(request) = self.request else { return };
+        match self.search.take() {
+            Some(search) => self.finish(&search, request.budget, origin),
+            // Unreachable, but still send a legal move.
+            None => self.answer(Best::unsearched(self.board.fallback_move()), MoveOrigin::Failed),
+        }
+    }
+
+    fn origin_after(&self, end: SearchEnd) -> MoveOrigin {
+        match end {
+            // The search watches the clock as well, and may notice the hard limit first.
+            SearchEnd::Finished if self.is_time() => MoveOrigin::HardLimit,
+            SearchEnd::Finished => MoveOrigin::Searched,
+            SearchEnd::NotStarted | SearchEnd::Panicked => MoveOrigin::Failed,
+        }
+    }
+
+    fn is_time(&self) -> bool {
+        self.request.is_some_and(|request| search::now() >= request.hard_limit())
+    }
+
+    fn report_panic(&self, end: SearchEnd) {
+        if end == SearchEnd::Panicked {
+            let (game, position) = (self.info.id.as_str(), self.board.fen());
+            tracing::error!(
+                game,
+                position,
+                "the search panicked; playing its best move so far, with a new thinker"
+            );
+        }
+    }
+
+    fn on_ponder_update(&mut self, update: SearchUpdate) {
+        let SearchUpdate::Ended(end) = update else { return };
+        self.report_panic(end);
+        if let Some(ponder) = &mut self.ponder {
+            ponder.advance(&mut *self.board, &self.context);
+        }
+    }
+
+    fn on_lookup_answer(&mut self, answer: LookupAnswer) {
+        let Some(request) = self.request else {
+            self.lookup = SourceLookup::default();
+            return;
+        };
+        let nodes = self.nodes(&request);
+        self.lookup.resolve(answer, &self.context.cache, &*self.board, nodes);
+        if self.play_found() || self.lookup.is_waiting() {
+            return;
+        }
+        // The search ended before, and waited for the sources.
+        let Some(end) = self.search.as_ref().and_then(ActiveSearch::end) else { return };
+        if let Some(search) = self.search.take() {
+            self.finish(&search, request.budget, self.origin_after(end));
+        }
+    }
+
+    /// Plays the move of a search, and stores its result.
+    fn finish(&mut self, search: &ActiveSearch, budget: Budget, origin: MoveOrigin) {
+        // A search without the refused moves is not a result for the position.
+        if self.refused.is_empty() {
+            search.store(&self.context, budget);
+        }
+        self.expected = search.result().and_then(|result| result.expected);
+        self.answer(search.best(), origin);
+    }
+
+    /// Sends a move as the answer to the open request.
+    fn answer(&mut self, best: Best, origin: MoveOrigin) {
+        let Some(request) = self.request.take() else { return };
+        (self.search, self.lookup, self.origin) = (None, SourceLookup::default(), Some(origin));
+        // Thinkers publish legal moves; should one not, any legal move will do.
+        let any = || self.board.write(*self.board.legal_moves().first()?);
+        let Some(played) = self.board.write(best.mv).or_else(any) else { return };
+        self.answered = Some(played.mv);
+        let action = self.action(request.turn, played.text, best);
+        let plies = self.board.position().plies;
+        self.clock.answered(PendingAnswer::new(request, origin, plies, search::now()));
+        let game = self.info.id.as_str();
+        match self.actions.try_send(action) {
+            Ok(()) => {}
+            // The protocol reports why.
+            Err(TrySendError::Closed(_)) => tracing::debug!(game, "the connection has ended"),
+            Err(TrySendError::Full(_)) => tracing::error!(game, "the connection does not take our move"),
+        }
+        let Best { score, depth, .. } = best;
+        tracing::debug!(game, mv = played.san, %score, depth, ?origin, "answered");
+    }
+
+    /// Returns the action for a move: with or without a draw offer, or resignation instead.
+    fn action(&mut self, turn: Turn, mv: MoveText, best: Best) -> Action {
+        let position = self.board.position();
+        let stage = GameStage { move_number: position.plies / 2 + 1, piece_count: position.piece_count };
+        if best.depth == 0 {
+            // Without a search there is no new score to decide by.
+            let offers_draw = self.policy.accepts_draw(stage);
+            return Action::Play { turn, mv, offers_draw, eval: None };
+        }
+        let Best { score, depth, .. } = best;
+        self.eval = Some((score, depth));
+        self.policy.add(score);
+        // Where chance has a part, no game is lost before its end.
+        if !position.has_chance && self.policy.resigns() {
+            tracing::info!(game = %self.info.id, %score, "resigning");
+            return Action::Resign { turn };
+        }
+        let offers_draw = self.policy.offers_draw(stage);
+        let score = score.mate_moves().map_or(EvalScore::Centipawns(score.get()), EvalScore::Mate);
+        Action::Play { turn, mv, offers_draw, eval: Some(Eval { score, depth }) }
+    }
+}

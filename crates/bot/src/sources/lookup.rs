@@ -1,0 +1,224 @@
+//! Lookup of one position in all sources, beside its search.
+
+use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
+
+use zeitnot_engine::Best;
+use zeitnot_rules::{Color, Packed};
+use zeitnot_seat::{LookupSource, PositionQuery, Suggestion, Suggestions};
+
+use super::{MoveSources, Source};
+use crate::{
+    board::Board,
+    cache::{Cache, CacheAnswer, DiskLookup},
+    status::MoveOrigin,
+};
+
+/// Circumstances of a lookup.
+pub(crate) struct LookupRequest {
+    pub side: Color,
+    /// Time left on our clock.
+    pub left: Option<Duration>,
+    /// Time that the move may take.
+    pub time: Duration,
+    /// Nodes that a search has in that time.
+    pub nodes: u64,
+    /// Whether the position was pondered: that result goes before the cache.
+    pub pondered: bool,
+}
+
+/// Lookup of one position. Dropping it ends the lookup.
+#[derive(Default)]
+pub(crate) struct SourceLookup {
+    /// By rank; a known move ends the list.
+    entries: Vec<Entry>,
+    /// A move from the cache to search first.
+    pub hint: Option<Packed>,
+}
+
+enum Entry {
+    /// The cache's file is being read.
+    Disk(DiskLookup),
+    Server(LookupSource, Suggestions),
+    Known(Best, MoveOrigin),
+}
+
+/// Answer of a source, and the entry that it belongs to.
+pub(crate) struct LookupAnswer {
+    at: usize,
+    found: Found,
+}
+
+enum Found {
+    /// Whether the position was in the cache's file; if so, it is in memory now.
+    Disk(bool),
+    Server(LookupSource, Vec<Suggestion>),
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LookupState {
+    Found(Best, MoveOrigin),
+    /// A source may still know a move.
+    Waiting,
+    /// No source knows a move.
+    Unknown,
+}
+
+impl SourceLookup {
+    /// Asks all sources, by rank, up to the first that knows a move at once.
+    pub(crate) fn start(
+        sources: &MoveSources,
+        cache: &Cache,
+        board: &dyn Board,
+        asked: &LookupRequest,
+    ) -> Self {
+        let mut lookup = SourceLookup::default();
+        let servers = sources.servers.as_ref().filter(|servers| !servers.sources().is_empty());
+        let query = servers.map(|servers| (servers, query(board, asked)));
+        for &source in &sources.order.0 {
+            let entry = match source {
+                Source::Cache if asked.pondered => None,
+                Source::Cache => match board.look_up(cache, asked.nodes) {
+                    CacheAnswer::Play(cached) => Some(Entry::Known(cached.best(), MoveOrigin::Cached)),
+                    CacheAnswer::Hint(cached) => {
+                        lookup.hint = Some(cached.mv);
+                        None
+                    }
+                    CacheAnswer::Pending(disk) => Some(Entry::Disk(disk)),
+                    CacheAnswer::Unknown => None,
+                },
+                Source::Book => sources
+                    .book
+                    .as_ref()
+                    .and_then(|book| board.book_move(book))
+                    .map(|mv| Entry::Known(Best::unsearched(mv), MoveOrigin::Book)),
+                Source::Tablebase | Source::Cloud | Source::Explorer => source
+                    .server()
+                    .zip(query.as_ref())
+                    .and_then(|(source, (servers, query))| Some((source, servers.look_up(source, query)?)))
+                    .map(|(source, suggestions)| Entry::Server(source, suggestions)),
+            };
+            let is_known = matches!(entry, Some(Entry::Known(..)));
+            lookup.entries.extend(entry);
+            if is_known {
+                break;
+            }
+        }
+        lookup
+    }
+
+    pub(crate) fn state(&self) -> LookupState {
+        match self.entries.first() {
+            Some(Entry::Known(best, origin)) => LookupState::Found(*best, *origin),
+            Some(_) => LookupState::Waiting,
+            None => LookupState::Unknown,
+        }
+    }
+
+    /// Returns whether a source that goes before the search has not answered yet.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.state() == LookupState::Waiting
+    }
+
+    /// Waits for the next answer; forever if none will come. Cancel safe.
+    pub(crate) async fn next(&mut self) -> LookupAnswer {
+        poll_fn(|context| {
+            for (at, entry) in self.entries.iter_mut().enumerate() {
+                let found = match entry {
+                    Entry::Disk(disk) => pin!(disk.done()).poll(context).map(Found::Disk),
+                    Entry::Server(source, answer) => {
+                        answer.as_mut().poll(context).map(|suggestions| Found::Server(*source, suggestions))
+                    }
+                    Entry::Known(..) => Poll::Pending,
+                };
+                if let Poll::Ready(found) = found {
+                    return Poll::Ready(LookupAnswer { at, found });
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Takes an answer into account. If it has a move, sources of lower rank are not waited for.
+    pub(crate) fn resolve(&mut self, answer: LookupAnswer, cache: &Cache, board: &dyn Board, nodes: u64) {
+        let known = match answer.found {
+            Found::Disk(false) => None,
+            Found::Disk(true) => match board.look_up(cache, nodes) {
+                CacheAnswer::Play(cached) => Some((cached.best(), MoveOrigin::Cached)),
+                CacheAnswer::Hint(_) | CacheAnswer::Pending(_) | CacheAnswer::Unknown => None,
+            },
+            Found::Server(source, suggestions) => {
+                board.first_playable(&suggestions).map(|best| (best, MoveOrigin::Lookup(source)))
+            }
+        };
+        self.settle(answer.at, known);
+    }
+
+    fn settle(&mut self, at: usize, known: Option<(Best, MoveOrigin)>) {
+        match known {
+            Some((best, origin)) => {
+                self.entries.truncate(at);
+                self.entries.push(Entry::Known(best, origin));
+            }
+            None => drop(self.entries.remove(at)),
+        }
+    }
+}
+
+fn query(board: &dyn Board, asked: &LookupRequest) -> PositionQuery {
+    let position = board.position();
+    PositionQuery {
+        game: position.game,
+        fen: board.fen(),
+        side: asked.side,
+        piece_count: position.piece_count,
+        plies: position.plies,
+        left: asked.left,
+        time: asked.time,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asks(answers: impl IntoIterator<Item = Suggestions>) -> SourceLookup {
+        let entries = answers.into_iter().map(|answer| Entry::Server(LookupSource::Cloud, answer)).collect();
+        SourceLookup { entries, hint: None }
+    }
+
+    fn never() -> Suggestions {
+        Box::pin(std::future::pending())
+    }
+
+    fn nothing() -> Suggestions {
+        Box::pin(async { Vec::new() })
+    }
+
+    #[tokio::test]
+    async fn rank_goes_before_speed() {
+        let mut lookup = asks([never(), nothing(), never()]);
+        assert!(lookup.is_waiting());
+        assert_eq!(lookup.next().await.at, 1);
+        let (best, origin) = (Best::unsearched(Packed(7)), MoveOrigin::Book);
+        lookup.settle(1, Some((best, origin)));
+        assert_eq!(lookup.entries.len(), 2, "the third is not waited for");
+        assert!(lookup.is_waiting(), "but the first is");
+        lookup.settle(0, None);
+        assert_eq!(lookup.state(), LookupState::Found(best, origin));
+    }
+
+    #[tokio::test]
+    async fn positions_that_no_source_knows_are_searched() {
+        let mut lookup = asks([nothing(), nothing()]);
+        for _ in 0..2 {
+            let LookupAnswer { at, found: Found::Server(_, suggestions) } = lookup.next().await else {
+                panic!()
+            };
+            assert!(suggestions.is_empty());
+            lookup.settle(at, None);
+        }
+        assert_eq!(lookup.state(), LookupState::Unknown);
+        assert_eq!(SourceLookup::default().state(), LookupState::Unknown);
+    }
+}

@@ -1,0 +1,87 @@
+//! Reports of the players, for the terminal and for measurements.
+
+use std::time::{Duration, Instant};
+
+use zeitnot_engine::{Score, time::Budget};
+use zeitnot_rules::{ByColor, Color};
+use zeitnot_seat::{Clocks, LookupSource};
+
+/// Status of a game. Sent with `try_send`: a slow receiver misses some.
+#[derive(Clone, Debug)]
+pub struct GameStatus {
+    /// Id of the game on its server.
+    pub game: String,
+    /// Side that we play.
+    pub side: Color,
+    /// Names of both players.
+    pub names: ByColor<String>,
+    /// Clocks as last read.
+    pub clocks: Option<Clocks>,
+    /// Side to move.
+    pub to_move: Color,
+    /// Plies played.
+    pub ply: usize,
+    /// The last move, as game records write it.
+    pub last_move: Option<String>,
+    /// Score (for us) and depth of our last search.
+    pub eval: Option<(Score, u16)>,
+    /// Origin of our last move.
+    pub origin: Option<MoveOrigin>,
+    /// Result in the words of the server, once the game is over.
+    pub result: Option<String>,
+}
+
+/// A move that was sent, and its timing. Sent with `try_send`.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Id of the game on its server.
+    pub game: String,
+    /// Side that we play.
+    pub side: Color,
+    /// Plies played before it.
+    pub ply: usize,
+    /// Origin of the move.
+    pub origin: MoveOrigin,
+    /// Time at which the request was read.
+    pub asked_at: Instant,
+    /// Limits, counted from then.
+    pub budget: Budget,
+    /// Time on our clock then; `None`: there is no clock.
+    pub left: Option<Duration>,
+    /// Time at which it was written to the socket.
+    pub sent_at: Instant,
+}
+
+/// Origin of a move: what ended the thinking about it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum MoveOrigin {
+    /// The search ended.
+    Searched,
+    /// The hard limit was reached.
+    HardLimit,
+    /// The move was found while pondering.
+    Pondered,
+    /// It is the only legal move.
+    Forced,
+    /// There was no time to search.
+    Instant,
+    /// The cache.
+    Cached,
+    /// The opening book.
+    Book,
+    /// A server that was asked.
+    Lookup(LookupSource),
+    /// The search panicked or did not start.
+    Failed,
+}
+
+impl MoveOrigin {
+    /// Returns the name of the source, if the move does not come from a search of ours, now or before.
+    pub fn source(self) -> Option<&'static str> {
+        match self {
+            MoveOrigin::Book => Some("book"),
+            MoveOrigin::Lookup(source) => Some(source.name()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Servers that are asked for moves over HTTP: a tablebase, cloud evaluations, and the opening explorer.
+//!
+//! A [`PositionQuery`] is sent only where there is plenty of time for the answer, and ends after the server's timeout
+//! whatever the network does. A server that fails is not asked for a while. The answer is a list of moves as text, the
+//! best first; the caller checks that they are legal.
+
+use std::{env, path::Path, sync::Arc};
+
+use zeitnot_net::{
+    http::BaseUrl,
+    secret_file::{self, SecretFileError},
+};
+use zeitnot_seat::{LookupSource, PositionLookup, PositionQuery, Suggestions};
+use zeitnot_wire::lichess::Token;
+
+mod cloud;
+mod config;
+mod explorer;
+mod service;
+mod tablebase;
+
+pub use config::{Cloud, Config, Database, Explorer, Selection, Tablebase};
+use service::Service;
+
+/// Environment variable with a token for the explorer, so that it need not be in a file.
+const TOKEN_VARIABLE: &str = "LICHESS_EXPLORER_TOKEN";
+
+/// Error in the settings of a server.
+#[derive(Debug, thiserror::Error)]
+pub enum LookupError {
+    /// The explorer needs a token.
+    #[error(
+        "online_moves.explorer: no token: set {TOKEN_VARIABLE} or `token_file`; any token of a Lichess account will do"
+    )]
+    NoToken,
+    /// Text that is not a token.
+    #[error("online_moves.explorer: expected a token of letters, digits and underscores in {0}")]
+    InvalidToken(String),
+    /// The file of the token cannot be used.
+    #[error("online_moves.explorer: token_file {file}: {error}")]
+    TokenFile {
+        /// Path of the file.
+        file: String,
+        /// Reason.
+        error: SecretFileError,
+    },
+    /// The token would be sent unencrypted.
+    #[error("online_moves.explorer: the token would be sent unencrypted to {0}: use https://")]
+    Unencrypted(BaseUrl),
+    /// The database of one player needs the player's name.
+    #[error("online_moves.explorer: source = \"player\" needs `player_name`, a name on Lichess")]
+    NoPlayer,
+    /// The HTTP client cannot be made.
+    #[error("online_moves.{0}: {1}")]
+    NoClient(LookupSource, String),
+}
+
+/// The enabled servers.
+#[derive(Debug, Default)]
+pub struct Lookup {
+    services: Vec<Arc<Service>>,
+}
+
+impl Lookup {
+    /// Creates clients for the enabled servers. Connects to none of them yet.
+    ///
+    /// # Errors
+    /// [`LookupError`] with what the user has to correct.
+    pub fn new(config: &Config) -> Result<Lookup, LookupError> {
+        let Config { tablebase, cloud, explorer } = config.clone();
+        let mut services = Vec::new();
+        if tablebase.enabled {
+            let (url, times) = (tablebase.url.clone(), (tablebase.timeout, tablebase.min_time));
+            services.push(Service::new(LookupSource::Tablebase, url, times, tablebase, None)?);
+        }
+        if cloud.enabled {
+            let (url, times) = (cloud.url.clone(), (cloud.timeout, cloud.min_time));
+            services.push(Service::new(LookupSource::Cloud, url, times, cloud, None)?);
+        }
+        if explorer.enabled {
+            if explorer.source == Database::Player && explorer.player_name.is_empty() {
+                return Err(LookupError::NoPlayer);
+            }
+            let (token, url) = (find_token(&explorer)?, explorer.url.clone());
+            let times = (explorer.timeout, explorer.min_time);
+            services.push(Service::new(LookupSource::Explorer, url, times, explorer, Some(&token))?);
+        }
+        Ok(Lookup { services: services.into_iter().map(Arc::new).collect() })
+    }
+}
+
+impl PositionLookup for Lookup {
+    fn sources(&self) -> Vec<LookupSource> {
+        self.services.iter().map(|service| service.source).collect()
+    }
+
+    fn look_up(&self, source: LookupSource, query: &PositionQuery) -> Option<Suggestions> {
+        let service = self.services.iter().find(|service| service.source == source)?.clone();
+        let url = service.url(query)?;
+        let query = query.clone();
+        Some(Box::pin(async move { service.ask(&url, &query).await }))
+    }
+}
+
+fn find_token(explorer: &Explorer) -> Result<Token, LookupError> {
+    if !explorer.url.is_private() {
+        return Err(LookupError::Unencrypted(explorer.url.clone()));
+    }
+    if let Ok(text) = env::var(TOKEN_VARIABLE) {
+        return text.trim().parse().map_err(|_| LookupError::InvalidToken(TOKEN_VARIABLE.to_owned()));
+    }
+    let path: &Path = &explorer.token_file;
+    if path.as_os_str().is_empty() {
+        return Err(LookupError::NoToken);
+    }
+    let file = path.display().to_string();
+    match secret_file::read(path) {
+        Ok(text) => text.parse().map_err(|_| LookupError::InvalidToken(file)),
+        Err(error) => Err(LookupError::TokenFile { file, error }),
+    }
+}
