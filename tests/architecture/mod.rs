@@ -17,10 +17,6 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("engine", &["tokio", "std::net"]),
 ];
 
-/// Circles between files that are still there, by the beginnings of their files' names. A line goes with its circle;
-/// none is added.
-const KNOWN_CIRCLES: &[(&str, &[&str])] = &[("wire", &["lichess/"])];
-
 /// Files that may contain `unsafe`.
 const UNSAFE: &[&str] = &["crates/engine/src/huge_pages.rs", "crates/engine/src/transposition_table.rs"];
 
@@ -128,25 +124,11 @@ fn no_circle_between_files() {
     for (krate, src) in crates() {
         let read = Crate::read(&src);
         let edges = read.edges();
-        let found = circles(&edges);
-        let known: Vec<_> =
-            KNOWN_CIRCLES.iter().filter(|(name, _)| *name == krate).map(|(_, files)| *files).collect();
-        let is_of = |circle: &[&str], known: &[&str]| {
-            circle.iter().all(|file| known.iter().any(|beginning| file.starts_with(beginning)))
-        };
-        for circle in &found {
-            if known.iter().any(|known| is_of(circle, known)) {
-                continue;
-            }
+        for circle in circles(&edges) {
             faults.push(format!("{krate}: a circle between {circle:?}:"));
-            for file in circle {
+            for file in &circle {
                 let to: Vec<_> = edges[file].iter().filter(|to| circle.contains(to)).collect();
                 faults.push(format!("  {file} imports from {to:?}"));
-            }
-        }
-        for known in known {
-            if !found.iter().any(|circle| is_of(circle, known)) {
-                faults.push(format!("{krate}: the circle of {known:?} is gone: take it off KNOWN_CIRCLES"));
             }
         }
     }

@@ -8,78 +8,38 @@ use zeitnot_rules::{ByColor, Color, GameResult, MoveText, TimeControl};
 
 use super::{Message, WireError, shorten};
 
-/// Message of a client.
+/// Message of a client. `Ack` acknowledges `GAME_PAIRED`, `Move` answers `YOUR_MOVE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // each field is named as in the protocol's document
 pub enum FromClient {
-    Join {
-        tournament: String,
-        player: String,
-    },
-    /// Acknowledges `GAME_PAIRED`.
-    Ack {
-        game: String,
-    },
-    /// Answers `YOUR_MOVE`.
-    Move {
-        game: String,
-        mv: String,
-    },
-    Resign {
-        game: String,
-    },
-    Say {
-        player: String,
-        text: String,
-    },
-    Watch {
-        game: String,
-    },
-    Unwatch {
-        game: String,
-    },
+    Join { tournament: String, player: String },
+    Ack { game: String },
+    Move { game: String, mv: String },
+    Resign { game: String },
+    Say { player: String, text: String },
+    Watch { game: String },
+    Unwatch { game: String },
     Disconnect,
 }
 
 /// Message of the server.
+///
+/// `Info` is text for people; programs must not rely on it. A paired game begins once both players acknowledge it, or
+/// is aborted. `ClockUpdate` is sent to both players every five seconds, `GameState` answers `WATCH`. The state of
+/// `PlayerMoved` is the one after the move.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum FromServer {
-    /// Text for people; programs must not rely on it.
-    Info {
-        text: String,
-    },
-    /// The game begins once both players acknowledge it.
-    GamePaired {
-        game: String,
-        names: ByColor<String>,
-        time_control: TimeControl,
-    },
+    Info { text: String },
+    GamePaired { game: String, names: ByColor<String>, time_control: TimeControl },
     GameStarted(State),
     YourMove(State),
-    /// Sent to both players every five seconds.
     ClockUpdate(State),
-    /// Answers `WATCH`.
     GameState(State),
-    /// The state is the one after the move.
-    PlayerMoved {
-        mover: String,
-        mv: String,
-        state: State,
-    },
-    GameOver {
-        game: String,
-        result: GameResult,
-        reason: String,
-    },
-    /// The paired game does not take place.
-    GameAborted {
-        reason: String,
-    },
-    Said {
-        sender: String,
-        text: String,
-    },
+    PlayerMoved { mover: String, mv: String, state: State },
+    GameOver { game: String, result: GameResult, reason: String },
+    GameAborted { reason: String },
+    Said { sender: String, text: String },
 }
 
 /// State of a game.
@@ -117,13 +77,25 @@ pub fn long_algebraic(mv: &MoveText) -> String {
     }
 }
 
-/// Fields of one message.
+/// Names of the messages of either side.
+const NAMES: &str = "JOIN ACK MOVE RESIGN SAY WATCH UNWATCH DISCONNECT INFO GAME_PAIRED GAME_STARTED YOUR_MOVE \
+    CLOCK_UPDATE GAME_STATE PLAYER_MOVED GAME_OVER GAME_ABORTED SAID";
+
+/// Name of a message, and its fields that are not parsed yet.
 struct Fields<'l> {
     message: &'static str,
     rest: &'l str,
 }
 
 impl<'l> Fields<'l> {
+    /// Splits off the message's name. The server ignores its case.
+    fn of(line: &'l str) -> Result<Fields<'l>, WireError> {
+        let line = line.trim();
+        let (action, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let message = NAMES.split(' ').find(|name| name.eq_ignore_ascii_case(action));
+        Ok(Fields { message: message.ok_or_else(|| unknown(action))?, rest })
+    }
+
     fn error(&self, expected: &'static str, got: &str) -> WireError {
         WireError::Field { message: self.message, expected, got: shorten(got) }
     }
@@ -158,6 +130,10 @@ impl<'l> Fields<'l> {
         std::mem::take(&mut self.rest).to_owned()
     }
 
+    fn game(&mut self) -> Result<String, WireError> {
+        self.owned("a game")
+    }
+
     fn state_of(&mut self, game: String) -> Result<State, WireError> {
         let names = self.names()?;
         let left = ByColor([self.seconds()?, self.seconds()?]);
@@ -169,41 +145,28 @@ impl<'l> Fields<'l> {
     }
 
     fn state(&mut self) -> Result<State, WireError> {
-        let game = self.owned("a game")?;
+        let game = self.game()?;
         self.state_of(game)
     }
 }
 
-/// Splits off the message's name, in upper case as the server compares it.
-fn split(line: &str) -> (String, &str) {
-    let line = line.trim();
-    let (action, rest) = line.split_once(' ').unwrap_or((line, ""));
-    (action.to_ascii_uppercase(), rest)
+fn unknown(action: &str) -> WireError {
+    WireError::Unknown(shorten(&action.to_ascii_uppercase()))
 }
 
 impl Message for FromClient {
     fn parse(line: &str) -> Result<Self, WireError> {
-        let (action, rest) = split(line);
-        let fields = |message| Fields { message, rest };
-        Ok(match action.as_str() {
-            "JOIN" => {
-                let mut f = fields("JOIN");
-                FromClient::Join { tournament: f.owned("a tournament")?, player: f.owned("a player")? }
-            }
-            "ACK" => FromClient::Ack { game: fields("ACK").owned("a game")? },
-            "MOVE" => {
-                let mut f = fields("MOVE");
-                FromClient::Move { game: f.owned("a game")?, mv: f.owned("a move")? }
-            }
-            "RESIGN" => FromClient::Resign { game: fields("RESIGN").owned("a game")? },
-            "SAY" => {
-                let mut f = fields("SAY");
-                FromClient::Say { player: f.owned("a player")?, text: f.tail() }
-            }
-            "WATCH" => FromClient::Watch { game: fields("WATCH").owned("a game")? },
-            "UNWATCH" => FromClient::Unwatch { game: fields("UNWATCH").owned("a game")? },
+        let mut f = Fields::of(line)?;
+        Ok(match f.message {
+            "JOIN" => FromClient::Join { tournament: f.owned("a tournament")?, player: f.owned("a player")? },
+            "ACK" => FromClient::Ack { game: f.game()? },
+            "MOVE" => FromClient::Move { game: f.game()?, mv: f.owned("a move")? },
+            "RESIGN" => FromClient::Resign { game: f.game()? },
+            "SAY" => FromClient::Say { player: f.owned("a player")?, text: f.tail() },
+            "WATCH" => FromClient::Watch { game: f.game()? },
+            "UNWATCH" => FromClient::Unwatch { game: f.game()? },
             "DISCONNECT" => FromClient::Disconnect,
-            other => return Err(WireError::Unknown(shorten(other))),
+            other => return Err(unknown(other)),
         })
     }
 
@@ -223,33 +186,26 @@ impl Message for FromClient {
 
 impl Message for FromServer {
     fn parse(line: &str) -> Result<Self, WireError> {
-        let (action, rest) = split(line);
-        let fields = |message| Fields { message, rest };
-        Ok(match action.as_str() {
-            "INFO" => FromServer::Info { text: rest.to_owned() },
-            "GAME_PAIRED" => {
-                let mut f = fields("GAME_PAIRED");
-                FromServer::GamePaired {
-                    game: f.owned("a game")?,
-                    names: f.names()?,
-                    time_control: TimeControl { initial: f.seconds()?, increment: f.seconds()? },
-                }
-            }
-            "GAME_STARTED" => FromServer::GameStarted(fields("GAME_STARTED").state()?),
-            "YOUR_MOVE" => FromServer::YourMove(fields("YOUR_MOVE").state()?),
-            "CLOCK_UPDATE" => FromServer::ClockUpdate(fields("CLOCK_UPDATE").state()?),
-            "GAME_STATE" => FromServer::GameState(fields("GAME_STATE").state()?),
+        let mut f = Fields::of(line)?;
+        Ok(match f.message {
+            "INFO" => FromServer::Info { text: f.tail() },
+            "GAME_PAIRED" => FromServer::GamePaired {
+                game: f.game()?,
+                names: f.names()?,
+                time_control: TimeControl { initial: f.seconds()?, increment: f.seconds()? },
+            },
+            "GAME_STARTED" => FromServer::GameStarted(f.state()?),
+            "YOUR_MOVE" => FromServer::YourMove(f.state()?),
+            "CLOCK_UPDATE" => FromServer::ClockUpdate(f.state()?),
+            "GAME_STATE" => FromServer::GameState(f.state()?),
             "PLAYER_MOVED" => {
-                let mut f = fields("PLAYER_MOVED");
-                let game = f.owned("a game")?;
+                let game = f.game()?;
                 let (mover, mv) = (f.owned("a player")?, f.owned("a move")?);
                 FromServer::PlayerMoved { mover, mv, state: f.state_of(game)? }
             }
             "GAME_OVER" => {
-                let mut f = fields("GAME_OVER");
-                let game = f.owned("a game")?;
-                let word = f.word("a result")?;
-                let result = match word {
+                let game = f.game()?;
+                let result = match f.word("a result")? {
                     "1-0" => GameResult::Won(Color::White),
                     "0-1" => GameResult::Won(Color::Black),
                     "0.5-0.5" | "1/2-1/2" => GameResult::Draw,
@@ -257,37 +213,21 @@ impl Message for FromServer {
                 };
                 FromServer::GameOver { game, result, reason: f.tail() }
             }
-            "GAME_ABORTED" => FromServer::GameAborted { reason: rest.to_owned() },
-            "SAID" => {
-                let mut f = fields("SAID");
-                FromServer::Said { sender: f.owned("a sender")?, text: f.tail() }
-            }
-            other => return Err(WireError::Unknown(shorten(other))),
+            "GAME_ABORTED" => FromServer::GameAborted { reason: f.tail() },
+            "SAID" => FromServer::Said { sender: f.owned("a sender")?, text: f.tail() },
+            other => return Err(unknown(other)),
         })
     }
 
     fn print(&self, out: &mut String) {
         // Truncated, so that nobody is told more time than there is.
         let seconds = |d: &Duration| format!("{}.{:02}", d.as_secs(), d.subsec_millis() / 10);
-        let state = |out: &mut String, s: &State| {
-            let [white, black] = &s.names.0;
-            let [white_left, black_left] = &s.left.0;
-            out.extend([
-                white,
-                " ",
-                black,
-                " ",
-                &seconds(white_left),
-                " ",
-                &seconds(black_left),
-                " ",
-                &s.fen,
-            ]);
+        let state = |s: &State| {
+            let (ByColor([white, black]), left) = (&s.names, s.left.0.each_ref().map(seconds).join(" "));
+            format!("{white} {black} {left} {}", s.fen)
         };
-        let named = |out: &mut String, name: &str, s: &State| {
-            out.extend([name, " ", &s.game, " "]);
-            state(out, s);
-        };
+        let named =
+            |out: &mut String, name: &str, s: &State| out.extend([name, " ", &s.game, " ", &state(s)]);
         match self {
             FromServer::Info { text } => out.extend(["INFO ", text]),
             FromServer::GamePaired { game, names, time_control: tc } => {
@@ -300,8 +240,7 @@ impl Message for FromServer {
             FromServer::ClockUpdate(s) => named(out, "CLOCK_UPDATE", s),
             FromServer::GameState(s) => named(out, "GAME_STATE", s),
             FromServer::PlayerMoved { mover, mv, state: s } => {
-                out.extend(["PLAYER_MOVED ", &s.game, " ", mover, " ", mv, " "]);
-                state(out, s);
+                out.extend(["PLAYER_MOVED ", &s.game, " ", mover, " ", mv, " ", &state(s)]);
             }
             FromServer::GameOver { game, result, reason } => {
                 out.extend(["GAME_OVER ", game, " ", result_text(*result), " ", reason]);

@@ -482,7 +482,6 @@ impl Game {
             wtakeback,
             btakeback,
             expiration,
-            rematch: None,
         }
     }
 }

@@ -320,7 +320,6 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
         winner: game.winner(),
         rating_diff: game.rating_diffs.map(|diffs| diffs[color]),
         tournament_id: game.tournament.map(|tournament| tournament.id),
-        swiss_id: None,
         compat: Some(Compat { bot: true, board: terms.time.speed() >= Speed::Rapid }),
     }
 }

@@ -453,7 +453,6 @@ impl LichessServer {
                 rating: perf.rating,
                 provisional: perf.prov,
                 online: self.games.is_online(&self.accounts, id),
-                lag: None,
             })
         };
         let id = self.free_id();
@@ -472,7 +471,6 @@ impl LichessServer {
             perf: Some(terms.perf_name()),
             direction: None,
             initial_fen: terms.fen.clone(),
-            rematch_of: None,
             decline_reason: None,
             decline_reason_key: None,
             rules: Vec::new(),

@@ -130,9 +130,9 @@ impl Terms {
             PerfKey::Rapid => "Rapid",
             PerfKey::Classical => "Classical",
             PerfKey::Correspondence => "Correspondence",
-            _ => return PerfName { icon: None, name: Variant::from(self.variant.clone()).name },
+            _ => return PerfName { name: Variant::from(self.variant.clone()).name },
         };
-        PerfName { icon: None, name: name.to_owned() }
+        PerfName { name: name.to_owned() }
     }
 }
 

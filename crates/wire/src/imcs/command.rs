@@ -5,43 +5,26 @@ use std::time::Duration;
 use super::{ColorChoice, Message, WireError, field, is_move, minutes, shorten, whole_seconds};
 
 /// Command between games. White space separates words; command names are in lower case.
+///
+/// Without times the server's defaults apply to an offer; a single time is for both. The `game` of `Accept` is the
+/// number as it was written. `Stop` and `Showpass` are for the administrator.
 #[derive(Clone, PartialEq, Eq)]
 #[cfg_attr(test, derive(Debug))] // elsewhere a password could slip into a log
 #[allow(missing_docs)] // each field is named as in the protocol's document
 pub enum Command {
     Help,
-    Register {
-        name: String,
-        password: String,
-    },
-    Me {
-        name: String,
-        password: String,
-    },
-    Password {
-        password: String,
-    },
+    Register { name: String, password: String },
+    Me { name: String, password: String },
+    Password { password: String },
     List,
     Ratings,
-    /// Without times the server's defaults apply; a single time is for both.
-    Offer {
-        color: ColorChoice,
-        times: Option<Times>,
-    },
-    /// `game` is the number as it was written.
-    Accept {
-        game: String,
-        color: ColorChoice,
-    },
+    Offer { color: ColorChoice, times: Option<Times> },
+    Accept { game: String, color: ColorChoice },
     Clean,
     Rerate,
     Quit,
-    /// For the administrator.
     Stop,
-    /// For the administrator.
-    Showpass {
-        name: String,
-    },
+    Showpass { name: String },
 }
 
 /// Clocks of an offer.
@@ -53,43 +36,30 @@ pub struct Times {
     pub theirs: Duration,
 }
 
-impl Command {
-    /// Creates the command that logs in.
-    pub fn me(name: String, password: String) -> Command {
-        Command::Me { name, password }
-    }
-
-    /// Creates the command that registers and logs in.
-    pub fn register(name: String, password: String) -> Command {
-        Command::Register { name, password }
-    }
-}
-
-/// Returns a command's name and its usage text.
-fn usage(name: &str) -> Option<(&'static str, &'static str)> {
-    const USAGES: [(&str, &str); 13] = [
-        ("help", "help"),
-        ("register", "register <name> <password>"),
-        ("me", "me <name> <password>"),
-        ("password", "password <password>"),
-        ("list", "list"),
-        ("ratings", "ratings"),
-        ("offer", "offer [<color> [<time> [<opponent-time>]]]"),
-        ("accept", "accept <game-id> [<color>]"),
-        ("clean", "clean"),
-        ("rerate", "rerate"),
-        ("quit", "quit"),
-        ("stop", "stop"),
-        ("showpass", "showpass <name>"),
-    ];
-    USAGES.into_iter().find(|(known, _)| *known == name)
-}
+/// Usage of each command; its name is the first word.
+const USAGES: [&str; 13] = [
+    "help",
+    "register <name> <password>",
+    "me <name> <password>",
+    "password <password>",
+    "list",
+    "ratings",
+    "offer [<color> [<time> [<opponent-time>]]]",
+    "accept <game-id> [<color>]",
+    "clean",
+    "rerate",
+    "quit",
+    "stop",
+    "showpass <name>",
+];
 
 impl Message for Command {
     fn parse(line: &str) -> Result<Self, WireError> {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or_default();
-        let (name, usage) = usage(name).ok_or_else(|| WireError::Unknown(shorten(name)))?;
+        let usage = USAGES.iter().find(|usage| usage.split(' ').next() == Some(name));
+        let usage = usage.ok_or_else(|| WireError::Unknown(shorten(name)))?;
+        let name = usage.split(' ').next().unwrap_or_default();
         let rest: Vec<&str> = words.by_ref().take(4).collect();
         // The rest may hold a password, so the error does not repeat it.
         read(name, &rest).ok_or_else(|| field(name, usage, "something else"))

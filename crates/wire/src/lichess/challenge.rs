@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use zeitnot_rules as game;
-use zeitnot_rules::Color;
+use zeitnot_rules::{self as game, Color};
 
 use super::{
-    ChallengeId, ChallengeStatus, ColorWish, DeclineReason, Direction, GameId, GameRule, Speed, Title,
-    UserId, Variant,
+    ChallengeId, ChallengeStatus, ColorWish, DeclineReason, Direction, GameRule, Speed, Title, UserId,
+    Variant,
     codec::{is_default, nullable, seconds},
-    event::decline_key,
+    names::lower_case,
 };
 
 /// Challenge to one opponent or to anybody.
@@ -45,12 +44,10 @@ pub struct Challenge {
     pub direction: Option<Direction>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_fen: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rematch_of: Option<GameId>,
     /// In the challenger's language.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decline_reason: Option<String>,
-    #[serde(default, with = "decline_key", skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "lower_case", skip_serializing_if = "Option::is_none")]
     pub decline_reason_key: Option<DeclineReason>,
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<GameRule>,
@@ -70,9 +67,6 @@ pub struct ChallengeUser {
     pub provisional: bool,
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub online: bool,
-    /// Quality of the connection, 1 to 4.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lag: Option<u8>,
 }
 
 impl ChallengeUser {
@@ -82,11 +76,9 @@ impl ChallengeUser {
     }
 }
 
-/// Name and icon of a kind of rating.
+/// Name of a kind of rating.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerfName {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icon: Option<String>,
     #[serde(default, deserialize_with = "nullable")]
     pub name: String,
 }

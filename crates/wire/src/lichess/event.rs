@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Challenge, DeclineReason, FullId, GameId, Message, PerfKey, Source, Speed, Status, SwissId, TournamentId,
-    UserId, Variant, WireError,
+    Challenge, FullId, GameId, Message, PerfKey, Source, Speed, Status, TournamentId, UserId, Variant,
+    WireError,
     codec::{nullable, seconds},
     names::status,
     read, write,
@@ -16,7 +16,6 @@ use zeitnot_rules::Color;
 /// Line of the event stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[allow(missing_docs)] // each field is named as in the API's description
 pub enum Event {
     /// Also sent for each running game when the stream opens.
     GameStart {
@@ -73,7 +72,7 @@ pub struct GameEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full_id: Option<FullId>,
     pub game_id: GameId,
-    /// Repeats `game_id`; missing in the list of running games.
+    /// The same as `game_id`; missing in the list of running games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<GameId>,
     #[serde(default, deserialize_with = "nullable")]
@@ -111,8 +110,6 @@ pub struct GameEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tournament_id: Option<TournamentId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub swiss_id: Option<SwissId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compat: Option<Compat>,
 }
 
@@ -144,19 +141,4 @@ pub struct Compat {
     pub bot: bool,
     #[serde(default, deserialize_with = "nullable")]
     pub board: bool,
-}
-
-/// Key of a decline reason, as events send it.
-pub mod decline_key {
-    use serde::{Deserializer, Serializer};
-
-    use super::*;
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<DeclineReason>, D::Error> {
-        Option::deserialize(d)
-    }
-
-    pub fn serialize<S: Serializer>(reason: &Option<DeclineReason>, s: S) -> Result<S::Ok, S::Error> {
-        reason.as_ref().map(DeclineReason::key).serialize(s)
-    }
 }

@@ -29,13 +29,12 @@ fn form<F: Form + PartialEq + std::fmt::Debug>(text: &str) -> Result<Option<Stri
 
 /// All messages and forms.
 pub(super) fn examples() -> Vec<(RoundTrip, Value)> {
-    let user = json!({"id": "bot1", "name": "Bot1", "title": "BOT", "rating": 1500, "provisional": true, "online": true,
-        "lag": 4});
+    let user = json!({"id": "bot1", "name": "Bot1", "title": "BOT", "rating": 1500, "provisional": true, "online": true});
     let clock = json!({"type": "clock", "limit": 600, "increment": 5, "show": "10+5"});
     let challenge = json!({"id": "H9fIRZUk", "url": "http://127.0.0.1/H9fIRZUk", "status": "created",
         "challenger": user, "destUser": user, "variant": {"key": "chess960", "name": "Chess960", "short": "960"},
         "rated": true, "speed": "rapid", "timeControl": clock, "color": "random", "finalColor": "white",
-        "perf": {"icon": "r", "name": "Rapid"}, "direction": "in", "initialFen": "8/8 w - -", "rematchOf": "Zn4tQw8e",
+        "perf": {"name": "Rapid"}, "direction": "in", "initialFen": "8/8 w - -",
         "declineReason": "Too fast for me", "declineReasonKey": "toofast", "rules": ["noAbort", "noChat"]});
     let by_days = json!({"id": "H9fIRZUk", "challenger": null, "destUser": null,
         "timeControl": {"type": "correspondence", "daysPerTurn": 3}});
@@ -47,10 +46,10 @@ pub(super) fn examples() -> Vec<(RoundTrip, Value)> {
         "variant": {"key": "standard", "name": "Standard"}, "speed": "blitz", "perf": "blitz", "rating": 2101,
         "rated": true, "hasMoved": true, "isMyTurn": true, "secondsLeft": 180, "winner": "white", "ratingDiff": -5,
         "opponent": {"id": "bot2", "username": "Bot2", "rating": 1999, "ratingDiff": 5, "ai": 3},
-        "tournamentId": "abcd1234", "swissId": "abcd1235", "compat": compat});
+        "tournamentId": "abcd1234", "compat": compat});
     let state = json!({"type": "gameState", "moves": "e2e4 e7e5", "wtime": 1000, "btime": 2000, "winc": 3, "binc": 4,
         "status": "started", "winner": "black", "wdraw": true, "bdraw": true, "wtakeback": true, "btakeback": true,
-        "expiration": {"idleMillis": 20, "millisToMove": 30000}, "rematch": "Zn4tQw8e"});
+        "expiration": {"idleMillis": 20, "millisToMove": 30000}});
     let player =
         json!({"id": "we", "name": "We", "title": "BOT", "rating": 2000, "provisional": true, "aiLevel": 2});
     let full = json!({"type": "gameFull", "id": "5IrD6Gzz", "variant": {"key": "standard", "name": "Standard"},

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use zeitnot_rules::Color;
-use zeitnot_rules::{ByColor, MoveText, TimeControl};
+use zeitnot_rules::{ByColor, Color, MoveText, TimeControl};
 
 use super::{
     GameId, Message, PerfName, Room, Speed, Status, Title, TournamentId, Unknown, UserId, Variant, WireError,
@@ -84,7 +83,6 @@ impl GameFull {
         (!matches!(self.initial_fen.as_str(), "" | "startpos")).then_some(&self.initial_fen)
     }
 
-    /// Returns both players.
     pub fn players(&self) -> ByColor<&Player> {
         ByColor([&self.white, &self.black])
     }
@@ -137,16 +135,10 @@ pub struct GameState {
     /// Time limit of the first move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expiration: Option<Expiration>,
-    /// Id of the rematch.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rematch: Option<GameId>,
 }
 
 impl GameState {
-    /// Iterates over the moves.
-    ///
-    /// # Errors
-    /// [`WireError::Field`] for text that is longer than any move.
+    /// Iterates over the moves. Text that is longer than any move is an error.
     pub fn played(&self) -> impl Iterator<Item = Result<MoveText, WireError>> {
         self.moves.split_ascii_whitespace().map(|text| {
             let error = || WireError::Field { message: "gameState", expected: "a move", got: shorten(text) };
@@ -154,12 +146,10 @@ impl GameState {
         })
     }
 
-    /// Returns both clocks.
     pub fn left(&self) -> ByColor<Option<Duration>> {
         ByColor([self.wtime, self.btime])
     }
 
-    /// Returns both increments.
     pub fn increments(&self) -> ByColor<Duration> {
         ByColor([self.winc, self.binc])
     }

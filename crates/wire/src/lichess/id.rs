@@ -18,12 +18,25 @@ pub struct BadId {
     got: String,
 }
 
+/// Text of letters and digits that fills the array, or has at least `min` of them.
+fn letters<const N: usize>(text: &str, min: usize) -> Option<ArrayString<N>> {
+    let fits = text.len() >= min && text.bytes().all(|b| b.is_ascii_alphanumeric());
+    ArrayString::from(text).ok().filter(|_| fits)
+}
+
+/// Name of at most `max` letters, digits, hyphens and underscores.
+fn name(text: &str, max: usize) -> Option<Box<str>> {
+    let is_clean = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    (is_clean && (1..=max).contains(&text.len())).then(|| text.into())
+}
+
+/// Declares ids: the type of the text, the expectation for errors, and the function that checks the text.
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident, $room:literal, $lengths:pat, $expected:literal;)*) => {$(
-        $(#[$doc])*
-        #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    ($($(#[$meta:meta])* $name:ident($inner:ty), $expected:literal, $read:expr;)*) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
-        pub struct $name(ArrayString<$room>);
+        pub struct $name($inner);
 
         impl $name {
             /// Returns the id as text.
@@ -36,22 +49,11 @@ macro_rules! ids {
             type Err = BadId;
 
             fn from_str(text: &str) -> Result<Self, BadId> {
-                let clean = matches!(text.len(), $lengths) && text.bytes().all(|b| b.is_ascii_alphanumeric());
-                ArrayString::from(if clean { text } else { "" })
-                    .ok()
-                    .filter(|id| !id.is_empty())
-                    .map($name)
-                    .ok_or_else(|| BadId { expected: $expected, got: shorten(text) })
+                let read: fn(&str) -> Option<$inner> = $read;
+                read(text).map($name).ok_or_else(|| BadId { expected: $expected, got: shorten(text) })
             }
         }
 
-        texts!($name);
-    )*};
-}
-
-/// Conversions of types with `FromStr` and `as_str`.
-macro_rules! texts {
-    ($name:ident) => {
         impl TryFrom<String> for $name {
             type Error = BadId;
             fn try_from(text: String) -> Result<Self, BadId> {
@@ -70,20 +72,32 @@ macro_rules! texts {
                 f.write_str(self.as_str())
             }
         }
-    };
+    )*};
 }
 
 ids! {
     /// Id of a game, and of the challenge that became it.
-    GameId, 8, 8, "a game's id, 8 letters and digits";
+    #[derive(Copy)]
+    GameId(ArrayString<8>), "a game's id, 8 letters and digits", |text| letters(text, 8);
     /// Id of a challenge, and of the game that it becomes.
-    ChallengeId, 8, 8, "a challenge's id, 8 letters and digits";
+    #[derive(Copy)]
+    ChallengeId(ArrayString<8>), "a challenge's id, 8 letters and digits", |text| letters(text, 8);
     /// Id of a game for one of its players: the game's id with a secret part.
-    FullId, 12, 8..=12, "a player's id of a game, 12 letters and digits";
+    #[derive(Copy)]
+    FullId(ArrayString<12>), "a player's id of a game, 12 letters and digits", |text| letters(text, 8);
     /// Id of an arena tournament.
-    TournamentId, 8, 8, "a tournament's id, 8 letters and digits";
-    /// Id of a Swiss tournament.
-    SwissId, 8, 8, "a tournament's id, 8 letters and digits";
+    #[derive(Copy)]
+    TournamentId(ArrayString<8>), "a tournament's id, 8 letters and digits", |text| letters(text, 8);
+    /// Id of a user: the name in lower case.
+    ///
+    /// ```
+    /// use zeitnot_wire::lichess::UserId;
+    /// assert_eq!("Zeit_Not-1".parse::<UserId>().unwrap().as_str(), "zeit_not-1");
+    /// assert!("../account".parse::<UserId>().is_err());
+    /// ```
+    UserId(Box<str>), "a user's name", |text| name(&text.to_ascii_lowercase(), 30);
+    /// Id of a team, as in its URL.
+    TeamId(Box<str>), "a team's id, as in its address", |text| name(text, 100);
 }
 
 impl From<ChallengeId> for GameId {
@@ -103,66 +117,6 @@ impl From<GameId> for ChallengeId {
         ChallengeId(id.0)
     }
 }
-
-/// Id of a user: the name in lower case.
-///
-/// ```
-/// use zeitnot_wire::lichess::UserId;
-/// assert_eq!("Zeit_Not-1".parse::<UserId>().unwrap().as_str(), "zeit_not-1");
-/// assert!("../account".parse::<UserId>().is_err());
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct UserId(Box<str>);
-
-impl UserId {
-    /// Returns the id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for UserId {
-    type Err = BadId;
-
-    fn from_str(name: &str) -> Result<Self, BadId> {
-        let clean = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-        if (1..=30).contains(&name.len()) && name.bytes().all(clean) {
-            Ok(UserId(name.to_ascii_lowercase().into()))
-        } else {
-            Err(BadId { expected: "a user's name", got: shorten(name) })
-        }
-    }
-}
-
-texts!(UserId);
-
-/// Id of a team, as in its URL.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct TeamId(Box<str>);
-
-impl TeamId {
-    /// Returns the id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for TeamId {
-    type Err = BadId;
-
-    fn from_str(name: &str) -> Result<Self, BadId> {
-        let clean = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-        if (1..=100).contains(&name.len()) && name.bytes().all(clean) {
-            Ok(TeamId(name.into()))
-        } else {
-            Err(BadId { expected: "a team's id, as in its address", got: shorten(name) })
-        }
-    }
-}
-
-texts!(TeamId);
 
 /// API token; never shown.
 #[derive(Clone, Debug, Deserialize)]

@@ -34,7 +34,7 @@ pub use answer::{Done, Failure, FailureText, Keepalive, RateLimit};
 pub use challenge::{Challenge, ChallengeUser, Challenges, PerfName, TimeControl};
 pub use event::{Compat, Event, GameEvent, Opponent, Unknown};
 pub use game::{ChatEntry, ChatLine, Expiration, GameFull, GameMessage, GameState, OpponentGone, Player};
-pub use id::{BadId, ChallengeId, FullId, GameId, SwissId, TeamId, Token, TournamentId, UserId};
+pub use id::{BadId, ChallengeId, FullId, GameId, TeamId, Token, TournamentId, UserId};
 pub use lookup::{CloudEval, CloudLine, Explored, ExploredMove, Probe, ProbeMove};
 pub use names::{
     Category, ChallengeEnd, ChallengeStatus, ColorWish, DeclineReason, Direction, GameRule, PerfKey, Room,

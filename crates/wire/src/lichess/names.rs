@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use zeitnot_rules::TimeControl;
 
@@ -79,7 +79,7 @@ names! {
     /// Color that a challenger wants.
     ColorWish { White = "white", Black = "black", Random = "random" }
 
-    /// Reason for declining a challenge; see [`DeclineReason::key`] for events.
+    /// Reason for declining a challenge; events have it in lower case.
     DeclineReason {
         Generic = "generic", Later = "later", TooFast = "tooFast", TooSlow = "tooSlow",
         TimeControl = "timeControl", Rated = "rated", Casual = "casual", Standard = "standard",
@@ -144,11 +144,9 @@ names! {
     }
 }
 
-impl DeclineReason {
-    /// Returns the word in events, in lower case.
-    pub fn key(&self) -> String {
-        self.as_str().to_ascii_lowercase()
-    }
+/// Serialises a decline reason as events have it, in lower case.
+pub(super) fn lower_case<S: Serializer>(reason: &Option<DeclineReason>, s: S) -> Result<S::Ok, S::Error> {
+    reason.as_ref().map(|reason| reason.as_str().to_ascii_lowercase()).serialize(s)
 }
 
 impl Speed {
