@@ -1,7 +1,7 @@
 //! Clients of game servers, one folder each: connect, speak the server's protocol, open a seat for each game. No search,
 //! no rules.
 //!
-//! A new protocol is a file here that implements [`Protocol`], and an entry in [`PROTOCOLS`].
+//! A new protocol is a folder here that implements [`Protocol`], and an entry in [`PROTOCOLS`].
 
 pub mod contest;
 pub mod imcs;
@@ -12,8 +12,10 @@ mod protocol;
 mod registry;
 pub mod secret;
 mod session;
+mod settings;
 mod skipped;
 pub mod tuc;
+mod wait;
 
 pub use protocol::{Protocol, ProtocolError, Shutdown};
 pub use registry::{PROTOCOLS, ProtocolEntry, Server};

@@ -45,10 +45,18 @@ impl ProtocolEntry {
     }
 }
 
+/// Configured server, ready to play on. `Display` tells what will be played, without secrets.
+pub type Server = Box<dyn Client>;
+
 /// Object-safe side of a protocol with its configuration.
-trait Client: Send {
-    fn summary(&self) -> String;
+pub trait Client: fmt::Debug + fmt::Display + Send {
+    /// Sets the number of games after which the client leaves.
+    ///
+    /// # Errors
+    /// Why the protocol has no such limit, in one sentence.
     fn limit_games(&mut self, games: NonZeroU32) -> Result<(), &'static str>;
+
+    /// Plays there until told to stop. The only errors are those that the user must resolve.
     fn run(
         self: Box<Self>,
         lobby: Lobby,
@@ -59,10 +67,6 @@ trait Client: Send {
 struct ClientOf<P: Protocol>(P::Config);
 
 impl<P: Protocol + 'static> Client for ClientOf<P> {
-    fn summary(&self) -> String {
-        format!("{}: {}", P::NAME, self.0)
-    }
-
     fn limit_games(&mut self, games: NonZeroU32) -> Result<(), &'static str> {
         P::limit_games(&mut self.0, games)
     }
@@ -76,36 +80,15 @@ impl<P: Protocol + 'static> Client for ClientOf<P> {
     }
 }
 
-/// Configured server, ready to play on.
-pub struct Server(Box<dyn Client>);
-
-impl Server {
-    /// Sets the number of games after which the client leaves.
-    ///
-    /// # Errors
-    /// Why the protocol has no such limit, in one sentence.
-    pub fn limit_games(&mut self, games: NonZeroU32) -> Result<(), &'static str> {
-        self.0.limit_games(games)
-    }
-
-    /// Plays there until told to stop.
-    ///
-    /// # Errors
-    /// [`ProtocolError`]: only the user can resolve it.
-    pub async fn run(self, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
-        self.0.run(lobby, shutdown).await
+impl<P: Protocol> fmt::Display for ClientOf<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", P::NAME, self.0)
     }
 }
 
-impl fmt::Display for Server {
+impl<P: Protocol> fmt::Debug for ClientOf<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.summary())
-    }
-}
-
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Server").field(&self.0.summary()).finish()
+        write!(f, "Server({self})")
     }
 }
 
@@ -114,5 +97,5 @@ const fn entry<P: Protocol + 'static>() -> ProtocolEntry {
 }
 
 fn read<P: Protocol + 'static>(table: Spanned<DeTable<'_>>) -> Result<Server, Error> {
-    Ok(Server(Box::new(ClientOf::<P>(P::Config::deserialize(toml::Deserializer::from(table))?))))
+    Ok(Box::new(ClientOf::<P>(P::Config::deserialize(toml::Deserializer::from(table))?)))
 }

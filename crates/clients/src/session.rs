@@ -26,6 +26,13 @@ pub struct Reconnect {
     pub stable_after: Duration,
 }
 
+impl Default for Reconnect {
+    fn default() -> Reconnect {
+        let seconds = Duration::from_secs;
+        Reconnect { min_delay: seconds(1), max_delay: seconds(60), stable_after: seconds(30) }
+    }
+}
+
 impl Reconnect {
     /// The delays after the first failure, the second, and so on.
     pub(crate) fn delays(&self) -> ExponentialBackoff {

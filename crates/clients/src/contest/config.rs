@@ -93,11 +93,7 @@ impl Default for Timeouts {
             connect: Duration::from_secs(10),
             ack: Duration::from_secs(30),
             silence: Duration::from_secs(15),
-            reconnect: Reconnect {
-                min_delay: Duration::from_secs(1),
-                max_delay: Duration::from_secs(60),
-                stable_after: Duration::from_secs(30),
-            },
+            reconnect: Reconnect::default(),
         }
     }
 }

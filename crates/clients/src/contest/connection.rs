@@ -1,8 +1,8 @@
 //! One connection to a contest server, from `JOIN` to its end: pairings and games, one after another.
 
-use std::{future::pending, time::Duration};
+use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 use tracing::{debug, info, warn};
 use zeitnot_net::{Incoming, NetError};
 use zeitnot_rules::MoveText;
@@ -19,6 +19,7 @@ use super::{
 use crate::{
     link::{Link, LinkError, LinkEvent},
     skipped::Skipped,
+    wait::{or_never, until},
 };
 
 /// Why a connection ended that we did not end.
@@ -37,23 +38,27 @@ pub(super) enum ConnectionError {
 /// State of a connection.
 #[derive(Debug)]
 enum Phase {
-    /// Waiting for a pairing.
     Waiting,
     /// We have acknowledged the pairing.
     Acked(Pairing),
-    /// A player is playing.
     Playing(Game),
     /// We have resigned; the server has not ended the game yet.
     Resigned(Pairing),
 }
 
 impl Phase {
-    /// The game that we are in, in whatever way.
     fn pairing(&self) -> Option<&Pairing> {
         match self {
             Phase::Waiting => None,
             Phase::Acked(pairing) | Phase::Resigned(pairing) => Some(pairing),
             Phase::Playing(game) => Some(&game.pairing),
+        }
+    }
+
+    fn game(&mut self) -> Option<&mut Game> {
+        match self {
+            Phase::Playing(game) => Some(game),
+            _ => None,
         }
     }
 }
@@ -73,7 +78,6 @@ pub(super) struct Connection<'a> {
     skipped: Skipped,
 }
 
-/// Why a message could not be handled.
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error(transparent)]
@@ -114,6 +118,7 @@ impl<'a> Connection<'a> {
         let mut soon = std::pin::pin!(soon);
         loop {
             let silence = self.silence();
+            let silent_at = silence.map(|limit| self.last_line + limit);
             let trouble = tokio::select! {
                 biased;
                 () = &mut soon, if !matches!(self.phase, Phase::Playing(_)) => return Ok(()),
@@ -122,12 +127,12 @@ impl<'a> Connection<'a> {
                     LinkEvent::Line(line) => self.line(line).await,
                     LinkEvent::Sent { turn, at } => self.sent(turn, at).await,
                 },
-                action = action(&mut self.phase) => match action {
+                action = or_never(self.phase.game().map(Game::action)) => match action {
                     Ok(Action::Play { turn, mv, .. }) => self.answer(turn, mv),
                     Ok(Action::Resign { .. }) => Ok(self.resign("the player gives up")?),
                     Err(gone) => Err(gone.into()),
                 },
-                limit = silent(self.last_line, silence) => return Err(ConnectionError::Silent(limit)),
+                () = until(silent_at) => return Err(ConnectionError::Silent(silence.unwrap_or_default())),
             };
             match trouble {
                 Ok(()) => {}
@@ -157,11 +162,8 @@ impl<'a> Connection<'a> {
 
     async fn line(&mut self, Incoming { line, read_at }: Incoming) -> Result<(), Trouble> {
         self.last_line = Instant::now();
-        let message = match line {
-            Ok(line) => FromServer::parse(&line).map_err(|e| e.to_string()),
-            Err(bad) => Err(bad.to_string()),
-        };
-        match message {
+        let message = line.map_err(|bad| bad.to_string());
+        match message.and_then(|line| FromServer::parse(&line).map_err(|error| error.to_string())) {
             Ok(message) => self.message(message, read_at).await,
             Err(why) => {
                 self.skipped.report(&why);
@@ -278,7 +280,7 @@ impl<'a> Connection<'a> {
     }
 
     fn answer(&mut self, turn: Turn, mv: MoveText) -> Result<(), Trouble> {
-        let Phase::Playing(game) = &mut self.phase else { return Ok(()) };
+        let Some(game) = self.phase.game() else { return Ok(()) };
         match game.answer(turn, mv) {
             Some(line) => Ok(self.say(&line, Some(turn))?),
             None => {
@@ -289,18 +291,16 @@ impl<'a> Connection<'a> {
     }
 
     async fn sent(&mut self, turn: Turn, at: std::time::Instant) -> Result<(), Trouble> {
-        match &self.phase {
-            Phase::Playing(game) => Ok(game.sent(turn, at).await?),
-            _ => Ok(()),
+        match self.phase.game() {
+            Some(game) => Ok(game.sent(turn, at).await?),
+            None => Ok(()),
         }
     }
 
     /// Returns the game in progress, if it has this name, and the counter of requests.
     fn playing(&mut self, game: &str) -> Option<(&mut Game, &mut Turn)> {
-        match &mut self.phase {
-            Phase::Playing(playing) if playing.pairing.game == game => Some((playing, &mut self.turn)),
-            _ => None,
-        }
+        let playing = self.phase.game().filter(|playing| playing.pairing.game == game)?;
+        Some((playing, &mut self.turn))
     }
 
     fn is_ours(&self, game: &str) -> bool {
@@ -316,24 +316,5 @@ impl<'a> Connection<'a> {
         let line = message.to_line();
         debug!("> {line}");
         self.link.send(line, answers)
-    }
-}
-
-/// Returns the player's next action, or waits for ever where there is no player.
-async fn action(phase: &mut Phase) -> Result<Action, PlayerGone> {
-    match phase {
-        Phase::Playing(game) => game.action().await,
-        _ => pending().await,
-    }
-}
-
-/// Sleeps until the silence reaches the limit, if there is one.
-async fn silent(last_line: Instant, limit: Option<Duration>) -> Duration {
-    match limit {
-        Some(limit) => {
-            sleep_until(last_line + limit).await;
-            limit
-        }
-        None => pending().await,
     }
 }

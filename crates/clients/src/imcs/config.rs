@@ -9,6 +9,7 @@ use zeitnot_wire::imcs::{ColorChoice, Times};
 use crate::{
     secret::{self, Secret},
     session::Reconnect,
+    settings::settings,
 };
 
 /// Environment variable with the password, so that it need not be in a file.
@@ -78,6 +79,7 @@ impl TryFrom<Table> for Config {
 
 /// Finds the password: in the environment first, then in the file, then in the table.
 fn find_password(written: Option<Secret>, file: Option<PathBuf>) -> Result<Secret, String> {
+    let password = |text: String| Secret::new(text, MAX_LENGTH);
     if let Ok(text) = env::var(PASSWORD_VARIABLE) {
         return password(text).ok_or_else(|| format!("{PASSWORD_VARIABLE} is not a password: {EXPECTED}"));
     }
@@ -102,32 +104,21 @@ impl fmt::Display for Config {
     }
 }
 
-/// Games that we offer.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Offer {
-    /// The color that we want.
-    pub color: ColorChoice,
-    /// Our clock.
-    #[serde(with = "humantime_serde")]
-    pub time: Duration,
-    /// The opponent's clock.
-    #[serde(with = "humantime_serde")]
-    pub opponent_time: Duration,
-    /// Withdraw an offer after this time and look for one to accept.
-    #[serde(with = "humantime_serde")]
-    pub withdraw_after: Duration,
-}
-
-impl Default for Offer {
-    fn default() -> Self {
-        let five_minutes = Duration::from_secs(300);
-        Offer {
-            color: ColorChoice::Any,
-            time: five_minutes,
-            opponent_time: five_minutes,
-            withdraw_after: Duration::from_secs(60),
-        }
+settings! {
+    /// Games that we offer.
+    #[derive(PartialEq, Eq)]
+    pub struct Offer {
+        /// The color that we want.
+        color: ColorChoice = ColorChoice::Any,
+        /// Our clock.
+        #[serde(with = "humantime_serde")]
+        time: Duration = Duration::from_secs(300),
+        /// The opponent's clock.
+        #[serde(with = "humantime_serde")]
+        opponent_time: Duration = Duration::from_secs(300),
+        /// Withdraw an offer after this time and look for one to accept.
+        #[serde(with = "humantime_serde")]
+        withdraw_after: Duration = Duration::from_secs(60),
     }
 }
 
@@ -146,43 +137,29 @@ impl Offer {
     }
 }
 
-/// Offers that we accept.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Accept {
-    /// The color that we want.
-    pub color: ColorChoice,
-    /// Minimum of our clock.
-    #[serde(with = "humantime_serde")]
-    pub min_time: Duration,
-    /// Maximum of our clock.
-    #[serde(with = "humantime_serde")]
-    pub max_time: Duration,
-    /// The only opponents whom we play; empty: all.
-    pub allow_list: Vec<String>,
-    /// Opponents whom we do not play.
-    pub block_list: Vec<String>,
-    /// Minimum of the opponent's rating.
-    pub min_rating: Option<i32>,
-    /// Maximum of the opponent's rating.
-    pub max_rating: Option<i32>,
-    /// Time between two looks at the list of games, if we offer none.
-    #[serde(with = "humantime_serde")]
-    pub poll_interval: Duration,
-}
-
-impl Default for Accept {
-    fn default() -> Self {
-        Accept {
-            color: ColorChoice::Any,
-            min_time: Duration::from_secs(1),
-            max_time: Duration::from_secs(3600),
-            allow_list: Vec::new(),
-            block_list: Vec::new(),
-            min_rating: None,
-            max_rating: None,
-            poll_interval: Duration::from_secs(5),
-        }
+settings! {
+    /// Offers that we accept.
+    #[derive(PartialEq, Eq)]
+    pub struct Accept {
+        /// The color that we want.
+        color: ColorChoice = ColorChoice::Any,
+        /// Minimum of our clock.
+        #[serde(with = "humantime_serde")]
+        min_time: Duration = Duration::from_secs(1),
+        /// Maximum of our clock.
+        #[serde(with = "humantime_serde")]
+        max_time: Duration = Duration::from_secs(3600),
+        /// The only opponents whom we play; empty: all.
+        allow_list: Vec<String> = Vec::new(),
+        /// Opponents whom we do not play.
+        block_list: Vec<String> = Vec::new(),
+        /// Minimum of the opponent's rating.
+        min_rating: Option<i32> = None,
+        /// Maximum of the opponent's rating.
+        max_rating: Option<i32> = None,
+        /// Time between two looks at the list of games, if we offer none.
+        #[serde(with = "humantime_serde")]
+        poll_interval: Duration = Duration::from_secs(5),
     }
 }
 
@@ -234,11 +211,7 @@ impl Default for Timeouts {
             answer: Duration::from_secs(10),
             beyond_clock: Duration::from_secs(20),
             close: Duration::from_secs(5),
-            reconnect: Reconnect {
-                min_delay: Duration::from_secs(1),
-                max_delay: Duration::from_secs(60),
-                stable_after: Duration::from_secs(30),
-            },
+            reconnect: Reconnect::default(),
         }
     }
 }
@@ -274,14 +247,10 @@ impl fmt::Display for User {
 
 const EXPECTED: &str = "expected a password of letters, digits and punctuation, without a space";
 
-fn password(text: String) -> Option<Secret> {
-    Secret::new(text, MAX_LENGTH)
-}
-
 /// Reads the table's own password.
 fn written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
     let text = secret::text(deserializer)?;
-    password(text).map(Some).ok_or_else(|| D::Error::custom(EXPECTED))
+    Secret::new(text, MAX_LENGTH).map(Some).ok_or_else(|| D::Error::custom(EXPECTED))
 }
 
 #[cfg(test)]

@@ -87,8 +87,11 @@ impl<'a> Connection<'a> {
         let refused = |(code, text): Reply, advice| {
             Err(ConnectionError::Refused { what: format!("{code} {text}"), advice })
         };
-        for command in [Command::me, Command::register, Command::me] {
-            let reply = self.ask(&command(name.clone(), self.config.password.expose().to_owned())).await?;
+        let password = || self.config.password.expose().to_owned();
+        let me = Command::Me { name: name.clone(), password: password() };
+        let register = Command::Register { name: name.clone(), password: password() };
+        for command in [&me, &register, &me] {
+            let reply = self.ask(command).await?;
             match reply.0 {
                 201 => return Ok(()),
                 202 => {
@@ -103,10 +106,8 @@ impl<'a> Connection<'a> {
                 _ => return Err(unexpected("a login", reply)),
             }
         }
-        Err(ConnectionError::Unexpected {
-            expected: "a login",
-            got: "neither a login nor a registration".to_owned(),
-        })
+        let got = "neither a login nor a registration".to_owned();
+        Err(ConnectionError::Unexpected { expected: "a login", got })
     }
 
     /// Sends a command and waits for the reply.
@@ -184,11 +185,8 @@ impl<'a> Connection<'a> {
                     });
                 }
             };
-            let message = match &line {
-                Ok(line) => FromServer::parse(line).map_err(|error| error.to_string()),
-                Err(bad) => Err(bad.to_string()),
-            };
-            match message {
+            let message = line.map_err(|bad| bad.to_string());
+            match message.and_then(|line| FromServer::parse(&line).map_err(|error| error.to_string())) {
                 Ok(message) => return Ok(ConnectionEvent::Message { message, read_at }),
                 Err(why) => {
                     debug!("skipped a message of the server: {why:?}");

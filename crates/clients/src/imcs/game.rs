@@ -3,7 +3,7 @@
 //! Each request comes with the whole board, so only the open request is remembered. The server does not confirm a
 //! move; it only complains of a bad one, at once.
 
-use std::{future::pending, time::Duration};
+use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info, warn};
@@ -15,6 +15,7 @@ use super::{
     config::Config,
     connection::{Connection, ConnectionError, ConnectionEvent},
 };
+use crate::wait::{or_never, until};
 
 /// Time that White has for its first move, whatever the clocks show.
 const FIRST_MOVE: Duration = Duration::from_secs(60);
@@ -147,12 +148,12 @@ impl<'a, 'c> Game<'a, 'c> {
                     }
                     ConnectionEvent::Sent { turn, at } => self.tell(Event::Sent { turn, at }).await,
                 },
-                action = action(&mut self.seat) => match action {
+                action = or_never(self.seat.as_mut().map(|seat| seat.actions.recv())) => match action {
                     Some(Action::Play { turn, mv, .. }) => self.answer(turn, mv)?,
                     Some(Action::Resign { .. }) => self.resign("the player gives up")?,
                     None => self.resign_without_player("the player left the game".to_owned())?,
                 },
-                () = accepted(self.pending_move.as_ref()) => self.move_accepted().await,
+                () = until(self.pending_move.map(|(_, _, at)| at)) => self.move_accepted().await,
                 () = sleep_until(self.deadline) => {
                     return Err(ConnectionError::Silent(self.config.timeouts.beyond_clock));
                 }
@@ -281,20 +282,4 @@ fn verdict(code: u16, text: &str) -> Result<Option<Verdict>, ConnectionError> {
         _ => return Ok(None),
     };
     Ok(Some(Verdict { winner, how: String::new() }))
-}
-
-/// Returns the player's next action, or `None` if the player is gone; waits for ever without a seat. Cancel safe.
-async fn action(seat: &mut Option<Seat>) -> Option<Action> {
-    match seat {
-        Some(seat) => seat.actions.recv().await,
-        None => pending().await,
-    }
-}
-
-/// Sleeps until our move counts as accepted, if there is one.
-async fn accepted(pending_move: Option<&(Turn, MoveText, Instant)>) {
-    match pending_move {
-        Some((_, _, at)) => sleep_until(*at).await,
-        None => pending().await,
-    }
 }

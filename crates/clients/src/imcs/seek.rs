@@ -1,6 +1,6 @@
 //! Search for a game on one connection: accepts an offer or makes one, and plays the game.
 
-use std::{collections::VecDeque, future::pending, time::Duration};
+use std::collections::VecDeque;
 
 use tokio::{
     select,
@@ -16,7 +16,7 @@ use super::{
     connection::{Connection, ConnectionError, unexpected},
     game::{Game, Start},
 };
-use crate::session::ConnectionEnd;
+use crate::{session::ConnectionEnd, wait::or_never};
 
 /// Dead offers that are remembered.
 const MAX_DEAD_OFFERS: usize = 64;
@@ -163,7 +163,7 @@ impl Seeker<'_> {
         let stop = self.stop;
         select! {
             start = self.offer_accepted(game) => return start,
-            () = maybe_sleep(withdraw_after) => debug!("nobody accepts game {game}"),
+            () = or_never(withdraw_after.map(sleep)) => debug!("nobody accepts game {game}"),
             () = stop.cancelled() => {}
         }
         self.withdraw(game).await
@@ -207,13 +207,5 @@ impl Seeker<'_> {
         let limit = self.config.timeouts.answer;
         let accepted = timeout(limit, self.offer_accepted(game)).await;
         accepted.unwrap_or(Err(ConnectionError::Silent(limit)))
-    }
-}
-
-/// Sleeps, or waits for ever without a time.
-async fn maybe_sleep(time: Option<Duration>) {
-    match time {
-        Some(time) => sleep(time).await,
-        None => pending().await,
     }
 }

@@ -10,14 +10,13 @@ use super::{
     challenges::{players, queue},
     chat,
     game::rules::{Berserk, Claim, Correspondence, GameRules},
-    matchmaking::matchmaker,
+    matchmaking,
     records::pgn_writer::{PgnFiles, PgnGrouping},
-    settings::settings,
     teams::schedule::{Team, Tournament},
     timeouts::Timeouts,
     token::{self, TokenError},
 };
-use crate::secret;
+use crate::{secret, settings::settings};
 
 settings! {
     /// Where to play, with whose token, and how much.
@@ -54,7 +53,7 @@ settings! {
         /// Players that are accepted and challenged.
         players: players::Config = players::Config::default(),
         /// Challenges to bots when nobody plays us; without it, none.
-        matchmaking: Option<matchmaker::Config> = None,
+        matchmaking: Option<matchmaking::config::Config> = None,
         /// Teams to join.
         team: Vec<Team> = Vec::new(),
         /// Arena tournaments to play in.

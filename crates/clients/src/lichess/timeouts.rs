@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::settings::settings;
 use crate::session::Reconnect;
+use crate::settings::settings;
 
 settings! {
     /// Time limits and intervals.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 use zeitnot_rules::tuc::Rules;
 use zeitnot_wire::tuc::MAX_DATAGRAM;
 
-use crate::session::Reconnect;
+use crate::{session::Reconnect, settings::settings};
 
 /// Configuration of a TUC-Chess server.
 #[derive(Clone, Debug, Deserialize)]
@@ -35,35 +35,25 @@ pub struct Config {
     pub timeouts: Timeouts,
 }
 
-/// Time-outs of a TUC-Chess client.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Timeouts {
-    /// For a seat, after our name was sent.
-    #[serde(with = "humantime_serde")]
-    pub seat: Duration,
-    /// For the confirmation of our move.
-    #[serde(with = "humantime_serde")]
-    pub confirmation: Duration,
-    /// For any datagram in a running game. Opponents may think for long, and a dead server says nothing.
-    #[serde(with = "humantime_serde")]
-    pub silence: Duration,
-    /// Delays between attempts to find a server.
-    pub reconnect: Reconnect,
-}
-
-impl Default for Timeouts {
-    fn default() -> Self {
-        Timeouts {
-            seat: Duration::from_secs(120),
-            confirmation: Duration::from_secs(5),
-            silence: Duration::from_secs(600),
-            reconnect: Reconnect {
-                min_delay: Duration::from_secs(1),
-                max_delay: Duration::from_secs(2),
-                stable_after: Duration::from_secs(1),
-            },
-        }
+settings! {
+    /// Time-outs of a TUC-Chess client.
+    #[derive(PartialEq, Eq)]
+    pub struct Timeouts {
+        /// For a seat, after our name was sent.
+        #[serde(with = "humantime_serde")]
+        seat: Duration = Duration::from_secs(120),
+        /// For the confirmation of our move.
+        #[serde(with = "humantime_serde")]
+        confirmation: Duration = Duration::from_secs(5),
+        /// For any datagram in a running game. Opponents may think for long, and a dead server says nothing.
+        #[serde(with = "humantime_serde")]
+        silence: Duration = Duration::from_secs(600),
+        /// Delays between attempts to find a server.
+        reconnect: Reconnect = Reconnect {
+            min_delay: Duration::from_secs(1),
+            max_delay: Duration::from_secs(2),
+            stable_after: Duration::from_secs(1),
+        },
     }
 }
 

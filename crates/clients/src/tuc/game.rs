@@ -1,9 +1,8 @@
 //! One game on one socket: from our name to the final points.
 
 use std::{
-    fmt,
-    future::pending,
-    io,
+    cmp::Ordering,
+    fmt, io,
     time::{Duration, Instant},
 };
 
@@ -24,7 +23,7 @@ use zeitnot_wire::{
 };
 
 use super::{config::Config, socket::Socket};
-use crate::skipped::Skipped;
+use crate::{skipped::Skipped, wait::until};
 
 /// Why there is no game, or not any more.
 #[derive(Debug, thiserror::Error)]
@@ -56,9 +55,9 @@ impl fmt::Display for GameEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (ours, theirs) = (self.points[self.color], self.points[!self.color]);
         let what = match ours.cmp(&theirs) {
-            std::cmp::Ordering::Greater => "won",
-            std::cmp::Ordering::Equal => "drawn",
-            std::cmp::Ordering::Less => "lost",
+            Ordering::Greater => "won",
+            Ordering::Equal => "drawn",
+            Ordering::Less => "lost",
         };
         write!(f, "{what} as {}, {ours} to {theirs}", self.color)
     }
@@ -179,7 +178,7 @@ impl<'a> Game<'a> {
                     Some(Action::Play { turn, mv, .. }) => self.answer(&mut game, turn, mv).await?,
                     Some(Action::Resign { .. }) | None => return Err(GameError::PlayerGone(PlayerGone)),
                 },
-                () = sleep_until_due(due) => self.unconfirmed(&mut game).await?,
+                () = until(due) => self.unconfirmed(&mut game).await?,
                 () = sleep_until(silence.into()) => return Err(GameError::Silent(self.config.timeouts.silence)),
             }
         }
@@ -290,13 +289,6 @@ fn during_game(error: GameError) -> GameError {
     match error {
         GameError::NoServer(error) => GameError::ServerGone(error),
         other => other,
-    }
-}
-
-async fn sleep_until_due(due: Option<Instant>) {
-    match due {
-        Some(due) => sleep_until(due.into()).await,
-        None => pending().await,
     }
 }
 

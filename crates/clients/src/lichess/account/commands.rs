@@ -2,12 +2,7 @@
 
 use zeitnot_wire::lichess::{Scopes, Token, TokenTest, TournamentId, User};
 
-use super::super::{
-    config::Config,
-    http::{Http, HttpError},
-    rate_limits::RequestKind,
-    teams::schedule::Tournament,
-};
+use crate::lichess::{Config, Http, HttpError, RequestKind, teams::schedule::Tournament};
 
 /// What the server tells of a token.
 #[derive(Clone, Debug)]

@@ -10,11 +10,7 @@ use backon::Retryable;
 use zeitnot_net::http::BaseUrl;
 use zeitnot_wire::lichess::{Token, User, UserId};
 
-use super::super::{
-    config::Config,
-    http::{Http, HttpError},
-    rate_limits::RequestKind,
-};
+use crate::lichess::{Config, Http, HttpError, RequestKind};
 
 /// Looks up the account of a token, as often as it takes.
 pub(crate) async fn identify(config: &Config, token: &Token) -> Result<User, HttpError> {

@@ -2,10 +2,7 @@
 //!
 //! A slot is free again when its game's task has ended, in whatever way.
 
-use std::{
-    future::pending,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use tokio::{
     select,
@@ -19,29 +16,25 @@ use zeitnot_wire::lichess::{
     Challenge, Compat, DeclineReason, Direction, Event, GameEvent, GameId, Playing, Speed, UserStatus,
 };
 
-use super::{
-    super::{
+use super::{slots::GameSlots, suspended::SuspendedGames};
+use crate::{
+    Shutdown,
+    lichess::{
+        Background, BotLimit, Config, HttpError, RequestKind, Stream, StreamEvent, Tasks,
         challenges::{
             incoming::{Acceptance, Accepted, IncomingChallenges},
             players::PlayerLists,
             queue::{ChallengeQueue, RunningGames, SlotKind},
         },
-        config::Config,
         game::{
             context::{GameContext, GameEnd, GameSignals},
             result, session as game,
         },
-        http::{BotLimit, HttpError},
         matchmaking::outgoing::{self, Load, OutgoingChallenges},
-        rate_limits::RequestKind,
-        stream::{Stream, StreamEvent},
-        tasks::{Background, Tasks},
         teams::{joining::Teams, schedule::Schedule},
     },
-    slots::GameSlots,
-    suspended::SuspendedGames,
+    wait::or_never,
 };
-use crate::Shutdown;
 
 const EVENTS: &str = "api/stream/event";
 /// Between two requests while games run, so that no move waits for a new connection.
@@ -157,7 +150,7 @@ impl<'a> Account<'a> {
                 }
                 Some((id, end)) = self.games.join_next() => self.game_ended(id, end.ok())?,
                 reply = self.incoming.accepting.next() => self.accepted(reply)?,
-                reply = next_reply(&mut self.outgoing) => self.handle_outgoing(reply),
+                reply = or_never(self.outgoing.as_mut().map(|outgoing| outgoing.requests.next())) => self.handle_outgoing(reply),
                 reply = self.teams.requests.next() => self.teams.handle(reply),
                 reply = self.lookups.next() => self.looked_up(reply)?,
                 () = self.background.next() => {}
@@ -457,12 +450,5 @@ impl<'a> Account<'a> {
         self.opened = Instant::now();
         let http = self.context.http.clone();
         self.events = Stream::follow(http, RequestKind::EventStream, EVENTS.to_owned());
-    }
-}
-
-async fn next_reply(outgoing: &mut Option<OutgoingChallenges>) -> outgoing::Reply {
-    match outgoing {
-        Some(outgoing) => outgoing.requests.next().await,
-        None => pending().await,
     }
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use zeitnot_seat::Opponent;
 use zeitnot_wire::lichess::{ChallengeId, GameEvent, GameId, TournamentId};
 
-use super::super::{
+use crate::lichess::{
     challenges::queue::{RunningGames, SlotKind},
     game::context::GameSignals,
 };

@@ -5,7 +5,7 @@ use std::{fmt, num::NonZeroUsize, time::Duration};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use zeitnot_wire::lichess::{Challenge, ColorWish, DeclineReason, Speed, TimeControl, VariantKey};
 
-use super::super::settings::settings;
+use crate::settings::settings;
 
 settings! {
     /// The `human` and the `bot` table: what is accepted from one kind of opponent.

@@ -6,14 +6,8 @@ use backon::Retryable;
 use tracing::{debug, info, warn};
 use zeitnot_wire::lichess::{Challenge, ChallengeId, Decline, DeclineReason, Form};
 
-use super::{
-    super::{
-        http::{BotLimit, Http, HttpError},
-        rate_limits::RequestKind,
-        tasks::{Background, Tasks},
-    },
-    queue::{ChallengeQueue, RunningGames, Verdict},
-};
+use super::queue::{ChallengeQueue, RunningGames, Verdict};
+use crate::lichess::{Background, BotLimit, Http, HttpError, RequestKind, Tasks};
 
 /// Requests that may run in the background; beyond that, challenges are left to expire.
 const MAX_DECLINES: usize = 256;

@@ -17,10 +17,8 @@ use tracing::{info, warn};
 use zeitnot_net::http::{self, ReadUntil};
 use zeitnot_wire::lichess::UserId;
 
-use super::{
-    super::{http::HttpError, log_throttle::LogThrottle},
-    players::{Config, ListUrl, MAX_LIST_BYTES, PlayerLists, parse_names},
-};
+use super::players::{Config, ListUrl, MAX_LIST_BYTES, PlayerLists, parse_names};
+use crate::lichess::{HttpError, LogThrottle};
 
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Files are read before the first challenge is judged, unless the disk takes longer than this.

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use zeitnot_net::http::is_loopback;
 use zeitnot_wire::lichess::UserId;
 
-use super::super::settings::settings;
+use crate::settings::settings;
 
 settings! {
     /// The `players` table: who is played.

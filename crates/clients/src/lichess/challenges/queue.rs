@@ -5,11 +5,8 @@ use std::{cmp::Reverse, collections::VecDeque, num::NonZeroU32, time::Instant};
 use serde::Deserialize;
 use zeitnot_wire::lichess::{Challenge, ChallengeId, DeclineReason, Speed, UserId};
 
-use super::{
-    super::{recent::RecentByUser, settings::settings},
-    filter::ChallengeFilter,
-    players::PlayerLists,
-};
+use super::{filter::ChallengeFilter, players::PlayerLists};
+use crate::{lichess::RecentByUser, settings::settings};
 
 settings! {
     /// The `challenge` table.

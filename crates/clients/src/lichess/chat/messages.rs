@@ -6,7 +6,7 @@ use serde::Deserialize;
 use zeitnot_seat::{Eval, EvalScore};
 use zeitnot_wire::lichess::{Chat, ChatLine, Room};
 
-use super::super::{recent::RecentByUser, settings::settings};
+use crate::{lichess::RecentByUser, settings::settings};
 
 /// The server's limit for a line.
 const MAX_CHARS: usize = 140;

@@ -15,10 +15,8 @@ use tokio_util::task::AbortOnDropHandle;
 use tracing::debug;
 use zeitnot_wire::lichess::{Chat, ChatLine, Form, GameId};
 
-use super::{
-    super::{http::Http, rate_limits::RequestKind},
-    messages::{Config, GameFacts, Messages},
-};
+use super::messages::{Config, GameFacts, Messages};
+use crate::lichess::{Http, RequestKind};
 
 /// Occasions that may wait to be handled; that takes no time, so more is a flood.
 const INBOX: usize = 64;

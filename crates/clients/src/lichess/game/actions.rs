@@ -6,11 +6,7 @@ use backon::{ExponentialBuilder, Retryable};
 use tracing::{debug, info};
 use zeitnot_wire::lichess::GameId;
 
-use super::super::{
-    http::{Http, HttpError},
-    rate_limits::RequestKind,
-    tasks::Tasks,
-};
+use crate::lichess::{Http, HttpError, RequestKind, Tasks};
 
 /// Attempts at one request, and the first of the delays between them.
 const ATTEMPTS: usize = 5;

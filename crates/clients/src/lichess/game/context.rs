@@ -11,13 +11,8 @@ use tracing::warn;
 use zeitnot_seat::{GameInfo, Lobby, Opponent, Seat};
 use zeitnot_wire::lichess::{GameId, GameMessage, UserId};
 
-use super::{
-    super::{
-        chat::sender::ChatSender, http::Http, rate_limits::RequestKind, records::pgn_writer::PgnWriter,
-        stream::Stream,
-    },
-    rules::GameRules,
-};
+use super::rules::GameRules;
+use crate::lichess::{Http, RequestKind, Stream, chat::sender::ChatSender, records::pgn_writer::PgnWriter};
 
 /// Longer than any time that counts, so that sums of times from outside do not overflow.
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(30 * 86_400);

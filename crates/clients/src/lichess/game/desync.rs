@@ -4,10 +4,8 @@
 use tracing::warn;
 use zeitnot_wire::lichess::GameId;
 
-use super::{
-    super::http::Http,
-    actions::{GameAction, perform},
-};
+use super::actions::{GameAction, perform};
+use crate::lichess::Http;
 
 /// How often the stream is opened again between two moves that fit.
 const MAX_RESYNCS: u32 = 3;

@@ -1,9 +1,6 @@
 //! When a correspondence game is suspended.
 
-use std::{
-    future::pending,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use tokio::{
     select,
@@ -12,6 +9,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{context::MAX_TIME, rules::Correspondence};
+use crate::wait::until;
 
 /// A game that makes no progress keeps its slot from others no longer than this.
 const STUCK_TIMEOUT: Duration = Duration::from_secs(120);
@@ -41,13 +39,5 @@ pub(crate) async fn suspended(
     select! {
         () = gives_way => {}
         () = until(idle_until) => {}
-    }
-}
-
-/// Sleeps until then, forever without such a moment.
-pub(crate) async fn until(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => sleep_until(moment.into()).await,
-        None => pending().await,
     }
 }

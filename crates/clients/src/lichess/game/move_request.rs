@@ -8,10 +8,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use zeitnot_seat::Turn;
 
-use super::{
-    super::http::Http,
-    move_sender::{self, SendOutcome},
-};
+use super::move_sender::{self, SendOutcome};
+use crate::lichess::Http;
 
 /// State of the last request.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
-use super::super::http::{Http, HttpError};
+use crate::lichess::{Http, HttpError};
 
 /// An attempt takes at most this part of the time that is left …
 const PART: u32 = 4;

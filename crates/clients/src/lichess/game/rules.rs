@@ -9,7 +9,7 @@ use serde::Deserialize;
 use zeitnot_rules::Color;
 use zeitnot_wire::lichess::GameFull;
 
-use super::super::settings::settings;
+use crate::settings::settings;
 
 /// Settings that hold in every game of an account.
 #[derive(Clone, Debug)]

@@ -1,9 +1,6 @@
 //! The actor of one game: tells the player what is new, and brings its moves to the server.
 
-use std::{
-    future::pending,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use tokio::select;
 use tokio_util::sync::CancellationToken;
@@ -13,23 +10,25 @@ use zeitnot_seat::{Action, Clocks, Eval, Event, GameInfo, PlayerGone, Seat};
 use zeitnot_wire::lichess::{ChatLine, Form, GameId, GameMessage, GameState, MoveQuery, Status};
 
 use super::{
-    super::{
-        chat::{messages::GameFacts, sender::GameDetails},
-        http::HttpError,
-        records::record::GameRecord,
-        stream::{Stream, StreamEvent},
-    },
     actions::{GameAction, GameActions},
     clocks,
     context::{GameContext, GameEnd, GameSignals, MAX_TIME},
     desync::{Resync, give_up},
-    idle::{never_started, suspended, until},
+    idle::{never_started, suspended},
     move_request::{MoveRequests, SentMove},
     move_sender::SendOutcome,
     opponent::Opponent,
     result,
     start::{StartedGame, start},
     tracker::{MoveTracker, TrackError},
+};
+use crate::{
+    lichess::{
+        HttpError, Stream, StreamEvent,
+        chat::{messages::GameFacts, sender::GameDetails},
+        records::record::GameRecord,
+    },
+    wait::{or_never, until},
 };
 
 /// Players that may leave a game before it is given up.
@@ -446,14 +445,9 @@ impl GameSession {
         let is_busy = self.requests.is_sending() || !self.actions.is_empty();
         let idle_since = self.idle_since.filter(|_| !is_busy);
         let rules = self.context.rules.correspondence;
-        let (is_correspondence, read_at) = (self.is_correspondence(), self.read_at);
-        let slot_wanted = slot_wanted.clone();
-        async move {
-            if !is_correspondence {
-                return pending().await;
-            }
-            suspended(rules, idle_since, read_at, slot_wanted).await;
-        }
+        or_never(
+            self.is_correspondence().then(|| suspended(rules, idle_since, self.read_at, slot_wanted.clone())),
+        )
     }
 
     /// Passes on chat that may be a command.

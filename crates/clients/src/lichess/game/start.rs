@@ -9,15 +9,12 @@ use zeitnot_seat::{GameDetails, GameInfo, Opponent};
 use zeitnot_wire::lichess::{GameFull, GameMessage, Player, UserId};
 
 use super::{
-    super::{
-        http::HttpError,
-        stream::{Stream, StreamEvent},
-    },
     context::{GameContext, GameEnd},
     desync::give_up,
     result,
     tracker::MoveTracker,
 };
+use crate::lichess::{HttpError, Stream, StreamEvent};
 
 /// A game that can be played.
 #[derive(Debug)]

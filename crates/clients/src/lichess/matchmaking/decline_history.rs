@@ -11,7 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use zeitnot_wire::lichess::{DeclineReason, Speed, UserId, VariantKey};
 
-use super::super::challenges::filter::Mode;
+use crate::lichess::challenges::filter::Mode;
 
 const MAX_DELAY: Duration = Duration::from_secs(30 * 86_400);
 const DAY: Duration = Duration::from_secs(86_400);

@@ -14,15 +14,13 @@ use tracing::{debug, info, warn};
 use zeitnot_wire::lichess::{Challenge, ChallengeEnd, ChallengeId, Form, GameEvent, Keepalive, User};
 
 use super::{
-    super::{
-        challenges::{incoming::cancel_path, players::PlayerLists, queue::RunningGames},
-        http::{BotLimit, Http, HttpError},
-        rate_limits::RequestKind,
-        stream::Lines,
-        tasks::{Background, Tasks},
-    },
+    config::Config,
     decline_history::DeclineHistory,
-    matchmaker::{Config, Matchmaker, Proposal, Step},
+    matchmaker::{Matchmaker, Proposal, Step},
+};
+use crate::lichess::{
+    Background, BotLimit, Http, HttpError, Lines, RequestKind, Tasks,
+    challenges::{incoming::cancel_path, players::PlayerLists, queue::RunningGames},
 };
 
 /// Bounds of the time between two questions to the matchmaker while nothing happens.

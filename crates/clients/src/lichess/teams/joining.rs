@@ -5,14 +5,8 @@ use std::time::Instant;
 use tracing::{debug, info, warn};
 use zeitnot_wire::lichess::{TeamId, TournamentId, TournamentState};
 
-use super::{
-    super::{
-        http::{Http, HttpError},
-        rate_limits::RequestKind,
-        tasks::{Background, Tasks},
-    },
-    schedule::{JoinRequest, Schedule},
-};
+use super::schedule::{JoinRequest, Schedule};
+use crate::lichess::{Background, Http, HttpError, RequestKind, Tasks};
 
 /// Reply to a [`JoinRequest`].
 #[derive(Debug)]

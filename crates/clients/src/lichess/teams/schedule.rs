@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use zeitnot_wire::lichess::{Form, JoinTeam, JoinTournament, TeamId, TournamentId, TournamentState};
 
-use super::super::http::HttpError;
+use crate::lichess::HttpError;
 
 /// A player who is paired over the API must ask again after a minute.
 const PERIOD: Duration = Duration::from_secs(60);

@@ -1,0 +1,124 @@
+//! Configuration of matchmaking.
+
+use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Deserializer, de::Error};
+use zeitnot_rules::TimeControl as Clock;
+use zeitnot_wire::lichess::{PerfKey, Speed, TimeControl, User, VariantKey};
+
+use crate::{
+    lichess::challenges::filter::{Mode, playable_variants},
+    settings::settings,
+};
+
+const BLITZ: Clock = Clock { initial: Duration::from_secs(180), increment: Duration::from_secs(2) };
+
+settings! {
+    /// The `matchmaking` table; without it nobody is challenged.
+    #[derive(PartialEq)]
+    pub struct Config {
+        /// Idle time before a challenge, and between two of them.
+        #[serde(with = "humantime_serde")]
+        challenge_timeout: Duration = Duration::from_secs(600),
+        /// Clocks, each with a weight: `{ "180+2" = 3, "60+1" = 1 }`.
+        #[serde(deserialize_with = "clocks")]
+        clocks: Vec<(Clock, u32)> = vec![(BLITZ, 1)],
+        /// Variants, each with a weight: `{ standard = 3, chess960 = 1 }`.
+        #[serde(deserialize_with = "variants")]
+        variants: Vec<(VariantKey, u32)> = vec![(VariantKey::Standard, 1)],
+        /// Rated or casual; of both, at random.
+        modes: Vec<Mode> = vec![Mode::Rated],
+        /// Maximum difference between the opponent's rating and ours.
+        opponent_rating_difference: Option<u32> = Some(300),
+        opponent_min_rating: Option<i32> = None,
+        opponent_max_rating: Option<i32> = None,
+        /// An unanswered challenge is cancelled after this.
+        #[serde(with = "humantime_serde")]
+        cancel_after: Duration = Duration::from_secs(30),
+        /// Delay before an opponent who declined is challenged again; it doubles with each decline.
+        #[serde(with = "humantime_serde")]
+        delay_after_decline: Duration = Duration::from_secs(3600),
+        /// Maximum number of challenges a day; with a `history_file`, those of earlier runs count.
+        max_challenges_per_day: usize = 100,
+        /// Keeps declines and the challenges of the last day between runs.
+        history_file: Option<PathBuf> = None,
+    }
+}
+
+impl fmt::Display for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let clocks = self.clocks.iter().map(|(clock, _)| TimeControl::Clock(*clock).to_string());
+        let variants = self.variants.iter().map(|(variant, _)| variant.to_string());
+        let modes = self.modes.iter().map(|mode| mode.as_str().to_owned());
+        let [clocks, variants, modes] =
+            [clocks.collect::<Vec<_>>(), variants.collect(), modes.collect()].map(|words| words.join(", "));
+        let idle = humantime::format_duration(self.challenge_timeout);
+        write!(f, "after {idle}: {clocks}; {variants}; {modes}")
+    }
+}
+
+impl Config {
+    /// Returns whether an opponent with this rating is to be challenged.
+    pub(crate) fn suits(&self, me: &User, opponent: &User, perf: &PerfKey) -> bool {
+        let Some(rating) = opponent.rating(perf) else {
+            return self.opponent_min_rating.is_none() && self.opponent_max_rating.is_none();
+        };
+        let difference = me.rating(perf).map_or(0, |ours| ours.abs_diff(rating));
+        self.opponent_rating_difference.is_none_or(|max| difference <= max)
+            && self.opponent_min_rating.is_none_or(|min| rating >= min)
+            && self.opponent_max_rating.is_none_or(|max| rating <= max)
+    }
+}
+
+fn clocks<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(Clock, u32)>, D::Error> {
+    let clock = |(text, weight): (String, u32)| {
+        let clock: Clock = text.parse().map_err(D::Error::custom)?;
+        if is_offered(clock) {
+            return Ok((clock, weight));
+        }
+        Err(D::Error::custom(format!(
+            "{text} is no clock that Lichess has for bots: 15, 30, 45, 60, 90 or whole minutes up to three hours, \
+             with an increment of at most 60 seconds, and no UltraBullet"
+        )))
+    };
+    BTreeMap::<String, u32>::deserialize(table)?.into_iter().map(clock).collect()
+}
+
+/// Returns whether Lichess has such clocks for bots.
+pub fn is_offered(clock: Clock) -> bool {
+    let (initial, increment) = (clock.initial.as_secs(), clock.increment.as_secs());
+    let is_whole = clock.initial.subsec_nanos() == 0 && clock.increment.subsec_nanos() == 0;
+    let is_known = matches!(initial, 15 | 30 | 45 | 90) || (initial % 60 == 0 && initial <= 10_800);
+    is_whole && is_known && increment <= 60 && Speed::of(clock) != Speed::UltraBullet
+}
+
+fn variants<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(VariantKey, u32)>, D::Error> {
+    let read = |(key, weight): (String, u32)| {
+        let key = VariantKey::from(key);
+        // There are no positions to begin from.
+        let is_known = playable_variants().contains(&key) && key != VariantKey::FromPosition;
+        let error = || D::Error::custom(format!("'{key}' is no variant that we propose"));
+        if is_known { Ok((key, weight)) } else { Err(error()) }
+    };
+    BTreeMap::<String, u32>::deserialize(table)?.into_iter().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_and_variants_that_the_server_refuses_are_errors() {
+        for (wrong, message) in [
+            ("clocks = { '100+2' = 1 }", "no clock that Lichess has"),
+            ("clocks = { '15' = 1 }", "no UltraBullet"),
+            ("clocks = { '180+0.5' = 1 }", "no clock"),
+            ("clocks = { 'x' = 1 }", "no time control"),
+            ("variants = { chaturanga = 1 }", "no variant that we propose"),
+            ("modes = ['both']", "unknown variant"),
+        ] {
+            let error = toml::from_str::<Config>(wrong).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}
