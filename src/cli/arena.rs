@@ -94,13 +94,13 @@ async fn tell(mut news: Receiver<News>, stays: bool) {
 /// What happened, for people; `None` for what the final report tells better.
 pub(super) fn line(event: &Event) -> Option<String> {
     Some(match event {
-        Event::Joined { player } => format!("{player} joined"),
-        Event::Left { player } => format!("{player} left"),
-        Event::Withdrawn { player } => format!("{player} stayed away for too long and forfeits the rest"),
+        Event::Joined(player) => format!("{player} joined"),
+        Event::Left(player) => format!("{player} left"),
+        Event::Withdrawn(player) => format!("{player} stayed away for too long and forfeits the rest"),
         Event::GameStarted { game, names } => {
             format!("game {game}: {} – {}", names[Color::White], names[Color::Black])
         }
-        Event::GameEnded { names, result, reason, plies, .. } => {
+        Event::GameEnded { names, result, reason, plies } => {
             let result = result.map_or_else(|| "broken off:".to_owned(), |result| result.to_string());
             format!("{} – {}: {result} {reason} ({plies} plies)", names[Color::White], names[Color::Black])
         }

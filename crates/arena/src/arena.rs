@@ -1,6 +1,6 @@
 //! The whole arena: fronts, tournaments and their files, from the configuration to the summary.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use time::OffsetDateTime;
 use tokio::{sync::broadcast, task::JoinSet};
@@ -9,12 +9,12 @@ use zeitnot_rules::chess::Chess;
 
 use crate::{
     config::Config,
-    contest::{ContestFront, Delay, Listener, Transport},
+    contest::{ContestFront, Listener, Transport},
     error::ArenaError,
     imcs, lichess,
     news::{self, News, NewsSender},
     openings,
-    store::{self, StoreActor},
+    store::{GameFile, Store, StoreActor},
     tournament::{TournamentActor, TournamentRegistry, TournamentSummary},
     tuc,
 };
@@ -39,7 +39,7 @@ use crate::{
 pub struct Arena {
     listeners: Vec<Listener>,
     max_connections: usize,
-    delay: Delay,
+    delay: Duration,
     news: NewsSender,
     registry: TournamentRegistry,
     tournaments: Vec<(TournamentActor, StoreActor)>,
@@ -71,20 +71,15 @@ impl Arena {
         let news = news::channel();
         let (mut handles, mut tournaments) = (Vec::new(), Vec::new());
         for tournament in config.tournament {
-            let openings = tournament
-                .openings
-                .as_deref()
-                .map(|path| openings::load(path, &Chess::start()))
-                .transpose()?;
-            let (store, writer) = store::Store::open(
-                &config.games,
-                tournament.name.as_str(),
-                store::Kind::Pgn,
-                OffsetDateTime::now_utc(),
-            )?;
+            let load = |path: &PathBuf| openings::load(path, &Chess::start());
+            let openings = tournament.openings.as_ref().map(load).transpose()?;
+            let file =
+                GameFile::create(&config.games, tournament.name.as_str(), "pgn", OffsetDateTime::now_utc())?;
+            let (store, writer) = Store::channel(file);
             let openings = openings.unwrap_or_default();
+            let name = tournament.name.clone();
             let (handle, actor) = TournamentActor::channel(tournament, openings, store, news.clone());
-            handles.push(handle);
+            handles.push((name, handle));
             tournaments.push((actor, writer));
         }
         let mut tables = Vec::new();
@@ -102,7 +97,7 @@ impl Arena {
             None => None,
         };
         let (max_connections, registry) = (config.max_connections, TournamentRegistry::new(handles));
-        let delay = Delay { round_trip: config.network_delay };
+        let delay = config.network_delay;
         Ok(Arena { listeners, max_connections, delay, news, registry, tournaments, tables, imcs, lichess })
     }
 

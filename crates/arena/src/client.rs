@@ -10,14 +10,12 @@ use crate::message::Notice;
 /// Messages that may wait for one client. A game sends a handful for a move.
 const QUEUE: usize = 256;
 
-/// Sender of a client's messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     queue: mpsc::Sender<Notice>,
     closed: CancellationToken,
 }
 
-/// Receiver of a client's messages, held by its connection.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     queue: mpsc::Receiver<Notice>,
@@ -39,19 +37,17 @@ impl Client {
         }
     }
 
-    /// Sends a line for people.
     pub(crate) fn info(&self, text: impl Into<String>) {
         self.tell(Notice::Info(text.into()));
     }
 
     /// Sends a message that others have caused. It never fills the queue: it is dropped if that is half full.
-    pub(crate) fn gossip(&self, notice: Notice) {
+    pub(crate) fn tell_optional(&self, notice: Notice) {
         if self.queue.capacity() > QUEUE / 2 {
             self.tell(notice);
         }
     }
 
-    /// Says why, and disconnects.
     pub(crate) fn hang_up(&self, why: impl Into<String>) {
         self.info(why);
         self.close();
@@ -62,17 +58,14 @@ impl Client {
         self.closed.cancel();
     }
 
-    /// Waits until the connection is closed.
     pub(crate) async fn closed(&self) {
         self.closed.cancelled().await;
     }
 
-    /// Returns whether messages can still arrive.
     pub(crate) fn is_open(&self) -> bool {
         !self.closed.is_cancelled()
     }
 
-    /// Returns whether both lead to the same connection.
     pub(crate) fn is(&self, other: &Client) -> bool {
         self.queue.same_channel(&other.queue)
     }
@@ -88,7 +81,6 @@ impl Outbox {
         }
     }
 
-    /// Returns the messages since the last call.
     #[cfg(test)]
     pub(crate) fn drain(&mut self) -> Vec<Notice> {
         std::iter::from_fn(|| self.queue.try_recv().ok()).collect()
@@ -100,10 +92,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_queue_disconnects_but_gossip_never_fills_it() {
+    fn a_full_queue_disconnects_but_optional_messages_never_fill_it() {
         let (client, mut outbox) = Client::channel(CancellationToken::new());
         for _ in 0..2 * QUEUE {
-            client.gossip(Notice::Info("hi".into()));
+            client.tell_optional(Notice::Info("hi".into()));
         }
         assert!(client.is_open());
         assert_eq!(outbox.drain().len(), QUEUE / 2);

@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use crate::{error::ArenaError, imcs, lichess, tournament::TournamentConfig, tuc::TucConfig};
 
-/// Longest simulated delay.
 const MAX_DELAY: Duration = Duration::from_secs(10);
 
 /// The `[arena]` table.
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_told() {
+    fn mistakes_are_reported() {
         let class = "[[tournament]]\nname = 'class'\ntime = '3'\n";
         for (text, why) in [
             (class.to_owned(), "nowhere to listen"),

@@ -9,12 +9,16 @@
 //! Each tournament and each connection is one task that owns its state. A tournament waits only for the disk, a
 //! connection for its own client.
 
+#![warn(unreachable_pub)]
+
 mod arena;
 mod client;
 mod config;
 mod contest;
+mod duration;
 mod error;
 mod imcs;
+mod jobs;
 pub mod lichess;
 pub mod matches;
 mod message;

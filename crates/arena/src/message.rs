@@ -7,32 +7,43 @@ use zeitnot_rules::{ByColor, Color, GameResult, MoveText, TimeControl};
 
 use crate::{name::Name, referee::Cause, tag::GameTag};
 
-/// Message to a player or a watcher.
 #[derive(Clone, Debug)]
 pub(crate) enum Notice {
-    /// Text for people.
     Info(String),
     /// A game begins as soon as both players are ready.
-    GamePaired { game: GameTag, names: ByColor<Name>, time_control: TimeControl },
-    /// The game begins.
+    GamePaired {
+        game: GameTag,
+        names: ByColor<Name>,
+        time_control: TimeControl,
+    },
     GameStarted(GameView),
     /// The receiver is to move.
     YourMove(GameView),
-    /// Regular update of the clocks.
     ClockUpdate(GameView),
     /// The present state, for a new watcher.
     GameState(GameView),
-    /// A move was played.
-    PlayerMoved { mover: Color, mv: MoveText, view: GameView },
+    PlayerMoved {
+        mover: Color,
+        mv: MoveText,
+        view: GameView,
+    },
     /// The game is over; players are told more than watchers.
-    GameOver { game: GameTag, result: GameResult, cause: Cause, is_player: bool },
+    GameOver {
+        game: GameTag,
+        result: GameResult,
+        cause: Cause,
+        is_player: bool,
+    },
     /// The game does not take place, or has no result.
-    GameAborted { reason: String },
-    /// Chat.
-    Said { sender: Name, text: String },
+    GameAborted {
+        reason: String,
+    },
+    Said {
+        sender: Name,
+        text: String,
+    },
 }
 
-/// Public state of a game.
 #[derive(Clone, Debug)]
 pub(crate) struct GameView {
     pub(crate) game: GameTag,
@@ -44,12 +55,20 @@ pub(crate) struct GameView {
 /// Message from a player of a tournament. Games are named as the client wrote them.
 #[derive(Clone, Debug)]
 pub(crate) enum Request {
-    /// The player is ready for a game.
-    Ack { game: String },
+    Ack {
+        game: String,
+    },
     /// A move, whose bytes were read at this instant.
-    Move { game: String, mv: String, read_at: Instant },
-    /// The player resigns.
-    Resign { game: String },
-    /// Chat.
-    Say { to: String, text: String },
+    Move {
+        game: String,
+        mv: String,
+        read_at: Instant,
+    },
+    Resign {
+        game: String,
+    },
+    Say {
+        to: String,
+        text: String,
+    },
 }

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_a_name() {
+    fn valid_and_invalid_names() {
         let long = "é".repeat(MAX_LENGTH);
         for good in ["a", "Élise", "bot-1_x", &long] {
             assert_eq!(Name::try_from(good).unwrap().as_str(), good);

@@ -22,40 +22,23 @@ pub struct News {
 
 /// Event in a tournament.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub enum Event {
-    /// A player came, or came back.
-    Joined {
-        /// The player.
-        player: Name,
-    },
+    Joined(Name),
     /// A player's connection is gone.
-    Left {
-        /// The player.
-        player: Name,
-    },
+    Left(Name),
     /// A player stayed away for too long and forfeits what is left to play.
-    Withdrawn {
-        /// The player.
-        player: Name,
-    },
+    Withdrawn(Name),
     /// Both players are ready, the first clock runs.
     GameStarted {
-        /// The game, as `WATCH` wants it.
         game: GameTag,
-        /// White and Black.
         names: ByColor<Name>,
     },
-    /// A game is over.
+    /// A game is over, or aborted if there is no result.
     GameEnded {
-        /// The game.
-        game: GameTag,
-        /// White and Black.
         names: ByColor<Name>,
-        /// Result; `None` if the game was aborted.
         result: Option<GameResult>,
-        /// Why it is over, in the protocol's words.
         reason: String,
-        /// Half moves played.
         plies: usize,
     },
     /// A result has changed the table.
@@ -64,10 +47,8 @@ pub enum Event {
     Over,
 }
 
-/// Sender of news.
 pub(crate) type NewsSender = broadcast::Sender<News>;
 
-/// Creates a sender without subscribers.
 pub(crate) fn channel() -> NewsSender {
     broadcast::Sender::new(QUEUE)
 }

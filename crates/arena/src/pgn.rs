@@ -8,7 +8,6 @@ use crate::{
     referee::{GameRecord, Ply},
 };
 
-/// Game of a tournament.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub(crate) event: Name,
@@ -20,7 +19,6 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Returns the text of the game, with an empty line at its end.
     pub(crate) fn pgn(&self) -> String {
         let GameRecord { fen, plies, ending, .. } = &self.record;
         let ply = |ply: &Ply| pgn::Ply { text: ply.san.clone(), left: ply.left, eval: None };
@@ -49,7 +47,7 @@ impl Record {
 
 #[cfg(test)]
 mod tests {
-    use std::{io, ops::ControlFlow, time::Duration};
+    use std::{ops::ControlFlow, time::Duration};
 
     use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
     use proptest::prelude::*;
@@ -59,41 +57,39 @@ mod tests {
     use zeitnot_rules::{Color, GameResult, Reason};
     use zeitnot_wire::pgn::WIDTH;
 
-    /// Contents of a game, as a reader finds them.
-    #[derive(Debug, Default, PartialEq)]
-    struct Found {
-        tags: Vec<(String, String)>,
-        moves: Vec<String>,
-        comments: Vec<String>,
-    }
+    /// Collects the tags and then the moves, each with whether there is a comment.
+    struct Collector;
 
-    struct Finder;
+    impl Visitor for Collector {
+        type Tags = Vec<String>;
+        type Movetext = Vec<String>;
+        type Output = Vec<String>;
 
-    impl Visitor for Finder {
-        type Tags = Found;
-        type Movetext = Found;
-        type Output = Found;
-
-        fn begin_tags(&mut self) -> ControlFlow<Found, Found> {
-            ControlFlow::Continue(Found::default())
+        fn begin_tags(&mut self) -> ControlFlow<Vec<String>, Vec<String>> {
+            ControlFlow::Continue(Vec::new())
         }
-        fn tag(&mut self, found: &mut Found, name: &[u8], value: RawTag<'_>) -> ControlFlow<Found> {
-            let name = String::from_utf8(name.to_vec()).unwrap();
-            found.tags.push((name, unescape(std::str::from_utf8(value.as_bytes()).unwrap())));
+        fn tag(
+            &mut self,
+            found: &mut Vec<String>,
+            name: &[u8],
+            value: RawTag<'_>,
+        ) -> ControlFlow<Vec<String>> {
+            let [name, value] = [name, value.as_bytes()].map(|text| std::str::from_utf8(text).unwrap());
+            found.push(format!("{name} {}", unescape(value)));
             ControlFlow::Continue(())
         }
-        fn begin_movetext(&mut self, found: Found) -> ControlFlow<Found, Found> {
+        fn begin_movetext(&mut self, found: Vec<String>) -> ControlFlow<Vec<String>, Vec<String>> {
             ControlFlow::Continue(found)
         }
-        fn san(&mut self, found: &mut Found, san: SanPlus) -> ControlFlow<Found> {
-            found.moves.push(san.to_string());
+        fn san(&mut self, found: &mut Vec<String>, san: SanPlus) -> ControlFlow<Vec<String>> {
+            found.push(san.to_string());
             ControlFlow::Continue(())
         }
-        fn comment(&mut self, found: &mut Found, comment: RawComment<'_>) -> ControlFlow<Found> {
-            found.comments.push(String::from_utf8(comment.as_bytes().to_vec()).unwrap());
+        fn comment(&mut self, found: &mut Vec<String>, _: RawComment<'_>) -> ControlFlow<Vec<String>> {
+            *found.last_mut().unwrap() += " {}";
             ControlFlow::Continue(())
         }
-        fn end_game(&mut self, found: Found) -> Found {
+        fn end_game(&mut self, found: Vec<String>) -> Vec<String> {
             found
         }
     }
@@ -103,11 +99,6 @@ mod tests {
         let mut chars = raw.chars();
         std::iter::from_fn(|| chars.next().and_then(|c| if c == '\\' { chars.next() } else { Some(c) }))
             .collect()
-    }
-
-    fn read(pgn: &str) -> Vec<Found> {
-        let games: io::Result<Vec<_>> = Reader::new(pgn.as_bytes()).read_games(&mut Finder).collect();
-        games.unwrap()
     }
 
     fn record(names: [&str; 2], fen: Option<&str>, moves: &[&str]) -> Record {
@@ -173,14 +164,15 @@ mod tests {
             let record = record([&white, &black], None, &moves);
             let pgn = record.pgn();
             prop_assert!(pgn.lines().skip_while(|line| line.starts_with('[')).all(|l| l.chars().count() <= WIDTH));
-            let games = read(&(pgn.clone() + &pgn));
+            let twice = pgn.clone() + &pgn;
+            let games: Result<Vec<_>, _> = Reader::new(twice.as_bytes()).read_games(&mut Collector).collect();
+            let games = games.unwrap();
             prop_assert_eq!(games.len(), 2);
             prop_assert_eq!(&games[0], &games[1]);
-            let tag = |name: &str| games[0].tags.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
-            prop_assert_eq!(tag("White"), Some(white.as_str()));
-            prop_assert_eq!(tag("Black"), Some(black.as_str()));
-            prop_assert_eq!(&games[0].moves, &moves);
-            prop_assert_eq!(games[0].comments.len(), plies);
+            let (tags, found) = games[0].split_at(games[0].len() - plies);
+            prop_assert_eq!([&tags[4], &tags[5]], [&format!("White {white}"), &format!("Black {black}")]);
+            let expected: Vec<_> = moves.iter().map(|san| format!("{san} {{}}")).collect();
+            prop_assert_eq!(found, expected);
         }
     }
 }

@@ -13,7 +13,6 @@ use crate::error::ArenaError;
 /// Pause after a failed accept, most likely for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Listening port.
 #[derive(Debug)]
 pub(crate) struct Port {
     /// Bound address, with the port that the system chose if any was asked for.
@@ -22,7 +21,6 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// Binds the port.
     pub(crate) async fn open(address: SocketAddr) -> Result<Port, ArenaError> {
         let error = |source| ArenaError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(error)?;

@@ -16,53 +16,73 @@ use crate::error::ArenaError;
 /// Games that may wait for the disk.
 const QUEUE: usize = 1024;
 
-/// Format of the games.
-#[derive(Copy, Clone, Debug)]
-pub(crate) enum Kind {
-    Pgn,
-    /// One line for each game.
-    Text,
+/// New file of games.
+#[derive(Debug)]
+pub(crate) struct GameFile {
+    file: File,
+    path: PathBuf,
+    games: usize,
 }
 
-impl Kind {
-    fn ending(self) -> &'static str {
-        match self {
-            Kind::Pgn => "pgn",
-            Kind::Text => "txt",
+impl GameFile {
+    /// Creates the file in the folder, named after the tournament and the time, with this ending.
+    pub(crate) fn create(
+        folder: &Path,
+        tournament: &str,
+        ending: &str,
+        now: OffsetDateTime,
+    ) -> Result<GameFile, ArenaError> {
+        let stem = stem(tournament, now);
+        fs::create_dir_all(folder)
+            .and_then(|()| create(folder, &stem, ending))
+            .map(|(file, path)| GameFile { file, path, games: 0 })
+            .map_err(|source| ArenaError::Games { folder: folder.to_owned(), source })
+    }
+
+    /// Appends a game, and waits until it is on the disk.
+    pub(crate) fn append(&mut self, game: &str) -> io::Result<()> {
+        self.games += 1;
+        let written = self.file.write_all(game.as_bytes()).and_then(|()| self.file.sync_data());
+        written.inspect_err(|error| {
+            tracing::error!(file = %self.path.display(), %error, "could not write this game:\n{game}");
+        })
+    }
+
+    /// Returns whether a file of this kind in this folder holds the game.
+    pub(crate) fn is_written(&self, game: &str) -> bool {
+        let files = self.path.parent().and_then(|folder| fs::read_dir(folder).ok());
+        let paths = files.into_iter().flatten().flatten().map(|file| file.path());
+        let mut same_kind = paths.filter(|path| path.extension() == self.path.extension());
+        same_kind.any(|path| fs::read_to_string(path).is_ok_and(|text| text.contains(game)))
+    }
+
+    /// Returns the file, or `None` if there was nothing to write and the file is removed again.
+    pub(crate) fn finish(self) -> Option<PathBuf> {
+        if self.games == 0 {
+            let _ = fs::remove_file(&self.path);
+            return None;
         }
+        Some(self.path)
     }
 }
 
-/// Sender of games to the writer.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     games: mpsc::Sender<String>,
 }
 
-/// Writer, the owner of the file.
 #[derive(Debug)]
 pub(crate) struct StoreActor {
     games: mpsc::Receiver<String>,
-    file: File,
-    path: PathBuf,
+    file: GameFile,
 }
 
 impl Store {
-    /// Creates a new file in the folder, named after the tournament and the time.
-    pub(crate) fn open(
-        folder: &Path,
-        tournament: &str,
-        kind: Kind,
-        now: OffsetDateTime,
-    ) -> Result<(Store, StoreActor), ArenaError> {
-        let error = |source| ArenaError::Games { folder: folder.to_owned(), source };
-        fs::create_dir_all(folder).map_err(error)?;
-        let (file, path) = create(folder, &stem(tournament, now), kind).map_err(error)?;
-        let (tx, rx) = mpsc::channel(QUEUE);
-        Ok((Store { games: tx }, StoreActor { games: rx, file, path }))
+    pub(crate) fn channel(file: GameFile) -> (Store, StoreActor) {
+        let (tx, games) = mpsc::channel(QUEUE);
+        (Store { games: tx }, StoreActor { games, file })
     }
 
-    /// Sends the text of a game.
     pub(crate) async fn write(&self, game: String) {
         // The writer lives as long as there is a sender; it does not give up on errors.
         let _ = self.games.send(game).await;
@@ -70,27 +90,12 @@ impl Store {
 }
 
 impl StoreActor {
-    /// Writes until no sender is left. Blocks: for a thread of its own.
-    ///
-    /// Returns the file, or `None` if there was nothing to write and the file is removed again.
+    /// Writes until no sender is left; returns the file, if there were games. Blocks: for a thread of its own.
     pub(crate) fn run(mut self) -> Option<PathBuf> {
-        let mut written = 0_usize;
         while let Some(game) = self.games.blocking_recv() {
-            written += 1;
-            if let Err(error) = self.append(&game) {
-                tracing::error!(file = %self.path.display(), %error, "could not write this game:\n{game}");
-            }
+            let _ = self.file.append(&game);
         }
-        if written == 0 {
-            let _ = fs::remove_file(&self.path);
-            return None;
-        }
-        Some(self.path)
-    }
-
-    fn append(&mut self, game: &str) -> io::Result<()> {
-        self.file.write_all(game.as_bytes())?;
-        self.file.sync_data()
+        self.file.finish()
     }
 }
 
@@ -103,8 +108,8 @@ fn stem(tournament: &str, now: OffsetDateTime) -> String {
 }
 
 /// Creates a file that did not exist; a number is added where the name is taken.
-fn create(folder: &Path, stem: &str, kind: Kind) -> io::Result<(File, PathBuf)> {
-    let (mut number, ending) = (1, kind.ending());
+fn create(folder: &Path, stem: &str, ending: &str) -> io::Result<(File, PathBuf)> {
+    let mut number = 1;
     loop {
         let name = if number == 1 { format!("{stem}.{ending}") } else { format!("{stem}-{number}.{ending}") };
         let path = folder.join(name);
@@ -123,15 +128,16 @@ mod tests {
     fn nothing_is_overwritten_and_nothing_empty_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let now = time::macros::datetime!(2026-03-01 12:30:05 UTC);
-        let open = || Store::open(&folder.path().join("games"), "../class", Kind::Pgn, now).unwrap();
-        let ((first, first_actor), (second, second_actor)) = (open(), open());
+        let open = || GameFile::create(&folder.path().join("games"), "../class", "pgn", now).unwrap();
+        let ((first, writer), second) = (Store::channel(open()), open());
         first.games.blocking_send("one\n".into()).unwrap();
         first.games.blocking_send("two\n".into()).unwrap();
-        drop((first, second));
-        let path = first_actor.run().unwrap();
+        drop(first);
+        let path = writer.run().unwrap();
         assert!(path.ends_with("games/___class-2026-03-01-123005.pgn"), "{path:?}");
         assert_eq!(fs::read_to_string(path).unwrap(), "one\ntwo\n");
-        assert_eq!(second_actor.run(), None);
+        assert!(second.is_written("two\n") && !second.is_written("three\n"));
+        assert_eq!(second.finish(), None);
         assert_eq!(fs::read_dir(folder.path().join("games")).unwrap().count(), 1);
     }
 }

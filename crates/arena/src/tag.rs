@@ -7,7 +7,6 @@ use std::fmt;
 pub struct GameTag(u128);
 
 impl GameTag {
-    /// Creates a new tag.
     pub(crate) fn random() -> Self {
         GameTag(fastrand::u128(..))
     }

@@ -1,6 +1,6 @@
 //! A game whose rules are known at run time only: for protocols and referees, which handle moves as text.
 
-use std::fmt;
+use std::{any::Any, fmt};
 
 use crate::{
     color::Color,
@@ -38,6 +38,16 @@ impl DynGame {
     /// The position at the start.
     pub fn root(&self) -> String {
         self.0.root()
+    }
+
+    /// The position at the start, unless it is the game's usual one.
+    pub fn own_start(&self) -> Option<String> {
+        self.0.own_start()
+    }
+
+    /// The game with its type; `None` if it is another game.
+    pub fn history<G: Game>(&self) -> Option<&GameHistory<G>> {
+        self.0.history().downcast_ref()
     }
 
     /// The present position.
@@ -127,6 +137,8 @@ impl Visitor for Start<'_> {
 /// The interface behind a [`DynGame`].
 trait Erased: fmt::Debug + Send + Sync {
     fn root(&self) -> String;
+    fn own_start(&self) -> Option<String>;
+    fn history(&self) -> &dyn Any;
     fn now(&self) -> String;
     fn side_to_move(&self) -> Color;
     fn moves(&self) -> &[MoveText];
@@ -150,6 +162,15 @@ struct TextHistory<G: Game> {
 impl<G: Game> Erased for TextHistory<G> {
     fn root(&self) -> String {
         self.history.root().print()
+    }
+
+    fn own_start(&self) -> Option<String> {
+        let root = self.history.root();
+        Some(root.print()).filter(|fen| *fen != root.start_position().print())
+    }
+
+    fn history(&self) -> &dyn Any {
+        &self.history
     }
 
     fn now(&self) -> String {
@@ -207,7 +228,7 @@ impl<G: Game> Erased for TextHistory<G> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Reason;
+    use crate::{chess::Chess, game::Reason};
 
     #[test]
     fn every_game_begins_again_from_its_text() {
@@ -217,6 +238,10 @@ mod tests {
             assert_eq!((again.now(), again.root()), (game.now(), game.root()), "{}", kind.name());
             assert_eq!((game.side_to_move(), game.moves()), (Color::White, &[][..]));
             assert!(game.can_win(Color::White) && game.can_win(Color::Black));
+            assert_eq!(
+                (game.own_start(), game.history::<Chess>().is_some()),
+                (None, kind == GameKind::Chess)
+            );
             assert!(DynGame::begin(kind, Some("nonsense")).is_err());
         }
     }

@@ -21,10 +21,10 @@ use zeitnot_arena::{
         openings::BALANCED,
         sprt::{Model, Sprt, Verdict},
     },
-    referee::{Adjudication, DrawRule, RefereeRules, ResignRule},
+    referee::{Adjudication, DrawRule, ResignRule},
 };
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
-use zeitnot_rules::{GameKind, TimeControl};
+use zeitnot_rules::{DynGame, GameKind, TimeControl};
 
 use super::{CliError, log, network, print, signals::Signals};
 
@@ -164,14 +164,14 @@ impl PlayVisitor for Run<'_> {
         let usual_margin = if has_move_time { MARGIN_OF_MOVE_TIME } else { Duration::ZERO };
         let adjudication = Adjudication { draw: args.draw, resign: args.resign, max_moves: args.longest };
         let margin = args.margin.unwrap_or(usual_margin);
-        let rules =
-            RefereeRules { illegal_move_loses: true, margin, adjudication, ..RefereeRules::default() };
         let whole = Match {
             entries: roster.entries.clone(),
-            openings,
+            variant: args.variant,
+            openings: openings.into_iter().map(DynGame::from).collect(),
             games: args.games as usize,
             concurrency: args.concurrency.into(),
-            rules,
+            margin,
+            adjudication,
             patience: args.patience,
         };
         let stop = CancellationToken::new();
@@ -205,11 +205,7 @@ impl PlayVisitor for Run<'_> {
 }
 
 /// Plays until the end, or a signal; says whether it was one.
-async fn play<G: Playable>(
-    whole: Match<G>,
-    news: mpsc::Sender<News>,
-    stop: CancellationToken,
-) -> Result<bool, CliError> {
+async fn play(whole: Match, news: mpsc::Sender<News>, stop: CancellationToken) -> Result<bool, CliError> {
     let mut signals =
         Signals::new().map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
     let mut running = std::pin::pin!(whole.run(news, stop.clone()));

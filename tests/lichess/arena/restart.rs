@@ -187,7 +187,7 @@ async fn restart_amid_games(is_inside: bool) {
     }
     tasks.close();
     soon("the players end", tasks.wait()).await;
-    // Records are written by a task of their own; a kill would take what it has not written yet.
+    // Until a record is written, a kill may still take back the end of its game.
     let written = |game: &String| records(&folder).matches(&format!("[GameId \"{game}\"]")).count();
     until("every game is written", async || games.iter().all(|game| written(game) > 0)).await;
     server.end().await;

@@ -13,10 +13,7 @@ use zeitnot_wire::{
     contest::{FromClient, FromServer},
 };
 
-use super::{
-    delay::{Delay, DelayLine},
-    wire::from_server,
-};
+use super::{delay::DelayLine, wire::from_server};
 use crate::{
     client::{Client, Outbox},
     message::Request,
@@ -37,19 +34,18 @@ const LINGER: Duration = Duration::from_millis(500);
 /// Time in which a closed connection may still send earlier messages.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Serves one connection to its end.
 pub(super) async fn serve(
     mut reader: LineReader,
     writer: LineWriter,
     registry: TournamentRegistry,
-    delay: Delay,
+    delay: Duration,
     closing: &CancellationToken,
 ) {
     let (client, outbox) = Client::channel(closing.child_token());
     let listening = async {
         let mut guest =
             Guest { client: client.clone(), registry, seat: None, greeted: false, unreadable: 0, delay };
-        if let Err(Goodbye(why)) = guest.listen(&mut reader).await {
+        if let Err(CloseReason(why)) = guest.listen(&mut reader).await {
             client.info(why);
         }
         if let Some(seat) = guest.seat {
@@ -58,10 +54,9 @@ pub(super) async fn serve(
         client.close();
         let _ = timeout(LINGER, async { while let Ok(Some(_)) = reader.next().await {} }).await;
     };
-    join!(listening, send_all(&client, outbox, delay.line(), writer));
+    join!(listening, send_all(&client, outbox, DelayLine::new(delay), writer));
 }
 
-/// Tells a client that the arena is full.
 pub(super) async fn turn_away(taken: impl Future<Output = Result<(LineReader, LineWriter), NetError>>) {
     let Ok((mut reader, mut writer)) = taken.await else { return };
     let full = FromServer::Info { text: "The arena is full, try again later".into() };
@@ -71,7 +66,6 @@ pub(super) async fn turn_away(taken: impl Future<Output = Result<(LineReader, Li
     }
 }
 
-/// Writes a client's messages until the connection is closed from either side.
 async fn send_all(
     client: &Client,
     outbox: Outbox,
@@ -115,33 +109,29 @@ async fn write(mut outbox: Outbox, mut travelling: DelayLine<FromServer>, writer
     }
 }
 
-/// Reason for which the arena closes a connection.
-struct Goodbye(String);
+struct CloseReason(String);
 
-/// Client at the other end.
 struct Guest {
     client: Client,
     registry: TournamentRegistry,
     seat: Option<Seat>,
-    /// Whether it has sent a sensible message.
+    /// Set by the first valid message.
     greeted: bool,
-    /// Unreadable lines in a row.
     unreadable: u32,
     /// Simulated delay of its messages.
-    delay: Delay,
+    delay: Duration,
 }
 
 impl Guest {
-    /// Listens until the connection is closed from either side.
-    async fn listen(&mut self, reader: &mut LineReader) -> Result<(), Goodbye> {
+    async fn listen(&mut self, reader: &mut LineReader) -> Result<(), CloseReason> {
         let patience = Instant::now() + FIRST_MESSAGE;
-        let mut travelling = self.delay.line();
+        let mut travelling = DelayLine::new(self.delay);
         let mut ended = false;
         loop {
             let incoming = select! {
                 () = self.client.closed() => return Ok(()),
                 () = sleep_until(patience), if !self.greeted => {
-                    return Err(Goodbye("No JOIN or WATCH came in time".into()));
+                    return Err(CloseReason("No JOIN or WATCH came in time".into()));
                 }
                 read = reader.next(), if !ended && travelling.has_room() => {
                     ended = !matches!(read, Ok(Some(_)));
@@ -157,13 +147,13 @@ impl Guest {
                     None => {}
                 },
                 (_, Ok(None)) => return Ok(()),
-                (_, Err(error)) => return Err(Goodbye(error.to_string())),
+                (_, Err(error)) => return Err(CloseReason(error.to_string())),
             }
         }
     }
 
     /// Parses a line. An unreadable one is answered, and counted.
-    fn read(&mut self, incoming: &Incoming) -> Result<Option<FromClient>, Goodbye> {
+    fn read(&mut self, incoming: &Incoming) -> Result<Option<FromClient>, CloseReason> {
         let message = match &incoming.line {
             Ok(line) => FromClient::parse(line).map_err(|error| error.to_string()),
             Err(bad) => Err(bad.to_string()),
@@ -177,7 +167,7 @@ impl Guest {
                 self.unreadable += 1;
                 let why = format!("Cannot read this: {}", printable(&why, 200));
                 if !self.greeted || self.unreadable >= MAX_UNREADABLE {
-                    return Err(Goodbye(why));
+                    return Err(CloseReason(why));
                 }
                 self.client.info(why);
                 Ok(None)
@@ -185,7 +175,7 @@ impl Guest {
         }
     }
 
-    async fn answer(&mut self, message: FromClient, read_at: Instant) -> Result<(), Goodbye> {
+    async fn answer(&mut self, message: FromClient, read_at: Instant) -> Result<(), CloseReason> {
         let request = match message {
             FromClient::Ack { game } => Some(Request::Ack { game }),
             FromClient::Move { game, mv } => Some(Request::Move { game, mv, read_at }),
@@ -216,7 +206,7 @@ impl Guest {
             (Some(_), None) => {
                 let why = "First JOIN a tournament, or WATCH a game".to_owned();
                 if !self.greeted {
-                    return Err(Goodbye(why));
+                    return Err(CloseReason(why));
                 }
                 self.client.info(why);
             }
@@ -226,10 +216,10 @@ impl Guest {
         Ok(())
     }
 
-    async fn join(&mut self, tournament: &str, player: &str) -> Result<(), Goodbye> {
-        let name = Name::try_from(player).map_err(|error| Goodbye(error.to_string()))?;
+    async fn join(&mut self, tournament: &str, player: &str) -> Result<(), CloseReason> {
+        let name = Name::try_from(player).map_err(|error| CloseReason(error.to_string()))?;
         let seat = self.registry.join(tournament, name, self.client.clone()).await;
-        self.seat = Some(seat.map_err(|error| Goodbye(error.to_string()))?);
+        self.seat = Some(seat.map_err(|error| CloseReason(error.to_string()))?);
         Ok(())
     }
 

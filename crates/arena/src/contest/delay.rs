@@ -4,44 +4,32 @@ use std::{collections::VecDeque, time::Duration};
 
 use tokio::time::{Instant, sleep_until};
 
-/// Simulated delay of a network.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Delay {
-    /// Longest delay of a line and the answer to it together.
-    pub(crate) round_trip: Duration,
-}
-
-/// Lines that travel in one direction.
 #[derive(Debug)]
 pub(super) struct DelayLine<T> {
-    delay: Delay,
+    /// Longest delay of a line and the answer to it together.
+    round_trip: Duration,
     travelling: VecDeque<(Instant, T)>,
 }
 
 /// Lines that travel at once; the sender of more has to wait.
 const CAPACITY: usize = 64;
 
-impl Delay {
-    /// Creates a line with this delay.
-    pub(super) fn line<T>(self) -> DelayLine<T> {
-        DelayLine { delay: self, travelling: VecDeque::new() }
-    }
-}
-
 impl<T> DelayLine<T> {
-    /// Returns whether one more may be sent.
+    pub(super) fn new(round_trip: Duration) -> Self {
+        DelayLine { round_trip, travelling: VecDeque::new() }
+    }
+
     pub(super) fn has_room(&self) -> bool {
         self.travelling.len() < CAPACITY
     }
 
-    /// Returns whether nothing travels.
     pub(super) fn is_empty(&self) -> bool {
         self.travelling.is_empty()
     }
 
     /// Sends one more. It arrives after those before it.
     pub(super) fn send(&mut self, line: T) {
-        let due = Instant::now() + self.delay.round_trip.mul_f64(fastrand::f64() / 2.0);
+        let due = Instant::now() + self.round_trip.mul_f64(fastrand::f64() / 2.0);
         let due = self.travelling.back().map_or(due, |(before, _)| due.max(*before));
         self.travelling.push_back((due, line));
     }
@@ -68,7 +56,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn lines_arrive_in_order_and_within_half_of_the_round_trip() {
         let round_trip = Duration::from_millis(80);
-        let mut line = Delay { round_trip }.line();
+        let mut line = DelayLine::new(round_trip);
         let began = Instant::now();
         (0..CAPACITY).for_each(|n| line.send(n));
         assert!(!line.has_room());
@@ -83,7 +71,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn without_a_delay_nothing_waits() {
-        let mut line = Delay::default().line();
+        let mut line = DelayLine::new(Duration::ZERO);
         let began = Instant::now();
         line.send("line");
         assert_eq!(line.arrive().await, (began, "line"));

@@ -12,9 +12,6 @@ mod connection;
 mod delay;
 mod wire;
 
-pub(crate) use delay::Delay;
-
-/// Limit of the WebSocket handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// Time in which a refused client is told why.
@@ -23,7 +20,6 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// Clients at once that are told that the arena is full; more are just closed.
 const MAX_FAREWELLS: usize = 16;
 
-/// Carrier of the lines.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Transport {
     Tcp,
@@ -39,7 +35,6 @@ impl Transport {
     }
 }
 
-/// Port on which clients of the contest protocol connect.
 #[derive(Debug)]
 pub(crate) struct Listener {
     pub(crate) port: Port,
@@ -47,7 +42,6 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    /// Binds the port.
     pub(crate) async fn bind(address: SocketAddr, transport: Transport) -> Result<Listener, ArenaError> {
         Ok(Listener { port: Port::open(address).await?, transport })
     }
@@ -61,7 +55,8 @@ pub(crate) struct ContestFront {
     farewells: Arc<Semaphore>,
     connections: TaskTracker,
     closing: CancellationToken,
-    delay: Delay,
+    /// Simulated network delay: longest for a line and the answer to it together.
+    delay: Duration,
 }
 
 impl ContestFront {
@@ -69,16 +64,15 @@ impl ContestFront {
     pub(crate) fn new(
         registry: TournamentRegistry,
         places: usize,
-        delay: Delay,
+        delay: Duration,
         connections: TaskTracker,
         closing: CancellationToken,
     ) -> Self {
-        let places = Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)));
-        let farewells = Arc::new(Semaphore::new(MAX_FAREWELLS));
+        let [places, farewells] = [places, MAX_FAREWELLS]
+            .map(|places| Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS))));
         ContestFront { registry, places, farewells, connections, closing, delay }
     }
 
-    /// Accepts connections until `stop`.
     pub(crate) async fn listen(self, listener: Listener, stop: CancellationToken) {
         while let Some((stream, from)) = listener.port.next(&stop).await {
             self.admit(stream, from, listener.transport);

@@ -8,7 +8,6 @@ use crate::{
     name::Name,
 };
 
-/// Translates a message to a client: one line or two.
 pub(super) fn from_server(notice: Notice) -> (Option<FromServer>, FromServer) {
     let info = match &notice {
         Notice::GameOver { result, cause, is_player: true, .. } => {

@@ -4,6 +4,8 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 
+use crate::duration::seconds;
+
 /// Longest clock that can be offered: a day.
 const MAX_CLOCK: Duration = Duration::from_secs(86_400);
 
@@ -18,23 +20,15 @@ pub struct Config {
     #[serde(default = "users")]
     pub users: PathBuf,
     /// The clock of both sides, where an offer says nothing.
-    #[serde(default = "time", with = "humantime_serde")]
+    #[serde(default = "seconds::<300>", with = "humantime_serde")]
     pub time: Duration,
     /// Time for which a line is awaited after the clock has run out. Not in the file: the protocol fixes it.
-    #[serde(skip, default = "late")]
+    #[serde(skip, default = "seconds::<10>")]
     pub late: Duration,
 }
 
 fn users() -> PathBuf {
     "imcs-users.txt".into()
-}
-
-fn time() -> Duration {
-    Duration::from_secs(300)
-}
-
-fn late() -> Duration {
-    Duration::from_secs(10)
 }
 
 impl Config {

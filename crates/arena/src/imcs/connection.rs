@@ -8,12 +8,10 @@ use tokio::{sync::OwnedSemaphorePermit, time::timeout};
 use zeitnot_net::{Incoming, LineReader, LineWriter, NetError};
 use zeitnot_wire::{Message, imcs::FromServer};
 
-/// Last line to everybody at shutdown.
 pub(super) const STOPPING: &str = "server shutdown, come back later";
 /// Time for which a client is still read after the close, so that our last words are not lost with its unread ones.
 const LINGER: Duration = Duration::from_millis(500);
 
-/// Connection to a client.
 #[derive(Debug)]
 pub(super) struct Connection {
     reader: LineReader,
@@ -28,7 +26,6 @@ impl Connection {
         Connection { reader, writer, ahead: None, _place: place }
     }
 
-    /// Writes text with its line ends.
     pub(super) async fn say(&mut self, text: &str) -> Result<(), NetError> {
         self.writer.send_text(text).await
     }
@@ -64,7 +61,6 @@ impl Connection {
     }
 }
 
-/// Prints messages with this server's line ends.
 pub(super) fn lines(messages: impl IntoIterator<Item = FromServer>) -> String {
     messages.into_iter().fold(String::new(), |mut text, message| {
         message.print(&mut text);
@@ -72,7 +68,6 @@ pub(super) fn lines(messages: impl IntoIterator<Item = FromServer>) -> String {
     })
 }
 
-/// Prints a numbered line.
 pub(super) fn reply(code: u16, text: impl Into<String>) -> String {
     lines([FromServer::Reply { code, text: text.into() }])
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use time::OffsetDateTime;
 use tokio::{
     join, select,
@@ -10,16 +11,13 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_net::NetError;
-use zeitnot_rules::{ByColor, Color, Game as _, GameHistory, GameResult, TimeControl, minichess::Imcs};
+use zeitnot_rules::{ByColor, Color, DynGame, GameResult, TimeControl, minichess::Imcs};
 use zeitnot_wire::{
     Message,
     imcs::{Answer, FromServer, Verdict, dashed, letter},
 };
 
-use super::{
-    connection::{Connection, STOPPING, lines, reply},
-    handle::{LobbyHandle, Report},
-};
+use super::connection::{Connection, STOPPING, lines, reply};
 use crate::{
     referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, Untimed},
     timer::until,
@@ -29,10 +27,8 @@ use crate::{
 const FIRST_MOVE: Duration = Duration::from_secs(60);
 /// Time that connections may take to get here from their guests' tasks.
 const ARRIVAL: Duration = Duration::from_secs(5);
-/// Last line to clients whose game cannot go on.
 const FATAL: &str = "fatal IO error: exiting";
 
-/// Parts of a new game.
 #[derive(Debug)]
 pub(super) struct Setup {
     pub(super) game: u64,
@@ -46,7 +42,6 @@ pub(super) struct Setup {
     pub(super) late: Duration,
 }
 
-/// End of a game.
 enum End {
     Verdict(Verdict),
     /// A side vanished while it was not to move: there is no result.
@@ -56,31 +51,73 @@ enum End {
     Stopped,
 }
 
-/// Plays one game, reports it, and closes both connections.
-pub(super) async fn run(setup: Setup, lobby: LobbyHandle, stop: CancellationToken) {
+#[derive(Debug)]
+pub(super) struct Report {
+    pub(super) game: u64,
+    pub(super) names: ByColor<String>,
+    pub(super) began: OffsetDateTime,
+    /// `None` if it was aborted.
+    pub(super) verdict: Option<Verdict>,
+    pub(super) moves: Vec<String>,
+}
+
+/// Connections of a finished game, and the words to close them with.
+pub(super) struct Closing {
+    players: Vec<Connection>,
+    words: String,
+}
+
+pub(super) async fn run(setup: Setup, stop: CancellationToken) -> (Report, Closing) {
     let Setup { game, names, clocks, seats: ByColor([white, black]), offered, late } = setup;
     let began = OffsetDateTime::now_utc();
+    let mut report = Report { game, names, began, verdict: None, moves: Vec::new() };
     let arrived = timeout(ARRIVAL, async { join!(white, black) }).await;
-    let report = Report { game, names, began, verdict: None, moves: Vec::new() };
-    let Ok((Ok(white), Ok(black))) = arrived else { return lobby.finished(report).await };
+    let Ok((Ok(white), Ok(black))) = arrived else {
+        return (report, Closing { players: Vec::new(), words: String::new() });
+    };
     let mut game = Game::new(ByColor([white, black]), clocks, late);
     let end = select! {
         end = game.run(offered) => end,
         () = stop.cancelled() => End::Stopped,
     };
-    let verdict = match &end {
-        End::Verdict(verdict) => Some(verdict.clone()),
-        End::Vanished | End::Absent(_) | End::Stopped => None,
-    };
-    // The ratings count before anybody hears of the result.
-    lobby.finished(Report { verdict, moves: std::mem::take(&mut game.moves), ..report }).await;
-    game.close(end).await;
+    let words = end.words();
+    if let End::Verdict(verdict) = end {
+        report.verdict = Some(verdict);
+    }
+    (Report { moves: game.moves, ..report }, Closing { players: game.players.0.into(), words })
+}
+
+impl Closing {
+    pub(super) async fn close(self) {
+        let words = &self.words;
+        let closing = self.players.into_iter().map(async |mut player| {
+            let _ = player.say(words).await;
+            player.close().await;
+        });
+        join_all(closing).await;
+    }
+}
+
+impl End {
+    /// Last lines to both players.
+    fn words(&self) -> String {
+        let fatal = || lines([FromServer::Fatal(FATAL.to_owned())]);
+        match self {
+            End::Verdict(verdict) => {
+                lines([FromServer::Over(verdict.clone())]) + &reply(verdict.code(), verdict.to_string())
+            }
+            End::Vanished => fatal(),
+            End::Absent(color) => {
+                format!("{} send move request failed: connection closed\r\n", letter(*color)) + &fatal()
+            }
+            End::Stopped => reply(503, STOPPING),
+        }
+    }
 }
 
 struct Game {
     players: ByColor<Connection>,
-    referee: Referee<GameHistory<Imcs>>,
-    /// Moves as they were told.
+    referee: Referee<DynGame>,
     moves: Vec<String>,
 }
 
@@ -89,8 +126,7 @@ impl Game {
         let clock = |initial| Allowance::Game(TimeControl { initial, increment: Duration::ZERO });
         let untimed = Some(Untimed { plies: 1, limit: FIRST_MOVE, expiry: Expiry::Loss });
         let rules = RefereeRules { untimed, transit: late, ..RefereeRules::default() };
-        let board = GameHistory::new(Imcs::start());
-        let referee = Referee::new(board, ByColor(clocks.0.map(clock)), rules, Instant::now());
+        let referee = Referee::new(Imcs::start().into(), ByColor(clocks.0.map(clock)), rules, Instant::now());
         Game { players, referee, moves: Vec::new() }
     }
 
@@ -111,7 +147,7 @@ impl Game {
             }
             self.referee.await_move(Instant::now());
             self.turn(color).await;
-            if let Some(ending) = self.referee.ending() {
+            if let Some(ending) = self.referee.ending {
                 if let Cause::Rules(_) = ending.cause {
                     let moved = lines(self.last_move());
                     let _ = self.players[!color].say(&moved).await;
@@ -123,7 +159,7 @@ impl Game {
 
     fn clocks(&self, color: Color) -> (Duration, Duration) {
         let now = Instant::now();
-        let left = |color| self.referee.clock().left(color, now).unwrap_or_default();
+        let left = |color| self.referee.clock.left(color, now).unwrap_or_default();
         (left(color), left(!color))
     }
 
@@ -134,7 +170,7 @@ impl Game {
     /// Sends the board and the prompt, after another message.
     async fn ask(&mut self, color: Color, before: Option<FromServer>) -> Result<(), NetError> {
         let (yours, theirs) = self.clocks(color);
-        let board = board(self.referee.board().now());
+        let board = board(&self.referee.board.now());
         let text = lines(before) + &board + &lines([FromServer::Prompt { yours, theirs }]);
         self.players[color].say(&text).await
     }
@@ -150,7 +186,7 @@ impl Game {
 
     /// Waits for the answer to a prompt; returns what is wrong with it, where it is to come again.
     async fn answer(&mut self, color: Color) -> Option<FromServer> {
-        if self.referee.ending().is_some() {
+        if self.referee.ending.is_some() {
             return None;
         }
         let heard = select! {
@@ -180,32 +216,8 @@ impl Game {
         }
         None
     }
-
-    /// Tells both how the game ended, and hangs up.
-    async fn close(self, end: End) {
-        let fatal = || FromServer::Fatal(FATAL.to_owned());
-        let words = match end {
-            End::Verdict(verdict) => {
-                let numbered = reply(verdict.code(), verdict.to_string());
-                lines([FromServer::Over(verdict)]) + &numbered
-            }
-            End::Vanished => lines([fatal()]),
-            End::Absent(color) => {
-                let failed = format!("{} send move request failed: connection closed\r\n", letter(color));
-                failed + &lines([fatal()])
-            }
-            End::Stopped => reply(503, STOPPING),
-        };
-        let ByColor([white, black]) = self.players;
-        let part = async |mut player: Connection| {
-            let _ = player.say(&words).await;
-            player.close().await;
-        };
-        join!(part(white), part(black));
-    }
 }
 
-/// Ending in the words of the protocol.
 fn verdict(Ending { result, cause }: Ending) -> Verdict {
     let winner = match result {
         Some(GameResult::Won(winner)) => Some(winner),
@@ -220,16 +232,14 @@ fn verdict(Ending { result, cause }: Ending) -> Verdict {
     Verdict { winner, how: how.to_owned() }
 }
 
-/// Complaint about a line that is no move, or an illegal one.
 fn complaint(what: &str, line: &str) -> FromServer {
     let shown: String = line.trim().chars().filter(|c| !c.is_control()).take(80).collect();
     FromServer::Complaint(format!("{what} move {shown}"))
 }
 
 /// A board between empty lines. Its own lines end in `\n` only, as those of the first server of this kind do.
-fn board(position: &Imcs) -> String {
-    let printed = position.print();
-    let mut fields = printed.split(' ');
+fn board(position: &str) -> String {
+    let mut fields = position.split(' ');
     let [ranks, side, number] = [(); 3].map(|()| fields.next().unwrap_or_default());
     format!("\r\n{number} {side}\n{}\n\r\n", ranks.replace('/', "\n"))
 }

@@ -2,70 +2,65 @@
 
 use std::time::Duration;
 
-use tokio::{select, time::timeout};
+use tokio::{select, sync::oneshot, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use zeitnot_wire::{Message, WireError, imcs::Command};
 
 use super::{
     connection::{Connection, STOPPING, reply},
-    handle::{ConnectionSender, LobbyHandle, Next, OfferOutcome, Response},
+    lobby::{Lobby, Next, OfferOutcome, Response},
 };
+use crate::jobs::Handle;
 
 /// Silence, or time without a taker of an offer, after which a guest is disconnected.
 const IDLE: Duration = Duration::from_secs(3600);
 
-/// Client between games.
 pub(super) struct Guest {
     connection: Connection,
-    lobby: LobbyHandle,
+    lobby: Handle<Lobby>,
     stop: CancellationToken,
     name: Option<String>,
 }
 
-/// Next step of a guest.
-enum Step {
-    Stay,
-    Leave,
-    Play(ConnectionSender),
-}
-
 impl Guest {
-    pub(super) fn new(connection: Connection, lobby: LobbyHandle, stop: CancellationToken) -> Guest {
+    pub(super) fn new(connection: Connection, lobby: Handle<Lobby>, stop: CancellationToken) -> Guest {
         Guest { connection, lobby, stop, name: None }
     }
 
-    /// Serves to the end, or to the next game.
     pub(super) async fn serve(mut self) {
         let version = zeitnot_wire::imcs::VERSION;
         let mut step = match self.connection.say(&reply(100, format!("imcs {version}"))).await {
-            Ok(()) => Step::Stay,
-            Err(_) => Step::Leave,
+            Ok(()) => Next::Stay,
+            Err(_) => Next::Leave,
         };
         loop {
             step = match step {
-                Step::Stay => self.step().await,
-                Step::Leave => return self.connection.close().await,
-                Step::Play(table) => {
+                Next::Stay => self.step().await,
+                Next::Leave => return self.connection.close().await,
+                Next::Wait(outcome) => self.wait(outcome).await,
+                Next::Play(game) => {
                     // A game that is gone drops the connection, which closes it.
-                    let _ = table.send(self.connection);
+                    let _ = game.send(self.connection);
                     return;
                 }
             }
         }
     }
 
-    /// Answers one command.
-    async fn step(&mut self) -> Step {
+    async fn step(&mut self) -> Next {
         let heard = select! {
             heard = timeout(IDLE, self.connection.hear()) => heard.ok().flatten(),
             () = self.stop.cancelled() => return self.stopped().await,
         };
-        let Some(incoming) = heard else { return Step::Leave };
+        let Some(incoming) = heard else { return Next::Leave };
         let response = match incoming.line.as_deref().map(str::trim) {
-            Ok("") => return Step::Stay,
+            Ok("") => return Next::Stay,
             Ok(line) => match Command::parse(line) {
-                Ok(command) => self.lobby.ask(self.name.clone(), command).await,
+                Ok(command) => {
+                    let name = self.name.clone();
+                    self.lobby.call(move |lobby| lobby.obey(name, command)).await
+                }
                 Err(error) => Some(Response::say(refusal(&error))),
             },
             Err(_) => Some(Response::say(unknown())),
@@ -74,35 +69,30 @@ impl Guest {
         self.name = login.or(self.name.take());
         // An offer whose owner cannot be written to stays open, as in the protocol.
         if self.connection.say(&text).await.is_err() {
-            return Step::Leave;
+            return Next::Leave;
         }
-        match next {
-            Next::Stay => Step::Stay,
-            Next::Leave => Step::Leave,
-            Next::Play(table) => Step::Play(table),
-            Next::Wait(outcome) => self.wait(outcome).await,
-        }
+        next
     }
 
     /// Waits for the outcome of an offer; nothing is read meanwhile.
-    async fn wait(&mut self, outcome: tokio::sync::oneshot::Receiver<OfferOutcome>) -> Step {
+    async fn wait(&mut self, outcome: oneshot::Receiver<OfferOutcome>) -> Next {
         let outcome = select! {
             outcome = timeout(IDLE, outcome) => outcome,
             () = self.stop.cancelled() => return self.stopped().await,
         };
         match outcome {
-            Ok(Ok(OfferOutcome::Taken(table))) => Step::Play(table),
+            Ok(Ok(OfferOutcome::Taken(game))) => Next::Play(game),
             Ok(Ok(OfferOutcome::Countermanded)) | Err(_) => {
                 let said = self.connection.say(&reply(421, "offer countermanded")).await;
-                said.map_or(Step::Leave, |()| Step::Stay)
+                said.map_or(Next::Leave, |()| Next::Stay)
             }
             Ok(Err(_)) => self.stopped().await,
         }
     }
 
-    async fn stopped(&mut self) -> Step {
+    async fn stopped(&mut self) -> Next {
         let _ = self.connection.say(&reply(503, STOPPING)).await;
-        Step::Leave
+        Next::Leave
     }
 }
 

@@ -3,86 +3,100 @@
 use std::collections::BTreeMap;
 
 use time::macros::format_description;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_rules::{ByColor, Color};
-use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION, Verdict, letter};
+use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION, letter};
 
 use super::{
     config::Config,
-    connection::{lines, reply},
-    game::{self, Setup},
-    handle::{LobbyHandle, Next, OfferOutcome, Report, Request, Response},
+    connection::{Connection, lines, reply},
+    game::{self, Report, Setup},
     users::{FIRST_RATING, RegisterError, User, Users, is_password},
 };
-use crate::store::Store;
+use crate::{
+    jobs::{Jobs, WeakHandle},
+    store::Store,
+};
 
-/// Requests that may wait.
-const QUEUE: usize = 256;
 /// User who may stop the server.
 const ADMIN: &str = "admin";
-/// Users in the ratings.
 const TOP: usize = 10;
 
-/// Open offer.
-struct Offer {
+/// Sender of a guest's connection to its game.
+pub(super) type ConnectionSender = oneshot::Sender<Connection>;
+
+#[derive(Debug)]
+pub(super) enum OfferOutcome {
+    Taken(ConnectionSender),
+    /// The owner withdrew it.
+    Countermanded,
+}
+
+pub(super) struct Response {
+    pub(super) text: String,
+    /// New login; `None`: no change.
+    pub(super) login: Option<String>,
+    pub(super) next: Next,
+}
+
+pub(super) enum Next {
+    Stay,
+    Leave,
+    /// Wait until somebody accepts the offer.
+    Wait(oneshot::Receiver<OfferOutcome>),
+    Play(ConnectionSender),
+}
+
+impl Response {
+    pub(super) fn say(text: String) -> Response {
+        Response { text, login: None, next: Next::Stay }
+    }
+
+    fn reply(code: u16, text: impl Into<String>) -> Response {
+        Response::say(reply(code, text))
+    }
+
+    fn hello(code: u16, greeting: &str, name: String) -> Response {
+        Response { login: Some(name.clone()), ..Response::reply(code, format!("{greeting} {name}")) }
+    }
+}
+
+pub(super) struct Offer {
     name: String,
     color: ColorChoice,
     times: Times,
     outcome: oneshot::Sender<OfferOutcome>,
 }
 
-/// Owner of the state.
 pub(super) struct Lobby {
-    requests: mpsc::Receiver<Request>,
-    /// For the games; a strong sender would keep this task alive.
-    handle: mpsc::WeakSender<Request>,
-    users: Users,
-    saver: watch::Sender<String>,
-    store: Store,
-    config: Config,
-    games: TaskTracker,
-    stop: CancellationToken,
-    offers: BTreeMap<u64, Offer>,
-    running: BTreeMap<u64, ByColor<String>>,
-    last: u64,
+    /// For the games; a strong handle would keep this task alive.
+    pub(super) handle: WeakHandle<Lobby>,
+    pub(super) users: Users,
+    pub(super) saver: watch::Sender<String>,
+    pub(super) config: Config,
+    pub(super) games: TaskTracker,
+    pub(super) stop: CancellationToken,
+    pub(super) offers: BTreeMap<u64, Offer>,
+    pub(super) running: BTreeMap<u64, ByColor<String>>,
+    /// Number of the latest offer.
+    pub(super) last: u64,
+    pub(super) records: Vec<String>,
 }
 
 impl Lobby {
-    pub(super) fn channel(
-        users: Users,
-        saver: watch::Sender<String>,
-        store: Store,
-        config: Config,
-        games: TaskTracker,
-        stop: CancellationToken,
-    ) -> (LobbyHandle, Lobby) {
-        let (tx, requests) = mpsc::channel(QUEUE);
-        let (offers, running) = (BTreeMap::new(), BTreeMap::new());
-        let handle = tx.downgrade();
-        let actor =
-            Lobby { requests, handle, users, saver, store, config, games, stop, offers, running, last: 0 };
-        (LobbyHandle { requests: tx }, actor)
-    }
-
     /// Serves until no guest and no game is left.
-    pub(super) async fn run(mut self) {
-        while let Some(request) = self.requests.recv().await {
-            match request {
-                Request::Command { name, command, reply } => {
-                    let response = self.obey(name, command);
-                    let _ = reply.send(response);
-                }
-                Request::Finished { report, done } => {
-                    self.finish(report).await;
-                    let _ = done.send(());
-                }
+    pub(super) async fn run(mut self, mut jobs: Jobs<Lobby>, store: Store) {
+        while let Some(job) = jobs.recv().await {
+            job(&mut self);
+            for record in self.records.drain(..) {
+                store.write(record).await;
             }
         }
     }
 
-    fn obey(&mut self, name: Option<String>, command: Command) -> Response {
+    pub(super) fn obey(&mut self, name: Option<String>, command: Command) -> Response {
         const LOG_IN: &str = "please use the me command first";
         const NAME_FIRST: &str = "must set name first using me command";
         match (command, name) {
@@ -207,13 +221,7 @@ impl Lobby {
             }
             (ColorChoice::Of(theirs), _) => theirs,
             (ColorChoice::Any, ColorChoice::Of(ours)) => !ours,
-            (ColorChoice::Any, ColorChoice::Any) => {
-                if fastrand::bool() {
-                    Color::White
-                } else {
-                    Color::Black
-                }
-            }
+            (ColorChoice::Any, ColorChoice::Any) => Color::BOTH[usize::from(fastrand::bool())],
         };
         let Some(offer) = self.offers.remove(&game) else { return Response::reply(408, "no such game") };
         let (their_sender, their_seat) = oneshot::channel();
@@ -234,11 +242,17 @@ impl Lobby {
 
     fn begin(&mut self, setup: Setup) {
         // Somebody asked for the game, so there is a handle.
-        let Some(requests) = self.handle.upgrade() else { return };
+        let Some(lobby) = self.handle.upgrade() else { return };
         let [white, black] = &setup.names.0;
         tracing::info!("IMCS: game {}: {white} – {black}", setup.game);
         self.running.insert(setup.game, setup.names.clone());
-        self.games.spawn(game::run(setup, LobbyHandle { requests }, self.stop.clone()));
+        let stop = self.stop.clone();
+        self.games.spawn(async move {
+            let (report, players) = game::run(setup, stop).await;
+            // The ratings count before anybody hears of the result.
+            lobby.call(move |lobby| lobby.finish(&report)).await;
+            players.close().await;
+        });
     }
 
     fn clean(&mut self, name: &str) -> Response {
@@ -260,42 +274,29 @@ impl Lobby {
         Response { next: Next::Leave, ..Response::say(text) }
     }
 
-    async fn finish(&mut self, report: Report) {
-        self.running.remove(&report.game);
-        let Report { game, names, verdict, moves, .. } = &report;
-        let [white, black] = &names.0;
-        let result = verdict.as_ref().map_or_else(|| "no result".to_owned(), Verdict::to_string);
-        tracing::info!("IMCS: game {game}: {white} – {black}: {result} ({} plies)", moves.len());
-        if let Some(verdict) = verdict {
-            let score = match verdict.winner {
-                Some(Color::White) => 1.0,
-                Some(Color::Black) => 0.0,
-                None => 0.5,
-            };
-            self.users.rate([white, black], score);
-            self.save();
-        }
-        self.store.write(record(&report)).await;
+    fn finish(&mut self, report: &Report) {
+        let Report { game, names: ByColor([white, black]), began, verdict, moves } = report;
+        self.running.remove(game);
+        let (result, how) = match verdict {
+            None => ("*", "no result".to_owned()),
+            Some(verdict) => {
+                let (result, score) = match verdict.winner {
+                    Some(Color::White) => ("1-0", 1.0),
+                    Some(Color::Black) => ("0-1", 0.0),
+                    None => ("1/2-1/2", 0.5),
+                };
+                self.users.rate([white, black], score);
+                self.save();
+                (result, verdict.to_string())
+            }
+        };
+        tracing::info!("IMCS: game {game}: {white} – {black}: {how} ({} plies)", moves.len());
+        let when = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
+        let when = began.format(when).unwrap_or_default();
+        let how = if verdict.is_some() { &how } else { "broken off" };
+        // Start, players, result, its cause, moves.
+        self.records.push(format!("{when}\t{white}\t{black}\t{result}\t{how}\t{}\n", moves.join(" ")));
     }
-}
-
-/// Record of a game in one line: start, players, result, its cause, moves.
-fn record(report: &Report) -> String {
-    let Report { names: ByColor([white, black]), began, verdict, moves, .. } = report;
-    let when = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
-    let when = began.format(when).unwrap_or_default();
-    let (result, how) = match verdict {
-        None => ("*", "broken off".to_owned()),
-        Some(verdict) => {
-            let result = match verdict.winner {
-                Some(Color::White) => "1-0",
-                Some(Color::Black) => "0-1",
-                None => "1/2-1/2",
-            };
-            (result, verdict.to_string())
-        }
-    };
-    format!("{when}\t{white}\t{black}\t{result}\t{how}\t{}\n", moves.join(" "))
 }
 
 fn listing(code: u16, heading: String, entries: impl Iterator<Item = Entry>) -> Response {

@@ -13,10 +13,9 @@ mod config;
 mod connection;
 mod game;
 mod guest;
-mod handle;
 mod lobby;
 mod server;
 mod users;
 
-pub use config::Config;
+pub(crate) use config::Config;
 pub(crate) use server::Imcs;

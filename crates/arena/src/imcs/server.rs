@@ -1,6 +1,6 @@
 //! Server of IMCS: its port, its tasks and its files.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use time::OffsetDateTime;
 use tokio::{sync::Semaphore, task::spawn_blocking};
@@ -16,13 +16,13 @@ use super::{
 };
 use crate::{
     error::ArenaError,
+    jobs,
     port::Port,
-    store::{Kind, Store, StoreActor},
+    store::{GameFile, Store, StoreActor},
 };
 
-/// Line to clients for whom there is no room.
+/// Line to clients beyond the limit.
 const FULL: &[u8] = b"503 too many connections, come back later\r\n";
-/// Server with its port bound and its files open.
 #[derive(Debug)]
 pub(crate) struct Imcs {
     pub(crate) port: Port,
@@ -33,11 +33,10 @@ pub(crate) struct Imcs {
 }
 
 impl Imcs {
-    /// Binds the port, reads the users, and creates the file for the games.
     pub(crate) async fn bind(config: Config, games: &Path, places: usize) -> Result<Imcs, ArenaError> {
         let port = Port::open(config.listen).await?;
         let users = Users::open(&config.users)?;
-        let store = Store::open(games, "imcs", Kind::Text, OffsetDateTime::now_utc())?;
+        let store = Store::channel(GameFile::create(games, "imcs", "txt", OffsetDateTime::now_utc())?);
         Ok(Imcs { port, users, store, places, config })
     }
 
@@ -48,9 +47,20 @@ impl Imcs {
         let writer = spawn_blocking(move || writer.run());
         let (texts, saved) = users::saver(self.config.users.clone());
         let saved = tokio::spawn(saved.run());
-        let (lobby, actor) =
-            Lobby::channel(self.users, texts, store, self.config, tracker.clone(), stop.clone());
-        let actor = tokio::spawn(actor.run());
+        let (lobby, jobs) = jobs::channel();
+        let actor = Lobby {
+            handle: lobby.downgrade(),
+            users: self.users,
+            saver: texts,
+            config: self.config,
+            games: tracker.clone(),
+            stop: stop.clone(),
+            offers: BTreeMap::new(),
+            running: BTreeMap::new(),
+            last: 0,
+            records: Vec::new(),
+        };
+        let actor = tokio::spawn(actor.run(jobs, store));
 
         let places = Arc::new(Semaphore::new(self.places.min(Semaphore::MAX_PERMITS)));
         while let Some((stream, _)) = self.port.next(&stop).await {

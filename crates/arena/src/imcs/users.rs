@@ -11,11 +11,8 @@ use tokio::{sync::watch, task::spawn_blocking};
 
 use crate::error::ArenaError;
 
-/// Rating of a new user.
 pub(super) const FIRST_RATING: i32 = 1000;
-/// Largest change of a rating by one game.
 const K: f64 = 32.0;
-/// Users, at most.
 const MAX_USERS: usize = 10_000;
 /// Longest name or password.
 const MAX_LENGTH: usize = 100;
@@ -23,14 +20,12 @@ const MAX_LENGTH: usize = 100;
 const HEADING: &str =
     "# Users of IMCS: name, password, rating. Passwords are in the clear, as the protocol has them.\n";
 
-/// User.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct User {
     pub(super) password: String,
     pub(super) rating: i32,
 }
 
-/// All users by name.
 #[derive(Default)]
 pub(super) struct Users {
     users: BTreeMap<String, User>,
@@ -43,7 +38,6 @@ impl std::fmt::Debug for Users {
     }
 }
 
-/// Why a user cannot be registered.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum RegisterError {
     Taken,
@@ -82,7 +76,6 @@ impl Users {
         Ok(Users { users })
     }
 
-    /// Returns the text of the file.
     pub(super) fn print(&self) -> String {
         self.users.iter().fold(HEADING.to_owned(), |text, (name, User { password, rating })| {
             text + &format!("{name} {password} {rating}\n")
@@ -133,7 +126,6 @@ impl Users {
     }
 }
 
-/// Elo, rounded down.
 fn rated(ours: i32, theirs: i32, score: f64) -> i32 {
     let expected = 1.0 / (1.0 + 10f64.powf((f64::from(theirs) - f64::from(ours)) / 400.0));
     ours.saturating_add((K * (score - expected)).floor() as i32)
@@ -174,7 +166,6 @@ impl Saver {
     }
 }
 
-/// Replaces the file as a whole.
 fn save(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -190,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_is_read() {
+    fn users_are_read_back() {
         let mut users = Users::default();
         users.register("alice", "se#same").unwrap();
         assert_eq!(users.register("alice", "x"), Err(RegisterError::Taken));

@@ -45,7 +45,6 @@ pub(super) struct Account {
     events: Option<Feed>,
 }
 
-/// Present activity of an account.
 #[derive(Debug)]
 pub(super) struct Activity {
     pub(super) is_online: bool,
@@ -53,7 +52,6 @@ pub(super) struct Activity {
     pub(super) game: Option<(GameId, Value)>,
 }
 
-/// The optional parts of a status.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct StatusFields {
     pub(super) signal: bool,
@@ -70,7 +68,6 @@ impl Account {
         self.user.perfs.get(key).copied().unwrap_or_default()
     }
 
-    /// Counts a finished game.
     pub(super) fn count_game(&mut self, rated: bool, has_won: Option<bool>, took: Duration) {
         self.games += 1;
         self.play_time += took;
@@ -85,7 +82,7 @@ impl Account {
         } += 1;
     }
 
-    /// Writes to the event stream. Without one the account is told when it opens it.
+    /// Writes to the event stream. Without one the event is part of the first lines of the next.
     pub(super) fn tell(&self, event: &Event) {
         if let Some(events) = &self.events {
             let _ = events.send(event.to_line().into());
@@ -124,7 +121,6 @@ impl Account {
     }
 }
 
-/// All accounts.
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
     pub(super) map: DirtyMap<UserId, Account>,
@@ -133,7 +129,6 @@ pub(super) struct Accounts {
     seen: BTreeMap<UserId, Duration>,
 }
 
-/// A reason why an account cannot be made.
 #[derive(Copy, Clone, Debug, thiserror::Error)]
 pub(super) enum BadAccount {
     #[error("This is no name for an account")]
@@ -168,16 +163,10 @@ impl Accounts {
             url: None,
             count: Some(GameCount::default()),
         };
-        let account_of = |user| Account {
-            user,
-            scopes: account.scopes,
-            games: 0,
-            play_time: Duration::ZERO,
-            made: Vec::new(),
-            revoked: Vec::new(),
-            events: None,
-        };
-        self.map.insert(id.clone(), account_of(user));
+        let scopes = account.scopes;
+        let (games, play_time, made, revoked) = (0, Duration::ZERO, Vec::new(), Vec::new());
+        let user = Account { user, scopes, games, play_time, made, revoked, events: None };
+        self.map.insert(id.clone(), user);
         self.tokens.extend(account.token.map(|token| (token, id.clone())));
         Ok(id)
     }
@@ -218,7 +207,7 @@ impl Accounts {
         self.tokens.get(token)
     }
 
-    /// Whether the account has one of the scopes; an empty list asks for none.
+    /// Returns whether the account has one of the scopes; an empty list asks for none.
     pub(super) fn has_scope(&self, id: &UserId, scopes: &[Scope]) -> bool {
         let has = |scope| self.map.get(id).is_some_and(|account| account.scopes.contains(scope));
         scopes.is_empty() || scopes.iter().any(has)

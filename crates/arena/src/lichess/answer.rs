@@ -19,7 +19,6 @@ const NDJSON: &str = "application/x-ndjson";
 const PGN: &str = "application/x-chess-pgn";
 const TOO_MANY_REQUESTS: &str = "Too many requests. Try again later.";
 
-/// A granted request.
 #[derive(Debug)]
 pub(super) enum Answer {
     NoContent,
@@ -31,7 +30,6 @@ pub(super) enum Answer {
     Stream(Body),
 }
 
-/// A refused request: its status, and the JSON that says why.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,
@@ -45,7 +43,6 @@ impl Answer {
         Answer::Json(message.to_line())
     }
 
-    /// JSON of a type without a wire format of its own.
     pub(super) fn value(value: &impl Serialize) -> Answer {
         Answer::Json(to_json(value))
     }
@@ -73,22 +70,18 @@ impl Refusal {
         Refusal { status, body: Failure::new(why).to_line() }
     }
 
-    /// 400.
     pub(super) fn bad(why: &str) -> Refusal {
         Refusal::new(StatusCode::BAD_REQUEST, why)
     }
 
-    /// 404.
     pub(super) fn missing(why: &str) -> Refusal {
         Refusal::new(StatusCode::NOT_FOUND, why)
     }
 
-    /// 429.
     pub(super) fn too_many(why: &str) -> Refusal {
         Refusal::new(StatusCode::TOO_MANY_REQUESTS, why)
     }
 
-    /// 429 of a rate limit.
     pub(super) fn rate_limited() -> Refusal {
         Refusal::too_many(TOO_MANY_REQUESTS)
     }

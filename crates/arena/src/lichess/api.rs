@@ -18,7 +18,6 @@ use zeitnot_wire::lichess::{Decline, MoveQuery, Scope};
 use super::{
     answer::{Outcome, Refusal},
     call::{Access, Call},
-    config::{Faults, TournamentConfig},
     faults::FaultSwitch,
     game::GameAction,
     server::{LichessServer, ServerHandle},
@@ -27,7 +26,6 @@ use super::{
 const MAX_BODY: usize = 64 * 1024;
 /// The time to read a request and to answer it; streams go on beyond it.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// Items of a list in one request.
 const MAX_TOKENS: usize = 1000;
 const MAX_STATUSES: usize = 100;
 const MAX_IDS: usize = 300;
@@ -56,7 +54,6 @@ fn post(access: Access, job: Job) -> Route {
     routing::post(move |call: Call| call.run(access, job))
 }
 
-/// The whole API.
 pub(super) fn router(server: ServerHandle, faults: FaultSwitch) -> Router {
     let timeout = ServiceBuilder::new()
         .layer(HandleErrorLayer::new(timed_out))
@@ -132,7 +129,6 @@ fn challenges() -> Routes {
         .route("/api/challenge/{id}/cancel", post(CHALLENGE, |s, c| s.cancel(&c.who()?, c.id()?, c.at)))
 }
 
-/// Performs an action in a game.
 fn act(action: fn(&Call) -> Result<GameAction, Refusal>) -> Route {
     routing::post(move |call: Call| call.run(BOT, move |s, c| s.act(&c.who()?, c.id()?, action(c)?, c.at)))
 }
@@ -191,7 +187,6 @@ fn tournaments() -> Routes {
         .route("/team/{id}/join", post(TEAM, |s, c| s.teams.join(&c.who()?, &c.id::<String>()?, &c.form()?)))
 }
 
-/// Routes for the holder of the administrator's token.
 fn administration() -> Routes {
     Router::new()
         .route(
@@ -204,11 +199,8 @@ fn administration() -> Routes {
                 s.new_account(name, c.field("title"), token)
             }),
         )
-        .route(
-            "/api/zeitnot/tournament",
-            post(Access::Admin, |s, c| s.open_tournament(c.json(TournamentConfig::from_json)?)),
-        )
-        .route(FAULTS, post(Access::Admin, |s, c| s.set_faults(c.json(Faults::from_json)?)))
+        .route("/api/zeitnot/tournament", post(Access::Admin, |s, c| s.open_tournament(c.json()?)))
+        .route(FAULTS, post(Access::Admin, |s, c| s.faults.set(c.json()?)))
 }
 
 /// Applies the faults that concern every request but the one that changes them.

@@ -14,7 +14,6 @@ use crate::{
     tournament::{JoinError, Seat, TournamentRegistry},
 };
 
-/// See the module documentation.
 #[derive(Debug)]
 pub(super) struct Bridge {
     pub(super) account: UserId,
@@ -40,7 +39,6 @@ impl Bridge {
         }
     }
 
-    /// Takes the seat and keeps it until it is lost.
     async fn join(&mut self, registry: &TournamentRegistry, server: &ServerHandle, stop: &CancellationToken) {
         let (client, mut outbox) = Client::channel(stop.child_token());
         let seat = match registry.join(self.tournament.as_str(), self.name.clone(), client).await {

@@ -10,6 +10,7 @@ use axum::{
         header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, USER_AGENT},
     },
 };
+use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use zeitnot_rules::Color;
 use zeitnot_wire::lichess::{ChallengeId, Form, GameId, PerfKey, Scope, Token, TournamentId, UserId};
@@ -24,7 +25,6 @@ use super::{
 /// Of a `User-Agent`, by which programs are told apart.
 const MAX_AGENT: usize = 200;
 
-/// Requirement on the caller.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Access {
     Public,
@@ -33,12 +33,10 @@ pub(super) enum Access {
     Admin,
 }
 
-/// See the module documentation.
 pub(super) struct Call {
     server: ServerHandle,
     pub(super) bearer: Bearer,
     who: Option<UserId>,
-    /// When it came.
     pub(super) at: Instant,
     pub(super) agent: String,
     path: Vec<(String, String)>,
@@ -97,13 +95,11 @@ impl Call {
         self.who.clone().ok_or_else(|| Refusal::new(StatusCode::UNAUTHORIZED, "No such token"))
     }
 
-    /// The id in the path.
     pub(super) fn id<T: PathId>(&self) -> Result<T, Refusal> {
         let id = self.path.first().and_then(|(_, id)| T::from_path(id));
         id.ok_or_else(|| Refusal::missing(T::MISSING))
     }
 
-    /// Rest of the path after the id.
     pub(super) fn text(&self) -> Result<&str, Refusal> {
         self.path.get(1).map(|(_, text)| text.as_str()).ok_or_else(|| Refusal::missing("Not found"))
     }
@@ -131,9 +127,8 @@ impl Call {
         F::from_form(&self.query).map_err(|error| Refusal::bad(&error.to_string()))
     }
 
-    /// The JSON in the body.
-    pub(super) fn json<T>(&self, parse: fn(&str) -> Result<T, String>) -> Result<T, Refusal> {
-        parse(&self.body).map_err(|why| Refusal::bad(&why))
+    pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        serde_json::from_str(&self.body).map_err(|error| Refusal::bad(&error.to_string()))
     }
 
     /// A field of the form in the body.
@@ -141,22 +136,18 @@ impl Call {
         find(&self.body, key)
     }
 
-    /// The valid items of the list in the body.
     pub(super) fn items<T: FromStr>(&self, max: usize) -> Vec<T> {
         items(&self.body, max)
     }
 
-    /// The valid items of a list in the query.
     pub(super) fn query_items<T: FromStr>(&self, key: &str, max: usize) -> Vec<T> {
         items(&self.parameter(key).unwrap_or_default(), max)
     }
 
-    /// The wanted length of a list.
     pub(super) fn length(&self, (default, max): (usize, usize)) -> usize {
         self.parse("nb").unwrap_or(default).min(max)
     }
 
-    /// A parameter of the query that is not empty.
     fn parameter(&self, key: &str) -> Option<String> {
         find(&self.query, key).filter(|value| !value.is_empty())
     }
@@ -243,7 +234,6 @@ fn items<T: FromStr>(text: &str, max: usize) -> Vec<T> {
     text.split(',').take(max).filter_map(|item| item.trim().parse().ok()).collect()
 }
 
-/// An id as it stands in a path.
 pub(super) trait PathId: FromStr {
     const MISSING: &str;
 

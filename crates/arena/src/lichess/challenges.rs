@@ -2,8 +2,9 @@
 
 use std::{collections::VecDeque, time::Duration};
 
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
-use zeitnot_rules::{Color, DynGame};
+use zeitnot_rules::Color;
 use zeitnot_wire::{
     Message,
     lichess::{
@@ -20,35 +21,31 @@ use super::{
     terms::Terms,
 };
 
-/// Open challenges of one account.
 const MAX_OPEN: usize = 100;
 /// Answered challenges that can still be shown.
 const MAX_ANSWERED: usize = 500;
 
-/// A challenge that is not answered yet.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Pending {
     pub(super) challenge: Challenge,
     pub(super) from: UserId,
     pub(super) to: UserId,
     pub(super) terms: Terms,
-    pub(super) board: DynGame,
     /// When it expires, unless its challenger keeps it alive.
+    #[serde(skip)]
     pub(super) expires: Option<Instant>,
     /// The stream that keeps it alive.
+    #[serde(skip)]
     pub(super) waiting: Option<Feed>,
 }
 
-/// See the module documentation.
 #[derive(Debug, Default)]
 pub(super) struct Challenges {
     pub(super) map: DirtyMap<ChallengeId, Pending>,
-    /// The latest last.
     answered: VecDeque<Challenge>,
 }
 
 impl Challenges {
-    /// All challenges from or to an account.
     pub(super) fn of(&self, who: &UserId) -> impl Iterator<Item = &Challenge> {
         self.map
             .values()
@@ -197,13 +194,11 @@ pub(super) fn gone() -> Refusal {
     Refusal::missing("No such challenge")
 }
 
-/// The challenge as one of the two sees it.
 fn directed(challenge: &Challenge, who: &UserId) -> Challenge {
     let is_ours = challenge.challenger.as_ref().is_some_and(|user| user.id == *who);
     Challenge { direction: Some(if is_ours { Direction::Out } else { Direction::In }), ..challenge.clone() }
 }
 
-/// The text that the challenger reads.
 fn explain(reason: &DeclineReason) -> &'static str {
     match reason {
         DeclineReason::Generic | DeclineReason::Other(_) => "I'm not accepting challenges at the moment.",

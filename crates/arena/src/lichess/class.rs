@@ -18,21 +18,17 @@ use crate::{
     tag::GameTag,
 };
 
-/// Orders that may wait for a bridge.
 const QUEUE: usize = 64;
 /// Lichess names have at most 30 characters; a guest's may get two more.
 const MAX_GUEST_NAME: usize = 28;
 
-/// An order to the bridge of an account.
 #[derive(Debug)]
 pub(super) enum Order {
     /// The account is online: take its seat, if that is not done yet.
     Join,
-    /// Send this message.
     Send(Request),
 }
 
-/// An account in a class tournament.
 #[derive(Debug)]
 struct Entrant {
     account: UserId,
@@ -41,7 +37,6 @@ struct Entrant {
     pairing: Option<Pairing>,
 }
 
-/// The game that an account was last paired for.
 #[derive(Debug)]
 struct Pairing {
     tag: GameTag,
@@ -65,12 +60,10 @@ impl Entrant {
     }
 }
 
-/// All accounts in class tournaments.
 #[derive(Debug, Default)]
 pub(super) struct Class(Vec<Entrant>);
 
 impl Class {
-    /// Enters an account; returns the orders of its bridge.
     pub(super) fn enter(&mut self, account: UserId, name: String) -> mpsc::Receiver<Order> {
         let (bridge, orders) = mpsc::channel(QUEUE);
         self.0.push(Entrant { account, name, bridge, pairing: None });
@@ -240,7 +233,6 @@ impl Class {
     }
 }
 
-/// The running game of that tag, if the account is its witness.
 fn running<'g>(games: &'g mut Games, account: &UserId, tag: GameTag) -> Option<&'g mut Game> {
     let id = games.running().find(|game| game.is_class_game(tag))?.id;
     games.map.get_mut(&id).filter(|game| game.class.as_ref().is_some_and(|class| class.witness == *account))
@@ -280,7 +272,6 @@ fn guest(name: &str, opponent: &UserId) -> Option<Player> {
     Some(Player { id, name, title: None, rating: None, provisional: false, is_guest: true })
 }
 
-/// The referee's result as Lichess tells it.
 fn end(result: GameResult, cause: Cause) -> End {
     let (status, winner) = match (result, cause) {
         (GameResult::Draw, Cause::Rules(Reason::Stalemate)) => (Status::Stalemate, None),

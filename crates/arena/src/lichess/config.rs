@@ -7,13 +7,10 @@ use zeitnot_rules::TimeControl;
 use zeitnot_wire::lichess::{Scope, Title, Token, TournamentId, UserId, VariantKey};
 
 use super::terms::ClockPolicy;
-use crate::name::Name;
+use crate::{duration::seconds, name::Name};
 
-/// Rating of a new account.
 pub(super) const INITIAL_RATING: i32 = 1500;
-/// The longest wait that can be configured.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
-/// The longest file of a token.
 const MAX_TOKEN_FILE: u64 = 4096;
 
 /// The `[arena.lichess]` table.
@@ -64,10 +61,6 @@ pub struct Config {
     /// Faults on purpose.
     #[serde(default)]
     pub faults: Faults,
-}
-
-fn seconds<const N: u64>() -> Duration {
-    Duration::from_secs(N)
 }
 
 /// One `[[arena.lichess.account]]`.
@@ -153,7 +146,7 @@ pub struct TournamentConfig {
     /// Variant.
     #[serde(default = "standard")]
     pub variant: VariantKey,
-    /// Whether games change ratings.
+    /// Games change ratings.
     #[serde(default)]
     pub rated: bool,
     /// Password to join.
@@ -162,10 +155,10 @@ pub struct TournamentConfig {
     /// Team whose members alone can join.
     #[serde(default)]
     pub team: Option<String>,
-    /// Whether players may give up half of their time for an extra point.
+    /// Players may give up half of their time for an extra point.
     #[serde(default)]
     pub berserk: bool,
-    /// Whether bots can join.
+    /// Bots can join.
     #[serde(default = "yes")]
     pub bots_allowed: bool,
 }
@@ -190,10 +183,6 @@ impl TournamentConfig {
         } else {
             Ok(())
         }
-    }
-
-    pub(super) fn from_json(json: &str) -> Result<TournamentConfig, String> {
-        serde_json::from_str(json).map_err(|error| error.to_string())
     }
 }
 
@@ -281,19 +270,13 @@ pub enum Silence {
 }
 
 impl Faults {
-    fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         let waits =
             [("delay", self.delay), ("silence_after", self.silence_after), ("silence_for", self.silence_for)];
         match waits.iter().find(|(_, wait)| *wait > MAX_WAIT) {
             Some((key, _)) => Err(format!("lichess: faults.{key} is longer than a day")),
             None => Ok(()),
         }
-    }
-
-    pub(super) fn from_json(json: &str) -> Result<Faults, String> {
-        let faults: Faults = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        faults.check()?;
-        Ok(faults)
     }
 }
 
@@ -315,46 +298,42 @@ impl Config {
         if self.faults.on_demand && self.admin_token.is_none() {
             return Err("lichess: faults.on_demand is for the administrator: set admin_token".into());
         }
-        let mut names = BTreeSet::new();
-        for account in &self.account {
-            let id: UserId = account.name.parse().map_err(|error| format!("lichess: {error}"))?;
-            if !names.insert(id) {
-                return Err(format!("lichess: two accounts have the name '{}'", account.name));
-            }
+        let names: Result<Vec<UserId>, _> = self.account.iter().map(|account| account.name.parse()).collect();
+        let names = names.map_err(|error| format!("lichess: {error}"))?;
+        if let Some(at) = repeated(&names) {
+            return Err(format!("lichess: two accounts have the name '{}'", self.account[at].name));
         }
-        let mut teams = BTreeSet::new();
-        for TeamConfig { id, .. } in &self.team {
-            let is_clean = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-            if !(1..=50).contains(&id.len()) || !id.bytes().all(is_clean) {
-                return Err(format!(
-                    "lichess: a team's id is lower-case letters, digits and '-', not '{id}'"
-                ));
-            } else if !teams.insert(id) {
-                return Err(format!("lichess: two teams have the id '{id}'"));
-            }
+        let is_clean = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+        let is_id = |id: &str| (1..=50).contains(&id.len()) && id.bytes().all(is_clean);
+        if let Some(TeamConfig { id, .. }) = self.team.iter().find(|team| !is_id(&team.id)) {
+            return Err(format!("lichess: a team's id is lower-case letters, digits and '-', not '{id}'"));
         }
-        let mut ids = BTreeSet::new();
-        for TournamentConfig { name, id, team, .. } in &self.tournament {
-            if let Some(team) = team.as_ref().filter(|team| !teams.contains(team)) {
+        if let Some(at) = repeated(self.team.iter().map(|team| &team.id)) {
+            return Err(format!("lichess: two teams have the id '{}'", self.team[at].id));
+        }
+        for TournamentConfig { name, team, .. } in &self.tournament {
+            if let Some(team) = team.as_ref().filter(|id| self.team.iter().all(|team| team.id != **id)) {
                 return Err(format!("lichess: tournament '{name}': there is no team '{team}'"));
-            } else if id.is_some_and(|id| !ids.insert(id)) {
-                return Err(format!("lichess: tournament '{name}' has the id of another"));
             }
         }
-        let mut tokens: BTreeSet<&Token> = self.admin_token.iter().collect();
-        match self
-            .account
-            .iter()
-            .filter_map(|account| account.token.as_ref())
-            .all(|token| tokens.insert(token))
-        {
-            true => Ok(()),
-            false => Err("lichess: two accounts have the same token".into()),
+        let ids = self.tournament.iter().filter_map(|tournament| tournament.id);
+        if repeated(ids).is_some() {
+            return Err("lichess: two tournaments have the same id".into());
+        }
+        let tokens = self.account.iter().filter_map(|account| account.token.as_ref());
+        match repeated(tokens.chain(&self.admin_token)) {
+            Some(_) => Err("lichess: two accounts have the same token".into()),
+            None => Ok(()),
         }
     }
 
-    /// Reads the tokens that are in files of their own.
     pub(super) fn load_tokens(&mut self) -> Result<(), String> {
         self.account.iter_mut().try_for_each(AccountConfig::load_token)
     }
+}
+
+/// Returns the place of an item that is there before, too.
+fn repeated<T: Ord>(items: impl IntoIterator<Item = T>) -> Option<usize> {
+    let mut seen = BTreeSet::new();
+    items.into_iter().position(|item| !seen.insert(item))
 }

@@ -57,7 +57,6 @@ impl<K: Ord + Clone, V> DirtyMap<K, V> {
         })
     }
 
-    /// Marks every entry clean.
     pub(super) fn mark_clean(&mut self) {
         self.dirty.clear();
     }

@@ -16,7 +16,6 @@ use super::{
     config::{Faults, Silence},
 };
 
-/// The faults in force, shared by all connections.
 #[derive(Clone, Debug)]
 pub(super) struct FaultSwitch(Arc<Shared>);
 
@@ -43,7 +42,6 @@ impl Count {
     }
 }
 
-/// The kinds of streams.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum StreamKind {
     Events,
@@ -71,6 +69,7 @@ impl FaultSwitch {
 
     /// Replaces the faults, if the configuration allows it.
     pub(super) fn set(&self, faults: Faults) -> Outcome {
+        faults.check().map_err(|why| Refusal::bad(&why))?;
         if !self.now().on_demand {
             return Err(Refusal::missing("Not found"));
         }
@@ -80,13 +79,11 @@ impl FaultSwitch {
         Ok(Answer::done())
     }
 
-    /// The faults of a stream that is being opened.
     pub(super) fn stream(&self, kind: StreamKind) -> StreamFaults {
         StreamFaults { kind, opened: Instant::now(), active: self.0.active.subscribe(), lines: 0 }
     }
 }
 
-/// The faults of one stream.
 #[derive(Debug)]
 pub(super) struct StreamFaults {
     kind: StreamKind,
@@ -96,7 +93,7 @@ pub(super) struct StreamFaults {
 }
 
 impl StreamFaults {
-    /// Whether the stream is silent now, and when that changes, if it does.
+    /// Returns whether the stream is silent now, and when that changes, if it does.
     pub(super) fn silence(&self, now: Instant) -> (bool, Option<Instant>) {
         let Active { faults, since } = self.active.borrow().clone();
         let is_meant = match faults.silence {
@@ -117,7 +114,6 @@ impl StreamFaults {
         }
     }
 
-    /// Waits until the faults are replaced.
     pub(super) async fn changed(&mut self) {
         if self.active.changed().await.is_err() {
             std::future::pending().await

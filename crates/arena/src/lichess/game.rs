@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
 use tokio::time::Instant;
 use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText, Reason};
 use zeitnot_wire::{
@@ -15,6 +14,7 @@ use zeitnot_wire::{
 };
 
 use super::{
+    accounts::unix_now,
     presence::Presence,
     streams::{Lines, feed},
     terms::Terms,
@@ -33,7 +33,6 @@ const MAX_CHAT_LINES: usize = 200;
 /// The time shown in games without a clock.
 const NO_CLOCK: Duration = Duration::from_millis(i32::MAX as u64);
 
-/// A player of one game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Player {
     pub(super) id: UserId,
@@ -45,7 +44,6 @@ pub(super) struct Player {
     pub(super) is_guest: bool,
 }
 
-/// The configured waiting times.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct GameTimeouts {
     pub(super) first_move: Duration,
@@ -53,7 +51,6 @@ pub(super) struct GameTimeouts {
     pub(super) claim_after: Duration,
 }
 
-/// An action of a player.
 #[derive(Debug)]
 pub(super) enum GameAction {
     Move { text: String, offers_draw: bool },
@@ -67,14 +64,12 @@ pub(super) enum GameAction {
     Berserk,
 }
 
-/// The end of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct End {
     pub(super) status: Status,
     pub(super) winner: Option<Color>,
 }
 
-/// The tournament that a game belongs to.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct TournamentGame {
     pub(super) id: TournamentId,
@@ -84,7 +79,6 @@ pub(super) struct TournamentGame {
 /// A game that a class tournament referees.
 #[derive(Clone, Debug)]
 pub(super) struct ClassGame {
-    /// Its name there.
     pub(super) tag: GameTag,
     /// The account whose messages are applied; those of the other one only repeat them.
     pub(super) witness: UserId,
@@ -92,14 +86,14 @@ pub(super) struct ClassGame {
     pub(super) passed_on: Option<usize>,
 }
 
-/// See the module documentation.
 #[derive(Debug)]
 pub(super) struct Game {
     pub(super) id: GameId,
     pub(super) terms: Terms,
     pub(super) players: ByColor<Player>,
-    pub(super) created: OffsetDateTime,
-    pub(super) last_move: OffsetDateTime,
+    /// Time since 1970, as is that of the last move.
+    pub(super) created: Duration,
+    pub(super) last_move: Duration,
     pub(super) referee: Referee<DynGame>,
     pub(super) chat: Vec<ChatLine>,
     pub(super) end: Option<End>,
@@ -131,8 +125,8 @@ impl Game {
             referee: Referee::new(board, ByColor::both(terms.allowance()), rules(&terms, timeouts), now),
             terms,
             players,
-            created: OffsetDateTime::now_utc(),
-            last_move: OffsetDateTime::now_utc(),
+            created: unix_now(),
+            last_move: unix_now(),
             chat: Vec::new(),
             end: None,
             rating_diffs: None,
@@ -153,11 +147,11 @@ impl Game {
     }
 
     pub(super) fn board(&self) -> &DynGame {
-        self.referee.board()
+        &self.referee.board
     }
 
     pub(super) fn has_moved(&self, color: Color) -> bool {
-        self.referee.plies().len() > color as usize
+        self.referee.plies.len() > color as usize
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -173,13 +167,10 @@ impl Game {
     }
 
     fn has_begun(&self) -> bool {
-        self.referee.plies().len() >= BEGUN
+        self.referee.plies.len() >= BEGUN
     }
 
-    /// Applies a player's action.
-    ///
-    /// # Errors
-    /// The server's text of why it is refused.
+    /// Applies a player's action; the error is the server's text.
     pub(super) fn act(&mut self, color: Color, action: GameAction, now: Instant) -> Result<(), String> {
         self.check_time(now);
         match action {
@@ -214,7 +205,7 @@ impl Game {
         }
         self.resume_clock(color, now);
         self.referee.play(color, text, now, None).map_err(|_| invalid_move(text))?;
-        self.last_move = OffsetDateTime::now_utc();
+        self.last_move = unix_now();
         if offers_draw {
             self.referee.draw(color, true, now);
         }
@@ -232,7 +223,7 @@ impl Game {
 
     /// Takes over an end that the referee has stated, or tells the state.
     fn settle(&mut self, now: Instant) {
-        match self.referee.ending() {
+        match self.referee.ending {
             Some(Ending { result, cause }) => {
                 let winner = match result {
                     Some(GameResult::Won(winner)) => Some(winner),
@@ -274,7 +265,7 @@ impl Game {
         if !is_possible || self.has_moved(color) || self.berserked[color] {
             return refuse("This game is not berserkable");
         }
-        self.referee.clock_mut().berserk(color);
+        self.referee.clock.berserk(color);
         self.berserked[color] = true;
         self.tell_state(now);
         Ok(())
@@ -322,7 +313,7 @@ impl Game {
 
     fn ensure_clock(&mut self, now: Instant) {
         let is_due = self.has_begun() || self.terms.time.clock().is_none();
-        if is_due && !self.is_over() && !self.referee.clock().is_running() {
+        if is_due && !self.is_over() && !self.referee.clock.is_running() {
             self.referee.await_move(now);
         }
     }
@@ -370,7 +361,7 @@ impl Game {
 
     pub(super) fn set_clocks(&mut self, left: ByColor<Duration>, now: Instant) {
         let color = self.referee.turn();
-        let clock = self.referee.clock_mut();
+        let clock = &mut self.referee.clock;
         clock.set(left);
         clock.start(color, now);
     }
@@ -378,7 +369,7 @@ impl Game {
     /// Checks a move that is passed on to the tournament's referee.
     pub(super) fn pass_on(&mut self, color: Color, text: &str) -> Result<MoveText, String> {
         let mv = self.read_move(color, text);
-        let ply = self.referee.plies().len();
+        let ply = self.referee.plies.len();
         match &mut self.class {
             Some(class) if class.passed_on != Some(ply) => {
                 class.passed_on = mv.is_ok().then_some(ply).or(class.passed_on);
@@ -440,7 +431,6 @@ impl Game {
             TimeControl::Correspondence { days } => Some(days),
             _ => None,
         };
-        let created = self.created.unix_timestamp_nanos() / 1_000_000;
         GameFull {
             id: self.id,
             variant: self.terms.variant.clone().into(),
@@ -449,7 +439,7 @@ impl Game {
             speed: Some(self.terms.time.speed()),
             perf: Some(self.terms.perf_name()),
             rated: self.terms.rated,
-            created_at: u64::try_from(created).ok().map(Duration::from_millis),
+            created_at: Some(self.created),
             white,
             black,
             initial_fen: self.terms.fen.clone().unwrap_or_else(|| "startpos".into()),
@@ -459,11 +449,11 @@ impl Game {
     }
 
     fn state(&self, now: Instant) -> GameState {
-        let clock = self.referee.clock();
+        let clock = &self.referee.clock;
         let has_deadline = !self.has_begun() && !self.is_over() && self.class.is_none();
         let deadline = self.referee.timeout().filter(|_| has_deadline && self.terms.time.clock().is_some());
         let expiration = deadline.map(|at| Expiration {
-            idle: now.saturating_duration_since(self.referee.asked()),
+            idle: now.saturating_duration_since(self.referee.asked),
             left: at.saturating_duration_since(now),
         });
         let left = |color| clock.left(color, now).unwrap_or(NO_CLOCK);

@@ -18,6 +18,7 @@ use super::{
     game::{Game, GameTimeouts, Player},
     records::{RecordFilter, RecordStyle, record},
     saved::Restored,
+    storage::{self, Change},
     terms::Terms,
 };
 
@@ -26,7 +27,6 @@ const MAX_GAMES: usize = 20_000;
 /// Finished games that can still be asked for.
 const MAX_FINISHED: usize = 1000;
 
-/// See the module documentation.
 #[derive(Debug)]
 pub(super) struct Games {
     pub(super) map: DirtyMap<GameId, Game>,
@@ -34,11 +34,9 @@ pub(super) struct Games {
     finished: VecDeque<GameId>,
     timeouts: GameTimeouts,
     site: SocketAddr,
-    /// Records to be written.
-    records: Vec<String>,
+    records: Vec<Change>,
 }
 
-/// A finished tournament game.
 #[derive(Debug)]
 pub(super) struct TournamentResult {
     pub(super) tournament: TournamentId,
@@ -79,7 +77,7 @@ impl Games {
         self.running().filter_map(move |game| Some((game, game.color_of(who)?)))
     }
 
-    /// Whether one of the account's streams is open.
+    /// Returns whether one of the account's streams is open.
     pub(super) fn is_online(&self, accounts: &Accounts, who: &UserId) -> bool {
         let is_listening = accounts.map.get(who).is_some_and(|account| account.is_listening());
         is_listening || self.running().any(|game| game.is_watched_by(who))
@@ -110,8 +108,7 @@ impl Games {
 
     /// The running games that an event stream begins with.
     pub(super) fn start_events(&self, who: &UserId, now: Instant) -> impl Iterator<Item = Event> {
-        self.running_of(who)
-            .map(move |(game, color)| Event::GameStart { game: Box::new(event(game, color, now)) })
+        self.running_of(who).map(move |(game, color)| start_event(game, color, now))
     }
 
     /// A game and the side that the account plays in it.
@@ -172,7 +169,6 @@ impl Games {
         }
     }
 
-    /// Creates a game that nobody knows of yet.
     pub(super) fn create(
         &self,
         id: GameId,
@@ -184,7 +180,6 @@ impl Games {
         Game::new(id, terms, board, players, self.timeouts, now)
     }
 
-    /// Begins a game, and tells both players.
     pub(super) fn begin(&mut self, game: Game, accounts: &Accounts, now: Instant) {
         let [white, black] = &game.players.0;
         tracing::info!("Lichess: game {}: {} – {}", game.id, white.name, black.name);
@@ -213,14 +208,14 @@ impl Games {
     ) -> Option<TournamentResult> {
         let game = self.map.get_mut(&id)?;
         let (status, winner, plies) =
-            (game.end.as_ref()?.status.clone(), game.winner(), game.referee.plies().len());
+            (game.end.as_ref()?.status.clone(), game.winner(), game.referee.plies.len());
         let [white, black] = &game.players.0;
         tracing::info!("Lichess: game {id}: {} – {}: {status} ({plies} plies)", white.name, black.name);
         let ids = ByColor([white.id.clone(), black.id.clone()]);
         let counts = status != Status::Aborted;
         let is_rated = game.terms.rated && counts;
         game.rating_diffs = is_rated.then(|| accounts.rate(&ids, &game.terms.perf(), winner));
-        let took = (game.last_move - game.created).unsigned_abs();
+        let took = game.last_move.saturating_sub(game.created);
         for color in Color::BOTH.into_iter().filter(|color| !game.players[*color].is_guest) {
             if let Some(account) = accounts.map.get_mut(&ids[color]) {
                 if counts {
@@ -230,7 +225,7 @@ impl Games {
             }
         }
         if plies > 0 && game.class.is_none() {
-            self.records.push(record(game, &RecordStyle::default(), self.site));
+            self.records.push(storage::record(id, record(game, &RecordStyle::default(), self.site)));
         }
         let result = game.tournament.filter(|_| counts).map(|tournament| TournamentResult {
             tournament: tournament.id,
@@ -249,12 +244,10 @@ impl Games {
         result
     }
 
-    /// Takes the records that are to be written.
-    pub(super) fn take_records(&mut self) -> Vec<String> {
+    pub(super) fn take_records(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.records)
     }
 
-    /// Ends all streams.
     pub(super) fn close_streams(&mut self) {
         self.map.values_mut_clean().for_each(Game::close_streams);
     }
@@ -264,7 +257,8 @@ impl Games {
         for game in self.map.values_mut_clean().filter(|game| !game.is_over()) {
             game.finish(Status::UnknownFinish, None, now);
             if game.class.is_none() {
-                self.records.push(record(game, &RecordStyle::default(), self.site));
+                let text = record(game, &RecordStyle::default(), self.site);
+                self.records.push(storage::record(game.id, text));
             }
         }
     }
@@ -284,7 +278,6 @@ pub(super) fn player(accounts: &Accounts, id: &UserId, terms: &Terms) -> Option<
     })
 }
 
-/// The event that tells a player of a game's begin.
 pub(super) fn start_event(game: &Game, color: Color, now: Instant) -> Event {
     Event::GameStart { game: Box::new(event(game, color, now)) }
 }
@@ -316,7 +309,7 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
             ai: None,
         },
         is_my_turn: !game.is_over() && game.referee.turn() == color,
-        seconds_left: game.referee.clock().left(color, now),
+        seconds_left: game.referee.clock.left(color, now),
         winner: game.winner(),
         rating_diff: game.rating_diffs.map(|diffs| diffs[color]),
         tournament_id: game.tournament.map(|tournament| tournament.id),

@@ -16,7 +16,6 @@ use tower::Service;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 /// Time that the last answers may take at a stop.
 const LINGER: Duration = Duration::from_millis(500);
-/// Space for the line and the headers of a request.
 const MAX_HEADERS: usize = 64 * 1024;
 
 /// Serves one connection to its end, or to `stop`. It runs one request at a time, so that the limit of connections is

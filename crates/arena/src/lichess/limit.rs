@@ -15,7 +15,6 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 /// Tournaments joined in ten minutes.
 const JOINS: u32 = 30;
 
-/// A limited kind of request.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Limited {
     EventStream,

@@ -18,11 +18,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_wire::lichess::UserId;
 
 use crate::{
-    error::ArenaError,
-    name::Name,
-    port::Port,
-    store::{Kind, Store, StoreActor},
-    tournament::TournamentRegistry,
+    error::ArenaError, jobs, name::Name, port::Port, store::GameFile, tournament::TournamentRegistry,
 };
 
 mod accounts;
@@ -62,7 +58,6 @@ use storage::StorageActor;
 /// The answer to connections beyond the limit.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-/// The server with its port and files.
 #[derive(Debug)]
 pub(super) struct Lichess {
     pub(super) port: Port,
@@ -71,15 +66,11 @@ pub(super) struct Lichess {
     actor: ServerActor,
     faults: FaultSwitch,
     bridges: Vec<Bridge>,
-    store: StoreActor,
-    storage: Option<StorageActor>,
+    storage: StorageActor,
 }
 
 impl Lichess {
     /// Takes the port, reads tokens and state, and creates the file for the games.
-    ///
-    /// # Errors
-    /// [`ArenaError`], which says what to change.
     pub(super) async fn bind(
         mut config: Config,
         games: &Path,
@@ -98,35 +89,29 @@ impl Lichess {
                 entrants.push((id, name, class));
             }
         }
-        let (store, writer) = Store::open(games, "lichess", Kind::Pgn, OffsetDateTime::now_utc())?;
-        let (mut changes, mut storage, mut restored) = (None, None, None);
-        if let Some(path) = &config.state {
-            let (sender, actor, rows) = storage::open(path)?;
-            (changes, storage) = (Some(sender), Some(actor));
-            restored = Some(Restored::parse(rows, path)?);
-        }
+        let file = GameFile::create(games, "lichess", "pgn", OffsetDateTime::now_utc())?;
+        let (changes, storage, rows) = storage::open(config.state.as_deref(), file)?;
+        let restored = config.state.as_deref().map(|path| Restored::parse(rows, path)).transpose()?;
         let faults = FaultSwitch::new(config.faults.clone());
+        let has_state = config.state.is_some();
         let mut server = LichessServer::new(config, accounts, restored, faults.clone());
         let bridge = |(account, name, tournament): (UserId, Name, Name)| {
             let orders = server.class.enter(account.clone(), name.to_string());
             Bridge { account, name, tournament, orders, game: None }
         };
         let bridges = entrants.into_iter().map(bridge).collect();
-        let (handle, actor) = ServerActor::channel(server, store, changes);
-        Ok(Lichess { port, max_connections, handle, actor, faults, bridges, store: writer, storage })
+        let (handle, jobs) = jobs::channel();
+        let actor = ServerActor { server, jobs, changes, has_state };
+        Ok(Lichess { port, max_connections, handle, actor, faults, bridges, storage })
     }
 
-    /// Serves until `stop`. When it returns, no task is left.
     pub(super) async fn run(self, registry: TournamentRegistry, stop: CancellationToken) {
         let tracker = TaskTracker::new();
         for bridge in self.bridges {
             tracker.spawn(bridge.run(registry.clone(), self.handle.clone(), stop.clone()));
         }
-        let (store, storage) = (self.store, self.storage);
-        let writers = [
-            spawn_blocking(move || drop(store.run())),
-            spawn_blocking(move || storage.into_iter().for_each(StorageActor::run)),
-        ];
+        let storage = self.storage;
+        let storage = spawn_blocking(move || storage.run());
         let actor = tokio::spawn(self.actor.run(stop.clone()));
         let router = api::router(self.handle, self.faults);
         let permits = Arc::new(Semaphore::new(self.max_connections.min(Semaphore::MAX_PERMITS)));
@@ -145,8 +130,8 @@ impl Lichess {
         drop((self.port, router));
         tracker.close();
         tracker.wait().await;
-        // The writers end with the server's task.
-        for task in [actor].into_iter().chain(writers) {
+        // The writer ends with the server's task.
+        for task in [actor, storage] {
             if task.await.is_err() {
                 tracing::error!("a task of the Lichess API has failed; please report it");
             }

@@ -14,17 +14,15 @@ use super::streams::Feed;
 /// Streams of one side, of different programs.
 const MAX_STREAMS: usize = 4;
 
-/// See the module documentation.
 #[derive(Debug)]
 pub(super) struct Presence(ByColor<Side>);
 
-/// One player.
 #[derive(Debug)]
 struct Side {
     /// Streams by the `User-Agent` that reads them.
     readers: Vec<(String, Feed)>,
     away_since: Option<Instant>,
-    /// The time until a claim that the opponent was last told.
+    /// Time until a claim, as last sent to the opponent.
     told: Option<Duration>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::{
@@ -16,7 +16,6 @@ use crate::referee::Ply;
 /// Plies of a running game that are left out of its record.
 const HIDDEN_PLIES: usize = 3;
 
-/// The parts of a record.
 #[derive(Clone, Debug)]
 pub(super) struct RecordStyle {
     pub(super) json: bool,
@@ -41,11 +40,10 @@ impl Default for RecordStyle {
     }
 }
 
-/// A selection of an account's games.
 #[derive(Clone, Debug)]
 pub(super) struct RecordFilter {
-    pub(super) since: Option<i128>,
-    pub(super) until: Option<i128>,
+    pub(super) since: Option<u128>,
+    pub(super) until: Option<u128>,
     pub(super) max: usize,
     pub(super) versus: Option<UserId>,
     pub(super) rated: Option<bool>,
@@ -59,7 +57,7 @@ pub(super) struct RecordFilter {
 impl RecordFilter {
     pub(super) fn matches(&self, game: &Game, who: &UserId) -> bool {
         let Some(color) = game.color_of(who) else { return false };
-        let created = millis(game.created);
+        let created = game.created.as_millis();
         let is_wanted = match game.status() {
             Status::Started => self.ongoing,
             Status::Aborted => false,
@@ -75,10 +73,6 @@ impl RecordFilter {
     }
 }
 
-fn millis(at: OffsetDateTime) -> i128 {
-    at.unix_timestamp_nanos() / 1_000_000
-}
-
 /// The record of a game played on the server at `site`; in JSON a line.
 pub(super) fn record(game: &Game, style: &RecordStyle, site: SocketAddr) -> String {
     match style.json {
@@ -88,16 +82,29 @@ pub(super) fn record(game: &Game, style: &RecordStyle, site: SocketAddr) -> Stri
 }
 
 fn shown_plies(game: &Game) -> &[Ply] {
-    let plies = game.referee.plies();
+    let plies = &game.referee.plies;
     let hidden = if game.is_over() { 0 } else { HIDDEN_PLIES };
     &plies[..plies.len().saturating_sub(hidden)]
 }
 
 fn as_json(game: &Game, style: &RecordStyle, site: SocketAddr) -> Value {
     let terms = &game.terms;
-    let date = |at| json!(u64::try_from(millis(at)).unwrap_or_default());
+    let date = |at: Duration| json!(u64::try_from(at.as_millis()).unwrap_or_default());
     let player = |color: Color| player(&game.players[color], game.rating_diffs.map(|diffs| diffs[color]));
-    let mut record = json!({
+    let clock = terms.time.clock().map(|clock| {
+        let (initial, increment) = (clock.initial.as_secs(), clock.increment.as_secs());
+        json!({ "initial": initial, "increment": increment, "totalTime": initial + 40 * increment })
+    });
+    let days = match terms.time {
+        TimeControl::Correspondence { days } => Some(days),
+        _ => None,
+    };
+    let plies = shown_plies(game);
+    let moves = || plies.iter().map(|ply| ply.san.as_str()).collect::<Vec<_>>().join(" ");
+    let clocks =
+        || -> Vec<u128> { plies.iter().filter_map(|ply| Some(ply.left?.as_millis() / 10)).collect() };
+    let has_clocks = style.clocks && terms.time != TimeControl::Unlimited;
+    without_nulls(json!({
         "id": game.id,
         "rated": terms.rated,
         "variant": terms.variant,
@@ -108,49 +115,28 @@ fn as_json(game: &Game, style: &RecordStyle, site: SocketAddr) -> Value {
         "status": game.status(),
         "source": terms.source,
         "players": { "white": player(Color::White), "black": player(Color::Black) },
-    });
-    if let Some(fen) = &terms.fen {
-        record["initialFen"] = json!(fen);
-    }
-    if let Some(winner) = game.winner() {
-        record["winner"] = json!(winner);
-    }
-    match &terms.time {
-        TimeControl::Clock(clock) => {
-            let (initial, increment) = (clock.initial.as_secs(), clock.increment.as_secs());
-            let total = initial + 40 * increment;
-            record["clock"] = json!({ "initial": initial, "increment": increment, "totalTime": total });
-        }
-        TimeControl::Correspondence { days } => record["daysPerTurn"] = json!(days),
-        _ => {}
-    }
-    let plies = shown_plies(game);
-    if style.moves {
-        record["moves"] = json!(plies.iter().map(|ply| ply.san.as_str()).collect::<Vec<_>>().join(" "));
-    }
-    if style.clocks && game.terms.time != TimeControl::Unlimited {
-        let centis = |left: Duration| u64::try_from(left.as_millis() / 10).unwrap_or_default();
-        record["clocks"] = plies.iter().filter_map(|ply| ply.left).map(centis).collect();
-    }
-    if style.last_fen && game.is_over() {
-        record["lastFen"] = json!(game.board().now());
-    }
-    if style.pgn_in_json {
-        record["pgn"] = json!(as_pgn(game, style, site));
-    }
-    record
+        "initialFen": terms.fen,
+        "winner": game.winner(),
+        "clock": clock,
+        "daysPerTurn": days,
+        "moves": style.moves.then(moves),
+        "clocks": has_clocks.then(clocks),
+        "lastFen": (style.last_fen && game.is_over()).then(|| game.board().now()),
+        "pgn": style.pgn_in_json.then(|| as_pgn(game, style, site)),
+    }))
 }
 
 fn player(player: &Player, diff: Option<i32>) -> Value {
-    let mut user = json!({ "id": player.id, "name": player.name });
-    if let Some(title) = &player.title {
-        user["title"] = json!(title);
-    }
-    let mut fields = Map::from_iter([("user".to_owned(), user)]);
-    fields.extend(player.rating.map(|rating| ("rating".to_owned(), json!(rating))));
-    fields.extend(diff.map(|diff| ("ratingDiff".to_owned(), json!(diff))));
-    fields.extend(player.provisional.then(|| ("provisional".to_owned(), json!(true))));
-    Value::Object(fields)
+    let Player { id, name, title, rating, provisional, .. } = player;
+    let user = without_nulls(json!({ "id": id, "name": name, "title": title }));
+    let provisional = provisional.then_some(true);
+    without_nulls(json!({ "user": user, "rating": rating, "ratingDiff": diff, "provisional": provisional }))
+}
+
+/// Drops the fields of an object that are not there.
+fn without_nulls(mut object: Value) -> Value {
+    object.as_object_mut().into_iter().for_each(|fields| fields.retain(|_, value| !value.is_null()));
+    object
 }
 
 fn as_pgn(game: &Game, style: &RecordStyle, site: SocketAddr) -> String {
@@ -172,7 +158,8 @@ fn result(game: &Game) -> &'static str {
 }
 
 fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {
-    let (date, time) = (pgn::date(game.created), pgn::time(game.created));
+    let created = OffsetDateTime::UNIX_EPOCH + game.created;
+    let (date, time) = (pgn::date(created), pgn::time(created));
     let rated = if game.terms.rated { "Rated" } else { "Casual" };
     let [white, black] = &game.players.0;
     let rating = |player: &Player| player.rating.map_or_else(|| "?".to_owned(), |rating| rating.to_string());

@@ -8,7 +8,6 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use tokio::{
     select,
-    sync::{mpsc, oneshot},
     time::{Instant, MissedTickBehavior, interval},
 };
 use tokio_util::sync::CancellationToken;
@@ -26,7 +25,7 @@ use super::{
     answer::{Answer, Outcome, Refusal, to_json},
     challenges::{Challenges, Pending, gone},
     class::Class,
-    config::{AccountConfig, Config, Faults, TournamentConfig},
+    config::{AccountConfig, Config, TournamentConfig},
     faults::{FaultSwitch, StreamKind},
     game::GameAction,
     games::{Games, player},
@@ -39,18 +38,15 @@ use super::{
     tournaments::Tournaments,
 };
 use crate::{
+    jobs::{Handle, Jobs},
     message::{Notice, Request},
-    store::Store,
 };
 
-/// Requests that may wait.
-const QUEUE: usize = 256;
 /// Interval of checks for what time alone does.
 const SWEEP: Duration = Duration::from_millis(50);
 /// Cost of a challenge to a person; to a bot it is 1.
 const PERSON_COST: usize = 5;
 
-/// The caller of a request.
 #[derive(Debug)]
 pub(super) enum Bearer {
     Missing,
@@ -59,32 +55,12 @@ pub(super) enum Bearer {
     Token(Token),
 }
 
-type Job = Box<dyn FnOnce(&mut LichessServer) + Send>;
+pub(super) type ServerHandle = Handle<LichessServer>;
 
-/// Sends requests to the server's task.
-#[derive(Clone, Debug)]
-pub(super) struct ServerHandle {
-    requests: mpsc::Sender<Job>,
-}
-
-impl ServerHandle {
-    /// Runs a job; `None` if the server has stopped.
-    pub(super) async fn call<T: Send + 'static>(
-        &self,
-        job: impl FnOnce(&mut LichessServer) -> T + Send + 'static,
-    ) -> Option<T> {
-        let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |server| drop(reply.send(job(server))));
-        self.requests.send(job).await.ok()?;
-        answer.await.ok()
-    }
-}
-
-/// See the module documentation.
 #[derive(Debug)]
 pub(super) struct LichessServer {
     config: Config,
-    faults: FaultSwitch,
+    pub(super) faults: FaultSwitch,
     limits: RateLimits,
     pub(super) accounts: Accounts,
     pub(super) challenges: Challenges,
@@ -94,26 +70,16 @@ pub(super) struct LichessServer {
     pub(super) class: Class,
 }
 
-/// The task of the server.
 #[derive(Debug)]
 pub(super) struct ServerActor {
     pub(super) server: LichessServer,
-    requests: mpsc::Receiver<Job>,
-    store: Store,
-    /// Where changes are saved, if they are.
-    changes: Option<Changes>,
+    pub(super) jobs: Jobs<LichessServer>,
+    pub(super) changes: Changes,
+    /// The state is kept, and not only the records of games.
+    pub(super) has_state: bool,
 }
 
 impl ServerActor {
-    pub(super) fn channel(
-        server: LichessServer,
-        store: Store,
-        changes: Option<Changes>,
-    ) -> (ServerHandle, ServerActor) {
-        let (tx, requests) = mpsc::channel(QUEUE);
-        (ServerHandle { requests: tx }, ServerActor { server, requests, store, changes })
-    }
-
     /// Serves until `stop`. All streams end with it.
     pub(super) async fn run(mut self, stop: CancellationToken) {
         let mut sweep = interval(SWEEP);
@@ -123,39 +89,24 @@ impl ServerActor {
                 // Moves that have arrived are played before a flag falls.
                 biased;
                 () = stop.cancelled() => break,
-                Some(job) = self.requests.recv() => job(&mut self.server),
+                Some(job) = self.jobs.recv() => job(&mut self.server),
                 _ = sweep.tick() => self.server.sweep(Instant::now()),
             }
-            self.write_records().await;
-            self.save();
+            // While the file's thread is busy, the changes add up.
+            if let Ok(permit) = self.changes.try_reserve() {
+                let changed = self.server.changes(self.has_state, Instant::now());
+                if !changed.is_empty() {
+                    permit.send(changed);
+                }
+            }
         }
         let now = Instant::now();
         self.server.games.close_streams();
-        match self.changes.take() {
-            // An error means that the file's thread has failed, which it has logged.
-            Some(changes) => drop(changes.send(self.server.changes(now)).await),
-            None => {
-                self.server.games.break_off(now);
-                self.write_records().await;
-            }
+        if !self.has_state {
+            self.server.games.break_off(now);
         }
-    }
-
-    async fn write_records(&mut self) {
-        for record in self.server.games.take_records() {
-            self.store.write(record).await;
-        }
-    }
-
-    /// Hands the changes to the file's thread. While that is busy, they add up.
-    fn save(&mut self) {
-        let Some(changes) = &self.changes else { return self.server.mark_clean() };
-        if let Ok(permit) = changes.try_reserve() {
-            let changed = self.server.changes(Instant::now());
-            if !changed.is_empty() {
-                permit.send(changed);
-            }
-        }
+        // An error means that the file's thread has failed, which it has logged.
+        let _ = self.changes.send(self.server.changes(self.has_state, now)).await;
     }
 }
 
@@ -195,17 +146,13 @@ impl LichessServer {
         server
     }
 
-    fn changes(&mut self, now: Instant) -> Vec<Change> {
-        changes(&mut self.accounts.map, &mut self.challenges.map, &mut self.games.map, now)
+    /// Returns what is to be written: the records of games that are over and, with a state, the rows that changed.
+    fn changes(&mut self, has_state: bool, now: Instant) -> Vec<Change> {
+        let LichessServer { accounts, challenges, games, .. } = self;
+        let rows = changes(&mut accounts.map, &mut challenges.map, &mut games.map, now, has_state);
+        rows.into_iter().chain(games.take_records()).collect()
     }
 
-    fn mark_clean(&mut self) {
-        self.accounts.map.mark_clean();
-        self.challenges.map.mark_clean();
-        self.games.map.mark_clean();
-    }
-
-    /// Applies the passing of time.
     fn sweep(&mut self, now: Instant) {
         self.challenges.expire(&self.accounts, now);
         self.tournaments.pair(&mut self.games, &self.accounts, now);
@@ -219,8 +166,6 @@ impl LichessServer {
             self.tournaments.record(&result);
         }
     }
-
-    // ---- authorization ----
 
     /// The account of the caller, if its token has one of the scopes; an empty list asks for any token.
     pub(super) fn authorize(&mut self, bearer: &Bearer, scopes: &[Scope]) -> Result<UserId, Refusal> {
@@ -250,14 +195,11 @@ impl LichessServer {
         self.limits.take(who, limited, cost, at).map_err(|_| Refusal::rate_limited())
     }
 
-    /// Only bots play.
     fn check_bot(&self, who: &UserId) -> Result<(), Refusal> {
         const BOTS_ONLY: &str = "This endpoint can only be used with a Bot account. \
                                  See https://lichess.org/api#operation/botAccountUpgrade";
         if self.accounts.is_bot(who) { Ok(()) } else { Err(Refusal::bad(BOTS_ONLY)) }
     }
-
-    // ---- accounts ----
 
     pub(super) fn new_account(
         &mut self,
@@ -299,7 +241,6 @@ impl LichessServer {
         self.profile(who)
     }
 
-    /// Those of the accounts that exist.
     pub(super) fn profiles(&self, ids: &[UserId]) -> Answer {
         let accounts = ids.iter().filter_map(|id| self.accounts.map.get(id));
         Answer::value(&accounts.map(|account| self.profile_of(account)).collect::<Vec<_>>())
@@ -318,8 +259,6 @@ impl LichessServer {
             |account: &Account| account.status(self.games.activity(&self.accounts, &account.user.id), fields);
         Answer::value(&accounts.map(status).collect::<Vec<_>>())
     }
-
-    // ---- streams ----
 
     fn stream(&self, kind: StreamKind, lines: Lines) -> Answer {
         let keep_alive = match kind {
@@ -350,8 +289,6 @@ impl LichessServer {
         let lines = game.watch(color, agent, at);
         Ok(self.stream(StreamKind::Game, lines))
     }
-
-    // ---- games ----
 
     pub(super) fn act(&mut self, who: &UserId, id: GameId, action: GameAction, at: Instant) -> Outcome {
         self.check_bot(who)?;
@@ -404,8 +341,6 @@ impl LichessServer {
         }
     }
 
-    // ---- challenges ----
-
     pub(super) fn challenge(
         &mut self,
         who: &UserId,
@@ -419,7 +354,7 @@ impl LichessServer {
         if who == whom {
             return Err(Refusal::missing("Resource not found"));
         }
-        let (terms, board) = Terms::read(form, self.config.clocks)?;
+        let terms = Terms::read(form, self.config.clocks)?;
         if !form.rules.is_empty() {
             return Err(Refusal::bad("Rules not applicable for bots"));
         }
@@ -436,12 +371,11 @@ impl LichessServer {
         let expires = Pending::expiry(&terms, self.config.challenge_life, at);
         let waits = form.keep_alive_stream;
         let pending =
-            Pending { challenge, from: who.clone(), to: whom.clone(), terms, board, expires, waiting: None };
+            Pending { challenge, from: who.clone(), to: whom.clone(), terms, expires, waiting: None };
         let (answer, lines) = self.challenges.add(pending, waits, &self.accounts);
         Ok(lines.map_or(answer, |lines| self.stream(StreamKind::Challenge, lines)))
     }
 
-    /// A challenge as clients are told of it.
     fn describe(&self, who: &UserId, whom: &UserId, form: &NewChallenge, terms: &Terms) -> Challenge {
         let party = |id: &UserId| {
             let account = self.accounts.map.get(id)?;
@@ -488,7 +422,8 @@ impl LichessServer {
     }
 
     pub(super) fn accept(&mut self, who: &UserId, id: ChallengeId, at: Instant) -> Outcome {
-        let from = self.challenges.to(who, id)?.from.clone();
+        let pending = self.challenges.to(who, id)?;
+        let (from, board) = (pending.from.clone(), pending.terms.begin()?);
         self.games.check_room()?;
         self.check_bot_games(who, &from, at)?;
         let pending = self.challenges.accept(id, &self.accounts)?;
@@ -501,7 +436,7 @@ impl LichessServer {
             }
         }
         let players = ByColor([white, black]);
-        let game = self.games.create(id.into(), pending.terms, pending.board, players, at);
+        let game = self.games.create(id.into(), pending.terms, board, players, at);
         self.games.begin(game, &self.accounts, at);
         Ok(Answer::done())
     }
@@ -524,12 +459,6 @@ impl LichessServer {
         game.finish(Status::Aborted, None, at);
         self.conclude(id, at);
         Ok(Answer::done())
-    }
-
-    // ---- tournaments ----
-
-    pub(super) fn set_faults(&self, faults: Faults) -> Outcome {
-        self.faults.set(faults)
     }
 
     pub(super) fn open_tournament(&mut self, config: TournamentConfig) -> Outcome {

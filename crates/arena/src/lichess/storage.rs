@@ -12,13 +12,18 @@ use std::{
 use redb::{Database, DatabaseError, ReadableTable, TableDefinition, TableHandle};
 use tokio::sync::mpsc;
 
-use crate::error::ArenaError;
+use zeitnot_wire::lichess::GameId;
+
+use crate::{error::ArenaError, store::GameFile};
 
 /// Rows by kind and id, as in `game/abcdefgh`.
 const ROWS: TableDefinition<&str, &str> = TableDefinition::new("zeitnot_lichess_arena");
 /// The row with the version of the format.
 const FORMAT: &str = "format";
 const THIS_FORMAT: &str = "2";
+
+/// Records of games that are over and may not be in their file yet.
+const RECORD: &str = "record/";
 
 /// A row's new value; `None` removes it.
 pub(super) type Change = (String, Option<String>);
@@ -29,34 +34,48 @@ pub(super) type Changes = mpsc::Sender<Vec<Change>>;
 /// The rows of a file.
 pub(super) type Rows = Vec<(String, String)>;
 
-/// The owner of the file.
 pub(super) struct StorageActor {
     changes: mpsc::Receiver<Vec<Change>>,
-    database: Database,
-    path: PathBuf,
+    /// Without one, only the records of games are written.
+    database: Option<(Database, PathBuf)>,
+    games: GameFile,
+    /// Changes that are not in the database yet.
+    unwritten: BTreeMap<String, Option<String>>,
+    /// Records that are not in the file of games yet.
+    records: BTreeMap<String, String>,
 }
 
 impl std::fmt::Debug for StorageActor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "StorageActor of {}", self.path.display())
+        f.debug_struct("StorageActor").field("games", &self.games).finish_non_exhaustive()
     }
 }
 
-/// Opens or creates the file. It holds tokens, so only its owner can read it.
-///
-/// # Errors
-/// [`ArenaError::State`]; a file that cannot be read is left as it is.
-pub(super) fn open(path: &Path) -> Result<(Changes, StorageActor, Rows), ArenaError> {
-    let error = |why: String| ArenaError::State { path: path.to_owned(), why };
-    // A damaged file can make the database panic.
-    let opened = catch_unwind(AssertUnwindSafe(|| read(path)));
-    let opened = opened.unwrap_or_else(|_| Err(Unreadable::Foreign));
-    let (database, rows) = opened.map_err(|why| error(why.to_string()))?;
-    let (tx, changes) = mpsc::channel(1);
-    Ok((tx, StorageActor { changes, database, path: path.to_owned() }, rows))
+/// The change that hands over the record of a game.
+pub(super) fn record(id: GameId, text: String) -> Change {
+    (format!("{RECORD}{id}"), Some(text))
 }
 
-/// A reason why a file cannot be used.
+/// Opens or creates the file, if there is to be one. It holds tokens, so only its owner can read it.
+/// A file that cannot be used is left as it is.
+pub(super) fn open(
+    path: Option<&Path>,
+    games: GameFile,
+) -> Result<(Changes, StorageActor, Rows), ArenaError> {
+    let (mut database, mut rows) = (None, Rows::new());
+    if let Some(path) = path {
+        // A damaged file can make the database panic.
+        let opened = catch_unwind(AssertUnwindSafe(|| read(path))).unwrap_or(Err(Unreadable::Foreign));
+        let error = |why: Unreadable| ArenaError::State { path: path.to_owned(), why: why.to_string() };
+        let (opened, found) = opened.map_err(error)?;
+        (database, rows) = (Some((opened, path.to_owned())), found);
+    }
+    let (records, rows): (Rows, Rows) = rows.into_iter().partition(|(key, _)| key.starts_with(RECORD));
+    let (records, unwritten) = (records.into_iter().collect(), BTreeMap::new());
+    let (tx, changes) = mpsc::channel(1);
+    Ok((tx, StorageActor { changes, database, games, unwritten, records }, rows))
+}
+
 #[derive(Debug, thiserror::Error)]
 enum Unreadable {
     #[error("it is damaged, or not an arena's state")]
@@ -133,42 +152,83 @@ fn private(path: &Path) -> io::Result<File> {
 
 impl StorageActor {
     /// Writes until the server is gone. Blocks: for a thread of its own.
+    ///
+    /// A record is committed with the end of its game, appended to the file of games, and then removed from the
+    /// database. So a kill at any moment neither loses a game nor writes it twice.
     pub(super) fn run(mut self) {
-        // Failed writes are tried again with the next changes.
-        let mut unwritten: BTreeMap<String, Option<String>> = BTreeMap::new();
+        let StorageActor { records, games, unwritten, .. } = &mut self;
+        let written = records.extract_if(.., |_, text| games.is_written(text));
+        unwritten.extend(written.map(|(key, _)| (key, None)));
+        self.write();
         while let Some(changes) = self.changes.blocking_recv() {
-            unwritten.extend(changes);
-            match self.write(&unwritten) {
-                Ok(()) => unwritten.clear(),
-                Err(error) => tracing::error!(
-                    "cannot write the state {}: {error}; the latest changes would be lost by a restart",
-                    self.path.display()
-                ),
-            }
+            self.unwritten.extend(changes);
+            self.write();
         }
+        self.games.finish();
     }
 
-    fn write(&self, changes: &BTreeMap<String, Option<String>>) -> Result<(), redb::Error> {
-        let write = self.database.begin_write()?;
-        {
-            let mut table = write.open_table(ROWS)?;
-            for (key, value) in changes {
-                match value {
-                    Some(value) => table.insert(key.as_str(), value.as_str())?,
-                    None => table.remove(key.as_str())?,
-                };
+    /// Writes the changes and the records. Failed writes are tried again with the next changes.
+    fn write(&mut self) {
+        let records = self.unwritten.iter().filter(|(key, _)| key.starts_with(RECORD));
+        self.records.extend(records.filter_map(|(key, text)| Some((key.clone(), text.clone()?))));
+        self.commit();
+        for (key, text) in std::mem::take(&mut self.records) {
+            match self.games.append(&text) {
+                Ok(()) => drop(self.unwritten.insert(key, None)),
+                Err(_) => drop(self.records.insert(key, text)),
             }
         }
-        Ok(write.commit()?)
+        self.commit();
     }
+
+    fn commit(&mut self) {
+        if let Some((database, path)) = self.database.as_ref().filter(|_| !self.unwritten.is_empty())
+            && let Err(error) = commit(database, &self.unwritten)
+        {
+            return tracing::error!(
+                "cannot write the state {}: {error}; the latest changes would be lost by a restart",
+                path.display()
+            );
+        }
+        self.unwritten.clear();
+    }
+}
+
+fn commit(database: &Database, changes: &BTreeMap<String, Option<String>>) -> Result<(), redb::Error> {
+    let write = database.begin_write()?;
+    {
+        let mut table = write.open_table(ROWS)?;
+        for (key, value) in changes {
+            match value {
+                Some(value) => table.insert(key.as_str(), value.as_str())?,
+                None => table.remove(key.as_str())?,
+            };
+        }
+    }
+    Ok(write.commit()?)
 }
 
 #[cfg(test)]
 mod tests {
+    use time::OffsetDateTime;
+
     use super::*;
+
+    /// Opens the file, with a new file of games in its folder.
+    fn open(path: &Path) -> Result<(Changes, StorageActor, Rows), ArenaError> {
+        let games = path.ancestors().find(|path| path.is_dir()).unwrap().join("games");
+        super::open(
+            Some(path),
+            GameFile::create(&games, "lichess", "pgn", OffsetDateTime::UNIX_EPOCH).unwrap(),
+        )
+    }
 
     fn refused(path: &Path) -> String {
         open(path).map(|_| ()).unwrap_err().to_string()
+    }
+
+    fn change(key: &str, value: Option<&str>) -> Change {
+        (key.to_owned(), value.map(str::to_owned))
     }
 
     #[test]
@@ -178,7 +238,6 @@ mod tests {
         let (changes, actor, rows) = open(&path).unwrap();
         assert!(rows.is_empty());
         assert!(refused(&path).contains("another server uses it"));
-        let change = |key: &str, value: Option<&str>| (key.to_owned(), value.map(str::to_owned));
         let writing = std::thread::spawn(move || actor.run());
         changes.blocking_send(vec![change("game/a", Some("1")), change("game/b", Some("2"))]).unwrap();
         changes.blocking_send(vec![change("game/a", None), change("game/b", Some("3"))]).unwrap();
@@ -190,6 +249,30 @@ mod tests {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    #[test]
+    fn a_kill_neither_loses_a_record_nor_writes_it_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let games = || -> String {
+            let files = std::fs::read_dir(folder.path().join("games")).unwrap();
+            files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+        };
+        let ended =
+            BTreeMap::from([change("game/a", Some("over")), change("record/a", Some("[GameId a]\n"))]);
+        // Killed after the end of the game was saved; and again after its record was appended.
+        for _ in 0..2 {
+            let (changes, actor, _) = open(&path).unwrap();
+            commit(&actor.database.as_ref().unwrap().0, &ended).unwrap();
+            drop((changes, actor));
+            let (changes, actor, rows) = open(&path).unwrap();
+            assert_eq!(rows, [("game/a".to_owned(), "over".to_owned())]);
+            drop(changes);
+            actor.run();
+            assert_eq!(games(), "[GameId a]\n");
+        }
+        assert!(open(&path).unwrap().1.records.is_empty());
     }
 
     #[test]

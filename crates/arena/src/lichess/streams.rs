@@ -14,7 +14,6 @@ use super::faults::StreamFaults;
 
 /// Lines queued for a slow reader; beyond them it loses the oldest.
 const QUEUE: usize = 32;
-/// An unreadable line.
 const GARBAGE: &[u8] = b"<html>{\"type\": \xff\xfe\n";
 
 /// The writing end of a stream, which ends when this is dropped.
@@ -33,7 +32,6 @@ pub(super) fn feed(first: Vec<String>) -> (Feed, Lines) {
     (feed, Lines { first, rest })
 }
 
-/// A stream being written to its connection.
 struct Writer {
     first: VecDeque<String>,
     rest: broadcast::Receiver<Arc<str>>,

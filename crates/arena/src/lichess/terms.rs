@@ -13,7 +13,6 @@ use crate::referee::Allowance;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// The terms two players agreed on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Terms {
     pub(super) variant: VariantKey,
@@ -71,8 +70,8 @@ impl ClockPolicy {
 }
 
 impl Terms {
-    /// Reads the terms of a challenge, with the game they begin.
-    pub(super) fn read(form: &NewChallenge, clocks: ClockPolicy) -> Result<(Terms, DynGame), Refusal> {
+    /// Reads the terms of a challenge.
+    pub(super) fn read(form: &NewChallenge, clocks: ClockPolicy) -> Result<Terms, Refusal> {
         clocks.check(&form.time)?;
         let (variant, fen) = match (&form.variant, form.fen.clone()) {
             (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
@@ -85,12 +84,12 @@ impl Terms {
         };
         let (rated, time) = (form.rated, form.time.clone());
         let terms = Terms { variant, rated, time, fen, source: Source::Friend };
-        let game = terms.begin()?;
+        terms.begin()?;
         let has_own_start = terms.variant != VariantKey::Chess960 && terms.fen.is_some();
         if rated && (has_own_start || form.time == TimeControl::Unlimited) {
             return Err(Refusal::field("rated", "Such a game can only be casual"));
         }
-        Ok((terms, game))
+        Ok(terms)
     }
 
     /// The game before its first move.
@@ -99,7 +98,6 @@ impl Terms {
         begun.ok_or_else(|| Refusal::field("fen", "Invalid FEN"))
     }
 
-    /// The time of each side.
     pub(super) fn allowance(&self) -> Allowance {
         match self.time {
             // With an increment only, it begins with three seconds or the increment, whichever is more.
@@ -140,7 +138,6 @@ pub(super) fn random_960() -> String {
     chess960_start(&mut fastrand::Rng::new())
 }
 
-/// The color of the challenger.
 pub(super) fn draw_color(wish: &ColorWish) -> Color {
     match wish {
         ColorWish::White => Color::White,
@@ -156,11 +153,11 @@ mod exact {
 
     use super::{Deserialize, Duration, Serialize, TimeControl, rules};
 
-    pub fn serialize<S: Serializer>(time: &TimeControl, to: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(time: &TimeControl, to: S) -> Result<S::Ok, S::Error> {
         (time, time.clock().map(|clock| [clock.initial, clock.increment])).serialize(to)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TimeControl, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TimeControl, D::Error> {
         let (time, clock) = <(TimeControl, Option<[Duration; 2]>)>::deserialize(from)?;
         Ok(clock.map_or(time, |[initial, increment]| {
             TimeControl::Clock(rules::TimeControl { initial, increment })

@@ -1,4 +1,4 @@
-//! Arena tournaments: joining, pairing whoever is free, scores, and what clients are told.
+//! Arena tournaments: joining, pairing of free players, scores, and JSON for clients.
 
 use std::{
     cmp::{Ordering, Reverse},
@@ -36,9 +36,8 @@ const BERSERK_PLIES: usize = 14;
 #[derive(Clone, Debug, Default)]
 struct Entry {
     score: u32,
-    /// The points of each game.
-    sheet: Vec<u32>,
-    /// Wins in a row.
+    /// Points of each game.
+    points: Vec<u32>,
     streak: u32,
     has_withdrawn: bool,
     last_opponent: Option<UserId>,
@@ -60,7 +59,7 @@ impl Entry {
         };
         self.streak = if won == Some(true) { self.streak + 1 } else { 0 };
         self.score += points;
-        self.sheet.push(points);
+        self.points.push(points);
     }
 }
 
@@ -71,7 +70,6 @@ enum Stage {
     Finished,
 }
 
-/// One tournament.
 #[derive(Debug)]
 struct Tournament {
     id: TournamentId,
@@ -126,7 +124,6 @@ impl Tournament {
         }
     }
 
-    /// The players, the best first.
     fn ranking(&self) -> Vec<(&UserId, &Entry)> {
         let mut ranking: Vec<_> = self.entries.iter().collect();
         ranking.sort_by_key(|(_, entry)| Reverse(entry.score));
@@ -222,7 +219,7 @@ impl Tournament {
         let (stage, perf) = (self.stage(now), self.terms().perf());
         let player = |(place, (who, entry)): (usize, (&UserId, &Entry))| {
             let account = accounts.map.get(who)?;
-            let scores: String = entry.sheet.iter().rev().map(u32::to_string).collect();
+            let scores: String = entry.points.iter().rev().map(u32::to_string).collect();
             Some(json!({
                 "name": account.user.username, "title": account.user.title, "rank": place + 1,
                 "rating": account.perf(&perf).rating, "score": entry.score,
@@ -256,7 +253,6 @@ impl Tournament {
     }
 }
 
-/// All tournaments.
 #[derive(Debug, Default)]
 pub(super) struct Tournaments(BTreeMap<TournamentId, Tournament>);
 
@@ -403,13 +399,13 @@ mod tests {
         record(black, true, now);
         record(black, false, now + Duration::from_secs(601));
         let ranking = tournament.ranking();
-        assert_eq!((ranking[0].0.as_str(), &ranking[0].1.sheet), ("a", &vec![2, 2, 4, 2, 0, 0]));
-        assert_eq!((ranking[1].1.score, &ranking[1].1.sheet), (6, &vec![0, 0, 0, 1, 2, 3]));
+        assert_eq!((ranking[0].0.as_str(), &ranking[0].1.points), ("a", &vec![2, 2, 4, 2, 0, 0]));
+        assert_eq!((ranking[1].1.score, &ranking[1].1.points), (6, &vec![0, 0, 0, 1, 2, 3]));
         assert!(ranking[1].1.is_on_fire() && !ranking[0].1.is_on_fire());
     }
 
     #[test]
-    fn nobody_meets_the_same_opponent_twice_in_a_row_unless_there_are_two() {
+    fn opponents_change_unless_there_are_two_players() {
         let (mut duel, _) = tournament(&["a", "b"]);
         let [first, second] = [0, 1].map(|_| duel.pair(|_| true).remove(0));
         assert_eq!(

@@ -17,7 +17,7 @@ pub struct Entry {
     pub engine: EntryEngine,
     /// Cost of each of its moves.
     pub effort: Effort,
-    /// Whether it gets a new process for each game.
+    /// A new process for each game.
     pub restart: bool,
 }
 

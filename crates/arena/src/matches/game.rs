@@ -7,11 +7,8 @@ use tokio::{
     time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use zeitnot_engine::{
-    Playable,
-    external::{Fault, Reply},
-};
-use zeitnot_rules::{ByColor, Color, GameHistory};
+use zeitnot_engine::external::{Fault, Reply};
+use zeitnot_rules::{ByColor, Color, DynGame};
 
 use super::player::{Player, Request, Thought};
 use crate::{
@@ -22,21 +19,18 @@ use crate::{
 /// An engine that still thinks this long after the end of its game is replaced.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
-/// Engine in a game.
-pub(super) struct Seat<G: Playable> {
+pub(super) struct Seat {
     /// `None` once it cannot play on.
-    pub(super) player: Option<Player<G>>,
-    /// The fault of its engine.
+    pub(super) player: Option<Box<dyn Player>>,
     pub(super) fault: Option<String>,
 }
 
-/// Plays a game to its end, or aborts it at `stop`.
-pub(super) async fn play<G: Playable>(
-    referee: &mut Referee<GameHistory<G>>,
-    seats: &mut ByColor<Seat<G>>,
+pub(super) async fn play(
+    referee: &mut Referee<DynGame>,
+    seats: &mut ByColor<Seat>,
     stop: &CancellationToken,
 ) {
-    while referee.ending().is_none() {
+    while referee.ending.is_none() {
         let color = referee.turn();
         let now = Instant::now();
         match seats[color].player.take() {
@@ -49,17 +43,16 @@ pub(super) async fn play<G: Playable>(
     }
 }
 
-/// Asks an engine for its move and plays it.
-async fn turn<G: Playable>(
-    referee: &mut Referee<GameHistory<G>>,
-    player: Player<G>,
+async fn turn(
+    referee: &mut Referee<DynGame>,
+    player: Box<dyn Player>,
     now: Instant,
     stop: &CancellationToken,
-) -> Seat<G> {
+) -> Seat {
     let color = referee.turn();
-    let left = ByColor(Color::BOTH.map(|color| referee.clock().left(color, now).unwrap_or_default()));
-    let request = Request { line: referee.board().clone(), left, asked_at: now.into_std() };
-    let (flag, mut thinking) = player.think(request);
+    let left = ByColor(Color::BOTH.map(|color| referee.clock.left(color, now).unwrap_or_default()));
+    let request = Request { game: &referee.board, left, asked_at: now.into_std() };
+    let (flag, mut thinking) = player.think(&request);
     let timed_out = until(referee.timeout());
     let thought = select! {
         biased;
@@ -97,11 +90,7 @@ async fn turn<G: Playable>(
 }
 
 /// Passes on what an engine answered. A game that is over by then stays as it is.
-fn play_answer<G: Playable>(
-    referee: &mut Referee<GameHistory<G>>,
-    color: Color,
-    answer: Result<Thought, Fault>,
-) {
+fn play_answer(referee: &mut Referee<DynGame>, color: Color, answer: Result<Thought, Fault>) {
     let now = Instant::now();
     // Whatever it refuses has ended the game.
     let _ = match answer {

@@ -119,7 +119,7 @@ mod tests {
         assert!(positions.len() >= 500);
         for position in positions {
             assert!(!position.outcome().is_over(), "{}", position.print());
-            // Eight plies: no more than eight men can be gone, and nobody has moved more than four times.
+            // Eight plies: no more than eight pieces can be gone, and each side has moved four times.
             assert!(position.piece_count() >= 24 && position.print().ends_with(" 5"), "{}", position.print());
         }
     }

@@ -89,7 +89,6 @@ impl fmt::Display for Pentanomial {
     }
 }
 
-/// Elo difference for a mean score between 0 and 1.
 fn elo(mean: f64) -> Option<f64> {
     (mean > 0.0 && mean < 1.0).then(|| SCALE * (mean / (1.0 - mean)).log10())
 }
@@ -99,7 +98,6 @@ pub(super) fn expected(elo: f64) -> f64 {
     1.0 / (1.0 + 10_f64.powf(-elo / SCALE))
 }
 
-/// Cumulative normal distribution.
 fn normal(x: f64) -> f64 {
     libm::erfc(-x / std::f64::consts::SQRT_2) / 2.0
 }
@@ -110,11 +108,11 @@ pub(super) struct Distribution(pub [(f64, f64); 5]);
 
 impl Distribution {
     /// Distribution of counted pairs.
-    pub fn of(counted: Pentanomial) -> Distribution {
+    pub(super) fn of(counted: Pentanomial) -> Distribution {
         Distribution::weighed(counted.0.map(f64::from))
     }
 
-    pub fn weighed(weights: [f64; 5]) -> Distribution {
+    pub(super) fn weighed(weights: [f64; 5]) -> Distribution {
         let all: f64 = weights.iter().sum();
         let mut scores = [(0.0, 0.0); 5];
         for (at, (place, weight)) in scores.iter_mut().zip(weights).enumerate() {
@@ -123,11 +121,11 @@ impl Distribution {
         Distribution(scores)
     }
 
-    pub fn mean(&self) -> f64 {
+    pub(super) fn mean(&self) -> f64 {
         self.0.iter().map(|(score, part)| score * part).sum()
     }
 
-    pub fn variance(&self) -> f64 {
+    pub(super) fn variance(&self) -> f64 {
         let mean = self.mean();
         self.0.iter().map(|(score, part)| part * (score - mean).powi(2)).sum()
     }
@@ -179,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_won_all_is_better_by_nobody_knows_how_much() {
+    fn a_perfect_score_has_no_elo() {
         for counts in [[0, 0, 0, 0, 9], [9, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0; 5]] {
             assert_eq!(Pentanomial(counts).elo(), None, "{counts:?}");
         }

@@ -1,6 +1,7 @@
 //! One of the two engines of a match.
 
 use std::{
+    marker::PhantomData,
     ops::ControlFlow,
     pin::Pin,
     sync::Arc,
@@ -12,13 +13,14 @@ use tokio::{
     task::{JoinError, spawn_blocking},
 };
 use zeitnot_engine::{
-    Best, Clocks, Decision, EngineFactory, Limits, Playable, Progress, StopFlag, Task,
+    Best, Clocks, Decision, EngineFactory, Limits, PlayVisitor, Playable, Progress, StopFlag, Task,
     driver::{SearchEnd, SearchEvent, SearchRequest, SearchThread},
     external::{Fault, MatchEngine, Reply},
     syzygy::Tablebases,
     time::{Budget, Clock, Reserve},
+    with_game,
 };
-use zeitnot_rules::{ByColor, Game, GameHistory, Packed};
+use zeitnot_rules::{ByColor, DynGame, GameHistory, GameKind, Packed};
 
 use super::entry::{Effort, Entry, EntryEngine, MatchError};
 use crate::referee::Opinion;
@@ -26,41 +28,36 @@ use crate::referee::Opinion;
 /// Of a fixed time per move, at most one part in this many is kept as a margin.
 const OVERHEAD_DIVISOR: u32 = 8;
 
-/// An engine, and the limits of its moves.
-pub(super) struct Player<G: Playable> {
-    engine: Engine<G>,
-    effort: Effort,
+/// Engine that plays game after game. Its methods may block for as long as its process does.
+pub(super) trait Player: Send {
+    /// Prepares for a new game, in a new process if `restart` is set.
+    fn prepare(&mut self, restart: bool) -> Result<(), Fault>;
+
+    /// Starts to think; returns what stops it, and its result.
+    fn think(self: Box<Self>, request: &Request<'_>) -> (Arc<StopFlag>, Thinking);
 }
 
-enum Engine<G: Playable> {
-    Own { thread: SearchThread<G>, factory: EngineFactory, overhead: Duration },
-    External(MatchEngine),
-}
-
-/// A request for a move.
-pub(super) struct Request<G: Game> {
-    pub line: GameHistory<G>,
+pub(super) struct Request<'g> {
+    pub(super) game: &'g DynGame,
     /// The clocks …
-    pub left: ByColor<Duration>,
+    pub(super) left: ByColor<Duration>,
     /// … at this instant.
-    pub asked_at: Instant,
+    pub(super) asked_at: Instant,
 }
 
-/// Result of a request.
 pub(super) struct Thought {
-    pub reply: Reply,
+    pub(super) reply: Reply,
     /// The move; meaningless where there is none.
-    pub text: String,
-    pub opinion: Option<Opinion>,
+    pub(super) text: String,
+    pub(super) opinion: Option<Opinion>,
     /// When it was read.
-    pub read_at: Instant,
+    pub(super) read_at: Instant,
 }
 
 /// The player with its result; after a panic there is neither.
-pub(super) type Returned<G> = Result<(Player<G>, Result<Thought, Fault>), Crashed>;
+pub(super) type Returned = Result<(Box<dyn Player>, Result<Thought, Fault>), Crashed>;
 
-/// A request under way.
-type Thinking<G> = Pin<Box<dyn Future<Output = Returned<G>> + Send>>;
+type Thinking = Pin<Box<dyn Future<Output = Returned> + Send>>;
 
 /// A player panicked.
 #[derive(Debug, thiserror::Error)]
@@ -71,123 +68,129 @@ pub(super) enum Crashed {
     Task(#[from] JoinError),
 }
 
-impl<G: Playable> Player<G> {
-    /// Each of our own engines has a table of its own.
-    pub async fn new(entry: &Entry) -> Result<Player<G>, MatchError> {
-        let Entry { engine, effort, .. } = entry.clone();
-        spawn_blocking(move || {
-            let engine = match engine {
-                EntryEngine::Own { config, overhead } => {
-                    let endgames = Tablebases::open(&config.syzygy)?;
-                    let factory = EngineFactory::new(&config)?.with_endgames(endgames, &config.syzygy);
-                    Engine::Own { thread: SearchThread::new(factory.clone()), factory, overhead }
-                }
-                EntryEngine::External(program) => Engine::External(MatchEngine::new(program)),
-            };
-            Ok(Player { engine, effort })
-        })
-        .await?
-    }
+/// Creates the player of an entry. Each of our own engines has a table of its own.
+pub(super) fn open(entry: &Entry, variant: GameKind) -> Result<Box<dyn Player>, MatchError> {
+    with_game(variant, Open(entry))
+}
 
-    /// Prepares for a new game, in a new process if `restart` is set.
-    pub async fn prepare(mut self, restart: bool) -> Result<Result<Self, Fault>, JoinError> {
-        spawn_blocking(move || {
-            match &mut self.engine {
-                Engine::Own { thread, factory, .. } => *thread = SearchThread::new(factory.clone()),
-                Engine::External(engine) => {
-                    if restart {
-                        engine.leave();
-                    }
-                    engine.prepare()?;
-                }
-            }
-            Ok(self)
-        })
-        .await
-    }
+struct Open<'e>(&'e Entry);
 
-    /// Starts to think; returns what stops it, and its result.
-    pub fn think(self, request: Request<G>) -> (Arc<StopFlag>, Thinking<G>) {
-        let Player { engine, effort } = self;
-        match engine {
-            Engine::Own { mut thread, factory, overhead } => {
-                let (to_player, mut ended) = mpsc::channel(1);
-                let search_request = own_request(effort, overhead, &factory, &request);
-                let handle = thread.search(search_request, move |event| {
-                    if let SearchEvent::Ended(end) = event {
-                        let _ = to_player.try_send((end, Instant::now()));
-                    }
-                });
-                let stop = handle.stop_flag();
-                let player = Player { engine: Engine::Own { thread, factory, overhead }, effort };
-                let thinking = async move {
-                    match ended.recv().await {
-                        Some((SearchEnd::Panicked, _)) | None => Err(Crashed::Search),
-                        Some((_, read_at)) => {
-                            Ok((player, Ok(thought(&request.line, handle.best(), Reply::Move, read_at))))
-                        }
-                    }
-                };
-                (stop, Box::pin(thinking))
+impl PlayVisitor for Open<'_> {
+    type Out = Result<Box<dyn Player>, MatchError>;
+
+    fn visit<G: Playable>(self, _start: G) -> Self::Out {
+        let effort = self.0.effort;
+        Ok(match &self.0.engine {
+            EntryEngine::Own { config, overhead } => {
+                let endgames = Tablebases::open(&config.syzygy)?;
+                let factory = EngineFactory::new(config)?.with_endgames(endgames, &config.syzygy);
+                let thread = SearchThread::<G>::new(factory.clone());
+                Box::new(Own { thread, factory, overhead: *overhead, effort })
             }
-            Engine::External(mut engine) => {
-                let stop = Arc::new(StopFlag::default());
-                let flag = stop.clone();
-                let thinking = async move {
-                    let thinking = spawn_blocking(move || {
-                        let thought = ask(&mut engine, effort, &request, &flag);
-                        (Player { engine: Engine::External(engine), effort }, thought)
-                    });
-                    Ok(thinking.await?)
-                };
-                (stop, Box::pin(thinking))
+            EntryEngine::External(program) => {
+                let engine = MatchEngine::new(program.clone());
+                Box::new(External::<G> { engine, effort, game: PhantomData })
             }
-        }
+        })
     }
 }
 
-/// Our own engine follows a budget.
-fn own_request<G: Playable>(
-    effort: Effort,
+struct Own<G: Playable> {
+    thread: SearchThread<G>,
+    factory: EngineFactory,
     overhead: Duration,
-    factory: &EngineFactory,
-    request: &Request<G>,
-) -> SearchRequest<G> {
-    let Request { line, left, asked_at } = request;
-    let budget = match effort {
-        Effort::Clock(time_control) => {
-            let left = left[line.now().side_to_move()];
-            let clock = Clock { left, increment: time_control.increment, moves_to_go: None };
-            Some(clock.budget(Reserve { lag: overhead, measured: true }))
-        }
-        Effort::Time(time) => Some(Budget::exactly(time - overhead.min(time / OVERHEAD_DIVISOR))),
-        Effort::Nodes(_) | Effort::Depth(_) => None,
-    };
-    let hard = budget.map(|budget| *asked_at + budget.hard);
-    SearchRequest {
-        game: line.clone(),
-        limits: Limits { hard, clocks: None, move_time: None, ..limits(effort, request) },
-        fallback: factory.fallback_move(line.now()),
-        started_at: *asked_at,
-        budget,
+    effort: Effort,
+}
+
+impl<G: Playable> Player for Own<G> {
+    fn prepare(&mut self, _restart: bool) -> Result<(), Fault> {
+        self.thread = SearchThread::new(self.factory.clone());
+        Ok(())
+    }
+
+    fn think(mut self: Box<Self>, request: &Request<'_>) -> (Arc<StopFlag>, Thinking) {
+        let Some(game) = request.game.history::<G>() else { return other_game() };
+        let (to_player, mut ended) = mpsc::channel(1);
+        let (position, request) = (game.now().clone(), self.request(game, request));
+        let handle = self.thread.search(request, move |event| {
+            if let SearchEvent::Ended(end) = event {
+                let _ = to_player.try_send((end, Instant::now()));
+            }
+        });
+        let stop = handle.stop_flag();
+        let thinking = async move {
+            match ended.recv().await {
+                Some((SearchEnd::Panicked, _)) | None => Err(Crashed::Search),
+                Some((_, read_at)) => {
+                    let thought = thought(&position, handle.best(), Reply::Move, read_at);
+                    Ok((self as Box<dyn Player>, Ok(thought)))
+                }
+            }
+        };
+        (stop, Box::pin(thinking))
     }
 }
 
-fn ask<G: Playable>(
-    engine: &mut MatchEngine,
+impl<G: Playable> Own<G> {
+    /// Our own engine follows a budget.
+    fn request(&self, game: &GameHistory<G>, request: &Request<'_>) -> SearchRequest<G> {
+        let &Request { left, asked_at, .. } = request;
+        let budget = match self.effort {
+            Effort::Clock(time_control) => {
+                let left = left[game.now().side_to_move()];
+                let clock = Clock { left, increment: time_control.increment, moves_to_go: None };
+                Some(clock.budget(Reserve { lag: self.overhead, measured: true }))
+            }
+            Effort::Time(time) => Some(Budget::exactly(time - self.overhead.min(time / OVERHEAD_DIVISOR))),
+            Effort::Nodes(_) | Effort::Depth(_) => None,
+        };
+        let hard = budget.map(|budget| asked_at + budget.hard);
+        SearchRequest {
+            game: game.clone(),
+            limits: Limits { hard, clocks: None, move_time: None, ..limits(self.effort, request) },
+            fallback: self.factory.fallback_move(game.now()),
+            started_at: asked_at,
+            budget,
+        }
+    }
+}
+
+struct External<G> {
+    engine: MatchEngine,
     effort: Effort,
-    request: &Request<G>,
-    stop: &StopFlag,
-) -> Result<Thought, Fault> {
-    let (best, limits) = (Decision::new(Packed::NONE), limits(effort, request));
-    let watch = |_: &Progress<G>| ControlFlow::Continue(());
-    let task = Task { game: &request.line, limits: &limits, best: &best, stop, watch: &watch };
-    let answer = engine.think(&task)?;
-    Ok(thought(&request.line, best.read(), answer.reply, answer.read_at))
+    game: PhantomData<G>,
+}
+
+impl<G: Playable> Player for External<G> {
+    fn prepare(&mut self, restart: bool) -> Result<(), Fault> {
+        if restart {
+            self.engine.leave();
+        }
+        self.engine.prepare()
+    }
+
+    fn think(mut self: Box<Self>, request: &Request<'_>) -> (Arc<StopFlag>, Thinking) {
+        let Some(game) = request.game.history::<G>().cloned() else { return other_game() };
+        let (stop, limits) = (Arc::new(StopFlag::default()), limits(self.effort, request));
+        let flag = stop.clone();
+        let thinking = spawn_blocking(move || {
+            let (best, watch) = (Decision::new(Packed::NONE), |_: &Progress<G>| ControlFlow::Continue(()));
+            let task = Task { game: &game, limits: &limits, best: &best, stop: &flag, watch: &watch };
+            let answer = self.engine.think(&task);
+            let thought = answer.map(|answer| thought(game.now(), best.read(), answer.reply, answer.read_at));
+            (self as Box<dyn Player>, thought)
+        });
+        (stop, Box::pin(async { Ok(thinking.await?) }))
+    }
+}
+
+/// The openings of a match are all of its variant.
+fn other_game() -> (Arc<StopFlag>, Thinking) {
+    (Arc::default(), Box::pin(async { Err(Crashed::Search) }))
 }
 
 /// External engines manage their time. They are stopped only by the end of the game.
-fn limits<G: Game>(effort: Effort, request: &Request<G>) -> Limits {
+fn limits(effort: Effort, request: &Request<'_>) -> Limits {
     let &Request { left, asked_at: read_at, .. } = request;
     match effort {
         Effort::Clock(time_control) => {
@@ -200,8 +203,7 @@ fn limits<G: Game>(effort: Effort, request: &Request<G>) -> Limits {
     }
 }
 
-fn thought<G: Game>(line: &GameHistory<G>, best: Best, reply: Reply, read_at: Instant) -> Thought {
-    let now = line.now();
+fn thought<G: Playable>(now: &G, best: Best, reply: Reply, read_at: Instant) -> Thought {
     let text = now.unpack(best.mv).map_or_else(|| "(none)".to_owned(), |mv| now.write(mv).to_string());
     let opinion = (best.depth > 0).then_some(Opinion { score: best.score.into(), depth: best.depth });
     Thought { reply, text, opinion, read_at }

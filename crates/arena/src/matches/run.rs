@@ -11,40 +11,42 @@ use std::{
 use time::OffsetDateTime;
 use tokio::{
     sync::mpsc,
-    task::JoinSet,
+    task::{JoinSet, spawn_blocking},
     time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
-use zeitnot_engine::Playable;
-use zeitnot_rules::{ByColor, GameHistory};
+use zeitnot_rules::{ByColor, DynGame, GameKind};
 
 use super::{
     entry::{Entry, MatchError},
     game::{self, Seat},
-    player::Player,
+    player::{self, Player},
 };
-use crate::referee::{GameRecord, Referee, RefereeRules};
+use crate::referee::{Adjudication, GameRecord, Referee, RefereeRules};
 
 /// Starts of an engine before its match is given up.
 const ATTEMPTS: u32 = 3;
-/// Pause between these attempts.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Time that a move read before the flag fell may take to reach the referee.
 const TRANSIT: Duration = Duration::from_millis(100);
 
 /// Match of two engines.
-#[derive(Clone, Debug)]
-pub struct Match<G> {
+#[derive(Debug)]
+pub struct Match {
     /// The players; the first one begins each pair with White.
     pub entries: [Entry; 2],
+    /// The game that is played.
+    pub variant: GameKind,
     /// Each is played twice in a row; after the last one, the first comes again.
-    pub openings: Vec<G>,
+    pub openings: Vec<DynGame>,
     /// Number of games, if nothing ends the match sooner.
     pub games: usize,
     /// Games at once.
     pub concurrency: usize,
-    /// Rules of the referee.
-    pub rules: RefereeRules,
+    /// Lateness at which a move still counts.
+    pub margin: Duration,
+    /// When a game ends before its rules end it.
+    pub adjudication: Adjudication,
     /// Time for a move without a time of its own.
     pub patience: Duration,
 }
@@ -80,7 +82,7 @@ fn white(number: usize) -> usize {
     number % 2
 }
 
-impl<G: Playable> Match<G> {
+impl Match {
     /// Plays all games, or until `stop`, which aborts the running ones without news.
     pub async fn run(self, news: mpsc::Sender<News>, stop: CancellationToken) {
         let (whole, next) = (Arc::new(self), Arc::new(AtomicUsize::new(0)));
@@ -125,21 +127,26 @@ impl<G: Playable> Match<G> {
     }
 
     /// Returns the player of an entry, ready for a new game.
-    async fn ready(&self, entry: usize, mut player: Option<Player<G>>) -> Result<Player<G>, MatchError> {
-        let entry = &self.entries[entry];
+    async fn ready(
+        &self,
+        entry: usize,
+        mut player: Option<Box<dyn Player>>,
+    ) -> Result<Box<dyn Player>, MatchError> {
         let mut attempts = 0;
         loop {
-            let ready = match player.take() {
-                Some(player) => player,
-                None => Player::new(entry).await?,
-            };
-            match ready.prepare(entry.restart).await? {
+            let (entry, variant) = (self.entries[entry].clone(), self.variant);
+            let (name, former) = (entry.name.clone(), player.take());
+            let ready = spawn_blocking(move || -> Result<_, MatchError> {
+                let mut player = former.map_or_else(|| player::open(&entry, variant), Ok)?;
+                Ok(player.prepare(entry.restart).map(|()| player))
+            });
+            match ready.await?? {
                 Ok(player) => return Ok(player),
                 Err(fault) => {
                     attempts += 1;
-                    tracing::warn!("{} {fault}", entry.name);
+                    tracing::warn!("{name} {fault}");
                     if attempts == ATTEMPTS {
-                        return Err(MatchError::Lost(entry.name.clone(), fault.to_string()));
+                        return Err(MatchError::Lost(name, fault.to_string()));
                     }
                     sleep(PAUSE).await;
                 }
@@ -151,16 +158,22 @@ impl<G: Playable> Match<G> {
     async fn play(
         &self,
         number: usize,
-        players: [Player<G>; 2],
+        players: [Box<dyn Player>; 2],
         stop: &CancellationToken,
-    ) -> (Played, [Option<Player<G>>; 2]) {
+    ) -> (Played, [Option<Box<dyn Player>>; 2]) {
         let white = white(number);
-        let start = self.openings[number / 2 % self.openings.len()].clone();
+        let board = self.openings[number / 2 % self.openings.len()].again();
         let allowance = |entry: usize| self.entries[entry].effort.allowance(self.patience);
         let allowances = ByColor([allowance(white), allowance(1 - white)]);
         let began = OffsetDateTime::now_utc();
-        let rules = RefereeRules { transit: TRANSIT, ..self.rules };
-        let mut referee = Referee::new(GameHistory::new(start), allowances, rules, Instant::now());
+        let rules = RefereeRules {
+            illegal_move_loses: true,
+            margin: self.margin,
+            transit: TRANSIT,
+            adjudication: self.adjudication,
+            ..RefereeRules::default()
+        };
+        let mut referee = Referee::new(board, allowances, rules, Instant::now());
         let mut seats = players.map(|player| Seat { player: Some(player), fault: None });
         seats.rotate_left(white);
         let mut seats = ByColor(seats);

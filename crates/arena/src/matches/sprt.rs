@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_has_the_mean_that_was_asked_for() {
+    fn distributions_have_the_requested_mean() {
         for counts in
             [[10, 40, 120, 70, 20], [0, 3, 5, 10, 32], [0, 0, 0, 0, 500], [1, 0, 0, 0, 1], [0, 0, 90, 0, 0]]
         {

@@ -25,7 +25,6 @@ pub struct Files {
     action: PathBuf,
 }
 
-/// Answer of a program.
 pub(super) struct Turn {
     pub(super) action: Action,
     pub(super) took: Duration,

@@ -17,7 +17,6 @@ pub struct FileGame<'g> {
     /// Shell phrases that start the programs.
     programs: ByColor<&'g str>,
     files: &'g Files,
-    /// Time for a move.
     time: Duration,
     referee: Referee<ServedGame<Mini2023>>,
 }
@@ -67,17 +66,17 @@ impl<'g> FileGame<'g> {
     /// # Errors
     /// [`io::Error`] if the program cannot be started or the files cannot be used.
     pub async fn step(&mut self) -> io::Result<Step> {
-        let (color, position) = (self.referee.turn(), &self.referee.board().position);
+        let (color, position) = (self.referee.turn(), &self.referee.board.position);
         let Turn { action, took } = self.files.ask(self.programs[color], position, self.time).await?;
         let text = action.last.map_or(MoveText::NONE, |mv| position.write(mv));
         let mv = self.referee.play(color, text.as_str(), Instant::now(), None).ok();
-        let number = self.referee.board().ply_count() + usize::from(mv.is_none());
+        let number = self.referee.board.ply_count() + usize::from(mv.is_none());
         Ok(Step { number, mv, groups: action.groups, took })
     }
 
     /// Returns how the game ended; `None` while it goes on.
     pub fn ending(&self) -> Option<Ending> {
-        self.referee.ending()
+        self.referee.ending
     }
 }
 

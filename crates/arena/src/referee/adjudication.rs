@@ -45,7 +45,6 @@ pub struct Opinion {
     pub depth: u16,
 }
 
-/// Applies [`Adjudication`] to one game.
 #[derive(Clone, Debug)]
 pub(super) struct Adjudicator {
     rules: Adjudication,
@@ -120,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn both_have_to_see_the_draw_for_so_many_moves() {
+    fn a_draw_needs_enough_even_scores_of_both() {
         let draw = Some(DrawRule { move_number: 3, move_count: 2, score: 10 });
         let rules = Adjudication { draw, ..Adjudication::default() };
         let draw = Ending { result: Some(GameResult::Draw), cause: Cause::Adjudicated };

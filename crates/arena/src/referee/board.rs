@@ -1,25 +1,16 @@
 //! Games that the referee can play on.
 
-use zeitnot_rules::{Color, DynGame, Game, GameError, GameHistory, MoveText, Outcome};
+use zeitnot_rules::{Color, DynGame, Game, GameError, MoveText, Outcome};
 
-/// Move that was played.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlayedMove {
-    /// Coordinates, as engines and protocols exchange them.
-    pub text: MoveText,
-    /// Notation of game records.
-    pub san: String,
-}
+/// Text of a move, and its notation in game records.
+pub(crate) type PlayedMove = (MoveText, String);
 
 /// Game in progress: moves are text, the rules decide on them.
-pub trait Board {
-    /// Returns the side to move.
+pub(crate) trait Board {
     fn turn(&self) -> Color;
 
-    /// Returns how many moves have been played.
     fn ply_count(&self) -> usize;
 
-    /// Plays a move.
     fn play(&mut self, text: &str) -> Result<PlayedMove, GameError>;
 
     /// Returns the outcome by the rules, repetition included.
@@ -27,30 +18,6 @@ pub trait Board {
 
     /// Returns whether a side can still win by any play at all.
     fn can_win(&self, color: Color) -> bool;
-}
-
-impl<G: Game> Board for GameHistory<G> {
-    fn turn(&self) -> Color {
-        self.now().side_to_move()
-    }
-
-    fn ply_count(&self) -> usize {
-        self.moves().len()
-    }
-
-    fn play(&mut self, text: &str) -> Result<PlayedMove, GameError> {
-        let (mv, played) = read(self.now(), text)?;
-        self.play(mv);
-        Ok(played)
-    }
-
-    fn outcome(&self) -> Outcome {
-        self.outcome()
-    }
-
-    fn can_win(&self, color: Color) -> bool {
-        self.now().can_win(color)
-    }
 }
 
 impl Board for DynGame {
@@ -63,10 +30,10 @@ impl Board for DynGame {
     }
 
     fn play(&mut self, text: &str) -> Result<PlayedMove, GameError> {
-        let text = self.read(text)?;
-        let san = self.san(&text)?;
-        self.play(&text)?;
-        Ok(PlayedMove { text, san })
+        let mv = self.read(text)?;
+        let san = self.san(&mv)?;
+        self.play(&mv)?;
+        Ok((mv, san))
     }
 
     fn outcome(&self) -> Outcome {
@@ -82,16 +49,14 @@ impl Board for DynGame {
 type Play<G> = Box<dyn FnMut(&mut G, <G as Game>::Move) + Send>;
 
 /// Position of a game without repetition in which the server has a part in each move.
-pub struct ServedGame<G: Game> {
-    /// The present position.
-    pub position: G,
+pub(crate) struct ServedGame<G: Game> {
+    pub(crate) position: G,
     plies: usize,
     play: Play<G>,
 }
 
 impl<G: Game> ServedGame<G> {
-    /// Begins at a position; `play` makes each move.
-    pub fn new(position: G, play: impl FnMut(&mut G, G::Move) + Send + 'static) -> Self {
+    pub(crate) fn new(position: G, play: impl FnMut(&mut G, G::Move) + Send + 'static) -> Self {
         ServedGame { position, plies: 0, play: Box::new(play) }
     }
 }
@@ -106,7 +71,8 @@ impl<G: Game> Board for ServedGame<G> {
     }
 
     fn play(&mut self, text: &str) -> Result<PlayedMove, GameError> {
-        let (mv, played) = read(&self.position, text)?;
+        let mv = self.position.read(text)?;
+        let played = (self.position.write(mv), self.position.san(mv));
         (self.play)(&mut self.position, mv);
         self.plies += 1;
         Ok(played)
@@ -119,9 +85,4 @@ impl<G: Game> Board for ServedGame<G> {
     fn can_win(&self, color: Color) -> bool {
         self.position.can_win(color)
     }
-}
-
-fn read<G: Game>(position: &G, text: &str) -> Result<(G::Move, PlayedMove), GameError> {
-    let mv = position.read(text)?;
-    Ok((mv, PlayedMove { text: position.write(mv), san: position.san(mv) }))
 }

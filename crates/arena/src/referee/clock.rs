@@ -5,20 +5,17 @@ use std::time::Duration;
 use tokio::time::Instant;
 use zeitnot_rules::{ByColor, Color, TimeControl};
 
-/// Thinking time of one side.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Allowance {
-    /// A clock for the whole game.
+pub(crate) enum Allowance {
     Game(TimeControl),
     /// This much for each move, whatever the last one took.
     Move(Duration),
-    /// No clock.
     Unlimited,
 }
 
 /// Two clocks of which at most one runs.
 #[derive(Clone, Debug)]
-pub struct Clock {
+pub(crate) struct Clock {
     allowances: ByColor<Allowance>,
     left: ByColor<Duration>,
     /// Lateness at which a move still counts.
@@ -27,8 +24,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Creates full clocks that do not run.
-    pub fn new(allowances: ByColor<Allowance>, margin: Duration) -> Self {
+    pub(crate) fn new(allowances: ByColor<Allowance>, margin: Duration) -> Self {
         let left = allowances.0.map(|allowance| match allowance {
             Allowance::Game(time_control) => time_control.initial,
             Allowance::Move(time) => time,
@@ -38,7 +34,7 @@ impl Clock {
     }
 
     /// Returns the time that a side has left; `None` without a clock.
-    pub fn left(&self, color: Color, now: Instant) -> Option<Duration> {
+    pub(crate) fn left(&self, color: Color, now: Instant) -> Option<Duration> {
         let used = match self.running {
             Some((running, since)) if running == color => now.saturating_duration_since(since),
             _ => Duration::ZERO,
@@ -46,33 +42,30 @@ impl Clock {
         (self.allowances[color] != Allowance::Unlimited).then(|| self.left[color].saturating_sub(used))
     }
 
-    /// Returns the time that a side gets with each move.
-    pub fn increment(&self, color: Color) -> Duration {
+    pub(crate) fn increment(&self, color: Color) -> Duration {
         match self.allowances[color] {
             Allowance::Game(time_control) => time_control.increment,
             Allowance::Move(_) | Allowance::Unlimited => Duration::ZERO,
         }
     }
 
-    /// Returns whether a clock runs.
-    pub fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         self.running.is_some()
     }
 
-    /// Starts the clock of one side and stops the other.
-    pub fn start(&mut self, color: Color, now: Instant) {
+    pub(crate) fn start(&mut self, color: Color, now: Instant) {
         self.stop(now);
         self.running = Some((color, now));
     }
 
     /// Returns when the running clock has used up its time and the margin; `None` if that never happens.
-    pub fn flag(&self) -> Option<Instant> {
+    pub(crate) fn flag(&self) -> Option<Instant> {
         let (color, since) = self.running?;
         since.checked_add(self.left[color].saturating_add(self.margin))
     }
 
     /// Stops the running clock and adds its increment: a legal move has arrived.
-    pub fn press(&mut self, at: Instant) {
+    pub(crate) fn press(&mut self, at: Instant) {
         let Some((color, _)) = self.running else { return };
         self.stop(at);
         self.left[color] = match self.allowances[color] {
@@ -82,26 +75,19 @@ impl Clock {
         };
     }
 
-    /// Stops both clocks.
-    pub fn stop(&mut self, at: Instant) {
+    pub(crate) fn stop(&mut self, at: Instant) {
         if let Some((color, _)) = self.running {
             self.left[color] = self.left(color, at).unwrap_or(Duration::MAX);
             self.running = None;
         }
     }
 
-    /// Stops both clocks and sets them.
-    pub fn set(&mut self, left: ByColor<Duration>) {
+    pub(crate) fn set(&mut self, left: ByColor<Duration>) {
         (self.left, self.running) = (left, None);
     }
 
-    /// Gives a side more time.
-    pub fn add(&mut self, color: Color, time: Duration) {
-        self.left[color] = self.left[color].saturating_add(time);
-    }
-
     /// Takes half of a side's time and all of its increment.
-    pub fn berserk(&mut self, color: Color) {
+    pub(crate) fn berserk(&mut self, color: Color) {
         self.left[color] /= 2;
         if let Allowance::Game(time_control) = &mut self.allowances[color] {
             time_control.increment = Duration::ZERO;
@@ -197,7 +183,7 @@ mod tests {
         #[test]
         fn arithmetic_saturates_and_only_the_running_clock_falls(
             allowances in [allowance(), allowance()], margin in duration(), given in duration(),
-            steps in prop::collection::vec((0..6u8, any::<bool>(), 0..1u64 << 40), 0..40),
+            steps in prop::collection::vec((0..5u8, any::<bool>(), 0..1u64 << 40), 0..40),
         ) {
             let mut clock = Clock::new(ByColor(allowances), margin);
             let mut now = Instant::now();
@@ -215,8 +201,7 @@ mod tests {
                     0 => clock.start(color, now),
                     1 => clock.press(now),
                     2 => clock.stop(now),
-                    3 => clock.add(color, given),
-                    4 => clock.berserk(color),
+                    3 => clock.berserk(color),
                     _ => clock.set(ByColor([given, margin])),
                 }
                 let _ = clock.flag();

@@ -21,33 +21,29 @@ impl Ending {
 }
 
 /// Why a game ended.
+#[allow(missing_docs)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// The rules of the game.
     Rules(Reason),
-    /// A flag fell.
     OutOfTime,
-    /// A player resigned.
     Resignation,
-    /// A player disconnected.
     Disconnect,
-    /// A player made an illegal move where [that loses](super::RefereeRules::illegal_move_loses).
+    /// Where an illegal move loses.
     IllegalMove,
     /// Both players agreed on a draw.
     Agreement,
-    /// Adjudicated by the scores of both players.
+    /// By the scores of both players.
     Adjudicated,
-    /// The game reached its maximum length.
+    /// The game reached its maximum number of moves.
     TooLong,
     /// The game reached its time limit.
     TimeLimit,
-    /// An [untimed](super::Untimed) move was not made in time.
+    /// A move that was not on the clock was not made in time.
     NoMove,
     /// A player aborted the game before it had begun.
     Aborted,
-    /// The game caused an error of ours; it is not the players' fault.
+    /// An error of ours; it is not the players' fault.
     InternalError,
-    /// The arena shut down.
     Shutdown,
 }
 

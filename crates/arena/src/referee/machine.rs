@@ -7,7 +7,7 @@ use zeitnot_rules::{ByColor, Color, DynGame, GameError, GameResult, MoveText};
 
 use super::{
     adjudication::{Adjudication, Adjudicator, Opinion},
-    board::{Board, PlayedMove},
+    board::Board,
     clock::{Allowance, Clock},
     ending::{Cause, Ending},
     offer::{OfferChange, Offers},
@@ -15,42 +15,36 @@ use super::{
 
 /// Rules that differ between fronts. The default is lenient and leaves everything optional out.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub struct RefereeRules {
+pub(crate) struct RefereeRules {
     /// An illegal move loses. Otherwise the player may try again while the clock runs on.
-    pub illegal_move_loses: bool,
+    pub(crate) illegal_move_loses: bool,
     /// Lateness at which a move still counts.
-    pub margin: Duration,
+    pub(crate) margin: Duration,
     /// Time that a move read in time may take to reach the referee.
-    pub transit: Duration,
+    pub(crate) transit: Duration,
     /// A flag fall is a draw if the opponent could not win by any play.
-    pub flag_needs_winner: bool,
-    /// Moves that are not on the clock.
-    pub untimed: Option<Untimed>,
+    pub(crate) flag_needs_winner: bool,
+    pub(crate) untimed: Option<Untimed>,
     /// Plies before which a game can be aborted.
-    pub abort_before: usize,
+    pub(crate) abort_before: usize,
     /// Plies from which on a draw can be offered; `None`: never.
-    pub draw_offers_from: Option<usize>,
+    pub(crate) draw_offers_from: Option<usize>,
     /// When a game ends before its rules end it.
-    pub adjudication: Adjudication,
+    pub(crate) adjudication: Adjudication,
 }
 
 /// Moves at the beginning that are not on the clock, but must come in time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Untimed {
-    /// Number of plies.
-    pub plies: usize,
-    /// Time for each of them.
-    pub limit: Duration,
+pub(crate) struct Untimed {
+    pub(crate) plies: usize,
+    pub(crate) limit: Duration,
     /// Consequence of a move that does not come.
-    pub expiry: Expiry,
+    pub(crate) expiry: Expiry,
 }
 
-/// Consequence of an [`Untimed`] move that does not come.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Expiry {
-    /// The game ends without a result.
+pub(crate) enum Expiry {
     Abort,
-    /// The side to move loses.
     Loss,
 }
 
@@ -67,10 +61,8 @@ pub struct Ply {
 
 /// Why a move was not played.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The game is over.
+pub(crate) enum Refusal {
     Over,
-    /// The other side is to move.
     NotYourTurn,
     /// The move came too late, which has ended the game.
     TooLate,
@@ -79,40 +71,23 @@ pub enum Refusal {
 }
 
 /// Referee of one game.
-///
-/// ```
-/// use tokio::time::Instant;
-/// use zeitnot_arena::referee::{Allowance, Cause, Referee, RefereeRules, Refusal};
-/// use zeitnot_rules::{ByColor, Color, Game, GameHistory, Reason, chess::Chess};
-///
-/// let now = Instant::now();
-/// let clocks = ByColor::both(Allowance::Game("60+1".parse().unwrap()));
-/// let mut referee = Referee::new(GameHistory::new(Chess::start()), clocks, RefereeRules::default(), now);
-/// for (color, text) in [(Color::White, "f3"), (Color::Black, "e5"), (Color::White, "g4")] {
-///     referee.await_move(now);
-///     referee.play(color, text, now, None).unwrap();
-/// }
-/// assert_eq!(referee.play(Color::White, "a3", now, None), Err(Refusal::NotYourTurn));
-/// referee.play(Color::Black, "d8h4", now, None).unwrap();
-/// assert_eq!(referee.ending().unwrap().cause, Cause::Rules(Reason::Checkmate));
-/// ```
 #[derive(Debug)]
-pub struct Referee<B> {
-    board: B,
+pub(crate) struct Referee<B> {
+    pub(crate) board: B,
     rules: RefereeRules,
-    clock: Clock,
-    plies: Vec<Ply>,
+    pub(crate) clock: Clock,
+    pub(crate) plies: Vec<Ply>,
     /// When the next move was asked for.
-    asked: Instant,
+    pub(crate) asked: Instant,
     draws: Offers,
     takebacks: Offers,
     adjudicator: Adjudicator,
-    ending: Option<Ending>,
+    /// `None` while the game goes on.
+    pub(crate) ending: Option<Ending>,
 }
 
 impl<B: Board> Referee<B> {
-    /// Creates a game whose clocks stand.
-    pub fn new(board: B, allowances: ByColor<Allowance>, rules: RefereeRules, now: Instant) -> Self {
+    pub(crate) fn new(board: B, allowances: ByColor<Allowance>, rules: RefereeRules, now: Instant) -> Self {
         Referee {
             board,
             clock: Clock::new(allowances, rules.margin),
@@ -126,59 +101,16 @@ impl<B: Board> Referee<B> {
         }
     }
 
-    /// Returns the board.
-    pub fn board(&self) -> &B {
-        &self.board
-    }
-
-    /// Returns the board, for changes that are no moves.
-    pub fn board_mut(&mut self) -> &mut B {
-        &mut self.board
-    }
-
-    /// Returns the clocks.
-    pub fn clock(&self) -> &Clock {
-        &self.clock
-    }
-
-    /// Returns the clocks, for changes that are no moves.
-    pub fn clock_mut(&mut self) -> &mut Clock {
-        &mut self.clock
-    }
-
-    /// Returns the moves so far.
-    pub fn plies(&self) -> &[Ply] {
-        &self.plies
-    }
-
-    /// Returns the moves, without the rest.
-    pub fn into_plies(self) -> Vec<Ply> {
-        self.plies
-    }
-
-    /// Returns the side to move.
-    pub fn turn(&self) -> Color {
+    pub(crate) fn turn(&self) -> Color {
         self.board.turn()
     }
 
-    /// Returns how the game ended; `None` while it goes on.
-    pub fn ending(&self) -> Option<Ending> {
-        self.ending
-    }
-
-    // ---- time -----------------------------------------------------------------------------------
-
     /// Asks for the next move: from now on its clock runs, unless the move is untimed.
-    pub fn await_move(&mut self, now: Instant) {
+    pub(crate) fn await_move(&mut self, now: Instant) {
         self.asked = now;
         if self.ending.is_none() && self.untimed().is_none() {
             self.clock.start(self.turn(), now);
         }
-    }
-
-    /// Returns when the next move was asked for.
-    pub fn asked(&self) -> Instant {
-        self.asked
     }
 
     /// Limits of the next move, if it is untimed.
@@ -196,13 +128,13 @@ impl<B: Board> Referee<B> {
     }
 
     /// Returns when to call [`Referee::time_out`] if no move has come; `None`: never.
-    pub fn timeout(&self) -> Option<Instant> {
+    pub(crate) fn timeout(&self) -> Option<Instant> {
         let transit = if self.untimed().is_some() { Duration::ZERO } else { self.rules.transit };
         self.deadline()?.checked_add(transit)
     }
 
     /// Ends the game if the next move is already too late; returns whether it is over.
-    pub fn check_time(&mut self, now: Instant) -> bool {
+    pub(crate) fn check_time(&mut self, now: Instant) -> bool {
         if self.deadline().is_some_and(|deadline| now > deadline) {
             self.time_out(now);
         }
@@ -210,7 +142,7 @@ impl<B: Board> Referee<B> {
     }
 
     /// Ends the game: the side to move has not moved in time.
-    pub fn time_out(&mut self, now: Instant) {
+    pub(crate) fn time_out(&mut self, now: Instant) {
         let (loser, winner) = (self.turn(), !self.turn());
         match self.untimed() {
             Some(Untimed { expiry: Expiry::Abort, .. }) => self.end(None, Cause::NoMove, now),
@@ -222,13 +154,8 @@ impl<B: Board> Referee<B> {
         }
     }
 
-    // ---- moves ----------------------------------------------------------------------------------
-
     /// Plays a move that arrived `at` this instant: time first, then the rules. It may end the game.
-    ///
-    /// # Errors
-    /// [`Refusal`]; an illegal or late move may have ended the game as well.
-    pub fn play(
+    pub(crate) fn play(
         &mut self,
         color: Color,
         text: &str,
@@ -242,7 +169,7 @@ impl<B: Board> Referee<B> {
         } else if self.check_time(at) {
             return Err(Refusal::TooLate);
         }
-        let Ok(PlayedMove { text, san }) = self.board.play(text) else {
+        let Ok((mv, san)) = self.board.play(text) else {
             if self.rules.illegal_move_loses {
                 self.lose(color, Cause::IllegalMove, at);
             }
@@ -257,47 +184,38 @@ impl<B: Board> Referee<B> {
         } else if let Some(ending) = self.adjudicator.record(color, opinion, self.board.ply_count()) {
             self.end(ending.result, ending.cause, at);
         }
-        Ok(text)
+        Ok(mv)
     }
 
     /// Adds a move that another referee has accepted, or that was played before a restart.
-    ///
-    /// # Errors
-    /// [`GameError::Move`] if it is illegal here.
-    pub fn replay(&mut self, text: &str, left: Option<Duration>) -> Result<MoveText, GameError> {
-        let PlayedMove { text, san } = self.board.play(text)?;
+    pub(crate) fn replay(&mut self, text: &str, left: Option<Duration>) -> Result<MoveText, GameError> {
+        let (mv, san) = self.board.play(text)?;
         self.plies.push(Ply { san, left, opinion: None });
-        Ok(text)
+        Ok(mv)
     }
 
-    // ---- ends -----------------------------------------------------------------------------------
-
     /// Ends the game, unless it is over already, and stops the clocks.
-    pub fn end(&mut self, result: Option<GameResult>, cause: Cause, now: Instant) {
+    pub(crate) fn end(&mut self, result: Option<GameResult>, cause: Cause, now: Instant) {
         self.clock.stop(now);
         (self.draws, self.takebacks) = (Offers::default(), Offers::default());
         self.ending.get_or_insert(Ending { result, cause });
     }
 
-    /// Ends the game with a loss.
-    pub fn lose(&mut self, color: Color, cause: Cause, now: Instant) {
+    pub(crate) fn lose(&mut self, color: Color, cause: Cause, now: Instant) {
         self.end(Some(GameResult::Won(!color)), cause, now);
     }
 
     /// Returns whether the game can be aborted.
-    pub fn can_abort(&self) -> bool {
+    pub(crate) fn can_abort(&self) -> bool {
         self.ending.is_none() && self.board.ply_count() < self.rules.abort_before
     }
 
-    // ---- offers ---------------------------------------------------------------------------------
-
-    /// Returns whether this side offers a draw.
-    pub fn offers_draw(&self, color: Color) -> bool {
+    pub(crate) fn offers_draw(&self, color: Color) -> bool {
         self.draws.is_open(color)
     }
 
     /// Offers, accepts, declines or withdraws a draw; returns what has changed, if anything.
-    pub fn draw(&mut self, color: Color, yes: bool, now: Instant) -> Option<OfferChange> {
+    pub(crate) fn draw(&mut self, color: Color, yes: bool, now: Instant) -> Option<OfferChange> {
         let may_offer = self.rules.draw_offers_from.is_some_and(|from| self.board.ply_count() >= from);
         let change = self.draws.say(color, yes, may_offer && self.ending.is_none());
         if change == Some(OfferChange::Accepted) {
@@ -306,8 +224,7 @@ impl<B: Board> Referee<B> {
         change
     }
 
-    /// Returns whether this side asks for a takeback.
-    pub fn asks_takeback(&self, color: Color) -> bool {
+    pub(crate) fn asks_takeback(&self, color: Color) -> bool {
         self.takebacks.is_open(color)
     }
 }
@@ -315,7 +232,7 @@ impl<B: Board> Referee<B> {
 impl Referee<DynGame> {
     /// Asks for, grants, refuses or withdraws a takeback; returns what has changed, if anything. A granted one stops
     /// the clock: [`Referee::await_move`] starts it again.
-    pub fn takeback(&mut self, color: Color, yes: bool, now: Instant) -> Option<OfferChange> {
+    pub(crate) fn takeback(&mut self, color: Color, yes: bool, now: Instant) -> Option<OfferChange> {
         let may_ask = self.ending.is_none() && self.before_last_move_of(color).is_some();
         let change = self.takebacks.say(color, yes, may_ask);
         if change == Some(OfferChange::Accepted)

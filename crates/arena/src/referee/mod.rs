@@ -12,11 +12,12 @@ mod offer;
 mod record;
 
 pub use adjudication::{Adjudication, DrawRule, Opinion, ResignRule};
-pub use board::{Board, PlayedMove, ServedGame};
-pub use clock::{Allowance, Clock};
+pub(crate) use board::{Board, ServedGame};
+pub(crate) use clock::Allowance;
 pub use ending::{Cause, Ending};
-pub use machine::{Expiry, Ply, Referee, RefereeRules, Refusal, Untimed};
-pub use offer::OfferChange;
+pub use machine::Ply;
+pub(crate) use machine::{Expiry, Referee, RefereeRules, Refusal, Untimed};
+pub(crate) use offer::OfferChange;
 pub use record::GameRecord;
 
 #[cfg(test)]

@@ -2,27 +2,20 @@
 
 use zeitnot_rules::{ByColor, Color};
 
-/// Change made by an answer to an offer, or by a new offer.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum OfferChange {
-    /// The offer was made.
+pub(crate) enum OfferChange {
     Made,
-    /// The opponent's offer was accepted.
     Accepted,
-    /// The opponent's offer was declined.
     Declined,
-    /// The player's own offer was withdrawn.
     Withdrawn,
 }
 
-/// Open offers of one kind.
 #[derive(Copy, Clone, Debug, Default)]
 pub(super) struct Offers {
     open: ByColor<bool>,
 }
 
 impl Offers {
-    /// Returns whether this side's offer is open.
     pub(super) fn is_open(self, color: Color) -> bool {
         self.open[color]
     }
@@ -47,7 +40,6 @@ impl Offers {
         }
     }
 
-    /// Drops the offer of one side.
     pub(super) fn drop(&mut self, color: Color) {
         self.open[color] = false;
     }

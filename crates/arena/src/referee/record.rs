@@ -1,7 +1,7 @@
 //! Record of a finished game.
 
 use time::OffsetDateTime;
-use zeitnot_rules::{Game, GameHistory};
+use zeitnot_rules::DynGame;
 
 use super::{
     ending::{Cause, Ending},
@@ -23,10 +23,8 @@ pub struct GameRecord {
 
 impl GameRecord {
     /// Takes the record of a game; one that still goes on counts as aborted.
-    pub fn new<G: Game>(referee: Referee<GameHistory<G>>, began: OffsetDateTime) -> GameRecord {
-        let root = referee.board().root();
-        let fen = Some(root.print()).filter(|fen| *fen != root.start_position().print());
-        let ending = referee.ending().unwrap_or(Ending { result: None, cause: Cause::Aborted });
-        GameRecord { began, fen, plies: referee.into_plies(), ending }
+    pub(crate) fn new(referee: Referee<DynGame>, began: OffsetDateTime) -> GameRecord {
+        let ending = referee.ending.unwrap_or(Ending { result: None, cause: Cause::Aborted });
+        GameRecord { began, fen: referee.board.own_start(), plies: referee.plies, ending }
     }
 }

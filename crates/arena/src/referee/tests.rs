@@ -3,32 +3,31 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use zeitnot_rules::{ByColor, Color, DynGame, GameHistory, GameKind, GameResult, Reason, chess::Chess};
+use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult, Reason};
 use zeitnot_wire::uci::UciScore;
 
 use super::*;
 
 const MS: Duration = Duration::from_millis(1);
 
-fn chess(time_control: &str, rules: RefereeRules) -> (Referee<GameHistory<Chess>>, Instant) {
-    let now = Instant::now();
-    let allowances = ByColor::both(Allowance::Game(time_control.parse().unwrap()));
-    let mut referee = Referee::new(GameHistory::new(Chess::start()), allowances, rules, now);
-    referee.await_move(now);
-    (referee, now)
+fn chess(time_control: &str, rules: RefereeRules) -> (Referee<DynGame>, Instant) {
+    start(None, time_control, rules)
 }
 
 fn any_game(fen: Option<&str>, rules: RefereeRules) -> (Referee<DynGame>, Instant) {
+    start(fen, "10+0", rules)
+}
+
+fn start(fen: Option<&str>, time_control: &str, rules: RefereeRules) -> (Referee<DynGame>, Instant) {
     let now = Instant::now();
-    let allowances = ByColor::both(Allowance::Game("10+0".parse().unwrap()));
-    let game = DynGame::begin(GameKind::Chess, fen).unwrap();
-    let mut referee = Referee::new(game, allowances, rules, now);
+    let allowances = ByColor::both(Allowance::Game(time_control.parse().unwrap()));
+    let mut referee = Referee::new(DynGame::begin(GameKind::Chess, fen).unwrap(), allowances, rules, now);
     referee.await_move(now);
     (referee, now)
 }
 
 /// Plays moves at once, White first.
-fn play<B: Board>(referee: &mut Referee<B>, moves: &str, now: Instant) {
+fn play(referee: &mut Referee<DynGame>, moves: &str, now: Instant) {
     for text in moves.split(' ') {
         referee.play(referee.turn(), text, now, None).unwrap();
         referee.await_move(now);
@@ -43,8 +42,8 @@ fn won(color: Color, cause: Cause) -> Option<Ending> {
 fn a_game_to_its_mate() {
     let (mut referee, now) = chess("10+0", RefereeRules::default());
     play(&mut referee, "f2f3 e7e5 g2g4 d8h4", now);
-    assert_eq!(referee.ending(), won(Color::Black, Cause::Rules(Reason::Checkmate)));
-    let san: Vec<_> = referee.plies().iter().map(|ply| ply.san.as_str()).collect();
+    assert_eq!(referee.ending, won(Color::Black, Cause::Rules(Reason::Checkmate)));
+    let san: Vec<_> = referee.plies.iter().map(|ply| ply.san.as_str()).collect();
     assert_eq!(san, ["f3", "e5", "g4", "Qh4#"]);
     assert_eq!(referee.play(Color::White, "a3", now, None), Err(Refusal::Over));
 }
@@ -56,7 +55,7 @@ fn the_last_moment_counts_and_the_one_after_it_loses() {
         let played = referee.play(Color::White, "e4", t0 + at * MS, None);
         assert_eq!(played.is_err(), is_late, "{margin} {at}");
         let over = is_late.then_some(won(Color::Black, Cause::OutOfTime)).flatten();
-        assert_eq!(referee.ending(), over);
+        assert_eq!(referee.ending, over);
     }
 }
 
@@ -66,10 +65,10 @@ fn a_move_that_was_read_in_time_may_take_a_while_to_get_here() {
     assert_eq!(referee.timeout(), Some(t0 + 1100 * MS));
     referee.play(Color::White, "e4", t0 + 900 * MS, None).unwrap();
     referee.await_move(t0 + 1050 * MS);
-    assert_eq!(referee.plies()[0].left, Some(600 * MS));
-    assert_eq!(referee.clock().left(Color::Black, t0 + 1050 * MS), Some(1000 * MS));
+    assert_eq!(referee.plies[0].left, Some(600 * MS));
+    assert_eq!(referee.clock.left(Color::Black, t0 + 1050 * MS), Some(1000 * MS));
     referee.time_out(t0 + 2150 * MS);
-    assert_eq!(referee.ending(), won(Color::White, Cause::OutOfTime));
+    assert_eq!(referee.ending, won(Color::White, Cause::OutOfTime));
 }
 
 #[test]
@@ -77,11 +76,11 @@ fn an_illegal_move_is_refused_or_loses() {
     let (mut referee, t0) = chess("10+0", RefereeRules::default());
     assert_eq!(referee.play(Color::White, "e2e5", t0, None), Err(Refusal::Illegal));
     assert_eq!(referee.play(Color::Black, "e7e5", t0, None), Err(Refusal::NotYourTurn));
-    assert_eq!(referee.clock().left(Color::White, t0 + 2000 * MS), Some(8000 * MS), "the clock runs on");
-    assert_eq!(referee.ending(), None);
+    assert_eq!(referee.clock.left(Color::White, t0 + 2000 * MS), Some(8000 * MS), "the clock runs on");
+    assert_eq!(referee.ending, None);
     let (mut referee, t0) = chess("10+0", RefereeRules { illegal_move_loses: true, ..Default::default() });
     assert_eq!(referee.play(Color::White, "e2e5", t0, None), Err(Refusal::Illegal));
-    assert_eq!(referee.ending(), won(Color::Black, Cause::IllegalMove));
+    assert_eq!(referee.ending, won(Color::Black, Cause::IllegalMove));
 }
 
 #[test]
@@ -90,11 +89,11 @@ fn opinions_end_a_game() {
     let adjudication = Adjudication { resign, ..Adjudication::default() };
     let (mut referee, now) = chess("10+0", RefereeRules { adjudication, ..Default::default() });
     for (text, score) in [("e2e4", -310), ("e7e5", 400), ("g1f3", -310), ("b8c6", 400)] {
-        assert_eq!(referee.ending(), None);
+        assert_eq!(referee.ending, None);
         let opinion = Some(Opinion { score: UciScore::Cp(score), depth: 1 });
         referee.play(referee.turn(), text, now, opinion).unwrap();
     }
-    assert_eq!(referee.ending(), won(Color::Black, Cause::Adjudicated));
+    assert_eq!(referee.ending, won(Color::Black, Cause::Adjudicated));
 }
 
 #[test]
@@ -108,10 +107,10 @@ fn untimed_moves_cost_no_time_but_must_come() {
         let (mut referee, t0) = chess("1+0", rules);
         let mut late = chess("1+0", rules).0;
         assert!(late.check_time(t0 + 61_000 * MS));
-        assert_eq!(late.ending(), ending);
+        assert_eq!(late.ending, ending);
         assert!(!referee.check_time(t0 + 59_000 * MS));
         play(&mut referee, "e4", t0 + 59_000 * MS);
-        assert_eq!(referee.plies()[0].left, Some(1000 * MS));
+        assert_eq!(referee.plies[0].left, Some(1000 * MS));
         assert_eq!(referee.timeout(), Some(t0 + 60_009 * MS));
     }
 }
@@ -123,7 +122,7 @@ fn a_flag_is_a_draw_where_the_other_side_cannot_win() {
         let rules = RefereeRules { flag_needs_winner, ..RefereeRules::default() };
         let (mut referee, t0) = any_game(lone_king, rules);
         assert!(!referee.check_time(t0 + 10_000 * MS) && referee.check_time(t0 + 10_001 * MS));
-        assert_eq!(referee.ending(), Some(Ending { result: Some(result), cause: Cause::OutOfTime }));
+        assert_eq!(referee.ending, Some(Ending { result: Some(result), cause: Cause::OutOfTime }));
     }
 }
 
@@ -144,7 +143,7 @@ fn a_draw_needs_both_and_a_move_declines_it() {
     assert_eq!(referee.draw(Color::White, true, now), Some(OfferChange::Made));
     assert_eq!(referee.draw(Color::Black, true, now), Some(OfferChange::Accepted));
     let agreed = Ending { result: Some(GameResult::Draw), cause: Cause::Agreement };
-    assert_eq!(referee.ending(), Some(agreed));
+    assert_eq!(referee.ending, Some(agreed));
 }
 
 #[test]
@@ -155,8 +154,8 @@ fn a_takeback_undoes_the_last_move_and_the_answer_to_it() {
     assert_eq!(referee.takeback(Color::Black, true, now), Some(OfferChange::Made));
     assert!(referee.asks_takeback(Color::Black));
     assert_eq!(referee.takeback(Color::White, true, now), Some(OfferChange::Accepted));
-    assert_eq!((referee.plies().len(), referee.turn()), (1, Color::Black));
-    assert!(!referee.clock().is_running() && !referee.asks_takeback(Color::Black));
+    assert_eq!((referee.plies.len(), referee.turn()), (1, Color::Black));
+    assert!(!referee.clock.is_running() && !referee.asks_takeback(Color::Black));
 }
 
 #[test]
@@ -167,6 +166,6 @@ fn moves_of_another_referee_do_not_touch_the_clocks() {
     assert!(referee.replay("e4", None).is_err());
     referee.replay("e5", None).unwrap();
     assert!(!referee.can_abort());
-    assert_eq!(referee.clock().left(Color::White, now), Some(10_000 * MS));
-    assert_eq!(referee.plies().iter().map(|ply| ply.left).collect::<Vec<_>>(), [Some(5000 * MS), None]);
+    assert_eq!(referee.clock.left(Color::White, now), Some(10_000 * MS));
+    assert_eq!(referee.plies.iter().map(|ply| ply.left).collect::<Vec<_>>(), [Some(5000 * MS), None]);
 }

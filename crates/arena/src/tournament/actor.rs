@@ -4,7 +4,6 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use tokio::{
     select,
-    sync::mpsc,
     task::spawn_blocking,
     time::{Instant, MissedTickBehavior, interval},
 };
@@ -15,12 +14,12 @@ use super::{
     config::TournamentConfig,
     game::TournamentGame,
     pairing::{Pairing, Schedule, SeatNo},
-    players::{Doing, Player, Players},
-    registry::{Command, TournamentHandle},
+    players::{Doing, JoinError, Player, Players},
     standings::Standings,
 };
 use crate::{
     client::Client,
+    jobs::{self, Handle, Jobs},
     message::{Notice, Request},
     name::{Name, printable},
     news::{Event, News, NewsSender},
@@ -31,17 +30,13 @@ use crate::{
     timer::until,
 };
 
-/// Commands that may wait for one tournament. Each connection waits with the next until this one is taken.
-const QUEUE: usize = 256;
-
-/// Owner of one tournament.
 #[derive(Debug)]
 pub(crate) struct TournamentActor {
     config: TournamentConfig,
     openings: Vec<Chess>,
     store: Store,
     news: NewsSender,
-    commands: mpsc::Receiver<Command>,
+    jobs: Jobs<TournamentActor>,
     players: Players,
     schedule: Schedule,
     standings: Standings,
@@ -59,7 +54,6 @@ struct Invitation {
     until: Instant,
 }
 
-/// Game in progress.
 #[derive(Debug)]
 struct Running {
     pairing: Pairing,
@@ -75,7 +69,7 @@ pub struct TournamentSummary {
     pub name: Name,
     /// Final standings.
     pub standings: Standings,
-    /// Whether everybody has met everybody. An open tournament is never complete.
+    /// Everybody has met everybody. An open tournament is never complete.
     pub complete: bool,
     /// File of the games; `None` if there were none.
     pub pgn: Option<PathBuf>,
@@ -88,9 +82,8 @@ impl TournamentActor {
         openings: Vec<Chess>,
         store: Store,
         news: NewsSender,
-    ) -> (TournamentHandle, TournamentActor) {
-        let (tx, commands) = mpsc::channel(QUEUE);
-        let handle = TournamentHandle { name: config.name.clone(), commands: tx };
+    ) -> (Handle<TournamentActor>, TournamentActor) {
+        let (handle, jobs) = jobs::channel();
         let actor = TournamentActor {
             players: Players::new(config.max_players()),
             schedule: Schedule::new(config.games_per_pair),
@@ -102,7 +95,7 @@ impl TournamentActor {
             openings,
             store,
             news,
-            commands,
+            jobs,
         };
         (handle, actor)
     }
@@ -116,7 +109,7 @@ impl TournamentActor {
             let deadline = self.deadline();
             select! {
                 () = stop.cancelled() => break,
-                Some(command) = self.commands.recv() => self.obey(command),
+                Some(job) = self.jobs.recv() => job(&mut self),
                 () = until(deadline) => self.expire(Instant::now()),
                 _ = pairing.tick() => self.pair(),
             }
@@ -130,43 +123,28 @@ impl TournamentActor {
         TournamentSummary { name: config.name, standings, complete, pgn }
     }
 
-    fn obey(&mut self, command: Command) {
-        match command {
-            Command::Join { name, client, reply } => {
-                let joined = self.players.join(&self.config.name, name.clone(), client);
-                if let Ok(seat) = joined {
-                    self.greet(seat, name);
-                }
-                let _ = reply.send(joined);
-            }
-            Command::Request { seat, client, request } => self.answer(seat, &client, request),
-            Command::Leave { seat, client } => self.leave(seat, &client),
-            Command::Watch { game, client, reply } => {
-                let running = self.running.get_mut(&game);
-                let _ = reply.send(running.is_some());
-                if let Some(running) = running {
-                    running.game.watch(client);
-                }
-            }
-            Command::Unwatch { game, client } => {
-                if let Some(running) = self.running.get_mut(&game) {
-                    running.game.unwatch(&client);
-                }
-            }
+    pub(super) fn join(&mut self, name: Name, client: Client) -> Result<SeatNo, JoinError> {
+        let seat = self.players.join(&self.config.name, name.clone(), client)?;
+        self.standings.enter(&name);
+        let active = self.players.clients().count();
+        self.players.tell_others(seat, &format!("Player {name} joined tournament ({active} active players)"));
+        self.report(Event::Joined(name));
+        Ok(seat)
+    }
+
+    /// Shows a game to a client from now on; returns whether there is such a game.
+    pub(super) fn watch(&mut self, game: GameTag, client: Client) -> bool {
+        self.running.get_mut(&game).map(|running| running.game.watch(client)).is_some()
+    }
+
+    pub(super) fn unwatch(&mut self, game: GameTag, client: &Client) {
+        if let Some(running) = self.running.get_mut(&game) {
+            running.game.unwatch(client);
         }
     }
 
-    // ---- players --------------------------------------------------------------------------------
-
-    fn greet(&mut self, seat: SeatNo, name: Name) {
-        self.standings.enter(&name);
-        let active = self.players.clients().count();
-        self.players.gossip(seat, &format!("Player {name} joined tournament ({active} active players)"));
-        self.report(Event::Joined { player: name });
-    }
-
     /// A connection is gone, and with it the game that was played on it.
-    fn leave(&mut self, seat: SeatNo, client: &Client) {
+    pub(super) fn leave(&mut self, seat: SeatNo, client: &Client) {
         let Some(player) = self.players.seated(seat, client) else { return };
         let (doing, name) = (player.doing, player.name.clone());
         match doing {
@@ -192,8 +170,8 @@ impl TournamentActor {
             self.players.remove(seat);
         }
         let active = self.players.clients().count();
-        self.players.gossip(seat, &format!("Player {name} left tournament ({active} active players)"));
-        self.report(Event::Left { player: name });
+        self.players.tell_others(seat, &format!("Player {name} left tournament ({active} active players)"));
+        self.report(Event::Left(name));
     }
 
     /// Number of players that must join before the first pairing.
@@ -201,50 +179,32 @@ impl TournamentActor {
         self.config.players.unwrap_or(0)
     }
 
-    // ---- requests -------------------------------------------------------------------------------
-
     /// Answers a player. A connection that has lost its seat is ignored.
-    fn answer(&mut self, seat: SeatNo, client: &Client, request: Request) {
+    pub(super) fn answer(&mut self, seat: SeatNo, client: &Client, request: Request) {
         let Some(player) = self.players.seated(seat, client) else { return };
-        let doing = player.doing;
-        match request {
-            Request::Ack { game } => match doing {
-                Doing::Invited(tag) if GameTag::read(&game) == Some(tag) => self.accept(tag, seat),
-                Doing::Playing(tag) if GameTag::read(&game) == Some(tag) => {
-                    client.info("The game has started already");
-                }
-                _ => wrong_game(client, doing, &game),
-            },
-            Request::Move { game, mv, read_at } => {
-                if let Some((game, color)) = self.named_game(seat, client, doing, &game) {
-                    game.play(color, &mv, read_at);
-                }
+        let (doing, named, game) = match &request {
+            Request::Say { to, text } => return self.chat(player, client, to, text),
+            Request::Ack { game } | Request::Move { game, .. } | Request::Resign { game } => {
+                (player.doing, GameTag::read(game), printable(game, 50))
             }
-            Request::Resign { game } => {
-                if let Some((game, color)) = self.named_game(seat, client, doing, &game) {
-                    game.lose(color, Cause::Resignation);
-                }
-            }
-            Request::Say { to, text } => self.chat(player, client, &to, &text),
-        }
-    }
-
-    /// The game that a player plays, if it is the one that the player names.
-    fn named_game(
-        &mut self,
-        seat: SeatNo,
-        client: &Client,
-        doing: Doing,
-        game: &str,
-    ) -> Option<(&mut TournamentGame, Color)> {
+        };
         match doing {
-            Doing::Playing(tag) if GameTag::read(game) == Some(tag) => return self.running_game(tag, seat),
-            Doing::Invited(tag) if GameTag::read(game) == Some(tag) => {
-                client.info("The game has not started, both players have to ACK it first");
+            Doing::Invited(tag) if named == Some(tag) => match request {
+                Request::Ack { .. } => self.accept(tag, seat),
+                _ => client.info("The game has not started, both players have to ACK it first"),
+            },
+            Doing::Playing(tag) if named == Some(tag) => {
+                let Some((game, color)) = self.running_game(tag, seat) else { return };
+                match request {
+                    Request::Move { mv, read_at, .. } => game.play(color, &mv, read_at),
+                    Request::Resign { .. } => game.lose(color, Cause::Resignation),
+                    _ => client.info("The game has started already"),
+                }
             }
-            _ => wrong_game(client, doing, game),
+            // A player who plays has one game to speak of.
+            Doing::Playing(tag) => client.hang_up(format!("You are playing game {tag}, not {game}")),
+            Doing::Waiting | Doing::Invited(_) => client.info(format!("You are not in game {game}")),
         }
-        None
     }
 
     fn chat(&self, sender: &Player, client: &Client, to: &str, text: &str) {
@@ -252,13 +212,11 @@ impl TournamentActor {
             return client.info(format!("No player {} is here", printable(to, 50)));
         };
         let said = Notice::Said { sender: sender.name.clone(), text: printable(text, zeitnot_net::MAX_LINE) };
-        receiver.gossip(said.clone());
+        receiver.tell_optional(said.clone());
         if !receiver.is(client) {
-            client.gossip(said);
+            client.tell_optional(said);
         }
     }
-
-    // ---- invitations ----------------------------------------------------------------------------
 
     fn pair(&mut self) {
         if self.players.len() >= self.wanted() {
@@ -268,9 +226,8 @@ impl TournamentActor {
         }
     }
 
-    /// Tells both players of their game.
     fn invite(&mut self, pairing: Pairing) {
-        let Some(names) = self.names(pairing) else { return };
+        let Some(names) = self.players.names(pairing) else { return };
         let (game, time_control) = (GameTag::random(), self.config.time);
         for color in Color::BOTH {
             let Some(player) = self.players.get_mut(pairing.seats[color]) else { continue };
@@ -298,10 +255,13 @@ impl TournamentActor {
 
     fn begin(&mut self, tag: GameTag) {
         let Some(Invitation { pairing, .. }) = self.invitations.remove(&tag) else { return };
-        let (Some(names), Some(clients)) = (self.names(pairing), self.clients(pairing)) else { return };
+        let (Some(names), Some(clients)) = (self.players.names(pairing), self.players.clients_of(pairing))
+        else {
+            return;
+        };
         for color in Color::BOTH {
             clients[color].info("Both players have acknowledged game. Starting...");
-            self.set_doing(pairing.seats[color], Doing::Playing(tag));
+            self.players.set_doing(pairing.seats[color], Doing::Playing(tag));
         }
         let opening = pairing.opening(self.config.games_per_pair, self.openings.len());
         let start = self.openings.get(opening).cloned().unwrap_or_else(Chess::start);
@@ -315,7 +275,7 @@ impl TournamentActor {
     fn call_off(&mut self, tag: GameTag, reason: &str) {
         let Some(Invitation { pairing, .. }) = self.invitations.remove(&tag) else { return };
         for seat in pairing.seats.0 {
-            self.set_doing(seat, Doing::Waiting);
+            self.players.set_doing(seat, Doing::Waiting);
             if let Some(client) = self.players.get(seat).and_then(|player| player.client.as_ref()) {
                 client.tell(Notice::GameAborted { reason: reason.to_owned() });
             }
@@ -338,8 +298,6 @@ impl TournamentActor {
         }
         self.call_off(tag, &reason);
     }
-
-    // ---- deadlines ------------------------------------------------------------------------------
 
     /// When [`TournamentActor::expire`] has something to do.
     fn deadline(&self) -> Option<Instant> {
@@ -377,34 +335,28 @@ impl TournamentActor {
             (0..*games).for_each(|_| self.standings.forfeit(&name, &opponent.name));
         }
         if !forfeited.is_empty() {
-            self.players.gossip(seat, &format!("Player {name} stayed away and forfeits the remaining games"));
-            self.report(Event::Withdrawn { player: name });
+            self.players
+                .tell_others(seat, &format!("Player {name} stayed away and forfeits the remaining games"));
+            self.report(Event::Withdrawn(name));
             self.report_standings();
         }
     }
 
-    // ---- results --------------------------------------------------------------------------------
-
     /// Records the games that are over.
     async fn conclude_games(&mut self) {
-        for (tag, running) in
-            self.running.extract_if(.., |_, running| running.game.is_over()).collect::<Vec<_>>()
-        {
+        let over = self.running.extract_if(.., |_, running| running.game.is_over());
+        for (_, running) in over.collect::<Vec<_>>() {
             for seat in running.pairing.seats.0 {
-                if let Some(player) = self.players.get_mut(seat) {
-                    player.doing = Doing::Waiting;
-                    player.rests_until = Instant::now() + self.config.pause;
-                }
+                self.players.rest(seat, self.config.pause);
             }
-            self.record(tag, running).await;
+            self.record(running).await;
         }
     }
 
-    async fn record(&mut self, game: GameTag, Running { pairing, names, round, game: over }: Running) {
+    async fn record(&mut self, Running { pairing, names, round, game: over }: Running) {
         let record = over.finish();
         let GameRecord { ending, plies, .. } = &record;
         self.report(Event::GameEnded {
-            game,
             names: names.clone(),
             result: ending.result,
             reason: ending.cause.to_string(),
@@ -419,7 +371,6 @@ impl TournamentActor {
         self.store.write(Record { event, round, names, time_control, record }.pgn()).await;
     }
 
-    /// Returns whether everybody has met everybody, as planned.
     fn is_complete(&self) -> bool {
         let expected = self
             .config
@@ -445,31 +396,10 @@ impl TournamentActor {
         }
     }
 
-    // ---- helpers --------------------------------------------------------------------------------
-
     /// The game of that tag, and which side the seat has in it.
     fn running_game(&mut self, tag: GameTag, seat: SeatNo) -> Option<(&mut TournamentGame, Color)> {
         let running = self.running.get_mut(&tag)?;
         Some((&mut running.game, running.pairing.color_of(seat)))
-    }
-
-    fn set_doing(&mut self, seat: SeatNo, doing: Doing) {
-        if let Some(player) = self.players.get_mut(seat) {
-            player.doing = doing;
-        }
-    }
-
-    fn names(&self, pairing: Pairing) -> Option<ByColor<Name>> {
-        let name = |seat| self.players.get(seat).map(|player| player.name.clone());
-        let [white, black] = pairing.seats.0;
-        Some(ByColor([name(white)?, name(black)?]))
-    }
-
-    /// Both players' connections; `None` unless both are connected.
-    fn clients(&self, pairing: Pairing) -> Option<ByColor<Client>> {
-        let client = |seat| self.players.get(seat)?.client.clone();
-        let [white, black] = pairing.seats.0;
-        Some(ByColor([client(white)?, client(black)?]))
     }
 
     /// Standings are large: they are copied only if somebody listens.
@@ -482,14 +412,5 @@ impl TournamentActor {
     fn report(&self, event: Event) {
         // An error means that nobody listens.
         let _ = self.news.send(News { tournament: self.config.name.clone(), event });
-    }
-}
-
-/// A player who plays has one game to speak of; another one is worth a line only to a player who waits.
-fn wrong_game(client: &Client, doing: Doing, game: &str) {
-    let game = printable(game, 50);
-    match doing {
-        Doing::Playing(tag) => client.hang_up(format!("You are playing game {tag}, not {game}")),
-        Doing::Waiting | Doing::Invited(_) => client.info(format!("You are not in game {game}")),
     }
 }

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use serde::Deserialize;
 use zeitnot_rules::TimeControl;
 
-use crate::name::Name;
+use crate::{duration::seconds, name::Name};
 
 /// Players in one tournament, at most.
 const MAX_PLAYERS: usize = 1024;
@@ -29,16 +29,16 @@ pub struct TournamentConfig {
     #[serde(default)]
     pub players: Option<usize>,
     /// Time limit for `ACK`.
-    #[serde(default = "ack_timeout", with = "humantime_serde")]
+    #[serde(default = "seconds::<20>", with = "humantime_serde")]
     pub ack_timeout: Duration,
     /// Interval between pairings.
-    #[serde(default = "pairing_interval", with = "humantime_serde")]
+    #[serde(default = "seconds::<3>", with = "humantime_serde")]
     pub pairing_interval: Duration,
     /// Rest of a player after a game.
-    #[serde(default = "pause", with = "humantime_serde")]
+    #[serde(default = "seconds::<5>", with = "humantime_serde")]
     pub pause: Duration,
     /// Absence after which a player forfeits the remaining games; only with `players`.
-    #[serde(default = "absent_after", with = "humantime_serde")]
+    #[serde(default = "seconds::<60>", with = "humantime_serde")]
     pub absent_after: Duration,
     /// File of FEN or EPD lines; a game and its return game begin from the same one.
     #[serde(default)]
@@ -53,15 +53,14 @@ impl TournamentConfig {
             time,
             games_per_pair: games_per_pair(),
             players: None,
-            ack_timeout: ack_timeout(),
-            pairing_interval: pairing_interval(),
-            pause: pause(),
-            absent_after: absent_after(),
+            ack_timeout: seconds::<20>(),
+            pairing_interval: seconds::<3>(),
+            pause: seconds::<5>(),
+            absent_after: seconds::<60>(),
             openings: None,
         }
     }
 
-    /// Returns the limit of players.
     pub(super) fn max_players(&self) -> usize {
         self.players.unwrap_or(MAX_PLAYERS)
     }
@@ -93,20 +92,4 @@ impl TournamentConfig {
 
 fn games_per_pair() -> u32 {
     2
-}
-
-fn ack_timeout() -> Duration {
-    Duration::from_secs(20)
-}
-
-fn pairing_interval() -> Duration {
-    Duration::from_secs(3)
-}
-
-fn pause() -> Duration {
-    Duration::from_secs(5)
-}
-
-fn absent_after() -> Duration {
-    Duration::from_secs(60)
 }

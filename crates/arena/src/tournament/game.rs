@@ -9,7 +9,7 @@ use std::{
 
 use time::OffsetDateTime;
 use tokio::time::Instant;
-use zeitnot_rules::{ByColor, Color, Game as _, GameHistory, TimeControl, chess::Chess};
+use zeitnot_rules::{ByColor, Color, DynGame, TimeControl, chess::Chess};
 
 use crate::{
     client::Client,
@@ -25,7 +25,6 @@ const CLOCK_UPDATE: Duration = Duration::from_secs(5);
 /// Time that a move read before the flag fell may take through our queues.
 const TRANSIT: Duration = Duration::from_millis(100);
 
-/// Running game.
 #[derive(Debug)]
 pub(super) struct TournamentGame {
     tag: GameTag,
@@ -34,7 +33,7 @@ pub(super) struct TournamentGame {
     watchers: Vec<Client>,
     began: OffsetDateTime,
     next_update: Instant,
-    referee: Referee<GameHistory<Chess>>,
+    referee: Referee<DynGame>,
 }
 
 impl TournamentGame {
@@ -56,7 +55,7 @@ impl TournamentGame {
             watchers: Vec::new(),
             began: OffsetDateTime::now_utc(),
             next_update: now + CLOCK_UPDATE,
-            referee: Referee::new(GameHistory::new(position), allowances, rules, now),
+            referee: Referee::new(position.into(), allowances, rules, now),
         };
         game.tell_players(&Notice::GameStarted(game.view(now)));
         game.ask_for_move(now);
@@ -96,7 +95,7 @@ impl TournamentGame {
         match self.referee.play(color, text, read_at, None) {
             Ok(mv) => {
                 self.tell_all(&Notice::PlayerMoved { mover: color, mv, view: self.view(now) });
-                if self.referee.ending().is_none() {
+                if self.referee.ending.is_none() {
                     self.ask_for_move(now);
                 }
             }
@@ -109,22 +108,18 @@ impl TournamentGame {
         }
     }
 
-    /// Ends the game with a loss.
     pub(super) fn lose(&mut self, color: Color, cause: Cause) {
         self.referee.lose(color, cause, Instant::now());
     }
 
-    /// Aborts the game.
     pub(super) fn shut_down(&mut self) {
         self.referee.end(None, Cause::Shutdown, Instant::now());
     }
 
-    /// Returns whether the game is over.
     pub(super) fn is_over(&self) -> bool {
-        self.referee.ending().is_some()
+        self.referee.ending.is_some()
     }
 
-    /// Shows the game to a client from now on.
     pub(super) fn watch(&mut self, client: Client) {
         client.tell(Notice::GameState(self.view(Instant::now())));
         if !self.watchers.iter().any(|watcher| watcher.is(&client)) {
@@ -132,14 +127,13 @@ impl TournamentGame {
         }
     }
 
-    /// Shows the game to a client no longer.
     pub(super) fn unwatch(&mut self, client: &Client) {
         self.watchers.retain(|watcher| !watcher.is(client));
     }
 
     /// Tells everybody how the game ended, and returns its record.
     pub(super) fn finish(self) -> GameRecord {
-        if let Some(Ending { result, cause }) = self.referee.ending() {
+        if let Some(Ending { result, cause }) = self.referee.ending {
             let game = self.tag;
             let over = |is_player| match result {
                 Some(result) => Notice::GameOver { game, result, cause, is_player },
@@ -157,12 +151,12 @@ impl TournamentGame {
     }
 
     fn view(&self, now: Instant) -> GameView {
-        let left = |color| self.referee.clock().left(color, now).unwrap_or_default();
+        let left = |color| self.referee.clock.left(color, now).unwrap_or_default();
         GameView {
             game: self.tag,
             names: self.names.clone(),
             left: ByColor(Color::BOTH.map(left)),
-            fen: self.referee.board().now().print(),
+            fen: self.referee.board.now(),
         }
     }
 
@@ -221,7 +215,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn clocks_are_told_every_five_seconds_and_the_flag_ends_the_game() {
+    async fn clock_updates_come_every_five_seconds_and_the_flag_ends_the_game() {
         let (mut table, began) = (Table::new("12+1"), Instant::now());
         table.run().await;
         assert_eq!(began.elapsed(), 12 * SECOND + TRANSIT);

@@ -11,5 +11,6 @@ pub(crate) mod standings;
 pub(crate) use actor::TournamentActor;
 pub use actor::TournamentSummary;
 pub use config::TournamentConfig;
-pub(crate) use registry::{JoinError, Seat, TournamentRegistry};
+pub(crate) use players::JoinError;
+pub(crate) use registry::{Seat, TournamentRegistry};
 pub use standings::{Row, Score, Standings, Tally};

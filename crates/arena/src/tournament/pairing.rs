@@ -11,10 +11,8 @@ use zeitnot_rules::{ByColor, Color};
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct SeatNo(pub(super) usize);
 
-/// Game to be played.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pairing {
-    /// White and Black.
     pub(super) seats: ByColor<SeatNo>,
     /// Number of the game between these two, from 0.
     pub(super) number: u32,
@@ -32,7 +30,6 @@ impl Pairing {
         Pairing { seats: ByColor(seats), number }
     }
 
-    /// Returns the colour of a seat.
     pub(super) fn color_of(&self, seat: SeatNo) -> Color {
         if self.seats[Color::White] == seat { Color::White } else { Color::Black }
     }
@@ -78,7 +75,6 @@ impl Schedule {
         pairings
     }
 
-    /// Records a finished game. An aborted one is not recorded, and so paired again.
     pub(super) fn played(&mut self, pairing: Pairing) {
         let [a, b] = pairing.seats.0;
         *self.played.entry((a.min(b), a.max(b))).or_default() += 1;
@@ -194,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn who_withdraws_leaves_nothing_to_wait_for() {
+    fn a_withdrawal_leaves_nothing_to_wait_for() {
         let mut schedule = Schedule::new(2);
         schedule.played(Pairing::of(SeatNo(0), SeatNo(1), 0));
         let lost = schedule.withdraw(SeatNo(1), (0..3).map(SeatNo));

@@ -4,10 +4,23 @@ use std::collections::BTreeMap;
 
 use tokio::time::{Duration, Instant};
 
-use super::{pairing::SeatNo, registry::JoinError};
+use zeitnot_rules::ByColor;
+
+use super::pairing::{Pairing, SeatNo};
 use crate::{client::Client, message::Notice, name::Name, tag::GameTag};
 
-/// Player.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JoinError {
+    #[error("Unknown tournament {0}")]
+    Unknown(String),
+    #[error("Name {0} is already taken")]
+    Taken(Name),
+    #[error("Tournament {0} is full")]
+    Full(Name),
+    #[error("Tournament {0} is over")]
+    Over(Name),
+}
+
 #[derive(Debug)]
 pub(super) struct Player {
     pub(super) name: Name,
@@ -20,7 +33,6 @@ pub(super) struct Player {
     pub(super) absent_since: Option<Instant>,
 }
 
-/// Activity of a player.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
     Waiting,
@@ -29,7 +41,6 @@ pub(super) enum Doing {
     Playing(GameTag),
 }
 
-/// All players of a tournament.
 #[derive(Debug)]
 pub(super) struct Players {
     seats: BTreeMap<SeatNo, Player>,
@@ -77,17 +88,14 @@ impl Players {
         }
     }
 
-    /// Frees a seat.
     pub(super) fn remove(&mut self, seat: SeatNo) {
         self.seats.remove(&seat);
     }
 
-    /// Returns the player in a seat.
     pub(super) fn get(&self, seat: SeatNo) -> Option<&Player> {
         self.seats.get(&seat)
     }
 
-    /// Returns the player in a seat.
     pub(super) fn get_mut(&mut self, seat: SeatNo) -> Option<&mut Player> {
         self.seats.get_mut(&seat)
     }
@@ -97,7 +105,6 @@ impl Players {
         self.get(seat).filter(|player| player.client.as_ref().is_some_and(|c| c.is(client)))
     }
 
-    /// Returns the connection of the player of that name.
     pub(super) fn client_of(&self, name: &str) -> Option<&Client> {
         self.seats.values().find(|player| player.name.as_str() == name)?.client.as_ref()
     }
@@ -116,26 +123,53 @@ impl Players {
         self.seats.iter().filter(move |(_, player)| away(player)).filter_map(since)
     }
 
-    /// Returns the occupied seats.
     pub(super) fn seats(&self) -> impl Iterator<Item = SeatNo> {
         self.seats.keys().copied()
     }
 
-    /// Returns the number of occupied seats.
     pub(super) fn len(&self) -> usize {
         self.seats.len()
     }
 
-    /// Returns the connections of all connected players.
     pub(super) fn clients(&self) -> impl Iterator<Item = &Client> {
         self.seats.values().filter_map(|player| player.client.as_ref())
     }
 
+    pub(super) fn set_doing(&mut self, seat: SeatNo, doing: Doing) {
+        if let Some(player) = self.seats.get_mut(&seat) {
+            player.doing = doing;
+        }
+    }
+
+    /// Lets a player rest before the next game.
+    pub(super) fn rest(&mut self, seat: SeatNo, pause: Duration) {
+        if let Some(player) = self.seats.get_mut(&seat) {
+            (player.doing, player.rests_until) = (Doing::Waiting, Instant::now() + pause);
+        }
+    }
+
+    pub(super) fn names(
+        &self,
+        Pairing { seats: ByColor([white, black]), .. }: Pairing,
+    ) -> Option<ByColor<Name>> {
+        let name = |seat| self.get(seat).map(|player| player.name.clone());
+        Some(ByColor([name(white)?, name(black)?]))
+    }
+
+    /// Returns both players' connections; `None` unless both are connected.
+    pub(super) fn clients_of(
+        &self,
+        Pairing { seats: ByColor([white, black]), .. }: Pairing,
+    ) -> Option<ByColor<Client>> {
+        let client = |seat| self.get(seat)?.client.clone();
+        Some(ByColor([client(white)?, client(black)?]))
+    }
+
     /// Tells everybody but the player concerned.
-    pub(super) fn gossip(&self, about: SeatNo, text: &str) {
+    pub(super) fn tell_others(&self, about: SeatNo, text: &str) {
         let others = self.seats.iter().filter(|(seat, _)| **seat != about);
         for client in others.filter_map(|(_, player)| player.client.as_ref()) {
-            client.gossip(Notice::Info(text.to_owned()));
+            client.tell_optional(Notice::Info(text.to_owned()));
         }
     }
 }

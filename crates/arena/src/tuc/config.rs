@@ -6,6 +6,8 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use zeitnot_rules::tuc::Rules;
 
+use crate::duration::seconds;
+
 /// Table for TUC-Chess.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,13 +30,13 @@ pub struct TucConfig {
     #[serde(default)]
     pub worth_chance: Option<Chance>,
     /// Pause between the second player's arrival and the first move.
-    #[serde(default = "countdown", with = "humantime_serde")]
+    #[serde(default = "seconds::<3>", with = "humantime_serde")]
     pub countdown: Duration,
     /// Time without a move after which a game is aborted.
-    #[serde(default = "move_timeout", with = "humantime_serde")]
+    #[serde(default = "seconds::<600>", with = "humantime_serde")]
     pub move_timeout: Duration,
-    /// Whether any datagram but a legal move ends the game without a word, as in the original. Otherwise such a
-    /// datagram is logged and ignored.
+    /// Any datagram but a legal move ends the game without a message, as in the original. Otherwise such a datagram is
+    /// logged and ignored.
     #[serde(default)]
     pub strict: bool,
 }
@@ -49,8 +51,8 @@ impl TucConfig {
             time_limit: None,
             prize_chance: None,
             worth_chance: None,
-            countdown: countdown(),
-            move_timeout: move_timeout(),
+            countdown: seconds::<3>(),
+            move_timeout: seconds::<600>(),
             strict: false,
         }
     }
@@ -91,12 +93,4 @@ fn read_rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Rules, D::Er
 
 fn rules() -> Rules {
     Rules { jumps: true, ..Rules::default() }
-}
-
-fn countdown() -> Duration {
-    Duration::from_secs(3)
-}
-
-fn move_timeout() -> Duration {
-    Duration::from_secs(600)
 }

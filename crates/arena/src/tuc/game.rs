@@ -23,7 +23,6 @@ use crate::{
     timer::until,
 };
 
-/// Running game.
 pub(super) struct Game<'t> {
     config: &'t TucConfig,
     socket: &'t TableSocket,
@@ -35,7 +34,6 @@ pub(super) struct Game<'t> {
     messages: Vec<String>,
 }
 
-/// Finished game.
 #[derive(Debug)]
 pub(super) struct Finished {
     pub(super) names: ByColor<String>,
@@ -44,7 +42,7 @@ pub(super) struct Finished {
     pub(super) rules: String,
     /// Longest time that each took for a move.
     pub(super) longest: ByColor<Duration>,
-    /// Messages to both players, and the last move, which they are not told.
+    /// Messages to both players, and the last move, which they do not get.
     pub(super) messages: Vec<String>,
 }
 
@@ -92,7 +90,7 @@ impl<'t> Game<'t> {
     /// Plays to the end.
     pub(super) async fn run(mut self, stop: &CancellationToken) -> Result<Finished, Stop> {
         let ending = loop {
-            if let Some(ending) = self.referee.ending() {
+            if let Some(ending) = self.referee.ending {
                 break ending;
             }
             let received = select! {
@@ -113,7 +111,7 @@ impl<'t> Game<'t> {
 
     /// Plays a datagram, if it is a legal move from the player who is to move.
     async fn hear(&mut self, text: &str, from: SocketAddr) -> Result<(), Stop> {
-        let (mover, asked, now) = (self.referee.turn(), self.referee.asked(), Instant::now());
+        let (mover, asked, now) = (self.referee.turn(), self.referee.asked, Instant::now());
         let address = self.players[mover].address;
         let strict = self.config.strict;
         // The original compares the machine, not the port.
@@ -121,7 +119,7 @@ impl<'t> Game<'t> {
         let mv = Move::parse(text).filter(|_| is_mover);
         let Some(mv) = mv.filter(|_| self.referee.play(mover, text, now, None).is_ok()) else {
             if is_mover {
-                warn!(%from, "{text:?} is no legal move in {}", self.referee.board().position.print());
+                warn!(%from, "{text:?} is no legal move in {}", self.referee.board.position.print());
             } else {
                 debug!(%from, "{text:?} from somebody who is not to move");
             }
@@ -139,7 +137,7 @@ impl<'t> Game<'t> {
     }
 
     async fn tell(&mut self, mv: Move) -> Result<(), Stop> {
-        let message = if self.referee.ending().is_some() {
+        let message = if self.referee.ending.is_some() {
             self.messages.push(mv.to_string());
             FromServer::Over { points: Points::new(self.points()) }
         } else {
@@ -154,7 +152,7 @@ impl<'t> Game<'t> {
         if fastrand::f64() >= self.config.prize_chance() {
             return None;
         }
-        let position = &mut self.referee.board_mut().position;
+        let position = &mut self.referee.board.position;
         let is_free = |square: &Square| position.free_squares() >> square.index() & 1 == 1;
         let free: Vec<_> = (0..SQUARES).map(Square::new).filter(is_free).collect();
         let square = fastrand::choice(&free).copied()?;
@@ -163,12 +161,11 @@ impl<'t> Game<'t> {
     }
 
     fn points(&self) -> ByColor<u16> {
-        ByColor(self.referee.board().position.points().0.map(|points| (points / POINT) as u16))
+        ByColor(self.referee.board.position.points().0.map(|points| (points / POINT) as u16))
     }
 
-    /// Result by points.
     fn result(&self) -> GameResult {
-        let [white, black] = self.referee.board().position.points().0;
+        let [white, black] = self.referee.board.position.points().0;
         match white.cmp(&black) {
             Ordering::Greater => GameResult::Won(Color::White),
             Ordering::Equal => GameResult::Draw,

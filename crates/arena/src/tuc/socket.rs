@@ -10,25 +10,20 @@ use zeitnot_wire::{
     tuc::{FromServer, MAX_DATAGRAM},
 };
 
-/// Player at a table.
 #[derive(Clone, Debug)]
 pub(super) struct Player {
     pub(super) name: String,
     pub(super) address: SocketAddr,
 }
 
-/// Why a table cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Stop {
-    /// The arena shuts down.
     #[error("the arena shuts down")]
     Shutdown,
-    /// The socket fails.
     #[error("the table's port fails: {0}")]
     Io(#[from] io::Error),
 }
 
-/// Socket of a table.
 #[derive(Debug)]
 pub(super) struct TableSocket(UdpSocket);
 

@@ -1,7 +1,7 @@
 //! Task of one table: waits for two names, plays their game, and writes it down.
 //!
-//! It behaves as the original: a legal move is played, both hear of it, and nothing is said twice. What the original
-//! does not survive (a datagram from somebody else, an illegal move) is reported and ignored, unless the table is
+//! It behaves as the original: a legal move is played, both players get it, and no message is sent twice. Datagrams that
+//! the original does not survive (from somebody else, or an illegal move) are logged and ignored, unless the table is
 //! configured to be as strict.
 
 use std::{
@@ -26,7 +26,6 @@ use crate::{error::ArenaError, name::printable};
 /// Longest name in a record, in characters.
 const MAX_NAME: usize = 40;
 
-/// Table that has its port.
 #[derive(Debug)]
 pub(crate) struct Table {
     config: TucConfig,
@@ -36,7 +35,6 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Binds the port.
     pub(crate) async fn open(config: TucConfig, folder: &Path) -> Result<Table, ArenaError> {
         let listen = |source| ArenaError::Listen { address: config.address, source };
         let socket = TableSocket::bind(config.address).await.map_err(listen)?;
@@ -67,7 +65,6 @@ impl Table {
         }
     }
 
-    /// Runs one game, from the first name to its end.
     async fn game(&self, stop: &CancellationToken) -> Result<Finished, Stop> {
         let white = self.seat(FromServer::Seat(Color::White), None, stop).await?;
         let black = self.seat(FromServer::Seat(Color::Black), Some(&white), stop).await?;
