@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use tokio::{runtime, select};
 
 use zeitnot_arena::{
+    Ending,
     nthu::{self, FileGame, Files},
-    referee::Ending,
 };
 use zeitnot_rules::{ByColor, Color, GameResult};
 

@@ -6,12 +6,6 @@ use std::{fmt, sync::Arc};
 const MAX_LENGTH: usize = 49;
 
 /// Name that fits into one field of a message and into a table: no spaces, nothing unprintable.
-///
-/// ```
-/// use zeitnot_arena::Name;
-/// assert!(Name::try_from("class-7b").is_ok());
-/// assert!(Name::try_from("class 7b").is_err());
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Name(Arc<str>);

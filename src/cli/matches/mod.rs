@@ -16,12 +16,12 @@ use tokio_util::sync::CancellationToken;
 
 use zeitnot_arena as arena;
 use zeitnot_arena::{
+    Adjudication, DrawRule, ResignRule,
     matches::{
         Effort, Match, News,
         openings::BALANCED,
         sprt::{Model, Sprt, Verdict},
     },
-    referee::{Adjudication, DrawRule, ResignRule},
 };
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
 use zeitnot_rules::{DynGame, GameKind, TimeControl};

@@ -8,12 +8,12 @@ use std::{
 };
 
 use zeitnot_arena::{
+    Cause, GameRecord, Opinion, Ply,
     matches::{
         Effort, Entry, Played,
         sprt::{Model, Sprt, Verdict},
         tally::Tally,
     },
-    referee::{Cause, GameRecord, Opinion, Ply},
 };
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 use zeitnot_wire::{pgn, uci::UciScore};

@@ -8,8 +8,8 @@ use std::{
 };
 
 use zeitnot_arena::{
+    DrawRule, ResignRule,
     matches::{Effort, Entry, EntryEngine},
-    referee::{DrawRule, ResignRule},
 };
 use zeitnot_engine as engine;
 use zeitnot_engine::{

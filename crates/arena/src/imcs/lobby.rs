@@ -102,7 +102,7 @@ impl Lobby {
         match (command, name) {
             (Command::Help, _) => help(),
             (Command::Register { name, password }, _) => self.register(name, &password),
-            (Command::Me { name, password }, _) => match self.users.find(&name) {
+            (Command::Me { name, password }, _) => match self.users.users.get(&name) {
                 None => Response::reply(400, "no such username: please use register command"),
                 Some(user) if user.password != password => Response::reply(401, "wrong password"),
                 Some(_) => Response::hello(201, "hello", name),
@@ -125,7 +125,7 @@ impl Lobby {
                 Response::reply(502, "admin only")
             }
             (Command::Stop, Some(_)) => self.stop(),
-            (Command::Showpass { name }, Some(_)) => match self.users.find(&name) {
+            (Command::Showpass { name }, Some(_)) => match self.users.users.get(&name) {
                 Some(User { password, .. }) => {
                     Response::reply(207, format!("password for {name} is {password}"))
                 }
@@ -152,7 +152,7 @@ impl Lobby {
 
     /// Changes a user who is logged in.
     fn change(&mut self, name: &str, code: u16, done: &str, change: impl FnOnce(&mut User)) -> Response {
-        let Some(user) = self.users.find_mut(name) else {
+        let Some(user) = self.users.users.get_mut(name) else {
             return Response::reply(500, "you do not exist: go away");
         };
         change(user);
@@ -176,7 +176,7 @@ impl Lobby {
     }
 
     fn rating(&self, name: &str) -> i32 {
-        self.users.find(name).map_or(FIRST_RATING, |user| user.rating)
+        self.users.users.get(name).map_or(FIRST_RATING, |user| user.rating)
     }
 
     fn list(&mut self) -> Response {

@@ -28,7 +28,7 @@ pub(super) struct User {
 
 #[derive(Default)]
 pub(super) struct Users {
-    users: BTreeMap<String, User>,
+    pub(super) users: BTreeMap<String, User>,
 }
 
 /// Omits the users: there are passwords among them.
@@ -82,14 +82,6 @@ impl Users {
         })
     }
 
-    pub(super) fn find(&self, name: &str) -> Option<&User> {
-        self.users.get(name)
-    }
-
-    pub(super) fn find_mut(&mut self, name: &str) -> Option<&mut User> {
-        self.users.get_mut(name)
-    }
-
     pub(super) fn register(&mut self, name: &str, password: &str) -> Result<(), RegisterError> {
         if self.users.contains_key(name) {
             return Err(RegisterError::Taken);
@@ -114,7 +106,7 @@ impl Users {
 
     /// Rates a game; the score is that of the first: 1, a half or 0.
     pub(super) fn rate(&mut self, names: [&str; 2], score: f64) {
-        let [first, second] = names.map(|name| self.find(name).map(|user| user.rating));
+        let [first, second] = names.map(|name| self.users.get(name).map(|user| user.rating));
         let (Some(first), Some(second), true) = (first, second, names[0] != names[1]) else { return };
         for (name, rating) in
             [(names[0], rated(first, second, score)), (names[1], rated(second, first, 1.0 - score))]
@@ -188,7 +180,7 @@ mod tests {
         assert_eq!(users.register("al ice", "x"), Err(RegisterError::Name));
         assert_eq!(users.register("#", "x"), Err(RegisterError::Name));
         assert_eq!(users.register("bob", "é"), Err(RegisterError::Password));
-        users.find_mut("alice").unwrap().rating = -5;
+        users.users.get_mut("alice").unwrap().rating = -5;
         let again = Users::parse(&users.print()).unwrap();
         assert!(again.users == users.users);
         assert!(!format!("{users:?}").contains("same"));
@@ -205,7 +197,7 @@ mod tests {
         users.rate(["a", "b"], 0.5);
         assert_eq!(users.ranking(), [("a", 1014), ("b", 985)]);
         users.rate(["a", "a"], 1.0);
-        assert_eq!(users.find("a").unwrap().rating, 1014);
+        assert_eq!(users.users.get("a").unwrap().rating, 1014);
     }
 
     #[test]

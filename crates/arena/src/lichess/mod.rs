@@ -45,8 +45,7 @@ mod teams;
 mod terms;
 mod tournaments;
 
-pub use config::{AccountConfig, Config, Faults, Limits, Silence, TeamConfig, TournamentConfig};
-pub use terms::ClockPolicy;
+pub(crate) use config::Config;
 
 use accounts::Accounts;
 use bridge::Bridge;

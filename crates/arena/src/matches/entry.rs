@@ -21,17 +21,15 @@ pub struct Entry {
     pub restart: bool,
 }
 
-/// Engine of an entry.
+/// Engine of an entry: ours, within this process, or an external one.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub enum EntryEngine {
-    /// Engine of ours, within this process.
+    /// Our engine, and the time that it keeps in reserve on each move.
     Own {
-        /// Its configuration.
         config: Config,
-        /// Time kept in reserve on each move.
         overhead: Duration,
     },
-    /// External engine.
     External(Arc<Program>),
 }
 
@@ -49,14 +47,12 @@ impl EntryEngine {
 
 /// Cost of a move.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Effort {
     /// As much as the clock allows.
     Clock(TimeControl),
-    /// A fixed time.
     Time(Duration),
-    /// A fixed number of nodes, however busy the machine is.
     Nodes(u64),
-    /// A fixed depth.
     Depth(u16),
 }
 
@@ -73,17 +69,14 @@ impl Effort {
 
 /// Why a match cannot go on.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum MatchError {
-    /// An engine cannot be started again.
     #[error("{0} cannot be started again: it {1}")]
     Lost(String, String),
-    /// No memory for the table of an engine of ours.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// Invalid endgame tables of an engine of ours.
     #[error(transparent)]
     Tables(#[from] TablebaseError),
-    /// A bug of ours.
     #[error("a game crashed, please report it: {0}")]
     Crashed(#[from] JoinError),
 }

@@ -14,10 +14,6 @@ fn chess(time_control: &str, rules: RefereeRules) -> (Referee<DynGame>, Instant)
     start(None, time_control, rules)
 }
 
-fn any_game(fen: Option<&str>, rules: RefereeRules) -> (Referee<DynGame>, Instant) {
-    start(fen, "10+0", rules)
-}
-
 fn start(fen: Option<&str>, time_control: &str, rules: RefereeRules) -> (Referee<DynGame>, Instant) {
     let now = Instant::now();
     let allowances = ByColor::both(Allowance::Game(time_control.parse().unwrap()));
@@ -120,7 +116,7 @@ fn a_flag_is_a_draw_where_the_other_side_cannot_win() {
     let lone_king = Some("k7/8/8/8/8/8/8/K5Q1 w - - 0 1");
     for (flag_needs_winner, result) in [(true, GameResult::Draw), (false, GameResult::Won(Color::Black))] {
         let rules = RefereeRules { flag_needs_winner, ..RefereeRules::default() };
-        let (mut referee, t0) = any_game(lone_king, rules);
+        let (mut referee, t0) = start(lone_king, "10+0", rules);
         assert!(!referee.check_time(t0 + 10_000 * MS) && referee.check_time(t0 + 10_001 * MS));
         assert_eq!(referee.ending, Some(Ending { result: Some(result), cause: Cause::OutOfTime }));
     }
@@ -129,7 +125,7 @@ fn a_flag_is_a_draw_where_the_other_side_cannot_win() {
 #[test]
 fn a_draw_needs_both_and_a_move_declines_it() {
     let rules = RefereeRules { draw_offers_from: Some(2), ..RefereeRules::default() };
-    let (mut referee, now) = any_game(None, rules);
+    let (mut referee, now) = start(None, "10+0", rules);
     assert_eq!(referee.draw(Color::White, true, now), None, "too early");
     play(&mut referee, "e4 e5", now);
     assert_eq!(referee.draw(Color::White, true, now), Some(OfferChange::Made));
@@ -148,7 +144,7 @@ fn a_draw_needs_both_and_a_move_declines_it() {
 
 #[test]
 fn a_takeback_undoes_the_last_move_and_the_answer_to_it() {
-    let (mut referee, now) = any_game(None, RefereeRules::default());
+    let (mut referee, now) = start(None, "10+0", RefereeRules::default());
     assert_eq!(referee.takeback(Color::Black, true, now), None, "nothing to take back");
     play(&mut referee, "e4 e5 d4", now);
     assert_eq!(referee.takeback(Color::Black, true, now), Some(OfferChange::Made));
@@ -160,7 +156,7 @@ fn a_takeback_undoes_the_last_move_and_the_answer_to_it() {
 
 #[test]
 fn moves_of_another_referee_do_not_touch_the_clocks() {
-    let (mut referee, now) = any_game(None, RefereeRules { abort_before: 2, ..RefereeRules::default() });
+    let (mut referee, now) = start(None, "10+0", RefereeRules { abort_before: 2, ..RefereeRules::default() });
     assert!(referee.can_abort());
     referee.replay("e4", Some(5000 * MS)).unwrap();
     assert!(referee.replay("e4", None).is_err());

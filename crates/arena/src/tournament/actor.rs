@@ -163,11 +163,11 @@ impl TournamentActor {
     fn part(&mut self, seat: SeatNo, name: Name) {
         self.players.leave(seat);
         // A player who has played keeps the seat; in a tournament with an end, so does everybody once it has begun.
-        let playing = self.players.get(seat).is_some_and(|p| matches!(p.doing, Doing::Playing(_)));
-        let begun = self.config.players.is_some() && self.players.len() >= self.wanted();
+        let playing = self.players.seats.get(&seat).is_some_and(|p| matches!(p.doing, Doing::Playing(_)));
+        let begun = self.config.players.is_some() && self.players.seats.len() >= self.wanted();
         if !begun && !playing && self.standings.games(&name) == 0 {
             self.standings.leave(&name);
-            self.players.remove(seat);
+            self.players.seats.remove(&seat);
         }
         let active = self.players.clients().count();
         self.players.tell_others(seat, &format!("Player {name} left tournament ({active} active players)"));
@@ -219,7 +219,7 @@ impl TournamentActor {
     }
 
     fn pair(&mut self) {
-        if self.players.len() >= self.wanted() {
+        if self.players.seats.len() >= self.wanted() {
             for pairing in self.schedule.pair(&self.players.free()) {
                 self.invite(pairing);
             }
@@ -230,7 +230,7 @@ impl TournamentActor {
         let Some(names) = self.players.names(pairing) else { return };
         let (game, time_control) = (GameTag::random(), self.config.time);
         for color in Color::BOTH {
-            let Some(player) = self.players.get_mut(pairing.seats[color]) else { continue };
+            let Some(player) = self.players.seats.get_mut(&pairing.seats[color]) else { continue };
             player.doing = Doing::Invited(game);
             let Some(client) = &player.client else { continue };
             client.info(format!("Paired with {} for game", names[!color]));
@@ -243,7 +243,7 @@ impl TournamentActor {
     /// A player is ready; when both are, the game begins.
     fn accept(&mut self, tag: GameTag, seat: SeatNo) {
         let Some(invitation) = self.invitations.get_mut(&tag) else { return };
-        let Some(player) = self.players.get_mut(seat) else { return };
+        let Some(player) = self.players.seats.get_mut(&seat) else { return };
         player.absent_since = None;
         invitation.acked[invitation.pairing.color_of(seat)] = true;
         if invitation.acked == ByColor::both(true) {
@@ -276,7 +276,7 @@ impl TournamentActor {
         let Some(Invitation { pairing, .. }) = self.invitations.remove(&tag) else { return };
         for seat in pairing.seats.0 {
             self.players.set_doing(seat, Doing::Waiting);
-            if let Some(client) = self.players.get(seat).and_then(|player| player.client.as_ref()) {
+            if let Some(client) = self.players.seats.get(&seat).and_then(|player| player.client.as_ref()) {
                 client.tell(Notice::GameAborted { reason: reason.to_owned() });
             }
         }
@@ -288,7 +288,7 @@ impl TournamentActor {
         let silent = Color::BOTH.into_iter().filter(|color| !acked[*color]).map(|color| pairing.seats[color]);
         let mut reason = String::new();
         for seat in silent.collect::<Vec<_>>() {
-            let Some(player) = self.players.get(seat) else { continue };
+            let Some(player) = self.players.seats.get(&seat) else { continue };
             let name = player.name.clone();
             if let Some(client) = &player.client {
                 client.hang_up("You did not acknowledge the game in time");
@@ -308,7 +308,7 @@ impl TournamentActor {
 
     /// Absent players, and when each is absent for too long; only a tournament with an end cannot wait.
     fn absent(&self) -> impl Iterator<Item = (SeatNo, Instant)> {
-        let counts = self.config.players.is_some_and(|wanted| self.players.len() >= wanted);
+        let counts = self.config.players.is_some_and(|wanted| self.players.seats.len() >= wanted);
         self.players.absent(self.config.absent_after).filter(move |_| counts)
     }
 
@@ -326,12 +326,12 @@ impl TournamentActor {
 
     /// A player who stayed away forfeits the rest.
     fn withdraw(&mut self, seat: SeatNo) {
-        let Some(player) = self.players.get_mut(seat) else { return };
+        let Some(player) = self.players.seats.get_mut(&seat) else { return };
         player.absent_since = None;
         let name = player.name.clone();
-        let forfeited = self.schedule.withdraw(seat, self.players.seats());
+        let forfeited = self.schedule.withdraw(seat, self.players.seats.keys().copied());
         for (opponent, games) in &forfeited {
-            let Some(opponent) = self.players.get(*opponent) else { continue };
+            let Some(opponent) = self.players.seats.get(opponent) else { continue };
             (0..*games).for_each(|_| self.standings.forfeit(&name, &opponent.name));
         }
         if !forfeited.is_empty() {
@@ -375,7 +375,7 @@ impl TournamentActor {
         let expected = self
             .config
             .players
-            .is_some_and(|wanted| self.players.len() >= wanted && self.schedule.is_complete(wanted));
+            .is_some_and(|wanted| self.players.seats.len() >= wanted && self.schedule.is_complete(wanted));
         expected && self.running.is_empty()
     }
 

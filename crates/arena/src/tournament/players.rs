@@ -43,7 +43,7 @@ pub(super) enum Doing {
 
 #[derive(Debug)]
 pub(super) struct Players {
-    seats: BTreeMap<SeatNo, Player>,
+    pub(super) seats: BTreeMap<SeatNo, Player>,
     limit: usize,
 }
 
@@ -88,21 +88,9 @@ impl Players {
         }
     }
 
-    pub(super) fn remove(&mut self, seat: SeatNo) {
-        self.seats.remove(&seat);
-    }
-
-    pub(super) fn get(&self, seat: SeatNo) -> Option<&Player> {
-        self.seats.get(&seat)
-    }
-
-    pub(super) fn get_mut(&mut self, seat: SeatNo) -> Option<&mut Player> {
-        self.seats.get_mut(&seat)
-    }
-
     /// Returns the player in a seat, if it is still this connection's.
     pub(super) fn seated(&self, seat: SeatNo, client: &Client) -> Option<&Player> {
-        self.get(seat).filter(|player| player.client.as_ref().is_some_and(|c| c.is(client)))
+        self.seats.get(&seat).filter(|player| player.client.as_ref().is_some_and(|c| c.is(client)))
     }
 
     pub(super) fn client_of(&self, name: &str) -> Option<&Client> {
@@ -121,14 +109,6 @@ impl Players {
         let away = |p: &Player| p.client.is_none() && p.doing == Doing::Waiting;
         let since = move |(&seat, player): (&SeatNo, &Player)| Some((seat, player.absent_since? + limit));
         self.seats.iter().filter(move |(_, player)| away(player)).filter_map(since)
-    }
-
-    pub(super) fn seats(&self) -> impl Iterator<Item = SeatNo> {
-        self.seats.keys().copied()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.seats.len()
     }
 
     pub(super) fn clients(&self) -> impl Iterator<Item = &Client> {
@@ -152,7 +132,7 @@ impl Players {
         &self,
         Pairing { seats: ByColor([white, black]), .. }: Pairing,
     ) -> Option<ByColor<Name>> {
-        let name = |seat| self.get(seat).map(|player| player.name.clone());
+        let name = |seat| self.seats.get(&seat).map(|player| player.name.clone());
         Some(ByColor([name(white)?, name(black)?]))
     }
 
@@ -161,7 +141,7 @@ impl Players {
         &self,
         Pairing { seats: ByColor([white, black]), .. }: Pairing,
     ) -> Option<ByColor<Client>> {
-        let client = |seat| self.get(seat)?.client.clone();
+        let client = |seat| self.seats.get(&seat)?.client.clone();
         Some(ByColor([client(white)?, client(black)?]))
     }
 

@@ -10,17 +10,6 @@ use zeitnot_rules::{Color, GameResult};
 use crate::name::Name;
 
 /// Scores of all players so far.
-///
-/// ```
-/// use zeitnot_arena::{Name, Standings};
-/// use zeitnot_rules::{Color, GameResult};
-///
-/// let [alice, bob] = ["alice", "bob"].map(|name| Name::try_from(name).unwrap());
-/// let mut standings = Standings::default();
-/// standings.record([&alice, &bob], GameResult::Won(Color::Black));
-/// assert_eq!(standings.rows()[0].name, bob);
-/// assert_eq!(standings.rows()[0].score.to_string(), "1");
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standings {
     tallies: BTreeMap<Name, Tally>,

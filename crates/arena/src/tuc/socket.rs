@@ -25,17 +25,9 @@ pub(super) enum Stop {
 }
 
 #[derive(Debug)]
-pub(super) struct TableSocket(UdpSocket);
+pub(super) struct TableSocket(pub(super) UdpSocket);
 
 impl TableSocket {
-    pub(super) async fn bind(address: SocketAddr) -> io::Result<TableSocket> {
-        UdpSocket::bind(address).await.map(TableSocket)
-    }
-
-    pub(super) fn address(&self) -> io::Result<SocketAddr> {
-        self.0.local_addr()
-    }
-
     pub(super) async fn receive(&self, stop: &CancellationToken) -> Result<(Vec<u8>, SocketAddr), Stop> {
         let mut buffer = [0; MAX_DATAGRAM];
         loop {

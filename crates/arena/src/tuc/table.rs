@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tokio::{select, time::sleep};
+use tokio::{net::UdpSocket, select, time::sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span, warn};
 use zeitnot_rules::{ByColor, Color, tuc::Move};
@@ -37,11 +37,11 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) async fn open(config: TucConfig, folder: &Path) -> Result<Table, ArenaError> {
         let listen = |source| ArenaError::Listen { address: config.address, source };
-        let socket = TableSocket::bind(config.address).await.map_err(listen)?;
-        let address = socket.address().map_err(listen)?;
+        let socket = UdpSocket::bind(config.address).await.map_err(listen)?;
+        let address = socket.local_addr().map_err(listen)?;
         let games = |source| ArenaError::Games { folder: folder.to_owned(), source };
         std::fs::create_dir_all(folder).map_err(games)?;
-        Ok(Table { config, socket, address, folder: folder.to_owned() })
+        Ok(Table { config, socket: TableSocket(socket), address, folder: folder.to_owned() })
     }
 
     /// Runs the configured number of games, or until `stop`.
