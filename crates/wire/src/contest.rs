@@ -170,16 +170,16 @@ impl Message for FromClient {
         })
     }
 
-    fn print(&self, out: &mut String) {
+    fn to_line(&self) -> String {
         match self {
-            FromClient::Join { tournament, player } => out.extend(["JOIN ", tournament, " ", player]),
-            FromClient::Ack { game } => out.extend(["ACK ", game]),
-            FromClient::Move { game, mv } => out.extend(["MOVE ", game, " ", mv]),
-            FromClient::Resign { game } => out.extend(["RESIGN ", game]),
-            FromClient::Say { player, text } => out.extend(["SAY ", player, " ", text]),
-            FromClient::Watch { game } => out.extend(["WATCH ", game]),
-            FromClient::Unwatch { game } => out.extend(["UNWATCH ", game]),
-            FromClient::Disconnect => out.push_str("DISCONNECT"),
+            FromClient::Join { tournament, player } => format!("JOIN {tournament} {player}"),
+            FromClient::Ack { game } => format!("ACK {game}"),
+            FromClient::Move { game, mv } => format!("MOVE {game} {mv}"),
+            FromClient::Resign { game } => format!("RESIGN {game}"),
+            FromClient::Say { player, text } => format!("SAY {player} {text}"),
+            FromClient::Watch { game } => format!("WATCH {game}"),
+            FromClient::Unwatch { game } => format!("UNWATCH {game}"),
+            FromClient::Disconnect => "DISCONNECT".to_owned(),
         }
     }
 }
@@ -219,34 +219,32 @@ impl Message for FromServer {
         })
     }
 
-    fn print(&self, out: &mut String) {
+    fn to_line(&self) -> String {
         // Truncated, so that nobody is told more time than there is.
         let seconds = |d: &Duration| format!("{}.{:02}", d.as_secs(), d.subsec_millis() / 10);
         let state = |s: &State| {
             let (ByColor([white, black]), left) = (&s.names, s.left.0.each_ref().map(seconds).join(" "));
             format!("{white} {black} {left} {}", s.fen)
         };
-        let named =
-            |out: &mut String, name: &str, s: &State| out.extend([name, " ", &s.game, " ", &state(s)]);
+        let named = |name: &str, s: &State| format!("{name} {} {}", s.game, state(s));
         match self {
-            FromServer::Info { text } => out.extend(["INFO ", text]),
-            FromServer::GamePaired { game, names, time_control: tc } => {
-                let [white, black] = &names.0;
-                out.extend(["GAME_PAIRED ", game, " ", white, " ", black]);
-                out.extend([" ", &seconds(&tc.initial), " ", &seconds(&tc.increment)]);
+            FromServer::Info { text } => format!("INFO {text}"),
+            FromServer::GamePaired { game, names: ByColor([white, black]), time_control: tc } => {
+                let (initial, increment) = (seconds(&tc.initial), seconds(&tc.increment));
+                format!("GAME_PAIRED {game} {white} {black} {initial} {increment}")
             }
-            FromServer::GameStarted(s) => named(out, "GAME_STARTED", s),
-            FromServer::YourMove(s) => named(out, "YOUR_MOVE", s),
-            FromServer::ClockUpdate(s) => named(out, "CLOCK_UPDATE", s),
-            FromServer::GameState(s) => named(out, "GAME_STATE", s),
+            FromServer::GameStarted(s) => named("GAME_STARTED", s),
+            FromServer::YourMove(s) => named("YOUR_MOVE", s),
+            FromServer::ClockUpdate(s) => named("CLOCK_UPDATE", s),
+            FromServer::GameState(s) => named("GAME_STATE", s),
             FromServer::PlayerMoved { mover, mv, state: s } => {
-                out.extend(["PLAYER_MOVED ", &s.game, " ", mover, " ", mv, " ", &state(s)]);
+                format!("PLAYER_MOVED {} {mover} {mv} {}", s.game, state(s))
             }
             FromServer::GameOver { game, result, reason } => {
-                out.extend(["GAME_OVER ", game, " ", result_text(*result), " ", reason]);
+                format!("GAME_OVER {game} {} {reason}", result_text(*result))
             }
-            FromServer::GameAborted { reason } => out.extend(["GAME_ABORTED ", reason]),
-            FromServer::Said { sender, text } => out.extend(["SAID ", sender, " ", text]),
+            FromServer::GameAborted { reason } => format!("GAME_ABORTED {reason}"),
+            FromServer::Said { sender, text } => format!("SAID {sender} {text}"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Messages of each protocol, parsed and printed. No I/O.
 
+#![warn(unreachable_pub)]
+
 pub mod contest;
 pub mod engines;
 pub mod imcs;
@@ -19,15 +21,8 @@ pub trait Message: Sized {
     /// [`WireError`] with what was expected.
     fn parse(line: &str) -> Result<Self, WireError>;
 
-    /// Appends the message as one line without its end.
-    fn print(&self, out: &mut String);
-
     /// Returns the message as one line without its end.
-    fn to_line(&self) -> String {
-        let mut line = String::new();
-        self.print(&mut line);
-        line
-    }
+    fn to_line(&self) -> String;
 }
 
 /// Error of parsing a message.

@@ -14,7 +14,7 @@ use zeitnot_rules::{
 pub const MAX_STATE: u64 = 4096;
 /// The side to move, and the squares of either side.
 const NUMBERS: usize = 1 + 2 * SQUARES;
-/// What the numbers stand for: nothing, and the men as [`Kind::ALL`] has them.
+/// Meanings of the numbers: nothing, and the pieces in the order of [`Kind::ALL`].
 const LETTERS: ByColor<&[u8; 7]> = ByColor([b".PRNBQK", b".prnbqk"]);
 
 /// Error of parsing a `state`.

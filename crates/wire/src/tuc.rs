@@ -104,10 +104,10 @@ impl Message for FromClient {
         Ok(Move::parse(text).map_or_else(|| FromClient::Name(text.to_owned()), FromClient::Move))
     }
 
-    fn print(&self, out: &mut String) {
+    fn to_line(&self) -> String {
         match self {
-            FromClient::Name(name) => out.push_str(name),
-            FromClient::Move(mv) => out.push_str(&mv.to_string()),
+            FromClient::Name(name) => name.clone(),
+            FromClient::Move(mv) => mv.to_string(),
         }
     }
 }
@@ -126,8 +126,8 @@ impl Message for FromServer {
         }
     }
 
-    fn print(&self, out: &mut String) {
-        let text = match self {
+    fn to_line(&self) -> String {
+        match self {
             FromServer::Seat(Color::White) => "PW".to_owned(),
             FromServer::Seat(Color::Black) => "PB".to_owned(),
             FromServer::Begins => "GB".to_owned(),
@@ -136,8 +136,7 @@ impl Message for FromServer {
                 let prize = prize.map_or_else(|| "99".to_owned(), |square| square.to_string());
                 format!("T{}{mv}{prize}{points}", *to_move as u8)
             }
-        };
-        out.push_str(&text);
+        }
     }
 }
 

@@ -62,10 +62,7 @@ impl Connection {
 }
 
 pub(super) fn lines(messages: impl IntoIterator<Item = FromServer>) -> String {
-    messages.into_iter().fold(String::new(), |mut text, message| {
-        message.print(&mut text);
-        text + "\r\n"
-    })
+    messages.into_iter().map(|message| message.to_line() + "\r\n").collect()
 }
 
 pub(super) fn reply(code: u16, text: impl Into<String>) -> String {

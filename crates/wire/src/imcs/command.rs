@@ -65,27 +65,25 @@ impl Message for Command {
         read(name, &rest).ok_or_else(|| field(name, usage, "something else"))
     }
 
-    fn print(&self, out: &mut String) {
+    fn to_line(&self) -> String {
         match self {
-            Command::Help => out.push_str("help"),
-            Command::Register { name, password } => out.extend(["register ", name, " ", password]),
-            Command::Me { name, password } => out.extend(["me ", name, " ", password]),
-            Command::Password { password } => out.extend(["password ", password]),
-            Command::List => out.push_str("list"),
-            Command::Ratings => out.push_str("ratings"),
-            Command::Offer { color, times } => {
-                out.extend(["offer ", &color.to_string()]);
-                if let Some(Times { ours, theirs }) = times {
-                    out.extend([" ", &minutes(*ours), " ", &minutes(*theirs)]);
-                }
+            Command::Register { name, password } => format!("register {name} {password}"),
+            Command::Me { name, password } => format!("me {name} {password}"),
+            Command::Password { password } => format!("password {password}"),
+            Command::Offer { color, times: None } => format!("offer {color}"),
+            Command::Offer { color, times: Some(Times { ours, theirs }) } => {
+                format!("offer {color} {} {}", minutes(*ours), minutes(*theirs))
             }
-            Command::Accept { game, color: ColorChoice::Any } => out.extend(["accept ", game]),
-            Command::Accept { game, color } => out.extend(["accept ", game, " ", &color.to_string()]),
-            Command::Clean => out.push_str("clean"),
-            Command::Rerate => out.push_str("rerate"),
-            Command::Quit => out.push_str("quit"),
-            Command::Stop => out.push_str("stop"),
-            Command::Showpass { name } => out.extend(["showpass ", name]),
+            Command::Accept { game, color: ColorChoice::Any } => format!("accept {game}"),
+            Command::Accept { game, color } => format!("accept {game} {color}"),
+            Command::Showpass { name } => format!("showpass {name}"),
+            Command::Help => "help".to_owned(),
+            Command::List => "list".to_owned(),
+            Command::Ratings => "ratings".to_owned(),
+            Command::Clean => "clean".to_owned(),
+            Command::Rerate => "rerate".to_owned(),
+            Command::Quit => "quit".to_owned(),
+            Command::Stop => "stop".to_owned(),
         }
     }
 }
@@ -147,11 +145,11 @@ impl Message for Answer {
         }
     }
 
-    fn print(&self, out: &mut String) {
-        out.push_str(match self {
-            Answer::Move(mv) => mv,
-            Answer::Resign => "resign",
-        });
+    fn to_line(&self) -> String {
+        match self {
+            Answer::Move(mv) => mv.clone(),
+            Answer::Resign => "resign".to_owned(),
+        }
     }
 }
 

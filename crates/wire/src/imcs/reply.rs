@@ -128,28 +128,23 @@ impl Message for FromServer {
         })
     }
 
-    fn print(&self, out: &mut String) {
+    fn to_line(&self) -> String {
         match self {
-            FromServer::Waiting { game } => {
-                out.push_str(&format!("103 {game} game waiting for offer acceptance"));
-            }
+            FromServer::Waiting { game } => format!("103 {game} game waiting for offer acceptance"),
             FromServer::Starts { color, yours, theirs } => {
                 let code = if *color == Color::White { 105 } else { 106 };
-                let (yours, theirs) = (minutes(*yours), minutes(*theirs));
-                out.push_str(&format!("{code} {} {yours} {theirs} game starts", letter(*color)));
+                format!("{code} {} {} {} game starts", letter(*color), minutes(*yours), minutes(*theirs))
             }
-            FromServer::Reply { code, text } => out.push_str(&format!("{code} {text}")),
-            FromServer::Entry(entry) => out.push_str(&format!(" {entry}")),
-            FromServer::End => out.push('.'),
-            FromServer::Moved(mv) => out.extend(["! ", mv]),
-            FromServer::Board { number, color } => out.push_str(&format!("{number} {}", letter(*color))),
-            FromServer::Rank(rank) => out.push_str(rank),
-            FromServer::Prompt { yours, theirs } => {
-                out.push_str(&format!("? {} {}", millis(*yours), millis(*theirs)));
-            }
-            FromServer::Complaint(text) => out.extend(["- ", text]),
-            FromServer::Over(verdict) => out.push_str(&format!("= {verdict}")),
-            FromServer::Fatal(text) => out.extend(["X ", text]),
+            FromServer::Reply { code, text } => format!("{code} {text}"),
+            FromServer::Entry(entry) => format!(" {entry}"),
+            FromServer::End => ".".to_owned(),
+            FromServer::Moved(mv) => format!("! {mv}"),
+            FromServer::Board { number, color } => format!("{number} {}", letter(*color)),
+            FromServer::Rank(rank) => rank.clone(),
+            FromServer::Prompt { yours, theirs } => format!("? {} {}", millis(*yours), millis(*theirs)),
+            FromServer::Complaint(text) => format!("- {text}"),
+            FromServer::Over(verdict) => format!("= {verdict}"),
+            FromServer::Fatal(text) => format!("X {text}"),
         }
     }
 }

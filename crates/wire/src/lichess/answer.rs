@@ -75,8 +75,8 @@ impl Message for Failure {
         Ok(read("refusal", body).or_else(|_| bare()).unwrap_or_else(|_| Failure::new(shorten(body))))
     }
 
-    fn print(&self, out: &mut String) {
-        write(out, self);
+    fn to_line(&self) -> String {
+        write(self)
     }
 }
 

@@ -6,12 +6,14 @@ use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::Number;
 
 /// Parses `null` as the default.
-pub fn nullable<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(d: D) -> Result<T, D::Error> {
+pub(super) fn nullable<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
+    d: D,
+) -> Result<T, D::Error> {
     Option::deserialize(d).map(Option::unwrap_or_default)
 }
 
 /// For `skip_serializing_if`.
-pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
@@ -23,26 +25,26 @@ fn whole(number: &Number) -> u64 {
 macro_rules! durations {
     ($(#[$doc:meta])* $name:ident, $from:expr, $into:expr) => {
         $(#[$doc])*
-        pub mod $name {
+        pub(crate) mod $name {
             use super::*;
 
-            pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
+            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
                 option::deserialize(d).map(Option::unwrap_or_default)
             }
 
-            pub fn serialize<S: Serializer>(time: &Duration, s: S) -> Result<S::Ok, S::Error> {
+            pub(crate) fn serialize<S: Serializer>(time: &Duration, s: S) -> Result<S::Ok, S::Error> {
                 let into: fn(&Duration) -> u64 = $into;
                 s.serialize_u64(into(time))
             }
 
-            pub mod option {
+            pub(crate) mod option {
                 use super::*;
 
-                pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Duration>, D::Error> {
+                pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Duration>, D::Error> {
                     Ok(Option::<Number>::deserialize(d)?.as_ref().map(whole).map($from))
                 }
 
-                pub fn serialize<S: Serializer>(time: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
+                pub(crate) fn serialize<S: Serializer>(time: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
                     match time {
                         Some(time) => super::serialize(time, s),
                         None => s.serialize_none(),
@@ -67,7 +69,7 @@ durations!(
 );
 
 /// `{"initial": ms, "increment": ms}`.
-pub mod clock {
+pub(super) mod clock {
     use serde::Serialize;
 
     use super::*;
@@ -81,12 +83,12 @@ pub mod clock {
         increment: Duration,
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<TimeControl>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<TimeControl>, D::Error> {
         let clock = Option::<Clock>::deserialize(d)?;
         Ok(clock.map(|Clock { initial, increment }| TimeControl { initial, increment }))
     }
 
-    pub fn serialize<S: Serializer>(clock: &Option<TimeControl>, s: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(clock: &Option<TimeControl>, s: S) -> Result<S::Ok, S::Error> {
         clock.map(|TimeControl { initial, increment }| Clock { initial, increment }).serialize(s)
     }
 }

@@ -52,8 +52,8 @@ impl Message for Event {
         }
     }
 
-    fn print(&self, out: &mut String) {
-        write(out, self);
+    fn to_line(&self) -> String {
+        write(self)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Examples of every message and form with all their fields, and random changes to them.
 
+use std::fmt::Debug;
+
 use proptest::{collection::vec, prelude::*, sample::Index};
 use serde_json::{Value, json};
 
@@ -9,7 +11,7 @@ use super::*;
 /// line printed, or `None` if the text cannot be parsed.
 type RoundTrip = fn(&str) -> Result<Option<String>, TestCaseError>;
 
-fn message<M: Message + PartialEq + std::fmt::Debug>(text: &str) -> Result<Option<String>, TestCaseError> {
+fn round_trip<M: Message + PartialEq + Debug>(text: &str) -> Result<Option<String>, TestCaseError> {
     let Ok(message) = M::parse(text) else { return Ok(None) };
     let line = message.to_line();
     prop_assert!(!line.contains('\n'), "{}", line);
@@ -17,7 +19,7 @@ fn message<M: Message + PartialEq + std::fmt::Debug>(text: &str) -> Result<Optio
     Ok(Some(line))
 }
 
-fn form<F: Form + PartialEq + std::fmt::Debug>(text: &str) -> Result<Option<String>, TestCaseError> {
+fn form_round_trip<F: Form + PartialEq + Debug>(text: &str) -> Result<Option<String>, TestCaseError> {
     let _ = F::from_form(text);
     let Ok(form) = F::from_json(text) else { return Ok(None) };
     let json = serde_json::to_string(&form).unwrap();
@@ -25,6 +27,14 @@ fn form<F: Form + PartialEq + std::fmt::Debug>(text: &str) -> Result<Option<Stri
     prop_assert_eq!(from_form.as_ref(), Ok(&form));
     prop_assert_eq!(F::from_json(&json), Ok(form));
     Ok(Some(json))
+}
+
+fn message<M: Message + PartialEq + Debug>(example: Value) -> (RoundTrip, Value) {
+    (round_trip::<M>, example)
+}
+
+fn form<F: Form + PartialEq + Debug>(example: Value) -> (RoundTrip, Value) {
+    (form_round_trip::<F>, example)
 }
 
 /// All messages and forms.
@@ -59,71 +69,58 @@ pub(super) fn examples() -> Vec<(RoundTrip, Value)> {
     let perf = json!({"games": 3, "rating": 1500, "rd": 60, "prog": -4, "prov": true});
     let new_challenge = json!({"rated": "true", "clock.limit": 180, "clock.increment": "2", "days": 3,
         "color": "white", "variant": "atomic", "fen": "8/8 w - -", "keepAliveStream": true, "rules": "noAbort,noChat"});
-    let messages: [(RoundTrip, Value); _] = [
-        (message::<Event>, json!({"type": "gameStart", "game": game})),
-        (message::<Event>, json!({"type": "gameFinish", "game": game})),
-        (message::<Event>, json!({"type": "challenge", "challenge": challenge, "compat": compat})),
-        (message::<Event>, json!({"type": "challengeCanceled", "challenge": challenge})),
-        (message::<Event>, json!({"type": "challengeDeclined", "challenge": by_days})),
-        (message::<Event>, json!({"type": "brandNew"})),
-        (message::<GameMessage>, full),
-        (message::<GameMessage>, state),
-        (
-            message::<GameMessage>,
-            json!({"type": "chatLine", "room": "player", "username": "we", "text": "hi"}),
-        ),
-        (message::<GameMessage>, json!({"type": "opponentGone", "gone": true, "claimWinInSeconds": 8})),
-        (message::<GameMessage>, json!({"type": "brandNew"})),
-        (
-            message::<User>,
+    vec![
+        message::<Event>(json!({"type": "gameStart", "game": game})),
+        message::<Event>(json!({"type": "gameFinish", "game": game})),
+        message::<Event>(json!({"type": "challenge", "challenge": challenge, "compat": compat})),
+        message::<Event>(json!({"type": "challengeCanceled", "challenge": challenge})),
+        message::<Event>(json!({"type": "challengeDeclined", "challenge": by_days})),
+        message::<Event>(json!({"type": "brandNew"})),
+        message::<GameMessage>(full),
+        message::<GameMessage>(state),
+        message::<GameMessage>(json!({"type": "chatLine", "room": "player", "username": "we", "text": "hi"})),
+        message::<GameMessage>(json!({"type": "opponentGone", "gone": true, "claimWinInSeconds": 8})),
+        message::<GameMessage>(json!({"type": "brandNew"})),
+        message::<User>(
             json!({"id": "we", "username": "We", "title": "BOT", "perfs": {"blitz": perf, "new": perf},
             "disabled": true, "tosViolation": true, "createdAt": 1, "seenAt": 2, "url": "http://h/we",
             "count": {"all": 5, "rated": 4, "win": 3, "loss": 1, "draw": 1}}),
         ),
-        (
-            message::<TokenTest>,
-            json!({"lip_a": null, "lip_b": {"userId": "we", "scopes": "bot:play,new",
-            "expires": 1790000000000u64}}),
-        ),
-        (message::<Playing>, json!({"nowPlaying": [game]})),
-        (
-            message::<Vec<UserStatus>>,
+        message::<TokenTest>(json!({"lip_a": null, "lip_b": {"userId": "we", "scopes": "bot:play,new",
+            "expires": 1790000000000u64}})),
+        message::<Playing>(json!({"nowPlaying": [game]})),
+        message::<Vec<UserStatus>>(
             json!([{"id": "we", "name": "We", "title": "BOT", "online": true, "playing": true,
             "playingId": "Zn4tQw8e"}]),
         ),
-        (message::<Vec<ChatEntry>>, json!([{"text": "hi", "user": "we"}])),
-        (message::<Challenges>, json!({"in": [challenge], "out": [by_days, unlimited, unknown]})),
-        (
-            message::<Failure>,
+        message::<Vec<ChatEntry>>(json!([{"text": "hi", "user": "we"}])),
+        message::<Challenges>(json!({"in": [challenge], "out": [by_days, unlimited, unknown]})),
+        message::<Failure>(
             json!({"error": "Too many games", "ratelimit": {"key": "bot.vsBot.day", "seconds": 36}}),
         ),
-        (message::<Failure>, json!({"error": {"clock.limit": ["Invalid", "Too long"]}})),
-        (message::<Keepalive>, json!({"challenge": challenge})),
-        (message::<Keepalive>, challenge),
-        (message::<Keepalive>, json!({"done": "accepted"})),
-        (
-            message::<TournamentState>,
+        message::<Failure>(json!({"error": {"clock.limit": ["Invalid", "Too long"]}})),
+        message::<Keepalive>(json!({"challenge": challenge})),
+        message::<Keepalive>(challenge),
+        message::<Keepalive>(json!({"done": "accepted"})),
+        message::<TournamentState>(
             json!({"id": "abcd1234", "fullName": "A", "isStarted": true, "isFinished": true,
             "secondsToStart": 30}),
         ),
-        (message::<Explored>, json!({"moves": [{"uci": "e2e4", "white": 2, "draws": 1, "black": 0}]})),
-        (
-            message::<CloudEval>,
+        message::<Explored>(json!({"moves": [{"uci": "e2e4", "white": 2, "draws": 1, "black": 0}]})),
+        message::<CloudEval>(
             json!({"depth": 22, "pvs": [{"moves": "c8f5", "cp": 311}, {"moves": "a", "mate": -2}]}),
         ),
-        (
-            message::<Probe>,
+        message::<Probe>(
             json!({"category": "syzygy-win", "moves": [{"uci": "h7h8q", "category": "loss", "dtz": -2,
             "dtm": -16, "zeroing": true, "checkmate": true}]}),
         ),
-        (form::<NewChallenge>, new_challenge),
-        (form::<Decline>, json!({"reason": "tooFast"})),
-        (form::<Chat>, json!({"room": "spectator", "text": "good luck & more"})),
-        (form::<MoveQuery>, json!({"offeringDraw": "yes"})),
-        (form::<JoinTournament>, json!({"password": "a b", "team": "t", "pairMeAsap": 1})),
-        (form::<JoinTeam>, json!({"message": "hi", "password": "a b"})),
-    ];
-    messages.into()
+        form::<NewChallenge>(new_challenge),
+        form::<Decline>(json!({"reason": "tooFast"})),
+        form::<Chat>(json!({"room": "spectator", "text": "good luck & more"})),
+        form::<MoveQuery>(json!({"offeringDraw": "yes"})),
+        form::<JoinTournament>(json!({"password": "a b", "team": "t", "pairMeAsap": 1})),
+        form::<JoinTeam>(json!({"message": "hi", "password": "a b"})),
+    ]
 }
 
 /// Change of one value.

@@ -40,8 +40,8 @@ impl Message for GameMessage {
         })
     }
 
-    fn print(&self, out: &mut String) {
-        write(out, self);
+    fn to_line(&self) -> String {
+        write(self)
     }
 }
 

@@ -67,7 +67,7 @@ pub struct ProbeMove {
     /// Plies to mate without the fifty-move rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dtm: Option<i32>,
-    /// Whether the move itself is a capture or a pawn move.
+    /// The move itself is a capture or a pawn move.
     #[serde(default)]
     pub zeroing: bool,
     #[serde(default)]

@@ -65,9 +65,9 @@ fn read<T: DeserializeOwned>(message: &'static str, text: &str) -> Result<T, Wir
     serde_json::from_str(text).map_err(|why| WireError::body(message, why, text))
 }
 
-fn write(out: &mut String, message: &impl Serialize) {
+fn write(message: &impl Serialize) -> String {
     // Serialization fails only for maps with non-string keys, and there are none.
-    out.push_str(&serde_json::to_string(message).unwrap_or_default());
+    serde_json::to_string(message).unwrap_or_default()
 }
 
 /// Implements [`Message`] for types whose JSON is the whole message.
@@ -78,8 +78,8 @@ macro_rules! bodies {
                 read($name, text)
             }
 
-            fn print(&self, out: &mut String) {
-                write(out, self);
+            fn to_line(&self) -> String {
+                write(self)
             }
         }
     )*};
@@ -107,7 +107,7 @@ impl Message for TokenTest {
         serde_json::from_str(text).map_err(hidden)
     }
 
-    fn print(&self, out: &mut String) {
-        write(out, self);
+    fn to_line(&self) -> String {
+        write(self)
     }
 }

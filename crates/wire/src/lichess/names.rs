@@ -191,7 +191,7 @@ impl Status {
 }
 
 /// Status as an object, `{"id":20,"name":"started"}`; either field is enough.
-pub mod status {
+pub(super) mod status {
     use serde::{Deserializer, Serializer, de::Error};
 
     use super::*;
@@ -203,14 +203,14 @@ pub mod status {
         name: Option<Status>,
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Status, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Status, D::Error> {
         let Object { id, name } = Object::deserialize(d)?;
         let numbered =
             || id.and_then(|id| Status::KNOWN.iter().find(|known| known.id() == Some(id)).cloned());
         name.or_else(numbered).ok_or_else(|| D::Error::missing_field("name"))
     }
 
-    pub fn serialize<S: Serializer>(status: &Status, s: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(status: &Status, s: S) -> Result<S::Ok, S::Error> {
         Object { id: status.id(), name: Some(status.clone()) }.serialize(s)
     }
 }
