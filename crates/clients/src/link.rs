@@ -19,18 +19,18 @@ const MAX_UNSENT: usize = 16;
 /// Limit for writing the rest when leaving.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Event of a connection.
 #[derive(Debug)]
 pub(crate) enum LinkEvent {
-    /// A line was read.
     Line(Incoming),
     /// The answer to this turn was handed to the socket.
-    Sent { turn: Turn, at: Instant },
+    Sent {
+        turn: Turn,
+        at: Instant,
+    },
     /// The connection is unusable; this is the last event.
     Closed(LinkError),
 }
 
-/// Why a connection is unusable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LinkError {
     #[error("the server closed the connection")]
@@ -44,7 +44,6 @@ pub(crate) enum LinkError {
 #[derive(Debug)]
 struct Outgoing {
     line: String,
-    /// The turn that the line answers, if it answers one.
     answers: Option<Turn>,
 }
 
@@ -67,7 +66,7 @@ impl Link {
         Link { events, outbox, writer, _reader: reader }
     }
 
-    /// Returns the next event. Cancel safe.
+    /// Cancel safe.
     pub(crate) async fn next(&mut self) -> LinkEvent {
         self.events.recv().await.unwrap_or(LinkEvent::Closed(LinkError::Closed))
     }

@@ -33,7 +33,7 @@ pub trait Protocol {
     /// Sets the number of games after which the client leaves.
     ///
     /// # Errors
-    /// Why the protocol has no such limit, in one sentence.
+    /// The reason, in one sentence, if the protocol has no such limit.
     fn limit_games(config: &mut Self::Config, games: NonZeroU32) -> Result<(), &'static str>;
 
     /// Plays until told to stop, and reconnects by itself.
@@ -54,7 +54,7 @@ pub enum ProtocolError {
         server: String,
         /// Its answer.
         what: String,
-        /// What to do about it.
+        /// Advice to the user.
         advice: &'static str,
     },
 }

@@ -53,7 +53,7 @@ pub trait Client: fmt::Debug + fmt::Display + Send {
     /// Sets the number of games after which the client leaves.
     ///
     /// # Errors
-    /// Why the protocol has no such limit, in one sentence.
+    /// The reason, in one sentence, if the protocol has no such limit.
     fn limit_games(&mut self, games: NonZeroU32) -> Result<(), &'static str>;
 
     /// Plays there until told to stop. The only errors are those that the user must resolve.

@@ -43,7 +43,7 @@ impl Reconnect {
     }
 }
 
-/// How one connection ended, if it was not lost.
+/// End of a connection that was not lost.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionEnd {
     /// It served its purpose; the next one follows at once.
@@ -54,7 +54,7 @@ pub(crate) enum ConnectionEnd {
 
 /// Client of one server, driven by [`run`].
 pub(crate) trait Session: Send {
-    /// Why a connection was lost, or could not be opened.
+    /// Error of a connection that was lost, or could not be opened.
     type Error: fmt::Display + Send;
 
     /// Connects, and stays until the connection ends. Once `stop` is cancelled, it finishes a running game and

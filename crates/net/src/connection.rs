@@ -132,7 +132,7 @@ fn split_ws(socket: WebSocketStream<TcpStream>) -> (LineReader, LineWriter) {
 pub struct Incoming {
     /// The line without its end, or why it cannot be read.
     pub line: Result<String, BadLine>,
-    /// When its bytes were read.
+    /// Arrival of its bytes.
     pub read_at: Instant,
 }
 

@@ -2,6 +2,8 @@
 //!
 //! The clients and the arena's listeners share this crate. It knows no protocol's messages.
 
+#![warn(unreachable_pub)]
+
 mod address;
 mod codec;
 mod connection;

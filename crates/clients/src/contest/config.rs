@@ -35,7 +35,6 @@ pub struct Config {
     pub timeouts: Timeouts,
 }
 
-/// The table in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {

@@ -22,7 +22,7 @@ use crate::{
     wait::{or_never, until},
 };
 
-/// Why a connection ended that we did not end.
+/// End of a connection that we did not end.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ConnectionError {
     #[error("cannot connect: {0} (is the server running, and its address right?)")]
@@ -35,7 +35,6 @@ pub(super) enum ConnectionError {
     Link(#[from] LinkError),
 }
 
-/// State of a connection.
 #[derive(Debug)]
 enum Phase {
     Waiting,
@@ -63,7 +62,6 @@ impl Phase {
     }
 }
 
-/// Actor of one connection.
 pub(super) struct Connection<'a> {
     config: &'a Config,
     lobby: &'a Lobby,
@@ -73,7 +71,7 @@ pub(super) struct Connection<'a> {
     turn: Turn,
     /// The server's last `INFO`, if nothing of weight came after it: the reason of what comes next.
     last_info: Option<String>,
-    /// When the last line came.
+    /// Arrival of the last line.
     last_line: Instant,
     skipped: Skipped,
 }
@@ -142,7 +140,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Limit for the server's silence. While it waits for players there is none.
+    /// Limit for the server's silence; none while it waits for players.
     fn silence(&self) -> Option<Duration> {
         let timeouts = &self.config.timeouts;
         match self.phase {
@@ -152,7 +150,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// The server's last message explains best why it closed.
+    /// Adds the server's last message, which explains best why it closed.
     fn closed(&mut self, error: LinkError) -> ConnectionError {
         match self.last_info.take() {
             Some(message) => ConnectionError::Dismissed { error, message },
@@ -269,7 +267,6 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    /// Ends the game that we are in.
     async fn over(&mut self, result: String) {
         if let Some(pairing) = self.phase.pairing() {
             debug!("game {:?} is over: {result:?}", pairing.game);

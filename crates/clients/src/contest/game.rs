@@ -21,7 +21,6 @@ pub(super) struct Pairing {
 }
 
 impl Pairing {
-    /// Describes the game to the lobby.
     pub(super) fn info(&self, server: String, start: String) -> GameInfo {
         GameInfo {
             id: self.game.clone(),
@@ -36,7 +35,6 @@ impl Pairing {
     }
 }
 
-/// A game in progress.
 #[derive(Debug)]
 pub(super) struct Game {
     pub(super) pairing: Pairing,
@@ -112,7 +110,7 @@ impl Game {
         let _ = self.seat.tell(Event::Ended { result }).await;
     }
 
-    /// Returns the player's next action. Cancel safe.
+    /// Cancel safe.
     pub(super) async fn action(&mut self) -> Result<Action, PlayerGone> {
         self.seat.actions.recv().await.ok_or(PlayerGone)
     }

@@ -47,7 +47,6 @@ impl Protocol for Contest {
 struct Client<'a> {
     config: &'a Config,
     lobby: Lobby,
-    /// The open connection, if there is one.
     link: Option<Link>,
 }
 

@@ -33,9 +33,9 @@ pub struct Config {
     pub password: Secret,
     /// Register if the server does not know us yet.
     pub register: bool,
-    /// The games that we offer; `None`: none.
+    /// Games that we offer; `None`: none.
     pub offer: Option<Offer>,
-    /// The offers that we accept; `None`: none.
+    /// Offers that we accept; `None`: none.
     pub accept: Option<Accept>,
     /// Leave after this many games; `None`: never.
     pub games: Option<NonZeroU32>,
@@ -43,7 +43,6 @@ pub struct Config {
     pub timeouts: Timeouts,
 }
 
-/// The table in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
@@ -174,7 +173,7 @@ impl Accept {
         bounded("accept.poll_interval", self.poll_interval)
     }
 
-    /// Returns whether we play this opponent with this clock of ours.
+    /// `time` is our clock.
     pub(super) fn allows(&self, name: &str, rating: i32, time: Duration) -> bool {
         let listed = |names: &[String]| names.iter().any(|known| known == name);
         (self.min_time..=self.max_time).contains(&time)
@@ -247,7 +246,6 @@ impl fmt::Display for User {
 
 const EXPECTED: &str = "expected a password of letters, digits and punctuation, without a space";
 
-/// Reads the table's own password.
 fn written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
     let text = secret::text(deserializer)?;
     Secret::new(text, MAX_LENGTH).map(Some).ok_or_else(|| D::Error::custom(EXPECTED))

@@ -17,7 +17,7 @@ use crate::link::{Link, LinkError, LinkEvent};
 /// Entries of a list that are kept.
 const MAX_ENTRIES: usize = 1000;
 
-/// Why a connection ended that we did not end.
+/// End of a connection that we did not end.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ConnectionError {
     #[error("cannot connect: {0} (is the server running, and its address right?)")]
@@ -42,7 +42,6 @@ pub(super) enum ConnectionError {
     Refused { what: String, advice: &'static str },
 }
 
-/// A connection.
 pub(super) struct Connection<'a> {
     config: &'a Config,
     link: Link,
@@ -50,16 +49,19 @@ pub(super) struct Connection<'a> {
     last_unread: Option<String>,
 }
 
-/// Event of a connection.
 #[derive(Debug)]
 pub(super) enum ConnectionEvent {
-    /// A message of the server.
-    Message { message: FromServer, read_at: Instant },
+    Message {
+        message: FromServer,
+        read_at: Instant,
+    },
     /// Our answer to this turn was handed to the socket.
-    Sent { turn: Turn, at: Instant },
+    Sent {
+        turn: Turn,
+        at: Instant,
+    },
 }
 
-/// A numbered reply.
 type Reply = (u16, String);
 
 impl<'a> Connection<'a> {
@@ -110,7 +112,6 @@ impl<'a> Connection<'a> {
         Err(ConnectionError::Unexpected { expected: "a login", got })
     }
 
-    /// Sends a command and waits for the reply.
     pub(super) async fn ask(&mut self, command: &Command) -> Result<Reply, ConnectionError> {
         self.send(command)?;
         self.answer().await
@@ -121,7 +122,6 @@ impl<'a> Connection<'a> {
         Ok(self.link.send(command.to_line(), None)?)
     }
 
-    /// Sends an answer in a game.
     pub(super) fn send_answer(&self, answer: &Answer, turn: Option<Turn>) -> Result<(), ConnectionError> {
         let line = answer.to_line();
         debug!("> {line}");
@@ -137,7 +137,6 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Returns the list of games.
     pub(super) async fn list(&mut self) -> Result<Vec<Entry>, ConnectionError> {
         self.send(&Command::List)?;
         let (mut entries, deadline) = (Vec::new(), self.answer_deadline());
@@ -152,12 +151,10 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Deadline of the answer to a command that is sent now.
     pub(super) fn answer_deadline(&self) -> Deadline {
         Deadline::now() + self.config.timeouts.answer
     }
 
-    /// Returns the next readable message, if it comes in time.
     pub(super) async fn message_before(&mut self, deadline: Deadline) -> Result<FromServer, ConnectionError> {
         let silent = Err(ConnectionError::Silent(self.config.timeouts.answer));
         timeout_at(deadline, self.message()).await.unwrap_or(silent)
@@ -196,7 +193,6 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Logs out and closes.
     pub(super) async fn quit(self) {
         let _ = self.send(&Command::Quit);
         self.link.close().await;
@@ -212,7 +208,6 @@ impl<'a> Connection<'a> {
     }
 }
 
-/// Returns the error for an unexpected reply.
 pub(super) fn unexpected(expected: &'static str, (code, text): Reply) -> ConnectionError {
     ConnectionError::Unexpected { expected, got: format!("{code} {text}") }
 }

@@ -21,7 +21,7 @@ use crate::wait::{or_never, until};
 const FIRST_MOVE: Duration = Duration::from_secs(60);
 /// A move without a complaint within this time was accepted.
 const COMPLAINT_TIME: Duration = Duration::from_millis(250);
-/// The game is a draw after this many moves of each side.
+/// Moves of each side after which the game is a draw.
 const LAST_MOVE: u32 = 40;
 /// Resolution of the server's clocks.
 const CLOCK_STEP: Duration = Duration::from_millis(1);
@@ -30,7 +30,6 @@ const RANKS: usize = 6;
 /// Name of an opponent who accepted our offer: the server does not tell it.
 const UNKNOWN_OPPONENT: &str = "?";
 
-/// Facts about a game before its first move.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
     pub(super) game: u64,
@@ -40,14 +39,13 @@ pub(super) struct Start {
     pub(super) opponent: Option<String>,
 }
 
-/// A game in progress.
 pub(super) struct Game<'a, 'c> {
     config: &'a Config,
     connection: &'a mut Connection<'c>,
     start: Start,
     /// `None` after we have resigned.
     seat: Option<Seat>,
-    /// Why there is no player.
+    /// Reason for having no player.
     no_player: Option<String>,
     /// The last request for a move, and whether it is still open.
     turn: Turn,
@@ -56,9 +54,7 @@ pub(super) struct Game<'a, 'c> {
     pending_move: Option<(Turn, MoveText, Instant)>,
     board: BoardLines,
     has_begun: bool,
-    /// The opponent's clock.
     theirs: Duration,
-    /// Deadline of the server's next line.
     deadline: Instant,
 }
 
@@ -249,7 +245,6 @@ impl<'a, 'c> Game<'a, 'c> {
         self.connection.send_answer(&Answer::Move(dashed(&mv)), Some(turn))
     }
 
-    /// Resigns the game, for which there is no player.
     fn resign_without_player(&mut self, why: String) -> Result<(), ConnectionError> {
         self.resign(&why)?;
         self.no_player = Some(why);

@@ -60,7 +60,6 @@ pub(super) async fn connect_once(
     Ok(ConnectionEnd::Completed)
 }
 
-/// Search for a game.
 struct Seeker<'a> {
     config: &'a Config,
     stop: &'a CancellationToken,
@@ -68,7 +67,6 @@ struct Seeker<'a> {
     connection: Connection<'a>,
 }
 
-/// An offer that we accept.
 struct Acceptable {
     game: u64,
     name: String,
@@ -169,7 +167,6 @@ impl Seeker<'_> {
         self.withdraw(game).await
     }
 
-    /// Returns the number of the game that we offered.
     async fn offered(&mut self) -> Result<u64, ConnectionError> {
         let deadline = self.connection.answer_deadline();
         loop {

@@ -19,7 +19,7 @@ use super::{
 use crate::{secret, settings::settings};
 
 settings! {
-    /// Where to play, with whose token, and how much.
+    /// Configuration of a Lichess account.
     pub struct Config {
         /// The server.
         url: BaseUrl = BaseUrl::default(),
@@ -34,15 +34,15 @@ settings! {
         concurrency: NonZeroU32 = const { NonZeroU32::new(4).unwrap() },
         /// Leave after so many games.
         games: Option<NonZeroU32> = None,
-        /// What to claim when the opponent has left.
+        /// Claim when the opponent has left.
         claim: Claim = Claim::default(),
         /// Takebacks that are accepted, in each game.
         max_takebacks_accepted: u32 = 0,
-        /// When to play tournament games with half the time, for more points.
+        /// Tournament games to play with half the time, for more points.
         berserk: Berserk = Berserk::default(),
         /// Games without clocks.
         correspondence: Correspondence = Correspondence::default(),
-        /// Where games are written as PGN; without it, nowhere.
+        /// Directory for games as PGN; without it, none are written.
         pgn_directory: Option<PathBuf> = None,
         /// Games in one file.
         pgn_file_grouping: PgnGrouping = PgnGrouping::default(),

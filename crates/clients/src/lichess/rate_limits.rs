@@ -1,4 +1,4 @@
-//! When a request may be sent: most kinds one at a time, none of a kind that the server limits at present. Moves
+//! Rate limits: most kinds of requests are sent one at a time, none of a kind that the server limits at present. Moves
 //! never wait.
 
 use std::{
@@ -18,7 +18,7 @@ const MAX_REQUESTS: usize = 30;
 /// … within this time.
 const WINDOW: Duration = Duration::from_secs(600);
 
-/// Kinds of requests, each with its own limit.
+/// Kind of a request, with a limit of its own.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RequestKind {
     Move,
@@ -52,7 +52,6 @@ impl RequestKind {
     }
 }
 
-/// The limits of one account.
 #[derive(Debug, Default)]
 pub(crate) struct RateLimits {
     serial: [AsyncMutex<()>; RequestKind::COUNT],

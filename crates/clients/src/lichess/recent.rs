@@ -46,7 +46,6 @@ impl<K: Eq + Hash> RecentByUser<K> {
         RecentByUser { users: HashMap::new(), max_users, max_window }
     }
 
-    /// Returns the number of this user's events within `window`.
     pub(crate) fn count(&mut self, user: &K, window: Duration, now: Instant) -> usize {
         self.users.get_mut(user).map_or(0, |times| times.count(window, now))
     }

@@ -99,12 +99,12 @@ impl Lines {
     }
 }
 
-/// What comes from a [`Stream`].
+/// Event of a [`Stream`].
 #[derive(Debug)]
 pub(crate) enum StreamEvent<M> {
     /// The stream was opened, for the first time or again.
     Opened,
-    /// A message, and when it was read.
+    /// A message, and the time of its arrival.
     Message(M, Instant),
     /// The server refuses the stream for good.
     Closed(HttpError),
@@ -146,7 +146,6 @@ struct Follower<M> {
     notice: Option<String>,
 }
 
-/// Why a connection ended.
 #[derive(Debug, thiserror::Error)]
 enum Disconnect {
     #[error("the server closed the stream")]

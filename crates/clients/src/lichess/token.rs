@@ -1,4 +1,4 @@
-//! Where an account's token comes from.
+//! Sources of an account's token.
 
 use std::{io, path::Path};
 
@@ -8,7 +8,7 @@ use zeitnot_wire::lichess::Token;
 /// Holds the token, unless a table has a file or variable of its own.
 const DEFAULT_VARIABLE: &str = "LICHESS_BOT_TOKEN";
 
-/// Why there is no token.
+/// Error of finding a token.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum TokenError {

@@ -25,7 +25,7 @@ use zeitnot_wire::{
 use super::{config::Config, socket::Socket};
 use crate::{skipped::Skipped, wait::until};
 
-/// Why there is no game, or not any more.
+/// Error of a game, or of the attempt to begin one.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum GameError {
     #[error("no server there ({0}); trying until one answers")]
@@ -45,7 +45,6 @@ pub(super) enum GameError {
     PlayerGone(#[from] PlayerGone),
 }
 
-/// Result of a game.
 pub(super) struct GameEnd {
     color: Color,
     points: ByColor<u16>,
@@ -63,14 +62,12 @@ impl fmt::Display for GameEnd {
     }
 }
 
-/// Actor of one game.
 pub(super) struct Game<'a> {
     config: &'a Config,
     socket: Socket,
     skipped: Skipped,
 }
 
-/// A game in progress.
 struct Playing {
     color: Color,
     seat: Seat,
@@ -297,7 +294,7 @@ impl Playing {
         self.turn == turn && self.request == Request::Open
     }
 
-    /// When the confirmation of our move is due.
+    /// Deadline of the confirmation of our move.
     fn due(&self) -> Option<Instant> {
         match self.request {
             Request::Answered { due, .. } => due,

@@ -45,7 +45,6 @@ impl Protocol for TucChess {
 struct Client<'a> {
     config: &'a Config,
     lobby: Lobby,
-    /// Games still to play.
     remaining: u32,
     /// The last attempt failed, and that was reported.
     is_waiting: bool,

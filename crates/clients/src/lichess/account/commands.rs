@@ -4,12 +4,12 @@ use zeitnot_wire::lichess::{Scopes, Token, TokenTest, TournamentId, User};
 
 use crate::lichess::{Config, Http, HttpError, RequestKind, teams::schedule::Tournament};
 
-/// What the server tells of a token.
+/// Owner and scopes of a token.
 #[derive(Clone, Debug)]
 pub struct TokenInfo {
-    /// The account that it belongs to.
+    /// Account that it belongs to.
     pub user: User,
-    /// What it permits.
+    /// Permissions.
     pub scopes: Scopes,
 }
 

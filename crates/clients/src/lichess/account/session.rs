@@ -48,25 +48,21 @@ const MAX_LISTED: usize = 50;
 /// Before a failed look-up is repeated.
 const LOOKUP_DELAY: Duration = Duration::from_secs(5);
 
-/// Replies to look-ups.
 enum Lookup {
-    /// The running games.
     Playing(Result<Playing, HttpError>),
-    /// Whether the server sees us online.
+    /// Our online status.
     Online(Result<Vec<UserStatus>, HttpError>),
-    /// The kind of opponent in a game, if it came so far.
     Opponent(GameId, Option<Opponent>),
 }
 
-/// The actor of one account.
 pub(crate) struct Account<'a> {
     config: &'a Config,
     context: GameContext,
     shutdown: &'a Shutdown,
     events: Stream<Event>,
-    /// When the event stream was opened last.
+    /// Last opening of the event stream.
     opened: Instant,
-    /// When the server was asked last whether it sees us.
+    /// Last check of our online status.
     checked: Instant,
     games: JoinMap<GameId, GameEnd>,
     slots: GameSlots,
@@ -78,7 +74,6 @@ pub(crate) struct Account<'a> {
     background: Background,
     /// Games that may still begin or end, if they are counted.
     remaining: Option<u32>,
-    /// No more games are begun.
     is_leaving: bool,
 }
 
@@ -175,7 +170,7 @@ impl<'a> Account<'a> {
             Some(self.check_due()),
             self.slots.due(),
             self.context.http.log().next_due(),
-            self.outgoing.as_ref().map(OutgoingChallenges::due),
+            self.outgoing.as_ref().map(|outgoing| outgoing.due),
             self.teams.due(),
             self.suspended.due().filter(|_| !self.is_leaving),
         ];

@@ -24,9 +24,9 @@ const ACCEPTANCE_TIMEOUT: Duration = Duration::from_secs(30);
 struct RunningGame {
     slot: SlotKind,
     tournament: Option<TournamentId>,
-    /// Tells its task the result by the account's events.
+    /// Takes the result that the account's events tell.
     finished: mpsc::Sender<String>,
-    /// Tells its task that other games wait for the slot.
+    /// Cancelled when other games wait for the slot.
     slot_wanted: CancellationToken,
 }
 
@@ -47,7 +47,6 @@ impl GameSlots {
         self.games.values().filter(|game| game.slot == SlotKind::Correspondence)
     }
 
-    /// Returns the number of correspondence games that are not suspended.
     pub(crate) fn active_correspondence(&self) -> usize {
         self.correspondence().count()
     }
@@ -78,7 +77,7 @@ impl GameSlots {
         self.accepted.remove(&id);
     }
 
-    /// A game with a clock begins.
+    /// Takes the slot of a game with a clock.
     pub(crate) fn begin(&mut self, event: &GameEvent, is_ours: bool) -> GameSignals {
         let accepted = self.accepted.remove(&event.game_id.into());
         let opponent = &event.opponent;
@@ -97,7 +96,7 @@ impl GameSlots {
         GameSignals { finished: receiver, slot_wanted, opponent: None }
     }
 
-    /// The game itself tells the kind of opponent.
+    /// Moves the game of a bot to a slot of that kind.
     pub(crate) fn set_opponent(&mut self, id: GameId, opponent: Opponent) {
         if let Some(game) = self.games.get_mut(&id)
             && opponent == Opponent::Bot
@@ -111,7 +110,7 @@ impl GameSlots {
         self.accepted.contains_key(&id.into())
     }
 
-    /// The account's events tell the result of a game.
+    /// Passes a result that the account's events tell on to the game's task.
     pub(crate) fn finish(&self, id: GameId, result: String) {
         if let Some(game) = self.games.get(&id) {
             // Once is enough.
@@ -119,7 +118,7 @@ impl GameSlots {
         }
     }
 
-    /// The game's task has ended. Returns the tournament that it belonged to.
+    /// Frees the slot of a game. Returns the tournament that the game belonged to.
     pub(crate) fn end(&mut self, id: GameId) -> Option<TournamentId> {
         self.games.remove(&id)?.tournament
     }

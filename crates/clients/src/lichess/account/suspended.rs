@@ -19,7 +19,6 @@ const SHORT_PERIOD: Duration = Duration::from_secs(10);
 struct SuspendedGame {
     /// It is to be resumed, and something must be done until then.
     due: Option<Instant>,
-    /// When it was listed last.
     seen: Instant,
 }
 
@@ -27,14 +26,13 @@ struct SuspendedGame {
 pub(crate) struct SuspendedGames {
     games: HashMap<GameId, SuspendedGame>,
     period: Duration,
-    /// When the list was asked for last.
+    /// Time of the last request for the list.
     listed: Instant,
     /// There may be more games with our turn than the list can hold.
     has_more: bool,
 }
 
 impl SuspendedGames {
-    /// Creates an empty set, to be looked at after each `period`.
     pub(crate) fn new(period: Duration, now: Instant) -> SuspendedGames {
         SuspendedGames { games: HashMap::new(), period, listed: now, has_more: false }
     }
@@ -91,7 +89,6 @@ impl SuspendedGames {
         Some(id)
     }
 
-    /// Notes that the list is asked for.
     pub(crate) fn listing(&mut self, now: Instant) {
         (self.listed, self.has_more) = (now, false);
     }

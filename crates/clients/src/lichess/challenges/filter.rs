@@ -11,7 +11,6 @@ settings! {
     /// The `human` and the `bot` table: what is accepted from one kind of opponent.
     #[derive(PartialEq)]
     pub struct ChallengeFilter {
-        /// Whether anything is accepted.
         accept: bool = true,
         #[serde(deserialize_with = "variants")]
         variants: Vec<VariantKey> = playable_variants(),
@@ -51,7 +50,6 @@ pub fn playable_variants() -> Vec<VariantKey> {
     VariantKey::KNOWN.iter().filter(|variant| variant.game().is_some()).cloned().collect()
 }
 
-/// Whether a game is rated.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
@@ -117,7 +115,7 @@ impl fmt::Display for ChallengeFilter {
 }
 
 impl ChallengeFilter {
-    /// Returns the reason for declining this challenge, if any.
+    /// Returns the reason for declining a challenge, if there is one.
     pub(crate) fn reject(&self, challenge: &Challenge) -> Option<DeclineReason> {
         self.reject_variant(&challenge.variant.key)
             .or_else(|| self.reject_time(&challenge.time_control))

@@ -17,7 +17,6 @@ const ATTEMPTS: usize = 3;
 /// The server's reply to our acceptance.
 pub(crate) type Accepted = (Box<Challenge>, Result<(), HttpError>);
 
-/// Answers challenges to one account.
 #[derive(Debug)]
 pub(crate) struct IncomingChallenges {
     http: Http,
@@ -68,7 +67,6 @@ impl IncomingChallenges {
         });
     }
 
-    /// Handles the server's reply to our acceptance.
     pub(crate) fn accepted(
         &mut self,
         (challenge, result): Accepted,

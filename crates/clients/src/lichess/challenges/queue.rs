@@ -16,11 +16,9 @@ settings! {
         reserved_for_humans: usize = 0,
         /// Challenges that may wait for a free slot.
         max_queue: usize = 16,
-        /// Which of them is accepted first.
+        /// Order in which they are accepted.
         sort_by: SortBy = SortBy::First,
-        /// What is accepted from humans.
         human: ChallengeFilter = ChallengeFilter::default(),
-        /// What is accepted from bots.
         bot: ChallengeFilter = ChallengeFilter::default(),
     }
 }
@@ -36,7 +34,6 @@ pub enum SortBy {
     Best,
 }
 
-/// What becomes of a challenge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Accept,
@@ -112,7 +109,7 @@ pub(crate) struct ChallengeQueue {
     no_bots_until: Option<Instant>,
     players: PlayerLists,
     waiting: VecDeque<Challenge>,
-    /// When challenges of each opponent were accepted.
+    /// Accepted challenges of each opponent.
     recent: RecentByUser<UserId>,
 }
 
@@ -140,17 +137,14 @@ impl ChallengeQueue {
         }
     }
 
-    /// Sets how many games may still end.
     pub(crate) fn set_remaining(&mut self, games: u32) {
         self.remaining = Some(usize::try_from(games).unwrap_or(usize::MAX));
     }
 
-    /// Declines all bots until then.
     pub(crate) fn pause_bots(&mut self, until: Instant) {
         self.no_bots_until = Some(until);
     }
 
-    /// Returns whether a slot of this kind is free.
     pub(crate) fn has_room(&self, running: RunningGames, slot: SlotKind) -> bool {
         let for_bots = self.max_with_clock.saturating_sub(self.config.reserved_for_humans);
         let is_free = match slot {

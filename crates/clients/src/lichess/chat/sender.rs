@@ -27,7 +27,7 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 /// Games that are remembered as greeted: one that is suspended and resumed is not greeted again.
 const MAX_GREETED: usize = 256;
 
-/// An details for chat in a game.
+/// Occasion for chat in a game.
 #[derive(Debug)]
 pub(crate) enum GameDetails {
     Begun,
@@ -35,7 +35,7 @@ pub(crate) enum GameDetails {
     Line(ChatLine),
 }
 
-/// The games' end of the sender. Cheap to clone.
+/// Handle of the games to the sender's task. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct ChatSender {
     occasions: mpsc::Sender<(GameId, GameFacts, GameDetails)>,
@@ -53,14 +53,14 @@ impl ChatSender {
         (ChatSender { occasions, queue }, AbortOnDropHandle::new(tokio::spawn(worker.run(inbox))))
     }
 
-    /// Passes on an details, without waiting.
+    /// Queues a message without waiting.
     pub(crate) fn send(&self, id: GameId, facts: GameFacts, details: GameDetails) {
         if self.occasions.try_send((id, facts, details)).is_err() {
             debug!("too much chat at once; ignored");
         }
     }
 
-    /// Sets the names of those who wait for a game, the next one first.
+    /// Sets the names of the waiting challengers, the next one first.
     pub(crate) fn set_queue(&self, names: Vec<String>) {
         self.queue.send_if_modified(|before| {
             let is_new = *before != names;

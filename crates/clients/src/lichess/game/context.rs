@@ -1,4 +1,4 @@
-//! What all games of an account share, and what a game's task and the account tell each other.
+//! Context that all games of an account share, and messages between a game's task and the account.
 
 use std::{mem, time::Duration};
 
@@ -19,7 +19,6 @@ pub(crate) const MAX_TIME: Duration = Duration::from_secs(30 * 86_400);
 /// Before a lobby without a free player is asked again.
 const SEAT_DELAY: Duration = Duration::from_secs(5);
 
-/// What all games of an account share.
 #[derive(Clone, Debug)]
 pub(crate) struct GameContext {
     pub(crate) http: Http,
@@ -61,10 +60,9 @@ pub(crate) struct GameSignals {
     pub(crate) opponent: Option<oneshot::Sender<Opponent>>,
 }
 
-/// How a game's task ended.
+/// End of a game's task.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GameEnd {
-    /// The game is over.
     Over,
     /// It is not ours to play, or was over before.
     Unplayed,

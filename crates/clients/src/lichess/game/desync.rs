@@ -7,22 +7,21 @@ use zeitnot_wire::lichess::GameId;
 use super::actions::{GameAction, perform};
 use crate::lichess::Http;
 
-/// How often the stream is opened again between two moves that fit.
+/// Attempts at opening the stream again between two moves that fit.
 const MAX_RESYNCS: u32 = 3;
-/// A game with fewer plies can be aborted.
+/// Number of plies from which a game cannot be aborted any more.
 const ABORT_PLIES: usize = 2;
 
-/// What was done so far about moves that do not fit.
+/// Attempts at synchronising with the server.
 #[derive(Debug, Default)]
 pub(crate) struct Resync {
     /// Attempts since a move that fitted.
     attempts: u32,
-    /// The game in full is awaited.
+    /// Waiting for the game in full.
     is_running: bool,
 }
 
 impl Resync {
-    /// The game in full fits.
     pub(crate) fn succeeded(&mut self) {
         self.is_running = false;
     }

@@ -11,7 +11,6 @@ use zeitnot_seat::Turn;
 use super::move_sender::{self, SendOutcome};
 use crate::lichess::Http;
 
-/// State of the last request.
 #[derive(Debug, Default)]
 enum State {
     /// It is not our turn.
@@ -27,11 +26,10 @@ enum State {
     Doubtful { why: String, since: Instant },
 }
 
-/// A move that is sent.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct SentMove {
     pub(crate) turn: Turn,
-    /// Whether our clock was running.
+    /// Our clock was running.
     pub(crate) is_timed: bool,
 }
 

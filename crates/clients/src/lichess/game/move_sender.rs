@@ -18,7 +18,7 @@ const MAX_DELAY: Duration = Duration::from_secs(5);
 /// Before the second attempt the stream has this long to tell the move as played.
 const STREAM_DELAY: Duration = Duration::from_millis(250);
 
-/// What became of a move.
+/// Outcome of sending a move.
 #[derive(Debug)]
 pub(crate) enum SendOutcome {
     /// The server took it; the request was sent then.

@@ -16,13 +16,13 @@ const ABORT_MARGIN: Duration = Duration::from_millis(500);
 const MIN_CLAIM_DELAY: Duration = Duration::from_secs(2);
 const MAX_CLAIM_DELAY: Duration = Duration::from_secs(60);
 
-/// What the opponent does, beside moving.
+/// State of the opponent beside the moves.
 #[derive(Debug)]
 pub(crate) struct Opponent {
     color: Color,
     pub(crate) abort_at: Option<Instant>,
     absence: Option<Absence>,
-    offers_draw: bool,
+    pub(crate) offers_draw: bool,
     requests_takeback: bool,
     /// Takebacks that are still accepted.
     takebacks_left: u32,
@@ -30,12 +30,12 @@ pub(crate) struct Opponent {
 
 #[derive(Copy, Clone, Debug)]
 struct Absence {
-    /// When to claim; `None` while a claim is under way.
+    /// Time of the next claim; `None` while a claim is under way.
     claim_at: Option<Instant>,
     delay: Duration,
 }
 
-/// What is new among the opponent's requests.
+/// New requests of the opponent.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NewRequests {
     pub(crate) draw: bool,
@@ -52,10 +52,6 @@ impl Opponent {
             requests_takeback: false,
             takebacks_left: max_takebacks,
         }
-    }
-
-    pub(crate) fn offers_draw(&self) -> bool {
-        self.offers_draw
     }
 
     pub(crate) fn claim_at(&self) -> Option<Instant> {

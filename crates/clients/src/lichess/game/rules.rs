@@ -20,7 +20,7 @@ pub(crate) struct GameRules {
     pub(crate) correspondence: Correspondence,
 }
 
-/// What to claim when the opponent has left and the server allows it.
+/// Claim when the opponent has left and the server allows one.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
@@ -32,7 +32,7 @@ pub enum Claim {
     Nothing,
 }
 
-/// When to play a tournament game with half the time, for more points.
+/// Tournament games to play with half the time, for more points.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Berserk {

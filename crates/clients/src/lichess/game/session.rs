@@ -33,9 +33,9 @@ use crate::{
 
 /// Players that may leave a game before it is given up.
 const MAX_PLAYERS: u32 = 3;
-/// How long the game's stream may take to tell an end that the account's events have told.
+/// Time for the game's stream to tell an end that the account's events have told.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(2);
-/// What the player is told of a game that continues without it.
+/// Result for the player of a game that continues without it.
 const SUSPENDED: &str = "suspended until the opponent moves";
 
 /// Plays a game to its end, or until it is suspended.
@@ -61,7 +61,7 @@ pub(crate) async fn play(context: GameContext, id: GameId, signals: GameSignals)
     }
 }
 
-/// What keeps a game from going on.
+/// Interruption of a game.
 #[derive(Debug, thiserror::Error)]
 enum Interruption {
     #[error(transparent)]
@@ -70,7 +70,6 @@ enum Interruption {
     Desync(#[from] TrackError),
 }
 
-/// A running game.
 struct GameSession {
     context: GameContext,
     id: GameId,
@@ -80,7 +79,7 @@ struct GameSession {
     /// The latest state, and when it was read.
     state: GameState,
     read_at: Instant,
-    /// When the present stream was opened.
+    /// Opening of the present stream.
     opened: Instant,
     requests: MoveRequests,
     actions: GameActions,
@@ -92,7 +91,6 @@ struct GameSession {
     is_berserk: bool,
     eval: Option<Eval>,
     record: Option<GameRecord>,
-    /// Players so far.
     players: u32,
 }
 
@@ -431,7 +429,7 @@ impl GameSession {
         for mv in self.tracker.moves().to_vec() {
             self.seat.tell(Event::Moved(mv)).await?;
         }
-        if self.opponent.offers_draw() {
+        if self.opponent.offers_draw {
             self.seat.tell(Event::DrawOffered).await?;
         }
         if self.is_our_turn() && (self.requests.is_none() || self.requests.is_open()) {

@@ -56,7 +56,7 @@ pub(crate) async fn start(
     let info = GameInfo {
         id: full.id.to_string(),
         server: context.http.base().to_string(),
-        game: tracker.kind(),
+        game: tracker.kind,
         start: full.start().map(str::to_owned),
         side: color,
         names: ByColor([name(&full.white), name(&full.black)]),

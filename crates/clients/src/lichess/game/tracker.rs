@@ -37,7 +37,7 @@ pub(crate) enum TrackError {
 /// The moves of one game.
 #[derive(Debug)]
 pub(crate) struct MoveTracker {
-    kind: GameKind,
+    pub(crate) kind: GameKind,
     game: DynGame,
     /// The moves in the server's own words.
     listed: String,
@@ -49,10 +49,6 @@ impl MoveTracker {
         let variant = &full.variant.key;
         let kind = variant.game().ok_or_else(|| NoGame::Variant(variant.clone()))?;
         Ok(MoveTracker { kind, game: variant.begin(full.start())?, listed: String::new() })
-    }
-
-    pub(crate) fn kind(&self) -> GameKind {
-        self.kind
     }
 
     pub(crate) fn first_color(&self) -> Color {

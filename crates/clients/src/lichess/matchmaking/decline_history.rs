@@ -18,12 +18,12 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// Opponents that are remembered; beyond that, those are dropped first whose delay ends first.
 const MAX_OPPONENTS: usize = 4096;
 
-/// What is remembered of opponents. Times are counted from 1970.
+/// Declines and challenges. Times are counted from 1970.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct DeclineHistory {
     opponents: BTreeMap<UserId, Vec<Entry>>,
-    /// When the challenges of the last day were sent, the oldest first.
+    /// Times of the challenges of the last day, the oldest first.
     sent: VecDeque<Timestamp>,
 }
 

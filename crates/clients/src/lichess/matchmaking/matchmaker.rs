@@ -25,7 +25,6 @@ const LOOKUP_DELAY: Duration = Duration::from_secs(5);
 /// No limit of the server is longer than a week.
 const MAX_WAIT: Duration = Duration::from_secs(7 * 86_400);
 
-/// Next step of the matchmaker.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
     /// Nothing before then, unless a game begins or ends.
@@ -36,20 +35,17 @@ pub(crate) enum Step {
     Cancel(ChallengeId),
 }
 
-/// A challenge to be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Proposal {
     pub(crate) opponent: UserId,
     pub(crate) challenge: NewChallenge,
 }
 
-/// Finds opponents.
 #[derive(Debug)]
 pub(crate) struct Matchmaker {
     config: Config,
     random: fastrand::Rng,
     history: DeclineHistory,
-    /// The history differs from the file.
     is_dirty: bool,
     open: OpenChallenge,
     /// No challenge before then.

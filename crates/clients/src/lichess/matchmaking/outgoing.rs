@@ -31,7 +31,6 @@ const MAX_BOTS: usize = 512;
 /// The server writes the list slowly.
 const LIST_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Result of a request.
 #[derive(Debug)]
 pub(crate) enum Reply {
     /// Our account with its ratings, and the bots online.
@@ -43,23 +42,23 @@ pub(crate) enum Reply {
     Saved(io::Result<()>),
 }
 
-/// What the account knows of its free slots.
+/// Use of the account's slots.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Load {
     pub(crate) running: RunningGames,
-    /// Whether another game against a bot could begin.
+    /// Another game against a bot could begin.
     pub(crate) has_room: bool,
 }
 
-/// The challenges of one account.
 #[derive(Debug)]
 pub(crate) struct OutgoingChallenges {
     http: Http,
     matchmaker: Matchmaker,
     players: PlayerLists,
-    /// Where the history is kept, unless the file is not ours.
+    /// File of the history, unless it could not be read.
     file: Option<PathBuf>,
-    due: Instant,
+    /// [`OutgoingChallenges::update`] is due then, unless something happens before.
+    pub(crate) due: Instant,
     is_looking_up: bool,
     is_saving: bool,
     pub(crate) requests: Tasks<Reply>,
@@ -89,11 +88,6 @@ impl OutgoingChallenges {
             is_saving: false,
             requests: Tasks::default(),
         }
-    }
-
-    /// Returns when [`OutgoingChallenges::update`] is due, unless something happens before.
-    pub(crate) fn due(&self) -> Instant {
-        self.due
     }
 
     pub(crate) fn update(&mut self, load: Load, background: &mut Background) {

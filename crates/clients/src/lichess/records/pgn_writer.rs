@@ -22,16 +22,12 @@ const INBOX: usize = 64;
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PgnGrouping {
-    /// Each game has its own file.
     #[default]
     Game,
-    /// All games against one opponent.
     Opponent,
-    /// All games.
     All,
 }
 
-/// Where games are written, and how they are grouped.
 #[derive(Clone, Debug)]
 pub(crate) struct PgnFiles {
     pub(crate) directory: PathBuf,
@@ -75,7 +71,7 @@ impl PgnFiles {
             PgnGrouping::Game => format!("{white}_vs_{black}_{}.pgn", record.id()),
             // The prefix keeps it apart from names that some systems reserve.
             PgnGrouping::Opponent => {
-                format!("against_{}.pgn", safe(&record.name(!record.color())).to_ascii_lowercase())
+                format!("against_{}.pgn", safe(&record.name(!record.color)).to_ascii_lowercase())
             }
             PgnGrouping::All => "games.pgn".to_owned(),
         }
@@ -107,7 +103,7 @@ enum Task {
     Suspend,
 }
 
-/// The games' end of the writer. Without files to write to, there are no records.
+/// Handle of the games to the writer's task. Without files to write to, there are no records.
 #[derive(Clone, Debug)]
 pub(crate) struct PgnWriter(Option<mpsc::Sender<(GameRecord, Task)>>);
 

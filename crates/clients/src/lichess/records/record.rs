@@ -12,13 +12,10 @@ use zeitnot_wire::{
 
 use super::suspended::{MAX_PLIES, PlyNote};
 
-/// A game on its way to a file.
 #[derive(Clone, Debug)]
 pub(crate) struct GameRecord {
     full: GameFull,
-    /// Our color.
-    color: Color,
-    /// Notes by ply.
+    pub(crate) color: Color,
     notes: Vec<PlyNote>,
     /// Plies in the server's list; a note may be there before.
     plies: usize,
@@ -35,10 +32,6 @@ impl GameRecord {
 
     pub(crate) fn id(&self) -> GameId {
         self.full.id
-    }
-
-    pub(crate) fn color(&self) -> Color {
-        self.color
     }
 
     pub(crate) fn name(&self, color: Color) -> String {

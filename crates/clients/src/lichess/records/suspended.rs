@@ -7,17 +7,16 @@ use zeitnot_seat::{Eval, EvalScore};
 
 /// Longer files are not ours.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-/// The server ends longer games.
+/// Maximum length of a game; the server ends longer ones.
 pub(crate) const MAX_PLIES: usize = 4096;
 
-/// What is known of a ply beside the move.
+/// Note on a ply: the mover's clock and our evaluation.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct PlyNote {
     pub(crate) left: Option<Duration>,
     pub(crate) eval: Option<Eval>,
 }
 
-/// One line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     mv: String,

@@ -8,7 +8,6 @@ use zeitnot_wire::lichess::{TeamId, TournamentId, TournamentState};
 use super::schedule::{JoinRequest, Schedule};
 use crate::lichess::{Background, Http, HttpError, RequestKind, Tasks};
 
-/// Reply to a [`JoinRequest`].
 #[derive(Debug)]
 pub(crate) enum Reply {
     Team(TeamId, Result<(), HttpError>),
@@ -16,7 +15,6 @@ pub(crate) enum Reply {
     Tournament(TournamentId, Result<(), HttpError>),
 }
 
-/// The teams and tournaments of one account.
 #[derive(Debug)]
 pub(crate) struct Teams {
     http: Http,

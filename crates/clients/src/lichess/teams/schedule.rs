@@ -1,4 +1,4 @@
-//! Which teams and tournaments to join, and when to ask. No I/O and no clock.
+//! Schedule of the teams and tournaments to join. No I/O and no clock.
 
 use std::{
     fmt,
@@ -41,7 +41,7 @@ pub struct Tournament {
     /// The team to play for, in a battle of teams.
     #[serde(default)]
     pub team: Option<TeamId>,
-    /// Whether to withdraw when the program ends.
+    /// Withdraw when the program ends.
     #[serde(default = "yes")]
     pub withdraw: bool,
 }
@@ -51,7 +51,7 @@ fn yes() -> bool {
 }
 
 impl Tournament {
-    /// A tournament without a password.
+    /// Creates a tournament without a password.
     pub fn new(id: TournamentId) -> Tournament {
         Tournament { id, password: None, team: None, withdraw: true }
     }
@@ -111,7 +111,7 @@ struct Entry {
     tournament: Tournament,
     due: Instant,
     is_joined: bool,
-    /// Whether it is running, by a reply that still has to be acted upon.
+    /// It is running, or not, by a reply that still has to be acted upon.
     is_running: Option<bool>,
 }
 
