@@ -1,7 +1,7 @@
 //! Cache of moves by position: what was found before need not be searched again.
 //!
 //! Lookups use the part in memory; [`store`] writes it to disk in the background. [`verdict`] decides whether a move may
-//! be played without a search, and [`entry`] is the format on disk.
+//! be played without a search.
 
 use std::{
     fmt,
@@ -19,11 +19,9 @@ use tokio::sync::oneshot;
 use zeitnot_engine::{Best, Playable, Score};
 use zeitnot_rules::{GameHistory, GameKind, Key, Packed};
 
-mod entry;
 mod store;
 mod verdict;
 
-use entry::Entry;
 use store::{PositionKey, Store};
 use verdict::{Reason, Requirement, Verdict};
 
@@ -84,6 +82,15 @@ impl CachedMove {
     pub(crate) fn best(&self) -> Best {
         Best { mv: self.mv, score: self.score, depth: self.depth }
     }
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    cached: CachedMove,
+    /// Fingerprint of the engine that found it.
+    engine: u64,
+    /// Time in hours since 1970.
+    hour: u32,
 }
 
 /// Answer of the cache for a position.

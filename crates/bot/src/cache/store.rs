@@ -17,12 +17,16 @@ use redb::{
 };
 use tokio::sync::oneshot;
 
-use zeitnot_engine::priority;
+use zeitnot_engine::{Score, priority};
+use zeitnot_rules::Packed;
 
-use super::entry::{Bytes, Entry};
+use super::{CachedMove, Entry};
+
+/// Move, score, depth, effort, engine and hour of an entry.
+type Row = (u16, i16, u16, u64, u64, u32);
 
 /// Entries by name of the game and key of the position.
-const MOVES: TableDefinition<(&str, u64), &[u8]> = TableDefinition::new("moves");
+const MOVES: TableDefinition<(&str, u64), Row> = TableDefinition::new("positions");
 /// Lags by name of the server.
 const LAGS: TableDefinition<&str, &[u8]> = TableDefinition::new("lags");
 
@@ -48,7 +52,7 @@ pub(super) struct Store {
 
 #[derive(Debug)]
 enum Task {
-    Move(PositionKey, Bytes),
+    Move(PositionKey, Entry),
     Lag(String, Vec<u8>),
     LookUp(PositionKey, oneshot::Sender<Option<Entry>>),
     Close(SyncSender<()>),
@@ -143,12 +147,15 @@ impl Store {
         thread::Builder::new().name("cache".into()).spawn(move || {
             priority::usual();
             let mut writer = Writer { database, max_entries, warned: false };
-            match writer.load(load) {
-                Ok(all) => loaded(all),
-                Err(error) => writer.warn_once(&error),
-            }
+            let work = AssertUnwindSafe(|| {
+                match writer.load(load) {
+                    Ok(all) => loaded(all),
+                    Err(error) => writer.warn_once(&error),
+                }
+                writer.run(&inbox)
+            });
             // A damaged file can make the database panic.
-            let done = catch_unwind(AssertUnwindSafe(|| writer.run(&inbox))).unwrap_or_else(|_| {
+            let done = catch_unwind(work).unwrap_or_else(|_| {
                 tracing::warn!("the file of the cache is damaged; using the cache in memory only");
                 None
             });
@@ -163,7 +170,7 @@ impl Store {
 
     /// Queues an entry; returns whether there was room.
     pub(super) fn insert(&self, key: PositionKey, entry: Entry) -> bool {
-        self.tasks.try_send(Task::Move(key, entry.to_bytes())).is_ok()
+        self.tasks.try_send(Task::Move(key, entry)).is_ok()
     }
 
     pub(super) fn insert_lag(&self, server: &str, summary: Vec<u8>) {
@@ -201,12 +208,10 @@ struct Writer {
 impl Writer {
     fn load(&self, mut load: impl FnMut(&str, u64, Entry) -> bool) -> Result<bool, redb::Error> {
         let read = self.database.begin_read()?;
-        for kept in read.open_table(MOVES)?.iter()? {
-            let (at, bytes) = kept?;
+        for stored in read.open_table(MOVES)?.iter()? {
+            let (at, row) = stored?;
             let (game, key) = at.value();
-            if let Some(entry) = Entry::from_bytes(bytes.value())
-                && !load(game, key, entry)
-            {
+            if !load(game, key, Entry::from_row(row.value())) {
                 return Ok(false);
             }
         }
@@ -248,7 +253,7 @@ impl Writer {
     fn look_up(&mut self, (game, key): PositionKey) -> Option<Entry> {
         let look = || -> Result<Option<Entry>, redb::Error> {
             let found = self.database.begin_read()?.open_table(MOVES)?.get((game, key))?;
-            Ok(found.and_then(|bytes| Entry::from_bytes(bytes.value())))
+            Ok(found.map(|row| Entry::from_row(row.value())))
         };
         look().inspect_err(|error| self.warn_once(error)).ok().flatten()
     }
@@ -269,7 +274,7 @@ impl Writer {
             let (mut moves, mut lags) = (write.open_table(MOVES)?, write.open_table(LAGS)?);
             for task in batch {
                 match task {
-                    Task::Move((game, key), bytes) => drop(moves.insert((*game, *key), bytes.as_slice())?),
+                    Task::Move(key, entry) => drop(moves.insert(*key, entry.to_row())?),
                     Task::Lag(server, summary) => drop(lags.insert(server.as_str(), summary.as_slice())?),
                     Task::LookUp(..) | Task::Close(_) => {}
                 }
@@ -302,19 +307,30 @@ impl Writer {
     }
 }
 
-fn remove_oldest(moves: &mut redb::Table<'_, (&'static str, u64), &'static [u8]>) -> Result<(), redb::Error> {
-    let hour = |bytes: &[u8]| Entry::from_bytes(bytes).map_or(0, |entry| entry.hour);
+impl Entry {
+    fn to_row(self) -> Row {
+        let CachedMove { mv, score, depth, effort } = self.cached;
+        (mv.0, score.to_bits(), depth, effort, self.engine, self.hour)
+    }
+
+    fn from_row((mv, score, depth, effort, engine, hour): Row) -> Entry {
+        let (mv, score) = (Packed(mv), Score::from_bits(score));
+        Entry { cached: CachedMove { mv, score, depth, effort }, engine, hour }
+    }
+}
+
+fn remove_oldest(moves: &mut redb::Table<'_, (&'static str, u64), Row>) -> Result<(), redb::Error> {
     let mut hours = Vec::new();
-    for kept in moves.iter()? {
-        hours.push(hour(kept?.1.value()));
+    for stored in moves.iter()? {
+        hours.push(Entry::from_row(stored?.1.value()).hour);
     }
     let mut to_go = hours.len() / TRIM;
     if to_go == 0 {
         return Ok(());
     }
     let (_, &mut oldest, _) = hours.select_nth_unstable(to_go);
-    moves.retain(|_, bytes| {
-        let goes = to_go > 0 && hour(bytes) <= oldest;
+    moves.retain(|_, row| {
+        let goes = to_go > 0 && Entry::from_row(row).hour <= oldest;
         to_go -= usize::from(goes);
         !goes
     })?;

@@ -5,7 +5,7 @@ use std::fmt;
 use zeitnot_engine::{Playable, Score};
 use zeitnot_rules::GameHistory;
 
-use super::entry::Entry;
+use super::Entry;
 
 /// Reason why it may not.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

@@ -127,89 +127,54 @@ fn mate(plies: u32) -> EvalScore {
 mod tests {
     use std::time::Duration;
 
-    use super::*;
     use zeitnot_rules::Color;
 
-    /// Category of the position behind the move, and the distances there.
-    fn mv(uci: &str, category: &str, dtz: i32, dtm: Option<i32>) -> ProbeMove {
-        let zeroing = uci.ends_with('x');
-        let (dtz, category) = (Some(dtz), category.into());
-        ProbeMove { uci: uci.into(), category, dtz, dtm, zeroing, checkmate: uci.ends_with('#') }
-    }
+    use super::*;
 
-    fn best(moves: &[ProbeMove], halfmoves: u32) -> Option<(String, EvalScore)> {
-        let probe = Probe { category: Category::Unknown, moves: moves.to_vec() };
-        let first = best_first(probe, halfmoves).into_iter().next()?;
-        Some((first.mv, first.eval?.score))
-    }
-
-    #[track_caller]
-    fn plays(moves: &[ProbeMove], halfmoves: u32, expected: &str, score: EvalScore) {
-        assert_eq!(best(moves, halfmoves), Some((expected.to_owned(), score)));
-    }
-
-    const HIGH: EvalScore = EvalScore::Centipawns(WON);
-    const ZERO: EvalScore = EvalScore::Centipawns(0);
-
-    #[test]
-    fn a_win_comes_nearer_with_every_move() {
-        let moves = [
-            mv("far", "loss", -30, None),
-            mv("draws", "draw", 0, None),
-            mv("near", "loss", -12, None),
-            mv("loses", "win", 3, None),
-        ];
-        plays(&moves, 0, "near", HIGH);
-        let takes = [&moves[..], &[mv("takesx", "loss", -80, None)]].concat();
-        plays(&takes, 0, "takesx", HIGH);
-        let mates = [&takes[..], &[mv("mates#", "loss", 0, None)]].concat();
-        plays(&mates, 0, "mates#", EvalScore::Mate(1));
-    }
-
-    /// A rook given away is a short way to a capture, but a long way to mate.
-    #[test]
-    fn the_distance_to_mate_counts_where_it_is_known_and_in_time() {
-        let moves = [mv("gives", "loss", -1, Some(-40)), mv("mates", "loss", -20, Some(-6))];
-        plays(&moves, 0, "mates", EvalScore::Mate(4));
-        // Fifty moves come first: now it is the next capture that counts.
-        plays(&moves, 70, "gives", HIGH);
-        let unknown = [moves[0].clone(), moves[1].clone(), mv("third", "loss", -9, None)];
-        plays(&unknown, 0, "gives", HIGH);
+    /// A move by its name, the category of the position after it, and the distances there to zeroing and to mate. `x` is
+    /// a capture, `#` mates.
+    fn mv(text: &str) -> ProbeMove {
+        let words: Vec<_> = text.split(' ').collect();
+        let distance = |at: usize| words.get(at).map(|word| word.parse().unwrap());
+        let (uci, category) = (words[0].to_owned(), words[1].into());
+        let (zeroing, checkmate) = (uci.ends_with('x'), uci.ends_with('#'));
+        ProbeMove { uci, category, dtz: distance(2), dtm: distance(3), zeroing, checkmate }
     }
 
     #[test]
-    fn fifty_moves_make_draws_of_cursed_wins_and_blessed_losses() {
-        let cursed = [mv("draws", "draw", 0, None), mv("tries", "blessed-loss", -110, None)];
-        plays(&cursed, 0, "tries", ZERO);
-        let saved = [
-            mv("lost", "win", 90, None),
-            mv("saved", "cursed-win", 105, None),
-            mv("less", "maybe-win", 99, None),
-        ];
-        plays(&saved, 0, "saved", ZERO);
-        plays(&[saved[0].clone(), saved[2].clone()], 0, "less", EvalScore::Centipawns(-DOUBTFUL));
-        let sure = [mv("maybe", "maybe-loss", -2, None), mv("sure", "loss", -50, None)];
-        plays(&sure, 0, "sure", HIGH);
-        let rounded = [mv("maybe", "maybe-loss", -2, None), mv("rounded", "syzygy-loss", -50, None)];
-        plays(&rounded, 40, "rounded", HIGH);
-    }
-
-    #[test]
-    fn a_loss_is_delayed_and_a_draw_kept() {
-        let lost = [mv("soon", "win", 2, Some(4)), mv("late", "win", 20, Some(24))];
-        plays(&lost, 0, "late", EvalScore::Centipawns(-WON));
-        let drawn = [mv("loses", "win", 2, None), mv("keeps", "draw", 0, None), mv("too", "draw", 0, None)];
-        plays(&drawn, 0, "keeps", ZERO);
-    }
-
-    #[test]
-    fn unknown_positions_are_left_to_the_search() {
-        let half = [mv("draws", "draw", 0, None), mv("what", "unknown", 0, None)];
-        assert_eq!(best(&half, 0), None);
-        assert_eq!(best(&[mv("new", "something new", 0, None)], 0), None);
-        let won = [mv("what", "unknown", 0, None), mv("wins", "loss", -4, None)];
-        plays(&won, 0, "wins", HIGH);
-        assert_eq!(best(&[], 0), None);
+    fn the_best_move_comes_first() {
+        let cp = EvalScore::Centipawns;
+        for (text, halfmoves, expected) in [
+            // A win comes nearer with every move: by the distance to the next capture or pawn move, …
+            ("far loss -30, draws draw 0, near loss -12, loses win 3", 0, Some(("near", cp(WON)))),
+            ("near loss -12, takesx loss -80", 0, Some(("takesx", cp(WON)))),
+            ("near loss -12, takesx loss -80, mates# loss 0", 0, Some(("mates#", EvalScore::Mate(1)))),
+            // … or to mate, where it is known for all moves and comes before fifty moves. (A rook that is given away is
+            // a short way to a capture, but a long way to mate.)
+            ("gives loss -1 -40, mates loss -20 -6", 0, Some(("mates", EvalScore::Mate(4)))),
+            ("gives loss -1 -40, mates loss -20 -6", 70, Some(("gives", cp(WON)))),
+            ("gives loss -1 -40, mates loss -20 -6, third loss -9", 0, Some(("gives", cp(WON)))),
+            // The fifty-move rule turns cursed wins and blessed losses into draws.
+            ("draws draw 0, tries blessed-loss -110", 0, Some(("tries", cp(0)))),
+            ("lost win 90, saved cursed-win 105, less maybe-win 99", 0, Some(("saved", cp(0)))),
+            ("lost win 90, less maybe-win 99", 0, Some(("less", cp(-DOUBTFUL)))),
+            ("maybe maybe-loss -2, sure loss -50", 0, Some(("sure", cp(WON)))),
+            ("maybe maybe-loss -2, rounded syzygy-loss -50", 40, Some(("rounded", cp(WON)))),
+            // A loss is delayed and a draw kept.
+            ("soon win 2 4, late win 20 24", 0, Some(("late", cp(-WON)))),
+            ("loses win 2, keeps draw 0, too draw 0", 0, Some(("keeps", cp(0)))),
+            // Unknown positions are left to the search.
+            ("draws draw 0, what unknown 0", 0, None),
+            ("new something-new 0", 0, None),
+            ("what unknown 0, wins loss -4", 0, Some(("wins", cp(WON)))),
+            ("", 0, None),
+        ] {
+            let moves: Vec<_> = text.split(", ").filter(|mv| !mv.is_empty()).map(mv).collect();
+            let first =
+                best_first(Probe { category: Category::Unknown, moves }, halfmoves).into_iter().next();
+            let first = first.map(|first| (first.mv, first.eval.unwrap().score));
+            assert_eq!(first.as_ref().map(|(mv, score)| (mv.as_str(), *score)), expected, "{text}");
+        }
     }
 
     #[test]
