@@ -195,7 +195,7 @@ impl Seat {
     ///
     /// # Errors
     /// [`PlayerGone`] if the player does not take the event in time.
-    pub async fn tell(&self, event: Event) -> Result<(), PlayerGone> {
+    pub async fn send(&self, event: Event) -> Result<(), PlayerGone> {
         self.events.send_timeout(event, PLAYER_TIMEOUT).await.map_err(|_| PlayerGone)
     }
 }

@@ -70,11 +70,11 @@ impl Game {
         }
         let clocks = self.clocks(&state, read_at);
         match MoveText::new(mv) {
-            Some(mv) => self.seat.tell(Event::Moved(mv)).await?,
+            Some(mv) => self.seat.send(Event::Moved(mv)).await?,
             // Longer than any move: the board shows what was played.
-            None => self.seat.tell(Event::Board(state.fen)).await?,
+            None => self.seat.send(Event::Board(state.fen)).await?,
         }
-        self.seat.tell(Event::ClocksRead(clocks)).await
+        self.seat.send(Event::ClocksRead(clocks)).await
     }
 
     /// Passes a request on under a new turn. A repeated request means that our answer was refused.
@@ -90,24 +90,24 @@ impl Game {
             && *fen == state.fen
         {
             let why = last_words.unwrap_or("the server asks again").to_owned();
-            self.seat.tell(Event::Refused { turn: *turn, why }).await?;
+            self.seat.send(Event::Refused { turn: *turn, why }).await?;
         }
         self.request = Request::Open { turn, fen: state.fen.clone() };
-        self.seat.tell(Event::Board(state.fen)).await?;
-        self.seat.tell(Event::YourTurn { turn, clocks }).await
+        self.seat.send(Event::Board(state.fen)).await?;
+        self.seat.send(Event::YourTurn { turn, clocks }).await
     }
 
     pub(super) async fn clock_update(&self, state: &State, read_at: Instant) -> Result<(), PlayerGone> {
-        self.seat.tell(Event::ClocksRead(self.clocks(state, read_at))).await
+        self.seat.send(Event::ClocksRead(self.clocks(state, read_at))).await
     }
 
     pub(super) async fn sent(&self, turn: Turn, at: Instant) -> Result<(), PlayerGone> {
-        self.seat.tell(Event::Sent { turn, at }).await
+        self.seat.send(Event::Sent { turn, at }).await
     }
 
     /// Tells the player the result and closes its seat.
     pub(super) async fn ended(self, result: String) {
-        let _ = self.seat.tell(Event::Ended { result }).await;
+        let _ = self.seat.send(Event::Ended { result }).await;
     }
 
     /// Cancel safe.

@@ -105,7 +105,7 @@ impl<'a, 'c> Game<'a, 'c> {
             Ok(verdict) => verdict.to_string(),
             Err(lost) => format!("no result: {lost}"),
         };
-        self.tell(Event::Ended { result }).await;
+        self.send_event(Event::Ended { result }).await;
         let verdict = ended?;
         debug!("game {game} is over: {verdict}");
         // Without a player there must be a delay before the next game.
@@ -142,7 +142,7 @@ impl<'a, 'c> Game<'a, 'c> {
                             return Ok(verdict);
                         }
                     }
-                    ConnectionEvent::Sent { turn, at } => self.tell(Event::Sent { turn, at }).await,
+                    ConnectionEvent::Sent { turn, at } => self.send_event(Event::Sent { turn, at }).await,
                 },
                 action = or_never(self.seat.as_mut().map(|seat| seat.actions.recv())) => match action {
                     Some(Action::Play { turn, mv, .. }) => self.answer(turn, mv)?,
@@ -188,7 +188,7 @@ impl<'a, 'c> Game<'a, 'c> {
         self.has_begun = true;
         self.move_accepted().await;
         match MoveText::new(mv) {
-            Some(mv) => self.tell(Event::Moved(mv)).await,
+            Some(mv) => self.send_event(Event::Moved(mv)).await,
             None => warn!("not a move: {mv:?}"),
         }
         // The board and the prompt follow at once.
@@ -201,7 +201,7 @@ impl<'a, 'c> Game<'a, 'c> {
         let board = std::mem::take(&mut self.board);
         let number = board.header.map_or(1, |(number, _)| number);
         match board.position() {
-            Some(position) => self.tell(Event::Board(position)).await,
+            Some(position) => self.send_event(Event::Board(position)).await,
             None => warn!("asked for a move without a board"),
         }
         (self.turn, self.is_open, self.theirs) = (self.turn.next(), true, theirs);
@@ -216,13 +216,13 @@ impl<'a, 'c> Game<'a, 'c> {
             resolution: CLOCK_STEP,
             read_at,
         };
-        self.tell(Event::YourTurn { turn: self.turn, clocks: Some(clocks) }).await;
+        self.send_event(Event::YourTurn { turn: self.turn, clocks: Some(clocks) }).await;
     }
 
     /// Handles a complaint about our move; the board and the prompt follow again.
     async fn refused(&mut self, why: String) {
         match self.pending_move.take() {
-            Some((turn, ..)) => self.tell(Event::Refused { turn, why }).await,
+            Some((turn, ..)) => self.send_event(Event::Refused { turn, why }).await,
             None => warn!("the server complains: {why:?}"),
         }
     }
@@ -230,7 +230,7 @@ impl<'a, 'c> Game<'a, 'c> {
     /// Treats our move as played, because there was no complaint.
     async fn move_accepted(&mut self) {
         if let Some((_, mv, _)) = self.pending_move.take() {
-            self.tell(Event::Moved(mv)).await;
+            self.send_event(Event::Moved(mv)).await;
         }
     }
 
@@ -257,10 +257,10 @@ impl<'a, 'c> Game<'a, 'c> {
         self.connection.send_answer(&Answer::Resign, None)
     }
 
-    /// Tells the player. That a player is gone shows when its next action is awaited.
-    async fn tell(&mut self, event: Event) {
+    /// Sends an event to the player. A player that is gone is noticed when its next action is awaited.
+    async fn send_event(&mut self, event: Event) {
         if let Some(seat) = &self.seat
-            && seat.tell(event).await.is_err()
+            && seat.send(event).await.is_err()
         {
             warn!("game {}: the player does not answer", self.start.game);
         }

@@ -218,7 +218,7 @@ impl<'a> Game<'a> {
             FromServer::Over { points } => {
                 let points = points.after(game.points);
                 let result = GameEnd { color: game.color, points };
-                game.tell(Event::Ended { result: result.to_string() }).await?;
+                game.send_event(Event::Ended { result: result.to_string() }).await?;
                 return Ok(Some(result));
             }
             FromServer::Seat(_) | FromServer::Begins => debug!("repeated"),
@@ -237,7 +237,7 @@ impl<'a> Game<'a> {
             read_at,
         };
         let turn = game.turn;
-        game.tell(Event::YourTurn { turn, clocks: Some(clocks) }).await
+        game.send_event(Event::YourTurn { turn, clocks: Some(clocks) }).await
     }
 
     async fn answer(&self, game: &mut Playing, turn: Turn, text: MoveText) -> Result<(), GameError> {
@@ -248,7 +248,7 @@ impl<'a> Game<'a> {
         self.send(mv).await?;
         let at = Instant::now();
         game.request = Request::Answered { mv, due: Some(at + self.config.timeouts.confirmation) };
-        game.tell(Event::Sent { turn, at }).await
+        game.send_event(Event::Sent { turn, at }).await
     }
 
     async fn send(&self, mv: Move) -> Result<(), GameError> {
@@ -322,9 +322,9 @@ impl Playing {
             );
         }
         if is_known && let Some(text) = MoveText::new(&mv.to_string()) {
-            self.tell(Event::Moved(text)).await?;
+            self.send_event(Event::Moved(text)).await?;
         }
-        self.tell(Event::Board(self.board.print())).await
+        self.send_event(Event::Board(self.board.print())).await
     }
 
     /// Plays our own move, whose confirmation was lost: the opponent has answered it.
@@ -334,7 +334,7 @@ impl Playing {
         }
     }
 
-    async fn tell(&self, event: Event) -> Result<(), GameError> {
-        Ok(self.seat.tell(event).await?)
+    async fn send_event(&self, event: Event) -> Result<(), GameError> {
+        Ok(self.seat.send(event).await?)
     }
 }

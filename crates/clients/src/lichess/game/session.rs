@@ -224,7 +224,7 @@ impl GameSession {
                 _ => self.context.pgn.suspend(record),
             }
         }
-        let _ = self.seat.tell(Event::Ended { result }).await;
+        let _ = self.seat.send(Event::Ended { result }).await;
         end
     }
 
@@ -281,10 +281,10 @@ impl GameSession {
             self.resync.moved();
         }
         if change.taken_back > 0 {
-            self.seat.tell(Event::TakenBack { plies: change.taken_back }).await?;
+            self.seat.send(Event::TakenBack { plies: change.taken_back }).await?;
         }
         for mv in change.moves {
-            self.seat.tell(Event::Moved(mv)).await?;
+            self.seat.send(Event::Moved(mv)).await?;
         }
         if self.state.status.is_over() {
             return Ok(());
@@ -301,7 +301,7 @@ impl GameSession {
         if self.requests.is_none() && is_our_turn {
             self.request_move(clocks).await?;
         } else if let Some(clocks) = clocks.filter(|_| !self.is_correspondence()) {
-            self.seat.tell(Event::ClocksRead(clocks)).await?;
+            self.seat.send(Event::ClocksRead(clocks)).await?;
         }
         Ok(())
     }
@@ -314,14 +314,14 @@ impl GameSession {
         }
         if new.draw {
             info!("the opponent offers a draw");
-            self.seat.tell(Event::DrawOffered).await?;
+            self.seat.send(Event::DrawOffered).await?;
         }
         Ok(())
     }
 
     async fn request_move(&mut self, clocks: Option<Clocks>) -> Result<(), PlayerGone> {
         let turn = self.requests.open();
-        self.seat.tell(Event::YourTurn { turn, clocks }).await
+        self.seat.send(Event::YourTurn { turn, clocks }).await
     }
 
     fn is_our_turn(&self) -> bool {
@@ -379,7 +379,7 @@ impl GameSession {
             && self.requests.is_latest(sent.turn)
             && sent.is_timed
         {
-            let _ = self.seat.tell(Event::Sent { turn: sent.turn, at }).await;
+            let _ = self.seat.send(Event::Sent { turn: sent.turn, at }).await;
         }
         let refused = self.requests.settle(sent, outcome);
         if let Some(why) = &refused {
@@ -393,7 +393,7 @@ impl GameSession {
         let refused = self.requests.reopened(self.opened);
         let is_unchanged = state.played().count() == self.tracker.plies() && !state.status.is_over();
         match refused.filter(|_| is_unchanged) {
-            Some((turn, why)) => self.seat.tell(Event::Refused { turn, why }).await,
+            Some((turn, why)) => self.seat.send(Event::Refused { turn, why }).await,
             None => Ok(()),
         }
     }
@@ -427,10 +427,10 @@ impl GameSession {
         warn!("the player left the game; another one takes over");
         self.seat = self.context.open_seat(&self.info).await;
         for mv in self.tracker.moves().to_vec() {
-            self.seat.tell(Event::Moved(mv)).await?;
+            self.seat.send(Event::Moved(mv)).await?;
         }
         if self.opponent.offers_draw {
-            self.seat.tell(Event::DrawOffered).await?;
+            self.seat.send(Event::DrawOffered).await?;
         }
         if self.is_our_turn() && (self.requests.is_none() || self.requests.is_open()) {
             self.request_move(self.clocks(self.read_at)).await?;
