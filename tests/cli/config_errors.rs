@@ -120,7 +120,7 @@ fn unknown_keys() {
     );
     tells(
         &format!("{SERVER}color = 'white'"),
-        "c.toml:6: server[0].colour: unknown key `colour`; known here: `address`, `tournament`, `player`, `token`",
+        "c.toml:6: server[0].color: unknown key `color`; known here: `address`, `tournament`, `player`, `token`",
     );
 }
 
