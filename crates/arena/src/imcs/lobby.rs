@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use time::macros::format_description;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_rules::{ByColor, Color};
@@ -74,7 +74,8 @@ pub(super) struct Lobby {
     /// For the games; a strong handle would keep this task alive.
     pub(super) handle: WeakHandle<Lobby>,
     pub(super) users: Users,
-    pub(super) saver: watch::Sender<String>,
+    /// The users have changed since they were saved.
+    pub(super) has_changed: bool,
     pub(super) config: Config,
     pub(super) games: TaskTracker,
     pub(super) stop: CancellationToken,
@@ -90,6 +91,11 @@ impl Lobby {
     pub(super) async fn run(mut self, mut jobs: Jobs<Lobby>, store: Store) {
         while let Some(job) = jobs.recv().await {
             job(&mut self);
+            // Of many changes at once, the last is written.
+            if self.has_changed && jobs.is_empty() {
+                self.users.save(&self.config.users).await;
+                self.has_changed = false;
+            }
             for record in self.records.drain(..) {
                 store.write(record).await;
             }
@@ -137,7 +143,7 @@ impl Lobby {
     fn register(&mut self, name: String, password: &str) -> Response {
         match self.users.register(&name, password) {
             Ok(()) => {
-                self.save();
+                self.has_changed = true;
                 tracing::info!("IMCS: {name} has registered");
                 Response::hello(202, "hello new user", name)
             }
@@ -156,7 +162,7 @@ impl Lobby {
             return Response::reply(500, "you do not exist: go away");
         };
         change(user);
-        self.save();
+        self.has_changed = true;
         Response::reply(code, format!("{done} {name}"))
     }
 
@@ -169,10 +175,6 @@ impl Lobby {
 
     fn rerate(&mut self, name: &str) -> Response {
         self.change(name, 206, "rating reset for user", |user| user.rating = FIRST_RATING)
-    }
-
-    fn save(&self) {
-        self.saver.send_replace(self.users.print());
     }
 
     fn rating(&self, name: &str) -> i32 {
@@ -286,7 +288,7 @@ impl Lobby {
                     None => ("1/2-1/2", 0.5),
                 };
                 self.users.rate([white, black], score);
-                self.save();
+                self.has_changed = true;
                 (result, verdict.to_string())
             }
         };

@@ -7,13 +7,7 @@ use tokio::{sync::Semaphore, task::spawn_blocking};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_net as net;
 
-use super::{
-    config::Config,
-    connection::Connection,
-    guest::Guest,
-    lobby::Lobby,
-    users::{self, Users},
-};
+use super::{config::Config, connection::Connection, guest::Guest, lobby::Lobby, users::Users};
 use crate::{
     error::ArenaError,
     jobs,
@@ -45,13 +39,11 @@ impl Imcs {
         let (stop, tracker) = (stop.child_token(), TaskTracker::new());
         let (store, writer) = self.store;
         let writer = spawn_blocking(move || writer.run());
-        let (texts, saved) = users::saver(self.config.users.clone());
-        let saved = tokio::spawn(saved.run());
         let (lobby, jobs) = jobs::channel();
         let actor = Lobby {
             handle: lobby.downgrade(),
             users: self.users,
-            saver: texts,
+            has_changed: false,
             config: self.config,
             games: tracker.clone(),
             stop: stop.clone(),
@@ -81,7 +73,7 @@ impl Imcs {
         tracker.close();
         tracker.wait().await;
         // Each of them ends with the one before it.
-        for ended in [actor.await.is_err(), saved.await.is_err(), writer.await.is_err()] {
+        for ended in [actor.await.is_err(), writer.await.is_err()] {
             if ended {
                 tracing::error!("a task of IMCS has failed; please report it");
             }

@@ -1,13 +1,8 @@
 //! Users of IMCS: names, passwords and ratings, and the file that keeps them.
 
-use std::{
-    collections::BTreeMap,
-    fs, io,
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs, io, io::Write, path::Path};
 
-use tokio::{sync::watch, task::spawn_blocking};
+use tokio::task::spawn_blocking;
 
 use crate::error::ArenaError;
 
@@ -76,10 +71,18 @@ impl Users {
         Ok(Users { users })
     }
 
-    pub(super) fn print(&self) -> String {
+    fn print(&self) -> String {
         self.users.iter().fold(HEADING.to_owned(), |text, (name, User { password, rating })| {
             text + &format!("{name} {password} {rating}\n")
         })
+    }
+
+    /// Writes the file. A failure is only logged.
+    pub(super) async fn save(&self, path: &Path) {
+        let (text, file) = (self.print(), path.to_owned());
+        if let Ok(Err(error)) = spawn_blocking(move || save(&file, &text)).await {
+            tracing::error!(file = %path.display(), %error, "cannot write the users of IMCS");
+        }
     }
 
     pub(super) fn register(&mut self, name: &str, password: &str) -> Result<(), RegisterError> {
@@ -130,32 +133,6 @@ fn is_name(name: &str) -> bool {
 
 pub(super) fn is_password(password: &str) -> bool {
     (1..=MAX_LENGTH).contains(&password.len()) && password.bytes().all(|b| b.is_ascii_graphic())
-}
-
-/// Writer of the file: writes each change, of many at once the last.
-pub(super) struct Saver {
-    texts: watch::Receiver<String>,
-    path: PathBuf,
-}
-
-/// Creates a writer of the file, and the sender of its texts.
-pub(super) fn saver(path: PathBuf) -> (watch::Sender<String>, Saver) {
-    let (tx, texts) = watch::channel(String::new());
-    (tx, Saver { texts, path })
-}
-
-impl Saver {
-    /// Runs until the sender is gone and the last text is written.
-    pub(super) async fn run(mut self) {
-        while self.texts.changed().await.is_ok() {
-            let text = self.texts.borrow_and_update().clone();
-            let path = self.path.clone();
-            let saved = spawn_blocking(move || save(&path, &text)).await;
-            if let Ok(Err(error)) = saved {
-                tracing::error!(file = %self.path.display(), %error, "cannot write the users of IMCS");
-            }
-        }
-    }
 }
 
 fn save(path: &Path, text: &str) -> io::Result<()> {
