@@ -61,9 +61,7 @@ fn divide<G: Game>(root: &G, depth: u32, out: &mut impl Write) -> io::Result<()>
     let mut total = 0;
     if depth > 0 {
         for mv in root.moves() {
-            let mut child = root.clone();
-            child.play(mv);
-            let nodes = perft(&child, depth - 1);
+            let nodes = perft(&root.after(mv), depth - 1);
             writeln!(out, "{}: {nodes}", root.write(mv))?;
             total += nodes;
         }

@@ -13,7 +13,7 @@ use std::{
 use tempfile::TempDir;
 use zeitnot_rules::{
     Game,
-    minichess::{Mini2023, Move},
+    minichess::{MiniChess, Move, Rules},
 };
 use zeitnot_wire::nthu::{Action, print_state};
 
@@ -34,7 +34,7 @@ impl Desk {
         self.0.path().join(name)
     }
 
-    fn show(&self, position: &Mini2023) {
+    fn show(&self, position: &MiniChess) {
         fs::write(self.file("state"), print_state(position)).unwrap();
         let _ = fs::remove_file(self.file("action"));
     }
@@ -50,7 +50,7 @@ impl Desk {
     }
 
     /// The lines so far: whole ones only, and legal.
-    fn moves(&self, position: &Mini2023) -> Vec<Move> {
+    fn moves(&self, position: &MiniChess) -> Vec<Move> {
         let text = fs::read_to_string(self.file("action")).unwrap_or_default();
         assert!(text.is_empty() || text.ends_with('\n'), "a line is cut off: {text:?}");
         let moves: Vec<_> = text.lines().map(|line| Action::parse(line.as_bytes()).last.unwrap()).collect();
@@ -59,13 +59,13 @@ impl Desk {
         moves
     }
 
-    fn note(&self) -> Option<Mini2023> {
-        Mini2023::parse(&fs::read_to_string(self.file("state.zeitnot")).ok()?).ok()
+    fn note(&self) -> Option<MiniChess> {
+        MiniChess::parse(Rules::Nthu2023, &fs::read_to_string(self.file("state.zeitnot")).ok()?).ok()
     }
 }
 
-fn after(moves: &[&str]) -> Mini2023 {
-    moves.iter().fold(Mini2023::start(), |mut position, mv| {
+fn after(moves: &[&str]) -> MiniChess {
+    moves.iter().fold(MiniChess::start(Rules::Nthu2023), |mut position, mv| {
         position.play(position.read(mv).unwrap());
         position
     })
@@ -80,7 +80,7 @@ fn error(output: &Output) -> &str {
 #[test]
 fn killed_at_any_time_it_leaves_whole_lines_and_a_move() {
     let desk = Desk::new();
-    for position in [Mini2023::start(), after(&["b2b3", "b5b4"]), after(&["b1c3"])] {
+    for position in [MiniChess::start(Rules::Nthu2023), after(&["b2b3", "b5b4"]), after(&["b1c3"])] {
         for millis in [0, 1, 5, 20, 100, 500, 1000] {
             desk.show(&position);
             let mut child = desk.start(&[]);
@@ -98,7 +98,7 @@ fn killed_at_any_time_it_leaves_whole_lines_and_a_move() {
 
 #[test]
 fn the_first_move_is_there_soon_and_better_ones_follow() {
-    let (desk, position) = (Desk::new(), Mini2023::start());
+    let (desk, position) = (Desk::new(), MiniChess::start(Rules::Nthu2023));
     desk.show(&position);
     let began = Instant::now();
     let mut child = desk.start(&["--time", "2s"]);
@@ -118,7 +118,7 @@ fn a_mate_ends_it_and_so_does_a_single_move() {
         ("k..../...../...Q./....Q/...../K.... W 10", None),
         ("k..../...../p..../P..../PP.../KP... W 10", Some("b2b3")),
     ] {
-        let position = Mini2023::parse(text).unwrap();
+        let position = MiniChess::parse(Rules::Nthu2023, text).unwrap();
         desk.show(&position);
         let began = Instant::now();
         assert!(desk.run(&["--time", "60s"]).status.success());
@@ -136,7 +136,7 @@ fn every_thinker_can_be_had_and_black_sees_its_own_side() {
         assert!(desk.run(&["--time", "300ms", "--engine", engine, "--depth", "4"]).status.success());
         assert!(!desk.moves(&position).is_empty());
     }
-    let black = Mini2023::parse("k..../...../.p.../Q..../...../....K B 5").unwrap();
+    let black = MiniChess::parse(Rules::Nthu2023, "k..../...../.p.../Q..../...../....K B 5").unwrap();
     desk.show(&black);
     let options = ["--time", "1s", "--threads", "2", "--hash", "4"];
     assert!(desk.run(&options).status.success());
@@ -150,7 +150,8 @@ fn a_state_that_is_none_is_one_line_and_no_action() {
     let missing = desk.run(&[]);
     assert_eq!(missing.status.code(), Some(2));
     assert!(error(&missing).starts_with("error: state: No such file"), "{}", error(&missing));
-    let no_move = print_state(&Mini2023::parse("..k../...../...../...../...../K.... W").unwrap());
+    let no_move =
+        print_state(&MiniChess::parse(Rules::Nthu2023, "..k../...../...../...../...../K.... W").unwrap());
     let huge = "9".repeat(1 << 20);
     for (text, told) in [
         ("", "after 0 there is no further one"),
@@ -183,7 +184,7 @@ fn what_stands_behind_the_state_is_passed_over() {
 
 #[test]
 fn an_action_that_cannot_be_written_is_told() {
-    let (desk, position) = (Desk::new(), Mini2023::start());
+    let (desk, position) = (Desk::new(), MiniChess::start(Rules::Nthu2023));
     desk.show(&position);
     fs::create_dir(desk.file("action")).unwrap();
     let output = desk.run(&[]);
@@ -200,7 +201,7 @@ fn an_action_that_cannot_be_written_is_told() {
 
 #[test]
 fn a_stale_action_does_not_stay() {
-    let (desk, position) = (Desk::new(), Mini2023::start());
+    let (desk, position) = (Desk::new(), MiniChess::start(Rules::Nthu2023));
     desk.show(&position);
     fs::write(desk.file("action"), "1 0 2 0\n4 2").unwrap();
     assert!(desk.run(&["--time", "50ms"]).status.success());
@@ -246,7 +247,7 @@ fn plies_are_counted_over_calls_and_from_the_start_of_a_game() {
 fn at_the_last_ply_it_takes_what_it_can() {
     let desk = Desk::new();
     // The rook can take a defended pawn, which is what Black is behind: the last move is not answered.
-    let black = Mini2023::parse("k...r/...../....P/...P./PP.../....K B 1").unwrap();
+    let black = MiniChess::parse(Rules::Nthu2023, "k...r/...../....P/...P./PP.../....K B 1").unwrap();
     for (plies, takes) in [(49, true), (3, false)] {
         desk.show(&black);
         fs::write(desk.file("state.zeitnot"), black.at_ply(plies).print()).unwrap();

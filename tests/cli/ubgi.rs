@@ -13,7 +13,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_rules::{ByColor, Color, Game, GameHistory, Outcome, minichess::Mini2026};
+use zeitnot_rules::{
+    ByColor, Color, Game, GameHistory, Outcome,
+    minichess::{MiniChess, Rules},
+};
 
 use crate::support::{
     command::{err, zeitnot},
@@ -90,7 +93,7 @@ fn is_ready(line: &str) -> bool {
 }
 
 struct Played {
-    line: GameHistory<Mini2026>,
+    line: GameHistory<MiniChess>,
     fault: Option<Fault>,
 }
 
@@ -114,7 +117,7 @@ impl fmt::Display for Played {
 
 /// A game from these moves on, of so many plies at most.
 fn play(players: ByColor<Player>, opening: &[String], plies: usize) -> Played {
-    let (mut line, mut moves) = (GameHistory::new(Mini2026::start()), String::new());
+    let (mut line, mut moves) = (GameHistory::new(MiniChess::start(Rules::Nthu2026)), String::new());
     let mut opening = opening.iter().cloned();
     while line.moves().len() < plies && !line.outcome().is_over() {
         let text = opening.next().or_else(|| ask(players[line.now().side_to_move()], &moves));
@@ -142,7 +145,7 @@ fn and_another_against_itself() {
 /// Four plies by chance, so that no two games are the same.
 fn opening(game: usize) -> Vec<String> {
     let mut random = fastrand::Rng::with_seed(game as u64);
-    let mut line = GameHistory::new(Mini2026::start());
+    let mut line = GameHistory::new(MiniChess::start(Rules::Nthu2026));
     let mut texts = Vec::new();
     for _ in 0..4 {
         let mv = random.choice(line.now().moves()).unwrap();

@@ -108,3 +108,16 @@ impl fmt::Display for Kind {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for kind in Kind::named() {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+        assert!("alphabeta".parse::<Kind>().unwrap_err().to_string().contains("mtd-f, forward-pruning"));
+    }
+}

@@ -6,7 +6,7 @@ use zeitnot_rules::{
     Game, GameKind, Packed, Tactics,
     chess::{Chess, VariantPosition},
     for_each_game,
-    minichess::{Imcs, Mini2023, Mini2026},
+    minichess::MiniChess,
     tuc::Tuc,
 };
 
@@ -213,9 +213,8 @@ impl EngineFactory {
         let state = evaluator.refresh(position);
         let moves = position.moves();
         let value = |mv: &&G::Move| {
-            let mut child = position.clone();
-            child.play(**mv);
-            let score = -evaluator.evaluate(&evaluator.update(&state, position, **mv), &child);
+            let state = evaluator.update(&state, position, **mv);
+            let score = -evaluator.evaluate(&state, &position.after(**mv));
             (position.see_ge(**mv, 0), score)
         };
         moves.iter().max_by_key(value).map_or(Packed::NONE, |&mv| position.pack(mv))
@@ -260,7 +259,7 @@ macro_rules! playable {
         }
     )* };
 }
-playable!(Chess, VariantPosition, Imcs, Mini2023, Mini2026, Tuc);
+playable!(Chess, VariantPosition, MiniChess, Tuc);
 
 macro_rules! with_game {
     ($($kind:ident => $start:expr),* $(,)?) => {

@@ -48,7 +48,7 @@ impl fmt::Display for Fault {
 const DEAF_FOR: Duration = Duration::from_secs(2);
 
 /// A thinker with a fault.
-pub struct Faulty(pub Fault);
+pub(crate) struct Faulty(pub Fault);
 
 impl<G: Game> Thinker<G> for Faulty {
     fn think(&mut self, task: &Task<'_, G>) -> Report {

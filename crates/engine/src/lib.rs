@@ -1,5 +1,7 @@
 //! The engine: from a game and limits to better and better moves. No tokio, no sockets.
 
+#![warn(unreachable_pub)]
+
 pub mod bench;
 pub mod book;
 mod config;
@@ -11,10 +13,12 @@ mod factory;
 mod faulty;
 mod huge_pages;
 mod limits;
+mod lines;
 mod mcts;
 pub mod priority;
 pub mod process;
 pub mod random;
+mod repetition;
 mod scheduler;
 pub mod score;
 pub mod search;

@@ -76,7 +76,7 @@ impl StopFlag {
     }
 
     /// Returns when the flag was raised, if it was.
-    pub fn raised_at(&self) -> Option<Instant> {
+    pub(crate) fn raised_at(&self) -> Option<Instant> {
         self.at.get().copied()
     }
 }

@@ -25,7 +25,6 @@ struct Scale {
     real_time: u8,
     /// Before most others.
     raised: u8,
-    /// The default.
     usual: u8,
     /// After the others.
     low: u8,
@@ -103,15 +102,15 @@ mod unix {
             .is_some_and(|value| set_thread_priority_and_policy(thread_native_id(), value, policy).is_ok())
     }
 
-    pub fn set_real_time(priority: u8) -> bool {
+    pub(super) fn set_real_time(priority: u8) -> bool {
         set(priority, ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo))
     }
 
-    pub fn set_usual_class(priority: u8) -> bool {
+    pub(super) fn set_usual_class(priority: u8) -> bool {
         set(priority, ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Other))
     }
 
-    pub fn is_real_time() -> bool {
+    pub(super) fn is_real_time() -> bool {
         matches!(thread_schedule_policy(), Ok(ThreadSchedulePolicy::Realtime(_)))
     }
 }

@@ -28,7 +28,6 @@ const MAX_WAIT: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct SearchScheduler {
     queue: Mutex<Queue>,
-    /// Number of waiting searches.
     waiting: AtomicUsize,
 }
 
@@ -41,7 +40,6 @@ struct Queue {
     seasoned: VecDeque<Arc<Ticket>>,
 }
 
-/// A waiting search.
 #[derive(Debug)]
 struct Ticket {
     thread: Thread,
@@ -59,13 +57,13 @@ pub(crate) struct TimeSlice<'s> {
 
 impl SearchScheduler {
     /// Creates a scheduler for this many cores.
-    pub fn new(cores: NonZeroUsize) -> Self {
+    pub(crate) fn new(cores: NonZeroUsize) -> Self {
         let queue = Queue { free: cores.get(), fresh: VecDeque::new(), seasoned: VecDeque::new() };
         SearchScheduler { queue: Mutex::new(queue), waiting: AtomicUsize::new(0) }
     }
 
     /// Waits for the first time slice, at most until stopped.
-    pub fn begin(&self, stop: &StopFlag) -> TimeSlice<'_> {
+    pub(crate) fn begin(&self, stop: &StopFlag) -> TimeSlice<'_> {
         let granted = self.wait(stop, |queue| &mut queue.fresh);
         TimeSlice { scheduler: self, since: Instant::now(), granted }
     }
@@ -94,7 +92,6 @@ impl SearchScheduler {
         ticket.called.load(Relaxed)
     }
 
-    /// Passes the core on to the next search.
     fn give_back(&self) {
         let mut queue = self.lock();
         match queue.fresh.pop_front().or_else(|| queue.seasoned.pop_front()) {
@@ -119,7 +116,7 @@ impl SearchScheduler {
 
 impl TimeSlice<'_> {
     /// Lets others run, if some wait and this slice is used up.
-    pub fn yield_if_due(&mut self, stop: &StopFlag) {
+    pub(crate) fn yield_if_due(&mut self, stop: &StopFlag) {
         if self.scheduler.waiting.load(Relaxed) == 0 || self.since.elapsed() < SLICE {
             return;
         }

@@ -26,18 +26,14 @@ impl Score {
     /// A draw.
     pub const ZERO: Score = Score(0);
     /// Above every score a position can have.
-    pub const INFINITE: Score = Score(32_000);
+    pub(crate) const INFINITE: Score = Score(32_000);
     /// Below every score a position can have.
-    pub const NEG_INFINITE: Score = Score(-32_000);
-    /// Score of having given mate.
+    pub(crate) const NEG_INFINITE: Score = Score(-32_000);
     const MATE: Score = Score(31_000);
-    /// Lowest mate score.
     const MIN_MATE: i16 = Score::MATE.0 - MAX_PLY as i16;
     /// Tablebase win at the root, below every mate.
     const TB_WIN: Score = Score(Score::MIN_MATE - 1);
-    /// Lowest tablebase win.
     const MIN_TB_WIN: i16 = Score::TB_WIN.0 - MAX_PLY as i16;
-    /// Highest evaluation.
     const MAX_CP: i32 = Score::MIN_TB_WIN as i32 - 1;
 
     /// An evaluation in centipawns.
@@ -67,12 +63,12 @@ impl Score {
     }
 
     /// Tablebase loss, probed `plies` from the root.
-    pub const fn tb_loss_in(plies: u16) -> Score {
+    pub(crate) const fn tb_loss_in(plies: u16) -> Score {
         Score(-Score::TB_WIN.0 + plies as i16)
     }
 
     /// Score of an outcome for the side to move, `plies` from the root.
-    pub fn from_outcome(outcome: Outcome, to_move: Color, plies: u16) -> Score {
+    pub(crate) fn from_outcome(outcome: Outcome, to_move: Color, plies: u16) -> Score {
         match outcome {
             Outcome::Ongoing | Outcome::Draw(_) => Score::ZERO,
             Outcome::Win(side, _) if side == to_move => Score::mate_in(plies),
@@ -86,12 +82,12 @@ impl Score {
     }
 
     /// Returns whether the result is decided by a mate or by tablebases.
-    pub const fn is_decisive(self) -> bool {
+    pub(crate) const fn is_decisive(self) -> bool {
         self.0.unsigned_abs() >= Score::MIN_TB_WIN as u16
     }
 
     /// Returns whether this is a decisive loss, or below every score.
-    pub const fn is_loss(self) -> bool {
+    pub(crate) const fn is_loss(self) -> bool {
         self.0 <= -Score::MIN_TB_WIN
     }
 
@@ -131,13 +127,13 @@ impl Score {
 
     /// Converts a score relative to the root into one relative to a node at `ply`, for the transposition table.
     #[must_use]
-    pub const fn to_tt(self, ply: u16) -> Score {
+    pub(crate) const fn to_tt(self, ply: u16) -> Score {
         self.farther(-(ply as i16))
     }
 
     /// The inverse of [`Score::to_tt`].
     #[must_use]
-    pub const fn from_tt(self, ply: u16) -> Score {
+    pub(crate) const fn to_root(self, ply: u16) -> Score {
         self.farther(ply as i16)
     }
 
@@ -203,7 +199,7 @@ mod tests {
             (Score::mated_in(4), -2),
         ] {
             assert_eq!(score.mate_moves(), Some(moves));
-            assert_eq!(score.to_tt(5).from_tt(5), score);
+            assert_eq!(score.to_tt(5).to_root(5), score);
         }
         assert!(!Score::cp(1_000_000).is_mate());
         assert!(!Score::cp(-1_000_000).is_mate());
@@ -211,7 +207,7 @@ mod tests {
         for (won, lost) in [0, 1, MAX_PLY].map(|ply| (Score::tb_win_in(ply), Score::tb_loss_in(ply))) {
             assert!(won.is_decisive() && !won.is_mate() && won < Score::mate_in(MAX_PLY));
             assert!(won > Score::cp(1_000_000) && won.mate_moves().is_none());
-            assert_eq!((-won, won.to_tt(5).from_tt(5), won.offset(-900)), (lost, won, won));
+            assert_eq!((-won, won.to_tt(5).to_root(5), won.offset(-900)), (lost, won, won));
             assert!(lost.is_loss() && !won.is_loss());
         }
         assert!(!Score::cp(1_000_000).is_decisive() && !Score::cp(-1_000_000).is_loss());

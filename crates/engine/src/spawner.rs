@@ -37,7 +37,7 @@ pub(crate) struct ThreadSpawner {
 
 impl ThreadSpawner {
     /// Starts the thread that starts the others. Where the system refuses it, threads are started directly.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (queue, works) = sync_channel(QUEUE);
         let thread = thread::Builder::new().name("spawner".into()).spawn(move || spawn_all(works));
         ThreadSpawner { queue: thread.is_ok().then_some(queue), abandoned: Arc::default() }
@@ -47,7 +47,7 @@ impl ThreadSpawner {
     ///
     /// # Errors
     /// The system refuses the thread at once.
-    pub fn spawn(&self, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    pub(crate) fn spawn(&self, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let Some(queue) = &self.queue else { return spawn(Box::new(work)) };
         queue.try_send(Box::new(work)).or_else(|refused| match refused {
             TrySendError::Full(work) | TrySendError::Disconnected(work) => spawn(work),
@@ -55,13 +55,13 @@ impl ThreadSpawner {
     }
 
     /// Counts a thread as abandoned; `false` if there are too many already.
-    pub fn abandon_one(&self) -> bool {
+    pub(crate) fn abandon_one(&self) -> bool {
         let more = |count| (count < MAX_ABANDONED).then_some(count + 1);
         self.abandoned.fetch_update(Relaxed, Relaxed, more).is_ok()
     }
 
     /// Counts an abandoned thread as ended.
-    pub fn one_came_back(&self) {
+    pub(crate) fn one_came_back(&self) {
         self.abandoned.fetch_sub(1, Relaxed);
     }
 }

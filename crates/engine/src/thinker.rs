@@ -79,10 +79,19 @@ pub fn think_now<G: Game>(
     game: &GameHistory<G>,
     limits: &Limits,
 ) -> (Best, Report) {
+    think_watched(thinker, game, limits, &StopFlag::default(), &|_| ControlFlow::Continue(()))
+}
+
+/// Like [`think_now`], with a stop flag and the watcher of a [`Task`].
+pub(crate) fn think_watched<G: Game>(
+    thinker: &mut dyn Thinker<G>,
+    game: &GameHistory<G>,
+    limits: &Limits,
+    stop: &StopFlag,
+    watch: &(dyn Fn(&Progress<G>) -> ControlFlow<()> + Sync),
+) -> (Best, Report) {
     let now = game.now();
-    let first = now.moves().first().map_or(Packed::NONE, |&mv| now.pack(mv));
-    let (best, stop) = (Decision::new(first), StopFlag::default());
-    let watch = |_: &Progress<G>| ControlFlow::Continue(());
-    let report = thinker.think(&Task { game, limits, best: &best, stop: &stop, watch: &watch });
+    let best = Decision::new(now.moves().first().map_or(Packed::NONE, |&mv| now.pack(mv)));
+    let report = thinker.think(&Task { game, limits, best: &best, stop, watch });
     (best.read(), report)
 }

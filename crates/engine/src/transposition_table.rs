@@ -24,6 +24,26 @@ pub enum Bound {
     Exact,
 }
 
+impl Bound {
+    /// Bound of a fail-soft score that a search with this window has found.
+    pub(crate) fn of(score: Score, alpha: Score, beta: Score) -> Bound {
+        match score {
+            _ if score >= beta => Bound::Lower,
+            _ if score > alpha => Bound::Exact,
+            _ => Bound::Upper,
+        }
+    }
+
+    /// Returns whether a score with this bound cuts off a search with this window.
+    pub(crate) fn cuts_off(self, score: Score, alpha: Score, beta: Score) -> bool {
+        match self {
+            Bound::Exact => true,
+            Bound::Lower => score >= beta,
+            Bound::Upper => score <= alpha,
+        }
+    }
+}
+
 /// Result of a searched node.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -123,7 +143,7 @@ impl TranspositionTable {
     }
 
     /// Begins a new search: older entries are replaced first.
-    pub fn new_search(&self) {
+    pub(crate) fn new_search(&self) {
         let age = self.age.load(Relaxed);
         self.age.store((age + 1) % AGE_COUNT, Relaxed);
     }

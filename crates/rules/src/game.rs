@@ -79,13 +79,16 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
     /// Whether the server decides parts of the game by chance. Its reports of the position are then taken over as they
     /// are.
     const HAS_CHANCE: bool = false;
-    /// The game is drawn at this occurrence of a position.
-    const REPETITION_LIMIT: usize = 3;
     /// One move; meaningful only in the position it was made for.
     type Move: Copy + Eq + fmt::Debug + Send + Sync + 'static;
 
     /// The game that this is a position of.
     fn kind(&self) -> GameKind;
+
+    /// The game is drawn at this occurrence of a position.
+    fn repetition_limit(&self) -> usize {
+        3
+    }
 
     /// The usual start of this game.
     fn start_position(&self) -> Self;
@@ -116,6 +119,14 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
 
     /// Plays a move that came from [`Game::moves`], [`Game::read`] or [`Game::unpack`] of this position.
     fn play(&mut self, mv: Self::Move);
+
+    /// The position after such a move.
+    #[inline]
+    fn after(&self, mv: Self::Move) -> Self {
+        let mut after = self.clone();
+        after.play(mv);
+        after
+    }
 
     /// The outcome as far as the position alone decides it; repetition belongs to [`GameHistory`](crate::GameHistory).
     fn outcome(&self) -> Outcome;

@@ -110,9 +110,9 @@ impl<G: Game> GameHistory<G> {
             // A position that came before was not the end of the game then: only the count of plies, which comes after
             // repetition, can have ended it since.
             Outcome::Ongoing | Outcome::Win(_, Reason::MoveLimit) | Outcome::Draw(Reason::MoveLimit)
-                if self.repetitions() + 1 >= G::REPETITION_LIMIT =>
+                if self.repetitions() + 1 >= self.now.repetition_limit() =>
             {
-                Outcome::Draw(match G::REPETITION_LIMIT {
+                Outcome::Draw(match self.now.repetition_limit() {
                     3 => Reason::ThreefoldRepetition,
                     _ => Reason::Repetition,
                 })

@@ -5,11 +5,11 @@ use std::str::FromStr;
 use crate::error::shorten;
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
+    ($($kind:ident = $name:literal,)*) => {
         /// A game, by its rules.
         #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
         pub enum GameKind {
-            $($(#[$doc])* $kind),*
+            $(#[doc = concat!("`", $name, "`")] $kind),*
         }
 
         impl GameKind {
@@ -25,29 +25,17 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Standard chess and Chess960.
     Chess = "chess",
-    /// MiniChess on the Internet MiniChess Server.
     MinichessImcs = "minichess-imcs",
-    /// MiniChess of the NTHU course of 2023.
     Minichess2023 = "minichess-2023",
-    /// MiniChess of the NTHU course of 2026.
     Minichess2026 = "minichess-2026",
-    /// TUC-Chess.
     Tuc = "tuc",
-    /// Chess with captured pieces to drop.
     Crazyhouse = "crazyhouse",
-    /// Chess with captures that explode.
     Atomic = "atomic",
-    /// Chess that is won by losing all pieces.
     Antichess = "antichess",
-    /// Chess of many pawns against an army.
     Horde = "horde",
-    /// Chess that a king in the center wins.
     KingOfTheHill = "king-of-the-hill",
-    /// A race of the kings to the last rank.
     RacingKings = "racing-kings",
-    /// Chess that the third check wins.
     ThreeCheck = "three-check",
 }
 

@@ -14,6 +14,8 @@
 //! assert_eq!(perft(&position, 2), 600);
 //! ```
 
+#![warn(unreachable_pub)]
+
 pub mod chess;
 mod color;
 mod dyn_game;
@@ -23,6 +25,8 @@ mod history;
 mod kind;
 pub mod minichess;
 mod perft;
+#[cfg(test)]
+mod random_games;
 mod result;
 mod small;
 mod tactics;

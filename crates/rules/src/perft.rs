@@ -12,14 +12,6 @@ pub fn perft<G: Game>(position: &G, depth: u32) -> u64 {
     match depth {
         0 => 1,
         1 => position.moves().len() as u64,
-        _ => position
-            .moves()
-            .into_iter()
-            .map(|mv| {
-                let mut child = position.clone();
-                child.play(mv);
-                perft(&child, depth - 1)
-            })
-            .sum(),
+        _ => position.moves().into_iter().map(|mv| perft(&position.after(mv), depth - 1)).sum(),
     }
 }

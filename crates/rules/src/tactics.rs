@@ -63,9 +63,7 @@ pub trait Tactics: Game {
 
     /// Whether a move gives check.
     fn gives_check(&self, mv: Self::Move) -> bool {
-        let mut after = self.clone();
-        after.play(mv);
-        after.is_check()
+        self.after(mv).is_check()
     }
 
     /// An estimate of the key after a move, without playing it: right for most moves, which is enough to prefetch

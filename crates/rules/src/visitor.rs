@@ -8,9 +8,9 @@ macro_rules! for_each_game {
     ($callback:ident) => {
         $callback! {
             Chess => $crate::chess::Chess::start(),
-            MinichessImcs => $crate::minichess::Imcs::start(),
-            Minichess2023 => $crate::minichess::Mini2023::start(),
-            Minichess2026 => $crate::minichess::Mini2026::start(),
+            MinichessImcs => $crate::minichess::MiniChess::start($crate::minichess::Rules::Imcs),
+            Minichess2023 => $crate::minichess::MiniChess::start($crate::minichess::Rules::Nthu2023),
+            Minichess2026 => $crate::minichess::MiniChess::start($crate::minichess::Rules::Nthu2026),
             Tuc => $crate::tuc::Tuc::start(),
             Crazyhouse => $crate::chess::VariantPosition::from($crate::chess::Crazyhouse::start()),
             Atomic => $crate::chess::VariantPosition::from($crate::chess::Atomic::start()),

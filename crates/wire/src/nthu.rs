@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use zeitnot_rules::{
     ByColor, Color, Game, GameError,
-    minichess::{COLUMNS, Kind, Mini2023, Move, ROWS, SQUARES, Square},
+    minichess::{COLUMNS, Kind, MiniChess, Move, ROWS, Rules, SQUARES, Square},
 };
 
 /// Maximum number of bytes to read; a `state` is much shorter.
@@ -61,7 +61,7 @@ fn squares() -> impl Iterator<Item = Square> {
 ///
 /// # Errors
 /// [`StateError`] with what was expected.
-pub fn parse_state(text: &[u8]) -> Result<Mini2023, StateError> {
+pub fn parse_state(text: &[u8]) -> Result<MiniChess, StateError> {
     let numbers: Vec<i32> = Numbers(text).take(NUMBERS).collect();
     if numbers.len() < NUMBERS {
         return Err(StateError::TooShort(numbers.len()));
@@ -83,7 +83,7 @@ pub fn parse_state(text: &[u8]) -> Result<Mini2023, StateError> {
             _ => return Err(StateError::Shared(square)),
         });
     }
-    Ok(Mini2023::parse(&format!("{board} {turn}"))?)
+    Ok(MiniChess::parse(Rules::Nthu2023, &format!("{board} {turn}"))?)
 }
 
 fn man(side: Color, square: Square, number: i32) -> Result<char, StateError> {
@@ -92,7 +92,7 @@ fn man(side: Color, square: Square, number: i32) -> Result<char, StateError> {
 }
 
 /// Formats a `state`, byte for byte as the course's referee does.
-pub fn print_state(position: &Mini2023) -> String {
+pub fn print_state(position: &MiniChess) -> String {
     let board = position.board();
     let mut text = format!("{}\n", position.side_to_move() as u8);
     for side in Color::BOTH {
@@ -113,10 +113,10 @@ pub fn print_state(position: &Mini2023) -> String {
 /// Formats a move as a line with its end.
 ///
 /// ```
-/// use zeitnot_rules::{Game, minichess::Mini2023};
+/// use zeitnot_rules::{Game, minichess::{MiniChess, Rules}};
 /// use zeitnot_wire::nthu::print_action;
 ///
-/// let start = Mini2023::start();
+/// let start = MiniChess::start(Rules::Nthu2023);
 /// assert_eq!(print_action(start.read("a2a3").unwrap()), "4 0 3 0\n");
 /// ```
 pub fn print_action(mv: Move) -> String {
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn the_start_is_what_the_referee_writes() {
-        let start = Mini2023::start();
+        let start = MiniChess::start(Rules::Nthu2023);
         assert_eq!(print_state(&start), START);
         assert_eq!(parse_state(START.as_bytes()), Ok(start.clone()));
         assert_eq!(parse_state(format!("{START}junk 9").as_bytes()), Ok(start), "the rest is not read");
@@ -198,7 +198,7 @@ mod tests {
     fn the_last_complete_group_counts() {
         let last = |text: &str| {
             let action = Action::parse(text.as_bytes());
-            (action.groups, action.last.map(|mv| Mini2023::start().write(mv).to_string()))
+            (action.groups, action.last.map(|mv| MiniChess::start(Rules::Nthu2023).write(mv).to_string()))
         };
         let is = |groups, mv: &str| (groups, Some(mv.to_owned()));
         assert_eq!(last("4 0 3 0\n"), is(1, "a2a3"));
@@ -211,9 +211,9 @@ mod tests {
         assert_eq!(last(""), (0, None));
     }
 
-    fn any_game() -> impl Strategy<Value = Mini2023> {
+    fn any_game() -> impl Strategy<Value = MiniChess> {
         prop::collection::vec(any::<prop::sample::Index>(), 0..50).prop_map(|choices| {
-            let mut position = Mini2023::start();
+            let mut position = MiniChess::start(Rules::Nthu2023);
             for choice in choices {
                 let moves = position.moves();
                 if moves.is_empty() {

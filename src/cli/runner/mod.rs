@@ -15,7 +15,7 @@ use zeitnot_engine::{
     driver::{SearchEvent, SearchRequest, SearchThread},
     time::Budget,
 };
-use zeitnot_rules::{Game, GameHistory, Packed, minichess::Mini2023};
+use zeitnot_rules::{Game, GameHistory, Packed, minichess::MiniChess};
 use zeitnot_wire::nthu::{self, MAX_STATE};
 
 use super::{CliError, signals::Signals};
@@ -96,7 +96,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     actions.finish().map_err(unwritten)
 }
 
-fn read(state: &Path) -> Result<Mini2023, CliError> {
+fn read(state: &Path) -> Result<MiniChess, CliError> {
     let wrong = |error: &dyn std::error::Error| {
         CliError::Usage(format!(
             "{}: {error}; expected the position that the referee writes",
@@ -122,7 +122,7 @@ fn engine(args: &Args) -> engine::Config {
 
 /// A position to search, and the file for its moves.
 struct Job {
-    position: Mini2023,
+    position: MiniChess,
     factory: EngineFactory,
     /// Move that is written already.
     first: Packed,

@@ -10,7 +10,7 @@ use std::{
 
 use zeitnot_rules::{
     Color, Game,
-    minichess::{Kind, Mini2023, ROWS},
+    minichess::{Kind, MiniChess, ROWS, Rules},
 };
 
 /// Maximum size of a note in bytes.
@@ -29,30 +29,30 @@ pub(super) fn note_beside(state: &Path) -> PathBuf {
 ///
 /// A position near the start of the game takes precedence over the note: games that are aborted are more common than
 /// games that return to the start.
-pub(super) fn count(note: &Path, position: &Mini2023) -> u16 {
-    let since_start = distance(&Mini2023::start(), position, 1);
+pub(super) fn count(note: &Path, position: &MiniChess) -> u16 {
+    let since_start = distance(&MiniChess::start(Rules::Nthu2023), position, 1);
     let since_note =
         || read(note).and_then(|last| Some(last.plies() + distance(&last, position, BETWEEN_CALLS)?));
     since_start.or_else(since_note).unwrap_or_else(|| estimate(position))
 }
 
 /// Leaves a note for the next call.
-pub(super) fn leave(note: &Path, position: &Mini2023) {
+pub(super) fn leave(note: &Path, position: &MiniChess) {
     if let Err(error) = fs::write(note, position.print() + "\n") {
         // Only the count of plies is lost.
         eprintln!("warning: {}: {error}; the end of the game will be estimated", note.display());
     }
 }
 
-fn read(note: &Path) -> Option<Mini2023> {
+fn read(note: &Path) -> Option<MiniChess> {
     let mut text = String::new();
     File::open(note).ok()?.take(MAX_NOTE).read_to_string(&mut text).ok()?;
-    Mini2023::parse(&text).ok()
+    MiniChess::parse(Rules::Nthu2023, &text).ok()
 }
 
 /// Returns the number of plies from one position to another, up to `max`.
-fn distance(from: &Mini2023, to: &Mini2023, max: u16) -> Option<u16> {
-    let is_there = |at: &Mini2023| (at.board(), at.side_to_move()) == (to.board(), to.side_to_move());
+fn distance(from: &MiniChess, to: &MiniChess, max: u16) -> Option<u16> {
+    let is_there = |at: &MiniChess| (at.board(), at.side_to_move()) == (to.board(), to.side_to_move());
     let mut reached = vec![from.clone()];
     for plies in 0..max {
         if reached.iter().any(is_there) {
@@ -63,17 +63,13 @@ fn distance(from: &Mini2023, to: &Mini2023, max: u16) -> Option<u16> {
     reached.iter().any(is_there).then_some(max)
 }
 
-fn after_each_move(position: &Mini2023) -> impl Iterator<Item = Mini2023> + '_ {
-    position.moves().into_iter().map(|mv| {
-        let mut child = position.clone();
-        child.play(mv);
-        child
-    })
+fn after_each_move(position: &MiniChess) -> impl Iterator<Item = MiniChess> + '_ {
+    position.moves().into_iter().map(|mv| position.after(mv))
 }
 
 /// Estimates the plies played: pawn steps, pieces that have left their squares, and captured pieces.
-fn estimate(position: &Mini2023) -> u16 {
-    let (start, board) = (Mini2023::start(), position.board());
+fn estimate(position: &MiniChess) -> u16 {
+    let (start, board) = (MiniChess::start(Rules::Nthu2023), position.board());
     let stands_at_home = |square, side, kind| start.board().piece_at(square) == Some((side, kind));
     let moved = board.pieces().map(|(square, side, kind)| match (kind, side) {
         (Kind::Pawn, Color::White) => square.row().saturating_sub(1),
@@ -89,15 +85,15 @@ fn estimate(position: &Mini2023) -> u16 {
 mod tests {
     use super::*;
 
-    fn after(moves: &[&str]) -> Mini2023 {
-        moves.iter().fold(Mini2023::start(), |mut position, mv| {
+    fn after(moves: &[&str]) -> MiniChess {
+        moves.iter().fold(MiniChess::start(Rules::Nthu2023), |mut position, mv| {
             position.play(position.read(mv).unwrap());
             position
         })
     }
 
     /// As a `state` shows it.
-    fn shown(position: &Mini2023) -> Mini2023 {
+    fn shown(position: &MiniChess) -> MiniChess {
         position.at_ply(position.side_to_move() as u16)
     }
 

@@ -11,7 +11,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_net::NetError;
-use zeitnot_rules::{ByColor, Color, DynGame, GameResult, TimeControl, minichess::Imcs};
+use zeitnot_rules::{
+    ByColor, Color, DynGame, GameResult, TimeControl,
+    minichess::{MiniChess, Rules},
+};
 use zeitnot_wire::{
     Message,
     imcs::{Answer, FromServer, Verdict, dashed, letter},
@@ -126,7 +129,12 @@ impl Game {
         let clock = |initial| Allowance::Game(TimeControl { initial, increment: Duration::ZERO });
         let untimed = Some(Untimed { plies: 1, limit: FIRST_MOVE, expiry: Expiry::Loss });
         let rules = RefereeRules { untimed, transit: late, ..RefereeRules::default() };
-        let referee = Referee::new(Imcs::start().into(), ByColor(clocks.0.map(clock)), rules, Instant::now());
+        let referee = Referee::new(
+            MiniChess::start(Rules::Imcs).into(),
+            ByColor(clocks.0.map(clock)),
+            rules,
+            Instant::now(),
+        );
         Game { players, referee, moves: Vec::new() }
     }
 

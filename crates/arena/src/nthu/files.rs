@@ -10,7 +10,7 @@ use std::{
 
 use tokio::{process::Command, time::timeout};
 use zeitnot_engine::process::{Group, in_a_group};
-use zeitnot_rules::minichess::Mini2023;
+use zeitnot_rules::minichess::MiniChess;
 use zeitnot_wire::nthu::{Action, print_state};
 
 /// A program that does not end on SIGTERM is killed this much later. The course's referee would wait for ever.
@@ -37,7 +37,7 @@ impl Files {
     }
 
     /// Shows a position to a program and takes its answer. Dropped before its end, it kills the program.
-    pub(super) async fn ask(&self, phrase: &str, position: &Mini2023, limit: Duration) -> io::Result<Turn> {
+    pub(super) async fn ask(&self, phrase: &str, position: &MiniChess, limit: Duration) -> io::Result<Turn> {
         remove(&self.action)?;
         fs::write(&self.state, print_state(position))?;
         let began = Instant::now();

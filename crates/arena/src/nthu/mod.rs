@@ -5,7 +5,10 @@ mod files;
 use std::{fmt, io, time::Duration};
 
 use tokio::time::Instant;
-use zeitnot_rules::{ByColor, Game as _, MoveText, Reason, minichess::Mini2023};
+use zeitnot_rules::{
+    ByColor, Game as _, MoveText, Reason,
+    minichess::{MiniChess, Rules},
+};
 
 use crate::referee::{Allowance, Board, Cause, Ending, Referee, RefereeRules, ServedGame};
 
@@ -18,7 +21,7 @@ pub struct FileGame<'g> {
     programs: ByColor<&'g str>,
     files: &'g Files,
     time: Duration,
-    referee: Referee<ServedGame<Mini2023>>,
+    referee: Referee<ServedGame<MiniChess>>,
 }
 
 /// Attempt of a program to move.
@@ -50,12 +53,12 @@ impl<'g> FileGame<'g> {
     /// Begins a game in which material decides after a number of plies.
     pub fn new(programs: ByColor<&'g str>, files: &'g Files, time: Duration, plies: u16) -> Self {
         let mut left = plies;
-        let play = move |position: &mut Mini2023, mv| {
+        let play = move |position: &mut MiniChess, mv| {
             left = left.saturating_sub(1);
             position.play(mv);
             *position = position.before_the_end(left);
         };
-        let board = ServedGame::new(Mini2023::start(), play);
+        let board = ServedGame::new(MiniChess::start(Rules::Nthu2023), play);
         let rules = RefereeRules { illegal_move_loses: true, ..RefereeRules::default() };
         let referee = Referee::new(board, ByColor::both(Allowance::Unlimited), rules, Instant::now());
         FileGame { programs, files, time, referee }

@@ -72,7 +72,7 @@ impl Book {
 
     /// The same files with another selection.
     #[must_use]
-    pub fn with_selection(&self, selection: Selection, max_ply: usize) -> Book {
+    pub(crate) fn with_selection(&self, selection: Selection, max_ply: usize) -> Book {
         Book { files: self.files.clone(), config: BookConfig { selection, max_ply, ..self.config.clone() } }
     }
 

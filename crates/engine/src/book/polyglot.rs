@@ -47,13 +47,12 @@ pub enum BookFault {
     Unsorted(usize),
 }
 
-/// Polyglot file, see the module documentation.
 #[derive(Debug)]
 pub(super) struct PolyglotFile(Vec<u8>);
 
 impl PolyglotFile {
     /// Reads a file of at most this many bytes.
-    pub fn open(path: &Path, most: usize) -> Result<PolyglotFile, BookError> {
+    pub(super) fn open(path: &Path, most: usize) -> Result<PolyglotFile, BookError> {
         let wrong = |fault| BookError { path: path.to_owned(), fault };
         let bytes = read(path, most).map_err(wrong)?;
         PolyglotFile::check(bytes).map_err(wrong)
@@ -78,16 +77,16 @@ impl PolyglotFile {
         self.0.as_chunks().0
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.0.len()
     }
 
-    pub fn entries(&self) -> usize {
+    pub(super) fn entries(&self) -> usize {
         self.all().len()
     }
 
     /// Moves and weights of a position.
-    pub fn moves(&self, wanted: u64) -> impl Iterator<Item = (MoveText, u16)> {
+    pub(super) fn moves(&self, wanted: u64) -> impl Iterator<Item = (MoveText, u16)> {
         let all = self.all();
         let first = all.partition_point(|entry| key(entry) < wanted);
         let here = all.iter().skip(first).take_while(move |entry| key(entry) == wanted);

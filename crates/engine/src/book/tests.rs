@@ -7,6 +7,7 @@ use zeitnot_rules::{Game, GameHistory, chess::Chess};
 use super::*;
 
 #[path = "../../../../tests/support/polyglot.rs"]
+#[allow(unreachable_pub)] // the integration tests use it, too
 mod builder;
 use builder::{Builder, packed};
 

@@ -18,7 +18,6 @@ use crate::{
 
 type Observe<G> = Box<dyn Fn(SearchEvent<'_, G>) + Send + Sync>;
 
-/// A search to run.
 pub(super) struct Job<G: Tactics> {
     game: GameHistory<G>,
     limits: Limits,
@@ -50,7 +49,7 @@ impl<G: Tactics> Drop for Observer<G> {
 
 impl<G: Tactics> Job<G> {
     /// Returns the job, and the handle of the caller.
-    pub fn new(request: SearchRequest<G>, observe: Observe<G>) -> (Job<G>, SearchHandle) {
+    pub(super) fn new(request: SearchRequest<G>, observe: Observe<G>) -> (Job<G>, SearchHandle) {
         let SearchRequest { game, limits, fallback, started_at, budget } = request;
         let (best, stop) = (Arc::new(Decision::new(fallback)), Arc::new(StopFlag::default()));
         let (end, time) = (Arc::default(), TimeManager::new(started_at, budget));
@@ -64,7 +63,7 @@ impl<G: Tactics> Job<G> {
     }
 
     /// Runs the search on this thread. After a panic the thinker must be replaced.
-    pub fn run(&self, thinker: &mut dyn Thinker<G>) -> SearchEnd {
+    pub(super) fn run(&self, thinker: &mut dyn Thinker<G>) -> SearchEnd {
         let watch = |progress: &Progress<G>| {
             (self.observer.observe)(SearchEvent::Progress(progress));
             // Time is managed for the move that will be played.
@@ -82,7 +81,7 @@ impl<G: Tactics> Job<G> {
     }
 
     /// Tells the observer.
-    pub fn ended(self, end: SearchEnd) {
+    pub(super) fn ended(self, end: SearchEnd) {
         self.observer.ended(end);
     }
 }

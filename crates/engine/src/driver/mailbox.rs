@@ -14,7 +14,6 @@ use crate::limits::StopFlag;
 /// before it can see the flag.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
 
-/// See the module's comment.
 pub(super) struct Mailbox<G: Tactics> {
     state: Mutex<State<G>>,
     changed: Condvar,
@@ -40,7 +39,7 @@ pub(super) enum Owner {
 
 impl<G: Tactics> Mailbox<G> {
     /// Creates a mailbox whose thread is about to start.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let state = State { has_thread: true, waiting: None, current: None, owner: Owner::Waits };
         Mailbox { state: Mutex::new(state), changed: Condvar::new() }
     }
@@ -51,7 +50,7 @@ impl<G: Tactics> Mailbox<G> {
     }
 
     /// Stops the current job and leaves the next one. Gives it back if there is no thread to take it.
-    pub fn put(&self, job: Job<G>) -> Option<Job<G>> {
+    pub(super) fn put(&self, job: Job<G>) -> Option<Job<G>> {
         let mut state = self.lock();
         if !state.has_thread {
             return Some(job);
@@ -67,7 +66,7 @@ impl<G: Tactics> Mailbox<G> {
     }
 
     /// Waits for the next job; `None` if there will be none.
-    pub fn take(&self) -> Option<Job<G>> {
+    pub(super) fn take(&self) -> Option<Job<G>> {
         let mut state = self.lock();
         loop {
             if state.owner != Owner::Waits {
@@ -82,14 +81,14 @@ impl<G: Tactics> Mailbox<G> {
     }
 
     /// Marks the current job as finished; returns whether anybody waits for it.
-    pub fn finish(&self) -> Owner {
+    pub(super) fn finish(&self) -> Owner {
         let mut state = self.lock();
         state.current = None;
         state.owner
     }
 
     /// Marks the thread as gone, and drops the job that waits for it.
-    pub fn leave(&self) {
+    pub(super) fn leave(&self) {
         let mut state = self.lock();
         state.has_thread = false;
         state.current = None;
@@ -99,7 +98,7 @@ impl<G: Tactics> Mailbox<G> {
     }
 
     /// Stops the current job and drops the waiting one; the thread ends after it.
-    pub fn close(&self, owner: Owner) {
+    pub(super) fn close(&self, owner: Owner) {
         let mut state = self.lock();
         state.owner = owner;
         let waiting = state.waiting.take();
@@ -112,13 +111,13 @@ impl<G: Tactics> Mailbox<G> {
     }
 
     /// Returns whether the thread still runs a job that was stopped long ago.
-    pub fn is_hung(&self) -> bool {
+    pub(super) fn is_hung(&self) -> bool {
         let since = self.lock().current.as_ref().and_then(|stop| stop.raised_at());
         since.is_some_and(|since| since.elapsed() > GRACE)
     }
 
     #[cfg(test)]
-    pub fn is_busy(&self) -> bool {
+    pub(super) fn is_busy(&self) -> bool {
         self.lock().current.is_some()
     }
 }

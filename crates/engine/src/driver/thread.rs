@@ -157,7 +157,6 @@ mod tests {
         start.pack(start.moves()[19])
     }
 
-    /// Starts a search; returns its handle and where its end is told.
     fn search(thread: &mut SearchThread<Chess>) -> (SearchHandle, mpsc::Receiver<SearchEnd>) {
         let (tell, told) = mpsc::channel();
         let request = SearchRequest {

@@ -2,7 +2,7 @@
 
 use zeitnot_rules::{
     Color, Tactics,
-    minichess::{Board, COLUMNS, Kind, MiniChess, Move, ROWS, Rules, Square},
+    minichess::{Board, COLUMNS, Kind, MiniChess, Move, ROWS, Square},
 };
 
 use super::Evaluator;
@@ -39,14 +39,14 @@ fn piece_value(board: &Board, square: Square, side: Color, kind: Kind) -> i32 {
     PIECE_VALUES[kind as usize] + place + MOBILITY[kind as usize] * reached
 }
 
-impl<R: Rules> Evaluator<MiniChess<R>> for MiniChessEval {
+impl Evaluator<MiniChess> for MiniChessEval {
     type State = ();
 
-    fn refresh(&self, _: &MiniChess<R>) {}
+    fn refresh(&self, _: &MiniChess) {}
 
-    fn update(&self, (): &(), _: &MiniChess<R>, _: Move) {}
+    fn update(&self, (): &(), _: &MiniChess, _: Move) {}
 
-    fn evaluate(&self, (): &(), position: &MiniChess<R>) -> Score {
+    fn evaluate(&self, (): &(), position: &MiniChess) -> Score {
         let board = position.board();
         let sum =
             |side| board.pieces_of(side).map(|(at, kind)| piece_value(board, at, side, kind)).sum::<i32>();
@@ -59,11 +59,11 @@ impl<R: Rules> Evaluator<MiniChess<R>> for MiniChessEval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zeitnot_rules::minichess::Imcs;
+    use zeitnot_rules::minichess::Rules;
 
     #[test]
     fn both_sides_see_the_same_and_a_queen_counts() {
-        let score = |text: &str| MiniChessEval.evaluate(&(), &Imcs::parse(text).unwrap());
+        let score = |text: &str| MiniChessEval.evaluate(&(), &MiniChess::parse(Rules::Imcs, text).unwrap());
         assert_eq!(score("kqbnr/ppppp/...../...../PPPPP/RNBQK W 1"), Score::cp(TEMPO));
         assert_eq!(score("kqbnr/ppppp/...../...../PPPPP/RNBQK B 1"), Score::cp(TEMPO));
         assert!(score("k.bnr/ppppp/...../...../PPPPP/RNBQK W 1") > Score::cp(800));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zeitnot_rules::{
     Tactics,
     chess::{Chess, VariantPosition},
-    minichess::{Imcs, Mini2023, Mini2026},
+    minichess::MiniChess,
     tuc::Tuc,
 };
 
@@ -92,15 +92,7 @@ impl EngineGame for VariantPosition {
     }
 }
 
-impl EngineGame for Imcs {
-    type Evaluator = MiniChessEval;
-}
-
-impl EngineGame for Mini2023 {
-    type Evaluator = MiniChessEval;
-}
-
-impl EngineGame for Mini2026 {
+impl EngineGame for MiniChess {
     type Evaluator = MiniChessEval;
 }
 

@@ -141,7 +141,6 @@ impl fmt::Display for Named {
     }
 }
 
-/// All keys of such a table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
@@ -159,7 +158,6 @@ struct Table {
     options: Option<BTreeMap<String, Value>>,
 }
 
-/// Reason why a table is invalid.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum BadTable {
     #[error("expected `command` for a program, or `kind` for our own engine")]

@@ -2,19 +2,22 @@
 
 use std::{
     env,
-    io::{BufRead, BufReader, ErrorKind, Read, Write},
+    io::{BufReader, ErrorKind, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::{Child, ChildStdin, Command, Stdio},
     sync::{
         Arc, Mutex, PoisonError, Weak,
-        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, sync_channel},
     },
     thread,
     time::{Duration, Instant},
 };
 
 use super::{config::Config, fault::Fault};
-use crate::process::{Group, in_a_group};
+use crate::{
+    lines::read_lines,
+    process::{Group, in_a_group},
+};
 
 /// Longest line; longer ones are skipped.
 const MAX_LINE: u64 = 1 << 14;
@@ -50,7 +53,7 @@ impl Processes {
     }
 
     /// Kills all processes, and accepts no others.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         let mut registry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         registry.is_closed = true;
         registry.groups.drain(..).filter_map(|group| group.upgrade()).for_each(|group| group.kill());
@@ -74,7 +77,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Starts the program.
-    pub fn open(config: &Config, processes: &Processes) -> Result<Connection, Fault> {
+    pub(super) fn open(config: &Config, processes: &Processes) -> Result<Connection, Fault> {
         let mut command = Command::new(resolve(&config.command));
         command.args(&config.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         if let Some(folder) = &config.folder {
@@ -98,12 +101,15 @@ impl Connection {
         processes.add(&group)?;
         set_nonblocking(&engine.to_engine).map_err(Fault::Start)?;
         let reader = thread::Builder::new().name("engine".into());
-        reader.spawn(move || read_lines(from_engine, &to_us)).map_err(Fault::Start)?;
+        let tell = move |line| to_us.send((Instant::now(), line)).is_ok();
+        reader
+            .spawn(move || read_lines(BufReader::new(from_engine), MAX_LINE, tell))
+            .map_err(Fault::Start)?;
         Ok(engine)
     }
 
     /// Sends a line.
-    pub fn send(&mut self, line: &str) -> Result<(), Fault> {
+    pub(super) fn send(&mut self, line: &str) -> Result<(), Fault> {
         tracing::trace!(line, "to the engine");
         let text = format!("{line}\n");
         let mut rest = text.as_bytes();
@@ -126,7 +132,7 @@ impl Connection {
     }
 
     /// Waits for the next line; `None` if there is none in time.
-    pub fn receive(&mut self, until: Instant) -> Result<Option<String>, Fault> {
+    pub(super) fn receive(&mut self, until: Instant) -> Result<Option<String>, Fault> {
         let now = Instant::now();
         match self.lines.recv_timeout(until.saturating_duration_since(now)) {
             Ok((read_at, line)) => {
@@ -146,12 +152,12 @@ impl Connection {
     }
 
     /// Returns when the last line came out of the pipe; it may have waited for our thread since.
-    pub fn read_at(&self) -> Instant {
+    pub(super) fn read_at(&self) -> Instant {
         self.read_at
     }
 
     /// Waits for a line that `find` recognises.
-    pub fn await_line<T>(
+    pub(super) fn await_line<T>(
         &mut self,
         until: Instant,
         asked: &'static str,
@@ -169,12 +175,12 @@ impl Connection {
     }
 
     /// Discards the lines that wait.
-    pub fn discard_input(&mut self) {
+    pub(super) fn discard_input(&mut self) {
         (0..QUEUE).map_while(|_| self.lines.try_recv().ok()).for_each(drop);
     }
 
     /// Makes it end without `quit`.
-    pub fn give_up(&mut self) {
+    pub(super) fn give_up(&mut self) {
         self.is_broken = true;
     }
 
@@ -217,26 +223,4 @@ fn set_nonblocking(pipe: &ChildStdin) -> std::io::Result<()> {
 #[cfg(not(unix))]
 fn set_nonblocking(_: &ChildStdin) -> std::io::Result<()> {
     Ok(())
-}
-
-/// Reads lines until the process ends, or the connection does.
-fn read_lines(engine: ChildStdout, to_us: &SyncSender<(Instant, String)>) {
-    let mut engine = BufReader::new(engine);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let size = engine.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
-        let is_cut = line.len() as u64 == MAX_LINE && !line.ends_with(b"\n");
-        let read_at = Instant::now();
-        match if is_cut { engine.skip_until(b'\n') } else { size } {
-            Ok(0) | Err(_) => return,
-            Ok(_) if is_cut => {}
-            Ok(_) => {
-                let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-                if to_us.send((read_at, text)).is_err() {
-                    return;
-                }
-            }
-        }
-    }
 }

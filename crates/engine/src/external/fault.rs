@@ -35,7 +35,6 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Advice to the user.
     pub(super) fn advice(&self) -> &'static str {
         match self {
             Fault::Start(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -87,7 +87,6 @@ impl MatchEngine {
         }
     }
 
-    /// Ends the process without `quit`.
     fn end(&mut self) {
         if let Some(mut session) = self.session.take() {
             session.engine.give_up();

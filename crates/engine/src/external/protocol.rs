@@ -1,12 +1,14 @@
 //! Interface shared by the protocols of external engines.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use zeitnot_rules::Color;
-use zeitnot_wire::engines::{Setting, Thinking};
+use zeitnot_wire::{
+    engines::{Setting, Thinking},
+    uci::Go,
+};
 
 use super::{connection::Connection, fault::Fault};
-use crate::limits::Clocks;
 
 /// One of the protocols, with its state of the conversation with an engine.
 pub(super) trait EngineProtocol: Send {
@@ -19,15 +21,13 @@ pub(super) trait EngineProtocol: Send {
     ) -> Result<Introduction, Fault>;
 
     /// Returns whether the engine can search within these limits.
-    fn supports(&self, limits: &GoLimits) -> bool;
+    fn supports(&self, go: &Go) -> bool;
 
     /// Announces another game, and waits until the engine is ready for it.
     fn new_game(&mut self, engine: &mut Connection, until: Instant) -> Result<(), Fault>;
 
-    /// Starts a search.
-    fn go(&mut self, engine: &mut Connection, position: &Position, limits: &GoLimits) -> Result<(), Fault>;
+    fn go(&mut self, engine: &mut Connection, position: &Position, go: &Go) -> Result<(), Fault>;
 
-    /// Interprets a line.
     fn receive(&mut self, engine: &mut Connection, line: &str) -> Result<Message, Fault>;
 
     /// Asks for the move at once.
@@ -47,19 +47,6 @@ pub(super) struct Position {
     pub to_move: Color,
 }
 
-/// Limits of a search in terms of the protocols.
-#[derive(Clone, Debug, Default)]
-pub(super) struct GoLimits {
-    /// The engine manages its time by these.
-    pub clocks: Option<Clocks>,
-    pub move_time: Option<Duration>,
-    pub depth: Option<u16>,
-    pub nodes: Option<u64>,
-    pub mate: Option<u16>,
-    /// Moves to consider; empty for all.
-    pub root_moves: Vec<String>,
-}
-
 /// Features of an engine, as told by itself.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Introduction {
@@ -71,16 +58,14 @@ pub(super) struct Introduction {
 }
 
 impl Introduction {
-    pub fn setting(&self, name: &str) -> Option<&Setting> {
+    pub(super) fn setting(&self, name: &str) -> Option<&Setting> {
         self.settings.iter().find(|setting| setting.name.eq_ignore_ascii_case(name))
     }
 }
 
-/// A message of an engine during a search.
 pub(super) enum Message {
     Thinking(Thinking),
     Move(String),
-    /// There is no legal move.
     NoMove,
     Resigns,
     Other,

@@ -6,12 +6,15 @@ use std::{
 };
 
 use zeitnot_rules::{Packed, Tactics};
-use zeitnot_wire::{engines::Thinking, uci::UciScore};
+use zeitnot_wire::{
+    engines::Thinking,
+    uci::{Go, UciScore},
+};
 
 use super::{
     connection::Connection,
     fault::Fault,
-    protocol::{EngineProtocol, GoLimits, Message, Position},
+    protocol::{EngineProtocol, Message, Position},
 };
 use crate::{
     decision::Best,
@@ -28,7 +31,6 @@ const MAX_PV: usize = 64;
 /// No engine tells which share of its nodes was spent on the best move: a usual one, in thousandths.
 const USUAL_SHARE: u16 = 600;
 
-/// A running engine that is ready.
 pub(super) struct Session {
     pub engine: Connection,
     pub protocol: Box<dyn EngineProtocol>,
@@ -65,15 +67,15 @@ pub(super) fn search<G: Tactics>(
         let left = hard.saturating_duration_since(started_at);
         hard - STOP_MARGIN.min(left / 8)
     });
-    let limits = go_limits(task, started_at, stop_at);
+    let go = go(task, started_at, stop_at);
     let Session { engine, protocol } = session;
-    if !protocol.supports(&limits) {
+    if !protocol.supports(&go) {
         return Ok(Searched { report: Report::default(), reply: Reply::NoMove });
     }
     engine.discard_input();
-    protocol.go(engine, &position(task, variant), &limits)?;
+    protocol.go(engine, &position(task, variant), &go)?;
 
-    let follows_watcher = limits.clocks.is_none();
+    let follows_watcher = task.limits.clocks.is_none();
     let mut search = Search { task, started_at, follows_watcher, last: None, has_warned: false };
     let mut stopped_at: Option<Instant> = None;
     loop {
@@ -127,7 +129,7 @@ fn position<G: Tactics>(task: &Task<'_, G>, variant: &str) -> Position {
 }
 
 /// With clocks the engine manages its time; else it has the time until the answer is sent.
-fn go_limits<G: Tactics>(task: &Task<'_, G>, now: Instant, stop_at: Option<Instant>) -> GoLimits {
+fn go<G: Tactics>(task: &Task<'_, G>, now: Instant, stop_at: Option<Instant>) -> Go {
     let limits = task.limits;
     let position = task.game.now();
     let clocks = limits.clocks.map(|mut clocks| {
@@ -139,17 +141,20 @@ fn go_limits<G: Tactics>(task: &Task<'_, G>, now: Instant, stop_at: Option<Insta
     let until = stop_at.filter(|_| clocks.is_none());
     let until = until.map(|at| at.saturating_duration_since(now).max(Duration::from_millis(1)));
     let text = |&mv: &Packed| Some(position.write(position.unpack(mv)?).to_string());
-    GoLimits {
-        clocks,
+    let go = Go {
+        time: clocks.map_or([None; 2], |clocks| clocks.left.0.map(Some)),
+        increment: clocks.map_or([None; 2], |clocks| [Some(clocks.increment); 2]),
+        moves_to_go: clocks.and_then(|clocks| clocks.moves_to_go),
         move_time: limits.move_time.or(until),
         depth: limits.depth,
         nodes: limits.nodes,
         mate: limits.mate,
-        root_moves: limits.root_moves.iter().filter_map(text).collect(),
-    }
+        ..Go::default()
+    };
+    let search_moves = limits.root_moves.iter().filter_map(text).collect();
+    Go { infinite: go == Go::default(), search_moves, ..go }
 }
 
-/// State of one search.
 struct Search<'s, 't, G: Tactics> {
     task: &'s Task<'t, G>,
     started_at: Instant,

@@ -34,7 +34,6 @@ pub(crate) struct External<G: Tactics> {
 enum State<G: Tactics> {
     Ready(Box<Session>),
     Starting(Receiver<Result<Session, Fault>>),
-    /// Our own engine plays on.
     Replaced(Box<dyn Thinker<G>>),
 }
 
@@ -62,7 +61,7 @@ fn is_over<G: Tactics>(task: &Task<'_, G>) -> bool {
 
 impl<G: Tactics> External<G> {
     /// Starts the process. After too many faults, the thinker of `make_own` takes over.
-    pub fn new(program: Arc<Program>, make_own: Box<dyn Fn() -> Box<dyn Thinker<G>> + Send>) -> Self {
+    pub(crate) fn new(program: Arc<Program>, make_own: Box<dyn Fn() -> Box<dyn Thinker<G>> + Send>) -> Self {
         let state = State::Starting(program.start_in_background());
         External { program, state, faults: 0, make_own }
     }
@@ -100,7 +99,7 @@ impl<G: Tactics> External<G> {
     }
 
     #[cfg(test)]
-    pub fn faults(&self) -> u32 {
+    pub(crate) fn faults(&self) -> u32 {
         self.faults
     }
 }

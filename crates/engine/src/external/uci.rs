@@ -10,7 +10,7 @@ use zeitnot_wire::{
 use super::{
     connection::Connection,
     fault::Fault,
-    protocol::{EngineProtocol, GoLimits, Introduction, Message, Position},
+    protocol::{EngineProtocol, Introduction, Message, Position},
 };
 
 const VARIANT: &str = "UCI_Variant";
@@ -18,7 +18,6 @@ const CHESS960: &str = "UCI_Chess960";
 /// Variant of an engine without that option.
 const CHESS: &str = "chess";
 
-/// Options set last.
 #[derive(Debug)]
 pub(super) struct Uci {
     variant: String,
@@ -26,7 +25,7 @@ pub(super) struct Uci {
 }
 
 impl Uci {
-    pub fn new() -> Uci {
+    pub(super) fn new() -> Uci {
         Uci { variant: CHESS.to_owned(), chess960: false }
     }
 
@@ -72,11 +71,11 @@ impl EngineProtocol for Uci {
         engine.await_line(until, "isready", is_ready)
     }
 
-    fn supports(&self, _: &GoLimits) -> bool {
+    fn supports(&self, _: &Go) -> bool {
         true
     }
 
-    fn go(&mut self, engine: &mut Connection, position: &Position, limits: &GoLimits) -> Result<(), Fault> {
+    fn go(&mut self, engine: &mut Connection, position: &Position, go: &Go) -> Result<(), Fault> {
         if self.variant != position.variant {
             self.set(engine, VARIANT, &position.variant)?;
             self.variant.clone_from(&position.variant);
@@ -87,7 +86,7 @@ impl EngineProtocol for Uci {
         }
         let Position { root, moves, .. } = position;
         engine.send(&uci::Position { root: root.as_deref(), moves }.to_string())?;
-        engine.send(&go(limits).to_string())
+        engine.send(&go.to_string())
     }
 
     fn receive(&mut self, _: &mut Connection, line: &str) -> Result<Message, Fault> {
@@ -101,25 +100,5 @@ impl EngineProtocol for Uci {
 
     fn stop(&mut self, engine: &mut Connection) -> Result<(), Fault> {
         engine.send("stop")
-    }
-}
-
-fn go(limits: &GoLimits) -> Go {
-    let &GoLimits { clocks, move_time, depth, nodes, mate, .. } = limits;
-    Go {
-        time: clocks.map_or([None; 2], |clocks| clocks.left.0.map(Some)),
-        increment: clocks.map_or([None; 2], |clocks| [Some(clocks.increment); 2]),
-        moves_to_go: clocks.and_then(|clocks| clocks.moves_to_go),
-        move_time,
-        depth,
-        nodes,
-        mate,
-        infinite: clocks.is_none()
-            && move_time.is_none()
-            && depth.is_none()
-            && nodes.is_none()
-            && mate.is_none(),
-        ponder: false,
-        search_moves: limits.root_moves.clone(),
     }
 }

@@ -6,15 +6,18 @@
 use std::time::{Duration, Instant};
 
 use zeitnot_rules::Color;
-use zeitnot_wire::engines::{
-    Setting,
-    cecp::{self, FromEngine},
+use zeitnot_wire::{
+    engines::{
+        Setting,
+        cecp::{self, FromEngine},
+    },
+    uci::Go,
 };
 
 use super::{
     connection::Connection,
     fault::Fault,
-    protocol::{EngineProtocol, GoLimits, Introduction, Message, Position},
+    protocol::{EngineProtocol, Introduction, Message, Position},
 };
 
 /// Variant of an engine that lists none.
@@ -39,7 +42,7 @@ pub(super) struct Xboard {
 }
 
 impl Xboard {
-    pub fn new() -> Xboard {
+    pub(super) fn new() -> Xboard {
         Xboard { time: true, ..Xboard::default() }
     }
 
@@ -117,18 +120,18 @@ impl Xboard {
         Ok(())
     }
 
-    fn set_clock(&self, engine: &mut Connection, color: Color, limits: &GoLimits) -> Result<(), Fault> {
-        if let Some(depth) = limits.depth {
+    fn set_clock(&self, engine: &mut Connection, color: Color, go: &Go) -> Result<(), Fault> {
+        if let Some(depth) = go.depth {
             engine.send(&format!("sd {depth}"))?;
         }
-        match (limits.clocks, limits.move_time) {
-            (Some(clocks), _) => {
-                let (left, moves) = (clocks.left[color].as_secs(), clocks.moves_to_go.unwrap_or(0));
-                let increment = clocks.increment.as_secs_f64();
+        match (go.time[color as usize].zip(go.time[!color as usize]), go.move_time) {
+            (Some((ours, theirs)), _) => {
+                let (left, moves) = (ours.as_secs(), go.moves_to_go.unwrap_or(0));
+                let increment = go.increment[color as usize].unwrap_or_default().as_secs_f64();
                 engine.send(&format!("level {moves} {}:{:02} {increment}", left / 60, left % 60))?;
                 if self.time {
-                    engine.send(&format!("time {}", clocks.left[color].as_millis() / 10))?;
-                    engine.send(&format!("otim {}", clocks.left[!color].as_millis() / 10))?;
+                    engine.send(&format!("time {}", ours.as_millis() / 10))?;
+                    engine.send(&format!("otim {}", theirs.as_millis() / 10))?;
                 }
             }
             // It knows whole seconds only; shorter times end with a command.
@@ -178,14 +181,14 @@ impl EngineProtocol for Xboard {
     }
 
     /// It cannot search without limits, except in analysis, nor exclude moves.
-    fn supports(&self, limits: &GoLimits) -> bool {
-        let has_end = limits.clocks.is_some() || limits.move_time.is_some() || limits.depth.is_some();
-        has_end && limits.root_moves.is_empty()
+    fn supports(&self, go: &Go) -> bool {
+        let has_end = go.time[0].is_some() || go.move_time.is_some() || go.depth.is_some();
+        has_end && go.search_moves.is_empty()
     }
 
-    fn go(&mut self, engine: &mut Connection, position: &Position, limits: &GoLimits) -> Result<(), Fault> {
+    fn go(&mut self, engine: &mut Connection, position: &Position, go: &Go) -> Result<(), Fault> {
         self.set_up(engine, position)?;
-        self.set_clock(engine, position.to_move, limits)?;
+        self.set_clock(engine, position.to_move, go)?;
         self.is_searching = true;
         engine.send("go")
     }

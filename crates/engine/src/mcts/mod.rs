@@ -34,15 +34,14 @@ use policy::Policy;
 use tree::Tree;
 use worker::{Shared, Worker};
 
-/// MCTS with random playouts.
 pub(crate) type Uct<G> = Mcts<G, uct::UctPolicy>;
-/// MCTS with static evaluation.
 pub(crate) type Puct<G> = Mcts<G, puct::PuctPolicy<G>>;
 
 /// Iterations of a search to depth 0; each ply doubles them.
 const ITERATIONS_AT_DEPTH_0: u64 = 64;
+/// Deepest search whose iterations can be counted.
+const MAX_DEPTH: u16 = 48;
 
-/// Monte Carlo tree search with one policy.
 pub(crate) struct Mcts<G: EngineGame, F> {
     evaluator: G::Evaluator,
     tree: Tree,
@@ -100,8 +99,7 @@ impl<G: EngineGame, F: Policy<G>> Mcts<G, F> {
         for &key in keys[..plies].iter().rev() {
             let children = self.tree.children(node);
             let after = |child: &Node| {
-                let mut next = position.clone();
-                next.play(position.unpack(child.mv())?);
+                let next = position.after(position.unpack(child.mv())?);
                 Some(next).filter(|next| next.key() == key)
             };
             let (at, next) = children.iter().enumerate().find_map(|(at, child)| Some((at, after(child)?)))?;
@@ -124,7 +122,7 @@ impl<G: EngineGame, F: Policy<G>> Thinker<G> for Mcts<G, F> {
         // A root restricted to some moves cannot share its tree with other searches.
         let whole = limits.root_moves.is_empty();
         self.reroot(task.game, whole);
-        let by_depth = limits.depth.map_or(u64::MAX, |depth| ITERATIONS_AT_DEPTH_0 << depth.min(48));
+        let by_depth = limits.depth.map_or(u64::MAX, |depth| ITERATIONS_AT_DEPTH_0 << depth.min(MAX_DEPTH));
         let shared = Shared {
             task,
             evaluator: &self.evaluator,

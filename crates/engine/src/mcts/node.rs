@@ -81,7 +81,6 @@ impl Proof {
 }
 
 impl Node {
-    /// Resets this to an unvisited node.
     pub(crate) fn reset(&self, mv: Packed, prior: f32) {
         self.sum.store(0, Relaxed);
         self.visits.store(0, Relaxed);
@@ -92,12 +91,10 @@ impl Node {
         self.proof.store(0, Relaxed);
     }
 
-    /// The move leading to the node.
     pub(crate) fn mv(&self) -> Packed {
         Packed(self.mv.load(Relaxed))
     }
 
-    /// Prior probability of the move.
     pub(crate) fn prior(&self) -> f32 {
         f32::from(self.prior.load(Relaxed)) / f32::from(u16::MAX)
     }

@@ -28,7 +28,6 @@ pub(crate) trait Policy<G: EngineGame>: Default + Send {
     fn evaluate_leaf(&mut self, position: &G, state: &State<G>) -> f32;
 }
 
-/// Statistics of a child.
 pub(crate) struct ChildStats<'t>(pub(super) &'t Node);
 
 impl ChildStats<'_> {
@@ -42,7 +41,6 @@ impl ChildStats<'_> {
         self.0.mean()
     }
 
-    /// Prior probability of the move.
     pub(crate) fn prior(&self) -> f32 {
         self.0.prior()
     }

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::eval::{EngineGame, Evaluator, State};
 
-/// Exploration constant.
 const EXPLORATION: f32 = 1.3;
 /// First-play urgency: an unvisited child counts as worse than its parent by this.
 const FPU_REDUCTION: f32 = 0.1;
@@ -22,12 +21,10 @@ const TEMPERATURE: f32 = 150.0;
 const UNIFORM_SHARE: f32 = 0.15;
 /// Bonus for checks in the priors, in centipawns.
 const CHECK_BONUS: i32 = 120;
-/// Depth of the quiescence search.
 const QUIESCENCE_PLIES: u32 = 8;
 /// Delta-pruning margin, in centipawns.
 const DELTA: i32 = 150;
 
-/// PUCT policy, see the module documentation.
 pub(crate) struct PuctPolicy<G: EngineGame> {
     evaluator: G::Evaluator,
 }
@@ -73,8 +70,7 @@ impl<G: EngineGame> Policy<G> for PuctPolicy<G> {
 impl<G: EngineGame> PuctPolicy<G> {
     /// Static score of a move in centipawns: evaluation after it, less the material it loses by static exchange.
     fn static_score(&self, position: &G, state: &State<G>, mv: G::Move) -> i32 {
-        let mut child = position.clone();
-        child.play(mv);
+        let child = position.after(mv);
         let after = -self.evaluator.evaluate(&self.evaluator.update(state, position, mv), &child).get();
         let gain = position.gain(mv);
         let lost = match () {
@@ -99,8 +95,7 @@ impl<G: EngineGame> PuctPolicy<G> {
             if stand + position.gain(mv) + DELTA <= alpha || !position.see_ge(mv, 0) {
                 continue;
             }
-            let mut child = position.clone();
-            child.play(mv);
+            let child = position.after(mv);
             let next = self.evaluator.update(state, position, mv);
             let score = -self.quiesce(&child, &next, -beta, -alpha, left - 1);
             best = best.max(score);

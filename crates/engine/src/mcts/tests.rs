@@ -9,7 +9,7 @@ use std::{
 use zeitnot_rules::{Game, Packed, chess::Chess};
 
 use super::*;
-use crate::{Best, Decision, Limits, Progress, Score};
+use crate::{Best, Limits, Progress, Score, thinker::think_watched};
 
 fn line(fen: &str) -> GameHistory<Chess> {
     GameHistory::new(Chess::parse(fen).unwrap())
@@ -19,9 +19,7 @@ fn iterations(nodes: u64) -> Limits {
     Limits { nodes: Some(nodes), ..Limits::default() }
 }
 
-/// Searches with these limits.
 fn think(thinker: &mut dyn Thinker<Chess>, line: &GameHistory<Chess>, limits: &Limits) -> (Best, Report) {
-    let best = Decision::new(line.now().pack(line.now().moves()[0]));
     let watch = |progress: &Progress<Chess>| {
         assert!(progress.best_move_share <= 1000 && progress.hashfull <= 1000 && progress.depth > 0);
         let mut position = line.now().clone();
@@ -32,9 +30,7 @@ fn think(thinker: &mut dyn Thinker<Chess>, line: &GameHistory<Chess>, limits: &L
         }
         ControlFlow::Continue(())
     };
-    let stop = StopFlag::default();
-    let report = thinker.think(&Task { game: line, limits, best: &best, stop: &stop, watch: &watch });
-    (best.read(), report)
+    think_watched(thinker, line, limits, &StopFlag::default(), &watch)
 }
 
 fn strong() -> Puct<Chess> {
@@ -131,21 +127,22 @@ fn ends_at_the_hard_limit_and_at_the_flag() {
         assert!(report.nodes > 0 && best.depth > 0 && start.now().unpack(best.mv).is_some());
         assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 
-        let (stop, slot) = (StopFlag::default(), Decision::new(start.now().pack(start.now().moves()[3])));
-        let limits = Limits::default();
-        let watch = |_: &Progress<Chess>| ControlFlow::Continue(());
-        thread::scope(|scope| {
+        let stop = StopFlag::default();
+        let mut think = || {
+            let watch = |_: &_| ControlFlow::Continue(());
+            think_watched(thinker, &start, &Limits::default(), &stop, &watch)
+        };
+        let (best, _) = thread::scope(|scope| {
             scope.spawn(|| {
                 thread::sleep(Duration::from_millis(20));
                 stop.stop();
             });
-            thinker.think(&Task { game: &start, limits: &limits, best: &slot, stop: &stop, watch: &watch });
+            think()
         });
-        assert!(start.now().unpack(slot.read().mv).is_some());
-        let report =
-            thinker.think(&Task { game: &start, limits: &limits, best: &slot, stop: &stop, watch: &watch });
+        assert!(start.now().unpack(best.mv).is_some());
+        let (best, report) = think();
         assert_eq!(report.nodes, 0);
-        assert!(start.now().unpack(slot.read().mv).is_some());
+        assert!(start.now().unpack(best.mv).is_some());
     }
 }
 
@@ -154,14 +151,14 @@ fn ends_at_the_depth_and_when_the_watcher_has_heard_enough() {
     let start = GameHistory::new(Chess::start());
     let limits = Limits { depth: Some(3), ..Limits::default() };
     assert_eq!(think(&mut strong(), &start, &limits).1.nodes, 512);
-    let (slot, stop, limits) = (Decision::new(Packed::NONE), StopFlag::default(), Limits::default());
     let heard = AtomicU64::new(0);
     let watch = |_: &Progress<Chess>| match heard.fetch_add(1, Relaxed) {
         4.. => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     };
-    strong().think(&Task { game: &start, limits: &limits, best: &slot, stop: &stop, watch: &watch });
-    assert!(start.now().unpack(slot.read().mv).is_some());
+    let (best, _) = think_watched(&mut strong(), &start, &Limits::default(), &StopFlag::default(), &watch);
+    assert!(best.depth > 0);
+    assert_eq!(heard.load(Relaxed), 5 + 1, "and once more at the end");
 }
 
 #[test]
@@ -220,29 +217,6 @@ fn never_publishes_an_illegal_move() {
             let best = line.now().unpack(best.mv).unwrap();
             let moves = line.now().moves();
             line.play(if rng.bool() { best } else { moves[rng.usize(..moves.len())] });
-        }
-    }
-}
-
-/// Not a test but a measurement: `cargo test --release --lib mcts -- --ignored --nocapture`.
-#[test]
-#[ignore = "measures"]
-fn iterations_a_second() {
-    let start = GameHistory::new(Chess::start());
-    let kiwipete = line("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1");
-    for (name, line) in [("start", start), ("kiwipete", kiwipete)] {
-        let thinkers: [(_, &mut dyn Thinker<Chess>); 2] =
-            [("mcts", &mut Puct::<Chess>::new(1024, 1)), ("uct", &mut Uct::<Chess>::new(1024, 1))];
-        for (kind, thinker) in thinkers {
-            let limits = Limits { hard: Some(Instant::now() + Duration::from_secs(3)), ..Limits::default() };
-            let (best, report) = think(thinker, &line, &limits);
-            println!(
-                "{name} {kind}: {:.0} iterations/s, {} {} at mean depth {}",
-                report.nodes as f64 / report.time.as_secs_f64(),
-                text(&line, best.mv),
-                best.score,
-                best.depth
-            );
         }
     }
 }

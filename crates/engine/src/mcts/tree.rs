@@ -10,7 +10,6 @@ use zeitnot_rules::{MAX_MOVES, Packed};
 
 use super::node::{Node, Proof};
 
-/// Index of the root.
 const ROOT: u32 = 0;
 /// Most nodes that can be indexed.
 const MAX_NODES: usize = u32::MAX as usize - 1;
@@ -43,7 +42,6 @@ impl Tree {
         &self.nodes[first as usize..][..usize::from(count)]
     }
 
-    /// Number of nodes in use.
     pub(crate) fn len(&self) -> usize {
         self.used.load(Relaxed) as usize
     }
@@ -58,7 +56,6 @@ impl Tree {
         self.len() + MAX_MOVES > self.nodes.len()
     }
 
-    /// Expands a claimed node.
     pub(crate) fn expand(&self, node: &Node, children: impl ExactSizeIterator<Item = (Packed, f32)>) {
         let count = children.len() as u16;
         let room = self.used.fetch_update(Relaxed, Relaxed, |used| {
@@ -72,7 +69,6 @@ impl Tree {
         node.set_children(room.ok().map(|first| (first, count)));
     }
 
-    /// Clears the tree.
     pub(crate) fn clear(&mut self) {
         self.used = AtomicU32::new(1);
         self.root().reset(Packed::NONE, 0.0);

@@ -13,7 +13,6 @@ use crate::eval::{EngineGame, State};
 /// Longest playout in plies; longer ones are draws.
 const MAX_PLAYOUT_PLIES: u32 = 512;
 
-/// UCT policy, see the module documentation.
 #[derive(Debug, Default)]
 pub(crate) struct UctPolicy {
     rng: fastrand::Rng,
@@ -56,7 +55,6 @@ impl<G: EngineGame> Policy<G> for UctPolicy {
     }
 }
 
-/// Value of an outcome for a side.
 fn value_of(outcome: Outcome, side: Color) -> f32 {
     match outcome {
         Outcome::Ongoing | Outcome::Draw(_) => 0.0,

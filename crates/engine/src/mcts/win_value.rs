@@ -4,15 +4,12 @@ use crate::Score;
 
 /// Centipawns that are worth tanh(1), about three quarters of a win; hand-picked.
 const CP_SCALE: f32 = 330.0;
-/// Largest score in centipawns.
 pub(super) const MAX_CP: i32 = 3000;
 
-/// Value of a centipawn score.
 pub(super) fn from_cp(cp: i32) -> f32 {
     (cp as f32 / CP_SCALE).tanh()
 }
 
-/// Score of a value.
 pub(super) fn to_score(value: f32) -> Score {
     Score::cp(((value.atanh() * CP_SCALE) as i32).clamp(-MAX_CP, MAX_CP))
 }

@@ -20,6 +20,7 @@ use crate::{
     Best, Progress, Report, Score, StopFlag, Task,
     eval::{EngineGame, Evaluator, State},
     limits::RaiseOnDrop,
+    repetition::repeats,
     scheduler::TimeSlice,
     score::MAX_PLY,
 };
@@ -36,14 +37,11 @@ pub(super) struct Shared<'s, G: EngineGame> {
     pub(crate) tree: &'s Tree,
     /// Raised when the search is over.
     pub(crate) done: StopFlag,
-    /// Iterations begun by all threads.
     pub(crate) iterations: AtomicU64,
-    /// Maximum number of iterations.
     pub(crate) bound: u64,
     pub(crate) began: Instant,
 }
 
-/// A running search thread.
 pub(super) struct Worker<'s, G: EngineGame, F> {
     shared: &'s Shared<'s, G>,
     policy: &'s mut F,
@@ -58,10 +56,8 @@ pub(super) struct Worker<'s, G: EngineGame, F> {
     longest: u16,
 }
 
-/// Nodes from the root to a leaf.
 type Path<'s> = ArrayVec<&'s Node, { MAX_PLY as usize + 1 }>;
 
-/// Next step of a descent.
 enum Step<'s, M> {
     Down(&'s Node, M),
     /// The descent ends with a value for the side that moved here.
@@ -173,7 +169,7 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
         if let Some(value) = node.proof().value() {
             return Step::End(value);
         }
-        if ply > 0 && self.is_repetition(position) {
+        if ply > 0 && repeats(position, &self.keys, self.played) {
             return Step::End(0.0);
         }
         let child = self.select(node).filter(|_| ply < usize::from(MAX_PLY));
@@ -244,21 +240,6 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
         }
     }
 
-    /// Returns whether the position occurred in the descent before, or twice in the game.
-    fn is_repetition(&self, position: &G) -> bool {
-        let key = position.key();
-        let reversible = (position.reversible_plies() as usize).min(self.keys.len());
-        let mut before = 0;
-        // A position can recur after four plies at the earliest, and only with the same side to move.
-        for at in (4..=reversible).step_by(2).map(|distance| self.keys.len() - distance) {
-            before += usize::from(self.keys[at] == key);
-            if self.keys[at] == key && (at >= self.played || before == 2) {
-                return true;
-            }
-        }
-        false
-    }
-
     /// Publishes the best move, once one is known.
     fn publish(&self) {
         if let Some(best) = self.shared.tree.best(self.shared.tree.root()) {
@@ -284,7 +265,6 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
         })
     }
 
-    /// Average length of the descents.
     fn depth(&self) -> u16 {
         (self.plies / self.iterations.max(1)).clamp(1, u64::from(MAX_PLY)) as u16
     }
@@ -314,7 +294,6 @@ fn prove_by_rules<G: EngineGame>(node: &Node, position: &G) {
     }
 }
 
-/// Proof of an outcome for the side that moved last.
 fn proof_of<G: EngineGame>(outcome: Outcome, position: &G) -> Proof {
     match outcome {
         Outcome::Ongoing => Proof::Open,
@@ -324,7 +303,6 @@ fn proof_of<G: EngineGame>(outcome: Outcome, position: &G) -> Proof {
     }
 }
 
-/// Score of a child of the root.
 fn score_of(child: &Node) -> Score {
     match child.proof() {
         Proof::Won(plies) => Score::mate_in((plies + 1).min(MAX_PLY)),

@@ -45,12 +45,10 @@ pub(crate) struct Correction {
 }
 
 impl Correction {
-    /// Creates empty tables.
     pub(crate) fn new() -> Self {
         Correction { partial_keys: bytemuck::zeroed_box(), continuation: bytemuck::zeroed_box() }
     }
 
-    /// Clears all tables.
     pub(crate) fn clear(&mut self) {
         self.partial_keys.as_flattened_mut().as_flattened_mut().fill(0);
         self.continuation.as_flattened_mut().fill(0);

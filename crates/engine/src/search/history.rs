@@ -43,7 +43,6 @@ pub(crate) struct QuietScores<'h> {
 static NO_HISTORY: ByMove = [0; PieceTo::COUNT];
 
 impl QuietScores<'_> {
-    /// Score of one move.
     pub(crate) fn score(&self, mv: PieceTo) -> i32 {
         let continued = self.continued.iter().map(|after| i32::from(after[mv.index()]));
         i32::from(self.quiet[mv.index()]) + continued.sum::<i32>()
@@ -53,9 +52,7 @@ impl QuietScores<'_> {
 /// Histories of one search thread. Every game in progress has some, so they are kept small: continuation
 /// history does not distinguish colours, as the sides seldom move the same piece to the same square.
 pub(crate) struct History<G: Tactics> {
-    /// Butterfly history by colour and move.
     quiet: Box<[ByMove; 2]>,
-    /// Continuation history by previous move and move.
     continuation: Continuation,
     killers: Box<[[Option<G::Move>; 2]]>,
     history_pool: Arc<HistoryPool>,
@@ -92,8 +89,9 @@ impl<G: Tactics> Drop for History<G> {
     }
 }
 
-/// Quiet moves tried before the one that caused the cutoff.
-pub(crate) type TriedQuiets<M> = ArrayVec<M, 64>;
+/// Quiet moves tried before the one that caused the cutoff; later ones are forgotten.
+pub(crate) type TriedQuiets<M> = ArrayVec<M, MAX_TRIED>;
+const MAX_TRIED: usize = 64;
 
 impl<G: Tactics> History<G> {
     /// Creates empty histories; the large tables come from the pool and return to it.
@@ -106,7 +104,6 @@ impl<G: Tactics> History<G> {
         }
     }
 
-    /// Clears all histories.
     pub(crate) fn clear(&mut self) {
         self.quiet.as_flattened_mut().fill(0);
         self.continuation.as_flattened_mut().as_flattened_mut().fill(0);
@@ -118,12 +115,10 @@ impl<G: Tactics> History<G> {
         self.killers.fill([None; 2]);
     }
 
-    /// Killer moves of a ply.
     pub(crate) fn killers(&self, ply: u16) -> [Option<G::Move>; 2] {
         self.killers[ply as usize]
     }
 
-    /// History score of a quiet move.
     pub(crate) fn score(&self, position: &G, mv: G::Move, before: &PreviousMoves) -> i32 {
         self.quiet_scores(before, position.side_to_move()).score(position.piece_to(mv))
     }

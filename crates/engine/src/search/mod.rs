@@ -47,13 +47,10 @@ use correction::CorrectionKey;
 pub(super) use history::HistoryPool;
 use worker::{Role, ThreadData, Worker};
 
-/// Node type, known at compile time.
 trait NodeType {
     /// Whether the node is on the principal variation, with an open window.
     const PV: bool;
-    /// Whether the node is the root of the search.
     const ROOT: bool;
-    /// Type of the first child.
     type Child: NodeType;
 }
 
@@ -85,7 +82,6 @@ struct Window {
 }
 
 impl Window {
-    /// The window of all scores.
     const FULL: Window = Window { alpha: Score::NEG_INFINITE, beta: Score::INFINITE };
 
     /// Null window that tests whether the score exceeds alpha.
@@ -114,9 +110,7 @@ struct Node<'p, G: Tactics> {
     depth: i32,
     window: Window,
     in_check: bool,
-    /// Uncorrected static evaluation.
     raw_eval: Score,
-    /// Static evaluation after correction history.
     static_eval: Score,
     /// `static_eval`, refined by the transposition table. All three evaluations are meaningless in check.
     eval: Score,
@@ -158,7 +152,6 @@ pub struct Search<G: EngineGame> {
     threads: Vec<ThreadData<G>>,
     /// Shared with other searches; `None` if this one has the machine to itself.
     scheduler: Option<Arc<SearchScheduler>>,
-    /// Endgame tablebases.
     tables: Option<LimitedProbe<G>>,
 }
 
@@ -177,7 +170,6 @@ struct Shared<'s, G: EngineGame> {
     root: Option<&'s RootProbe>,
     /// Tablebases to probe below the root.
     tables: Option<&'s LimitedProbe<G>>,
-    /// Number of tablebase hits.
     hits: AtomicU64,
 }
 
@@ -206,7 +198,7 @@ impl<G: EngineGame> Search<G> {
     }
 
     /// Probes these tablebases.
-    pub fn with_tablebases(self, tables: Option<LimitedProbe<G>>) -> Self {
+    pub(crate) fn with_tablebases(self, tables: Option<LimitedProbe<G>>) -> Self {
         Search { tables, ..self }
     }
 }

@@ -18,27 +18,21 @@ const BAD_NOISY: i32 = -1_000_000;
 /// Weight of the victim against the attacker in MVV-LVA.
 const VICTIM_WEIGHT: i32 = 16;
 
-/// Which moves are picked.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// All legal moves.
     All,
     /// [`Tactics::noisy_moves`] that do not lose material by static exchange evaluation.
     Noisy,
 }
 
-/// A picked move.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct PickedMove<M> {
-    /// The move.
     pub(crate) mv: M,
     /// Neither a capture nor a promotion.
     pub(crate) quiet: bool,
-    /// History score of a quiet move.
     pub(crate) history: i32,
 }
 
-/// Stage of the picker.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Stage {
     TtMove,

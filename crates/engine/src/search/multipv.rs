@@ -6,7 +6,6 @@ use zeitnot_rules::Packed;
 
 use super::Score;
 
-/// A root move with its line.
 pub(super) struct RootLine<M> {
     pub(crate) mv: Packed,
     pub(crate) score: Score,

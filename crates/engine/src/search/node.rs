@@ -15,18 +15,14 @@ use crate::{
 impl Entry {
     /// Returns the stored score if it cuts off a search of this depth and window.
     pub(super) fn cutoff_score(&self, depth: i32, window: Window, ply: u16) -> Option<Score> {
-        let score = self.score.from_tt(ply);
-        let fits = match self.bound {
-            Bound::Exact => true,
-            Bound::Lower => score >= window.beta,
-            Bound::Upper => score <= window.alpha,
-        };
+        let score = self.score.to_root(ply);
+        let fits = self.bound.cuts_off(score, window.alpha, window.beta);
         (i32::from(self.depth) >= depth && fits).then_some(score)
     }
 
     /// Returns the stored score where it bounds the true one better than the static evaluation.
     fn refined_eval(&self, eval: Score, ply: u16) -> Score {
-        let score = self.score.from_tt(ply);
+        let score = self.score.to_root(ply);
         let says_more = match self.bound {
             Bound::Exact => true,
             Bound::Lower => score > eval,
@@ -231,11 +227,7 @@ impl<G: EngineGame> Worker<'_, G> {
     /// Stores the result of a node whose window began at `alpha`.
     fn store(&mut self, node: &Node<'_, G>, alpha: Score, best: Score, best_move: Option<G::Move>) {
         let Node { position, ply, .. } = *node;
-        let bound = match best {
-            _ if best >= node.window.beta => Bound::Lower,
-            _ if best > alpha => Bound::Exact,
-            _ => Bound::Upper,
-        };
+        let bound = Bound::of(best, alpha, node.window.beta);
         if updates_correction(node, bound, best, best_move) {
             self.update_correction(node, best);
         }

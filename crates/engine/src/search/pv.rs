@@ -21,7 +21,6 @@ impl PvTable {
         PvTable { lines: bytemuck::zeroed_slice_box(LINES), lengths: [0; LINES] }
     }
 
-    /// Clears the line of a ply.
     pub(crate) fn clear(&mut self, ply: u16) {
         self.lengths[ply as usize] = 0;
     }
@@ -37,7 +36,6 @@ impl PvTable {
         }
     }
 
-    /// Returns the line from the root.
     pub(crate) fn root<G: Game>(&self, root: &G) -> Vec<G::Move> {
         let mut now = root.clone();
         let line = self.lines[0].iter().take(self.lengths[0].into());

@@ -15,7 +15,6 @@ use crate::{
 /// Extra depth at which a tablebase result is stored in the transposition table, as in Stockfish.
 const DEPTH_BONUS: i32 = 6;
 
-/// Result of probing a node.
 pub(super) enum TbResult {
     /// Not covered by the tables.
     Unknown,

@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, sync::Arc, time::Duration};
 use zeitnot_rules::{Game, GameHistory, Packed, chess::Chess};
 
 use super::*;
-use crate::{Decision, Limits, Report};
+use crate::{Limits, thinker::think_watched};
 
 /// Searches with these limits; returns the decision, the last progress and the report.
 fn search(
@@ -14,20 +14,13 @@ fn search(
     threads: usize,
 ) -> (crate::Best, Option<Progress<Chess>>, Report) {
     let mut search = Search::new(Arc::new(TranspositionTable::new(4).unwrap()), threads);
-    let best = Decision::new(line.now().pack(line.now().moves()[0]));
     let last = std::sync::Mutex::new(None);
     let watch = |progress: &Progress<Chess>| {
         *last.lock().unwrap() = Some(progress.clone());
         ControlFlow::Continue(())
     };
-    let report = search.think(&Task {
-        game: line,
-        limits: &limits,
-        best: &best,
-        stop: &StopFlag::default(),
-        watch: &watch,
-    });
-    (best.read(), last.into_inner().unwrap(), report)
+    let (best, report) = think_watched(&mut search, line, &limits, &StopFlag::default(), &watch);
+    (best, last.into_inner().unwrap(), report)
 }
 
 fn line(fen: &str) -> GameHistory<Chess> {
@@ -103,15 +96,12 @@ fn stops_at_every_limit() {
 #[test]
 fn ends_when_the_watcher_has_heard_enough() {
     let start = GameHistory::new(Chess::start());
-    let best = Decision::new(start.now().pack(start.now().moves()[0]));
-    let (stop, limits) = (StopFlag::default(), Limits::default());
     let watch = |progress: &Progress<Chess>| {
         assert!(progress.best_move_share <= 1000);
         if progress.depth < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let mut search = Search::new(Arc::new(TranspositionTable::new(1).unwrap()), 1);
-    let report =
-        search.think(&Task { game: &start, limits: &limits, best: &best, stop: &stop, watch: &watch });
+    let (_, report) = think_watched(&mut search, &start, &Limits::default(), &StopFlag::default(), &watch);
     assert_eq!(report.depth, 4);
 }
 
@@ -120,17 +110,10 @@ fn a_raised_flag_leaves_a_legal_move() {
     let start = GameHistory::new(Chess::start());
     let stop = StopFlag::default();
     stop.stop();
-    let best = Decision::new(start.now().pack(start.now().moves()[0]));
-    let limits = Limits::default();
     let mut search = Search::new(Arc::new(TranspositionTable::new(1).unwrap()), 2);
-    search.think(&Task {
-        game: &start,
-        limits: &limits,
-        best: &best,
-        stop: &stop,
-        watch: &|_| ControlFlow::Break(()),
-    });
-    assert!(start.now().unpack(best.read().mv).is_some());
+    let watch = |_: &_| ControlFlow::Break(());
+    let (best, _) = think_watched(&mut search, &start, &Limits::default(), &stop, &watch);
+    assert!(start.now().unpack(best.mv).is_some());
 }
 
 #[test]
@@ -150,13 +133,11 @@ fn the_same_search_twice_is_the_same() {
 
 #[test]
 fn the_principal_variation_is_playable() {
-    let (_, progress, _) =
-        search(&line("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"), to_depth(8), 1);
-    let progress = progress.unwrap();
+    let kiwipete = line("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1");
+    let progress = search(&kiwipete, to_depth(8), 1).1.unwrap();
     assert_eq!(progress.depth, 8);
-    let mut position =
-        Chess::parse("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1").unwrap();
     assert!(!progress.pv.is_empty());
+    let mut position = kiwipete.now().clone();
     for mv in progress.pv {
         assert!(position.moves().contains(&mv));
         position.play(mv);

@@ -19,6 +19,7 @@ use crate::{
     Best, Stopped,
     eval::{EngineGame, Evaluator, State},
     limits::RaiseOnDrop,
+    repetition::repeats,
     scheduler::TimeSlice,
 };
 
@@ -66,7 +67,6 @@ impl<G: Tactics> ThreadData<G> {
     }
 }
 
-/// Role of a search thread.
 pub(super) enum Role<'s> {
     /// Keeps the time and publishes moves; runs when the scheduler lets it.
     Main(Option<TimeSlice<'s>>),
@@ -74,12 +74,10 @@ pub(super) enum Role<'s> {
     Helper,
 }
 
-/// A running search thread.
 pub(super) struct Worker<'s, G: EngineGame> {
     pub(crate) shared: &'s Shared<'s, G>,
     data: &'s mut ThreadData<G>,
     role: Role<'s>,
-    /// Depth of the current iteration.
     pub(crate) iteration: i32,
     /// Number of `data.keys` that belong to the game, not to the search.
     played_keys: usize,
@@ -92,7 +90,6 @@ pub(super) struct Worker<'s, G: EngineGame> {
     pub(crate) multipv: MultiPv<G::Move>,
 }
 
-/// Nodes spent on the best root move in one iteration.
 struct RootEffort {
     /// Node count when the iteration began.
     before: u64,
@@ -139,7 +136,6 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         worker
     }
 
-    /// Runs iterative deepening until a limit is reached.
     pub(crate) fn deepen(mut self) -> Report {
         let _others_stop = RaiseOnDrop(self.is_main().then_some(&self.shared.done));
         let root = self.shared.task.game.now();
@@ -184,7 +180,6 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         self.publish_move(mv, score);
     }
 
-    /// Publishes the move to play.
     pub(crate) fn publish_move(&self, mv: Packed, score: Score) {
         if self.is_main() {
             let depth = self.iteration as u16;
@@ -192,7 +187,6 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         }
     }
 
-    /// Nodes searched by this thread.
     pub(crate) fn nodes(&self) -> u64 {
         self.nodes
     }
@@ -258,28 +252,10 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     /// Returns the score of a position where the game is over or repeats.
     pub(crate) fn terminal_score(&self, position: &G, ply: u16) -> Option<Score> {
         match position.quick_outcome() {
-            Outcome::Ongoing if self.is_repetition(position) => Some(Score::ZERO),
+            Outcome::Ongoing if repeats(position, &self.data.keys, self.played_keys) => Some(Score::ZERO),
             Outcome::Ongoing => None,
             outcome => Some(Score::from_outcome(outcome, position.side_to_move(), ply)),
         }
-    }
-
-    /// Returns whether the position occurred in the search before, or in the game as often as makes a draw.
-    fn is_repetition(&self, position: &G) -> bool {
-        let key = position.key();
-        let reversible = (position.reversible_plies() as usize).min(self.data.keys.len());
-        let mut before = 0;
-        // A position can recur after four plies at the earliest, and only with the same side to move.
-        for distance in (4..=reversible).step_by(2) {
-            let at = self.data.keys.len() - distance;
-            if self.data.keys[at] == key {
-                before += 1;
-                if at >= self.played_keys || before + 1 >= G::REPETITION_LIMIT {
-                    return true;
-                }
-            }
-        }
-        false
     }
 
     /// Pushes a move. A stop leaves moves on the stack; the next search clears it.
@@ -288,7 +264,6 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         self.data.stack[ply as usize].played = Some(position.piece_to(mv));
     }
 
-    /// Pops the last move.
     fn pop_move(&mut self) {
         self.data.keys.pop();
     }
@@ -298,9 +273,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         if let Some(key) = position.key_ahead(mv) {
             self.shared.table.prefetch(key);
         }
-        let mut child = position.clone();
-        child.play(mv);
-        child
+        position.after(mv)
     }
 
     /// Searches the child that a move leads to.
@@ -355,7 +328,6 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         MovePicker::new(scope, tt_move, &self.data.move_stack)
     }
 
-    /// Returns the next move of a node.
     pub(crate) fn pick(
         &mut self,
         picker: &mut MovePicker<G>,
@@ -367,7 +339,6 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         picker.next(position, history, move_stack, before, ply)
     }
 
-    /// Drops the remaining moves of a node.
     pub(crate) fn finish_moves(&mut self, picker: MovePicker<G>) {
         picker.finish(&mut self.data.move_stack);
     }
@@ -382,7 +353,6 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         &mut self.data.pv
     }
 
-    /// Uncorrected static evaluation.
     pub(crate) fn raw_eval(&self, state: &State<G>, position: &G) -> Score {
         self.shared.evaluator.evaluate(state, position)
     }
@@ -393,7 +363,6 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         CorrectionKey::new(position, self.shared.evaluator.partial_keys(state), last)
     }
 
-    /// Static evaluation after correction history.
     pub(crate) fn corrected_eval(&self, raw_eval: Score, correction_key: &CorrectionKey) -> Score {
         raw_eval.offset(self.data.correction.get(correction_key))
     }

@@ -53,7 +53,6 @@ pub struct Tablebases {
     pub(crate) variants: VariantTables,
 }
 
-/// Opened tablebases of the variants.
 #[derive(Clone, Debug)]
 pub(crate) struct VariantTables {
     atomic: Option<Arc<Tables<variant::Atomic>>>,
@@ -117,7 +116,6 @@ impl fmt::Display for Tablebases {
     }
 }
 
-/// Tablebases of one game.
 pub(crate) struct Tables<P: Position + Clone + Syzygy> {
     base: Tablebase<P>,
     /// Numbers of WDL and DTZ files.
@@ -145,7 +143,6 @@ fn kind_of<P: Syzygy>(path: &Path) -> Option<(usize, TableType)> {
     all.find_map(|(at, kind)| Some((at, kind.filter(|kind| is_table && kind.ext == extension)?)))
 }
 
-/// Returns whether a file name is that of a table of any game.
 fn is_table(path: &Path) -> bool {
     kind_of::<Chess>(path).is_some()
         || kind_of::<variant::Atomic>(path).is_some()

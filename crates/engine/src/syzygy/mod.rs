@@ -20,7 +20,7 @@ mod root_probe;
 mod tests;
 
 pub use files::{TablebaseError, Tablebases};
-pub use root_probe::RootProbe;
+pub(crate) use root_probe::RootProbe;
 
 /// Most pieces of any Syzygy table.
 pub const MAX_PIECES: usize = 7;
@@ -57,7 +57,7 @@ pub trait TablebaseProbe<G: Game>: Send + Sync {
 }
 
 /// Tablebases with the limits of probing.
-pub struct LimitedProbe<G> {
+pub(crate) struct LimitedProbe<G> {
     probe: Arc<dyn TablebaseProbe<G>>,
     max_pieces: usize,
     depth: i32,
@@ -71,7 +71,7 @@ impl<G> Clone for LimitedProbe<G> {
 
 impl<G: Tactics> LimitedProbe<G> {
     /// Probes within the configured limits.
-    pub fn new(probe: Arc<dyn TablebaseProbe<G>>, config: &SyzygyConfig) -> Self {
+    pub(crate) fn new(probe: Arc<dyn TablebaseProbe<G>>, config: &SyzygyConfig) -> Self {
         LimitedProbe { max_pieces: config.max_pieces, depth: config.min_depth.into(), probe }
     }
 

@@ -14,15 +14,15 @@ const LAST: i32 = i32::MIN;
 
 /// Tablebase result of the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RootProbe {
+pub(crate) struct RootProbe {
     /// Moves that preserve the best result.
-    pub moves: Vec<Packed>,
+    pub(crate) moves: Vec<Packed>,
     /// That result, with the fifty-move counter taken into account.
-    pub wdl: Wdl,
+    pub(crate) wdl: Wdl,
     /// Whether the moves are ranked by DTZ and so make progress; otherwise the search must.
-    pub by_dtz: bool,
+    pub(crate) by_dtz: bool,
     /// Number of moves probed.
-    pub probes: u64,
+    pub(crate) probes: u64,
 }
 
 /// Rank of a move: result first, then a tie-break.

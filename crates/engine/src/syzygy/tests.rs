@@ -6,7 +6,7 @@ use zeitnot_rules::{Color, Outcome, chess::Chess};
 
 use super::*;
 use crate::{
-    Best, Decision, Evaluator, Limits, Progress, StopFlag, Task, Thinker, TranspositionTable, search::Search,
+    Best, Evaluator, Limits, Progress, StopFlag, TranspositionTable, search::Search, thinker::think_watched,
 };
 
 /// Folder of the test files.
@@ -74,20 +74,12 @@ fn search(
     let tables = LimitedProbe::new(probe, &SyzygyConfig::default());
     let mut search =
         Search::new(Arc::new(TranspositionTable::new(4).unwrap()), 1).with_tablebases(Some(tables));
-    let best = Decision::new(line.now().pack(line.now().moves()[0]));
     let (limits, last) = (Limits { depth: Some(depth), ..Limits::default() }, Mutex::new(None));
     let watch = |progress: &Progress<Chess>| {
         *last.lock().unwrap() = Some(progress.clone());
         ControlFlow::Continue(())
     };
-    search.think(&Task {
-        game: line,
-        limits: &limits,
-        best: &best,
-        stop: &StopFlag::default(),
-        watch: &watch,
-    });
-    let best = best.read();
+    let (best, _) = think_watched(&mut search, line, &limits, &StopFlag::default(), &watch);
     let text = line.now().write(line.now().unpack(best.mv).unwrap()).to_string();
     (text, best, last.into_inner().unwrap().unwrap())
 }
@@ -174,8 +166,7 @@ fn fifty_moves_leave_only_what_is_fast_enough() {
     assert!(late.len() < early.len() && late.contains(&"a1f6".to_owned()), "{late:?}");
     let position = Chess::parse("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1").unwrap();
     for text in late {
-        let mut next = position.clone();
-        next.play(position.read(&text).unwrap());
+        let next = position.after(position.read(&text).unwrap());
         assert!(files.dtz(&next).unwrap() >= -16, "{text}");
     }
     // Too late: it is tried, and counts as a draw.

@@ -61,18 +61,13 @@ impl<G: EngineGame> TreeSearch<'_, G> {
         self.table.as_ref()?.probe(table::key(&node.position))
     }
 
-    /// Stores the result of a node searched with this window.
     fn store(&mut self, node: &Node<G>, found: Found<G::Move>, alpha: Score, beta: Score) {
         // The best of some moves says nothing about the position.
         if node.ply == 0 && self.is_restricted() {
             return;
         }
         let Some(table) = &mut self.table else { return };
-        let bound = match found.score {
-            score if score >= beta => Bound::Lower,
-            score if score > alpha => Bound::Exact,
-            _ => Bound::Upper,
-        };
+        let bound = Bound::of(found.score, alpha, beta);
         let mv = found.mv.map_or(Packed::NONE, |mv| node.position.pack(mv));
         let score = found.score.to_tt(node.ply);
         table.store(Entry { key: table::key(&node.position), mv, score, depth: node.depth, bound });
@@ -81,11 +76,7 @@ impl<G: EngineGame> TreeSearch<'_, G> {
 
 /// Returns the stored score if it cuts off the search of a node. The root must find a move.
 fn cutoff_score<G: EngineGame>(entry: &Entry, node: &Node<G>, alpha: Score, beta: Score) -> Option<Score> {
-    let score = entry.score.from_tt(node.ply);
-    let fits = match entry.bound {
-        Bound::Exact => true,
-        Bound::Lower => score >= beta,
-        Bound::Upper => score <= alpha,
-    };
+    let score = entry.score.to_root(node.ply);
+    let fits = entry.bound.cuts_off(score, alpha, beta);
     (entry.depth == node.depth && node.ply > 0 && fits).then_some(score)
 }

@@ -14,7 +14,6 @@
 use std::{
     fmt,
     ops::ControlFlow,
-    str::FromStr,
     time::{Duration, Instant},
 };
 
@@ -32,7 +31,7 @@ mod tree_search;
 
 pub use forward_pruning::{ForwardPruning, KeptShare};
 use table::SimpleTable;
-pub use thinker::TextbookThinker;
+pub(crate) use thinker::TextbookThinker;
 use tree_search::TreeSearch;
 
 /// Deepest search. [`table`] relies on it to handle the fifty-move rule.
@@ -108,19 +107,6 @@ impl fmt::Display for Algorithm {
         f.write_str(self.name())
     }
 }
-
-impl FromStr for Algorithm {
-    type Err = UnknownAlgorithm;
-
-    fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
-        Algorithm::ALL.into_iter().find(|algorithm| algorithm.name() == name).ok_or(UnknownAlgorithm)
-    }
-}
-
-/// Unknown name of an algorithm.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("known: {}", Algorithm::ALL.map(Algorithm::name).join(", "))]
-pub struct UnknownAlgorithm;
 
 /// Options of an algorithm. Minimax only uses quiescence.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::{Best, EngineGame, Evaluator, Progress, Report, Task, Thinker, schedu
 const ASSUMED_SHARE: u16 = 600;
 
 /// Plays by one of the algorithms.
-pub struct TextbookThinker<G: EngineGame> {
+pub(crate) struct TextbookThinker<G: EngineGame> {
     algorithm: Algorithm,
     options: Options,
     evaluator: G::Evaluator,
@@ -22,7 +22,7 @@ pub struct TextbookThinker<G: EngineGame> {
 
 impl<G: EngineGame> TextbookThinker<G> {
     /// Creates a thinker that searches to at most this depth, and [`MAX_DEPTH`].
-    pub fn new(algorithm: Algorithm, depth: NonZeroU16) -> Self {
+    pub(crate) fn new(algorithm: Algorithm, depth: NonZeroU16) -> Self {
         let options = algorithm.options();
         let table = options.table.then(SimpleTable::new);
         TextbookThinker {

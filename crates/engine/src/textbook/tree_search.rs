@@ -16,7 +16,6 @@ use crate::{
 /// Nodes between two checks of the limits.
 const LIMIT_CHECK_INTERVAL: u64 = 1024;
 
-/// State of one search.
 pub(super) struct TreeSearch<'w, G: EngineGame> {
     algorithm: Algorithm,
     pub(crate) options: &'w Options,
@@ -26,11 +25,9 @@ pub(super) struct TreeSearch<'w, G: EngineGame> {
     stop: &'w StopFlag,
     /// Turn of a thinker that shares the machine.
     pub(crate) slice: Option<TimeSlice<'w>>,
-    /// Number of positions visited.
     pub(crate) nodes: u64,
     /// Longest line in plies.
     pub(crate) seldepth: u16,
-    /// Depth of the current iteration.
     pub(crate) horizon: u16,
 }
 
@@ -61,7 +58,6 @@ impl<M> From<Score> for Found<M> {
 pub(super) enum Visit<M> {
     /// The game is over, with this score.
     Terminal(Score),
-    /// The legal moves.
     Moves(Moves<M>),
 }
 
@@ -143,10 +139,13 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
 
     /// Returns the position after a move.
     pub(crate) fn child(&self, node: &Node<G>, mv: G::Move) -> Node<G> {
-        let mut position = node.position.clone();
-        position.play(mv);
         let state = self.evaluator.update(&node.state, &node.position, mv);
-        Node { position, state, ply: node.ply + 1, depth: node.depth.saturating_sub(1) }
+        Node {
+            position: node.position.after(mv),
+            state,
+            ply: node.ply + 1,
+            depth: node.depth.saturating_sub(1),
+        }
     }
 
     /// Value of a leaf, exact within the window: by quiescence search if enabled, else the static evaluation.

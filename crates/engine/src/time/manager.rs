@@ -34,21 +34,21 @@ const EASY_FACTOR: f64 = 0.1;
 /// Clones share their state: the search reports its iterations, its owner sets the budget. While pondering the
 /// budget comes later than the search, and the time used by then counts.
 #[derive(Clone, Debug)]
-pub struct TimeManager(Arc<Mutex<State>>);
+pub(crate) struct TimeManager(Arc<Mutex<State>>);
 
 impl TimeManager {
     /// Creates the time manager of a search that started then; `None`: no limit yet.
-    pub fn new(started_at: Instant, budget: Option<Budget>) -> Self {
+    pub(crate) fn new(started_at: Instant, budget: Option<Budget>) -> Self {
         TimeManager(Arc::new(Mutex::new(State::new(started_at, budget))))
     }
 
     /// Takes note of a finished iteration. Breaks if no other should start.
-    pub fn update(&self, iteration: Iteration) -> ControlFlow<()> {
+    pub(crate) fn update(&self, iteration: Iteration) -> ControlFlow<()> {
         self.lock().update(iteration, Instant::now())
     }
 
     /// Sets the budget, counted from the start of the search. Breaks if it is used up already.
-    pub fn set_budget(&self, budget: Budget, now: Instant) -> ControlFlow<()> {
+    pub(crate) fn set_budget(&self, budget: Budget, now: Instant) -> ControlFlow<()> {
         let mut state = self.lock();
         state.budget = Some(budget);
         state.verdict(now)
@@ -62,7 +62,7 @@ impl TimeManager {
 
 /// Signals of an iteration for the time manager.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Iteration {
+pub(crate) struct Iteration {
     best: Packed,
     score: Score,
     depth: u16,
@@ -74,7 +74,7 @@ pub struct Iteration {
 
 impl Iteration {
     /// Extracts the signals of an iteration.
-    pub fn new<G: Tactics>(game: &GameHistory<G>, progress: &Progress<G>) -> Self {
+    pub(crate) fn new<G: Tactics>(game: &GameHistory<G>, progress: &Progress<G>) -> Self {
         let (root, best) = (game.now(), progress.pv.first().copied());
         let captured = game.last().filter(|(before, mv)| before.gain(*mv) > 0);
         let captured_at = captured.map(|(before, mv)| before.target(mv));

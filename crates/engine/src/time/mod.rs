@@ -5,4 +5,4 @@ mod budget;
 mod manager;
 
 pub use budget::{Budget, Clock, Reserve};
-pub use manager::{Iteration, TimeManager};
+pub(crate) use manager::{Iteration, TimeManager};

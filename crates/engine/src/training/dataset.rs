@@ -181,7 +181,7 @@ impl Dataset {
     }
 
     /// Gradient of [`Dataset::loss`], and the loss.
-    pub fn gradient(
+    pub(crate) fn gradient(
         &self,
         which: &[u32],
         goal: Objective,
@@ -226,7 +226,6 @@ fn shared<T: Send>(which: &[u32], threads: usize, work: impl Fn(&[u32]) -> T + S
 
 /// Fits the steepness of the sigmoid to the scores and results of these records.
 pub fn steepness(records: &[Record]) -> f64 {
-    /// Search interval.
     const RANGE: (f64, f64) = (0.000_5, 0.05);
     const SAMPLE: usize = 200_000;
     const STEPS: u32 = 40;

@@ -6,7 +6,7 @@ use zeitnot_rules::{Color, Game, GameHistory, Outcome, Tactics, chess::Chess};
 
 use super::{Label, Record};
 use crate::{
-    Decision, Limits, OutOfMemory, Score, StopFlag, Task, Thinker, TranspositionTable, search::Search,
+    Limits, OutOfMemory, Score, StopFlag, Thinker, TranspositionTable, search::Search, thinker::think_watched,
 };
 
 /// Node limits of a move, independent of the machine's speed.
@@ -95,16 +95,13 @@ impl SelfPlay {
         line: &GameHistory<Chess>,
         stop: &StopFlag,
     ) -> Option<(<Chess as Game>::Move, Score)> {
-        let position = line.now();
-        let best = Decision::new(position.pack(*position.moves().first()?));
         let limits = Limits { nodes: Some(self.effort.hard), ..Limits::default() };
         let watch = |progress: &crate::Progress<Chess>| match progress.nodes < self.effort.soft {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        self.search.think(&Task { game: line, limits: &limits, best: &best, stop, watch: &watch });
-        let found = best.read();
-        position.unpack(found.mv).filter(|_| !stop.is_raised()).map(|mv| (mv, found.score))
+        let (best, _) = think_watched(&mut self.search, line, &limits, stop, &watch);
+        line.now().unpack(best.mv).filter(|_| !stop.is_raised()).map(|mv| (mv, best.score))
     }
 }
 

@@ -73,7 +73,6 @@ pub fn tune(
     weights
 }
 
-/// Moment estimates of Adam.
 struct Adam {
     mean: Weights,
     squares: Weights,

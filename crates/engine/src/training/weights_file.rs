@@ -18,7 +18,6 @@ use super::{
 pub(crate) static WEIGHTS: [TaperedScore; COUNT] = [
 ";
 
-/// Weights in a line.
 const WEIGHTS_PER_LINE: usize = 8;
 
 /// Returns the content of `crates/engine/src/eval/chess/weights.rs`.

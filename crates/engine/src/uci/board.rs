@@ -22,7 +22,6 @@ pub(super) trait Board {
     /// Replaces the thinker, without what it has learned.
     fn reset(&mut self, factory: EngineFactory);
 
-    /// The position as text.
     fn position(&self) -> String;
 
     fn to_move(&self) -> Color;
@@ -41,7 +40,6 @@ pub(super) trait Board {
 
     fn fallback_move(&self) -> Packed;
 
-    /// Starts a search.
     fn search(&mut self, order: SearchOrder, observe: Observe) -> SearchHandle;
 }
 

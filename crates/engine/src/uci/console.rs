@@ -13,16 +13,14 @@ use super::{
     board::{self, Board},
     dialect::Dialect,
     error::UciError,
-    io::{Message, Output, read_lines},
+    io::{Message, Output, read_input},
     options::{BadOption, Button, Options},
     search::{Search, Session},
 };
 use crate::factory::EngineFactory;
 
-/// Messages that may wait.
 const INBOX: usize = 64;
 
-/// An engine under a GUI.
 pub(super) struct Console {
     session: Session,
     board: Box<dyn Board>,
@@ -34,7 +32,7 @@ pub(super) struct Console {
 
 impl Console {
     /// Starts to read.
-    pub fn open(
+    pub(super) fn open(
         dialect: &'static Dialect,
         options: Options,
         input: impl BufRead + Send + 'static,
@@ -42,7 +40,7 @@ impl Console {
     ) -> Result<Self, UciError> {
         let (to_inbox, inbox) = sync_channel(INBOX);
         let reader = to_inbox.clone();
-        thread::Builder::new().name("input".into()).spawn(move || read_lines(input, &reader))?;
+        thread::Builder::new().name("input".into()).spawn(move || read_input(input, &reader))?;
         let factory = EngineFactory::new(&options.engine)?;
         Ok(Console {
             board: board::open(options.game, &factory, options.chess960),
@@ -56,7 +54,7 @@ impl Console {
 
     /// Runs until `quit` or the end of the input. A search that still runs at the end of the input is
     /// finished, unless it would never end by itself.
-    pub fn run(mut self) -> Result<(), UciError> {
+    pub(super) fn run(mut self) -> Result<(), UciError> {
         loop {
             if self.search.as_ref().is_some_and(Search::is_due) {
                 self.answer()?;

@@ -14,7 +14,6 @@ use crate::{
 /// Maximum of the option `Hash` where the machine cannot be asked: 32 TiB.
 const MAX_HASH_MIB: u64 = 1 << 25;
 
-/// Values of all options.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     /// Configuration of the thinkers.
@@ -41,7 +40,7 @@ pub(super) struct Options {
 
 impl Options {
     /// Returns the defaults.
-    pub fn new(engine: Config, game: GameKind, overhead: Duration) -> Options {
+    pub(super) fn new(engine: Config, game: GameKind, overhead: Duration) -> Options {
         let book::BookConfig { selection: select, max_ply, .. } = book::BookConfig::default();
         Options {
             engine,
@@ -62,7 +61,12 @@ impl Options {
     ///
     /// # Errors
     /// [`BadOption`]; nothing changes then.
-    pub fn set(&mut self, offers: &[&[Offer]], name: &str, value: &str) -> Result<Option<Button>, BadOption> {
+    pub(super) fn set(
+        &mut self,
+        offers: &[&[Offer]],
+        name: &str,
+        value: &str,
+    ) -> Result<Option<Button>, BadOption> {
         let mut all = offers.iter().copied().flatten();
         let offer = all.find(|offer| offer.name.eq_ignore_ascii_case(name));
         let offer = offer.ok_or_else(|| BadOption::Unknown(name.to_owned()))?;
@@ -110,26 +114,14 @@ impl Options {
     }
 }
 
-/// Reason why an option is not set.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BadOption {
-    /// There is no such option.
     #[error("no option '{0}'")]
     Unknown(String),
-    /// Invalid value.
     #[error("'{value}' is no value for {name} ({range}); it stays as it is")]
-    Value {
-        /// Name of the option.
-        name: &'static str,
-        /// Value as given.
-        value: String,
-        /// Allowed values.
-        range: String,
-    },
-    /// Invalid opening book.
+    Value { name: &'static str, value: String, range: String },
     #[error("{0}; it stays as it is")]
     Book(#[from] BookError),
-    /// Invalid endgame tables.
     #[error("{0}; it stays as it is")]
     Tables(#[from] TablebaseError),
 }
@@ -141,13 +133,11 @@ pub(super) enum Button {
     ClearHash,
 }
 
-/// An option.
 pub(super) struct Offer {
     name: &'static str,
     kind: Kind,
 }
 
-/// Type of an option, and its field.
 enum Kind {
     Spin {
         range: fn() -> RangeInclusive<u64>,
@@ -173,7 +163,6 @@ enum Kind {
 }
 
 impl Kind {
-    /// Allowed values, for users.
     fn range(&self) -> String {
         match self {
             Kind::Spin { range, .. } => format!("{} to {}", range().start(), range().end()),
@@ -189,7 +178,7 @@ const EMPTY: &str = "<empty>";
 
 impl Offer {
     /// Returns its `option` line.
-    pub fn line(&self, options: &Options) -> String {
+    pub(super) fn line(&self, options: &Options) -> String {
         let name = self.name;
         let kind = match &self.kind {
             Kind::Spin { range, get, .. } => {
@@ -208,32 +197,48 @@ impl Offer {
     }
 }
 
+const fn spin(
+    name: &'static str,
+    range: fn() -> RangeInclusive<u64>,
+    get: fn(&Options) -> u64,
+    set: fn(&mut Options, u64),
+) -> Offer {
+    Offer { name, kind: Kind::Spin { range, get, set } }
+}
+
+const fn check(name: &'static str, get: fn(&Options) -> bool, set: fn(&mut Options, bool)) -> Offer {
+    Offer { name, kind: Kind::Check { get, set } }
+}
+
+const fn combo(
+    name: &'static str,
+    choices: fn() -> Vec<&'static str>,
+    get: fn(&Options) -> &'static str,
+    set: fn(&mut Options, &str),
+) -> Offer {
+    Offer { name, kind: Kind::Combo { choices, get, set } }
+}
+
 /// Options of all dialects.
 pub(super) const COMMON: &[Offer] = &[
-    Offer {
-        name: "Hash",
-        kind: Kind::Spin {
-            range: || 1..=memory_mib().clamp(1, MAX_HASH_MIB),
-            get: |options| options.engine.hash_mib.get() as u64,
-            set: |options, mib| options.engine.hash_mib = at_least_one(mib),
-        },
-    },
-    Offer {
-        name: "Threads",
-        kind: Kind::Spin {
-            range: || 1..=256,
-            get: |options| options.engine.threads.get() as u64,
-            set: |options, threads| options.engine.threads = at_least_one(threads),
-        },
-    },
-    Offer {
-        name: "Move Overhead",
-        kind: Kind::Spin {
-            range: || 0..=10_000,
-            get: |options| options.overhead.as_millis() as u64,
-            set: |options, millis| options.overhead = Duration::from_millis(millis),
-        },
-    },
+    spin(
+        "Hash",
+        || 1..=memory_mib().clamp(1, MAX_HASH_MIB),
+        |options| options.engine.hash_mib.get() as u64,
+        |options, mib| options.engine.hash_mib = at_least_one(mib),
+    ),
+    spin(
+        "Threads",
+        || 1..=256,
+        |options| options.engine.threads.get() as u64,
+        |options, threads| options.engine.threads = at_least_one(threads),
+    ),
+    spin(
+        "Move Overhead",
+        || 0..=10_000,
+        |options| options.overhead.as_millis() as u64,
+        |options, millis| options.overhead = Duration::from_millis(millis),
+    ),
 ];
 
 /// Further options of UCI.
@@ -241,83 +246,53 @@ pub(super) const CHESS: &[Offer] = &[
     Offer { name: "Clear Hash", kind: Kind::Button(Button::ClearHash) },
     // By this the GUI says whether it will ponder.
     Offer { name: "Ponder", kind: Kind::Ignored("check default false") },
-    Offer {
-        name: "MultiPV",
-        kind: Kind::Spin {
-            range: || 1..=256,
-            get: |options| options.multipv.into(),
-            set: |options, count| options.multipv = count as u16,
-        },
-    },
+    spin(
+        "MultiPV",
+        || 1..=256,
+        |options| options.multipv.into(),
+        |options, count| options.multipv = count as u16,
+    ),
     Offer { name: "BookFile", kind: Kind::File { set: |options, path| Ok(options.open_book(path)?) } },
-    Offer {
-        name: "BookDepth",
-        kind: Kind::Spin {
-            range: || 0..=1000,
-            get: |options| options.book_plies as u64,
-            set: |options, plies| options.use_book(options.select, plies as usize),
+    spin(
+        "BookDepth",
+        || 0..=1000,
+        |options| options.book_plies as u64,
+        |options, plies| options.use_book(options.select, plies as usize),
+    ),
+    combo(
+        "BookSelect",
+        || SELECTS.map(|(name, _)| name).into(),
+        |options| SELECTS.iter().find(|row| row.1 == options.select).map_or("", |row| row.0),
+        |options, chosen| {
+            let row = SELECTS.iter().find(|row| row.0 == chosen);
+            options.use_book(row.map_or(options.select, |row| row.1), options.book_plies);
         },
-    },
-    Offer {
-        name: "BookSelect",
-        kind: Kind::Combo {
-            choices: || SELECTS.map(|(name, _)| name).into(),
-            get: |options| SELECTS.iter().find(|row| row.1 == options.select).map_or("", |row| row.0),
-            set: |options, chosen| {
-                let row = SELECTS.iter().find(|row| row.0 == chosen);
-                options.use_book(row.map_or(options.select, |row| row.1), options.book_plies);
-            },
-        },
-    },
+    ),
     Offer { name: "SyzygyPath", kind: Kind::File { set: |options, path| Ok(options.open_tables(path)?) } },
-    Offer {
-        name: "SyzygyProbeDepth",
-        kind: Kind::Spin {
-            range: || 1..=100,
-            get: |options| options.engine.syzygy.min_depth.into(),
-            set: |options, depth| options.engine.syzygy.min_depth = depth as u16,
+    spin(
+        "SyzygyProbeDepth",
+        || 1..=100,
+        |options| options.engine.syzygy.min_depth.into(),
+        |options, depth| options.engine.syzygy.min_depth = depth as u16,
+    ),
+    spin(
+        "SyzygyProbeLimit",
+        || 0..=MAX_PIECES as u64,
+        |options| options.engine.syzygy.max_pieces as u64,
+        |options, pieces| options.engine.syzygy.max_pieces = pieces as usize,
+    ),
+    combo(
+        "UCI_Variant",
+        || external::uci_variants().map(|row| row.1).collect(),
+        |options| external::uci_variants().find(|row| row.0 == options.game).map_or("", |row| row.1),
+        |options, chosen| {
+            let row = external::uci_variants().find(|row| row.1 == chosen);
+            options.game = row.map_or(options.game, |row| row.0);
         },
-    },
-    Offer {
-        name: "SyzygyProbeLimit",
-        kind: Kind::Spin {
-            range: || 0..=MAX_PIECES as u64,
-            get: |options| options.engine.syzygy.max_pieces as u64,
-            set: |options, men| options.engine.syzygy.max_pieces = men as usize,
-        },
-    },
-    Offer {
-        name: "UCI_Variant",
-        kind: Kind::Combo {
-            choices: || external::uci_variants().map(|row| row.1).collect(),
-            get: |options| external::uci_variants().find(|row| row.0 == options.game).map_or("", |row| row.1),
-            set: |options, chosen| {
-                let row = external::uci_variants().find(|row| row.1 == chosen);
-                options.game = row.map_or(options.game, |row| row.0);
-            },
-        },
-    },
-    Offer {
-        name: "UCI_Chess960",
-        kind: Kind::Check {
-            get: |options| options.chess960,
-            set: |options, chess960| options.chess960 = chess960,
-        },
-    },
-    Offer {
-        name: "UCI_ShowWDL",
-        kind: Kind::Check {
-            get: |options| options.shows_wdl,
-            set: |options, shows| options.shows_wdl = shows,
-        },
-    },
-    Offer {
-        name: "UCI_AnalyseMode",
-        kind: Kind::Check {
-            get: |options| options.analyses,
-            set: |options, analyses| options.analyses = analyses,
-        },
-    },
+    ),
+    check("UCI_Chess960", |options| options.chess960, |options, chess960| options.chess960 = chess960),
+    check("UCI_ShowWDL", |options| options.shows_wdl, |options, shows| options.shows_wdl = shows),
+    check("UCI_AnalyseMode", |options| options.analyses, |options, analyses| options.analyses = analyses),
     Offer { name: "UCI_EngineAbout", kind: Kind::Ignored(ABOUT) },
 ];
 

@@ -70,7 +70,11 @@ impl InfoLog {
 
 impl Search {
     /// Starts to answer a `go`. `None` if a book has answered it.
-    pub fn start(session: &Session, board: &mut dyn Board, go: Go) -> Result<Option<Search>, UciError> {
+    pub(super) fn start(
+        session: &Session,
+        board: &mut dyn Board,
+        go: Go,
+    ) -> Result<Option<Search>, UciError> {
         if let Some(mv) = session.book_move(board, &go) {
             session.output.line(&format!("info string {mv} is from the book"))?;
             session.best_move(&mv, None)?;
@@ -99,17 +103,17 @@ impl Search {
     }
 
     /// Time at which the answer must be sent.
-    pub fn hard_limit(&self) -> Option<Instant> {
+    pub(super) fn hard_limit(&self) -> Option<Instant> {
         self.hard_limit
     }
 
     /// Returns whether there is nothing more to wait for.
-    pub fn is_due(&self) -> bool {
+    pub(super) fn is_due(&self) -> bool {
         !self.is_held && self.has_ended()
     }
 
     /// Returns whether there will be an answer without `stop`.
-    pub fn ends_by_itself(&self) -> bool {
+    pub(super) fn ends_by_itself(&self) -> bool {
         !self.is_held && self.go.has_end()
     }
 
@@ -118,7 +122,7 @@ impl Search {
     }
 
     /// The expected move was played. Returns whether the answer is due; the time since the start counts.
-    pub fn ponder_hit(&mut self, session: &Session, board: &dyn Board) -> bool {
+    pub(super) fn ponder_hit(&mut self, session: &Session, board: &dyn Board) -> bool {
         if !self.go.ponder {
             return false;
         }
@@ -134,7 +138,7 @@ impl Search {
     }
 
     /// Stops the search and sends its best move.
-    pub fn answer(self, session: &Session, board: &dyn Board) -> Result<(), UciError> {
+    pub(super) fn answer(self, session: &Session, board: &dyn Board) -> Result<(), UciError> {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         log.is_answered = true;
         let best = self.handle.as_ref().map_or(Best::unsearched(Packed::NONE), SearchHandle::best);

@@ -7,7 +7,7 @@ use std::{num::NonZeroUsize, time::Duration};
 
 use zeitnot_rules::{
     Game, GameKind,
-    minichess::{COLUMNS, Mini2026, ROWS},
+    minichess::{COLUMNS, MiniChess, ROWS, Rules},
 };
 use zeitnot_wire::uci::{Go, UciScore, Words};
 
@@ -21,7 +21,6 @@ pub(super) const HASH_MIB: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 /// Depth of a `go` without limits.
 const DEFAULT_DEPTH: u16 = 6;
 
-/// See the module's comment.
 pub(super) const UBGI: Dialect = Dialect {
     words: Words::Ubgi,
     game: GameKind::Minichess2026,
@@ -49,7 +48,7 @@ pub(super) const UBGI: Dialect = Dialect {
 };
 
 fn show(position: &str) -> String {
-    let Ok(position) = Mini2026::parse(position) else { return position.to_owned() };
+    let Ok(position) = MiniChess::parse(Rules::Nthu2026, position) else { return position.to_owned() };
     let board = position.board().to_string();
     let files: String = ('a'..).take(COLUMNS).flat_map(|file| [' ', file]).collect();
     let ranks = (1..=ROWS).rev().zip(board.split('/')).map(|(rank, pieces)| {

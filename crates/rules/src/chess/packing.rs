@@ -7,7 +7,6 @@ use crate::game::Packed;
 /// Marks a drop in the upper four bits, beside the piece.
 const DROP: u16 = 8;
 
-/// Packs a move of chess or of a variant.
 pub(super) fn pack(mv: Move) -> Packed {
     let from = mv.from().map_or(0, u16::from);
     let kind = match mv {

@@ -4,7 +4,10 @@ use proptest::prelude::*;
 use shakmaty::Move;
 
 use super::{Chess, position::hash};
-use crate::{Color, Game, GameHistory, Outcome, Packed, Reason, Tactics, perft};
+use crate::{
+    Color, Game, GameHistory, Outcome, Reason, Tactics, perft,
+    random_games::{self, assert_comes_back},
+};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
@@ -18,17 +21,8 @@ fn random_game() -> impl Strategy<Value = GameHistory<Chess>> {
         "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9",
         "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
     ]);
-    (roots, prop::collection::vec(any::<prop::sample::Index>(), 0..120)).prop_map(|(root, choices)| {
-        let mut line = GameHistory::new(Chess::parse(root).unwrap());
-        for choice in choices {
-            let moves = line.now().moves();
-            if moves.is_empty() {
-                break;
-            }
-            line.play(moves[choice.index(moves.len())]);
-        }
-        line
-    })
+    (roots, prop::collection::vec(any::<prop::sample::Index>(), 0..120))
+        .prop_map(|(root, choices)| random_games::random_game(Chess::parse(root).unwrap(), &choices))
 }
 
 proptest! {
@@ -43,25 +37,10 @@ proptest! {
     }
 
     #[test]
-    fn positions_and_moves_come_back_from_text_and_bits(line in random_game()) {
+    fn positions_and_moves_come_back_from_text_and_bits(line in random_game(), bits: u16) {
         let now = line.now();
-        let parse = if now.is_chess960() { Chess::parse_chess960 } else { Chess::parse };
-        let again = parse(&now.print()).unwrap();
-        prop_assert_eq!(again.key, now.key);
+        assert_comes_back(now, bits);
         prop_assert_eq!(Chess::from_bytes(&now.to_bytes()).unwrap().print(), now.print());
-        for mv in now.moves() {
-            prop_assert_eq!(now.unpack(now.pack(mv)), Some(mv));
-            prop_assert_eq!(now.read(now.write(mv).as_str()), Ok(mv));
-            prop_assert_eq!(now.read(&now.san(mv)), Ok(mv));
-            prop_assert_ne!(now.pack(mv), Packed::NONE);
-        }
-    }
-
-    #[test]
-    fn any_bits_unpack_to_a_legal_move_or_to_none(line in random_game(), bits: u16) {
-        if let Some(mv) = line.now().unpack(Packed(bits)) {
-            prop_assert!(line.now().moves().contains(&mv));
-        }
     }
 
     #[test]
@@ -82,9 +61,7 @@ proptest! {
     fn checks_are_seen_before_the_move_is_played(line in random_game()) {
         let now = line.now();
         for mv in now.moves() {
-            let mut after = now.clone();
-            after.play(mv);
-            prop_assert_eq!(now.gives_check(mv), after.is_check(), "{} {:?}", now.print(), mv);
+            prop_assert_eq!(now.gives_check(mv), now.after(mv).is_check(), "{} {:?}", now.print(), mv);
         }
     }
 

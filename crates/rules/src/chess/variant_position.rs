@@ -58,11 +58,44 @@ macro_rules! from {
 }
 from!(Crazyhouse, Atomic, Antichess, Horde, KingOfTheHill, RacingKings, ThreeCheck);
 
+/// Methods that call the one of the same name on the position.
+macro_rules! delegate {
+    ($($(#[$inline:meta])? fn $name:ident(&self $(, $argument:ident: $type:ty)*) -> $result:ty;)*) => { $(
+        $(#[$inline])?
+        fn $name(&self $(, $argument: $type)*) -> $result {
+            each!(self, position => position.$name($($argument),*))
+        }
+    )* };
+}
+
 impl Game for VariantPosition {
     type Move = Move;
 
-    fn kind(&self) -> GameKind {
-        each!(self, position => position.kind())
+    delegate! {
+        fn kind(&self) -> GameKind;
+        fn print(&self) -> String;
+        #[inline]
+        fn side_to_move(&self) -> Color;
+        fn moves(&self) -> Moves<Move>;
+        fn outcome(&self) -> Outcome;
+        fn is_chess960(&self) -> bool;
+        #[inline]
+        fn piece_count(&self) -> usize;
+        fn can_win(&self, color: Color) -> bool;
+        #[inline]
+        fn key(&self) -> Key;
+        #[inline]
+        fn reversible_plies(&self) -> u32;
+        fn read(&self, text: &str) -> Result<Move, GameError>;
+        fn write(&self, mv: Move) -> MoveText;
+        fn san(&self, mv: Move) -> String;
+        #[inline]
+        fn pack(&self, mv: Move) -> Packed;
+        fn unpack(&self, packed: Packed) -> Option<Move>;
+    }
+
+    fn play(&mut self, mv: Move) {
+        each!(self, position => position.play(mv));
     }
 
     fn start_position(&self) -> Self {
@@ -76,124 +109,26 @@ impl Game for VariantPosition {
     fn parse_chess960_position(&self, text: &str) -> Result<Self, GameError> {
         each!(self, position => position.parse_chess960_position(text).map(Self::from))
     }
-
-    fn print(&self) -> String {
-        each!(self, position => position.print())
-    }
-
-    #[inline]
-    fn side_to_move(&self) -> Color {
-        each!(self, position => position.side_to_move())
-    }
-
-    fn moves(&self) -> Moves<Move> {
-        each!(self, position => position.moves())
-    }
-
-    fn play(&mut self, mv: Move) {
-        each!(self, position => position.play(mv));
-    }
-
-    fn outcome(&self) -> Outcome {
-        each!(self, position => position.outcome())
-    }
-
-    fn is_chess960(&self) -> bool {
-        each!(self, position => position.is_chess960())
-    }
-
-    #[inline]
-    fn piece_count(&self) -> usize {
-        each!(self, position => position.piece_count())
-    }
-
-    fn can_win(&self, color: Color) -> bool {
-        each!(self, position => position.can_win(color))
-    }
-
-    #[inline]
-    fn key(&self) -> Key {
-        each!(self, position => position.key())
-    }
-
-    #[inline]
-    fn reversible_plies(&self) -> u32 {
-        each!(self, position => position.reversible_plies())
-    }
-
-    fn read(&self, text: &str) -> Result<Move, GameError> {
-        each!(self, position => position.read(text))
-    }
-
-    fn write(&self, mv: Move) -> MoveText {
-        each!(self, position => position.write(mv))
-    }
-
-    fn san(&self, mv: Move) -> String {
-        each!(self, position => position.san(mv))
-    }
-
-    #[inline]
-    fn pack(&self, mv: Move) -> Packed {
-        each!(self, position => position.pack(mv))
-    }
-
-    fn unpack(&self, packed: Packed) -> Option<Move> {
-        each!(self, position => position.unpack(packed))
-    }
 }
 
 impl Tactics for VariantPosition {
-    #[inline]
-    fn piece_to(&self, mv: Move) -> PieceTo {
-        each!(self, position => position.piece_to(mv))
-    }
-
-    #[inline]
-    fn target(&self, mv: Move) -> usize {
-        each!(self, position => position.target(mv))
-    }
-
-    fn gain(&self, mv: Move) -> i32 {
-        each!(self, position => position.gain(mv))
-    }
-
-    #[inline]
-    fn piece_value(&self, mv: Move) -> i32 {
-        each!(self, position => position.piece_value(mv))
-    }
-
-    fn is_noisy(&self, mv: Move) -> bool {
-        each!(self, position => position.is_noisy(mv))
-    }
-
-    fn noisy_moves(&self) -> Moves<Move> {
-        each!(self, position => position.noisy_moves())
-    }
-
-    fn quick_outcome(&self) -> Outcome {
-        each!(self, position => position.quick_outcome())
-    }
-
-    fn no_moves_outcome(&self) -> Outcome {
-        each!(self, position => position.no_moves_outcome())
-    }
-
-    #[inline]
-    fn is_check(&self) -> bool {
-        each!(self, position => position.is_check())
-    }
-
-    fn gives_check(&self, mv: Move) -> bool {
-        each!(self, position => position.gives_check(mv))
-    }
-
-    fn key_ahead(&self, mv: Move) -> Option<Key> {
-        each!(self, position => position.key_ahead(mv))
-    }
-
-    fn see_ge(&self, mv: Move, threshold: i32) -> bool {
-        each!(self, position => position.see_ge(mv, threshold))
+    delegate! {
+        #[inline]
+        fn piece_to(&self, mv: Move) -> PieceTo;
+        #[inline]
+        fn target(&self, mv: Move) -> usize;
+        fn gain(&self, mv: Move) -> i32;
+        #[inline]
+        fn piece_value(&self, mv: Move) -> i32;
+        fn is_noisy(&self, mv: Move) -> bool;
+        fn noisy_moves(&self) -> Moves<Move>;
+        fn quick_outcome(&self) -> Outcome;
+        fn no_moves_outcome(&self) -> Outcome;
+        #[inline]
+        fn is_check(&self) -> bool;
+        fn gives_check(&self, mv: Move) -> bool;
+        fn key_ahead(&self, mv: Move) -> Option<Key>;
+        fn see_ge(&self, mv: Move, threshold: i32) -> bool;
     }
 
     fn pass(&self) -> Option<Self> {

@@ -6,7 +6,10 @@ use shakmaty::variant;
 use super::{
     Antichess, Atomic, ChessPosition, ChessRules, Crazyhouse, KingOfTheHill, ThreeCheck, position::hash,
 };
-use crate::{Color, DynGame, Game, GameHistory, GameKind, Outcome, Packed, PieceTo, Reason, Tactics, perft};
+use crate::{
+    Color, DynGame, Game, GameKind, Outcome, Reason, Tactics, perft,
+    random_games::{assert_comes_back, random_game},
+};
 
 fn counts<R: ChessRules>(fen: &str, counts: &[u64]) {
     let position =
@@ -240,39 +243,13 @@ fn passing_is_left_where_it_proves_nothing() {
     assert!(!passes::<variant::ThreeCheck>("R6k/8/8/8/8/8/8/K7 b - - 2+3 0 1"), "in check");
 }
 
-/// A random game.
-fn random_game<R: ChessRules>(choices: &[prop::sample::Index]) -> GameHistory<ChessPosition<R>> {
-    let mut line = GameHistory::new(ChessPosition::<R>::start());
-    for choice in choices {
-        let moves = line.now().moves();
-        if moves.is_empty() {
-            break;
-        }
-        line.play(moves[choice.index(moves.len())]);
-    }
-    line
-}
-
 fn comes_back<R: ChessRules>(choices: &[prop::sample::Index], bits: u16) {
-    let line = random_game::<R>(choices);
-    let now = line.now();
+    let game = random_game(ChessPosition::<R>::start(), choices);
+    let now = game.now();
+    assert_comes_back(now, bits);
     assert_eq!(now.key, hash(&now.position));
-    let again = ChessPosition::<R>::parse(&now.print()).unwrap();
-    assert_eq!((again.key(), again.print()), (now.key(), now.print()));
-    let moves = now.moves();
-    for &mv in &moves {
-        assert_eq!(now.unpack(now.pack(mv)), Some(mv));
-        assert_eq!(now.read(now.write(mv).as_str()), Ok(mv));
-        assert_eq!(now.read(&now.san(mv)), Ok(mv), "{} {}", now.print(), now.san(mv));
-        assert_ne!(now.pack(mv), Packed::NONE);
-        assert!(now.piece_to(mv).index() < PieceTo::COUNT && now.target(mv) < crate::SQUARES);
-    }
-    if let Some(mv) = now.unpack(Packed(bits)) {
-        assert!(moves.contains(&mv));
-    }
     if let Some(passed) = now.pass() {
         assert_eq!(passed.key, hash(&passed.position));
-        assert_ne!(passed.side_to_move(), now.side_to_move());
     }
 }
 

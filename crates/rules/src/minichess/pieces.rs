@@ -81,7 +81,6 @@ impl PieceKind for Kind {
     }
 }
 
-/// The board at the start of a game.
 pub(super) fn start() -> Board {
     const BACK_ROW: [Kind; COLUMNS] = [Kind::Rook, Kind::Knight, Kind::Bishop, Kind::Queen, Kind::King];
     let mut board = Board::empty();

@@ -1,10 +1,8 @@
 //! A position of MiniChess, and its rules.
 
-use std::marker::PhantomData;
-
 use super::{
     pieces::{self, Board, Kind, Move, Square},
-    rules::{self, AtTheLimit, KingRule, Rules},
+    rules::{self, AtTheLimit, KingRule, Rules, Settings},
 };
 use crate::{
     color::Color,
@@ -20,21 +18,21 @@ use crate::{
 /// Its text form is the board from the sixth rank down, the side to move, and the number of the move:
 ///
 /// ```
-/// use zeitnot_rules::{Game, minichess::Imcs};
+/// use zeitnot_rules::{Game, minichess::{MiniChess, Rules}};
 ///
-/// let mut position = Imcs::start();
+/// let mut position = MiniChess::start(Rules::Imcs);
 /// position.play(position.read("a2-a3").unwrap());
 /// assert_eq!(position.print(), "kqbnr/ppppp/...../P..../.PPPP/RNBQK B 1");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MiniChess<R: Rules> {
+pub struct MiniChess {
     board: Board,
     color: Color,
     /// Played since the start of the game.
     plies: u16,
     /// Played since the last capture or pawn move.
     quiet_plies: u16,
-    rules: PhantomData<R>,
+    rules: Rules,
 }
 
 /// The key of the side to move, when it is Black.
@@ -42,22 +40,23 @@ const BLACK_TO_MOVE: u64 = mix(1 << 20);
 /// Where a bishop may step to an empty square.
 const STEPS: [u64; pieces::SQUARES] = steps::<{ pieces::COLUMNS }, { pieces::SQUARES }>(&ORTHOGONAL);
 
-impl<R: Rules> MiniChess<R> {
-    fn new(board: Board, color: Color, plies: u16) -> Self {
-        MiniChess { board, color, plies, quiet_plies: 0, rules: PhantomData }
+impl MiniChess {
+    fn settings(&self) -> &'static Settings {
+        self.rules.settings()
     }
 
-    /// The usual start of a game.
-    pub fn start() -> Self {
-        Self::new(pieces::start(), Color::White, 0)
+    /// The usual start of a game by these rules.
+    pub fn start(rules: Rules) -> Self {
+        MiniChess { board: pieces::start(), color: Color::White, plies: 0, quiet_plies: 0, rules }
     }
 
-    /// Reads a position.
+    /// Reads a position of a game by these rules.
     ///
     /// # Errors
     /// [`GameError::Position`] with the reason.
-    pub fn parse(text: &str) -> Result<Self, GameError> {
-        let error = |why: &dyn std::fmt::Display| GameError::position(text, R::KIND.name(), why);
+    pub fn parse(rules: Rules, text: &str) -> Result<Self, GameError> {
+        let error =
+            |why: &dyn std::fmt::Display| GameError::position(text, rules.settings().kind.name(), why);
         let mut words = text.split_whitespace();
         let board = Board::parse(words.next().unwrap_or_default(), "KQRBNPkqrbnp", |_, _| false);
         let board = board.map_err(|why| error(&why))?;
@@ -73,7 +72,7 @@ impl<R: Rules> MiniChess<R> {
         if words.next().is_some() {
             return Err(error(&"expected only a board, a side and a number"));
         }
-        Ok(Self::new(board, color, 2 * (number - 1) + color as u16))
+        Ok(MiniChess { board, color, plies: 2 * (number - 1) + color as u16, quiet_plies: 0, rules })
     }
 
     /// The pieces.
@@ -89,13 +88,13 @@ impl<R: Rules> MiniChess<R> {
     /// The same board after this many plies, which some servers do not tell.
     #[must_use]
     pub fn at_ply(&self, plies: u16) -> Self {
-        Self::new(self.board.clone(), self.color, plies)
+        MiniChess { plies, quiet_plies: 0, ..self.clone() }
     }
 
     /// The same board with `left` plies to the end of the game, or with as many as a game has.
     #[must_use]
     pub fn before_the_end(&self, left: u16) -> Self {
-        self.at_ply(R::PLIES.saturating_sub(left))
+        self.at_ply(self.settings().plies.saturating_sub(left))
     }
 
     /// Whether this side could capture the other's king if it were to move.
@@ -107,7 +106,7 @@ impl<R: Rules> MiniChess<R> {
     /// The squares that a piece of the side to move can go to.
     fn targets(&self, from: Square, kind: Kind) -> u64 {
         let mut targets = self.board.reach(from, kind, self.color, 0);
-        if R::BISHOP_STEPS && kind == Kind::Bishop {
+        if self.settings().bishop_steps && kind == Kind::Bishop {
             targets |= STEPS[from.index()] & !self.board.occupied();
         }
         targets & !self.board.color(self.color)
@@ -115,7 +114,7 @@ impl<R: Rules> MiniChess<R> {
 
     /// The outcome when the plies are used up.
     fn at_the_limit(&self) -> Outcome {
-        let balance = match R::AT_THE_LIMIT {
+        let balance = match self.settings().at_the_limit {
             AtTheLimit::Draw => 0,
             AtTheLimit::Material => pieces::balance(&self.board, rules::course_value),
         };
@@ -129,31 +128,27 @@ impl<R: Rules> MiniChess<R> {
     /// Whether the king is attacked, and can be captured after every move.
     fn is_checkmate(&self) -> bool {
         self.is_check()
-            && self.moves().into_iter().all(|mv| {
-                let mut child = self.clone();
-                child.play(mv);
-                child.attacks_king(child.color)
-            })
+            && self.moves().into_iter().map(|mv| self.after(mv)).all(|child| child.attacks_king(child.color))
     }
 }
 
-impl<R: Rules> Game for MiniChess<R> {
-    const REPETITION_LIMIT: usize = match R::REPETITION_LIMIT {
-        Some(times) => times,
-        None => usize::MAX,
-    };
+impl Game for MiniChess {
     type Move = Move;
 
     fn kind(&self) -> GameKind {
-        R::KIND
+        self.settings().kind
+    }
+
+    fn repetition_limit(&self) -> usize {
+        self.settings().repetition_limit.unwrap_or(usize::MAX)
     }
 
     fn start_position(&self) -> Self {
-        Self::start()
+        Self::start(self.rules)
     }
 
     fn parse_position(&self, text: &str) -> Result<Self, GameError> {
-        Self::parse(text)
+        Self::parse(self.rules, text)
     }
 
     fn print(&self) -> String {
@@ -166,9 +161,6 @@ impl<R: Rules> Game for MiniChess<R> {
     }
 
     fn moves(&self) -> Moves<Move> {
-        if !self.board.has_both_kings() {
-            return Moves::new();
-        }
         self.board.moves(self.color, |from, kind| self.targets(from, kind))
     }
 
@@ -194,7 +186,7 @@ impl<R: Rules> Game for MiniChess<R> {
             outcome
         } else if self.moves().is_empty() {
             self.no_moves_outcome()
-        } else if R::CHECKMATE && self.is_checkmate() {
+        } else if self.settings().checkmate && self.is_checkmate() {
             Outcome::Win(!self.color, Reason::Checkmate)
         } else {
             Outcome::Ongoing
@@ -204,12 +196,13 @@ impl<R: Rules> Game for MiniChess<R> {
     /// Without a rule of repetition, the same board at another ply is another position.
     fn key(&self) -> Key {
         let color = if self.color == Color::Black { BLACK_TO_MOVE } else { 0 };
-        let ply = if R::REPETITION_LIMIT.is_none() { mix(1 << 21 | u64::from(self.plies)) } else { 0 };
+        let never_repeats = self.settings().repetition_limit.is_none();
+        let ply = if never_repeats { mix(1 << 21 | u64::from(self.plies)) } else { 0 };
         Key(self.board.key() ^ color ^ ply)
     }
 
     fn reversible_plies(&self) -> u32 {
-        if R::REPETITION_LIMIT.is_some() { u32::from(self.quiet_plies) } else { 0 }
+        if self.settings().repetition_limit.is_some() { u32::from(self.quiet_plies) } else { 0 }
     }
 
     fn read(&self, text: &str) -> Result<Move, GameError> {
@@ -238,7 +231,7 @@ impl<R: Rules> Game for MiniChess<R> {
     }
 }
 
-impl<R: Rules> Tactics for MiniChess<R> {
+impl Tactics for MiniChess {
     fn piece_to(&self, mv: Move) -> PieceTo {
         let kind = self.board.kind_at(mv.from).map_or(0, |kind| kind as usize);
         PieceTo::new(kind, mv.to.index())
@@ -262,9 +255,6 @@ impl<R: Rules> Tactics for MiniChess<R> {
     }
 
     fn noisy_moves(&self) -> Moves<Move> {
-        if !self.board.has_both_kings() {
-            return Moves::new();
-        }
         let captures = self.board.color(!self.color);
         let last_row = Board::row(Board::last_row(self.color));
         self.board.moves(self.color, |from, kind| {
@@ -276,8 +266,8 @@ impl<R: Rules> Tactics for MiniChess<R> {
         if let Some(color) = Color::BOTH.into_iter().find(|&color| self.board.king(color).is_none()) {
             return Outcome::Win(!color, Reason::KingCaptured);
         }
-        let limit = self.plies >= R::PLIES;
-        match R::KING {
+        let limit = self.plies >= self.settings().plies;
+        match self.settings().king {
             KingRule::EnPriseAfterTheLimit if limit => self.at_the_limit(),
             KingRule::EnPriseAfterTheLimit | KingRule::EnPriseBeforeTheLimit
                 if self.attacks_king(self.color) =>

@@ -1,13 +1,39 @@
 //! The differences between the course servers, as settings. Source: the referees themselves, run and read.
 
-use std::fmt;
-
 use super::pieces::Kind;
 use crate::kind::GameKind;
 
+/// The rules of one server.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Rules {
+    /// The Internet MiniChess Server of Portland State University.
+    Imcs,
+    /// The NTHU project of 2023, which runs programs by files.
+    Nthu2023,
+    /// The NTHU project of 2026, which runs engines by UBGI.
+    Nthu2026,
+}
+
+/// The differences between the servers.
+pub(super) struct Settings {
+    pub kind: GameKind,
+    /// A bishop may also step to an empty square beside it.
+    pub bishop_steps: bool,
+    /// The game ends after this many plies.
+    pub plies: u16,
+    /// The rule that decides then.
+    pub at_the_limit: AtTheLimit,
+    /// The rule by which a king is lost.
+    pub king: KingRule,
+    /// Whether checkmate ends the game, one ply before the king could be captured.
+    pub checkmate: bool,
+    /// The game is drawn at this occurrence of a position.
+    pub repetition_limit: Option<usize>,
+}
+
 /// The rule by which a king is lost.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum KingRule {
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(super) enum KingRule {
     /// It must be captured.
     Captured,
     /// The side to move wins when it could capture it; but not when the plies are used up.
@@ -17,72 +43,48 @@ pub enum KingRule {
 }
 
 /// The rule that decides when the plies are used up.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum AtTheLimit {
-    /// A draw.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(super) enum AtTheLimit {
     Draw,
     /// The course's count of material.
     Material,
 }
 
-/// The settings of one server.
-pub trait Rules: Copy + fmt::Debug + PartialEq + Eq + Send + Sync + 'static {
-    /// The game.
-    const KIND: GameKind;
-    /// A bishop may also step to an empty square beside it.
-    const BISHOP_STEPS: bool;
-    /// The game ends after this many plies.
-    const PLIES: u16;
-    /// The rule that decides then.
-    const AT_THE_LIMIT: AtTheLimit;
-    /// The rule by which a king is lost.
-    const KING: KingRule;
-    /// Whether checkmate ends the game, one ply before the king could be captured.
-    const CHECKMATE: bool;
-    /// The game is drawn at this occurrence of a position.
-    const REPETITION_LIMIT: Option<usize>;
-}
+/// By [`Rules`].
+const SETTINGS: [Settings; 3] = [
+    Settings {
+        kind: GameKind::MinichessImcs,
+        bishop_steps: true,
+        plies: 80,
+        at_the_limit: AtTheLimit::Draw,
+        king: KingRule::Captured,
+        checkmate: false,
+        repetition_limit: None,
+    },
+    Settings {
+        kind: GameKind::Minichess2023,
+        bishop_steps: false,
+        plies: 50,
+        at_the_limit: AtTheLimit::Material,
+        king: KingRule::EnPriseAfterTheLimit,
+        checkmate: false,
+        repetition_limit: None,
+    },
+    Settings {
+        kind: GameKind::Minichess2026,
+        bishop_steps: false,
+        plies: 100,
+        at_the_limit: AtTheLimit::Material,
+        king: KingRule::EnPriseBeforeTheLimit,
+        checkmate: true,
+        repetition_limit: Some(4),
+    },
+];
 
-/// The Internet MiniChess Server.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Imcs2009;
-
-impl Rules for Imcs2009 {
-    const KIND: GameKind = GameKind::MinichessImcs;
-    const BISHOP_STEPS: bool = true;
-    const PLIES: u16 = 80;
-    const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Draw;
-    const KING: KingRule = KingRule::Captured;
-    const CHECKMATE: bool = false;
-    const REPETITION_LIMIT: Option<usize> = None;
-}
-
-/// The NTHU project of 2023, which runs programs by files.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Nthu2023;
-
-impl Rules for Nthu2023 {
-    const KIND: GameKind = GameKind::Minichess2023;
-    const BISHOP_STEPS: bool = false;
-    const PLIES: u16 = 50;
-    const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Material;
-    const KING: KingRule = KingRule::EnPriseAfterTheLimit;
-    const CHECKMATE: bool = false;
-    const REPETITION_LIMIT: Option<usize> = None;
-}
-
-/// The NTHU project of 2026, which runs engines by UBGI.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Nthu2026;
-
-impl Rules for Nthu2026 {
-    const KIND: GameKind = GameKind::Minichess2026;
-    const BISHOP_STEPS: bool = false;
-    const PLIES: u16 = 100;
-    const AT_THE_LIMIT: AtTheLimit = AtTheLimit::Material;
-    const KING: KingRule = KingRule::EnPriseBeforeTheLimit;
-    const CHECKMATE: bool = true;
-    const REPETITION_LIMIT: Option<usize> = Some(4);
+impl Rules {
+    pub(super) fn settings(self) -> &'static Settings {
+        &SETTINGS[self as usize]
+    }
 }
 
 /// The value of a piece in the count of material by the NTHU referees.

@@ -2,41 +2,48 @@
 
 use proptest::prelude::*;
 
-use super::{Imcs, Imcs2009, MiniChess, Nthu2023, Nthu2026, Rules};
-use crate::{Color, Game, GameHistory, Outcome, Packed, Reason, Tactics, perft};
+use super::{
+    MiniChess,
+    Rules::{self, Imcs, Nthu2023, Nthu2026},
+};
+use crate::{
+    Color, Game, GameHistory, Outcome, Reason, Tactics, perft,
+    random_games::{assert_comes_back, random_game},
+};
 
 #[test]
 fn perft_agrees_with_the_servers_rules() {
-    fn check<R: Rules>(text: &str, counts: &[u64]) {
-        let position = MiniChess::<R>::parse(text).unwrap();
+    let start = "kqbnr/ppppp/...../...../PPPPP/RNBQK W";
+    let second = "kqb.r/..ppp/p..../.BP../P.PnP/R..QK W";
+    let [third, black] = ["W", "B"].map(|side| format!("k...r/..P.p/.p.../....q/pP..P/R.B.K {side}"));
+    for (rules, text, counts) in [
+        (Nthu2023, start, &[7, 49, 452, 4230, 47102][..]),
+        (Imcs, start, &[7, 49, 473, 4627, 54252]),
+        (Nthu2026, second, &[12, 198, 2576, 43415]),
+        (Imcs, second, &[15, 263, 3956, 71521]),
+        (Nthu2023, &third, &[8, 132, 1463, 24729]),
+        (Imcs, &third, &[11, 187, 2510, 43895]),
+        (Nthu2023, &black, &[18, 154, 2713, 29606]),
+        (Imcs, &black, &[18, 205, 3690, 48604]),
+    ] {
+        let position = MiniChess::parse(rules, text).unwrap();
         for (depth, &count) in (1..).zip(counts) {
             assert_eq!(perft(&position, depth), count, "{text}, depth {depth}");
         }
     }
-    let start = "kqbnr/ppppp/...../...../PPPPP/RNBQK W";
-    check::<Nthu2023>(start, &[7, 49, 452, 4230, 47102]);
-    check::<Imcs2009>(start, &[7, 49, 473, 4627, 54252]);
-    let second = "kqb.r/..ppp/p..../.BP../P.PnP/R..QK W";
-    check::<Nthu2026>(second, &[12, 198, 2576, 43415]);
-    check::<Imcs2009>(second, &[15, 263, 3956, 71521]);
-    let third = "k...r/..P.p/.p.../....q/pP..P/R.B.K";
-    check::<Nthu2023>(&format!("{third} W"), &[8, 132, 1463, 24729]);
-    check::<Imcs2009>(&format!("{third} W"), &[11, 187, 2510, 43895]);
-    check::<Nthu2023>(&format!("{third} B"), &[18, 154, 2713, 29606]);
-    check::<Imcs2009>(&format!("{third} B"), &[18, 205, 3690, 48604]);
 }
 
-fn outcome<R: Rules>(text: &str, plies: u16) -> Outcome {
-    MiniChess::<R>::parse(text).unwrap().at_ply(plies).outcome()
+fn outcome(rules: Rules, text: &str, plies: u16) -> Outcome {
+    MiniChess::parse(rules, text).unwrap().at_ply(plies).outcome()
 }
 
 #[test]
 fn a_king_en_prise_is_lost_in_the_course_and_not_on_the_server() {
     let text = "k..../...../...../...../...../R...K W";
-    assert_eq!(outcome::<Nthu2023>(text, 10), Outcome::Win(Color::White, Reason::KingEnPrise));
-    assert_eq!(outcome::<Nthu2026>(text, 10), Outcome::Win(Color::White, Reason::KingEnPrise));
-    assert_eq!(outcome::<Imcs2009>(text, 10), Outcome::Ongoing);
-    let mut taken = Imcs::parse(text).unwrap();
+    assert_eq!(outcome(Nthu2023, text, 10), Outcome::Win(Color::White, Reason::KingEnPrise));
+    assert_eq!(outcome(Nthu2026, text, 10), Outcome::Win(Color::White, Reason::KingEnPrise));
+    assert_eq!(outcome(Imcs, text, 10), Outcome::Ongoing);
+    let mut taken = MiniChess::parse(Imcs, text).unwrap();
     taken.play(taken.read("a1a6").unwrap());
     assert_eq!(taken.outcome(), Outcome::Win(Color::White, Reason::KingCaptured));
     assert!(taken.moves().is_empty());
@@ -45,15 +52,15 @@ fn a_king_en_prise_is_lost_in_the_course_and_not_on_the_server() {
 #[test]
 fn at_the_end_material_decides_or_nothing() {
     let ahead = "k..../...../...../...../...../.R..K W";
-    assert_eq!(outcome::<Imcs2009>(ahead, 80), Outcome::Draw(Reason::MoveLimit));
-    assert_eq!(outcome::<Nthu2023>(ahead, 50), Outcome::Win(Color::White, Reason::MoveLimit));
-    assert_eq!(outcome::<Nthu2023>(ahead, 49), Outcome::Ongoing);
+    assert_eq!(outcome(Imcs, ahead, 80), Outcome::Draw(Reason::MoveLimit));
+    assert_eq!(outcome(Nthu2023, ahead, 50), Outcome::Win(Color::White, Reason::MoveLimit));
+    assert_eq!(outcome(Nthu2023, ahead, 49), Outcome::Ongoing);
     let both = "k...r/...../...../...../...../.R..K B";
     // Black could take the king: that counts in 2026, and comes too late in 2023.
-    assert_eq!(outcome::<Nthu2026>(both, 100), Outcome::Win(Color::Black, Reason::KingEnPrise));
-    assert_eq!(outcome::<Nthu2023>(both, 50), Outcome::Draw(Reason::MoveLimit));
+    assert_eq!(outcome(Nthu2026, both, 100), Outcome::Win(Color::Black, Reason::KingEnPrise));
+    assert_eq!(outcome(Nthu2023, both, 50), Outcome::Draw(Reason::MoveLimit));
     // A king captured by the very last move wins.
-    let mut last = Imcs::parse("k...r/...../...../...../...../.R..K B").unwrap().at_ply(79);
+    let mut last = MiniChess::parse(Imcs, "k...r/...../...../...../...../.R..K B").unwrap().at_ply(79);
     last.play(last.read("e6e1").unwrap());
     assert_eq!(last.outcome(), Outcome::Win(Color::Black, Reason::KingCaptured));
 }
@@ -61,14 +68,14 @@ fn at_the_end_material_decides_or_nothing() {
 #[test]
 fn checkmate_ends_the_game_of_2026_only() {
     let mate = "k..../Q..../K..../...../...../..... B";
-    assert_eq!(outcome::<Nthu2026>(mate, 20), Outcome::Win(Color::White, Reason::Checkmate));
-    assert_eq!(outcome::<Nthu2023>(mate, 20), Outcome::Ongoing);
+    assert_eq!(outcome(Nthu2026, mate, 20), Outcome::Win(Color::White, Reason::Checkmate));
+    assert_eq!(outcome(Nthu2023, mate, 20), Outcome::Ongoing);
 }
 
 #[test]
 fn the_fourth_time_is_a_draw_in_2026_only() {
-    fn shuffle<R: Rules>() -> (usize, Outcome) {
-        let mut line = GameHistory::new(MiniChess::<R>::start());
+    fn shuffle(rules: Rules) -> (usize, Outcome) {
+        let mut line = GameHistory::new(MiniChess::start(rules));
         for text in ["b1a3", "d6e4", "a3b1", "e4d6"].into_iter().cycle().take(40) {
             line.play(line.now().read(text).unwrap());
             if line.outcome().is_over() {
@@ -77,8 +84,8 @@ fn the_fourth_time_is_a_draw_in_2026_only() {
         }
         (line.moves().len(), line.outcome())
     }
-    assert_eq!(shuffle::<Nthu2026>(), (12, Outcome::Draw(Reason::Repetition)));
-    assert_eq!(shuffle::<Nthu2023>(), (40, Outcome::Ongoing));
+    assert_eq!(shuffle(Nthu2026), (12, Outcome::Draw(Reason::Repetition)));
+    assert_eq!(shuffle(Nthu2023), (40, Outcome::Ongoing));
 }
 
 #[test]
@@ -96,14 +103,14 @@ fn bad_positions_are_refused() {
         "kqbnP/pppp./...../...../PPPPP/RNBQK W",
         "kqbnr/ppppp/...../...../PPPPP/RNBpK W",
     ] {
-        assert!(Imcs::parse(text).is_err(), "{text}");
+        assert!(MiniChess::parse(Imcs, text).is_err(), "{text}");
     }
 }
 
 #[test]
 fn exchanges_are_counted_with_the_values_of_the_course() {
     let wins = |text: &str, mv: &str, value: i32| {
-        let position = Imcs::parse(&format!("{text} W")).unwrap();
+        let position = MiniChess::parse(Imcs, &format!("{text} W")).unwrap();
         let mv = position.read(mv).unwrap();
         position.see_ge(mv, value) && !position.see_ge(mv, value + 1)
     };
@@ -118,36 +125,16 @@ fn exchanges_are_counted_with_the_values_of_the_course() {
     assert!(wins("...r./P..k./...../...../...../K....", "a5a6", 900 - 1000));
 }
 
-fn random_game() -> impl Strategy<Value = GameHistory<Imcs>> {
-    prop::collection::vec(any::<prop::sample::Index>(), 0..80).prop_map(|choices| {
-        let mut line = GameHistory::new(Imcs::start());
-        for choice in choices {
-            let moves = line.now().moves();
-            if moves.is_empty() {
-                break;
-            }
-            line.play(moves[choice.index(moves.len())]);
-        }
-        line
-    })
-}
-
 proptest! {
     #[test]
-    fn positions_and_moves_come_back_from_text_and_bits(line in random_game(), bits: u16) {
-        let now = line.now();
-        let again = Imcs::parse(&now.print()).unwrap();
-        prop_assert_eq!(again.key(), now.key());
-        let moves = now.moves();
-        for &mv in &moves {
-            prop_assert_eq!(now.unpack(now.pack(mv)), Some(mv));
-            prop_assert_eq!(now.read(now.write(mv).as_str()), Ok(mv));
-            prop_assert_ne!(now.pack(mv), Packed::NONE);
-        }
-        if let Some(mv) = now.unpack(Packed(bits)) {
-            prop_assert!(moves.contains(&mv));
-        }
-        let mut noisy = moves;
+    fn positions_and_moves_come_back_from_text_and_bits(
+        choices in prop::collection::vec(any::<prop::sample::Index>(), 0..80),
+        bits: u16,
+    ) {
+        let game = random_game(MiniChess::start(Imcs), &choices);
+        let now = game.now();
+        assert_comes_back(now, bits);
+        let mut noisy = now.moves();
         noisy.retain(|mv| now.gain(*mv) > 0);
         let mut direct = now.noisy_moves();
         direct.sort_by_key(|mv| now.pack(*mv).0);
@@ -157,7 +144,7 @@ proptest! {
 
     #[test]
     fn hostile_text_never_panics(text in ".{0,80}") {
-        let _ = Imcs::parse(&text);
-        let _ = Imcs::start().read(&text);
+        let _ = MiniChess::parse(Imcs, &text);
+        let _ = MiniChess::start(Imcs).read(&text);
     }
 }

@@ -71,7 +71,6 @@ pub struct Board<K, const KINDS: usize, const COLUMNS: usize, const SQUARES: usi
 impl<K: PieceKind, const KINDS: usize, const COLUMNS: usize, const SQUARES: usize>
     Board<K, KINDS, COLUMNS, SQUARES>
 {
-    /// Every square.
     pub(crate) const ALL: u64 = (1 << SQUARES) - 1;
     const FIRST_ROW: u64 = (1 << COLUMNS) - 1;
 
@@ -97,12 +96,10 @@ impl<K: PieceKind, const KINDS: usize, const COLUMNS: usize, const SQUARES: usiz
         steps::<COLUMNS, SQUARES>(&[(-K::FORWARD, -1), (-K::FORWARD, 1)]),
     ];
 
-    /// A board without pieces.
     pub(crate) fn empty() -> Self {
         Board { kinds: [0; KINDS], colors: ByColor([0; 2]), key: 0, kind: PhantomData }
     }
 
-    /// The squares of a row.
     pub(crate) const fn row(row: usize) -> u64 {
         Self::FIRST_ROW << (row * COLUMNS)
     }
@@ -117,7 +114,6 @@ impl<K: PieceKind, const KINDS: usize, const COLUMNS: usize, const SQUARES: usiz
         mix(K::KEY_SALT | (((color as u64) << 3 | kind as u64) << 6) | square as u64)
     }
 
-    /// Puts a piece on an empty square.
     #[inline]
     pub(crate) fn put(&mut self, square: Square<COLUMNS, SQUARES>, color: Color, kind: K) {
         self.kinds[kind.index()] |= square.bit();
@@ -160,7 +156,7 @@ impl<K: PieceKind, const KINDS: usize, const COLUMNS: usize, const SQUARES: usiz
 
     /// The kind of the piece on a square.
     #[inline]
-    pub fn kind_at(&self, square: Square<COLUMNS, SQUARES>) -> Option<K> {
+    pub(crate) fn kind_at(&self, square: Square<COLUMNS, SQUARES>) -> Option<K> {
         if self.occupied() & square.bit() == 0 {
             return None;
         }
@@ -245,7 +241,7 @@ impl<K: PieceKind, const KINDS: usize, const COLUMNS: usize, const SQUARES: usiz
         attackers
     }
 
-    /// The moves of a color to what `targets` names for each of its pieces.
+    /// The moves of a color to what `targets` names for each of its pieces; none once a king is gone.
     #[inline]
     pub(crate) fn moves(
         &self,
@@ -253,6 +249,9 @@ impl<K: PieceKind, const KINDS: usize, const COLUMNS: usize, const SQUARES: usiz
         targets: impl Fn(Square<COLUMNS, SQUARES>, K) -> u64,
     ) -> Moves<Move<COLUMNS, SQUARES>> {
         let mut moves = Moves::new();
+        if !self.has_both_kings() {
+            return moves;
+        }
         for (from, kind) in self.pieces_of(color) {
             for to in Bits(targets(from, kind)) {
                 moves.push(Move { from, to: Square::new(to) });
@@ -271,7 +270,7 @@ impl<K: PieceKind, const KINDS: usize, const COLUMNS: usize, const SQUARES: usiz
         let reach: ArrayVec<_, SQUARES> =
             self.pieces_of(color).map(|(from, kind)| (from, targets(from, kind))).collect();
         let count = reach.iter().map(|(_, targets)| targets.count_ones() as usize).sum();
-        if count == 0 {
+        if count == 0 || !self.has_both_kings() {
             return None;
         }
         let mut left = choose(count);

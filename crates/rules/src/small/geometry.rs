@@ -8,9 +8,7 @@ const DIRECTIONS: [(i32, i32); 8] = [(1, 0), (0, 1), (1, 1), (1, -1), (-1, 0), (
 
 /// Lines of a slider, as indices of [`DIRECTIONS`]: those with growing indices of squares, then the others.
 pub(super) type Lines = ([usize; 2], [usize; 2]);
-/// Lines of a rook.
 pub(super) const STRAIGHT: Lines = ([0, 1], [4, 5]);
-/// Lines of a bishop.
 pub(super) const DIAGONAL: Lines = ([2, 3], [6, 7]);
 
 /// For each square, those that these steps of (rows, columns) lead to.

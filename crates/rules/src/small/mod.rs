@@ -11,7 +11,7 @@ mod square;
 mod text;
 
 pub(crate) use bits::{Bits, mix};
-pub use board::{Board, Movement, PieceKind};
+pub(crate) use board::{Board, Movement, PieceKind};
 pub(crate) use exchange::Exchange;
 pub(crate) use geometry::{ORTHOGONAL, steps};
-pub use square::{Move, Square};
+pub(crate) use square::{Move, Square};

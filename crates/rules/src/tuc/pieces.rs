@@ -78,7 +78,6 @@ impl Kind {
     }
 }
 
-/// The board at the start of a game.
 pub(super) fn start() -> Board {
     const HOME: [Kind; COLUMNS] = [Kind::Pawn, Kind::Rook, Kind::King, Kind::Rook, Kind::Pawn];
     let mut board = Board::empty();

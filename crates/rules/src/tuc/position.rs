@@ -138,7 +138,7 @@ impl Tuc {
     }
 
     /// The expected value of a prize, in hundredths of a point: the chance that it is worth one.
-    pub fn prize_value(&self) -> i32 {
+    pub(crate) fn prize_value(&self) -> i32 {
         self.rules.edition.settings().worth_percent.into()
     }
 
@@ -245,7 +245,7 @@ impl Tuc {
     }
 
     /// The moves that the original server plays, jumps included.
-    pub fn all_moves(&self) -> Moves<Move> {
+    pub(crate) fn all_moves(&self) -> Moves<Move> {
         Tuc { rules: Rules { jumps: true, ..self.rules }, ..self.clone() }.moves()
     }
 
@@ -290,11 +290,14 @@ impl Tuc {
 
 impl Game for Tuc {
     const HAS_CHANCE: bool = true;
-    const REPETITION_LIMIT: usize = usize::MAX;
     type Move = Move;
 
     fn kind(&self) -> GameKind {
         GameKind::Tuc
+    }
+
+    fn repetition_limit(&self) -> usize {
+        usize::MAX
     }
 
     fn start_position(&self) -> Self {
@@ -318,9 +321,6 @@ impl Game for Tuc {
     }
 
     fn moves(&self) -> Moves<Move> {
-        if !self.board.has_both_kings() {
-            return Moves::new();
-        }
         self.board.moves(self.color, |from, kind| self.targets(from, kind))
     }
 
@@ -372,9 +372,6 @@ impl Game for Tuc {
 
 impl Tactics for Tuc {
     fn pick(&self, choose: impl FnOnce(usize) -> usize) -> Option<Move> {
-        if !self.board.has_both_kings() {
-            return None;
-        }
         self.board.pick(self.color, |from, kind| self.targets(from, kind), choose)
     }
 

@@ -102,7 +102,7 @@ pub struct Rules {
 
 impl Rules {
     /// Whether a pawn that captures onto the last row is still counted as a piece on the board.
-    pub fn miscounts(self) -> bool {
+    pub(crate) fn miscounts(self) -> bool {
         !self.strict
     }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Move, Rules, SQUARES, Square, Tuc};
-use crate::{ByColor, Color, Game, GameHistory, Outcome, Packed, Reason, Tactics};
+use crate::{ByColor, Color, Game, GameHistory, Outcome, Reason, Tactics, random_games::assert_comes_back};
 
 fn position(text: &str) -> Tuc {
     Tuc::parse(text).unwrap()
@@ -165,18 +165,8 @@ proptest! {
     #[test]
     fn positions_and_moves_come_back_from_text_and_bits(line in random_game(), bits: u16) {
         let now = line.now();
-        let again = Tuc::parse(&now.print()).unwrap();
-        prop_assert_eq!(again.key(), now.key());
-        prop_assert_eq!(&again, now);
-        let moves = now.moves();
-        for &mv in &moves {
-            prop_assert_eq!(now.unpack(now.pack(mv)), Some(mv));
-            prop_assert_eq!(now.read(now.write(mv).as_str()), Ok(mv));
-            prop_assert_ne!(now.pack(mv), Packed::NONE);
-        }
-        if let Some(mv) = now.unpack(Packed(bits)) {
-            prop_assert!(moves.contains(&mv));
-        }
+        assert_comes_back(now, bits);
+        prop_assert_eq!(&Tuc::parse(&now.print()).unwrap(), now);
     }
 
     #[test]

@@ -33,7 +33,6 @@ pub(crate) fn forward_file(color: Color, square: Square) -> Bitboard {
     Bitboard::from_file(square.file()) & forward_ranks(color, square.rank())
 }
 
-/// Attacks of pawns.
 pub(crate) fn pawn_attacks(color: Color, pawns: Bitboard) -> Bitboard {
     let ahead = ahead(color, pawns);
     west(ahead) | east(ahead)

@@ -10,6 +10,28 @@ use super::{bitboards::relative_rank, kpk, terms::piece_index};
 /// Scale factor that leaves the endgame score unchanged.
 pub(crate) const SCALE_NORMAL: i32 = 64;
 
+/// Scale factors without pawns and at most a minor piece ahead: that piece against a rook, or with more on both sides.
+const SCALE_PAWNLESS: i32 = 16;
+const SCALE_ROOK_AGAINST_MINOR: i32 = 8;
+/// Scale factors with bishops of opposite colours, with no other pieces or with some, and for each passed pawn or pawn.
+const SCALE_OPPOSITE_BISHOPS: i32 = 20;
+const SCALE_BISHOPS_PASSED: i32 = 4;
+const SCALE_OPPOSITE_BISHOPS_AND_PIECES: i32 = 36;
+const SCALE_BISHOPS_PAWN: i32 = 3;
+/// Scale factor of a rook ending whose only pawn is blocked by the king.
+const SCALE_BLOCKED_ROOK_PAWN: i32 = 20;
+/// Scale factor of other endings, and for each pawn.
+const SCALE_BASE: i32 = 40;
+const SCALE_PAWN: i32 = 5;
+
+/// Bonuses against a bare king, in centipawns: for each rank or pawn, …
+const PAWN_BONUS: i32 = 20;
+/// … for each square that the kings are nearer, …
+const PROXIMITY_BONUS: i32 = 8;
+/// … for each square that the bare king is from the centre, or nearer to the corner of the bishop's colour.
+const CENTRE_BONUS: i32 = 20;
+const CORNER_BONUS: i32 = 30;
+
 /// Values of knight, bishop, rook and queen, in centipawns.
 const PIECE_VALUES: [i32; 4] = [320, 330, 500, 900];
 /// Score of a known win, above any sum of terms.
@@ -27,9 +49,9 @@ pub(crate) fn scale(board: &Board, strong: Color, passed: Bitboard) -> i32 {
         return if !a_rook {
             0
         } else if a_minor {
-            8
+            SCALE_ROOK_AGAINST_MINOR
         } else {
-            16
+            SCALE_PAWNLESS
         };
     }
     if pawns > 0 && is_wrong_corner(board, strong) {
@@ -38,12 +60,16 @@ pub(crate) fn scale(board: &Board, strong: Color, passed: Bitboard) -> i32 {
     if has_opposite_bishops(board) {
         let passed = (passed & own).count() as i32;
         let bishops_alone = ours == theirs && ours == PIECE_VALUES[piece_index(Role::Bishop)];
-        return if bishops_alone { 20 + 4 * passed } else { 36 + 3 * pawns }.min(SCALE_NORMAL);
+        let scale = match bishops_alone {
+            true => SCALE_OPPOSITE_BISHOPS + SCALE_BISHOPS_PASSED * passed,
+            false => SCALE_OPPOSITE_BISHOPS_AND_PIECES + SCALE_BISHOPS_PAWN * pawns,
+        };
+        return scale.min(SCALE_NORMAL);
     }
     if pawns == 1 && is_rook_ending(board) && king_blocks_pawn(board, strong) {
-        return 20;
+        return SCALE_BLOCKED_ROOK_PAWN;
     }
-    (40 + 5 * pawns).min(SCALE_NORMAL)
+    (SCALE_BASE + SCALE_PAWN * pawns).min(SCALE_NORMAL)
 }
 
 fn piece_material(board: &Board, side: Color) -> i32 {
@@ -62,7 +88,6 @@ fn has_opposite_bishops(board: &Board) -> bool {
         .is_some_and(|(white, black)| white.is_light() != black.is_light())
 }
 
-/// Returns whether both sides have only a rook and pawns.
 fn is_rook_ending(board: &Board) -> bool {
     let rook = PIECE_VALUES[piece_index(Role::Rook)];
     board.rooks().count() == 2 && Color::ALL.into_iter().all(|side| piece_material(board, side) == rook)
@@ -112,12 +137,12 @@ fn score_against_bare_king(board: &Board, strong: Color, to_move: Color) -> Opti
     let pawns = own & board.pawns();
     if let (Some(pawn), 2) = (pawns.single_square(), own.count()) {
         let won = kpk::is_won(strong, king, pawn, other, to_move);
-        return Some(if won { KNOWN_WIN / 2 + 20 * relative_rank(strong, pawn) as i32 } else { 0 });
+        return Some(if won { KNOWN_WIN / 2 + PAWN_BONUS * relative_rank(strong, pawn) as i32 } else { 0 });
     }
     if is_wrong_corner(board, strong) {
         return Some(0);
     }
-    let proximity = 8 * (7 - king.distance(other) as i32);
+    let proximity = PROXIMITY_BONUS * (7 - king.distance(other) as i32);
     let (knights, bishops) = (own & board.knights(), own & board.bishops());
     let heavy = own & board.rooks_and_queens();
     let both_colours = (bishops & Bitboard::LIGHT_SQUARES).any() && (bishops & Bitboard::DARK_SQUARES).any();
@@ -128,13 +153,18 @@ fn score_against_bare_king(board: &Board, strong: Color, to_move: Color) -> Opti
     }
     let corner_bonus = match bishops.single_square().filter(|_| heavy.is_empty() && pawns.is_empty()) {
         // Knight and bishop mate in a corner of the bishop's colour.
-        Some(bishop) => 30 * (7 - to_corner(other, bishop.is_light())),
-        None => 20 * from_centre(other),
+        Some(bishop) => CORNER_BONUS * (7 - to_corner(other, bishop.is_light())),
+        None => CENTRE_BONUS * from_centre(other),
     };
-    Some(KNOWN_WIN + piece_material(board, strong) / 4 + 20 * pawns.count() as i32 + corner_bonus + proximity)
+    Some(
+        KNOWN_WIN
+            + piece_material(board, strong) / 4
+            + PAWN_BONUS * pawns.count() as i32
+            + corner_bonus
+            + proximity,
+    )
 }
 
-/// Distance from the centre.
 fn from_centre(square: Square) -> i32 {
     let off = |at: u32| (2 * at as i32 - 7).abs() / 2;
     off(square.file() as u32) + off(square.rank() as u32)

@@ -174,7 +174,6 @@ impl ChessEval {
 /// A position for the tuner: with the weights, it determines the score.
 #[derive(Clone, Debug)]
 pub(crate) struct Example {
-    /// Count of each term.
     pub(crate) counts: Counts,
     /// Game phase: 1 in the middlegame, 0 in the endgame.
     pub(crate) phase: f32,

@@ -114,7 +114,6 @@ impl PawnTable {
     /// Entries: 48 KiB in all, as a search meets few pawn structures.
     const SLOTS: usize = 2_048;
 
-    /// Creates an empty table.
     pub(crate) fn new() -> Self {
         PawnTable(bytemuck::allocation::zeroed_slice_box(Self::SLOTS))
     }

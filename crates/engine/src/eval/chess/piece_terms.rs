@@ -63,7 +63,6 @@ pub(crate) fn describe(board: &Board, passed: Bitboard, to: &mut impl Trace) {
 }
 
 impl<'b> AttackMaps<'b> {
-    /// Creates the maps with the attacks of kings and pawns.
     fn new(board: &'b Board) -> Self {
         let sides = ByColor::new_with(|us| {
             let mut side = SideAttacks { king: board.king_of(us), ..SideAttacks::default() };
@@ -172,7 +171,6 @@ impl<'b> AttackMaps<'b> {
         to.danger(us, terms::DANGER_BASE.at(0), 1);
     }
 
-    /// Traces threats of this side.
     fn threats(&self, us: Color, to: &mut impl Trace) {
         let (ours, theirs) = (self.sides.get(us), self.sides.get(!us));
         let board = self.board;

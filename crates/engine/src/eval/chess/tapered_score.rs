@@ -14,10 +14,8 @@ pub(crate) const fn s(middlegame: i16, endgame: i16) -> TaperedScore {
 }
 
 impl TaperedScore {
-    /// Zero in both.
     pub(crate) const ZERO: TaperedScore = TaperedScore(0);
 
-    /// Middlegame score.
     pub(crate) const fn middlegame(self) -> i32 {
         self.0 as i16 as i32
     }

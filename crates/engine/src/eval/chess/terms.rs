@@ -7,9 +7,7 @@ use super::relative;
 /// Group of related terms, such as one for each rank.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
-    /// First term.
     pub(crate) first: usize,
-    /// Number of terms.
     pub(crate) len: usize,
 }
 
@@ -35,7 +33,6 @@ macro_rules! terms {
         pub(crate) const GROUPS: &[(&str, Group)] = &[$((stringify!($name), $name)),*];
     };
     (@ $first:expr;) => {
-        /// Number of terms.
         pub(crate) const COUNT: usize = $first;
     };
     (@ $first:expr; $(#[$doc:meta])* $name:ident: $len:expr; $($rest:tt)*) => {

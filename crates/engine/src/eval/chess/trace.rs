@@ -75,7 +75,6 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// All zero.
     pub(crate) fn new() -> Self {
         let none = || Box::new([0; COUNT]);
         Counts { terms: none(), dangers: ByColor { black: none(), white: none() } }

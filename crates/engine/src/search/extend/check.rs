@@ -5,7 +5,6 @@
 /// Lines are extended to at most this many times the depth of the iteration.
 const MAX_GROWTH: i32 = 2;
 
-/// Returns the plies to add.
 pub(crate) fn plies(in_check: bool, ply: u16, iteration: i32) -> i32 {
     i32::from(in_check && i32::from(ply) < MAX_GROWTH * iteration)
 }

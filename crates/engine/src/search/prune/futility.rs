@@ -11,7 +11,6 @@ const MAX_DEPTH: i32 = 6;
 const BASE_MARGIN: i32 = 100;
 const DEPTH_MARGIN: i32 = 80;
 
-/// Returns whether to skip a move.
 pub(crate) fn skips<G: Tactics, K: NodeType>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
     if !node.is_prunable::<K>(MAX_DEPTH) || !candidate.quiet {
         return false;

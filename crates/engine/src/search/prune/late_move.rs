@@ -10,7 +10,6 @@ const MAX_DEPTH: i32 = 6;
 /// Moves searched at least: `(BASE_COUNT + depth²)`, half of that where the evaluation does not improve.
 const BASE_COUNT: i32 = 4;
 
-/// Returns whether to skip a move.
 pub(crate) fn skips<G: Tactics, K: NodeType>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
     if !node.is_prunable::<K>(MAX_DEPTH) || !candidate.quiet {
         return false;

@@ -18,7 +18,6 @@ const DEPTH_DIVISOR: i32 = 3;
 const EVAL_DIVISOR: i32 = 200;
 const MAX_EVAL_REDUCTION: i32 = 3;
 
-/// Returns the score of the node if it is pruned.
 pub(crate) fn cut<G: EngineGame, K: NodeType>(
     worker: &mut Worker<'_, G>,
     node: &Node<'_, G>,

@@ -16,7 +16,6 @@ const IMPROVING_MARGIN: i32 = 50;
 /// Reduction of the shallow search in plies.
 const REDUCTION: i32 = 4;
 
-/// Returns the score of the node if it is pruned.
 pub(crate) fn cut<G: EngineGame, K: NodeType>(
     worker: &mut Worker<'_, G>,
     node: &Node<'_, G>,
@@ -28,7 +27,7 @@ pub(crate) fn cut<G: EngineGame, K: NodeType>(
     let &Node { position, ply, depth, .. } = node;
     let goal = node.window.beta.offset(MARGIN - IMPROVING_MARGIN * i32::from(node.improving));
     let is_below =
-        |entry: Entry| i32::from(entry.depth) > depth - REDUCTION && entry.score.from_tt(ply) < goal;
+        |entry: Entry| i32::from(entry.depth) > depth - REDUCTION && entry.score.to_root(ply) < goal;
     if node.entry.is_some_and(is_below) {
         return Ok(None);
     }

@@ -13,7 +13,6 @@ const MAX_DEPTH: i32 = 7;
 /// Margin above beta for each ply of depth, in centipawns.
 const MARGIN: i32 = 75;
 
-/// Returns the score of the node if it is pruned.
 pub(crate) fn cut<G: Tactics, K: NodeType>(node: &Node<'_, G>) -> Option<Score> {
     if K::PV || node.in_check || node.depth > MAX_DEPTH || node.window.beta.is_decisive() {
         return None;

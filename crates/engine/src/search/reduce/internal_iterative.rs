@@ -5,7 +5,6 @@
 
 const MIN_DEPTH: i32 = 4;
 
-/// Returns the reduction in plies.
 pub(crate) fn plies(depth: i32, has_table_move: bool) -> i32 {
     i32::from(depth >= MIN_DEPTH && !has_table_move)
 }

@@ -17,9 +17,11 @@ const HISTORY_DIVISOR: i32 = 8_192;
 const MAX_HISTORY_PLIES: i32 = 2;
 const BASE: f64 = 0.75;
 const DIVISOR: f64 = 2.2;
+/// Depths and moves beyond this are reduced as the last one.
+const TABLE_SIZE: usize = 64;
 
 /// Reduction by depth and move number: `BASE + ln(depth) · ln(number) / DIVISOR`.
-static PLIES: LazyLock<[[i8; 64]; 64]> = LazyLock::new(|| {
+static PLIES: LazyLock<[[i8; TABLE_SIZE]; TABLE_SIZE]> = LazyLock::new(|| {
     let ln = |x: usize| (x.max(1) as f64).ln();
     std::array::from_fn(|depth| std::array::from_fn(|number| (BASE + ln(depth) * ln(number) / DIVISOR) as i8))
 });
@@ -33,7 +35,8 @@ pub(crate) fn plies<G: Tactics, K: NodeType>(
     if node.depth < MIN_DEPTH || candidate.index < UNREDUCED_MOVES || !candidate.quiet {
         return 0;
     }
-    let mut plies = i32::from(PLIES[(node.depth as usize).min(63)][candidate.index.min(63)]);
+    let mut plies =
+        i32::from(PLIES[(node.depth as usize).min(TABLE_SIZE - 1)][candidate.index.min(TABLE_SIZE - 1)]);
     plies -= i32::from(K::PV);
     plies -= i32::from(node.in_check || child.is_check());
     plies += i32::from(!node.improving);
