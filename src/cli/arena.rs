@@ -1,42 +1,38 @@
-//! `zeitnot arena`: the tournament server, from its ports to the final table.
+//! `zeitnot arena`: the tournament server.
 
-use std::{collections::HashMap, io::Write, path::PathBuf};
+use std::{collections::HashMap, net::SocketAddr, path::PathBuf};
 
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tracing::{info, warn};
 
 use zeitnot_arena as arena;
 use zeitnot_arena::{Arena, Event, News, Summary};
-use zeitnot_clients::Shutdown;
+use zeitnot_clients::{Shutdown, contest};
 use zeitnot_rules::Color;
 
-use super::{CliError, config::Config, live::Live, log, network, print, signals};
+use super::{CliError, config::Config, live::Live, log, network, print, signals, usage};
 
 /// Run the tournaments of the configuration
 ///
-/// Players join over TCP and WebSocket. Ends when all tournaments have, or when it is stopped; with a table
-/// [arena.imcs] or [arena.lichess], which let others play as they like, when it is stopped.
+/// Players join over TCP and WebSocket. Ends when all tournaments have ended; with a table [arena.imcs] or
+/// [arena.lichess], only when it is stopped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   zeitnot arena                         with the configuration in config.toml
   zeitnot arena --config class.toml     with another one
 
-Ctrl-C or SIGTERM breaks the running games off, writes them down, and shows the table.
-Exit code: 0 at the end, 1 if a port or a folder cannot be used, 2 if the configuration is wrong.")]
-pub struct Args {
-    /// The configuration; `zeitnot check --default` prints one
+Ctrl-C or SIGTERM aborts the running games, records them, and shows the standings.
+Exit code: 0 at the end, 1 if a port or a folder cannot be used, 2 if the configuration is invalid.")]
+pub(super) struct Args {
+    /// Configuration file; `zeitnot check --default` prints one
     #[arg(long, short, value_name = "FILE", default_value = "config.toml")]
-    pub config: PathBuf,
+    config: PathBuf,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError`]: a wrong configuration, or an arena that cannot start.
-pub fn run(args: &Args) -> Result<(), CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let config = Config::load(&args.config)?;
-    let _log = log::start(&config.log, Live::new().lines());
+    let _log = log::start(&config.log, Live::default().lines());
     let summary = network::run(|_| serve(config.arena))?;
     report(&summary?)
 }
@@ -44,8 +40,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
 async fn serve(config: arena::Config) -> Result<Summary, CliError> {
     let arena = Arena::bind(config).await?;
     let shutdown = Shutdown::default();
-    let signals = signals::watch(shutdown.clone(), "stopping: running games are broken off and written down")
-        .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
+    let signals = signals::watch(shutdown.clone(), "stopping: running games are aborted and recorded")?;
     tokio::spawn(signals);
     for (scheme, address, what) in [
         ("tcp", arena.tcp(), ""),
@@ -61,13 +56,12 @@ async fn serve(config: arena::Config) -> Result<Summary, CliError> {
         info!("a table for TUC-Chess at udp://{address}");
     }
     let stays = arena.imcs().is_some() || arena.lichess().is_some();
-    tokio::spawn(tell(arena.news(), stays));
+    tokio::spawn(log_events(arena.news(), stays));
     Ok(arena.run(shutdown.soon).await)
 }
 
-/// Logs what happens, until the arena is gone. One that stays when its tournaments are over shows their tables then,
-/// and not only when it is stopped.
-async fn tell(mut news: Receiver<News>, stays: bool) {
+/// Logs events until the arena ends. If it stays after its tournaments, their final standings are logged too.
+async fn log_events(mut news: Receiver<News>, stays: bool) {
     let mut tables = HashMap::new();
     loop {
         match news.recv().await {
@@ -75,8 +69,8 @@ async fn tell(mut news: Receiver<News>, stays: bool) {
                 tables.insert(tournament, standings);
             }
             Ok(News { tournament, event }) => {
-                if let Some(line) = line(&event) {
-                    info!("{tournament}: {line}");
+                if let Some(message) = message(&event) {
+                    info!("{tournament}: {message}");
                 }
                 if stays
                     && matches!(event, Event::Over)
@@ -85,34 +79,33 @@ async fn tell(mut news: Receiver<News>, stays: bool) {
                     info!("{tournament}, final standings:\n\n{standings}");
                 }
             }
-            Err(RecvError::Lagged(missed)) => warn!("{missed} news were too many to tell"),
+            Err(RecvError::Lagged(missed)) => warn!("{missed} events were not logged: there were too many"),
             Err(RecvError::Closed) => return,
         }
     }
 }
 
-/// What happened, for people; `None` for what the final report tells better.
-pub(super) fn line(event: &Event) -> Option<String> {
+/// Message for an event; `None` for one that the final report contains.
+pub(super) fn message(event: &Event) -> Option<String> {
     Some(match event {
         Event::Joined(player) => format!("{player} joined"),
         Event::Left(player) => format!("{player} left"),
-        Event::Withdrawn(player) => format!("{player} stayed away for too long and forfeits the rest"),
+        Event::Withdrawn(player) => {
+            format!("{player} was absent for too long and forfeits the remaining games")
+        }
         Event::GameStarted { game, names } => {
             format!("game {game}: {} – {}", names[Color::White], names[Color::Black])
         }
         Event::GameEnded { names, result, reason, plies } => {
-            let result = result.map_or_else(|| "broken off:".to_owned(), |result| result.to_string());
+            let result = result.map_or_else(|| "aborted:".to_owned(), |result| result.to_string());
             format!("{} – {}: {result} {reason} ({plies} plies)", names[Color::White], names[Color::Black])
         }
-        Event::Over => "everybody has met everybody".to_owned(),
+        Event::Over => "all games are over".to_owned(),
         Event::Standings(_) => return None,
     })
 }
 
-/// The final tables, and where the games are.
-///
-/// # Errors
-/// [`CliError::Io`] if they cannot be written.
+/// Prints the standings and the files of the games.
 pub(super) fn report(summary: &Summary) -> Result<(), CliError> {
     print(|out| {
         for tournament in &summary.tournaments {
@@ -128,4 +121,25 @@ pub(super) fn report(summary: &Summary) -> Result<(), CliError> {
         }
         Ok(())
     })
+}
+
+/// A configuration that listens on two free ports of this machine.
+pub(super) fn loopback() -> arena::Config {
+    let any_port = Some(([127, 0, 0, 1], 0).into());
+    arena::Config { tcp: any_port, websocket: any_port, ..arena::Config::default() }
+}
+
+/// A client's configuration to play in a tournament of such an arena.
+pub(super) fn client(
+    scheme: &str,
+    address: Option<SocketAddr>,
+    tournament: &str,
+    player: &str,
+) -> Result<contest::Config, CliError> {
+    let address = address.map_or_else(String::new, |address| format!("{scheme}://{address}"));
+    Ok(contest::Config::new(
+        address.parse().map_err(usage)?,
+        tournament.to_owned().try_into().map_err(usage)?,
+        player.to_owned().try_into().map_err(usage)?,
+    ))
 }

@@ -1,6 +1,6 @@
-//! `zeitnot check`: reads a configuration and says all that is wrong with it, or what it would do.
+//! `zeitnot check`: validates a configuration and shows what it would do.
 
-use std::{io::Write, path::PathBuf};
+use std::path::PathBuf;
 
 use zeitnot_arena as arena;
 use zeitnot_engine::syzygy::Tablebases;
@@ -12,32 +12,27 @@ use super::{
     play, print,
 };
 
-/// Say what is wrong with a configuration, or what it would do
+/// Validate a configuration, and show what it would do
 ///
-/// Nothing is connected to and nothing is written: it is safe to run at any time. Engines of others are started, and
-/// play a quick move.
+/// Connects to no server and writes no file. External engines are started, and play a quick move.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   zeitnot check                            the configuration in config.toml
   zeitnot check --config class.toml        another one
-  zeitnot check --default > config.toml    make one, with every key explained
+  zeitnot check --default > config.toml    write one, with every key explained
 
-Exit code: 0 if it is sound, 1 if the engine that is to play everything cannot, 2 if it is not sound.")]
-pub struct Args {
-    /// The configuration
+Exit code: 0 if it is valid, 1 if the engine for all games cannot play, 2 if it is invalid.")]
+pub(super) struct Args {
+    /// Configuration file
     #[arg(long, short, value_name = "FILE", default_value = "config.toml")]
-    pub config: PathBuf,
+    config: PathBuf,
     /// Print the documented default configuration instead
     #[arg(long, conflicts_with = "config")]
-    pub default: bool,
+    default: bool,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError::Checked`] with all mistakes.
-pub fn run(args: &Args) -> Result<(), CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     if args.default {
         return print(|out| out.write_all(DOCUMENTED.as_bytes()));
     }
@@ -48,44 +43,40 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     }
     let sources = play::sources(&config)?;
     let endgames = Tablebases::open(&config.engine.syzygy)?;
-    let tried = Engines::open(&config)?;
+    let opened = Engines::open(&config)?;
     print(|out| {
         let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena } = &config;
-        writeln!(out, "{} is sound.", args.config.display())?;
-        writeln!(
-            out,
-            "engine: {}, {} MiB for its table, search threads: {}",
-            engine.kind, engine.hash_mib, engine.threads
-        )?;
+        writeln!(out, "{} is valid.", args.config.display())?;
+        writeln!(out, "engine: {}, hash {} MiB, threads {}", engine.kind, engine.hash_mib, engine.threads)?;
         if let Some(endgames) = &endgames {
             writeln!(out, "engine.syzygy: endgame tables of {endgames}")?;
         }
         for (name, engine) in engines {
             writeln!(out, "engines.{name}: {engine}")?;
         }
-        for (name, engine) in &tried.ready {
-            writeln!(out, "engines.{name}: was tried, and plays as {}", engine.name())?;
+        for (name, engine) in &opened.ready {
+            writeln!(out, "engines.{name}: started as {}", engine.name())?;
         }
-        for warning in &tried.warnings {
+        for warning in &opened.warnings {
             writeln!(out, "warning: {warning}")?;
         }
         for (at, rule) in bot.choose.iter().enumerate() {
-            let what = if rule.matches_all() { "whatever comes" } else { "what fits" };
+            let what = if rule.matches_all() { "all games" } else { "matching games" };
             writeln!(out, "bot.choose[{at}]: {} plays {what}", rule.engine)?;
         }
         let (games, overhead) = (bot.max_games, bot.move_overhead);
         writeln!(
             out,
-            "bot: games at once: {games}, {overhead:?} a move kept in hand until the lag is measured"
+            "bot: at most {games} games at once, move overhead {overhead:?} until the lag is measured"
         )?;
-        writeln!(out, "moves from: {sources}")?;
+        writeln!(out, "sources of moves: {sources}")?;
         writeln!(out, "cache: {cache}")?;
         writeln!(out, "log: {log}")?;
         for (at, server) in servers.iter().enumerate() {
             writeln!(out, "server[{at}]: {server}")?;
         }
         if servers.is_empty() {
-            writeln!(out, "server: none, so `zeitnot play` has nowhere to play")?;
+            writeln!(out, "server: none; `zeitnot play` needs a [[server]] table")?;
         }
         for (scheme, address) in [("tcp", arena.tcp), ("ws", arena.websocket)] {
             if let Some(address) = address {
@@ -96,7 +87,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
             writeln!(out, "arena: tournament {} at {}", tournament.name, tournament.time)?;
         }
         if !has_arena {
-            writeln!(out, "arena: none, so `zeitnot arena` has nothing to run")?;
+            writeln!(out, "arena: none; `zeitnot arena` needs an [arena] table")?;
         }
         Ok(())
     })

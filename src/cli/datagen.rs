@@ -5,10 +5,7 @@ use std::{
     path::PathBuf,
     sync::mpsc::{SyncSender, sync_channel},
     thread,
-    time::Duration,
 };
-
-use indicatif::{ProgressBar, ProgressStyle};
 
 use zeitnot_engine as engine;
 use zeitnot_engine::{
@@ -17,7 +14,7 @@ use zeitnot_engine::{
     training::{NodeLimits, Record, RecordFile, RecordFileError, SelfPlay},
 };
 
-use super::CliError;
+use super::{CliError, io_error, progress};
 
 /// Play games against itself and store their quiet positions with score and result
 ///
@@ -28,22 +25,22 @@ use super::CliError;
 Examples:
   zeitnot datagen quiet.bin                        two million positions, on all cores
   zeitnot datagen --positions 10000 --threads 1 --seed 7 small.bin")]
-pub struct Args {
+pub(super) struct Args {
     /// File to append to
     #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    file: PathBuf,
     /// Number of positions that the file shall hold
     #[arg(long, value_name = "N", default_value_t = POSITIONS)]
-    pub positions: NonZeroU64,
+    positions: NonZeroU64,
     /// Nodes for each move; a running iteration may take eight times as many
     #[arg(long, value_name = "N", default_value_t = NODES)]
-    pub nodes: NonZeroU64,
+    nodes: NonZeroU64,
     /// Concurrent games [default: number of cores]
     #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    threads: Option<NonZeroUsize>,
     /// Seed; with one thread, the same seed gives the same file
     #[arg(long)]
-    pub seed: Option<u64>,
+    seed: Option<u64>,
 }
 
 const POSITIONS: NonZeroU64 = NonZeroU64::new(2_000_000).unwrap();
@@ -53,11 +50,7 @@ const HARD_LIMIT_FACTOR: u64 = 8;
 /// Capacity of the queue of games to write.
 const QUEUE_CAPACITY: usize = 64;
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError`] if the file cannot be written or the tables do not fit into memory.
-pub fn run(args: &Args) -> Result<(), CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let mut store = RecordFile::open(&args.file)?;
     let threads = args.threads.unwrap_or_else(engine::cores).get();
     // A continued run must not repeat the games of the first.
@@ -68,7 +61,9 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     let players =
         (0..threads).map(|_| SelfPlay::new(limits, seeds.u64(..))).collect::<Result<Vec<_>, _>>()?;
 
-    let bar = bar(args.positions.get(), store.positions());
+    let bar = progress::bar(args.positions.get(), "{wide_bar} {pos}/{len} {per_sec} {eta}")
+        .with_position(store.positions());
+    bar.reset_eta();
     let stop = StopFlag::default();
     let (games, written) = sync_channel(QUEUE_CAPACITY);
     thread::scope(|scope| {
@@ -77,7 +72,7 @@ pub fn run(args: &Args) -> Result<(), CliError> {
             let thread = thread::Builder::new().name("selfplay".into()).stack_size(STACK_SIZE);
             thread
                 .spawn_scoped(scope, move || play(player, &games, stop))
-                .map_err(|source| CliError::Io { doing: "cannot start a thread", source })?;
+                .map_err(io_error("cannot start a thread"))?;
         }
         drop(games);
         while store.positions() < args.positions.get() {
@@ -100,15 +95,4 @@ pub fn run(args: &Args) -> Result<(), CliError> {
 /// Plays games until the receiver is gone.
 fn play(mut player: SelfPlay, games: &SyncSender<Vec<Record>>, stop: &StopFlag) {
     while !stop.is_raised() && games.send(player.game(stop)).is_ok() {}
-}
-
-/// Progress bar on stderr, if it is a terminal.
-fn bar(wanted: u64, there: u64) -> ProgressBar {
-    let bar = ProgressBar::new(wanted).with_position(there).with_elapsed(Duration::ZERO);
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} {per_sec} {eta}") {
-        bar.set_style(style);
-    }
-    bar.reset_eta();
-    bar.enable_steady_tick(Duration::from_secs(1));
-    bar
 }

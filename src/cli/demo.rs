@@ -1,5 +1,4 @@
-//! `zeitnot demo`: the whole house on one machine, in half a minute. An arena on loopback, and three
-//! bots that join it as any client would.
+//! `zeitnot demo`: a tournament on this machine: an arena on loopback, and three bots that join it as any client would.
 
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -7,7 +6,7 @@ use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::task::TaskTracker;
 use tracing::{error, info};
 
-use zeitnot_arena::{Arena, Config, Event, Name, Summary, TournamentConfig};
+use zeitnot_arena::{Arena, Config, Event, Summary, TournamentConfig};
 use zeitnot_bot as bot;
 use zeitnot_bot::BotContext;
 use zeitnot_clients::{Protocol, Shutdown, contest};
@@ -20,57 +19,33 @@ use super::{
     live::Live,
     log, network,
     play::{NEWS, leave, players},
-    print, signals,
+    print, signals, usage,
 };
 
 /// Show a small tournament on this machine
 ///
-/// An arena on two free ports, our engine over TCP, our engine over WebSocket with a tenth of the time,
-/// and a sparring partner that plays any move: everybody meets everybody twice. Takes about half a minute.
+/// An arena on two free ports, our engine over TCP, our engine over WebSocket with a tenth of the time, and a bot that
+/// plays random moves. Each pair plays two games. Takes about half a minute.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub(super) struct Args {}
 
-/// The time of the demo's games.
 const TIME: TimeControl =
     TimeControl { initial: Duration::from_secs(3), increment: Duration::from_millis(50) };
-/// Somebody is watching: no long pauses.
+/// Time between two games of a player.
 const PAUSE: Duration = Duration::from_millis(500);
-/// What each bot's table takes.
+/// Size of each bot's transposition table.
 const HASH_MIB: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 const TOURNAMENT: &str = "demo";
+/// Names, thinkers, and shares of the time. The second bot uses WebSocket.
+const BOTS: [(&str, Kind, f64); 3] =
+    [("zeitnot", Kind::Search, 1.0), ("zeitnot-tenth", Kind::Search, 0.1), ("sparring", Kind::Random, 1.0)];
+const OVER_WEBSOCKET: usize = 1;
 
-/// One of the bots.
-struct Contender {
-    name: &'static str,
-    kind: Kind,
-    time_share: f64,
-    over: Over,
-}
-
-enum Over {
-    Tcp,
-    WebSocket,
-}
-
-const CONTENDERS: [Contender; 3] = [
-    Contender { name: "zeitnot", kind: Kind::Search, time_share: 1.0, over: Over::Tcp },
-    Contender { name: "zeitnot-tenth", kind: Kind::Search, time_share: 0.1, over: Over::WebSocket },
-    Contender { name: "sparring", kind: Kind::Random, time_share: 1.0, over: Over::Tcp },
-];
-
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError`]: no port, no memory, or nowhere to write the games.
-pub fn run(_: &Args) -> Result<(), CliError> {
-    let live = Live::new();
+pub(super) fn run() -> Result<(), CliError> {
+    let live = Live::default();
     let _log = log::start(&log::Config::quiet(), live.lines());
     print(|out| {
-        use std::io::Write;
-        writeln!(
-            out,
-            "An arena and three bots, {TIME} seconds a game. `zeitnot help` says what else there is."
-        )
+        writeln!(out, "An arena and three bots, {TIME} seconds a game. `zeitnot help` lists all commands.")
     })?;
     let summary = network::run(|granted| demo(live, granted))?;
     arena::report(&summary?)
@@ -78,42 +53,45 @@ pub fn run(_: &Args) -> Result<(), CliError> {
 
 async fn demo(live: Live, granted: Granted) -> Result<Summary, CliError> {
     let shutdown = Shutdown::default();
-    let signals = signals::watch(shutdown.clone(), "stopping: the running game is broken off")
-        .map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
-    // Told to stop with the arena, and also when there is nothing more to play.
+    let signals = signals::watch(shutdown.clone(), "stopping: the running game is aborted")?;
+    // The bots stop with the arena, or when all games are over.
     let bots = Shutdown { soon: shutdown.soon.child_token(), now: shutdown.now.clone() };
-    let arena = Arena::bind(arena_config()?).await?;
+    let tournament = TournamentConfig {
+        players: Some(BOTS.len()),
+        pairing_interval: PAUSE / 5,
+        pause: PAUSE,
+        ..TournamentConfig::new(TOURNAMENT.to_owned().try_into().map_err(usage)?, TIME)
+    };
+    let config = Config { tournament: vec![tournament], ..arena::loopback() };
+    let arena = Arena::bind(config).await?;
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);
     tasks.spawn(signals);
     tasks.spawn(live.show(to_screen)?);
 
     let mut servers = JoinSet::new();
-    for contender in &CONTENDERS {
-        let address = match contender.over {
-            Over::Tcp => arena.tcp().map(|at| format!("tcp://{at}")),
-            Over::WebSocket => arena.websocket().map(|at| format!("ws://{at}")),
+    for (number, (name, kind, time_share)) in BOTS.into_iter().enumerate() {
+        let (scheme, address) = match number {
+            OVER_WEBSOCKET => ("ws", arena.websocket()),
+            _ => ("tcp", arena.tcp()),
         };
-        let address = address.unwrap_or_default().parse().map_err(usage)?;
-        let player = contender.name.to_owned().try_into().map_err(usage)?;
-        let tournament = TOURNAMENT.to_owned().try_into().map_err(usage)?;
-        let config = contest::Config::new(address, tournament, player);
-        let engine = engine::Config { kind: contender.kind, hash_mib: HASH_MIB, ..engine::Config::default() };
-        let bot = bot::Config { time_share: contender.time_share, ..bot::Config::default() };
+        let config = arena::client(scheme, address, TOURNAMENT, name)?;
+        let engine = engine::Config { kind, hash_mib: HASH_MIB, ..engine::Config::default() };
+        let bot = bot::Config { time_share, ..bot::Config::default() };
         let context = BotContext::new(bot, EngineFactory::new(&engine)?.behind(granted), news.clone());
         let lobby = players(context, &tasks, &bots);
         servers.spawn(contest::Contest::run(config, lobby, bots.clone()));
     }
     drop(news);
 
-    let mut arena_news = arena.news();
+    let mut events = arena.news();
     let soon = bots.soon.clone();
     tasks.spawn(async move {
-        while let Ok(news) = arena_news.recv().await {
+        while let Ok(news) = events.recv().await {
             match &news.event {
-                // The bots leave before the arena does, and need not wonder where it is.
+                // Otherwise the bots would try to reconnect to an arena that has ended.
                 Event::Over => soon.cancel(),
-                event => arena::line(event).into_iter().for_each(|line| info!("{line}")),
+                event => arena::message(event).into_iter().for_each(|message| info!("{message}")),
             }
         }
     });
@@ -126,19 +104,4 @@ async fn demo(live: Live, granted: Granted) -> Result<Summary, CliError> {
     }
     leave(&shutdown, &tasks).await;
     Ok(summary)
-}
-
-fn arena_config() -> Result<Config, CliError> {
-    let loopback = Some(([127, 0, 0, 1], 0).into());
-    let tournament = TournamentConfig {
-        players: Some(CONTENDERS.len()),
-        pairing_interval: PAUSE / 5,
-        pause: PAUSE,
-        ..TournamentConfig::new(Name::try_from(TOURNAMENT).map_err(usage)?, TIME)
-    };
-    Ok(Config { tcp: loopback, websocket: loopback, tournament: vec![tournament], ..Config::default() })
-}
-
-fn usage(error: impl std::fmt::Display) -> CliError {
-    CliError::Usage(error.to_string())
 }

@@ -1,6 +1,6 @@
-//! One line a game on the terminal: both clocks ticking, the last move, and what we think of it.
+//! Live lines: one line a game on the terminal with running clocks, the last move and our evaluation.
 //!
-//! Where stderr is no terminal nothing is drawn. Log lines pass above: see `log`.
+//! Nothing is drawn if stderr is not a terminal. Log lines appear above: see `log`.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -21,62 +21,52 @@ use zeitnot_engine::{Score, priority};
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_seat::Clocks;
 
-use super::CliError;
+use super::{CliError, io_error};
 
-/// More games than this are played, but not shown.
-const MOST_LINES: usize = 16;
-/// How often the clocks tick.
-const TICK: Duration = Duration::from_millis(200);
-/// A name from outside may be longer; the line should not.
-const LONGEST_TEXT: usize = 40;
-/// Where the terminal is narrow, names have no more letters than this, the first of them that fits.
+/// Maximum number of games shown.
+const MAX_LINES: usize = 16;
+const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
+/// Maximum length of a name or move in characters.
+const MAX_TEXT: usize = 40;
+/// Maximum lengths of names to try on a narrow terminal.
 const SHORTER: [usize; 8] = [24, 20, 16, 12, 10, 8, 6, 5];
-/// The other seat's last news are here by then. Later ones are of a game that goes on, as those do that slept.
-const LAST_NEWS: Duration = Duration::from_secs(1);
+/// Updates of a game are ignored for this long after its end, as they come from its other player. Later ones are of a
+/// suspended game that was resumed.
+const LATE_UPDATES: Duration = Duration::from_secs(1);
 
 /// Shows the running games.
 #[derive(Debug, Default)]
-pub struct Live {
+pub(super) struct Live {
     lines: MultiProgress,
     games: HashMap<Id, (ProgressBar, Shown)>,
-    /// The latest to end, and when: the other seat's last news may still be on their way.
+    /// Games that have ended, the latest first, and when.
     ended: VecDeque<(Id, Instant)>,
 }
 
-/// Two servers can use the same name for a game, and two seats of one game bring news of the same.
+/// Server's id of a game, which two servers may share, and its players.
 type Id = (String, ByColor<String>);
 
 impl Live {
-    /// Nothing to show yet.
-    pub fn new() -> Live {
-        Live::default()
-    }
-
-    /// What log lines have to get past.
-    pub fn lines(&self) -> &MultiProgress {
+    /// The lines, for the log, which hides them while it writes.
+    pub(super) fn lines(&self) -> &MultiProgress {
         &self.lines
     }
 
-    /// Shows what is told, on a thread of its own: a terminal that is stopped keeps no answer from leaving.
-    /// The result is done when nobody is left to tell anything and the terminal is tidy again.
-    ///
-    /// # Errors
-    /// [`CliError::Io`] if there is no thread to be had.
-    pub fn show(
+    /// Shows the updates on a thread of its own, so that a stopped terminal delays no move. The future ends when all
+    /// senders are gone and the lines are cleared.
+    pub(super) fn show(
         self,
         news: mpsc::Receiver<GameStatus>,
     ) -> Result<impl Future<Output = ()> + Send + use<>, CliError> {
-        let error = |source| CliError::Io { doing: "cannot start the screen's thread", source };
-        let runtime = Builder::new_current_thread().enable_time().build().map_err(error)?;
-        let (tidy, done) = oneshot::channel::<()>();
-        let screen = thread::Builder::new().name("screen".into());
-        screen
-            .spawn(move || {
-                priority::usual();
-                runtime.block_on(self.run(news));
-                drop(tidy);
-            })
-            .map_err(error)?;
+        let failed = io_error("cannot start the thread of the live lines");
+        let runtime = Builder::new_current_thread().enable_time().build().map_err(&failed)?;
+        let (cleared, done) = oneshot::channel::<()>();
+        let thread = thread::Builder::new().name("live".into()).spawn(move || {
+            priority::usual();
+            runtime.block_on(self.run(news));
+            drop(cleared);
+        });
+        thread.map_err(failed)?;
         Ok(async move {
             // It is dropped, never sent.
             let _ = done.await;
@@ -84,40 +74,39 @@ impl Live {
     }
 
     async fn run(mut self, mut news: mpsc::Receiver<GameStatus>) {
-        let mut tick = interval(TICK);
+        let mut tick = interval(REDRAW_INTERVAL);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let visible = !self.lines.is_hidden();
         loop {
             tokio::select! {
                 news = news.recv() => match news {
-                    Some(news) if visible => self.hear(news, Instant::now()),
+                    Some(news) if visible => self.update(news, Instant::now()),
                     Some(_) => {}
                     None => break,
                 },
                 _ = tick.tick(), if !self.games.is_empty() => self.draw(),
             }
         }
-        // Nothing can be done about a terminal that cannot be cleared.
         let _ = self.lines.clear();
     }
 
-    fn hear(&mut self, news: GameStatus, now: Instant) {
+    fn update(&mut self, news: GameStatus, now: Instant) {
         let id = (news.game.clone(), news.names.clone());
         if news.result.is_some() {
             if let Some((bar, _)) = self.games.remove(&id) {
                 bar.finish_and_clear();
             }
-            self.ended.truncate(MOST_LINES);
+            self.ended.truncate(MAX_LINES);
             self.ended.push_front((id, now));
             return;
         }
-        let is_late = |at: Instant| now.saturating_duration_since(at) < LAST_NEWS;
+        let is_late = |at: Instant| now.saturating_duration_since(at) < LATE_UPDATES;
         if self.ended.iter().any(|(ended, at)| *ended == id && is_late(*at)) {
             return;
         }
         if let Some((_, shown)) = self.games.get_mut(&id) {
-            shown.hear(&news);
-        } else if self.games.len() < MOST_LINES {
+            shown.update(&news);
+        } else if self.games.len() < MAX_LINES {
             let bar = self.lines.add(ProgressBar::no_length());
             if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
                 bar.set_style(style);
@@ -134,7 +123,7 @@ impl Live {
     }
 }
 
-/// A game as all its news together tell it.
+/// State of a game from the updates of its players.
 #[derive(Debug)]
 struct Shown {
     names: ByColor<String>,
@@ -142,17 +131,16 @@ struct Shown {
     to_move: Color,
     ply: usize,
     last_move: Option<String>,
-    /// What each side that we play thinks, for itself.
+    /// Score and depth of each player of ours, from its own view.
     evals: ByColor<Option<(Score, u16)>>,
-    /// Who knew its last move, if no search of ours.
+    /// Source of each player's last move, if it was not the search.
     sources: ByColor<Option<&'static str>>,
 }
 
 impl Shown {
     fn new(news: &GameStatus) -> Shown {
-        let names = ByColor([clean(&news.names[Color::White]), clean(&news.names[Color::Black])]);
         let mut shown = Shown {
-            names,
+            names: ByColor(Color::BOTH.map(|side| clean(&news.names[side]))),
             clocks: None,
             to_move: news.to_move,
             ply: 0,
@@ -160,12 +148,12 @@ impl Shown {
             evals: ByColor::default(),
             sources: ByColor::default(),
         };
-        shown.hear(news);
+        shown.update(news);
         shown
     }
 
-    /// News of one seat; those of the other may have told more already.
-    fn hear(&mut self, news: &GameStatus) {
+    /// Applies an update of one player; an older one changes only that player's evaluation.
+    fn update(&mut self, news: &GameStatus) {
         self.evals[news.side] = news.eval.or(self.evals[news.side]);
         self.sources[news.side] = news.origin.and_then(MoveOrigin::source);
         if news.clocks.map(|clocks| clocks.read_at) >= self.clocks.map(|clocks| clocks.read_at) {
@@ -178,22 +166,22 @@ impl Shown {
         }
     }
 
-    /// The line, with names that are short enough for it to fit, if there are such.
+    /// The line with the longest names that fit, or with the shortest.
     fn fitting(&self, now: Instant, width: usize) -> String {
-        let fits = |line: &String| line.chars().count() <= width;
-        let shorter = || SHORTER.iter().map(|&longest| self.line(now, longest));
-        Some(self.line(now, LONGEST_TEXT))
-            .filter(fits)
-            .or_else(|| shorter().find(fits))
-            .or_else(|| shorter().next_back())
-            .unwrap_or_default()
+        let mut line = self.line(now, MAX_TEXT);
+        for max_name in SHORTER {
+            if line.chars().count() <= width {
+                break;
+            }
+            line = self.line(now, max_name);
+        }
+        line
     }
 
-    /// `alice *0:59.9  bob 1:00  12... Nf6  alice +0.31/14`, with names of at most so many letters. Where these are
-    /// few, the colour says who thinks what.
-    fn line(&self, now: Instant, longest: usize) -> String {
+    /// `alice *0:59.9  bob 1:00  12... Nf6  alice +0.31/14`. With shortened names, evaluations are marked by colour.
+    fn line(&self, now: Instant, max_name: usize) -> String {
         let mut line = String::new();
-        let names = ByColor(Color::BOTH.map(|side| short(&self.names[side], longest)));
+        let names = ByColor(Color::BOTH.map(|side| short(&self.names[side], max_name)));
         for side in Color::BOTH {
             let mark = if side == self.to_move { "*" } else { " " };
             let clock = self.left(side, now).map(clock).unwrap_or_default();
@@ -202,7 +190,7 @@ impl Shown {
         if let Some(mv) = &self.last_move {
             line.push_str(&format!(" {}{mv} ", number(self.ply)));
         }
-        let is_short = longest < LONGEST_TEXT;
+        let is_short = max_name < MAX_TEXT;
         let thinkers = if is_short { ByColor(["w", "b"].map(str::to_owned)) } else { names };
         for side in Color::BOTH {
             match (self.sources[side], self.evals[side]) {
@@ -216,7 +204,7 @@ impl Shown {
         line
     }
 
-    /// The clock of the side to move runs on since it was read.
+    /// Time left; the clock of the side to move has run on since it was read.
     fn left(&self, side: Color, now: Instant) -> Option<Duration> {
         let clocks = self.clocks?;
         let gone = now.saturating_duration_since(clocks.read_at);
@@ -225,7 +213,7 @@ impl Shown {
     }
 }
 
-/// Hours only where there are some; tenths where they begin to count.
+/// Formats a clock, with tenths below a minute and hours if there are any.
 fn clock(left: Duration) -> String {
     let seconds = left.as_secs();
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
@@ -236,22 +224,21 @@ fn clock(left: Duration) -> String {
     }
 }
 
-/// `12.` for a move of White, `12...` for one of Black, after so many plies.
+/// Number of the last move after this many plies: `12.` for White, `12...` for Black.
 fn number(ply: usize) -> String {
     format!("{}{}", ply.div_ceil(2), if ply % 2 == 1 { ". " } else { "... " })
 }
 
-/// The name, or its first letters.
-fn short(name: &str, longest: usize) -> String {
-    if name.chars().count() <= longest {
+fn short(name: &str, max: usize) -> String {
+    if name.chars().count() <= max {
         return name.to_owned();
     }
-    name.chars().take(longest.saturating_sub(1)).chain(['…']).collect()
+    name.chars().take(max.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// The terminal is not for others to write to.
+/// Removes control characters, which could change the terminal.
 fn clean(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(LONGEST_TEXT).collect()
+    text.chars().filter(|c| !c.is_control()).take(MAX_TEXT).collect()
 }
 
 #[cfg(test)]
@@ -280,25 +267,25 @@ mod tests {
     }
 
     #[test]
-    fn two_seats_make_one_line_and_the_clock_of_the_side_to_move_ticks() {
+    fn two_players_share_a_line_and_the_clock_of_the_side_to_move_runs() {
         let start = Instant::now();
         let mut shown = Shown::new(&news(Color::White, 0, start));
-        assert_eq!(shown.line(start, LONGEST_TEXT), "alice *1:01    bob[2J  0:09.9   alice +0.31/14");
-        shown.hear(&GameStatus { eval: Some((Score::mated_in(4), 9)), ..news(Color::Black, 23, start) });
-        let line = shown.line(start + Duration::from_secs(1), LONGEST_TEXT);
+        assert_eq!(shown.line(start, MAX_TEXT), "alice *1:01    bob[2J  0:09.9   alice +0.31/14");
+        shown.update(&GameStatus { eval: Some((Score::mated_in(4), 9)), ..news(Color::Black, 23, start) });
+        let line = shown.line(start + Duration::from_secs(1), MAX_TEXT);
         assert_eq!(line, "alice  1:01    bob[2J *0:08.9   12. Nf3  alice +0.31/14 bob[2J #-2/9");
-        shown.hear(&GameStatus { origin: Some(MoveOrigin::Book), ..news(Color::White, 24, start) });
-        let line = shown.line(start, LONGEST_TEXT);
+        shown.update(&GameStatus { origin: Some(MoveOrigin::Book), ..news(Color::White, 24, start) });
+        let line = shown.line(start, MAX_TEXT);
         assert!(line.ends_with("  alice book bob[2J #-2/9"), "{line}");
     }
 
     #[test]
-    fn older_news_change_nothing() {
+    fn older_updates_change_nothing() {
         let start = Instant::now();
         let mut shown = Shown::new(&news(Color::White, 8, start + Duration::from_secs(1)));
-        let before = shown.line(start, LONGEST_TEXT);
-        shown.hear(&GameStatus { eval: None, last_move: None, ..news(Color::White, 7, start) });
-        assert_eq!(shown.line(start, LONGEST_TEXT), before);
+        let before = shown.line(start, MAX_TEXT);
+        shown.update(&GameStatus { eval: None, last_move: None, ..news(Color::White, 7, start) });
+        assert_eq!(shown.line(start, MAX_TEXT), before);
     }
 
     #[test]
@@ -308,22 +295,22 @@ mod tests {
             ByColor(["a_name_of_a_bot_that_is_quite_long".into(), "another_one_that_is_no_shorter".into()]);
         let shown = Shown::new(&GameStatus { names, ..news(Color::White, 24, start) });
         assert_eq!(shown.fitting(start, 60), "a_name_… *1:01    another…  0:09.9   12... Nf3  w +0.31/14");
-        assert_eq!(shown.fitting(start, 200), shown.line(start, LONGEST_TEXT));
+        assert_eq!(shown.fitting(start, 200), shown.line(start, MAX_TEXT));
         for width in [60, 80, 100, 120, 160] {
             assert!(shown.fitting(start, width).chars().count() <= width);
         }
     }
 
     #[test]
-    fn a_game_that_slept_is_shown_again_and_last_news_of_one_that_ended_are_not() {
-        let (mut live, start) = (Live::new(), Instant::now());
-        let late = start + LAST_NEWS / 2;
-        live.hear(news(Color::White, 4, start), start);
+    fn a_resumed_game_is_shown_again_and_late_updates_are_ignored() {
+        let (mut live, start) = (Live::default(), Instant::now());
+        let late = start + LATE_UPDATES / 2;
+        live.update(news(Color::White, 4, start), start);
         assert_eq!(live.games.len(), 1);
-        live.hear(GameStatus { result: Some("asleep".into()), ..news(Color::White, 5, start) }, start);
-        live.hear(news(Color::Black, 5, late), late);
+        live.update(GameStatus { result: Some("asleep".into()), ..news(Color::White, 5, start) }, start);
+        live.update(news(Color::Black, 5, late), late);
         assert!(live.games.is_empty());
-        live.hear(news(Color::White, 6, start), start + LAST_NEWS);
+        live.update(news(Color::White, 6, start), start + LATE_UPDATES);
         assert_eq!(live.games.len(), 1);
     }
 

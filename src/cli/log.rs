@@ -97,7 +97,7 @@ fn targets(filter: &str) -> Result<Targets, ParseError> {
 ///
 /// The lines of `live` are hidden while a log line is written. A thread of its own writes, so that a stopped terminal
 /// or a pipe that nobody reads delays no move; lines are dropped then.
-pub fn start(config: &Config, live: &MultiProgress) -> WorkerGuard {
+pub(super) fn start(config: &Config, live: &MultiProgress) -> WorkerGuard {
     let variable = env::var(VARIABLE).ok().filter(|text| !text.trim().is_empty()).map(|text| targets(&text));
     let filter = match &variable {
         Some(Ok(filter)) => filter.clone(),

@@ -5,40 +5,41 @@
 use std::{
     fs,
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
 };
+
+use clap::{Parser, Subcommand};
 
 use zeitnot_arena::ArenaError;
 use zeitnot_clients::{ProtocolError, lookup::LookupError};
 use zeitnot_engine::{OutOfMemory, book::BookError, syzygy::TablebaseError, training::RecordFileError};
 use zeitnot_rules::GameError;
 
-use clap::{Parser, Subcommand};
-
-pub mod arena;
-pub mod bench;
-pub mod check;
+mod arena;
+mod bench;
+mod check;
 pub mod config;
-pub mod datagen;
-pub mod demo;
+mod datagen;
+mod demo;
 mod engines;
 pub mod import;
-pub mod lichess;
-pub mod live;
-pub mod log;
-pub mod matches;
+mod lichess;
+mod live;
+mod log;
+mod matches;
 mod network;
-pub mod openings;
-pub mod perft;
-pub mod play;
-pub mod referee;
-pub mod runner;
-pub mod signals;
-pub mod study;
-pub mod tune;
-pub mod ubgi;
-pub mod uci;
+mod openings;
+mod perft;
+mod play;
+mod progress;
+mod referee;
+mod runner;
+mod signals;
+mod study;
+mod tune;
+mod ubgi;
+mod uci;
 
 use config::ConfigErrors;
 
@@ -46,36 +47,34 @@ use config::ConfigErrors;
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
 pub struct Cli {
-    /// What to do; if nothing is said `uci` where the input is a pipe, as GUIs have it, else `demo`.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    command: Option<Command>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  zeitnot                                  show me: a small tournament on this machine
-  zeitnot check --default > config.toml    begin with the documented configuration
-  zeitnot check                            is it sound, and what would it do?
+  zeitnot                                  show a small tournament on this machine
+  zeitnot check --default > config.toml    write the documented default configuration
+  zeitnot check                            validate it, and show what it would do
   zeitnot play                             play on the servers it names
   zeitnot arena                            run the tournaments it names
-  zeitnot lichess check                    can this account play on Lichess?
-  zeitnot import-lichess-bot config.yml    a configuration made of one of lichess-bot
-  zeitnot uci                              be an engine, under any chess GUI
+  zeitnot lichess check                    check an account on Lichess
+  zeitnot import-lichess-bot config.yml    convert a configuration of lichess-bot
+  zeitnot uci                              run as an engine under a chess GUI
   zeitnot runner state action              answer one position of MiniChess, by files
   zeitnot referee './first' './second'     let two such programs play
-  zeitnot ubgi                             be an engine of MiniChess, under the NTHU runner of 2026
-  zeitnot match --engine A --engine B      which one is better?
-  zeitnot study --quick                    what alpha-beta saves, and other experiments of courses
-  zeitnot datagen quiet.bin                positions of games against itself, to learn from
-  zeitnot tune quiet.bin                   the weights of the evaluation that explain them best
+  zeitnot ubgi                             run as a MiniChess engine under the NTHU runner of 2026
+  zeitnot match --engine A --engine B      measure which of two engines is better
+  zeitnot study --quick                    reproduce experiments of course reports
+  zeitnot datagen quiet.bin                generate positions by self-play
+  zeitnot tune quiet.bin                   fit the weights of the evaluation to them
 
+Without a command, zeitnot speaks UCI if its input is a pipe, and runs `demo` otherwise.
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
-RUST_LOG=debug shows more. `zeitnot help COMMAND` says more.";
+RUST_LOG=debug logs more. `zeitnot help COMMAND` explains a command.";
 
-/// What can be done.
 #[derive(Debug, Subcommand)]
-#[allow(missing_docs)] // what each does is said in its own file, also to the user
-pub enum Command {
+enum Command {
     Demo(demo::Args),
     Play(play::Args),
     Arena(arena::Args),
@@ -95,130 +94,97 @@ pub enum Command {
     ImportLichessBot(import::Args),
 }
 
-/// Why a command failed.
+/// Error of a command.
 #[derive(Debug, thiserror::Error)]
-pub enum CliError {
-    /// The configuration is wrong; the first mistake is told.
+enum CliError {
+    /// Shows the first mistake only.
     #[error(transparent)]
     Config(#[from] ConfigErrors),
-    /// The configuration is wrong, and the user wants to know it all.
+    /// Shows all mistakes.
     #[error(transparent)]
     Checked(ConfigErrors),
-    /// The arguments make no sense together.
+    /// Arguments or files that only the user can correct.
     #[error("{0}")]
     Usage(String),
-    /// A position that is none.
     #[error(transparent)]
     Position(#[from] GameError),
-    /// An opening book that cannot be read.
     #[error("bot.book: {0}")]
     Book(BookError),
-    /// A server that cannot be asked for moves.
     #[error(transparent)]
     Lookup(#[from] LookupError),
-    /// Endgame tables that are none.
     #[error("engine.syzygy: {0}")]
     Tables(#[from] TablebaseError),
-    /// A table larger than the memory.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
-    /// An engine that was to play cannot.
+    /// An engine of a match or of the configuration that cannot play.
     #[error("{0}")]
     Engine(String),
-    /// The arena cannot start.
     #[error(transparent)]
     Arena(#[from] ArenaError),
-    /// The engine under a GUI cannot go on.
     #[error(transparent)]
     Uci(#[from] zeitnot_engine::uci::UciError),
-    /// A server does not want us.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
-    /// An account cannot play, or cannot be looked at.
     #[error(transparent)]
     Account(#[from] lichess::AccountError),
-    /// A measurement whose result is not as it should be.
+    /// Failure of `bench deadline`.
     #[error("{0} moves or games were late")]
     Late(usize),
-    /// A task of ours panicked.
     #[error("a task crashed, please report it: {0}")]
     Crashed(#[from] tokio::task::JoinError),
-    /// Another program's configuration that cannot be read.
-    #[error("{}: {why}", path.display())]
-    Foreign {
-        /// Where it stands.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// A place that takes no file.
     #[error("{}: cannot be written: {source}; is it the right place?", path.display())]
-    Unwritten {
-        /// Where.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// A file of positions that cannot be read or written.
+    Unwritten { path: PathBuf, source: io::Error },
     #[error(transparent)]
     RecordFile(#[from] RecordFileError),
-    /// The operating system says no.
     #[error("{doing}: {source}")]
-    Io {
-        /// What we were at.
-        doing: &'static str,
-        /// What it says.
-        source: io::Error,
-    },
+    Io { doing: &'static str, source: io::Error },
 }
 
 impl CliError {
-    /// 2 where the user has to mend something before it can work, 1 for what went wrong on the way.
-    pub fn exit_code(&self) -> u8 {
+    /// 2 if the user must correct something first, 1 for failures at run time.
+    fn exit_code(&self) -> u8 {
         match self {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
+            CliError::OutOfMemory(_) | CliError::Tables(_) | CliError::Book(_) | CliError::Lookup(_) => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
-            CliError::Account(error) if error.is_configuration() => 2,
-            CliError::OutOfMemory(_) | CliError::Tables(_) => 2,
-            CliError::Book(_) | CliError::Lookup(_) | CliError::Foreign { .. } => 2,
-            CliError::Protocol(_) | CliError::Arena(_) | CliError::Uci(_) | CliError::Account(_) => 1,
-            CliError::Engine(_) | CliError::Crashed(_) | CliError::Late(_) | CliError::RecordFile(_) => 1,
-            CliError::Io { .. } | CliError::Unwritten { .. } => 1,
-        }
-    }
-
-    /// What stands on stderr, each thing in one line.
-    fn lines(&self) -> Vec<String> {
-        match self {
-            CliError::Checked(errors) => errors.iter().map(ToString::to_string).collect(),
-            other => vec![other.to_string()],
+            CliError::Account(lichess::AccountError::Token(_)) => 2,
+            _ => 1,
         }
     }
 }
 
-/// The whole program.
+/// Maps an error of the operating system; `doing` says what failed.
+fn io_error(doing: &'static str) -> impl Fn(io::Error) -> CliError {
+    move |source| CliError::Io { doing, source }
+}
+
+fn unwritten(path: &Path) -> impl Fn(io::Error) -> CliError {
+    move |source| CliError::Unwritten { path: path.to_owned(), source }
+}
+
+fn usage(error: impl ToString) -> CliError {
+    CliError::Usage(error.to_string())
+}
+
+/// Runs the program.
 pub fn main() -> ExitCode {
-    match run(Cli::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            for line in error.lines() {
-                // If even stderr is closed, the exit code still tells.
-                let _ = writeln!(io::stderr(), "error: {line}");
-            }
-            ExitCode::from(error.exit_code())
-        }
+    let Err(error) = run(Cli::parse()) else { return ExitCode::SUCCESS };
+    let lines = match &error {
+        CliError::Checked(errors) => errors.iter().map(ToString::to_string).collect(),
+        other => vec![other.to_string()],
+    };
+    for line in lines {
+        // Even if stderr is closed, there is the exit code.
+        let _ = writeln!(io::stderr(), "error: {line}");
     }
+    ExitCode::from(error.exit_code())
 }
 
-/// Runs one command.
-///
-/// # Errors
-/// [`CliError`], which knows its exit code.
-pub fn run(cli: Cli) -> Result<(), CliError> {
-    match cli.command.unwrap_or_else(unsaid) {
-        Command::Demo(args) => demo::run(&args),
+fn run(cli: Cli) -> Result<(), CliError> {
+    match cli.command.unwrap_or_else(default_command) {
+        Command::Demo(_) => demo::run(),
         Command::Arena(args) => arena::run(&args),
-        Command::Uci(args) => uci::run(&args),
+        Command::Uci(_) => uci::run(),
         Command::Ubgi(args) => ubgi::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Play(args) => play::run(&args),
@@ -236,30 +202,29 @@ pub fn run(cli: Cli) -> Result<(), CliError> {
     }
 }
 
-/// Many GUIs, and OpenBench, start an engine without arguments and speak to it through a pipe. Who sits at a
-/// terminal wants to see something.
-fn unsaid() -> Command {
-    if is_spoken_to() { Command::Uci(uci::Args {}) } else { Command::Demo(demo::Args {}) }
+/// Many GUIs, and OpenBench, start an engine without arguments and speak to it through a pipe.
+fn default_command() -> Command {
+    if is_piped() { Command::Uci(uci::Args {}) } else { Command::Demo(demo::Args {}) }
 }
 
 #[cfg(unix)]
-fn is_spoken_to() -> bool {
+fn is_piped() -> bool {
     use std::os::{fd::AsFd, unix::fs::FileTypeExt};
     let input = io::stdin().as_fd().try_clone_to_owned().map(fs::File::from);
-    let kind = input.and_then(|input| input.metadata()).map(|about| about.file_type());
+    let kind = input.and_then(|input| input.metadata()).map(|metadata| metadata.file_type());
     kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket())
 }
 
 #[cfg(not(unix))]
-fn is_spoken_to() -> bool {
+fn is_piped() -> bool {
     !io::IsTerminal::is_terminal(&io::stdin())
 }
 
-/// Writes a result to stdout. A reader that has seen enough, as `head` does, is no error.
-fn print(write: impl FnOnce(&mut io::StdoutLock<'_>) -> io::Result<()>) -> Result<(), CliError> {
+/// Writes a result to stdout. It is no error if the reader has closed it, as `head` does.
+fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result.map_err(|source| CliError::Io { doing: "cannot write the result", source }),
+        result => result.map_err(io_error("cannot write the result")),
     }
 }

@@ -1,12 +1,15 @@
 //! `zeitnot openings`: generates balanced openings for matches.
 
-use std::{fs, io::Write, path::PathBuf};
+use std::{fs, path::PathBuf};
 
 use zeitnot_arena::matches::openings::{Openings, Recipe};
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
-use zeitnot_rules::{GameKind, UnknownGame, chess};
+use zeitnot_rules::{
+    GameKind, UnknownGame,
+    chess::{Chess, chess960_start},
+};
 
-use super::{CliError, print};
+use super::{CliError, print, unwritten, usage};
 
 /// Generate balanced openings for matches
 ///
@@ -18,102 +21,95 @@ Examples:
   zeitnot openings > openings.epd
   zeitnot openings --count 2000 --plies 6 --seed 7 --output openings.epd
   zeitnot openings --variant atomic --plies 4 --within 100 > atomic.epd")]
-pub struct Args {
+pub(super) struct Args {
     /// Number of openings
     #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub count: u32,
+    count: u32,
     /// Random plies of each opening
     #[arg(long, default_value_t = Recipe::default().plies, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub plies: u32,
+    plies: u32,
     /// Nodes to evaluate each opening
     #[arg(long, default_value_t = Recipe::default().nodes, value_parser = clap::value_parser!(u64).range(100..))]
-    pub nodes: u64,
+    nodes: u64,
     /// Maximum score for either side, in centipawns
     #[arg(long, value_name = "CP", default_value_t = Recipe::default().most, value_parser = clap::value_parser!(i32).range(0..=10_000))]
-    pub within: i32,
+    within: i32,
     /// Random seed
     #[arg(long, default_value_t = Recipe::default().seed)]
-    pub seed: u64,
+    seed: u64,
     /// Game; chess960 starts from random Chess960 positions
     #[arg(long, default_value = "chess", value_parser = variant)]
-    pub variant: Variant,
+    variant: Variant,
     /// Output file [default: standard output]
     #[arg(long, short, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    output: Option<PathBuf>,
 }
 
-/// A game, or Chess960.
+/// Where the openings start.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// From the start position.
-    Usual(GameKind),
-    /// From a random Chess960 position.
+enum Variant {
+    Standard(GameKind),
     Chess960,
 }
 
 fn variant(name: &str) -> Result<Variant, String> {
     match name {
         "chess960" => Ok(Variant::Chess960),
-        name => name.parse().map(Variant::Usual).map_err(|error: UnknownGame| format!("{error}, chess960")),
+        name => {
+            name.parse().map(Variant::Standard).map_err(|error: UnknownGame| format!("{error}, chess960"))
+        }
     }
 }
 
 /// Rejected openings in a row after which the command gives up.
 const MAX_REJECTED: u32 = 100_000;
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError`] if too few are found, or the output cannot be written.
-pub fn run(args: &Args) -> Result<(), CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let positions = match args.variant {
-        Variant::Usual(game) => with_game(game, Usual(args))?,
-        Variant::Chess960 => {
-            // The generated positions are legal, so the fallback is never used.
-            let start = |random: &mut fastrand::Rng| {
-                let text = chess::chess960_start(random);
-                chess::Chess::parse_chess960(&text).unwrap_or_else(|_| chess::Chess::start())
-            };
-            args.make(start)?
-        }
+        Variant::Standard(game) => with_game(game, Standard(args))?,
+        // The generated positions are legal, so the fallback is never used.
+        Variant::Chess960 => args.generate(|random| {
+            Chess::parse_chess960(&chess960_start(random)).unwrap_or_else(|_| Chess::start())
+        })?,
     };
     let text = positions.join("\n") + "\n";
     match &args.output {
-        Some(path) => {
-            fs::write(path, text).map_err(|source| CliError::Unwritten { path: path.clone(), source })
-        }
+        Some(path) => fs::write(path, text).map_err(unwritten(path)),
         None => print(|out| out.write_all(text.as_bytes())),
     }
 }
 
-struct Usual<'a>(&'a Args);
+struct Standard<'a>(&'a Args);
 
-impl PlayVisitor for Usual<'_> {
+impl PlayVisitor for Standard<'_> {
     type Out = Result<Vec<String>, CliError>;
 
     fn visit<G: Playable>(self, start: G) -> Self::Out {
-        self.0.make(|_: &mut fastrand::Rng| start.clone())
+        self.0.generate(|_| start.clone())
     }
 }
 
 impl Args {
-    fn make<G: Playable>(&self, start: impl FnMut(&mut fastrand::Rng) -> G) -> Result<Vec<String>, CliError> {
+    fn generate<G: Playable>(
+        &self,
+        start: impl FnMut(&mut fastrand::Rng) -> G,
+    ) -> Result<Vec<String>, CliError> {
         let recipe = Recipe { plies: self.plies, nodes: self.nodes, most: self.within, seed: self.seed };
         let mut openings = Openings::new(recipe, start);
-        let (mut found, mut bad) = (Vec::new(), 0);
+        let (mut found, mut rejected) = (Vec::new(), 0);
         while found.len() < self.count as usize {
             match openings.candidate::<G>()? {
                 Some(position) => {
                     found.push(position.print());
-                    bad = 0;
+                    rejected = 0;
                 }
-                None if bad == MAX_REJECTED => {
-                    return Err(CliError::Usage(format!(
-                        "found only {} openings; raise --within or change --plies",
-                        found.len()
+                None if rejected == MAX_REJECTED => {
+                    let found = found.len();
+                    return Err(usage(format!(
+                        "found only {found} openings; raise --within or change --plies"
                     )));
                 }
-                None => bad += 1,
+                None => rejected += 1,
             }
         }
         Ok(found)

@@ -17,23 +17,19 @@ use super::{CliError, print};
 Examples:
   zeitnot perft 5
   zeitnot perft 4 r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")]
-pub struct Args {
+pub(super) struct Args {
     /// Depth in plies
     #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
-    pub depth: u32,
+    depth: u32,
     /// Position, quoted or not [default: the start position]
     #[arg(value_name = "FEN", trailing_var_arg = true)]
-    pub position: Vec<String>,
+    position: Vec<String>,
     /// Game
     #[arg(long, default_value = "chess", value_parser = str::parse::<GameKind>)]
-    pub game: GameKind,
+    game: GameKind,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError::Position`] for an invalid position.
-pub fn run(args: &Args) -> Result<(), CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let position = args.position.join(" ");
     let count = Count { depth: args.depth, position: Some(position).filter(|text| !text.is_empty()) };
     args.game.with(count)
@@ -56,7 +52,7 @@ impl Visitor for Count {
     }
 }
 
-fn divide<G: Game>(root: &G, depth: u32, out: &mut impl Write) -> io::Result<()> {
+fn divide<G: Game>(root: &G, depth: u32, out: &mut dyn Write) -> io::Result<()> {
     let began = Instant::now();
     let mut total = 0;
     if depth > 0 {

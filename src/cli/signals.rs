@@ -1,21 +1,20 @@
-//! Ctrl-C and SIGTERM: the first one finishes the games, the second one leaves them.
-
-use std::io;
+//! Ctrl-C and SIGTERM: the first one lets the games end, the second one leaves them.
 
 use tracing::info;
 
 use zeitnot_clients::Shutdown;
 
-/// Where a command finishes what it has begun.
-pub const FINISHING: &str = "leaving when the running games are over; once more to leave at once";
+use super::{CliError, io_error};
 
-/// Listens from now on, also before the future is first polled, and until there is nothing more to stop.
-///
-/// `first` is what the user is told at the first one.
-///
-/// # Errors
-/// The operating system lends no ear. To be called within a runtime.
-pub fn watch(shutdown: Shutdown, first: &'static str) -> io::Result<impl Future<Output = ()> + Send> {
+/// Message at the first signal, if the running games are finished.
+pub(super) const FINISHING: &str = "leaving when the running games are over; once more to leave at once";
+
+/// Listens from now on, also before the future is first polled, until `shutdown.now`. `first` is logged at the first
+/// signal. Must be called within a runtime.
+pub(super) fn watch(
+    shutdown: Shutdown,
+    first: &'static str,
+) -> Result<impl Future<Output = ()> + Send, CliError> {
     let mut signals = Signals::new()?;
     let now = shutdown.now.clone();
     let asked = async move {
@@ -31,7 +30,6 @@ pub fn watch(shutdown: Shutdown, first: &'static str) -> io::Result<impl Future<
     })
 }
 
-/// The two signals, each as often as it comes.
 #[cfg(unix)]
 pub(super) struct Signals {
     interrupt: tokio::signal::unix::Signal,
@@ -40,15 +38,17 @@ pub(super) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    pub fn new() -> io::Result<Signals> {
+    /// Listens from now on.
+    pub(super) fn new() -> Result<Signals, CliError> {
         use tokio::signal::unix::{SignalKind, signal};
+        let listen = |kind| signal(kind).map_err(io_error("cannot listen for signals"));
         Ok(Signals {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
         })
     }
 
-    pub async fn next(&mut self) {
+    pub(super) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
@@ -56,17 +56,16 @@ impl Signals {
     }
 }
 
-/// Ctrl-C, as often as it comes.
 #[cfg(not(unix))]
 pub(super) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    pub fn new() -> io::Result<Signals> {
+    pub(super) fn new() -> Result<Signals, CliError> {
         Ok(Signals)
     }
 
-    pub async fn next(&mut self) {
+    pub(super) async fn next(&mut self) {
         let _ = tokio::signal::ctrl_c().await;
     }
 }

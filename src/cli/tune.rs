@@ -1,11 +1,11 @@
 //! `zeitnot tune`: fits the weights of the evaluation to positions of `zeitnot datagen`.
 
-use std::{fs, io::Write, num::NonZeroUsize, path::PathBuf};
+use std::{fs, num::NonZeroUsize, path::PathBuf};
 
 use zeitnot_engine as engine;
 use zeitnot_engine::training::{self, Dataset, Objective, TunerSettings};
 
-use super::{CliError, print};
+use super::{CliError, print, unwritten};
 
 /// Fit the weights of the evaluation to positions and results
 ///
@@ -16,28 +16,28 @@ use super::{CliError, print};
 Examples:
   zeitnot tune quiet.bin
   zeitnot tune --out crates/engine/src/eval/chess/weights.rs first.bin second.bin")]
-pub struct Args {
+pub(super) struct Args {
     /// Files written by `zeitnot datagen`
     #[arg(value_name = "FILE", required = true)]
-    pub files: Vec<PathBuf>,
+    files: Vec<PathBuf>,
     /// Output file
     #[arg(long, value_name = "FILE", default_value = "weights.rs")]
-    pub out: PathBuf,
+    out: PathBuf,
     /// Number of passes over the positions
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub epochs: u32,
+    epochs: u32,
     /// Weight of the search score against the game result, from 0 to 1
     #[arg(long, default_value_t = 0.7, value_name = "PART", value_parser = part)]
-    pub score_weight: f64,
+    score_weight: f64,
     /// Initial learning rate in centipawns; decays to a hundredth
     #[arg(long, default_value_t = 1.0, value_name = "CP", value_parser = length)]
-    pub step: f64,
+    step: f64,
     /// Maximum number of positions from each file
     #[arg(long, value_name = "N")]
-    pub positions: Option<usize>,
+    positions: Option<usize>,
     /// Number of threads [default: number of cores]
     #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    threads: Option<NonZeroUsize>,
 }
 
 /// Batch size in positions.
@@ -55,11 +55,7 @@ fn length(text: &str) -> Result<f64, String> {
     length.ok_or_else(|| "a number above 0".into())
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError`] for input files that cannot be read or hold no positions, or an output file that cannot be written.
-pub fn run(args: &Args) -> Result<(), CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let threads = args.threads.unwrap_or_else(engine::cores).get();
     let most = args.positions.unwrap_or(usize::MAX);
     let mut records = Vec::new();
@@ -86,6 +82,5 @@ pub fn run(args: &Args) -> Result<(), CliError> {
             )
         });
     });
-    fs::write(&args.out, training::format_weights(&weights))
-        .map_err(|source| CliError::Unwritten { path: args.out.clone(), source })
+    fs::write(&args.out, training::format_weights(&weights)).map_err(unwritten(&args.out))
 }

@@ -18,7 +18,7 @@ use super::CliError;
 Examples:
   printf 'position startpos moves a2a3\\ngo movetime 1000\\n' | zeitnot ubgi
   zeitnot ubgi --engine alpha-beta --depth 3      an easier opponent")]
-pub struct Args {
+pub(super) struct Args {
     /// Algorithm: search, random, or one of the textbook: minimax, alpha-beta, …
     #[arg(long, value_name = "KIND", default_value_t, value_parser = str::parse::<Kind>)]
     engine: Kind,
@@ -27,11 +27,7 @@ pub struct Args {
     depth: NonZeroU16,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError::Uci`].
-pub fn run(args: &Args) -> Result<(), CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let config = Config { kind: args.engine, depth: args.depth, ..Config::default() };
     Ok(uci::run_ubgi(config, BufReader::new(io::stdin()), io::stdout())?)
 }

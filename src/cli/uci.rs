@@ -12,12 +12,8 @@ use super::CliError;
 #[command(after_help = "\
 Example:
   printf 'position startpos moves e2e4\\ngo movetime 1000\\n' | zeitnot uci")]
-pub struct Args {}
+pub(super) struct Args {}
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError::Uci`].
-pub fn run(_: &Args) -> Result<(), CliError> {
+pub(super) fn run() -> Result<(), CliError> {
     Ok(zeitnot_engine::uci::run(BufReader::new(io::stdin()), io::stdout())?)
 }

@@ -64,7 +64,7 @@ fn the_result_can_be_checked_at_once() {
     let check = zeitnot(&["check"]).current_dir(here).output().unwrap();
     let said = out(&check).to_owned() + err(&check);
     assert!(check.status.success(), "{said}\n{text}");
-    for line in ["config.toml is sound", "engines.stockfish: was tried", "stockfish plays whatever comes"] {
+    for line in ["config.toml is valid", "engines.stockfish: started as", "stockfish plays all games"] {
         assert!(said.contains(line), "{line}: {said}");
     }
     // What is there is not written over.
@@ -93,7 +93,7 @@ fn what_is_off_there_is_off_here() {
     assert_eq!(
         own.left,
         [
-            "challenge.concurrency (not with such a value)",
+            "challenge.concurrency (this value is not supported)",
             "engine.uci_options.Skill (there is no such key here)"
         ]
     );
@@ -111,9 +111,10 @@ fn what_stands_there_by_default_goes_without_a_word() {
     assert_eq!(read(&same).online_moves.explorer.player_name, "");
     // Elsewhere these are wishes; and the bot's own games cannot be meant without its name.
     let others = converted(&sources.replace("10800", "600").replace("masters", "player"));
-    let wanted = "engine.online_moves.lichess_opening_explorer (say whose games with `player_name` of [online_moves.explorer])";
+    let wanted =
+        "engine.online_moves.lichess_opening_explorer (set `player_name` of [online_moves.explorer])";
     assert!(others.left.iter().any(|left| left == wanted), "{:?}", others.left);
-    let told = |left: &String| left.ends_with("max_time (games of any length ask)");
+    let told = |left: &String| left.ends_with("max_time (applies to games of any length)");
     assert_eq!(others.left.iter().filter(|left| told(left)).count(), 2, "{:?}", others.left);
     assert!(!read(&others).online_moves.explorer.enabled);
 }

@@ -69,7 +69,7 @@ fn two_processes_play_pairs_of_games_and_their_games_are_written_down() {
         ["--games", "6", "--nodes", "300", "--concurrency", "2", "--pgn", "games/all.pgn", "--verbose"];
     let output = play(folder.path(), [&engines[0], &engines[1]], &arguments);
     let told = told(&output);
-    assert!(told.starts_with("one – the other: 300 nodes a move, our own openings ("), "{told}");
+    assert!(told.starts_with("one – the other: 300 nodes a move, built-in openings ("), "{told}");
     assert!(told.contains("one – the other, 6 games of 300 nodes a move"), "{told}");
     for failing in ["time forfeits", "illegal moves", "crashes", "restarts"] {
         assert_eq!(row(told, failing), "0 of one, 0 of the other");
@@ -108,7 +108,7 @@ fn ours_plays_within_the_process_and_wins_against_chance() {
     let arguments = ["--games", "400", "--sprt", "0", "100", "--depth", "2"];
     let output = play(folder.path(), ["zeitnot option.Hash=1", "random"], &arguments);
     let told = told(&output);
-    assert!(row(told, "SPRT").ends_with("100 Elo it is, or more"), "{told}");
+    assert!(row(told, "SPRT").ends_with("at least 100 Elo"), "{told}");
     let games: usize = told
         .lines()
         .find_map(|line| line.strip_prefix("zeitnot – random, ")?.split(' ').next()?.parse().ok())
@@ -211,7 +211,7 @@ fn an_interrupt_ends_it_with_the_score_so_far() {
     assert!(killed.success());
     out.read_to_string(&mut text).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(text.contains("Broken off; games that were not over do not count.\nNo game"), "{text}");
+    assert!(text.contains("Aborted; unfinished games do not count.\nNo game"), "{text}");
     wait_for("the engine ends", || (!Path::new(&format!("/proc/{}", pid.trim())).exists()).then_some(()));
 }
 

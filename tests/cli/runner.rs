@@ -158,7 +158,7 @@ fn a_state_that_is_none_is_one_line_and_no_action() {
         ("0\n0 0 0", "after 4 there is no further one"),
         ("\u{0}\u{ff}", "after 0 there is no further one"),
         (&huge, "after 0 there is no further one"),
-        (&no_move.replacen('6', "0", 1), "white has no legal move there"),
+        (&no_move.replacen('6', "0", 1), "white has no legal move in this position"),
     ] {
         fs::write(desk.file("state"), text).unwrap();
         let output = desk.run(&[]);

@@ -1,6 +1,6 @@
 //! Table of all protocols, and the configured server whose protocol is known only at run time.
 
-use std::{fmt, num::NonZeroU32};
+use std::{any::Any, fmt, num::NonZeroU32};
 
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
@@ -50,6 +50,9 @@ pub type Server = Box<dyn Client>;
 
 /// Object-safe side of a protocol with its configuration.
 pub trait Client: fmt::Debug + fmt::Display + Send {
+    /// Configuration of the protocol.
+    fn config(&self) -> &dyn Any;
+
     /// Sets the number of games after which the client leaves.
     ///
     /// # Errors
@@ -67,6 +70,10 @@ pub trait Client: fmt::Debug + fmt::Display + Send {
 struct ClientOf<P: Protocol>(P::Config);
 
 impl<P: Protocol + 'static> Client for ClientOf<P> {
+    fn config(&self) -> &dyn Any {
+        &self.0
+    }
+
     fn limit_games(&mut self, games: NonZeroU32) -> Result<(), &'static str> {
         P::limit_games(&mut self.0, games)
     }

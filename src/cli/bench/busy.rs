@@ -24,7 +24,7 @@ pub(super) struct Crowd(Vec<Child>);
 
 impl Crowd {
     /// Starts this many processes.
-    pub fn start(size: usize) -> io::Result<Crowd> {
+    pub(super) fn start(size: usize) -> io::Result<Crowd> {
         let mut crowd = Crowd(Vec::with_capacity(size));
         let program = env::current_exe()?;
         for _ in 0..size {

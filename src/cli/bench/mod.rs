@@ -3,15 +3,15 @@
 //! `zeitnot bench deadline` measures whether moves are ready in time, `zeitnot bench overhead` what the Lichess
 //! client adds to them.
 
-use std::{io::Write, num::NonZeroUsize};
+use std::{num::NonZeroUsize, time::Duration};
 
 use zeitnot_engine::bench::{DEPTH, HASH_MIB, measure};
 
 use super::{CliError, network, print};
 
 mod busy;
-pub mod deadline;
-pub mod overhead;
+mod deadline;
+mod overhead;
 
 /// Measure the engine: fixed positions to a fixed depth
 ///
@@ -19,39 +19,33 @@ pub mod overhead;
 /// versions of the engine apart. The last line is `N nodes M nps`.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct Args {
-    /// Something else to measure
+pub(super) struct Args {
     #[command(subcommand)]
-    pub what: Option<What>,
+    measurement: Option<Measurement>,
     /// Plies
     #[arg(long, default_value_t = DEPTH, value_parser = clap::value_parser!(u16).range(1..=100))]
-    pub depth: u16,
+    depth: u16,
     /// Size of the transposition table
     #[arg(long, value_name = "MIB", default_value_t = HASH_MIB)]
-    pub hash: NonZeroUsize,
+    hash: NonZeroUsize,
 }
 
-/// What else can be measured.
 #[derive(Debug, clap::Subcommand)]
-pub enum What {
+enum Measurement {
     /// Measure whether every move is ready in time
     Deadline(deadline::Args),
-    /// Measure what the Lichess client adds to the time that it thinks
+    /// Measure the time that the Lichess client adds to thinking
     Overhead(overhead::Args),
     /// Keep one core busy until the standard input ends
     #[command(hide = true)]
     Busy,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError`].
-pub fn run(args: &Args) -> Result<(), CliError> {
-    match &args.what {
-        Some(What::Deadline(args)) => deadline::run(args),
-        Some(What::Overhead(args)) => overhead::run(args),
-        Some(What::Busy) => busy::run(),
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    match &args.measurement {
+        Some(Measurement::Deadline(args)) => deadline::run(args),
+        Some(Measurement::Overhead(args)) => overhead::run(args),
+        Some(Measurement::Busy) => busy::run(),
         None => search(args),
     }
 }
@@ -65,4 +59,10 @@ fn search(args: &Args) -> Result<(), CliError> {
         writeln!(out, "depth {}, hash {} MiB, {:.2?}", args.depth, args.hash, measured.time)?;
         writeln!(out, "{measured}")
     })
+}
+
+/// Quantile of sorted times, in milliseconds.
+fn quantile(sorted: &[Duration], part: f64) -> Option<f64> {
+    let at = ((sorted.len() as f64 * part).ceil() as usize).max(1) - 1;
+    sorted.get(at).map(|time| 1000.0 * time.as_secs_f64())
 }

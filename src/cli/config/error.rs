@@ -1,18 +1,16 @@
-//! Mistakes in a configuration, each in one line: file, line, key, what was expected and what stands there.
+//! Mistakes in a configuration, each in one line: file, line, key, what was expected and what was found.
 
 use std::fmt;
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// As the user named it.
-    pub file: String,
-    /// Counted from one; `None`: it concerns the whole file.
-    pub line: Option<usize>,
+    pub(super) file: String,
+    /// `None` if it concerns the whole file; the first line is 1.
+    pub(super) line: Option<usize>,
     /// With the tables it is in: `engine.hash_mib`, `server[0].player`. May be empty.
-    pub key: String,
-    /// What was expected, or how to mend it.
-    pub what: String,
+    pub(super) key: String,
+    pub(super) what: String,
 }
 
 impl fmt::Display for ConfigError {
@@ -28,16 +26,11 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// All mistakes of one file, in the order of its lines; at least one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigErrors(Vec<ConfigError>);
+/// All mistakes of one file in the order of its lines, at least one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct ConfigErrors(pub(super) Vec<ConfigError>);
 
 impl ConfigErrors {
-    pub(super) fn one(error: ConfigError) -> ConfigErrors {
-        ConfigErrors(vec![error])
-    }
-
-    /// `Ok` if there is none.
     pub(super) fn check(mut errors: Vec<ConfigError>) -> Result<(), ConfigErrors> {
         errors.sort_by_key(|error| error.line);
         if errors.is_empty() { Ok(()) } else { Err(ConfigErrors(errors)) }
@@ -49,39 +42,35 @@ impl ConfigErrors {
     }
 }
 
-impl std::error::Error for ConfigErrors {}
-
 impl fmt::Display for ConfigErrors {
-    /// The first one, in one line.
+    /// The first mistake, in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.as_slice() {
-            [] => Ok(()),
-            [only] => only.fmt(f),
-            [first, rest @ ..] => {
-                let check = format!("zeitnot check --config {}", first.file);
-                write!(f, "{first} (and {} more: {check})", rest.len())
-            }
+        let [first, rest @ ..] = self.0.as_slice() else { return Ok(()) };
+        first.fmt(f)?;
+        match rest.len() {
+            0 => Ok(()),
+            more => write!(f, " (and {more} more: zeitnot check --config {})", first.file),
         }
     }
 }
 
-/// A message of serde's in the words of people: `expected …, got …`, in one line.
+/// Rewrites a message of serde as `expected …, got …`, in one line.
 pub(super) fn plain(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    let parted = |prefix: &str| message.strip_prefix(prefix)?.split_once(", expected ");
-    if let Some((got, expected)) = parted("invalid type: ").or_else(|| parted("invalid value: ")) {
-        format!("expected {}, got {got}", wanted(expected))
-    } else if let Some((key, known)) = parted("unknown field ") {
+    let split = |prefix: &str| message.strip_prefix(prefix)?.split_once(", expected ");
+    if let Some((got, expected)) = split("invalid type: ").or_else(|| split("invalid value: ")) {
+        format!("expected {}, got {got}", type_name(expected))
+    } else if let Some((key, known)) = split("unknown field ") {
         format!("unknown key {key}; known here: {}", known.trim_start_matches("one of "))
-    } else if let Some((got, known)) = parted("unknown variant ") {
+    } else if let Some((got, known)) = split("unknown variant ") {
         format!("expected {}, got {got}", known.trim_start_matches("one of "))
     } else {
         message
     }
 }
 
-/// What serde calls a type, in words.
-fn wanted(expected: &str) -> &str {
+/// Rewrites serde's name of a type.
+fn type_name(expected: &str) -> &str {
     match expected {
         "usize" | "u8" | "u16" | "u32" | "u64" => "a whole number, not below zero",
         "a nonzero usize" | "a nonzero u16" => "a whole number above zero",

@@ -1,6 +1,6 @@
-//! The configuration file: one table a room of the house, and a `[[server]]` for each server to play on.
+//! The configuration file: a table for each part of the program, and a `[[server]]` for each server to play on.
 //!
-//! `config.toml` of the source documents every key. A mistake is told in one line with its place.
+//! `config.toml` documents every key.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
@@ -10,35 +10,35 @@ use zeitnot_bot::cache;
 use zeitnot_clients::{Server, lookup};
 use zeitnot_engine as engine;
 
+use super::log;
+
 mod error;
 mod reader;
 
 pub use error::{ConfigError, ConfigErrors};
 use reader::Reader;
 
-use super::log;
-
-/// The documented default, as it stands in the source.
+/// The documented default configuration.
 pub const DOCUMENTED: &str = include_str!("../../../config.toml");
 
-/// Everything the file can say. What it leaves out has a default.
+/// The configuration file. Missing keys have defaults.
 #[derive(Debug)]
 pub struct Config {
-    /// `[engine]`: how we think.
+    /// `[engine]`: our engine.
     pub engine: engine::Config,
-    /// `[engines.NAME]`: others that may think, if a rule of `[[bot.choose]]` says so.
+    /// `[engines.NAME]`: other engines, for the rules of `[[bot.choose]]`.
     pub engines: BTreeMap<String, engine::external::Named>,
-    /// `[bot]`: how we play.
+    /// `[bot]`: how to play.
     pub bot: bot::Config,
     /// `[online_moves]`: servers that are asked for moves.
     pub online_moves: lookup::Config,
-    /// `[cache]`: what we remember.
+    /// `[cache]`: positions that are remembered.
     pub cache: cache::Config,
-    /// `[log]`: what we tell.
+    /// `[log]`: format and level of the log.
     pub log: log::Config,
-    /// `[[server]]`: where we play.
+    /// `[[server]]`: servers to play on.
     pub servers: Vec<Server>,
-    /// `[arena]`: where others play.
+    /// `[arena]`: the tournament server.
     pub arena: arena::Config,
 }
 
@@ -46,7 +46,7 @@ impl Config {
     /// Reads the file.
     ///
     /// # Errors
-    /// [`ConfigErrors`]: everything that is wrong with it.
+    /// [`ConfigErrors`]: all mistakes in it.
     pub fn load(path: &Path) -> Result<Config, ConfigErrors> {
         let file = path.display().to_string();
         let text = fs::read_to_string(path).map_err(|error| {
@@ -57,7 +57,7 @@ impl Config {
                 io::ErrorKind::InvalidData => "is not UTF-8 text".to_owned(),
                 _ => error.to_string(),
             };
-            ConfigErrors::one(ConfigError { file: file.clone(), line: None, key: String::new(), what })
+            ConfigErrors(vec![ConfigError { file: file.clone(), line: None, key: String::new(), what }])
         })?;
         Config::parse(&file, &text)
     }
@@ -68,7 +68,7 @@ impl Config {
     /// As [`Config::load`].
     pub fn parse(file: &str, text: &str) -> Result<Config, ConfigErrors> {
         let mut reader = Reader::new(file, text)?;
-        reader.rules();
+        reader.check_rules();
         let config = Config {
             engine: reader.section("engine"),
             engines: reader.section("engines"),

@@ -1,4 +1,4 @@
-//! Takes the parsed file apart, table by table, and collects every mistake on the way.
+//! Reads the parsed file table by table, and collects all mistakes.
 
 use std::ops::Range;
 
@@ -12,21 +12,20 @@ use zeitnot_clients::{PROTOCOLS, ProtocolEntry, Server};
 
 use super::error::{ConfigError, ConfigErrors, plain};
 
-/// The list of servers.
 const SERVER: &str = "server";
 
-/// What is left of the file, and what was wrong with the rest.
+/// The tables that are not read yet, and the mistakes in the others.
 pub(super) struct Reader<'t> {
     file: &'t str,
     text: &'t str,
     root: DeTable<'t>,
     errors: Vec<ConfigError>,
-    /// The tables asked for: what else there is, is unknown.
+    /// Names of the tables; all others are unknown keys.
     known: Vec<&'static str>,
 }
 
 impl<'t> Reader<'t> {
-    /// Fails where the text is no TOML: then nothing else can be said of it.
+    /// Fails if the text is not TOML.
     pub(super) fn new(file: &'t str, text: &'t str) -> Result<Reader<'t>, ConfigErrors> {
         let (root, broken) = DeTable::parse_recoverable(text);
         let mut reader =
@@ -38,7 +37,7 @@ impl<'t> Reader<'t> {
         Ok(reader)
     }
 
-    /// A table, or its default where the file has none.
+    /// Reads a table; a missing table has defaults.
     pub(super) fn section<T: DeserializeOwned + Default>(&mut self, name: &'static str) -> T {
         self.known.push(name);
         let Some(value) = self.root.remove(name) else { return T::default() };
@@ -55,8 +54,8 @@ impl<'t> Reader<'t> {
         .unwrap_or_default()
     }
 
-    /// Rules name engines that there are.
-    pub(super) fn rules(&mut self) {
+    /// Checks that the rules of `[[bot.choose]]` name configured engines.
+    pub(super) fn check_rules(&mut self) {
         let engines = self.root.get("engines").and_then(|engines| engines.get_ref().as_table());
         let known = |name: &str| engines.is_some_and(|engines| engines.contains_key(name));
         let names: Vec<_> = engines.into_iter().flatten().map(|(name, _)| name.get_ref().as_ref()).collect();
@@ -77,7 +76,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The servers, each read by its own protocol.
+    /// Reads the servers, each by its protocol.
     pub(super) fn servers(&mut self) -> Vec<Server> {
         self.known.push(SERVER);
         let Some(value) = self.root.remove(SERVER) else { return Vec::new() };
@@ -93,7 +92,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Everything that was wrong, and what nobody asked for.
+    /// Returns all mistakes; tables that were not read are unknown keys.
     pub(super) fn finish(mut self) -> Result<(), ConfigErrors> {
         for (key, _) in std::mem::take(&mut self.root) {
             let what = format!("unknown key `{}`; known here: {}", key.get_ref(), self.known.join(", "));

@@ -1,4 +1,4 @@
-//! From their tree of keys to ours: what is taken over is taken out, what is left is told.
+//! Conversion of a configuration: keys that are converted are removed from theirs, and the rest is reported.
 
 use std::path::Path;
 
@@ -15,26 +15,26 @@ use super::{
     values,
 };
 
-/// What has become of a configuration.
+/// A converted configuration.
 #[derive(Debug)]
 pub struct Converted {
     /// Ours, with comments on top.
     pub text: String,
-    /// The token, which stands nowhere else.
+    /// The token, which is not in the text.
     pub token: Option<Token>,
-    /// What could not be converted, each with the reason.
+    /// Keys that could not be converted, each with the reason.
     pub left: Vec<String>,
 }
 
-/// The same in our words. Their paths begin at `home`; the token will stand in `token_file`, if there is one.
+/// Converts a configuration. Its relative paths begin at `home`; the token will be stored in `token_file`, if given.
 ///
 /// # Errors
-/// What is wrong with the text. Nothing of it is quoted, as it holds a secret.
+/// What is wrong with the text, without quoting it, as it contains a secret.
 pub fn convert(yaml: &str, home: &Path, token_file: Option<&Path>) -> Result<Converted, String> {
     let theirs = parse(yaml)?;
     let mut import = Import { theirs, home, ours: Table::new(), left: Vec::new() };
     let token = import.token();
-    import.drop_what_is_off();
+    import.drop_disabled();
     import.server();
     import.engine();
     import.draws();
@@ -46,13 +46,17 @@ pub fn convert(yaml: &str, home: &Path, token_file: Option<&Path>) -> Result<Con
     import.records();
     let token_file = token_file.filter(|_| token.is_some());
     if let Some(file) = token_file {
-        import.keep_token_in(&file.to_string_lossy());
+        import.set("server.token_file", &*file.to_string_lossy());
+        // The explorer needs a token as well, and accepts any.
+        if import.has_explorer() {
+            import.set("online_moves.explorer.token_file", &*file.to_string_lossy());
+        }
     }
-    import.leave_the_rest();
+    import.leave_rest();
     Ok(Converted { text: import.text(token.is_some(), token_file), token, left: import.left })
 }
 
-/// No configuration is deeper, or needs more words; and it is not to be blown up by aliases.
+/// Parses YAML of limited depth and size, aliases included.
 fn parse(yaml: &str) -> Result<Value, String> {
     let options = serde_saphyr::options! {
         budget: budget! { max_depth: 16, max_nodes: 20_000, max_aliases: 100, max_documents: 1 },
@@ -63,22 +67,21 @@ fn parse(yaml: &str) -> Result<Value, String> {
         },
         duplicate_keys: DuplicateKeyPolicy::LastWins,
     };
-    // Errors of the parser quote the text around them, in which the token may stand.
+    // The parser's messages quote the text, which contains the token.
     let place = |error: serde_saphyr::Error| match error.location() {
-        Some(at) => format!("no YAML that can be read, at line {}", at.line()),
-        None => "no YAML that can be read".to_owned(),
+        Some(at) => format!("invalid YAML at line {}", at.line()),
+        None => "invalid YAML".to_owned(),
     };
     let theirs: Value = serde_saphyr::from_str_with_options(yaml, options).map_err(place)?;
     if theirs.get("engine").is_some() || theirs.get("challenge").is_some() {
         Ok(theirs)
     } else {
-        Err("no configuration of lichess-bot: it has neither `engine` nor `challenge`".to_owned())
+        Err("not a configuration of lichess-bot: it has neither `engine` nor `challenge`".to_owned())
     }
 }
 
-/// A configuration on its way.
 struct Import<'h> {
-    /// What is taken over is taken out.
+    /// The keys that are not converted yet.
     theirs: Value,
     home: &'h Path,
     ours: Table,
@@ -94,7 +97,7 @@ impl Import<'_> {
         token
     }
 
-    fn drop_what_is_off(&mut self) {
+    fn drop_disabled(&mut self) {
         for switch in SWITCHES {
             let (table, _) = switch.rsplit_once('.').unwrap_or((switch, ""));
             if self.look(switch) != Some(&Value::Bool(true)) {
@@ -103,32 +106,31 @@ impl Import<'_> {
         }
     }
 
-    /// Whose games, if no name is given? There the bot's own; here that must be said.
+    /// Without a name, theirs asks for the bot's own games; ours needs the name.
     fn explorer(&mut self) {
         let table = "engine.online_moves.lichess_opening_explorer";
         let text = |key: &str| self.look(&format!("{table}.{key}")).and_then(Value::as_str).unwrap_or("");
         if text("source") == "player" && text("player_name").is_empty() {
             self.take(table);
-            self.leave(table, "say whose games with `player_name` of [online_moves.explorer]");
+            self.leave(table, "set `player_name` of [online_moves.explorer]");
         }
     }
 
-    /// Where theirs has other defaults than ours: what the file leaves out.
+    /// Their defaults that are not ours.
     fn server(&mut self) {
-        self.set("server.protocol", Toml::String("lichess".to_owned()));
-        self.set("server.concurrency", Toml::Integer(1));
-        self.set("server.challenge.sort_by", Toml::String("best".to_owned()));
-        self.set("server.challenge.bot.accept", Toml::Boolean(false));
+        self.set("server.protocol", "lichess");
+        self.set("server.concurrency", 1);
+        self.set("server.challenge.sort_by", "best");
+        self.set("server.challenge.bot.accept", false);
     }
 
-    /// The engine: theirs is a program, and without one it is ours.
+    /// The engine: a program, or ours if there is none.
     fn engine(&mut self) {
-        let protocol = self.take("engine.protocol");
-        let protocol = protocol.as_ref().and_then(Value::as_str).unwrap_or("uci").to_owned();
+        let protocol = self.take_text("engine.protocol").unwrap_or_else(|| "uci".to_owned());
         let dir = self.take_text("engine.dir").unwrap_or_default();
         match self.take_text("engine.name") {
             Some(_) if !matches!(protocol.as_str(), "uci" | "xboard") => {
-                self.leave("engine.name", "an engine is a program that speaks UCI or xboard's protocol");
+                self.leave("engine.name", "only programs that speak UCI or xboard's protocol are supported");
             }
             Some(name) => return self.program(&protocol, &dir, &name),
             None => {}
@@ -140,33 +142,33 @@ impl Import<'_> {
 
     fn program(&mut self, protocol: &str, dir: &str, name: &str) {
         let path = self.path(&Path::new(dir).join(name));
-        let called = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
-        let called: String =
-            called.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
-        let mut args = Vec::new();
-        let mut table = Table::new();
+        let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+        let table_name: String =
+            stem.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+        let mut args: Vec<Toml> = Vec::new();
         let command = match self.take_text("engine.interpreter") {
             Some(interpreter) => {
                 args.extend(self.take_list("engine.interpreter_options").iter().filter_map(values::text));
-                args.push(Toml::String(path));
+                args.push(path.into());
                 interpreter
             }
             None => path,
         };
         if let Some(Value::Object(options)) = self.take("engine.engine_options") {
-            let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             args.extend(options.iter().map(|(key, value)| match value {
-                Value::Null => Toml::String(format!("--{key}")),
-                value => Toml::String(format!("--{key}={}", shown(value))),
+                Value::Null => format!("--{key}").into(),
+                Value::String(text) => format!("--{key}={text}").into(),
+                value => format!("--{key}={value}").into(),
             }));
         }
-        table.insert("command".to_owned(), Toml::String(command));
-        table.insert("protocol".to_owned(), Toml::String(protocol.to_owned()));
+        let table = format!("engines.{table_name}");
+        self.set(&format!("{table}.command"), command);
+        self.set(&format!("{table}.protocol"), protocol);
         if !args.is_empty() {
-            table.insert("args".to_owned(), Toml::Array(args));
+            self.set(&format!("{table}.args"), args);
         }
         if let Some(folder) = self.take_text("engine.working_dir") {
-            table.insert("folder".to_owned(), Toml::String(self.path(Path::new(&folder))));
+            self.set(&format!("{table}.folder"), self.path(Path::new(&folder)));
         }
         let other = if protocol == "uci" { "engine.xboard_options" } else { "engine.uci_options" };
         if self.take(other).is_some_and(|options| has_leaves(&options)) {
@@ -174,15 +176,13 @@ impl Import<'_> {
         }
         let options = self.options(&format!("engine.{protocol}_options"));
         if !options.is_empty() {
-            table.insert("options".to_owned(), Toml::Table(options));
+            self.set(&format!("{table}.options"), options);
         }
-        // A name may have any sign but the dot that parts ours.
-        self.set(&format!("engines.{called}"), Toml::Table(table));
-        let rule = Table::from_iter([("engine".to_owned(), Toml::String(called))]);
-        self.set("bot.choose", Toml::Array(vec![Toml::Table(rule)]));
+        let rule = Table::from_iter([("engine".to_owned(), table_name.into())]);
+        self.set("bot.choose", vec![Toml::Table(rule)]);
     }
 
-    /// An engine's own options, whatever they are called.
+    /// Takes an engine's own options.
     fn options(&mut self, table: &str) -> Table {
         let plain = |value: &Value| match value {
             Value::Bool(flag) => Some(Toml::Boolean(*flag)),
@@ -204,14 +204,14 @@ impl Import<'_> {
         options
     }
 
-    /// When a draw is offered and a game given up. What the file leaves out has their defaults.
+    /// Draw offers and resignation, with their defaults.
     fn draws(&mut self) {
         for what in ["resign", "offer_draw"] {
             let prefix = format!("engine.draw_or_resign.{what}_");
             let is_on = self.take(&format!("{prefix}enabled")) == Some(Value::Bool(true));
-            for (row, usual) in RULES.iter().filter(|(row, _)| row.theirs.starts_with(&prefix)) {
+            for (row, default) in RULES.iter().filter(|(row, _)| row.theirs.starts_with(&prefix)) {
                 if is_on {
-                    row.ours.iter().for_each(|ours| self.set(ours, Toml::Integer(*usual)));
+                    row.ours.iter().for_each(|ours| self.set(ours, *default));
                     self.row(row);
                 } else {
                     self.take(row.theirs);
@@ -219,21 +219,21 @@ impl Import<'_> {
             }
         }
         if self.ours_at("bot.draw.moves").is_some() {
-            self.set("bot.draw.min_game_length", Toml::Integer(1));
+            self.set("bot.draw.min_game_length", 1);
         }
     }
 
-    /// Ours are for chess and Chess960 alike.
+    /// Books, which we use for chess and Chess960 alike.
     fn books(&mut self) {
-        let mut files = Vec::new();
+        let mut files: Vec<Toml> = Vec::new();
         for variant in ["standard", "chess960"] {
             for file in self.take_list(&format!("engine.polyglot.book.{variant}")) {
-                let file = file.as_str().map(|file| Toml::String(self.path(Path::new(file))));
+                let file = file.as_str().map(|file| Toml::from(self.path(Path::new(file))));
                 files.extend(file.filter(|file| !files.contains(file)));
             }
         }
         if !files.is_empty() {
-            self.set("bot.book.files", Toml::Array(files));
+            self.set("bot.book.files", files);
         }
     }
 
@@ -241,15 +241,15 @@ impl Import<'_> {
         let max_games = self.ours_at("server.concurrency").and_then(Toml::as_integer).unwrap_or(1);
         let usual = zeitnot_bot::Config::default().max_games;
         if usize::try_from(max_games).is_ok_and(|games| games > usual) {
-            self.set("bot.max_games", Toml::Integer(max_games));
+            self.set("bot.max_games", max_games);
         }
-        // A core a game, as there each game's engine thinks on.
+        // Theirs ponders in each game.
         if self.take("engine.ponder").or_else(|| self.take("engine.uci_ponder")) == Some(Value::Bool(true)) {
-            self.set("bot.ponder", Toml::Integer(max_games));
+            self.set("bot.ponder", max_games);
         }
         if self.look("challenge.only_bot") == Some(&Value::Bool(true)) {
             self.take("challenge.only_bot");
-            self.set("server.challenge.human.accept", Toml::Boolean(false));
+            self.set("server.challenge.human.accept", false);
         }
         let (age, most) = ("challenge.recent_bot_challenge_age", "challenge.max_recent_bot_challenges");
         let both = self.look(age).and_then(values::seconds).zip(self.look(most).and_then(values::positive));
@@ -265,34 +265,30 @@ impl Import<'_> {
         if self.look("matchmaking").is_none() {
             return;
         }
-        // Anybody, where theirs says nothing.
+        // Their default: no limit.
         if self.ours_at("server.matchmaking.opponent_rating_difference").is_none() {
-            self.set("server.matchmaking.opponent_rating_difference", Toml::Integer(4000));
+            self.set("server.matchmaking.opponent_rating_difference", 4000);
         }
         let variant = self.take_text("matchmaking.challenge_variant").unwrap_or_else(|| "random".to_owned());
-        let accepted = self.ours_at("server.challenge.human.variants").and_then(Toml::as_array);
-        let words = match variant.as_str() {
-            "random" => accepted.cloned().unwrap_or_default(),
-            one => vec![Toml::String(one.to_owned())],
+        let names = match variant.as_str() {
+            "random" => self.ours_at("server.challenge.human.variants").and_then(Toml::as_array).cloned(),
+            one => Some(vec![one.into()]),
         };
         let played = lichess::playable_variants();
         let is_proposed =
-            |word: &&str| *word != "fromPosition" && played.iter().any(|variant| variant.as_str() == *word);
-        let variants: Table = words
-            .iter()
-            .filter_map(Toml::as_str)
-            .filter(is_proposed)
-            .map(|word| (word.to_owned(), Toml::Integer(1)))
-            .collect();
+            |name: &&str| *name != "fromPosition" && played.iter().any(|variant| variant.as_str() == *name);
+        let names = names.unwrap_or_default();
+        let variants: Table =
+            names.iter().filter_map(Toml::as_str).filter(is_proposed).map(weighted).collect();
         if variants.is_empty() {
-            self.leave("matchmaking.challenge_variant", "it is none that bots are challenged to here");
+            self.leave("matchmaking.challenge_variant", "bots cannot be challenged to it here");
         } else {
-            self.set("server.matchmaking.variants", Toml::Table(variants));
+            self.set("server.matchmaking.variants", variants);
         }
         self.clocks();
     }
 
-    /// Each time with each increment.
+    /// All combinations of times and increments.
     fn clocks(&mut self) {
         let initials = self.take_list("matchmaking.challenge_initial_time");
         let increments = self.take_list("matchmaking.challenge_increment");
@@ -302,76 +298,63 @@ impl Import<'_> {
             let (Some(initial), Some(increment)) = (initial.as_u64(), increment.as_u64()) else { continue };
             let time = format!("{initial}+{increment}");
             if time.parse::<TimeControl>().is_ok_and(lichess::is_offered) {
-                times.insert(time, Toml::Integer(1));
+                times.extend([weighted(&time)]);
             } else {
-                self.leave(
-                    &format!("matchmaking.challenge_initial_time: {time}"),
-                    "Lichess has no such clock for bots",
-                );
+                let key = format!("matchmaking.challenge_initial_time: {time}");
+                self.leave(&key, "Lichess has no such clock for bots");
             }
         }
         if times.is_empty() {
-            self.leave("matchmaking.challenge_initial_time", "no clock is left; ours is the usual one");
+            self.leave("matchmaking.challenge_initial_time", "no clock is left; the default is used");
         } else {
-            self.set("server.matchmaking.clocks", Toml::Table(times));
+            self.set("server.matchmaking.clocks", times);
         }
     }
 
-    /// Games as PGN.
     fn records(&mut self) {
         if let Some(folder) = self.take_text("pgn_directory") {
-            self.set("server.pgn_directory", Toml::String(self.path(Path::new(&folder))));
+            self.set("server.pgn_directory", self.path(Path::new(&folder)));
             self.copy("pgn_file_grouping", &["server.pgn_file_grouping"], values::grouping);
         }
     }
 
-    /// The explorer wants a token as well, and any will do.
-    fn keep_token_in(&mut self, file: &str) {
-        self.set("server.token_file", Toml::String(file.to_owned()));
-        if self.ours_at("online_moves.explorer.enabled").is_some() {
-            self.set("online_moves.explorer.token_file", Toml::String(file.to_owned()));
-        }
+    fn has_explorer(&self) -> bool {
+        self.ours_at("online_moves.explorer.enabled").is_some()
     }
 
-    /// Takes a row over, if it is there. Where its value has no like here, that is told.
+    /// Converts a row, if the key is there; values that cannot be converted are reported.
     fn row(&mut self, row: &Row) {
         if !row.is_list {
             return self.copy(row.theirs, row.ours, row.read);
         }
-        let (mut known, there) = (Vec::new(), self.look(row.theirs).is_some());
-        let why = reason(row.theirs).unwrap_or("we have no such thing");
+        let mut known = Vec::new();
+        let why = reason(row.theirs).unwrap_or("not supported");
         for entry in self.take_list(row.theirs) {
             match (row.read)(&entry) {
                 Some(value) => known.push(value),
                 None => self.leave(&format!("{}: {}", row.theirs, word(&entry)), why),
             }
         }
-        if there && !known.is_empty() {
-            row.ours.iter().for_each(|ours| self.set(ours, Toml::Array(known.clone())));
+        if !known.is_empty() {
+            row.ours.iter().for_each(|ours| self.set(ours, known.clone()));
         }
     }
 
     fn copy(&mut self, theirs: &str, ours: &[&str], read: values::Read) {
-        let Some(value) = self.look(theirs) else { return };
-        match read(value) {
-            Some(value) => {
-                self.take(theirs);
-                ours.iter().for_each(|ours| self.set(ours, value.clone()));
-            }
-            None if Self::is_alike(theirs, value) || value.is_null() => _ = self.take(theirs),
-            None => {
-                self.take(theirs);
-                self.leave(theirs, "not with such a value");
-            }
+        let Some(value) = self.take(theirs) else { return };
+        match read(&value) {
+            Some(value) => ours.iter().for_each(|ours| self.set(ours, value.clone())),
+            None if is_alike(theirs, &value) || value.is_null() => {}
+            None => self.leave(theirs, "this value is not supported"),
         }
     }
 
-    /// A path of theirs, seen from here.
+    /// A path of theirs relative to the current folder.
     fn path(&self, path: &Path) -> String {
-        let seen = self.home.join(path.strip_prefix(".").unwrap_or(path));
-        // A bare name would be looked for as a shell does.
-        let bare = seen.parent() == Some(Path::new(""));
-        if bare { format!("./{}", seen.display()) } else { seen.display().to_string() }
+        let path = self.home.join(path.strip_prefix(".").unwrap_or(path));
+        // A bare name would be looked up in the search path.
+        let is_bare = path.parent() == Some(Path::new(""));
+        if is_bare { format!("./{}", path.display()) } else { path.display().to_string() }
     }
 
     fn look(&self, path: &str) -> Option<&Value> {
@@ -392,7 +375,7 @@ impl Import<'_> {
         self.take(path)?.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     }
 
-    /// One value is a list of one.
+    /// Takes a list, or a single value as a list of one.
     fn take_list(&mut self, path: &str) -> Vec<Value> {
         match self.take(path) {
             None | Some(Value::Null) => Vec::new(),
@@ -406,8 +389,8 @@ impl Import<'_> {
         rest.split('.').try_fold(self.ours.get(first)?, |value, key| value.get(key))
     }
 
-    /// Lists grow, everything else is set. Tables on the way are made.
-    fn set(&mut self, path: &str, value: Toml) {
+    /// Sets a key, or adds to a list. Creates its tables.
+    fn set(&mut self, path: &str, value: impl Into<Toml>) {
         let (tables, key) = path.rsplit_once('.').unwrap_or(("", path));
         let mut table = &mut self.ours;
         for name in tables.split('.') {
@@ -415,11 +398,11 @@ impl Import<'_> {
             let Toml::Table(next) = next else { return };
             table = next;
         }
-        match (table.get_mut(key), value) {
-            (Some(Toml::Array(there)), Toml::Array(more)) => {
-                for one in more {
-                    if !there.contains(&one) {
-                        there.push(one);
+        match (table.get_mut(key), value.into()) {
+            (Some(Toml::Array(list)), Toml::Array(more)) => {
+                for entry in more {
+                    if !list.contains(&entry) {
+                        list.push(entry);
                     }
                 }
             }
@@ -431,13 +414,8 @@ impl Import<'_> {
         self.left.push(format!("{key} ({why})"));
     }
 
-    fn is_alike(path: &str, value: &Value) -> bool {
-        let alike = |&(key, same): &(&str, &str)| key == path && word(value) == same;
-        ALIKE.iter().any(alike)
-    }
-
-    /// What nobody has taken.
-    fn leave_the_rest(&mut self) {
+    /// Reports the keys that were not converted.
+    fn leave_rest(&mut self) {
         let Value::Object(theirs) = std::mem::take(&mut self.theirs) else { return };
         self.leave_keys("", &theirs);
     }
@@ -448,40 +426,37 @@ impl Import<'_> {
             let path = if table.is_empty() { key } else { format!("{table}.{key}") };
             match value {
                 Value::Object(keys) if !WHOLE.contains(&path.as_str()) => self.leave_keys(&path, keys),
-                value if !has_leaves(value) || Self::is_alike(&path, value) => {}
-                _ => {
-                    self.leave(&path, reason(&path).unwrap_or("there is no such key here"));
-                }
+                value if !has_leaves(value) || is_alike(&path, value) => {}
+                _ => self.leave(&path, reason(&path).unwrap_or("there is no such key here")),
             }
         }
     }
 
-    /// The whole file.
+    /// The text of the file.
     fn text(&mut self, has_token: bool, token_file: Option<&Path>) -> String {
-        let mut text = String::from(
-            "# Made from a configuration of lichess-bot. `zeitnot check` says whether it is sound.\n",
-        );
+        let mut text =
+            String::from("# Converted from a configuration of lichess-bot. `zeitnot check` validates it.\n");
         match (has_token, token_file) {
             (true, None) => text.push_str(
-                "# The token is not in it: set LICHESS_BOT_TOKEN in the environment, or `token_file` in [[server]].\n",
+                "# It does not contain the token: set LICHESS_BOT_TOKEN in the environment, or `token_file` in [[server]].\n",
             ),
-            (false, _) => text.push_str("# There was no token: make one, and set `token_file` in [[server]].\n"),
+            (false, _) => text.push_str("# There was no token: create one, and set `token_file` in [[server]].\n"),
             (true, Some(_)) => {}
         }
-        if token_file.is_none() && self.ours_at("online_moves.explorer.enabled").is_some() {
-            text.push_str("# The explorer wants one as well: LICHESS_EXPLORER_TOKEN, or `token_file` in [online_moves.explorer].\n");
+        if token_file.is_none() && self.has_explorer() {
+            text.push_str("# The explorer needs a token as well: LICHESS_EXPLORER_TOKEN, or `token_file` in [online_moves.explorer].\n");
         }
         if !self.left.is_empty() {
             text.push_str("#\n# Could not be converted:\n");
             self.left.iter().for_each(|line| text.push_str(&format!("#   {line}\n")));
         }
-        // It is one of many: `[[server]]`.
+        // `[[server]]` is a list.
         if let Some(server) = self.ours.remove("server") {
             self.ours.insert("server".to_owned(), Toml::Array(vec![server]));
         }
-        for (name, comment) in PARTS {
-            if let Some(part) = self.ours.remove(*name) {
-                let table = Table::from_iter([((*name).to_owned(), part)]);
+        for (name, comment) in TABLES {
+            if let Some(table) = self.ours.remove(*name) {
+                let table = Table::from_iter([((*name).to_owned(), table)]);
                 text.push_str(&format!("\n# {comment}\n{table}"));
             }
         }
@@ -489,16 +464,26 @@ impl Import<'_> {
     }
 }
 
-/// The order of our tables, and what each is about.
-const PARTS: &[(&str, &str)] = &[
-    ("engine", "Our own engine."),
-    ("engines", "The engine. Without [[bot.choose]] below, our own plays."),
-    ("bot", "How to play, and where moves come from."),
+/// Our tables in order, each with a comment.
+const TABLES: &[(&str, &str)] = &[
+    ("engine", "Our engine."),
+    ("engines", "The engine. Without [[bot.choose]] below, ours plays."),
+    ("bot", "How to play."),
     ("online_moves", "Servers that are asked for moves."),
-    ("server", "Where to play, and against whom."),
+    ("server", "Server, and accepted opponents."),
 ];
 
-/// Is anything said with it?
+/// Sets the weight 1.
+fn weighted(key: &str) -> (String, Toml) {
+    (key.to_owned(), 1.into())
+}
+
+/// Whether the value is what happens here in any case.
+fn is_alike(path: &str, value: &Value) -> bool {
+    ALIKE.iter().any(|&(key, same)| key == path && word(value) == same)
+}
+
+/// Whether a value contains more than empty tables and lists.
 fn has_leaves(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -509,7 +494,7 @@ fn has_leaves(value: &Value) -> bool {
     }
 }
 
-/// Why there is nothing like it here, where we know that.
+/// Known reason why a key cannot be converted.
 fn reason(path: &str) -> Option<&'static str> {
     let is_it = |(known, _): &&(&str, &str)| {
         path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -517,7 +502,7 @@ fn reason(path: &str) -> Option<&'static str> {
     REASONS.iter().find(is_it).map(|(_, why)| *why)
 }
 
-/// A value, short and in one line.
+/// A value as a short text in one line.
 fn word(value: &Value) -> String {
     clean(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }

@@ -1,6 +1,6 @@
-//! `zeitnot import-lichess-bot`: makes a configuration of ours from one of lichess-bot.
+//! `zeitnot import-lichess-bot`: converts a configuration of lichess-bot.
 //!
-//! `rows` has their keys and ours, `values` what becomes of a value on its way, `convert` the way itself.
+//! `rows` is the table of keys, `values` converts single values, `convert` the whole.
 
 use std::{
     fs::{File, OpenOptions},
@@ -10,7 +10,7 @@ use std::{
 
 use zeitnot_wire::lichess::Token;
 
-use super::{CliError, print};
+use super::{CliError, print, unwritten, usage};
 
 mod convert;
 pub mod rows;
@@ -18,48 +18,42 @@ mod values;
 
 pub use convert::{Converted, convert};
 
-/// Make a configuration from the config.yml of lichess-bot
+/// Convert the config.yml of lichess-bot
 ///
-/// What it says in its way is said in ours, on stdout. What could not be converted is told on stderr, each with the
-/// reason, and stands in comments on top. The token is never printed: `--token-file` keeps it in a file of its own.
+/// Prints a configuration for zeitnot. Keys that could not be converted are listed on stderr and in comments at the
+/// top, with reasons. The token is never printed; `--token-file` stores it in a file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   zeitnot import-lichess-bot config.yml --token-file lichess.token > config.toml
-  zeitnot import-lichess-bot config.yml > config.toml      the token from LICHESS_BOT_TOKEN
-  zeitnot check                                            is the result sound?
+  zeitnot import-lichess-bot config.yml > config.toml      with the token in LICHESS_BOT_TOKEN
+  zeitnot check                                            validate the result
 
-Exit code: 0 if it could be read, 1 if the token could not be written, 2 if it could not be read.")]
-pub struct Args {
-    /// The configuration of lichess-bot
+Exit code: 0 if it was converted, 1 if the token could not be written, 2 if the file could not be read.")]
+pub(super) struct Args {
+    /// Configuration of lichess-bot
     #[arg(value_name = "CONFIG.YML")]
-    pub config: PathBuf,
-    /// Write the token to this new file, which only you can read
+    config: PathBuf,
+    /// Write the token to this new file, readable only by you
     #[arg(long, value_name = "FILE")]
-    pub token_file: Option<PathBuf>,
+    token_file: Option<PathBuf>,
 }
 
-/// A longer file is no configuration.
-const LONGEST: u64 = 256 << 10;
+/// Maximum size of a configuration in bytes.
+const MAX_SIZE: u64 = 256 << 10;
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError::Foreign`] if there is no such configuration, [`CliError::Unwritten`] for the token.
-pub fn run(args: &Args) -> Result<(), CliError> {
-    let wrong = |why: String| CliError::Foreign { path: args.config.clone(), why };
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let wrong = |why: String| usage(format!("{}: {why}", args.config.display()));
     let text = read(&args.config).map_err(|error| wrong(error.to_string()))?;
-    // Their paths begin where their file stands.
     let home = args.config.parent().unwrap_or(Path::new(""));
     let Converted { text, token, left } = convert(&text, home, args.token_file.as_deref()).map_err(wrong)?;
     if let (Some(file), Some(token)) = (&args.token_file, &token) {
-        keep(file, token).map_err(|source| CliError::Unwritten { path: file.clone(), source })?;
+        store(file, token).map_err(unwritten(file))?;
     }
     print(|out| out.write_all(text.as_bytes()))?;
-    // Who sees the text sees the comments in it.
+    // On a terminal the comments are visible already.
     if !io::stdout().is_terminal() {
         for line in left {
-            // If even stderr is closed, the comments still tell.
             let _ = writeln!(io::stderr(), "could not be converted: {line}");
         }
     }
@@ -68,17 +62,15 @@ pub fn run(args: &Args) -> Result<(), CliError> {
 
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
-    let fits = u64::try_from(text.len()).is_ok_and(|length| length <= LONGEST);
-    if fits {
-        Ok(text)
-    } else {
-        Err(io::Error::new(io::ErrorKind::FileTooLarge, "too large for a configuration"))
+    File::open(path)?.take(MAX_SIZE + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > MAX_SIZE {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, "too large for a configuration")),
+        false => Ok(text),
     }
 }
 
-/// A new file that is its owner's from the first moment on.
-fn keep(path: &Path, token: &Token) -> io::Result<()> {
+/// Writes a new file that only its owner can read.
+fn store(path: &Path, token: &Token) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]

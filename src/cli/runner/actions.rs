@@ -18,7 +18,7 @@ pub(super) struct Actions {
 
 impl Actions {
     /// Opens the file for appending.
-    pub fn open(path: &Path) -> io::Result<Actions> {
+    pub(super) fn open(path: &Path) -> io::Result<Actions> {
         let file = OpenOptions::new().append(true).create(true).open(path)?;
         // Its old content answers another position. Fails for a pipe, which has none.
         let _ = file.set_len(0);
@@ -26,7 +26,7 @@ impl Actions {
     }
 
     /// Writes a move, unless it is the last one written, or an earlier write failed.
-    pub fn write(&mut self, mv: Move) {
+    pub(super) fn write(&mut self, mv: Move) {
         if self.last != Some(mv) && self.failed.is_ok() {
             self.failed = self.file.write_all(print_action(mv).as_bytes());
             self.last = Some(mv);
@@ -34,7 +34,7 @@ impl Actions {
     }
 
     /// Returns the first error of a write.
-    pub fn finish(&mut self) -> io::Result<()> {
+    pub(super) fn finish(&mut self) -> io::Result<()> {
         std::mem::replace(&mut self.failed, Ok(()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::Read,
+    io::{self, Read},
     num::{NonZeroU8, NonZeroU16, NonZeroUsize},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -18,7 +18,7 @@ use zeitnot_engine::{
 use zeitnot_rules::{Game, GameHistory, Packed, minichess::MiniChess};
 use zeitnot_wire::nthu::{self, MAX_STATE};
 
-use super::{CliError, signals::Signals};
+use super::{CliError, io_error, signals::Signals, unwritten, usage};
 
 mod actions;
 mod plies;
@@ -37,36 +37,32 @@ Examples:
   zeitnot runner --time 2s --engine alpha-beta state action   a weaker opponent
 
 Exit code: 0 when stopped or done, 1 if ACTION cannot be written, 2 if STATE is no position to move in.")]
-pub struct Args {
+pub(super) struct Args {
     /// The file with the position
-    pub state: PathBuf,
+    state: PathBuf,
     /// The file for the moves
-    pub action: PathBuf,
+    action: PathBuf,
     /// Exit after this time
     #[arg(long, default_value = "9.5s", value_parser = humantime::parse_duration)]
-    pub time: Duration,
+    time: Duration,
     /// Algorithm: `search`, `random`, or one of the textbook
     #[arg(long, value_name = "KIND", default_value_t, value_parser = str::parse::<Kind>)]
-    pub engine: Kind,
+    engine: Kind,
     /// Maximum search depth, in plies
     #[arg(long)]
-    pub depth: Option<NonZeroU16>,
+    depth: Option<NonZeroU16>,
     /// Search threads
     #[arg(long, default_value = "1")]
-    pub threads: NonZeroU8,
+    threads: NonZeroU8,
     /// Size of the transposition table, in MiB
     #[arg(long, value_name = "MIB", default_value = "16")]
-    pub hash: NonZeroU16,
+    hash: NonZeroU16,
     /// The referee counts material after this many plies
     #[arg(long, default_value = "50", value_parser = clap::value_parser!(u16).range(1..))]
-    pub plies: u16,
+    plies: u16,
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError`]: no position to move in, no memory, or a file that cannot be written.
-pub fn run(args: &Args) -> Result<(), CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let began = Instant::now();
     let shown = read(&args.state)?;
     let note = plies::note_beside(&args.state);
@@ -75,22 +71,27 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     let left = args.plies.checked_sub(played).filter(|&left| left > 0).unwrap_or(args.plies);
     let position = shown.before_the_end(left);
 
-    let factory = EngineFactory::new(&engine(args))?;
+    let usual = engine::Config::default();
+    let factory = EngineFactory::new(&engine::Config {
+        kind: args.engine,
+        hash_mib: NonZeroUsize::from(args.hash),
+        threads: NonZeroUsize::from(args.threads),
+        depth: args.depth.unwrap_or(usual.depth),
+        ..usual
+    })?;
     let fallback_move = factory.fallback_move(&position);
     let Some(first) = position.unpack(fallback_move) else {
         let (file, side) = (args.state.display(), position.side_to_move());
-        return Err(CliError::Usage(format!(
-            "{file}: {side} has no legal move there, so there is none to write"
-        )));
+        return Err(usage(format!("{file}: {side} has no legal move in this position")));
     };
-    let unwritten = |source| CliError::Unwritten { path: args.action.clone(), source };
-    let mut actions = Actions::open(&args.action).map_err(unwritten)?;
+    let unwritten = unwritten(&args.action);
+    let mut actions = Actions::open(&args.action).map_err(&unwritten)?;
     actions.write(first);
     plies::leave(&note, &shown.at_ply(played));
     if position.moves().len() > 1 {
         let job = Job { position, factory, first: fallback_move, actions: Arc::new(Mutex::new(actions)) };
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|source| CliError::Io { doing: "cannot start a runtime", source })?;
+        let runtime = runtime.map_err(io_error("cannot start a runtime"))?;
         return runtime.block_on(job.run(args, began))?.map_err(unwritten);
     }
     actions.finish().map_err(unwritten)
@@ -98,26 +99,12 @@ pub fn run(args: &Args) -> Result<(), CliError> {
 
 fn read(state: &Path) -> Result<MiniChess, CliError> {
     let wrong = |error: &dyn std::error::Error| {
-        CliError::Usage(format!(
-            "{}: {error}; expected the position that the referee writes",
-            state.display()
-        ))
+        usage(format!("{}: {error}; expected the position that the referee writes", state.display()))
     };
     let mut text = Vec::new();
     let file = File::open(state).map_err(|error| wrong(&error))?;
     file.take(MAX_STATE).read_to_end(&mut text).map_err(|error| wrong(&error))?;
     nthu::parse_state(&text).map_err(|error| wrong(&error))
-}
-
-fn engine(args: &Args) -> engine::Config {
-    let usual = engine::Config::default();
-    engine::Config {
-        kind: args.engine,
-        hash_mib: NonZeroUsize::from(args.hash),
-        threads: NonZeroUsize::from(args.threads),
-        depth: args.depth.unwrap_or(usual.depth),
-        ..usual
-    }
 }
 
 /// A position to search, and the file for its moves.
@@ -131,10 +118,8 @@ struct Job {
 
 impl Job {
     /// Searches until the search ends, the time is up, or a signal comes.
-    async fn run(self, args: &Args, began: Instant) -> Result<std::io::Result<()>, CliError> {
-        let signals = Signals::new();
-        let mut signals =
-            signals.map_err(|source| CliError::Io { doing: "cannot listen for signals", source })?;
+    async fn run(self, args: &Args, began: Instant) -> Result<io::Result<()>, CliError> {
+        let mut signals = Signals::new()?;
         let ended = Arc::new(Notify::new());
         let (actions, tell_end) = (self.actions.clone(), ended.clone());
         let request = SearchRequest {

@@ -9,7 +9,6 @@ use zeitnot_rules::{Game, chess::Chess};
 
 use super::findings::Row;
 
-/// Algorithm to compare.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Contestant {
     pub name: &'static str,
@@ -34,9 +33,7 @@ impl Contestant {
     }
 }
 
-/// Positions to compare on.
 pub(super) struct Subject<'p> {
-    /// Short name.
     pub name: String,
     /// If several, the table shows their average.
     pub positions: &'p [Chess],

@@ -45,7 +45,6 @@ fn average(positions: &[Chess]) -> Subject<'_> {
     Subject { name: format!("average of {}", positions.len()), positions }
 }
 
-/// All algorithms on random positions.
 pub(super) fn positions(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
     let mut contestants = everybody(4, 5);
     let before: &[_] = &[(3, "8,587 nodes before ordering"), (4, "64,049 nodes before ordering")];
@@ -56,7 +55,6 @@ pub(super) fn positions(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Ro
     Ok(compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, bar))
 }
 
-/// All algorithms on the horizon position.
 pub(super) fn horizon(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
     let mut contestants = everybody(5, 6);
     reported(&mut contestants, Algorithm::Minimax, &[(4, "2,252,057 nodes, h4h1")]);
@@ -65,7 +63,6 @@ pub(super) fn horizon(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>
     Ok(compare(&subject, &contestants, 1..=settings.depth(5, 4), bar))
 }
 
-/// All algorithms on the mate in one.
 pub(super) fn mate(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
     let mut contestants = everybody(6, 6);
     reported(&mut contestants, Algorithm::Minimax, &[(1, "a6b7"), (2, "a6b7"), (3, "a6b7")]);
@@ -73,7 +70,6 @@ pub(super) fn mate(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, C
     Ok(compare(&subject, &contestants, 1..=settings.depth(3, 2), bar))
 }
 
-/// With and without a transposition table.
 pub(super) fn table(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
     let options = Options { order: true, ..Options::default() };
     let with = Options { table: true, ..options };
@@ -92,7 +88,6 @@ pub(super) fn table(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, 
     Ok(rows)
 }
 
-/// With and without quiescence.
 pub(super) fn quiescence(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
     let contestants = [
         Contestant { name: "without quiescence", ..Algorithm::AlphaBetaTable.into() },
@@ -153,7 +148,7 @@ fn matches<G: Playable>(
     settings: &Settings,
     pairs: &[[Player; 2]],
     openings: &[GameHistory<G>],
-    longest: usize,
+    max_plies: usize,
     leader: fn(&G) -> Option<Color>,
     bar: &ProgressBar,
 ) -> Result<Vec<Row>, OutOfMemory> {
@@ -161,7 +156,7 @@ fn matches<G: Playable>(
     let game = openings.first().map_or("", |opening| opening.now().kind().name());
     bar.inc_length((games * pairs.len()) as u64);
     let row = |&players: &[Player; 2]| {
-        let tally = Match { players, openings, games, longest, leader }.play(bar)?;
+        let tally = Match { players, openings, games, max_plies, leader }.play(bar)?;
         let [first, second] = players;
         Ok(Row {
             position: format!("{games} games of {game}"),

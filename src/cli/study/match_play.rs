@@ -19,12 +19,10 @@ use zeitnot_engine::{
 };
 use zeitnot_rules::{Color, GameHistory, Outcome};
 
-/// Concurrent games.
 const CONCURRENCY: usize = 2;
 /// Size of each player's transposition table or tree.
 const HASH_MIB: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
-/// Player of a match.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Player {
     pub kind: Kind,
@@ -40,7 +38,7 @@ pub(super) enum Effort {
 
 impl Player {
     /// A factory that makes such players, one thread each.
-    pub fn factory(&self) -> Result<EngineFactory, OutOfMemory> {
+    pub(super) fn factory(&self) -> Result<EngineFactory, OutOfMemory> {
         EngineFactory::new(&Config {
             kind: self.kind,
             hash_mib: HASH_MIB,
@@ -57,7 +55,7 @@ impl Player {
     }
 
     /// Chooses a move; `None` if there is none.
-    pub fn choose<G: Playable>(
+    pub(super) fn choose<G: Playable>(
         &self,
         thinker: &mut dyn Thinker<G>,
         line: &GameHistory<G>,
@@ -77,29 +75,23 @@ impl fmt::Display for Player {
     }
 }
 
-/// Match of two players.
 pub(super) struct Match<'d, G: Playable> {
     pub players: [Player; 2],
     /// Openings, each played twice with colours reversed.
     pub openings: &'d [GameHistory<G>],
     pub games: usize,
-    /// Maximum length of a game in plies.
-    pub longest: usize,
+    pub max_plies: usize,
     /// Decides games that reach it.
     pub leader: fn(&G) -> Option<Color>,
 }
 
 impl<G: Playable> Match<'_, G> {
-    /// Plays all games.
-    ///
-    /// # Errors
-    /// [`OutOfMemory`] if the players' tables do not fit.
-    pub fn play(&self, bar: &ProgressBar) -> Result<Tally, OutOfMemory> {
+    pub(super) fn play(&self, bar: &ProgressBar) -> Result<Tally, OutOfMemory> {
         let [first, second] = &self.players;
         let factories = [first.factory()?, second.factory()?];
         let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
-        let told = |tally: &Tally| bar.set_message(format!("{first} – {second}: {tally}"));
-        told(&Tally::default());
+        let show = |tally: &Tally| bar.set_message(format!("{first} – {second}: {tally}"));
+        show(&Tally::default());
         thread::scope(|scope| {
             for _ in 0..CONCURRENCY {
                 let mut thinkers = factories.each_ref().map(|factory| factory.thinker::<G>());
@@ -113,7 +105,7 @@ impl<G: Playable> Match<'_, G> {
                         let halves = self.play_game(game, &mut thinkers);
                         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
                         tally.record(game, halves);
-                        told(&tally);
+                        show(&tally);
                         bar.inc(1);
                     }
                 });
@@ -127,7 +119,7 @@ impl<G: Playable> Match<'_, G> {
         let mut line = self.openings[game / 2 % self.openings.len()].clone();
         let ours = Color::BOTH[game % 2];
         thinkers.iter_mut().for_each(|thinker| thinker.new_game());
-        while line.outcome() == Outcome::Ongoing && line.moves().len() < self.longest {
+        while line.outcome() == Outcome::Ongoing && line.moves().len() < self.max_plies {
             let at = usize::from(line.now().side_to_move() != ours);
             let Some((mv, _)) = self.players[at].choose(&mut *thinkers[at], &line) else { break };
             line.play(mv);

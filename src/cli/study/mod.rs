@@ -7,16 +7,16 @@ use std::{
     borrow::Cow,
     fs::{self, File},
     io::Write,
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::Duration,
 };
 
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use zeitnot_rules::chess::Chess;
 
-use super::{CliError, print};
+use super::{CliError, io_error, print, progress};
 
 mod compare;
 mod experiments;
@@ -42,42 +42,41 @@ Examples:
   zeitnot study positions horizon --depth 4 --csv findings.csv
   zeitnot study quiescence --positions my.fen
   zeitnot study match --games 40 --move-time 100ms")]
-pub struct Args {
+pub(super) struct Args {
     /// Experiments [default: all]
     #[arg(value_name = "EXPERIMENT")]
-    pub experiments: Vec<Experiment>,
+    experiments: Vec<Experiment>,
     /// Run a small selection: few positions and games, little time
     #[arg(long)]
-    pub quick: bool,
+    quick: bool,
     /// Maximum depth [default: 3 to 6, depending on the experiment]
     #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u16).range(1..=20))]
-    pub depth: Option<u16>,
+    depth: Option<u16>,
     /// File with other positions, one FEN a line
     #[arg(long, value_name = "FILE")]
-    pub positions: Option<PathBuf>,
+    positions: Option<PathBuf>,
     /// Duration of the iteration count of Monte Carlo tree search [default: 6]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
-    pub seconds: Option<u32>,
+    seconds: Option<u32>,
     /// For a move in matches, of those that do not play by depth [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
-    pub move_time: Option<Duration>,
+    move_time: Option<Duration>,
     /// Games a match, two at once; an opening is played twice, with both sides [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub games: Option<u32>,
+    games: Option<u32>,
     /// Format of the standard output
     #[arg(long, default_value = "text")]
-    pub format: Format,
+    format: Format,
     /// Write a CSV file as well, with a row for each position
     #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
+    csv: Option<PathBuf>,
 }
 
-/// Experiment.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Experiment {
-    /// All algorithms on fifty random positions
+enum Experiment {
+    /// All algorithms on random positions
     Positions,
-    /// All algorithms on one position where much depends on the depth
+    /// All algorithms where much depends on the depth
     Horizon,
     /// All algorithms on a mate in one
     Mate,
@@ -85,15 +84,14 @@ pub enum Experiment {
     Table,
     /// With and without quiescence
     Quiescence,
-    /// TUC-Chess: iterations of Monte-Carlo tree search, and matches against alpha-beta
+    /// TUC-Chess: iterations of Monte-Carlo tree search, and matches
     Mcts,
-    /// Chess: matches between Monte-Carlo tree search, our engine and alpha-beta
+    /// Chess: matches
     Match,
 }
 
-/// Output format.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+enum Format {
     /// Columns, and averages only
     Text,
     /// Comma-separated, with a row for each position
@@ -101,18 +99,6 @@ pub enum Format {
 }
 
 impl Experiment {
-    fn title(self) -> &'static str {
-        match self {
-            Experiment::Positions => "All algorithms on random positions",
-            Experiment::Horizon => "All algorithms where much depends on the depth",
-            Experiment::Mate => "All algorithms on a mate in one",
-            Experiment::Table => "With and without a transposition table",
-            Experiment::Quiescence => "With and without quiescence",
-            Experiment::Mcts => "TUC-Chess: iterations of Monte-Carlo tree search, and matches",
-            Experiment::Match => "Chess: matches",
-        }
-    }
-
     fn run(self, settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
         match self {
             Experiment::Positions => experiments::positions(settings, bar),
@@ -138,7 +124,7 @@ impl Settings<'_> {
 
     fn new(args: &Args) -> Result<Settings<'_>, CliError> {
         let text = match &args.positions {
-            Some(file) => Cow::Owned(read(file)?),
+            Some(file) => fs::read_to_string(file).map_err(io_error("cannot read the positions"))?.into(),
             None => Cow::Borrowed(POSITIONS),
         };
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -173,52 +159,26 @@ impl Settings<'_> {
     }
 }
 
-fn read(file: &Path) -> Result<String, CliError> {
-    fs::read_to_string(file).map_err(|source| CliError::Io { doing: "cannot read the positions", source })
-}
-
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError`] for a file that cannot be read or written, or an invalid position.
-pub fn run(args: &Args) -> Result<(), CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let settings = Settings::new(args)?;
-    let wrong = |source| CliError::Io { doing: "cannot write the CSV file", source };
-    let mut file = args.csv.as_ref().map(File::create).transpose().map_err(wrong)?;
-    let mut write_file = |text: &str| file.as_mut().map_or(Ok(()), |file| file.write_all(text.as_bytes()));
-    let head = findings::csv_head();
-    write_file(&head).map_err(wrong)?;
-    if args.format == Format::Csv {
-        print(|out| write!(out, "{head}"))?;
-    }
+    let wrong = io_error("cannot write the CSV file");
+    let mut file = args.csv.as_ref().map(File::create).transpose().map_err(&wrong)?;
+    let mut write_csv = |text: &str| {
+        file.as_mut().map_or(Ok(()), |file| file.write_all(text.as_bytes())).map_err(&wrong)?;
+        if args.format == Format::Csv { print(|out| out.write_all(text.as_bytes())) } else { Ok(()) }
+    };
+    write_csv(&findings::csv_head())?;
     let all = Experiment::value_variants();
     for &experiment in if args.experiments.is_empty() { all } else { &args.experiments } {
-        let bar = bar();
+        let bar = progress::bar(0, "{wide_bar} {pos}/{len} {elapsed} {msg}");
         let rows = experiment.run(&settings, &bar)?;
         bar.finish_and_clear();
-        let csv = findings::csv(name(experiment).as_ref(), &rows);
-        write_file(&csv).map_err(wrong)?;
-        match args.format {
-            Format::Text => {
-                print(|out| writeln!(out, "{}\n\n{}", experiment.title(), findings::text(&rows)))?
-            }
-            Format::Csv => print(|out| write!(out, "{csv}"))?,
+        let Some(value) = experiment.to_possible_value() else { continue };
+        write_csv(&findings::csv(value.get_name(), &rows))?;
+        if args.format == Format::Text {
+            let title = value.get_help().map(ToString::to_string).unwrap_or_default();
+            print(|out| writeln!(out, "{title}\n\n{}", findings::text(&rows)))?;
         }
     }
     Ok(())
-}
-
-/// Name on the command line.
-fn name(experiment: Experiment) -> String {
-    experiment.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-}
-
-/// Progress bar on stderr, if it is a terminal.
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::new(0);
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} {elapsed} {msg}") {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }

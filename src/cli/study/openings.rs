@@ -2,7 +2,6 @@
 
 use zeitnot_rules::{Game, GameHistory, chess::Chess};
 
-/// Common openings.
 const CHESS: [&str; 16] = [
     "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6",
     "e2e4 e7e5 g1f3 b8c6 f1c4 f8c5",
@@ -24,10 +23,8 @@ const CHESS: [&str; 16] = [
 
 /// Random plies of an opening in other games.
 const RANDOM_PLIES: usize = 4;
-/// Number of random openings.
 const RANDOM_OPENINGS: u64 = 16;
 
-/// Openings of chess.
 pub(super) fn chess() -> Vec<GameHistory<Chess>> {
     let read = |moves: &&str| {
         let mut line = GameHistory::new(Chess::start());

@@ -450,7 +450,7 @@ async fn an_account_is_looked_at_and_made_a_bot() {
 
     server.answer("/api/tournament/ABCDEFGH/join", 200, r#"{"ok":true}"#);
     let (content, told) = command(&server, &["join", "ABCDEFGH", "--team", "the-bots"], "").await;
-    assert!(content && told == "In tournament ABCDEFGH.\n", "{told}");
+    assert!(content && told == "Entered tournament ABCDEFGH.\n", "{told}");
     server.answer("/api/tournament/ABCDEFGH/withdraw", 403, r#"{"error":"Missing scope"}"#);
     let (content, told) = command(&server, &["leave", "ABCDEFGH"], "").await;
     assert!(!content && told.contains("Missing scope (403)"), "{told}");

@@ -1,6 +1,6 @@
 //! One cell: an arena in place of a server, and a bot that plays both sides of every game.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
 use tokio::{
     sync::{broadcast, mpsc, oneshot},
@@ -10,7 +10,7 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_arena as arena;
-use zeitnot_arena::{Arena, Event, Name, TournamentConfig};
+use zeitnot_arena::{Arena, Event, TournamentConfig};
 use zeitnot_bot as bot;
 use zeitnot_bot::{Answer, Bot, BotContext};
 use zeitnot_clients::{Protocol, Shutdown, contest};
@@ -22,7 +22,13 @@ use super::{
     grid::{Cell, ROUND_TRIP, Under},
     measured::{Games, Measured},
 };
-use crate::cli::{CliError, play::leave};
+use crate::cli::{
+    CliError,
+    arena::{client, loopback},
+    io_error,
+    play::leave,
+    usage,
+};
 
 const TOURNAMENT: &str = "deadline";
 /// Answers that may wait to be counted.
@@ -32,7 +38,6 @@ const UNLIMITED_GAMES: u32 = 1 << 20;
 /// Pause between two games of a player.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Addresses of the arena.
 #[derive(Copy, Clone)]
 struct Addresses {
     tcp: Option<SocketAddr>,
@@ -41,60 +46,43 @@ struct Addresses {
 
 /// Plays for this long, or until this many games are over.
 pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) -> Result<Measured, CliError> {
-    let folder = tempfile::tempdir().map_err(|source| io("cannot make a folder for the games", source))?;
+    let folder = tempfile::tempdir().map_err(io_error("cannot make a folder for the games"))?;
     let crowd = match cell.under {
         Under::Overload => Crowd::start(2 * engine::cores().get()),
         Under::Idle | Under::Jitter => Crowd::start(0),
     };
-    let _crowd = crowd.map_err(|source| io("cannot start busy processes", source))?;
+    let _crowd = crowd.map_err(io_error("cannot start busy processes"))?;
 
     let (opened, addresses) = oneshot::channel();
-    let config = arena_config(cell, folder.path())?;
+    let tournament = TournamentConfig {
+        games_per_pair: UNLIMITED_GAMES,
+        pairing_interval: PAUSE,
+        pause: PAUSE,
+        ..TournamentConfig::new(TOURNAMENT.to_owned().try_into().map_err(usage)?, cell.time())
+    };
+    let config = arena::Config {
+        games: folder.path().to_owned(),
+        network_delay: if cell.under == Under::Jitter { ROUND_TRIP } else { Duration::ZERO },
+        tournament: vec![tournament],
+        ..loopback()
+    };
     let arena = Network::start("arena", move |_| run_arena(config, length, total_games, opened))?;
     let Ok(addresses) = addresses.blocking_recv() else {
-        let ended = std::io::Error::other("it ended before it began");
-        return Err(arena.join().err().unwrap_or_else(|| io("cannot start the arena", ended)));
+        let ended = || io_error("cannot start the arena")(io::ErrorKind::Other.into());
+        return Err(arena.join().err().unwrap_or_else(ended));
     };
     let done = CancellationToken::new();
     let bots = {
         let (cell, done) = (*cell, done.clone());
         Network::start("network", move |granted| async move {
-            let factory =
-                EngineFactory::new(&engine::Config { kind: cell.thinker, ..engine::Config::default() })?;
-            run_bots(&cell, factory.behind(granted), addresses, done).await
+            let config = engine::Config { kind: cell.thinker, ..engine::Config::default() };
+            run_bots(&cell, EngineFactory::new(&config)?.behind(granted), addresses, done).await
         })?
     };
     let games = arena.join();
     done.cancel();
     let answers = bots.join();
     Ok(Measured::new(games?, answers?, cell.time()))
-}
-
-fn io(doing: &'static str, source: std::io::Error) -> CliError {
-    CliError::Io { doing, source }
-}
-
-fn usage(error: impl std::fmt::Display) -> CliError {
-    CliError::Usage(error.to_string())
-}
-
-fn arena_config(cell: &Cell, folder: &std::path::Path) -> Result<arena::Config, CliError> {
-    let loopback = Some(([127, 0, 0, 1], 0).into());
-    let name = Name::try_from(TOURNAMENT).map_err(usage)?;
-    let tournament = TournamentConfig {
-        games_per_pair: UNLIMITED_GAMES,
-        pairing_interval: PAUSE,
-        pause: PAUSE,
-        ..TournamentConfig::new(name, cell.time())
-    };
-    Ok(arena::Config {
-        tcp: loopback,
-        websocket: loopback,
-        games: folder.to_owned(),
-        network_delay: if cell.under == Under::Jitter { ROUND_TRIP } else { Duration::ZERO },
-        tournament: vec![tournament],
-        ..arena::Config::default()
-    })
 }
 
 /// Runs the arena and counts its games.
@@ -148,7 +136,11 @@ async fn run_bots(
     tasks.spawn(bot.run(shutdown.now.clone()));
     let mut clients = JoinSet::new();
     for number in 0..players {
-        let config = client(number, addresses)?;
+        let (scheme, address) = match number % 2 {
+            0 => ("tcp", addresses.tcp),
+            _ => ("ws", addresses.websocket),
+        };
+        let config = client(scheme, address, TOURNAMENT, &format!("player-{number}"))?;
         clients.spawn(contest::Contest::run(config, lobby.clone(), shutdown.clone()));
     }
     drop(lobby);
@@ -165,14 +157,4 @@ async fn run_bots(
         ended??;
     }
     Ok(answers)
-}
-
-fn client(number: usize, addresses: Addresses) -> Result<contest::Config, CliError> {
-    let address = match number % 2 {
-        0 => addresses.tcp.map(|at| format!("tcp://{at}")),
-        _ => addresses.websocket.map(|at| format!("ws://{at}")),
-    };
-    let address = address.unwrap_or_default().parse().map_err(usage)?;
-    let tournament = TOURNAMENT.to_owned().try_into().map_err(usage)?;
-    Ok(contest::Config::new(address, tournament, format!("player-{number}").try_into().map_err(usage)?))
 }

@@ -14,7 +14,7 @@ const MIN_COUNTED: Duration = Duration::from_millis(20);
 
 /// A clock of the grid.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Budget {
+pub(super) enum Budget {
     /// Initial time, which is also the increment.
     AMove(Duration),
     /// Initial time and increment.
@@ -24,7 +24,7 @@ pub enum Budget {
 /// Text that is no [`Budget`].
 #[derive(Debug, thiserror::Error)]
 #[error("expected a time for a move, such as 20ms, or for a game in seconds, such as 1+0.01")]
-pub struct BadBudget;
+pub(super) struct BadBudget;
 
 impl FromStr for Budget {
     type Err = BadBudget;
@@ -48,9 +48,8 @@ impl fmt::Display for Budget {
     }
 }
 
-/// Conditions of a cell.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Under {
+pub(super) enum Under {
     /// Idle machine.
     Idle,
     /// Two busy processes per core.
@@ -69,7 +68,6 @@ impl fmt::Display for Under {
     }
 }
 
-/// One cell of the grid.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cell {
     pub budget: Budget,
@@ -79,8 +77,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// Time control of its games.
-    pub fn time(&self) -> TimeControl {
+    pub(super) fn time(&self) -> TimeControl {
         let network = if self.under == Under::Jitter { ROUND_TRIP } else { Duration::ZERO };
         match self.budget {
             Budget::AMove(time) => TimeControl { initial: time + network, increment: time + network },
@@ -89,12 +86,11 @@ impl Cell {
     }
 
     /// Returns whether late moves count as failures.
-    pub fn counts(&self) -> bool {
+    pub(super) fn counts(&self) -> bool {
         !matches!(self.budget, Budget::AMove(time) if time < MIN_COUNTED)
     }
 }
 
-/// Parses the name of a thinker.
 pub(super) fn thinker(name: &str) -> Result<Kind, String> {
     let all = || Kind::named().chain(Fault::ALL.map(Kind::Faulty));
     all().find(|kind| kind.to_string() == name).ok_or_else(|| {
@@ -116,7 +112,7 @@ const fn game(initial: u64, increment_millis: u64) -> Budget {
 
 const BUDGETS: [Budget; 8] =
     [a_move(10), a_move(20), a_move(50), a_move(100), a_move(500), game(1, 0), game(1, 10), game(3, 0)];
-const GAMES: [usize; 3] = [1, 8, 32];
+const GAMES: [u8; 3] = [1, 8, 32];
 const CONDITIONS: [Under; 3] = [Under::Idle, Under::Overload, Under::Jitter];
 const SEARCH: Kind = Kind::Search;
 
@@ -137,18 +133,14 @@ pub(super) fn cells(args: &Args) -> Vec<Cell> {
     if args.quick {
         return QUICK.to_vec();
     }
-    let or = |asked: &[u8]| match asked {
-        [] => GAMES.to_vec(),
-        asked => asked.iter().map(|&games| games.into()).collect(),
-    };
-    let budgets = if args.budget.is_empty() { BUDGETS.to_vec() } else { args.budget.clone() };
-    let conditions = if args.under.is_empty() { CONDITIONS.to_vec() } else { args.under.clone() };
-    let thinkers = if args.thinker.is_empty() { vec![SEARCH] } else { args.thinker.clone() };
-    let games = or(&args.games);
+    fn or<T: Clone>(asked: &[T], default: &[T]) -> Vec<T> {
+        if asked.is_empty() { default.to_vec() } else { asked.to_vec() }
+    }
+    let (budgets, games) = (or(&args.budget, &BUDGETS), or(&args.games, &GAMES));
     let mut cells = Vec::new();
-    for &thinker in &thinkers {
-        for &under in &conditions {
-            for &games in &games {
+    for thinker in or(&args.thinker, &[SEARCH]) {
+        for under in or(&args.under, &CONDITIONS) {
+            for games in games.iter().map(|&games| games.into()) {
                 cells.extend(budgets.iter().map(|&budget| Cell { budget, games, under, thinker }));
             }
         }

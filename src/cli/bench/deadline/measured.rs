@@ -5,18 +5,19 @@ use std::{collections::HashMap, fmt::Write, time::Duration};
 use zeitnot_bot::{Answer, MoveOrigin};
 use zeitnot_rules::{ByColor, Color, TimeControl};
 
-use super::grid::{Budget, Cell};
+use super::{
+    super::quantile,
+    grid::{Budget, Cell},
+};
 
 /// Games of a cell, as counted by the arena.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Games {
-    /// Finished games.
     pub over: usize,
     /// Finished games that were lost on time.
     pub forfeits: usize,
 }
 
-/// Results of a cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
     games: Games,
@@ -24,7 +25,6 @@ pub(super) struct Measured {
     time: Option<TimeControl>,
 }
 
-/// Header of [`Measured::row`].
 pub(super) const HEADER: &str = "\
 condition  thinker   clock   games |   moves  late  over forfeits | at hard limit  p50 ms  p99 ms  max ms | used  clock
 -----------------------------------+------------------------------+---------------------------------------+------------";
@@ -35,29 +35,28 @@ const CLOCK_STEP: Duration = Duration::from_millis(10);
 const MOVE: usize = 60;
 
 impl Measured {
-    pub fn new(games: Games, answers: Vec<Answer>, time: TimeControl) -> Self {
+    pub(super) fn new(games: Games, answers: Vec<Answer>, time: TimeControl) -> Self {
         Measured { games, answers, time: Some(time) }
     }
 
     /// Adds the results of another cell, except for the use of the clocks.
-    pub fn add(&mut self, other: Measured) {
+    pub(super) fn add(&mut self, other: Measured) {
         self.games.over += other.games.over;
         self.games.forfeits += other.games.forfeits;
         self.answers.extend(other.answers);
     }
 
     /// Number of answers sent after our clock had run out, within the resolution of the clock.
-    pub fn late(&self) -> usize {
+    pub(super) fn late(&self) -> usize {
         let late = |a: &&Answer| a.left.is_some_and(|left| a.sent_at > a.asked_at + left + CLOCK_STEP);
         self.answers.iter().filter(late).count()
     }
 
-    pub fn forfeits(&self) -> usize {
+    pub(super) fn forfeits(&self) -> usize {
         self.games.forfeits
     }
 
-    /// Row of the table.
-    pub fn row(&self, cell: &Cell) -> String {
+    pub(super) fn row(&self, cell: &Cell) -> String {
         let Cell { budget, games, under, thinker } = cell;
         let mut row = format!(
             "{:<9}  {:<8} {:>7}  {games:>5} |",
@@ -77,8 +76,7 @@ impl Measured {
         row
     }
 
-    /// Last row of the table.
-    pub fn total(&self) -> String {
+    pub(super) fn total(&self) -> String {
         let mut row = format!("{:<34} |", "all");
         self.columns(&mut row);
         row
@@ -86,6 +84,7 @@ impl Measured {
 
     fn columns(&self, row: &mut String) {
         let lateness = self.lateness();
+        let late = |part| quantile(&lateness, part).map_or_else(|| "–".to_owned(), |ms| format!("{ms:.2}"));
         // Writing to a string does not fail.
         let _ = write!(
             row,
@@ -95,9 +94,9 @@ impl Measured {
             self.games.over,
             self.games.forfeits,
             lateness.len(),
-            quantile(&lateness, 0.5),
-            quantile(&lateness, 0.99),
-            quantile(&lateness, 1.0),
+            late(0.5),
+            late(0.99),
+            late(1.0),
             100.0 * self.used(),
         );
     }
@@ -135,12 +134,6 @@ impl Measured {
         used.sort_by(f64::total_cmp);
         used.get(used.len() / 2).copied()
     }
-}
-
-/// Quantile of sorted values, in milliseconds.
-fn quantile(sorted: &[Duration], part: f64) -> String {
-    let at = ((sorted.len() as f64 * part).ceil() as usize).max(1) - 1;
-    sorted.get(at).map_or_else(|| "–".to_owned(), |value| format!("{:.2}", 1000.0 * value.as_secs_f64()))
 }
 
 #[cfg(test)]
@@ -182,8 +175,9 @@ mod tests {
         answers.push(answer(MoveOrigin::Searched, 900, 10, 0));
         let lateness = measured(answers).lateness();
         assert_eq!(lateness.len(), 100);
-        assert_eq!([0.5, 0.99, 1.0].map(|q| quantile(&lateness, q)), ["49.00", "98.00", "99.00"]);
-        assert_eq!(quantile(&[], 0.5), "–");
+        let rounded = |part| quantile(&lateness, part).map(f64::round);
+        assert_eq!([0.5, 0.99, 1.0].map(rounded), [Some(49.0), Some(98.0), Some(99.0)]);
+        assert_eq!(quantile(&[], 0.5), None);
     }
 
     #[test]

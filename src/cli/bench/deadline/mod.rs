@@ -4,12 +4,11 @@
 //!
 //! [`grid`] lists the cells, [`cell`] plays one of them, [`measured`] holds the results.
 
-use std::{io::Write, time::Duration};
+use std::time::Duration;
 
 use zeitnot_engine::Kind;
 
-use super::super::{CliError, log, print};
-use crate::cli::live::Live;
+use crate::cli::{CliError, live::Live, log, print};
 
 mod cell;
 mod grid;
@@ -34,28 +33,28 @@ Examples:
   zeitnot bench deadline --budget 1+0.01 --games 2 --under overload --total-games 200
 
 Exit code: 0 if nothing was late, 1 if something was; budgets below 20ms are shown, and not counted.")]
-pub struct Args {
+pub(super) struct Args {
     /// Play only a selection of the grid
     #[arg(long, conflicts_with_all = ["budget", "games", "under", "thinker"])]
-    pub quick: bool,
+    quick: bool,
     /// Only these clocks: 20ms for each move, or 1+0.01 seconds
     #[arg(long, value_name = "CLOCK")]
-    pub budget: Vec<Budget>,
+    budget: Vec<Budget>,
     /// Only this many games at once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
-    pub games: Vec<u8>,
+    games: Vec<u8>,
     /// Only under these conditions
     #[arg(long, value_name = "CONDITION")]
-    pub under: Vec<Under>,
+    under: Vec<Under>,
     /// Only these thinkers: search, or a broken one: deaf, panics, silent, hangs
     #[arg(long, value_name = "WHO", value_parser = grid::thinker)]
-    pub thinker: Vec<Kind>,
+    thinker: Vec<Kind>,
     /// Duration of each cell, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    pub seconds: Option<u32>,
+    seconds: Option<u32>,
     /// End a cell after this many games
     #[arg(long, value_name = "N")]
-    pub total_games: Option<usize>,
+    total_games: Option<usize>,
 }
 
 /// Duration of a cell of the whole grid …
@@ -76,12 +75,8 @@ impl Args {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError::Late`] if a move was late.
-pub fn run(args: &Args) -> Result<(), CliError> {
-    let live = Live::new();
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let live = Live::default();
     let _log = log::start(&log::Config::silent(), live.lines());
     let cells = grid::cells(args);
     print(|out| writeln!(out, "{}", measured::HEADER))?;

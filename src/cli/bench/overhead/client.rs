@@ -17,7 +17,7 @@ pub(super) struct Client {
 
 impl Client {
     /// Starts a client of the server at this address, which thinks this long about each move.
-    pub fn start(address: SocketAddr, games: u8, think: Duration) -> io::Result<Client> {
+    pub(super) fn start(address: SocketAddr, games: u8, think: Duration) -> io::Result<Client> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("config.toml");
         fs::write(&file, config(address, games, think))?;
@@ -33,7 +33,7 @@ impl Client {
     }
 
     /// Returns its memory in bytes, where the system tells.
-    pub fn memory(&self) -> Option<u64> {
+    pub(super) fn memory(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         let kib: u64 = line.split_whitespace().next()?.parse().ok()?;

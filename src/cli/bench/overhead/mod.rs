@@ -4,14 +4,14 @@
 //! process of its own. Another client can be measured in its place.
 
 use std::{
-    io::{self, Write},
+    io,
     net::{SocketAddr, TcpListener},
     time::{Duration, Instant},
 };
 
 use tokio::time::timeout;
 
-use super::super::{CliError, network, print};
+use crate::cli::{CliError, io_error, network, print};
 
 mod client;
 mod opponent;
@@ -34,29 +34,27 @@ Examples:
   zeitnot bench overhead                                  the usual table
   zeitnot bench overhead --games 16 --think 100ms         one line of it
   zeitnot bench overhead --listen 127.0.0.1:8080          wait for another client, and measure it")]
-pub struct Args {
+pub(super) struct Args {
     /// Games at once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
-    pub games: Option<u8>,
+    games: Option<u8>,
     /// Time for the client to think about each move
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
-    pub think: Option<Duration>,
+    think: Option<Duration>,
     /// Moves to measure per row
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(10..))]
-    pub moves: u32,
+    moves: u32,
     /// Start no client; wait for one at this address
     #[arg(long, value_name = "ADDRESS")]
-    pub listen: Option<SocketAddr>,
+    listen: Option<SocketAddr>,
 }
 
-/// Row of the table.
 #[derive(Copy, Clone, Debug)]
 struct Row {
     games: u8,
     think: Duration,
 }
 
-/// Rows that are measured by default.
 const DEFAULT_ROWS: [Row; 4] = [
     Row { games: 1, think: Duration::ZERO },
     Row { games: 1, think: Duration::from_millis(100) },
@@ -74,11 +72,7 @@ const HEADER: &str = "\
 games  think     moves | over p50 ms     p90     p99     max | early refused | ready ms  idle MiB  first  further
 -----------------------+-------------------------------------+---------------+-----------------------------------";
 
-/// Runs the command.
-///
-/// # Errors
-/// [`CliError`] if the client or the server fails.
-pub fn run(args: &Args) -> Result<(), CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let rows = match (args.games, args.think, args.listen) {
         (None, None, None) => DEFAULT_ROWS.to_vec(),
         (games, think, _) => vec![Row { games: games.unwrap_or(1), think: think.unwrap_or_default() }],
@@ -91,7 +85,6 @@ pub fn run(args: &Args) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Results of a row.
 #[derive(Clone, Debug, Default)]
 struct Measured {
     /// Overhead of each answer, sorted; zero for an early one.
@@ -108,14 +101,15 @@ struct Measured {
 }
 
 fn measure(row: Row, args: &Args) -> Result<Measured, CliError> {
-    let io = |doing| move |source| CliError::Io { doing, source };
     let address = args.listen.unwrap_or_else(|| ([127, 0, 0, 1], 0).into());
-    let listener = TcpListener::bind(address).map_err(io("cannot listen"))?;
-    let address = listener.local_addr().map_err(io("cannot listen"))?;
+    let listener = TcpListener::bind(address).map_err(io_error("cannot listen"))?;
+    let address = listener.local_addr().map_err(io_error("cannot listen"))?;
     let began = Instant::now();
     // It starts here, as it would inherit the priority of the server's thread.
     let client = match args.listen {
-        None => Some(Client::start(address, row.games, row.think).map_err(io("cannot start a client"))?),
+        None => {
+            Some(Client::start(address, row.games, row.think).map_err(io_error("cannot start a client"))?)
+        }
         Some(_) => {
             print(|out| writeln!(out, "waiting for a client at http://{address}"))?;
             None
@@ -123,7 +117,7 @@ fn measure(row: Row, args: &Args) -> Result<Measured, CliError> {
     };
     let moves = args.moves as usize;
     network::run(move |_| async move {
-        let opponent = Opponent::start(listener).map_err(io("cannot listen"))?;
+        let opponent = Opponent::start(listener).map_err(io_error("cannot listen"))?;
         play_row(opponent, client, began, row, moves).await
     })?
 }
@@ -181,17 +175,13 @@ async fn play(opponent: &mut Opponent, row: Row, moves: usize) -> Result<Measure
 
 /// The next action of a client that is there.
 async fn next(opponent: &mut Opponent) -> Result<Seen, CliError> {
-    let silent =
-        |_| CliError::Io { doing: "the client does not play", source: io::ErrorKind::TimedOut.into() };
-    timeout(CLIENT_TIMEOUT, opponent.next()).await.map_err(silent)
+    let next = timeout(CLIENT_TIMEOUT, opponent.next()).await;
+    next.map_err(|_| io_error("the client does not play")(io::ErrorKind::TimedOut.into()))
 }
 
 impl Measured {
     fn line(&self, Row { games, think }: Row) -> String {
-        let at = |part: f64| {
-            let at = ((self.over.len() as f64 * part).ceil() as usize).max(1) - 1;
-            self.over.get(at).copied().unwrap_or_default().as_secs_f64() * 1000.0
-        };
+        let at = |part| super::quantile(&self.over, part).unwrap_or_default();
         let mib = |bytes: Option<u64>| {
             bytes.map_or_else(|| "–".to_owned(), |bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20)))
         };

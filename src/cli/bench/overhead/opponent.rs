@@ -45,9 +45,6 @@ pub(super) struct Opponent {
 
 impl Opponent {
     /// Serves at a listener, without a game.
-    ///
-    /// # Errors
-    /// Those of the listener.
     pub(super) fn start(listener: TcpListener) -> io::Result<Opponent> {
         let server = Server::start(listener, KEEP_ALIVE)?;
         server.answer("/api/account", 200, ACCOUNT);

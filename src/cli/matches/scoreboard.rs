@@ -1,4 +1,4 @@
-//! How a match stands, and its games as PGN.
+//! Score of a match, and its games as PGN.
 
 use std::{
     collections::BTreeMap,
@@ -11,6 +11,7 @@ use zeitnot_arena::{
     Cause, GameRecord, Opinion, Ply,
     matches::{
         Effort, Entry, Played,
+        pentanomial::Pentanomial,
         sprt::{Model, Sprt, Verdict},
         tally::Tally,
     },
@@ -20,42 +21,43 @@ use zeitnot_wire::{pgn, uci::UciScore};
 
 use super::Args;
 
-/// Keeps the score.
-pub(super) struct Sheet {
+/// Score of a match.
+pub(super) struct Scoreboard {
     entries: [Entry; 2],
     variant: GameKind,
-    every: usize,
+    /// Games between two reports.
+    report: usize,
     is_verbose: bool,
     sprt: Option<Sprt>,
     tally: Tally,
-    failings: [Failings; 2],
-    /// Of the first one with White, and with Black: won, drawn, lost.
+    faults: [Faults; 2],
+    /// Won, drawn and lost games of the first engine with White, and with Black.
     colours: [[usize; 3]; 2],
     ends: BTreeMap<String, usize>,
     plies: usize,
     began: Instant,
 }
 
-/// What an engine has lost games by that was no chess.
+/// Games that an engine lost by a fault.
 #[derive(Clone, Debug, Default)]
-struct Failings {
+struct Faults {
     time: usize,
     illegal: usize,
     crashes: usize,
-    /// Not games: how often its process had to be replaced.
+    /// Number of times its process was replaced.
     restarts: usize,
 }
 
-impl Sheet {
-    pub fn new(args: &Args, entries: &[Entry; 2], sprt: Option<Sprt>) -> Sheet {
-        Sheet {
+impl Scoreboard {
+    pub(super) fn new(args: &Args, entries: &[Entry; 2], sprt: Option<Sprt>) -> Scoreboard {
+        Scoreboard {
             entries: entries.clone(),
             variant: args.variant,
-            every: args.report as usize,
+            report: args.report as usize,
             is_verbose: args.verbose,
             sprt,
             tally: Tally::default(),
-            failings: Default::default(),
+            faults: Default::default(),
             colours: [[0; 3]; 2],
             ends: BTreeMap::new(),
             plies: 0,
@@ -63,7 +65,7 @@ impl Sheet {
         }
     }
 
-    pub fn begin(&self, out: &mut impl Write, openings: &str) -> io::Result<()> {
+    pub(super) fn begin(&self, out: &mut dyn Write, openings: &str) -> io::Result<()> {
         let [first, second] = &self.entries;
         writeln!(out, "{} – {}: {}, {openings}", first.name, second.name, self.efforts())
     }
@@ -73,11 +75,11 @@ impl Sheet {
         if first == second { first } else { format!("{first} against {second}") }
     }
 
-    /// Counts a game; what there is to say of it, in lines.
-    pub fn hear(&mut self, played: &Played) -> String {
+    /// Counts a game, and returns the lines to print about it.
+    pub(super) fn record(&mut self, played: &Played) -> String {
         let GameRecord { plies, ending, .. } = &played.record;
         let white = played.white();
-        let mut said = String::new();
+        let mut message = String::new();
         let result = ending.result.unwrap_or(GameResult::Draw);
         let halves = halves(result, white);
         self.tally.record(played.number, halves);
@@ -86,37 +88,37 @@ impl Sheet {
         *self.ends.entry(reason(ending.cause)).or_default() += 1;
         if let GameResult::Won(winner) = result {
             let loser = if winner == Color::White { 1 - white } else { white };
-            let failings = &mut self.failings[loser];
+            let faults = &mut self.faults[loser];
             match ending.cause {
-                Cause::OutOfTime => failings.time += 1,
-                Cause::IllegalMove => failings.illegal += 1,
-                Cause::Disconnect => failings.crashes += 1,
+                Cause::OutOfTime => faults.time += 1,
+                Cause::IllegalMove => faults.illegal += 1,
+                Cause::Disconnect => faults.crashes += 1,
                 _ => {}
             }
         }
         for (entry, fault) in played.faults.iter().enumerate() {
             if let Some(fault) = fault {
-                self.failings[entry].restarts += 1;
+                self.faults[entry].restarts += 1;
                 let name = &self.entries[entry].name;
-                let _ = writeln!(said, "game {}: {name} {fault}; it is started again", played.number + 1);
+                let _ = writeln!(message, "game {}: {name} {fault}; it is started again", played.number + 1);
             }
         }
-        let is_failing = matches!(ending.cause, Cause::OutOfTime | Cause::IllegalMove | Cause::Disconnect);
-        if self.is_verbose || is_failing {
+        let is_fault = matches!(ending.cause, Cause::OutOfTime | Cause::IllegalMove | Cause::Disconnect);
+        if self.is_verbose || is_fault {
             let (white, black) = (&self.entries[white].name, &self.entries[1 - white].name);
             let cause = reason(ending.cause);
             let (number, result) = (played.number + 1, ending.result_text());
             let _ =
-                writeln!(said, "game {number}: {white} – {black} {result} {cause}, {} plies", plies.len());
+                writeln!(message, "game {number}: {white} – {black} {result} {cause}, {} plies", plies.len());
         }
-        if self.tally.games().is_multiple_of(self.every) {
-            let _ = writeln!(said, "{} games: {}", self.tally.games(), self.short());
+        if self.tally.games().is_multiple_of(self.report) {
+            let _ = writeln!(message, "{} games: {}", self.tally.games(), self.summary());
         }
-        said
+        message
     }
 
-    /// How it stands, in one line.
-    pub fn short(&self) -> String {
+    /// Score in one line.
+    pub(super) fn summary(&self) -> String {
         let mut text = self.tally.to_string();
         if let Some(superiority) = self.tally.pairs().superiority() {
             let _ = write!(text, ", LOS {:.1} %", 100.0 * superiority);
@@ -127,20 +129,19 @@ impl Sheet {
         text
     }
 
-    /// Has the test ended?
-    pub fn verdict(&self) -> Verdict {
+    pub(super) fn verdict(&self) -> Verdict {
         self.sprt.map_or(Verdict::Open, |sprt| sprt.state(self.tally.pairs()).verdict())
     }
 
-    pub fn end(&self, out: &mut impl Write, is_broken_off: bool) -> io::Result<()> {
+    pub(super) fn end(&self, out: &mut dyn Write, is_aborted: bool) -> io::Result<()> {
         let [first, second] = &self.entries;
         let (games, pairs) = (self.tally.games(), self.tally.pairs());
         writeln!(out)?;
-        if is_broken_off {
-            writeln!(out, "Broken off; games that were not over do not count.")?;
+        if is_aborted {
+            writeln!(out, "Aborted; unfinished games do not count.")?;
         }
         if games == 0 {
-            return writeln!(out, "No game was played to its end.");
+            return writeln!(out, "No game was finished.");
         }
         writeln!(
             out,
@@ -171,18 +172,18 @@ impl Sheet {
         let ends: Vec<_> = self.ends.iter().map(|(cause, count)| format!("{count} {cause}")).collect();
         row("ends", ends.join(", "))?;
         row("plies a game", format!("{:.1}", self.plies as f64 / games as f64))?;
-        let failings = |read: fn(&Failings) -> usize| {
-            let [one, two] = self.failings.each_ref().map(read);
+        let faults = |count: fn(&Faults) -> usize| {
+            let [one, two] = self.faults.each_ref().map(count);
             format!("{one} of {}, {two} of {}", first.name, second.name)
         };
-        row("time forfeits", failings(|failings| failings.time))?;
-        row("illegal moves", failings(|failings| failings.illegal))?;
-        row("crashes", failings(|failings| failings.crashes))?;
-        row("restarts", failings(|failings| failings.restarts))
+        row("time forfeits", faults(|faults| faults.time))?;
+        row("illegal moves", faults(|faults| faults.illegal))?;
+        row("crashes", faults(|faults| faults.crashes))?;
+        row("restarts", faults(|faults| faults.restarts))
     }
 
-    /// A game, with scores and, where there is one, the clock.
-    pub fn pgn(&self, played: &Played) -> String {
+    /// A game as PGN, with scores and clocks.
+    pub(super) fn pgn(&self, played: &Played) -> String {
         let GameRecord { began, fen, plies, ending } = &played.record;
         let white = played.white();
         let seats = ByColor([&self.entries[white], &self.entries[1 - white]]);
@@ -216,19 +217,19 @@ impl Sheet {
     }
 }
 
-fn test(sprt: Sprt, pairs: zeitnot_arena::matches::pentanomial::Pentanomial) -> String {
+fn test(sprt: Sprt, pairs: Pentanomial) -> String {
     let state = sprt.state(pairs);
     let Sprt { elo0, elo1, model, .. } = sprt;
     let kind = if model == Model::Normalized { "normalized Elo" } else { "Elo" };
     let verdict = match state.verdict() {
         Verdict::Open => "open".to_owned(),
-        Verdict::Accepted => format!("{elo1} {kind} it is, or more"),
-        Verdict::Rejected => format!("{elo0} {kind} it is, or less"),
+        Verdict::Accepted => format!("at least {elo1} {kind}"),
+        Verdict::Rejected => format!("at most {elo0} {kind}"),
     };
     format!("{state} of {elo0} against {elo1} {kind}: {verdict}")
 }
 
-/// The half points of the first entry.
+/// Half points of the first engine.
 fn halves(result: GameResult, white: usize) -> u8 {
     match result {
         GameResult::Draw => 1,
@@ -237,7 +238,7 @@ fn halves(result: GameResult, white: usize) -> u8 {
     }
 }
 
-/// In a match of engines nobody leaves by will.
+/// Name of a cause; an engine that disconnects has failed.
 fn reason(cause: Cause) -> String {
     match cause {
         Cause::Disconnect => "Engine failed".to_owned(),
@@ -254,7 +255,7 @@ fn effort(effort: Effort) -> String {
     }
 }
 
-/// For White, as PGN has it.
+/// Score from White's view, and depth.
 fn eval(Opinion { score, depth }: Opinion, side: Color) -> String {
     let sign = if side == Color::White { 1 } else { -1 };
     match score {
