@@ -43,7 +43,7 @@ impl Pentanomial {
     }
 
     /// Returns the first player's share of the points.
-    pub fn mean(&self) -> f64 {
+    pub(super) fn mean(&self) -> f64 {
         Distribution::of(*self).mean()
     }
 

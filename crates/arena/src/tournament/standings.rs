@@ -74,24 +74,24 @@ pub struct Row {
 
 impl Standings {
     /// Adds a player who has not played yet.
-    pub fn enter(&mut self, name: &Name) {
+    pub(crate) fn enter(&mut self, name: &Name) {
         self.tallies.entry(name.clone()).or_default();
     }
 
     /// Removes a player who has not played; others stay.
-    pub fn leave(&mut self, name: &Name) {
+    pub(crate) fn leave(&mut self, name: &Name) {
         if self.games(name) == 0 {
             self.tallies.remove(name);
         }
     }
 
     /// Returns the number of games of a player.
-    pub fn games(&self, name: &Name) -> u32 {
+    pub(crate) fn games(&self, name: &Name) -> u32 {
         self.tallies.get(name).map_or(0, Tally::games)
     }
 
     /// Records a game between White and Black.
-    pub fn record(&mut self, players: [&Name; 2], result: GameResult) {
+    pub(crate) fn record(&mut self, players: [&Name; 2], result: GameResult) {
         let [white, black] = players;
         match result {
             GameResult::Won(Color::White) => self.win(white, black),
@@ -106,7 +106,7 @@ impl Standings {
     }
 
     /// Records a game that was not played, because the loser was absent.
-    pub fn forfeit(&mut self, loser: &Name, winner: &Name) {
+    pub(crate) fn forfeit(&mut self, loser: &Name, winner: &Name) {
         self.win(winner, loser);
         self.tally(loser).forfeits += 1;
     }

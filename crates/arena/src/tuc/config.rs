@@ -42,21 +42,6 @@ pub struct TucConfig {
 }
 
 impl TucConfig {
-    /// Creates a table with the default settings.
-    pub fn new(address: SocketAddr) -> Self {
-        TucConfig {
-            address,
-            rules: rules(),
-            games: None,
-            time_limit: None,
-            prize_chance: None,
-            worth_chance: None,
-            countdown: seconds::<3>(),
-            move_timeout: seconds::<600>(),
-            strict: false,
-        }
-    }
-
     pub(super) fn prize_chance(&self) -> f64 {
         self.prize_chance.map_or(self.rules.edition.settings().prize_chance, |chance| chance.0)
     }
