@@ -13,7 +13,7 @@ use crate::support::{
     wait::{soon, until},
 };
 
-/// Everything that comes until the close.
+/// Reads everything until the close.
 async fn hear(mut socket: TcpStream) -> String {
     let mut bytes = Vec::new();
     // A reset is a close, too.
@@ -21,7 +21,7 @@ async fn hear(mut socket: TcpStream) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// Everything up to this line.
+/// Reads up to this line.
 async fn hear_until(socket: &mut TcpStream, last: &str) -> Vec<String> {
     let mut lines = BufReader::new(socket).lines();
     let mut heard = Vec::new();
@@ -31,7 +31,7 @@ async fn hear_until(socket: &mut TcpStream, last: &str) -> Vec<String> {
     heard
 }
 
-/// Somebody can still come in and be heard.
+/// Checks that another player can join and talk, and stops the arena.
 async fn is_well(arena: TestArena) {
     let mut player = arena.join(By::Tcp, "well").await;
     player.send("SAY well I am").await;
@@ -40,7 +40,7 @@ async fn is_well(arena: TestArena) {
 }
 
 #[tokio::test]
-async fn ten_mebibytes_without_an_end() {
+async fn a_line_of_ten_mebibytes_is_skipped() {
     let arena = TestArena::start("").await;
     let mut socket = arena.raw(By::Tcp).await;
     let (flood, mut later) = (vec![b'x'; 10 << 20], arena.raw(By::Tcp).await);
@@ -57,7 +57,7 @@ async fn ten_mebibytes_without_an_end() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_text() {
+async fn bytes_that_are_not_text_are_skipped() {
     let arena = TestArena::start("").await;
     let mut socket = arena.raw(By::Tcp).await;
     socket
@@ -73,7 +73,7 @@ async fn bytes_that_are_no_text() {
 }
 
 #[tokio::test]
-async fn patience_has_an_end() {
+async fn the_tenth_invalid_line_ends_the_connection() {
     let arena = TestArena::start("").await;
     let mut socket = arena.raw(By::Tcp).await;
     socket.write_all(b"JOIN class alice\n").await.unwrap();
@@ -83,7 +83,7 @@ async fn patience_has_an_end() {
 }
 
 #[tokio::test]
-async fn half_a_line_is_no_line() {
+async fn half_a_line_before_a_close_is_not_read() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
     board.play("f2-f3 e7-e5 g2-g4").await;
@@ -98,7 +98,7 @@ async fn half_a_line_is_no_line() {
 }
 
 #[tokio::test]
-async fn half_a_mate_is_no_mate() {
+async fn half_a_move_before_a_close_is_not_played() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
     let paired = {
@@ -129,7 +129,7 @@ async fn a_websocket_message_that_is_too_long_ends_the_connection_only() {
 }
 
 #[tokio::test]
-async fn no_websocket_on_the_websocket_port() {
+async fn plain_tcp_on_the_websocket_port_is_refused() {
     let arena = TestArena::start("").await;
     let mut socket = arena.raw(By::WebSocket).await;
     socket.write_all(b"JOIN class alice\n\n\n").await.unwrap();
@@ -137,9 +137,9 @@ async fn no_websocket_on_the_websocket_port() {
     is_well(arena).await;
 }
 
-/// The store's thread keeps simulated time from running by itself, so it is pushed.
+/// The writer's thread keeps simulated time from running by itself, so it is advanced here.
 #[tokio::test(start_paused = true)]
-async fn who_says_nothing_is_not_waited_for() {
+async fn silent_connections_are_closed() {
     let arena = TestArena::start("").await;
     for (by, last_words) in [(By::Tcp, "INFO No JOIN or WATCH came in time\n"), (By::WebSocket, "")] {
         let (mut socket, mut heard) = (arena.raw(by).await, String::new());
@@ -153,12 +153,12 @@ async fn who_says_nothing_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn who_does_not_read_is_disconnected_and_holds_nobody_up() {
+async fn a_player_who_does_not_read_is_disconnected() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
-    let mut deaf = socket.connect(arena.authority(By::Tcp).parse().unwrap()).await.unwrap();
+    let mut deaf = socket.connect(arena.authority(By::Tcp)).await.unwrap();
     deaf.write_all(b"JOIN class deaf\n").await.unwrap();
     let paired = alice.expect("GAME_PAIRED").await;
     let game = word(&paired, 1);
@@ -174,7 +174,7 @@ async fn who_does_not_read_is_disconnected_and_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn more_connections_than_there_are_places() {
+async fn connections_beyond_the_limit_are_refused_until_a_place_is_free() {
     let arena = TestArena::with("max_connections = 2", "").await;
     let (mut alice, bob) = (arena.join(By::Tcp, "alice").await, arena.join(By::WebSocket, "bob").await);
     alice.expect("INFO Player bob joined").await;

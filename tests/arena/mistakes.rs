@@ -3,21 +3,21 @@
 use crate::support::arena::{By, TestArena, begin, word};
 
 #[tokio::test]
-async fn the_whole_way_into_a_game_as_seen_on_the_wire() {
+async fn messages_lead_from_the_join_to_the_first_move() {
     let arena = TestArena::start("time = '10+0.1'").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
-    let mut lines = Vec::new();
     let mut bob = arena.join(By::Tcp, "bob").await;
-    lines.push(alice.next().await.unwrap());
-    lines.push(alice.next().await.unwrap());
-    lines.push(alice.next().await.unwrap());
+    let mut lines = Vec::new();
+    for _ in 0..3 {
+        lines.push(alice.next().await.unwrap());
+    }
     let game = word(&lines[2], 1).to_owned();
     alice.send(&format!("ACK {game}")).await;
     lines.push(alice.next().await.unwrap());
     bob.send(&format!("ACK {game}")).await;
-    lines.push(alice.next().await.unwrap());
-    lines.push(alice.next().await.unwrap());
-    lines.push(alice.next().await.unwrap());
+    for _ in 0..3 {
+        lines.push(alice.next().await.unwrap());
+    }
     alice.send(&format!("MOVE {game} g2-g3")).await;
     lines.push(alice.next().await.unwrap());
     let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
@@ -55,7 +55,7 @@ async fn an_illegal_move_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn another_games_id_while_playing_loses_the_connection_and_the_game() {
+async fn the_id_of_another_game_costs_the_connection_and_the_game() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
     board.white.expect("YOUR_MOVE").await;
@@ -68,7 +68,7 @@ async fn another_games_id_while_playing_loses_the_connection_and_the_game() {
 }
 
 #[tokio::test]
-async fn a_wrong_id_while_waiting_is_only_told() {
+async fn a_wrong_id_before_the_game_is_only_reported() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
     for line in ["MOVE 0123 e2-e4", "RESIGN 0123", "ACK 0123"] {
@@ -81,14 +81,14 @@ async fn a_wrong_id_while_waiting_is_only_told() {
     assert_eq!(alice.next().await.unwrap(), "INFO You are not in game 0123");
     alice.send(&format!("MOVE {} e2-e4", word(&paired, 1))).await;
     alice.expect("INFO The game has not started").await;
-    alice.send(&format!("ACK {}", word(&paired, 1))).await;
-    bob.send(&format!("ACK {}", word(&paired, 1))).await;
+    alice.ack(&paired).await;
+    bob.ack(&paired).await;
     alice.expect("GAME_STARTED").await;
     arena.stop().await;
 }
 
 #[tokio::test]
-async fn who_cannot_come_in_is_told_why() {
+async fn refused_connections_are_told_why() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
     alice.send("JOIN class alice2").await;
@@ -114,12 +114,10 @@ async fn who_cannot_come_in_is_told_why() {
 }
 
 #[tokio::test]
-async fn who_does_not_ack_has_to_go_and_the_other_is_paired_again() {
+async fn a_player_without_an_ack_is_disconnected_and_the_other_paired_again() {
     let arena = TestArena::start("ack_timeout = '300ms'").await;
-    let mut alice = arena.join(By::Tcp, "alice").await;
-    let mut bob = arena.join(By::Tcp, "bob").await;
-    let paired = alice.expect("GAME_PAIRED").await;
-    alice.send(&format!("ACK {}", word(&paired, 1))).await;
+    let (mut alice, mut bob, paired) = arena.paired().await;
+    alice.ack(&paired).await;
     let lines = bob.rest().await;
     assert_eq!(lines.last().unwrap(), "INFO You did not acknowledge the game in time");
     let aborted = alice.expect("GAME_ABORTED").await;
@@ -131,7 +129,7 @@ async fn who_does_not_ack_has_to_go_and_the_other_is_paired_again() {
 }
 
 #[tokio::test]
-async fn who_leaves_before_the_ack_calls_the_game_off() {
+async fn leaving_before_the_ack_aborts_the_game() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
     let mut bob = arena.join(By::Tcp, "bob").await;

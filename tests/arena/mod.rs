@@ -7,4 +7,3 @@ mod rejoin;
 mod shutdown;
 mod spectators;
 mod tournament;
-mod transports;

@@ -3,7 +3,7 @@
 use crate::support::arena::{Board, By, TestArena, begin, word};
 
 #[tokio::test]
-async fn the_seat_is_kept_for_the_next_game() {
+async fn a_player_who_comes_back_gets_the_seat_for_the_next_game() {
     let arena = TestArena::start("players = 2").await;
     let mut board = arena.game().await;
     let first = word(&board.white.expect("YOUR_MOVE").await, 2).to_owned();
@@ -28,7 +28,7 @@ async fn the_seat_is_kept_for_the_next_game() {
 }
 
 #[tokio::test]
-async fn who_stays_away_forfeits_the_rest_and_the_tournament_ends() {
+async fn an_absent_player_forfeits_the_rest_and_the_tournament_ends() {
     let arena = TestArena::start("players = 3\nabsent_after = '200ms'\ngames_per_pair = 1").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
     let mut bob = arena.join(By::Tcp, "bob").await;
@@ -41,9 +41,8 @@ async fn who_stays_away_forfeits_the_rest_and_the_tournament_ends() {
             break paired;
         }
     };
-    for player in [&mut alice, &mut bob] {
-        player.send(&format!("ACK {}", word(&paired, 1))).await;
-    }
+    alice.ack(&paired).await;
+    bob.ack(&paired).await;
     let mut board = Board::new(paired, alice, bob);
     board.play("f2-f3 e7-e5 g2-g4 d8-h4").await;
     let (summary, _folder) = arena.end().await;
@@ -54,7 +53,7 @@ async fn who_stays_away_forfeits_the_rest_and_the_tournament_ends() {
 }
 
 #[tokio::test]
-async fn who_leaves_before_the_first_pairing_gives_the_seat_away() {
+async fn leaving_before_the_first_pairing_frees_the_seat() {
     let arena = TestArena::start("players = 2\ngames_per_pair = 1").await;
     let mut typo = arena.join(By::Tcp, "alcie").await;
     typo.send("DISCONNECT").await;

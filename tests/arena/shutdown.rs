@@ -5,7 +5,7 @@ use tokio::runtime::Handle;
 use crate::support::arena::{By, TestArena};
 
 #[tokio::test]
-async fn a_stop_in_mid_game_leaves_a_pgn_and_no_task() {
+async fn a_stop_amid_a_game_leaves_a_pgn_and_no_task() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
     board.play("e2-e4 e7-e5").await;
@@ -14,7 +14,7 @@ async fn a_stop_in_mid_game_leaves_a_pgn_and_no_task() {
     let mut watcher = arena.connect(By::Tcp).await;
     watcher.send(&format!("WATCH {}", board.game)).await;
     watcher.expect("GAME_STATE").await;
-    // Neither of these two has said a word.
+    // Neither of these sends anything.
     let (silent, raw) = (arena.connect(By::WebSocket).await, arena.raw(By::Tcp).await);
 
     let (summary, folder) = arena.stop().await;
@@ -40,11 +40,9 @@ async fn a_stop_in_mid_game_leaves_a_pgn_and_no_task() {
 }
 
 #[tokio::test]
-async fn a_stop_while_a_pairing_waits_and_one_with_nobody_there() {
+async fn a_stop_without_a_game_leaves_no_file() {
     let arena = TestArena::start("").await;
-    let mut alice = arena.join(By::Tcp, "alice").await;
-    let _bob = arena.join(By::Tcp, "bob").await;
-    alice.expect("GAME_PAIRED").await;
+    let (mut alice, _bob, _) = arena.paired().await;
     let (summary, _folder) = arena.stop().await;
     assert_eq!(alice.expect("GAME_ABORTED").await, "GAME_ABORTED The arena is shutting down");
     assert_eq!(summary.tournaments[0].pgn, None);

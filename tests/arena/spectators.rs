@@ -28,7 +28,7 @@ async fn a_game_can_be_watched_without_joining() {
 }
 
 #[tokio::test]
-async fn a_game_that_is_not_there() {
+async fn watching_an_unknown_game_is_refused() {
     let arena = TestArena::start("").await;
     let mut watcher = arena.connect(By::Tcp).await;
     for game in ["0123", "d779c3aae51c11f186c902fc00000001"] {
@@ -43,7 +43,7 @@ async fn a_game_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn both_see_what_is_said() {
+async fn both_players_see_the_chat() {
     let arena = TestArena::start("").await;
     let mut board = arena.game().await;
     board.white.send(&format!("SAY {} good luck, have fun", board.black.name)).await;

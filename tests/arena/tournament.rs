@@ -13,7 +13,7 @@ use crate::support::arena::{By, Player, TestArena, word};
 async fn play_randomly(mut player: Player) {
     while let Some(line) = player.next().await {
         match word(&line, 0) {
-            "GAME_PAIRED" => player.send(&format!("ACK {}", word(&line, 1))).await,
+            "GAME_PAIRED" => player.ack(&line).await,
             "YOUR_MOVE" => {
                 let fen = line.splitn(7, ' ').last().unwrap();
                 let position = chess::Chess::parse(fen).unwrap();
@@ -58,7 +58,7 @@ impl Visitor for Replay {
 }
 
 #[tokio::test]
-async fn four_random_movers_play_everybody_twice() {
+async fn four_random_movers_play_a_double_round_robin() {
     let mut arena = TestArena::start("players = 4\ngames_per_pair = 2").await;
     let mut players = tokio::task::JoinSet::new();
     for (i, name) in ["alice", "bob", "carol", "dave"].into_iter().enumerate() {

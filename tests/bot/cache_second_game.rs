@@ -1,4 +1,4 @@
-//! The second time the same game is played, our moves come from the cache: also after a restart.
+//! Moves of a game that is played again come from the cache, even after a restart.
 
 use std::{path::Path, time::Duration};
 
@@ -7,12 +7,15 @@ use zeitnot_bot::{
     Answer, Bot, BotContext, Config, MoveOrigin,
     cache::{self, Cache},
 };
-use zeitnot_clients::{Protocol, Shutdown, contest};
+use zeitnot_clients::{Protocol, Shutdown, contest::Contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::EngineFactory;
 use zeitnot_rules::{Game, Tactics, chess::Chess};
 
-use crate::support::arena::{By, Player, TestArena, word};
+use crate::support::{
+    arena::{By, Player, TestArena, word},
+    contest_server::entry,
+};
 
 /// Reply of the scripted opponent: the best safe capture, or else the first move of the alphabet.
 fn reply(fen: &str) -> String {
@@ -25,13 +28,13 @@ fn reply(fen: &str) -> String {
     position.write(*moves.iter().max_by_key(|mv| worth(mv)).unwrap()).to_string()
 }
 
-/// Plays so many games, and resigns a game that is too long.
+/// Plays this many games, and resigns those that are too long.
 async fn script(mut player: Player, games: usize) {
     let (mut over, mut moves) = (0, 0);
     while over < games {
         let line = player.next().await.expect("the arena is there");
         match word(&line, 0) {
-            "GAME_PAIRED" => player.send(&format!("ACK {}", word(&line, 1))).await,
+            "GAME_PAIRED" => player.ack(&line).await,
             "YOUR_MOVE" if moves == 25 => player.send(&format!("RESIGN {}", word(&line, 1))).await,
             "YOUR_MOVE" => {
                 moves += 1;
@@ -44,7 +47,7 @@ async fn script(mut player: Player, games: usize) {
     }
 }
 
-/// A bot with this file plays two games, one with each colour. Tells its answers.
+/// Plays two games, one with each colour, with this file, and returns our answers.
 async fn two_games(file: &Path) -> Vec<Answer> {
     let arena = TestArena::start("time = '2+0.1'\ngames_per_pair = 2\nplayers = 2").await;
     let factory =
@@ -53,21 +56,14 @@ async fn two_games(file: &Path) -> Vec<Answer> {
     // The machine may be less busy the second time: what was found counts although more could be found now.
     let config = cache::Config { file: file.into(), min_effort: 0.1, ..Default::default() };
     let cache = Cache::open(&config, factory.fingerprint());
-    let (news, _nobody) = mpsc::channel(1);
     let (tell, mut told) = mpsc::channel(1024);
-    let mut context = BotContext::new(Config::default(), factory, news);
+    let mut context = BotContext::new(Config::default(), factory, mpsc::channel(1).0);
     context.set_cache(cache.clone());
     context.answers = Some(tell);
     let (lobby, bot) = Bot::channel(context);
     let shutdown = Shutdown::default();
     let bot = tokio::spawn(bot.run(shutdown.now.clone()));
-    let address = format!("tcp://{}", arena.authority(By::Tcp)).parse().unwrap();
-    let config = contest::Config::new(
-        address,
-        "class".to_owned().try_into().unwrap(),
-        "zeitnot".to_owned().try_into().unwrap(),
-    );
-    let client = tokio::spawn(contest::Contest::run(config, lobby, shutdown.clone()));
+    let client = tokio::spawn(Contest::run(entry(&arena.url(By::Tcp), "zeitnot"), lobby, shutdown.clone()));
     let player = arena.join(By::Tcp, "script").await;
     script(player, 2).await;
     shutdown.now.cancel();
@@ -79,7 +75,7 @@ async fn two_games(file: &Path) -> Vec<Answer> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_second_time_the_moves_are_known_also_after_a_restart() {
+async fn moves_of_a_repeated_game_come_from_the_cache_even_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
     let first = two_games(&file).await;

@@ -3,13 +3,11 @@
 use zeitnot_rules::Color;
 use zeitnot_seat::Event;
 
-use crate::support::contest_server::{self, Client, Server, Transport};
+use crate::support::contest_server::{START, Transport, in_game, joined};
 
 #[tokio::test(start_paused = true)]
 async fn an_opponent_who_does_not_ack_costs_only_the_game() {
-    let server = Server::start(Transport::Tcp).await;
-    let mut client = Client::start(contest_server::config(&server.address()));
-    let mut wire = server.joined().await;
+    let (_server, mut client, mut wire) = joined(Transport::Tcp).await;
     wire.say("GAME_PAIRED g1 alice bob 10.00 0.10").await;
     wire.expect("ACK g1").await;
     wire.say("INFO Waiting for opponent to acknowledged game").await;
@@ -20,12 +18,8 @@ async fn an_opponent_who_does_not_ack_costs_only_the_game() {
 
 #[tokio::test(start_paused = true)]
 async fn an_aborted_game_ends_for_the_player_too() {
-    let server = Server::start(Transport::Tcp).await;
-    let mut client = Client::start(contest_server::config(&server.address()));
-    let mut wire = server.joined().await;
-    wire.begin("g1").await;
-    let mut player = client.game().await;
-    wire.your_move("g1", contest_server::START).await;
+    let (_server, mut client, mut wire, mut player) = in_game(Transport::Tcp).await;
+    wire.ask("g1").await;
     let turn = player.turn().await;
     wire.say("GAME_ABORTED The lecturer needs the room").await;
     assert_eq!(player.ended().await, "aborted: The lecturer needs the room");
@@ -36,12 +30,10 @@ async fn an_aborted_game_ends_for_the_player_too() {
 
 #[tokio::test(start_paused = true)]
 async fn black_waits_for_white() {
-    let server = Server::start(Transport::Ws).await;
-    let mut client = Client::start(contest_server::config(&server.address()));
-    let mut wire = server.joined().await;
+    let (_server, mut client, mut wire) = joined(Transport::Ws).await;
     wire.say("GAME_PAIRED g1 bob alice 10.00 0.10").await;
     wire.expect("ACK g1").await;
-    wire.say(&format!("GAME_STARTED g1 bob alice 10.00 10.00 {}", contest_server::START)).await;
+    wire.say(&format!("GAME_STARTED g1 bob alice 10.00 10.00 {}", START)).await;
     let mut player = client.game().await;
     assert_eq!(player.info.side, Color::Black);
     let fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
@@ -56,12 +48,10 @@ async fn black_waits_for_white() {
 
 #[tokio::test(start_paused = true)]
 async fn a_game_that_nobody_takes_is_resigned() {
-    let server = Server::start(Transport::Tcp).await;
-    let mut client = Client::start(contest_server::config(&server.address()));
-    let mut wire = server.joined().await;
+    let (_server, mut client, mut wire) = joined(Transport::Tcp).await;
     wire.begin("g1").await;
     client.decline().await;
-    wire.your_move("g1", contest_server::START).await;
+    wire.ask("g1").await;
     wire.expect("RESIGN g1").await;
     wire.say("GAME_OVER g1 0-1 Resignation").await;
     wire.begin("g2").await;
@@ -70,9 +60,7 @@ async fn a_game_that_nobody_takes_is_resigned() {
 
 #[tokio::test(start_paused = true)]
 async fn a_player_who_leaves_resigns() {
-    let server = Server::start(Transport::Tcp).await;
-    let mut client = Client::start(contest_server::config(&server.address()));
-    let mut wire = server.joined().await;
+    let (_server, mut client, mut wire) = joined(Transport::Tcp).await;
     wire.begin("g1").await;
     drop(client.game().await);
     wire.expect("RESIGN g1").await;
@@ -80,11 +68,7 @@ async fn a_player_who_leaves_resigns() {
 
 #[tokio::test(start_paused = true)]
 async fn a_new_pairing_ends_a_game_whose_end_was_lost() {
-    let server = Server::start(Transport::Tcp).await;
-    let mut client = Client::start(contest_server::config(&server.address()));
-    let mut wire = server.joined().await;
-    wire.begin("g1").await;
-    let mut player = client.game().await;
+    let (_server, mut client, mut wire, mut player) = in_game(Transport::Tcp).await;
     wire.begin("g2").await;
     assert!(player.ended().await.starts_with("unknown"));
     assert_eq!(client.game().await.info.id, "g2");

@@ -8,29 +8,25 @@ use tokio::{
 };
 use zeitnot_clients::{
     ProtocolError,
-    contest::{Config, Timeouts},
+    contest::{Config, Contest, Timeouts},
     secret::Secret,
 };
 
 use crate::support::{
-    contest_server::{self, Client, Server, Transport},
+    contest_server::{Client, Server, Transport, config, in_game},
     log::Log,
     wait::soon,
 };
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_goes_and_comes_back_is_joined_again() {
-    let server = Server::start(Transport::Tcp).await;
-    let mut client = Client::start(contest_server::hasty(&server.address()));
-    let mut wire = server.joined().await;
-    wire.begin("g1").await;
-    let mut player = client.game().await;
+    let (server, mut client, wire, mut player) = in_game(Transport::Tcp).await;
     drop(wire);
     assert!(player.ended().await.starts_with("connection lost"));
     let mut wire = server.joined().await;
     wire.begin("g2").await;
     let mut player = client.game().await;
-    wire.your_move("g2", contest_server::START).await;
+    wire.ask("g2").await;
     let turn = player.turn().await;
     player.play(turn, "e2e4").await;
     wire.expect("MOVE g2 e2-e4").await;
@@ -42,20 +38,19 @@ async fn a_server_that_is_not_there_yet_is_waited_for() {
     let reserved = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = reserved.local_addr().unwrap();
     drop(reserved);
-    let client = Client::start(contest_server::hasty(&format!("tcp://{at}")));
+    let client = Client::of::<Contest>(config(&format!("tcp://{at}")));
     log.shows("reconnecting in").await;
     let text = log.text();
     let line = text.lines().find(|line| line.contains("WARN")).unwrap();
     assert!(line.contains(&at.to_string()) && line.contains("cannot connect: Connection refused"), "{line}");
-    client.shutdown.soon.cancel();
-    assert_eq!(client.stopped().await, Ok(()));
+    client.ends_soon().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_shown_in_the_servers_words() {
     let log = Log::capture();
     let server = Server::start(Transport::Tcp).await;
-    let _client = Client::start(contest_server::hasty(&server.address()));
+    let _client = Client::of::<Contest>(config(&server.address()));
     let mut wire = server.accept().await;
     wire.expect("JOIN class alice").await;
     wire.say("INFO Name already taken").await;
@@ -80,11 +75,11 @@ async fn a_wrong_token_is_shown_once_and_is_the_end() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("ws://{}/play", listener.local_addr().unwrap());
     let token = Secret::new("hush-hush".to_owned(), 100);
-    let client = Client::start(Config { token, ..contest_server::hasty(&address) });
+    let client = Client::of::<Contest>(Config { token, ..config(&address) });
     let request =
         soon("a request", proxy(listener, "HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n")).await;
     assert!(request.to_lowercase().contains("authorization: bearer hush-hush"), "{request}");
-    let Err(ProtocolError::Refused { what, .. }) = client.stopped().await else { panic!() };
+    let Err(ProtocolError::Refused { what, .. }) = client.result().await else { panic!() };
     assert!(what.contains("401"), "{what}");
     assert!(!log.text().contains("hush-hush"));
 }
@@ -95,8 +90,8 @@ async fn a_server_that_accepts_and_says_nothing_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("ws://{}/play", listener.local_addr().unwrap());
     let connect = Duration::from_millis(50);
-    let timeouts = Timeouts { connect, ..contest_server::hasty(&address).timeouts };
-    let _client = Client::start(Config { timeouts, ..contest_server::config(&address) });
+    let timeouts = Timeouts { connect, ..config(&address).timeouts };
+    let _client = Client::of::<Contest>(Config { timeouts, ..config(&address) });
     log.shows(
         "cannot connect: no answer within 50ms (is the server running, and its address right?); reconnecting",
     )

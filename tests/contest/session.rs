@@ -2,17 +2,25 @@
 
 use std::time::Duration;
 
+use zeitnot_clients::contest::Contest;
 use zeitnot_rules::{Color, Game, GameHistory, GameKind, Outcome, chess::Chess};
 use zeitnot_seat::Event;
 
-use crate::support::contest_server::{self, Client, Connection, Server, Transport};
+use crate::support::contest_server::{Client, Connection, START, Server, Transport, config};
 
 const GAME: &str = "d779c3aae51c11f186c902fc00000001";
+
+#[tokio::test(start_paused = true)]
+async fn the_recorded_session_plays_over_both_transports() {
+    for transport in [Transport::Tcp, Transport::Ws] {
+        recorded(transport).await;
+    }
+}
 
 /// Session of the protocol's documentation, line by line.
 async fn recorded(transport: Transport) {
     let server = Server::start(transport).await;
-    let mut client = Client::start(contest_server::config(&server.address()));
+    let mut client = Client::of::<Contest>(config(&server.address()));
     let mut wire = server.accept().await;
     wire.expect("JOIN class alice").await;
     wire.say("INFO Player bob joined tournament (2 active players)").await;
@@ -21,18 +29,18 @@ async fn recorded(transport: Transport) {
     wire.expect(&format!("ACK {GAME}")).await;
     wire.say("INFO Waiting for opponent to acknowledged game").await;
     wire.say("INFO Both players have acknowledged game. Starting...").await;
-    wire.say(&format!("GAME_STARTED {GAME} alice bob 10.00 10.00 {}", contest_server::START)).await;
+    wire.say(&format!("GAME_STARTED {GAME} alice bob 10.00 10.00 {}", START)).await;
     let mut player = client.game().await;
     assert_eq!(player.info.id, GAME);
     assert_eq!(player.info.game, GameKind::Chess);
     assert_eq!(player.info.side, Color::White);
-    assert_eq!(player.info.start.as_deref(), Some(contest_server::START));
+    assert_eq!(player.info.start.as_deref(), Some(START));
     assert_eq!(player.info.names.0, ["alice", "bob"]);
     assert_eq!(player.info.time_control.unwrap().to_string(), "10+0.1");
 
-    wire.your_move(GAME, contest_server::START).await;
+    wire.your_move(GAME, START).await;
     let Some(Event::Board(fen)) = player.event().await else { panic!() };
-    assert_eq!(fen, contest_server::START);
+    assert_eq!(fen, START);
     let Some(Event::YourTurn { turn, clocks }) = player.event().await else { panic!() };
     let clocks = clocks.unwrap();
     assert_eq!(clocks.left.0, [Duration::from_secs(10); 2]);
@@ -58,16 +66,6 @@ async fn recorded(transport: Transport) {
     wire.say(&format!("GAME_OVER {GAME} 0.5-0.5 Insufficient material")).await;
     assert_eq!(player.ended().await, "0.5-0.5 Insufficient material");
     assert!(player.event().await.is_none(), "the seat is gone");
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_recorded_session_over_tcp() {
-    recorded(Transport::Tcp).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_recorded_session_over_websocket() {
-    recorded(Transport::Ws).await;
 }
 
 /// Server side of a game: bob answers with his last legal move, up to a number of plies.
@@ -96,7 +94,7 @@ async fn referee(wire: &mut Connection, game: &str, plies: usize) {
 #[tokio::test(start_paused = true)]
 async fn one_tournament_game_after_another() {
     let server = Server::start(Transport::Tcp).await;
-    let mut client = Client::start(contest_server::config(&server.address()));
+    let mut client = Client::of::<Contest>(config(&server.address()));
     let referee = tokio::spawn(async move {
         let mut wire = server.joined().await;
         for game in ["first", "second", "third"] {
@@ -113,5 +111,5 @@ async fn one_tournament_game_after_another() {
     let mut wire = referee.await.unwrap();
     wire.expect("DISCONNECT").await;
     wire.expect_close().await;
-    assert_eq!(client.stopped().await, Ok(()));
+    client.ends().await;
 }

@@ -1,19 +1,17 @@
 //! Stop in two steps.
 
+use zeitnot_clients::contest::Contest;
+
 use crate::support::{
-    contest_server::{self, Client, Server, Transport},
+    contest_server::{Client, Transport, config, in_game, joined},
     wait::soon,
 };
 
 #[tokio::test(start_paused = true)]
-async fn soon_finishes_the_running_game() {
-    let server = Server::start(Transport::Ws).await;
-    let mut client = Client::start(contest_server::config(&server.address()));
-    let mut wire = server.joined().await;
-    wire.begin("g1").await;
-    let mut player = client.game().await;
+async fn the_first_stop_finishes_the_running_game() {
+    let (_server, client, mut wire, mut player) = in_game(Transport::Ws).await;
     client.shutdown.soon.cancel();
-    wire.your_move("g1", contest_server::START).await;
+    wire.ask("g1").await;
     let turn = player.turn().await;
     player.play(turn, "e2e4").await;
     wire.expect("MOVE g1 e2-e4").await;
@@ -21,39 +19,32 @@ async fn soon_finishes_the_running_game() {
     assert_eq!(player.ended().await, "1-0 Resignation");
     wire.expect("DISCONNECT").await;
     wire.expect_close().await;
-    assert_eq!(client.stopped().await, Ok(()));
+    client.ends().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn soon_between_games_leaves_at_once() {
-    let server = Server::start(Transport::Tcp).await;
-    let client = Client::start(contest_server::config(&server.address()));
-    let mut wire = server.joined().await;
+async fn the_first_stop_between_games_leaves_at_once() {
+    let (_server, client, mut wire) = joined(Transport::Tcp).await;
     client.shutdown.soon.cancel();
     wire.expect("DISCONNECT").await;
-    assert_eq!(client.stopped().await, Ok(()));
+    client.ends().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn now_leaves_in_the_middle_of_a_game() {
-    let server = Server::start(Transport::Tcp).await;
-    let mut client = Client::start(contest_server::config(&server.address()));
-    let mut wire = server.joined().await;
-    wire.begin("g1").await;
-    let mut player = client.game().await;
+async fn the_second_stop_leaves_amid_a_game() {
+    let (_server, client, mut wire, mut player) = in_game(Transport::Tcp).await;
     client.shutdown.now.cancel();
     wire.expect("DISCONNECT").await;
     wire.expect_close().await;
     assert!(player.event().await.is_none(), "the seat is gone");
-    assert_eq!(client.stopped().await, Ok(()));
+    client.ends().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn now_leaves_before_the_connection_stands() {
+async fn the_second_stop_leaves_amid_a_handshake() {
     // Nobody shakes hands here.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let client = Client::start(contest_server::config(&format!("ws://{}", listener.local_addr().unwrap())));
+    let client = Client::of::<Contest>(config(&format!("ws://{}", listener.local_addr().unwrap())));
     let _stream = soon("a connection", listener.accept()).await.unwrap();
-    client.shutdown.now.cancel();
-    assert_eq!(client.stopped().await, Ok(()));
+    client.ends_now().await;
 }

@@ -1,19 +1,19 @@
-//! Stockfish through our bot: a whole game on an arena, also when it is killed in the middle of it; and which
-//! engine plays which game.
+//! Stockfish through our bot: whole games on an arena, also when it is killed amid them.
 
-use std::{collections::BTreeMap, fs, process::Command, time::Duration};
+use std::{collections::BTreeMap, fs, process::Command};
 
-use tokio::{sync::mpsc, task::JoinSet};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot_arena as arena;
-use zeitnot_arena::{Arena, Event, Name, TournamentConfig};
+use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
+use zeitnot_arena::Event;
 use zeitnot_bot as bot;
 use zeitnot_bot::{Bot, BotContext};
-use zeitnot_clients::{Protocol, Shutdown, contest};
+use zeitnot_clients::{Protocol, Shutdown, contest::Contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind, external};
 
 use crate::support::{
+    arena::{By, TestArena},
+    contest_server::entry,
     installed::has_engine,
     wait::{soon, until},
 };
@@ -25,7 +25,7 @@ fn stockfish() -> EngineFactory {
     EngineFactory::external(external::Program::open("stockfish", &config).unwrap().program).unwrap()
 }
 
-/// Which of our children are called so.
+/// Process ids of our children of this name.
 fn children(name: &str) -> Vec<String> {
     let here = std::process::id().to_string();
     let is_ours = |stat: &String| {
@@ -39,61 +39,39 @@ fn children(name: &str) -> Vec<String> {
     stats.filter(is_ours).filter_map(|stat| Some(stat.split_whitespace().next()?.to_owned())).collect()
 }
 
-/// A bot with this engine for chess, on this server.
+/// Starts a bot with this engine for chess, and returns its news.
 fn enter(
-    arena: &Arena,
+    arena: &TestArena,
     player: &str,
     factory: EngineFactory,
     tasks: &TaskTracker,
     shutdown: &Shutdown,
-    servers: &mut JoinSet<Result<(), zeitnot_clients::ProtocolError>>,
 ) -> mpsc::Receiver<bot::GameStatus> {
     let random = engine::Config { kind: Kind::Random, ..Default::default() };
-    let rule = "[[choose]]\nengine = 'it'\ngames = ['chess']\n";
-    let config: bot::Config = toml::from_str(rule).unwrap();
+    let config: bot::Config = toml::from_str("[[choose]]\nengine = 'it'\ngames = ['chess']\n").unwrap();
     let (tell, news) = mpsc::channel(64);
     let mut context = BotContext::new(config, EngineFactory::new(&random).unwrap(), tell);
     context.set_engines(&BTreeMap::from([("it".to_owned(), factory)]));
     let (lobby, bot) = Bot::channel(context);
     tasks.spawn(bot.run(shutdown.now.clone()));
-    let address = format!("tcp://{}", arena.tcp().unwrap()).parse().unwrap();
-    let (tournament, player) = ("duel".to_owned().try_into().unwrap(), player.to_owned().try_into().unwrap());
-    let config = contest::Config::new(address, tournament, player);
-    servers.spawn(contest::Contest::run(config, lobby, shutdown.clone()));
+    let client = Contest::run(entry(&arena.url(By::Tcp), player), lobby, shutdown.clone());
+    tasks.spawn(async move { client.await.unwrap() });
     news
 }
 
-/// Stockfish plays a random mover; it is killed so often, from its first moves on, as it may mate in ten. Who won,
-/// and why?
+/// Plays Stockfish against a random mover and kills it this often, from its first moves on, as it may mate in ten.
+/// Returns the result and its reason.
 async fn game(kills: usize) -> (String, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let tournament = TournamentConfig {
-        players: Some(2),
-        games_per_pair: 1,
-        pairing_interval: Duration::from_millis(50),
-        ..TournamentConfig::new(Name::try_from("duel").unwrap(), "8+0.1".parse().unwrap())
-    };
-    let arena = Arena::bind(arena::Config {
-        tcp: Some(([127, 0, 0, 1], 0).into()),
-        games: folder.path().to_owned(),
-        tournament: vec![tournament],
-        ..arena::Config::default()
-    })
-    .await
-    .unwrap();
-    let (tasks, shutdown, mut servers) = (TaskTracker::new(), Shutdown::default(), JoinSet::new());
-    let theirs = stockfish();
+    let settings = "time = '8+0.1'\nplayers = 2\ngames_per_pair = 1\npairing_interval = '50ms'";
+    let mut arena = TestArena::start(settings).await;
+    let (tasks, shutdown, theirs) = (TaskTracker::new(), Shutdown::default(), stockfish());
     let random = EngineFactory::new(&engine::Config { kind: Kind::Random, ..Default::default() }).unwrap();
-    let mut moves = enter(&arena, "stockfish", theirs.clone(), &tasks, &shutdown, &mut servers);
-    let _nobody_watches = enter(&arena, "random", random, &tasks, &shutdown, &mut servers);
-
-    let mut news = arena.news();
-    let stop = CancellationToken::new();
-    let running = tokio::spawn(arena.run(stop.clone()));
+    let mut moves = enter(&arena, "stockfish", theirs.clone(), &tasks, &shutdown);
+    let _unread = enter(&arena, "random", random, &tasks, &shutdown);
     let mut killed = 0;
     let end = loop {
         tokio::select! {
-            told = news.recv() => if let Event::GameEnded { result, reason, .. } = told.unwrap().event {
+            told = arena.news.recv() => if let Event::GameEnded { result, reason, .. } = told.unwrap().event {
                 break (format!("{result:?}"), reason);
             },
             Some(now) = moves.recv() => if killed < kills && now.ply > 2 * (killed + 1) {
@@ -106,21 +84,17 @@ async fn game(kills: usize) -> (String, String) {
     };
     assert!(killed >= kills, "{killed} of {kills} killed");
     shutdown.now.cancel();
-    stop.cancel();
-    while let Some(ended) = servers.join_next().await {
-        ended.unwrap().unwrap();
-    }
-    running.await.unwrap();
+    arena.stop().await;
     tasks.close();
-    soon("a player is still there", tasks.wait()).await;
+    soon("the end of all players", tasks.wait()).await;
     theirs.close();
     until("no engine is left behind", async || children("stockfish").is_empty()).await;
     end
 }
 
-/// One after the other: what is killed belongs to one game.
+/// One game after the other, as all children of that name are killed.
 #[tokio::test(flavor = "multi_thread")]
-async fn stockfish_mates_also_when_it_is_killed_in_the_middle_of_the_game() {
+async fn stockfish_mates_even_if_it_is_killed_amid_the_game() {
     if !has_engine(STOCKFISH) {
         return;
     }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use tokio::{runtime::Handle, time::sleep};
 
-use crate::support::imcs::Imcs;
+use crate::support::{arena::records, imcs::Imcs};
 
 #[tokio::test]
-async fn who_is_not_logged_in() {
+async fn guests_get_the_replies_of_the_protocol() {
     let imcs = Imcs::start().await;
     let mut guest = imcs.connect().await;
     for (command, reply) in [
@@ -40,7 +40,7 @@ async fn who_is_not_logged_in() {
 }
 
 #[tokio::test]
-async fn users() {
+async fn users_register_log_in_and_are_kept() {
     let imcs = Imcs::start().await;
     let mut alice = imcs.register("alice").await;
     let taken = "402 username already exists: please use password command to change\r\n";
@@ -72,7 +72,7 @@ async fn users() {
 }
 
 #[tokio::test]
-async fn offers() {
+async fn offers_are_made_withdrawn_and_accepted() {
     let imcs = Imcs::start().await;
     let (mut alice, mut bob) = (imcs.register("alice").await, imcs.register("bob").await);
     alice.ask("offer W 10 0:20", "103 1 game waiting for offer acceptance\r\n").await;
@@ -98,7 +98,7 @@ async fn offers() {
 }
 
 #[tokio::test]
-async fn a_whole_game() {
+async fn a_game_is_played_rated_and_recorded() {
     let imcs = Imcs::start().await;
     let (mut alice, mut bob) = imcs.game(60).await;
     let start = "\r\n1 W\nkqbnr\nppppp\n.....\n.....\nPPPPP\nRNBQK\n\r\n? 01:00.000 01:00.000\r\n";
@@ -133,7 +133,7 @@ async fn a_whole_game() {
     let mut guest = imcs.connect().await;
     guest.ask("ratings", "212 ratings\r\n alice 1016\r\n bob 984\r\n.\r\n").await;
     let folder = imcs.stop().await;
-    let record = record(&folder);
+    let record = records(folder.path());
     let moves = "alice\tbob\t1-0\tW wins\tb1-c3 b5-b4 c3-d5 c5-c4 d5-b4 c4-c3 b4-a6\n";
     assert!(record.starts_with("20") && record.ends_with(&format!("Z\t{moves}")), "{record:?}");
 
@@ -145,36 +145,22 @@ async fn a_whole_game() {
     imcs.stop().await;
 }
 
-/// Returns the text of the only file of games.
-fn record(folder: &tempfile::TempDir) -> String {
-    let mut files = std::fs::read_dir(folder.path().join("games")).unwrap();
-    let file = files.next().unwrap().unwrap().path();
-    assert!(files.next().is_none());
-    std::fs::read_to_string(file).unwrap()
-}
-
 #[tokio::test]
-async fn resignation() {
+async fn a_resignation_ends_the_game() {
     let imcs = Imcs::start().await;
     let (mut alice, mut bob) = imcs.game(60).await;
     alice.play("a2-a3").await;
     bob.play("resign").await;
-    assert_eq!(
-        alice.rest().await,
-        "= W wins on opponent resignation\r\n231 W wins on opponent resignation\r\n"
-    );
-    assert_eq!(
-        bob.rest().await,
-        "= W wins on opponent resignation\r\n231 W wins on opponent resignation\r\n"
-    );
+    let over = "= W wins on opponent resignation\r\n231 W wins on opponent resignation\r\n";
+    assert_eq!(alice.rest().await, over);
+    assert_eq!(bob.rest().await, over);
     imcs.stop().await;
 }
 
 #[tokio::test]
-async fn a_clock_that_runs_out() {
+async fn a_player_whose_clock_runs_out_loses_but_the_first_move_is_free() {
     let imcs = Imcs::start().await;
     let (mut alice, mut bob) = imcs.game(1).await;
-    // White's first move is free.
     alice.prompt().await;
     sleep(Duration::from_millis(1100)).await;
     alice.say("a2-a3").await;
@@ -186,7 +172,7 @@ async fn a_clock_that_runs_out() {
 }
 
 #[tokio::test]
-async fn who_hangs_up() {
+async fn a_player_who_disconnects_loses() {
     let imcs = Imcs::start().await;
     let (mut alice, mut bob) = imcs.game(60).await;
     alice.play("a2-a3").await;
@@ -212,7 +198,7 @@ async fn who_hangs_up() {
 }
 
 #[tokio::test]
-async fn hostile_bytes() {
+async fn hostile_bytes_get_replies() {
     let imcs = Imcs::start().await;
     let mut guest = imcs.connect().await;
     guest.bytes(&[&vec![b'x'; 1 << 20][..], b"\n\xff\xfe\nregister eve\x00 pw\nlist\n"].concat()).await;

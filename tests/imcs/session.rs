@@ -14,7 +14,10 @@ use zeitnot_clients::{
 use zeitnot_rules::{Color, GameKind};
 use zeitnot_seat::{Action, Event};
 
-use crate::support::{client::Client, wait::soon};
+use crate::support::{
+    client::{Client, Player},
+    wait::soon,
+};
 
 struct Server(TcpListener);
 
@@ -39,7 +42,12 @@ impl Server {
     }
 
     /// Accepts a client and starts game 7 against bob, with the client as White.
-    async fn playing(&self) -> Wire {
+    async fn playing(&self, client: &mut Client) -> (Wire, Player) {
+        let wire = self.starts_game().await;
+        (wire, client.game().await)
+    }
+
+    async fn starts_game(&self) -> Wire {
         let mut wire = self.visited().await;
         wire.expect("list", "211 1 available games\r\n 7 bob B 1:00 1:00 1000 [offer]\r\n.").await;
         wire.expect("accept 7 W", "105 W 1:00 1:00 game starts").await;
@@ -63,13 +71,17 @@ impl Wire {
 
     /// Expects this line and answers it.
     async fn expect(&mut self, line: &str, answer: &str) {
-        assert_eq!(self.hear().await.as_deref(), Some(line));
+        self.hears(line).await;
         self.say(answer).await;
     }
 
     async fn ask(&mut self, before: &str, number: u32, clocks: &str) {
         let board = "kqbnr\nppppp\n.....\n.....\nPPPPP\nRNBQK\n";
         self.say(&format!("{before}\r\n{number} W\n{board}\r\n? {clocks}")).await;
+    }
+
+    async fn hears(&mut self, line: &str) {
+        assert_eq!(self.hear().await.as_deref(), Some(line));
     }
 
     async fn closed(&mut self) {
@@ -89,12 +101,16 @@ fn config(server: &Server, more: &str) -> Config {
     Config { timeouts, ..toml::from_str(&text).unwrap() }
 }
 
+async fn started(more: &str) -> (Server, Client) {
+    let server = Server::start().await;
+    let client = Client::of::<Imcs>(config(&server, more));
+    (server, client)
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_game_from_its_list_to_its_end() {
-    let server = Server::start().await;
-    let mut client = Client::of::<Imcs>(config(&server, "games = 1"));
-    let mut wire = server.playing().await;
-    let mut player = client.game().await;
+    let (server, mut client) = started("games = 1").await;
+    let (mut wire, mut player) = server.playing(&mut client).await;
     assert_eq!((player.info.game, player.info.side), (GameKind::MinichessImcs, Color::White));
     assert_eq!(player.info.names.0, ["alice", "bob"]);
 
@@ -107,7 +123,7 @@ async fn a_game_from_its_list_to_its_end() {
     player.play(turn, "a2a3").await;
     // What comes too late for its turn is not sent.
     player.play(turn, "b2b3").await;
-    assert_eq!(wire.hear().await.as_deref(), Some("a2-a3"));
+    wire.hears("a2-a3").await;
 
     // A complaint: nothing was played.
     wire.ask("- illegal move a2-a3\r\n", 1, "00:59.000 01:00.500").await;
@@ -115,7 +131,7 @@ async fn a_game_from_its_list_to_its_end() {
     assert_eq!((refused, why.as_str()), (turn, "illegal move a2-a3"));
     let turn = player.turn().await;
     player.play(turn, "b1c3").await;
-    assert_eq!(wire.hear().await.as_deref(), Some("b1-c3"));
+    wire.hears("b1-c3").await;
 
     wire.ask("! b5-b4\r\n", 2, "00:58.000 01:00.000").await;
     for mv in ["b1c3", "b5-b4"] {
@@ -124,18 +140,18 @@ async fn a_game_from_its_list_to_its_end() {
     }
     let turn = player.turn().await;
     player.play(turn, "c3d5").await;
-    assert_eq!(wire.hear().await.as_deref(), Some("c3-d5"));
+    wire.hears("c3-d5").await;
     wire.say("= W wins on opponent time").await;
     assert_eq!(player.ended().await, "W wins on opponent time");
-    // It waits for the close, and says nothing.
+    // It waits for the close in silence.
     assert!(timeout(Duration::from_millis(50), wire.hear()).await.is_err());
     wire.say("231 W wins on opponent time").await;
     drop(wire);
-    assert_eq!(client.stopped().await, Ok(()));
+    client.ends().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_offer_that_is_taken_and_one_that_is_not() {
+async fn an_offer_is_withdrawn_repeated_and_played() {
     let server = Server::start().await;
     let offer = "[offer]\ncolor = 'B'\ntime = '60s'\nopponent_time = '90s'\nwithdraw_after = '50ms'\n[accept]\nblock_list = ['eve']";
     let mut client = Client::of::<Imcs>(config(&server, offer));
@@ -144,7 +160,7 @@ async fn an_offer_that_is_taken_and_one_that_is_not() {
                 3 bob carol (1000/1000)  [in-progress]\r\n.";
     wire.expect("list", list).await;
     wire.expect("offer B 1:00 1:30", "103 4 game waiting for offer acceptance").await;
-    // Nobody comes: a second connection takes it back, and the first looks again.
+    // Nobody accepts: a second connection withdraws it, and the first reads the list again.
     let mut second = server.visited().await;
     wire.say("421 offer countermanded").await;
     second.expect("quit", "200 Goodbye").await;
@@ -153,25 +169,24 @@ async fn an_offer_that_is_taken_and_one_that_is_not() {
     wire.say("106 B 1:00 1:30 game starts").await;
     let mut player = client.game().await;
     assert_eq!(player.info.side, Color::Black);
-    // At the end it finishes the game first.
+    // A stop finishes the game first.
     client.shutdown.soon.cancel();
     wire.say("! a2-a3\r\n\r\n1 B\nkqbnr\nppppp\n.....\nP....\n.PPPP\nRNBQK\n\r\n? 01:00.000 01:30.000").await;
     let turn = player.turn().await;
     player.play(turn, "a5a4").await;
-    assert_eq!(wire.hear().await.as_deref(), Some("a5-a4"));
+    wire.hears("a5-a4").await;
     wire.say("= B wins\r\n232 B wins").await;
     assert_eq!(player.ended().await, "B wins");
     drop(wire);
-    assert_eq!(client.stopped().await, Ok(()));
+    client.ends().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn soon_withdraws_the_offer() {
-    let server = Server::start().await;
-    let client = Client::of::<Imcs>(config(&server, "[offer]"));
+async fn the_first_stop_withdraws_the_offer() {
+    let (server, client) = started("[offer]").await;
     let mut wire = server.visited().await;
     wire.expect("offer ? 5:00 5:00", "103 4 game waiting for offer acceptance").await;
-    // Who accepts nothing waits on.
+    // Without [accept] it waits on.
     assert!(timeout(Duration::from_millis(50), wire.hear()).await.is_err());
     client.shutdown.soon.cancel();
     let mut second = server.visited().await;
@@ -179,19 +194,18 @@ async fn soon_withdraws_the_offer() {
     wire.say("421 offer countermanded").await;
     wire.expect("quit", "200 Goodbye").await;
     wire.closed().await;
-    assert_eq!(client.stopped().await, Ok(()));
+    client.ends().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_is_not_known_registers_if_allowed() {
-    let server = Server::start().await;
-    let client = Client::of::<Imcs>(config(&server, "register = true"));
+async fn an_unknown_user_registers_if_allowed() {
+    let (server, client) = started("register = true").await;
     let mut wire = server.accept().await;
     wire.expect("me alice hush", "400 no such username: please use register command").await;
     wire.expect("register alice hush", "402 username already exists: please use password command").await;
     wire.expect("me alice hush", "201 hello alice").await;
     wire.expect("clean", "204 0 games cleaned").await;
-    assert_eq!(wire.hear().await.as_deref(), Some("list"));
+    wire.hears("list").await;
     drop(wire);
 
     // It comes again.
@@ -199,30 +213,28 @@ async fn who_is_not_known_registers_if_allowed() {
     wire.expect("me alice hush", "400 no such username: please use register command").await;
     wire.expect("register alice hush", "202 hello new user alice").await;
     wire.expect("clean", "204 0 games cleaned").await;
-    assert_eq!(wire.hear().await.as_deref(), Some("list"));
+    wire.hears("list").await;
     drop(wire);
-    client.stop().await;
+    client.ends_soon().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn refusals_end_it_with_advice() {
+async fn a_refused_login_ends_the_client_with_advice() {
     for (reply, advice) in [
         ("401 wrong password", "correct `user` and `password`"),
         ("400 no such username: please use register command", "register = true"),
     ] {
-        let server = Server::start().await;
-        let client = Client::of::<Imcs>(config(&server, ""));
+        let (server, client) = started("").await;
         let mut wire = server.accept().await;
         wire.expect("me alice hush", reply).await;
-        let error = client.stopped().await.unwrap_err().to_string();
+        let error = client.result().await.unwrap_err().to_string();
         assert!(error.contains(reply) && error.contains(advice) && !error.contains("hush"), "{error}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn dead_offers_are_left_alone() {
-    let server = Server::start().await;
-    let mut client = Client::of::<Imcs>(config(&server, "[accept]"));
+async fn offers_that_failed_are_not_accepted_again() {
+    let (server, mut client) = started("[accept]").await;
     let mut wire = server.visited().await;
     let list =
         "211 2 available games\r\n 7 bob B 1:00 1:00 1000 [offer]\r\n 8 carol W 1:00 1:00 1000 [offer]\r\n.";
@@ -240,21 +252,19 @@ async fn dead_offers_are_left_alone() {
     wire.expect("accept 9", "408 no such game").await;
     client.shutdown.soon.cancel();
     wire.expect("quit", "200 Goodbye").await;
-    assert_eq!(client.stopped().await, Ok(()));
+    client.ends().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_game_that_is_broken_off() {
-    let server = Server::start().await;
-    let mut client = Client::of::<Imcs>(config(&server, ""));
+async fn a_broken_off_game_ends_with_its_reason() {
+    let (server, mut client) = started("").await;
     for (said, told) in [
         ("X fatal IO error: exiting", "broken off"),
         ("= W wins on opponent disconnect\r\nX fatal IO error: exiting", "W wins on opponent disconnect"),
         ("", "the server closed the connection"),
         ("503 server shutdown, come back later", "503 server shutdown"),
     ] {
-        let mut wire = server.playing().await;
-        let mut player = client.game().await;
+        let (mut wire, mut player) = server.playing(&mut client).await;
         wire.ask("! b5-b4\r\n", 2, "00:10.000 00:10.000").await;
         player.turn().await;
         if !said.is_empty() {
@@ -264,49 +274,44 @@ async fn a_game_that_is_broken_off() {
         let ended = player.ended().await;
         assert!(ended.contains(told), "{ended}");
     }
-    client.stop().await;
+    client.ends_soon().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_falls_silent_in_a_game() {
-    let server = Server::start().await;
-    let mut client = Client::of::<Imcs>(config(&server, ""));
-    let mut wire = server.playing().await;
-    let mut player = client.game().await;
+async fn a_server_that_falls_silent_in_a_game_is_left() {
+    let (server, mut client) = started("").await;
+    let (mut wire, mut player) = server.playing(&mut client).await;
     wire.ask("! b5-b4\r\n", 2, "00:10.000 00:00.100").await;
     let turn = player.turn().await;
     player.play(turn, "b1c3").await;
-    assert_eq!(wire.hear().await.as_deref(), Some("b1-c3"));
+    wire.hears("b1-c3").await;
     assert!(player.ended().await.contains("nothing from the server"));
     wire.closed().await;
     // And it comes back.
     let wire = server.visited().await;
     drop(wire);
-    client.stop().await;
+    client.ends_soon().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_player_it_resigns() {
-    let server = Server::start().await;
-    let mut client = Client::of::<Imcs>(config(&server, ""));
-    let mut wire = server.playing().await;
-    let mut player = client.game().await;
+async fn a_game_without_a_player_is_resigned() {
+    let (server, mut client) = started("").await;
+    let (mut wire, mut player) = server.playing(&mut client).await;
     wire.ask("", 1, "00:10.000 00:10.000").await;
     let turn = player.turn().await;
     player.actions.send(Action::Resign { turn }).await.unwrap();
-    assert_eq!(wire.hear().await.as_deref(), Some("resign"));
+    wire.hears("resign").await;
     wire.say("= B wins on opponent resignation\r\n232 B wins on opponent resignation").await;
     drop(wire);
 
-    let mut wire = server.playing().await;
+    let mut wire = server.starts_game().await;
     client.decline().await;
-    assert_eq!(wire.hear().await.as_deref(), Some("resign"));
+    wire.hears("resign").await;
     wire.say("= B wins on opponent resignation\r\n232 B wins on opponent resignation").await;
     drop(wire);
 
-    let mut wire = server.playing().await;
-    drop(client.game().await);
-    assert_eq!(wire.hear().await.as_deref(), Some("resign"));
-    client.shutdown.now.cancel();
-    assert_eq!(client.stopped().await, Ok(()));
+    let (mut wire, player) = server.playing(&mut client).await;
+    drop(player);
+    wire.hears("resign").await;
+    client.ends_now().await;
 }

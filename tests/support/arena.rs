@@ -1,7 +1,9 @@
 //! An arena on ports of its own, and clients that speak from a script.
 
+use std::{fs, net::SocketAddr, path::Path};
+
 use tempfile::TempDir;
-use tokio::{net::TcpStream, task::JoinHandle};
+use tokio::{net::TcpStream, sync::broadcast, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{Arena, Config, News, Summary};
 use zeitnot_net::{Address, LineReader, LineWriter};
@@ -15,72 +17,85 @@ pub enum By {
     WebSocket,
 }
 
-/// An arena that runs.
+/// An arena in this process.
 pub struct TestArena {
-    tcp: String,
-    websocket: String,
-    /// Host and port, if it speaks the Lichess Bot API.
-    pub lichess: Option<String>,
-    pub news: tokio::sync::broadcast::Receiver<News>,
+    pub tcp: Option<SocketAddr>,
+    pub websocket: Option<SocketAddr>,
+    pub imcs: Option<SocketAddr>,
+    pub lichess: Option<SocketAddr>,
+    /// Addresses of the TUC-Chess tables.
+    pub tables: Vec<SocketAddr>,
+    pub news: broadcast::Receiver<News>,
     pub folder: TempDir,
-    shutdown: CancellationToken,
+    pub shutdown: CancellationToken,
     running: JoinHandle<Summary>,
 }
 
 impl TestArena {
-    /// With one tournament, `class`, and these settings besides or instead of quick ones.
+    /// Starts an arena with this configuration. `{folder}` in it stands for the folder.
+    pub async fn open(folder: TempDir, config: &str) -> Self {
+        let config: Config =
+            toml::from_str(&config.replace("{folder}", &folder.path().display().to_string())).unwrap();
+        config.check().unwrap();
+        Self::with_config(folder, config).await
+    }
+
+    pub async fn with_config(folder: TempDir, config: Config) -> Self {
+        let arena = Arena::bind(config).await.unwrap();
+        let (tcp, websocket, imcs, lichess) = (arena.tcp(), arena.websocket(), arena.imcs(), arena.lichess());
+        let (tables, news, shutdown) = (arena.tables(), arena.news(), CancellationToken::new());
+        let running = tokio::spawn(arena.run(shutdown.clone()));
+        TestArena { tcp, websocket, imcs, lichess, tables, news, folder, shutdown, running }
+    }
+
+    /// Starts an arena with one tournament, `class`, and these settings besides or instead of quick ones.
     pub async fn start(settings: &str) -> Self {
         Self::with("", settings).await
     }
 
     /// The same, with settings of the arena as well.
     pub async fn with(arena: &str, settings: &str) -> Self {
-        Self::in_folder(tempfile::tempdir().unwrap(), arena, settings).await
+        Self::tournament(tempfile::tempdir().unwrap(), arena, settings).await
     }
 
-    /// Every game of these begins there.
+    /// The same, with games that begin in this position.
     pub async fn from_position(fen: &str, settings: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let openings = folder.path().join("openings.epd");
-        std::fs::write(&openings, fen).unwrap();
-        let settings = format!("openings = '{}'\n{settings}", openings.display());
-        Self::in_folder(folder, "", &settings).await
+        std::fs::write(folder.path().join("openings.epd"), fen).unwrap();
+        Self::tournament(folder, "", &format!("openings = '{{folder}}/openings.epd'\n{settings}")).await
     }
 
-    async fn in_folder(folder: TempDir, arena: &str, settings: &str) -> Self {
+    async fn tournament(folder: TempDir, arena: &str, settings: &str) -> Self {
         let mut text = format!(
-            "tcp = '127.0.0.1:0'\nwebsocket = '127.0.0.1:0'\ngames = '{}'\n{arena}\n[[tournament]]\nname = 'class'\n",
-            folder.path().join("games").display(),
+            "tcp = '127.0.0.1:0'\nwebsocket = '127.0.0.1:0'\ngames = '{{folder}}/games'\n{arena}\n\
+             [[tournament]]\nname = 'class'\n"
         );
         for (key, value) in [("time", "60+0"), ("pairing_interval", "20ms"), ("pause", "0ms")] {
             if !settings.lines().any(|line| line.starts_with(&format!("{key} "))) {
                 text += &format!("{key} = '{value}'\n");
             }
         }
-        let config: Config = toml::from_str(&(text + settings)).unwrap();
-        let arena = Arena::bind(config).await.unwrap();
-        let (tcp, websocket) = (arena.tcp().unwrap(), arena.websocket().unwrap());
-        let lichess = arena.lichess().map(|address| address.to_string());
-        let (news, shutdown) = (arena.news(), CancellationToken::new());
-        let running = tokio::spawn(arena.run(shutdown.clone()));
-        TestArena {
-            tcp: format!("tcp://{tcp}"),
-            websocket: format!("ws://{websocket}"),
-            lichess,
-            news,
-            folder,
-            shutdown,
-            running,
+        Self::open(folder, &(text + settings)).await
+    }
+
+    /// Address of the contest protocol, as clients write it.
+    pub fn url(&self, by: By) -> String {
+        match by {
+            By::Tcp => format!("tcp://{}", self.authority(by)),
+            By::WebSocket => format!("ws://{}", self.authority(by)),
+        }
+    }
+
+    pub fn authority(&self, by: By) -> SocketAddr {
+        match by {
+            By::Tcp => self.tcp.unwrap(),
+            By::WebSocket => self.websocket.unwrap(),
         }
     }
 
     /// A connection that has said nothing yet.
     pub async fn connect(&self, by: By) -> Player {
-        let address = match by {
-            By::Tcp => &self.tcp,
-            By::WebSocket => &self.websocket,
-        };
-        let address: Address = address.parse().unwrap();
+        let address: Address = self.url(by).parse().unwrap();
         let (reader, writer) = address.connect(LONG).await.unwrap();
         Player { name: String::new(), reader, writer }
     }
@@ -88,14 +103,6 @@ impl TestArena {
     /// A connection for bytes of all kinds.
     pub async fn raw(&self, by: By) -> TcpStream {
         TcpStream::connect(self.authority(by)).await.unwrap()
-    }
-
-    /// Host and port.
-    pub fn authority(&self, by: By) -> &str {
-        match by {
-            By::Tcp => self.tcp.trim_start_matches("tcp://"),
-            By::WebSocket => self.websocket.trim_start_matches("ws://"),
-        }
     }
 
     /// A player of the tournament.
@@ -106,14 +113,21 @@ impl TestArena {
         player
     }
 
-    /// Alice and Bob at the board.
+    /// Alice and bob, and the line that pairs them.
+    pub async fn paired(&self) -> (Player, Player, String) {
+        let (mut alice, bob) = (self.join(By::Tcp, "alice").await, self.join(By::Tcp, "bob").await);
+        let paired = alice.expect("GAME_PAIRED").await;
+        (alice, bob, paired)
+    }
+
+    /// Alice and bob at the board.
     pub async fn game(&self) -> Board {
         let (mut alice, mut bob) = (self.join(By::Tcp, "alice").await, self.join(By::Tcp, "bob").await);
         let game = begin(&mut alice, &mut bob).await;
         Board::new(game, alice, bob)
     }
 
-    /// Waits until the arena has come to its own end.
+    /// Waits for the arena's own end.
     pub async fn end(self) -> (Summary, TempDir) {
         (soon("the arena ends", self.running).await.unwrap(), self.folder)
     }
@@ -125,13 +139,18 @@ impl TestArena {
     }
 }
 
+/// Texts of all files below an arena's `games`.
+pub fn records(folder: &Path) -> String {
+    let files = fs::read_dir(folder.join("games")).unwrap();
+    files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+}
+
 /// Two players who have been paired acknowledge; returns the GAME_PAIRED line.
 pub async fn begin(a: &mut Player, b: &mut Player) -> String {
     let paired = a.expect("GAME_PAIRED").await;
     assert_eq!(b.expect("GAME_PAIRED").await, paired);
-    for player in [&mut *a, &mut *b] {
-        player.send(&format!("ACK {}", word(&paired, 1))).await;
-    }
+    a.ack(&paired).await;
+    b.ack(&paired).await;
     paired
 }
 
@@ -179,6 +198,11 @@ pub struct Player {
 }
 
 impl Player {
+    /// Acknowledges a pairing.
+    pub async fn ack(&mut self, paired: &str) {
+        self.send(&format!("ACK {}", word(paired, 1))).await;
+    }
+
     pub async fn send(&mut self, line: &str) {
         self.writer.send(line).await.unwrap();
     }

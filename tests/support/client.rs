@@ -1,13 +1,16 @@
-//! Client of any server with a fake lobby, and the player's end of its seats.
+//! Client of any server: with a bot of ours behind it, or with the test in the place of its players.
 
 use std::time::Duration;
 
 use tokio::{sync::mpsc, task::JoinHandle};
+use tokio_util::task::TaskTracker;
+use zeitnot_bot as bot;
 use zeitnot_clients::{Protocol, ProtocolError, Shutdown};
+use zeitnot_engine::Kind;
 use zeitnot_rules::{Color, Game, GameHistory, MoveText, chess::Chess};
-use zeitnot_seat::{Action, Declined, Event, GameInfo, Lobby, OpenSeat, Seat, Turn};
+use zeitnot_seat::{Action, Clocks, Declined, Eval, Event, GameInfo, Lobby, OpenSeat, Seat, Turn};
 
-use crate::support::wait::soon;
+use crate::support::{bot::lobby, wait::soon};
 
 pub struct Client {
     pub shutdown: Shutdown,
@@ -16,11 +19,20 @@ pub struct Client {
 }
 
 impl Client {
+    /// Starts a client whose games the test plays.
     pub fn of<P: Protocol + 'static>(config: P::Config) -> Client {
-        let (lobby, games) = Lobby::channel(4);
+        let (lobby, games) = Lobby::channel(64);
         let shutdown = Shutdown::default();
         let task = tokio::spawn(P::run(config, lobby, shutdown.clone()));
         Client { shutdown, games, task }
+    }
+
+    /// Starts a client whose games a bot of ours plays.
+    pub fn with_bot<P: Protocol + 'static>(config: P::Config, kind: Kind, settings: bot::Config) -> Client {
+        let shutdown = Shutdown::default();
+        let lobby = lobby(kind, settings, &shutdown.now, &TaskTracker::new());
+        let task = tokio::spawn(P::run(config, lobby, shutdown.clone()));
+        Client { shutdown, games: mpsc::channel(1).1, task }
     }
 
     /// Returns the next game that comes to the lobby.
@@ -28,7 +40,7 @@ impl Client {
         let OpenSeat { info, reply } = soon("a game", self.games.recv()).await.unwrap();
         let (events, from_protocol) = mpsc::channel(64);
         let (to_protocol, actions) = mpsc::channel(4);
-        reply.send(Ok(Seat { engine: "mock".into(), events, actions })).unwrap();
+        reply.send(Ok(Seat { engine: "test".into(), events, actions })).unwrap();
         Player { info, events: from_protocol, actions: to_protocol }
     }
 
@@ -38,14 +50,25 @@ impl Client {
     }
 
     /// Returns the result once the client has ended.
-    pub async fn stopped(self) -> Result<(), ProtocolError> {
+    pub async fn result(self) -> Result<(), ProtocolError> {
         soon("the client's end", self.task).await.unwrap()
     }
 
-    /// Tells the client to stop, and waits for its end.
-    pub async fn stop(self) {
+    /// Waits for a successful end.
+    pub async fn ends(self) {
+        assert_eq!(self.result().await, Ok(()));
+    }
+
+    /// Tells the client to stop after its games, and waits for its end.
+    pub async fn ends_soon(self) {
         self.shutdown.soon.cancel();
-        assert_eq!(self.stopped().await, Ok(()));
+        self.ends().await;
+    }
+
+    /// Tells the client to stop at once, and waits for its end.
+    pub async fn ends_now(self) {
+        self.shutdown.now.cancel();
+        self.ends().await;
     }
 }
 
@@ -68,51 +91,85 @@ impl Player {
         }
     }
 
-    pub async fn sent(&mut self) -> Turn {
+    /// Returns the next event that is neither `Sent` nor a clock.
+    pub async fn next(&mut self) -> Event {
         loop {
-            match soon("Sent", self.events.recv()).await {
-                Some(Event::Sent { turn, .. }) => return turn,
-                Some(_) => {}
-                None => panic!("the seat is gone"),
+            match self.event().await.expect("the seat is open") {
+                Event::ClocksRead(_) => {}
+                event => return event,
+            }
+        }
+    }
+
+    /// Expects that the next events are these moves.
+    pub async fn sees(&mut self, moves: &str) {
+        for mv in moves.split(' ') {
+            match self.next().await {
+                Event::Moved(told) => assert_eq!(told.as_str(), mv),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Expects that the next event is a request for a move.
+    pub async fn asked(&mut self) -> (Turn, Option<Clocks>) {
+        match self.next().await {
+            Event::YourTurn { turn, clocks } => (turn, clocks),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Skips events until one gives a value.
+    async fn find<T>(&mut self, what: &str, wanted: impl Fn(Event) -> Option<T>) -> T {
+        loop {
+            let event = soon(what, self.events.recv()).await;
+            if let Some(found) = wanted(event.unwrap_or_else(|| panic!("the seat closed without {what}"))) {
+                return found;
             }
         }
     }
 
     /// Skips events up to the next request.
     pub async fn turn(&mut self) -> Turn {
-        loop {
-            match self.event().await {
-                Some(Event::YourTurn { turn, .. }) => return turn,
-                Some(_) => {}
-                None => panic!("the seat is gone"),
-            }
-        }
+        self.find("a request", |event| match event {
+            Event::YourTurn { turn, .. } => Some(turn),
+            _ => None,
+        })
+        .await
+    }
+
+    pub async fn sent(&mut self) -> Turn {
+        self.find("Sent", |event| match event {
+            Event::Sent { turn, .. } => Some(turn),
+            _ => None,
+        })
+        .await
     }
 
     /// Skips events up to the end.
     pub async fn ended(&mut self) -> String {
-        loop {
-            match self.event().await {
-                Some(Event::Ended { result }) => return result,
-                Some(_) => {}
-                None => panic!("the seat is gone without a word"),
-            }
-        }
+        self.find("the end", |event| match event {
+            Event::Ended { result } => Some(result),
+            _ => None,
+        })
+        .await
     }
 
     pub async fn play(&self, turn: Turn, mv: &str) {
-        // The protocol may have left already; then nobody hears.
-        let _ = self
-            .actions
-            .send(Action::Play { turn, mv: MoveText::new(mv).unwrap(), offers_draw: false, eval: None })
-            .await;
+        self.act(turn, mv, false, None).await;
+    }
+
+    pub async fn act(&self, turn: Turn, mv: &str, offers_draw: bool, eval: Option<Eval>) {
+        // If the protocol has left already, nothing receives it.
+        let mv = MoveText::new(mv).unwrap();
+        let _ = self.actions.send(Action::Play { turn, mv, offers_draw, eval }).await;
     }
 
     /// Plays on its own board, as the real player does, until the game is over.
     pub async fn play_first_legal_moves(mut self) -> String {
         let mut line = GameHistory::new(Chess::parse(self.info.start.as_deref().unwrap()).unwrap());
         loop {
-            match self.event().await.expect("the seat is gone without a word") {
+            match self.event().await.expect("the seat is open") {
                 Event::Moved(mv) => line.play(line.now().read(mv.as_str()).unwrap()),
                 Event::Board(fen) => assert_eq!(line.now().print(), fen, "the lines part"),
                 Event::YourTurn { turn, clocks } => {

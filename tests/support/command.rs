@@ -1,6 +1,13 @@
 //! The program as its users start it.
 
-use std::process::{Command, Output};
+use std::{
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use tokio::io::AsyncWriteExt;
+
+use crate::support::wait::soon;
 
 /// Path of the program.
 pub const ZEITNOT: &str = env!("CARGO_BIN_EXE_zeitnot");
@@ -21,4 +28,20 @@ pub fn out(output: &Output) -> &str {
 
 pub fn err(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
+}
+
+/// Runs the program with a configuration and this input. Returns its exit code, and what it wrote to both outputs.
+pub async fn run(arguments: &[&str], config: &Path, input: &str) -> (Option<i32>, String) {
+    let mut child = tokio::process::Command::from(zeitnot(arguments))
+        .arg("--config")
+        .arg(config)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).await.unwrap();
+    let output = soon("the program's end", child.wait_with_output()).await.unwrap();
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }

@@ -20,8 +20,6 @@ use crate::support::wait::soon;
 
 pub const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-// ---- the server ----------------------------------------------------------------------------------
-
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
     Tcp,
@@ -122,27 +120,40 @@ impl Connection {
         self.say(&format!("GAME_STARTED {game} alice bob 10.00 10.00 {START}")).await;
     }
 
+    /// Asks alice for a move.
+    pub async fn ask(&mut self, game: &str) {
+        self.your_move(game, START).await;
+    }
+
     pub async fn your_move(&mut self, game: &str, fen: &str) {
         self.say(&format!("YOUR_MOVE {game} alice bob 10.00 10.00 {fen}")).await;
     }
 }
 
-// ---- the client under test -----------------------------------------------------------------------
-
-/// Configuration of alice in the tournament `class`.
-pub fn config(address: &str) -> Config {
-    toml::from_str(&format!("address = '{address}'\ntournament = 'class'\nplayer = 'alice'")).unwrap()
+/// Configuration of a player in the tournament `class`.
+pub fn entry(address: &str, player: &str) -> Config {
+    toml::from_str(&format!("address = '{address}'\ntournament = 'class'\nplayer = '{player}'")).unwrap()
 }
 
-/// The same with short delays between attempts to connect.
-pub fn hasty(address: &str) -> Config {
+/// Configuration of alice with short delays between attempts to connect.
+pub fn config(address: &str) -> Config {
     let delay = Duration::from_millis(10);
     let reconnect = Reconnect { min_delay: delay, max_delay: delay, stable_after: delay };
-    Config { timeouts: Timeouts { reconnect, ..Timeouts::default() }, ..config(address) }
+    Config { timeouts: Timeouts { reconnect, ..Timeouts::default() }, ..entry(address, "alice") }
 }
 
-impl Client {
-    pub fn start(config: Config) -> Client {
-        Client::of::<Contest>(config)
-    }
+/// Starts a client that joins a server.
+pub async fn joined(transport: Transport) -> (Server, Client, Connection) {
+    let server = Server::start(transport).await;
+    let client = Client::of::<Contest>(config(&server.address()));
+    let wire = server.joined().await;
+    (server, client, wire)
+}
+
+/// Starts a client that joins a server, and its first game, `g1`.
+pub async fn in_game(transport: Transport) -> (Server, Client, Connection, Player) {
+    let (server, mut client, mut wire) = joined(transport).await;
+    wire.begin("g1").await;
+    let player = client.game().await;
+    (server, client, wire, player)
 }

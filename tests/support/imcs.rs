@@ -6,19 +6,15 @@ use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream},
     net::TcpStream,
-    task::JoinHandle,
 };
-use tokio_util::sync::CancellationToken;
-use zeitnot_arena::{Arena, Config, Summary};
+use zeitnot_arena::Config;
 
-use crate::support::wait::soon;
+use crate::support::{arena::TestArena, wait::soon};
 
 /// Arena with nothing but IMCS.
 pub struct Imcs {
     pub address: String,
-    pub folder: TempDir,
-    shutdown: CancellationToken,
-    running: JoinHandle<Summary>,
+    arena: TestArena,
 }
 
 impl Imcs {
@@ -32,11 +28,8 @@ impl Imcs {
         let text = format!("games = '{path}/games'\n[imcs]\nlisten = '127.0.0.1:0'\nusers = '{path}/users'");
         let mut config: Config = toml::from_str(&text).unwrap();
         config.imcs.as_mut().unwrap().late = Duration::from_millis(50);
-        let arena = Arena::bind(config).await.unwrap();
-        let address = arena.imcs().unwrap().to_string();
-        let shutdown = CancellationToken::new();
-        let running = tokio::spawn(arena.run(shutdown.clone()));
-        Imcs { address, folder, shutdown, running }
+        let arena = TestArena::with_config(folder, config).await;
+        Imcs { address: arena.imcs.unwrap().to_string(), arena }
     }
 
     /// Connects and reads the greeting.
@@ -67,13 +60,11 @@ impl Imcs {
     }
 
     pub async fn stop(self) -> TempDir {
-        self.shutdown.cancel();
-        self.ended().await
+        self.arena.stop().await.1
     }
 
     pub async fn ended(self) -> TempDir {
-        soon("the arena's end", self.running).await.unwrap();
-        self.folder
+        self.arena.end().await.1
     }
 }
 

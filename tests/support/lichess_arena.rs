@@ -1,16 +1,17 @@
-//! An arena that speaks the Lichess Bot API, and clients that know nothing of it but bytes.
+//! An arena that speaks the Lichess Bot API, and clients that share no code with it.
+
+use std::net::SocketAddr;
 
 use serde_json::Value;
-use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::TcpStream,
-    task::JoinHandle,
 };
-use tokio_util::sync::CancellationToken;
-use zeitnot_arena::{Arena, Config, Summary};
 
-use crate::support::wait::soon;
+use crate::support::{
+    arena::{TestArena, records},
+    wait::{soon, until},
+};
 
 /// Settings of a person's account.
 const PERSON: &str = "title = ''\nscopes = ['bot:play', 'challenge:read', 'challenge:write', 'team:write', \
@@ -18,52 +19,64 @@ const PERSON: &str = "title = ''\nscopes = ['bot:play', 'challenge:read', 'chall
 
 /// An arena with nothing but Lichess, and accounts for alice, bob, carol (bots) and dave (a person).
 pub struct Lichess {
-    pub address: String,
-    pub folder: TempDir,
-    shutdown: CancellationToken,
-    running: JoinHandle<Summary>,
+    pub address: SocketAddr,
+    pub arena: TestArena,
+}
+
+/// Settings of more accounts, which may join tournaments.
+pub fn accounts(names: &[&str]) -> String {
+    let account = |name: &&str| {
+        format!(
+            "[[lichess.account]]\nname = '{}'\ntoken = 'lip_{name}'\nscopes = ['bot:play', 'tournament:write']\n",
+            capital(name)
+        )
+    };
+    names.iter().map(account).collect()
 }
 
 impl Lichess {
     pub async fn start(settings: &str) -> Lichess {
-        let folder = tempfile::tempdir().unwrap();
         let mut text = format!(
-            "games = '{}/games'\n[lichess]\nlisten = '127.0.0.1:0'\nadmin_token = 'admin_secret'\n{settings}\n",
-            folder.path().display()
+            "games = '{{folder}}/games'\n[lichess]\nlisten = '127.0.0.1:0'\nadmin_token = 'admin_secret'\n{settings}\n"
         );
         for name in ["alice", "bob", "carol", "dave"] {
             let title = if name == "dave" { PERSON } else { "" };
             text +=
                 &format!("[[lichess.account]]\nname = '{}'\ntoken = 'lip_{name}'\n{title}", capital(name));
         }
-        let config: Config = toml::from_str(&text).unwrap();
-        config.check().unwrap();
-        let arena = Arena::bind(config).await.unwrap();
-        let address = arena.lichess().unwrap().to_string();
-        let shutdown = CancellationToken::new();
-        let running = tokio::spawn(arena.run(shutdown.clone()));
-        Lichess { address, folder, shutdown, running }
+        let arena = TestArena::open(tempfile::tempdir().unwrap(), &text).await;
+        Lichess { address: arena.lichess.unwrap(), arena }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     pub fn bot(&self, name: &str) -> Bot {
-        Bot { address: self.address.clone(), token: format!("lip_{name}"), agent: format!("test {name}") }
+        Bot::new(self.address, &format!("lip_{name}"))
     }
 
-    /// All games that were written down.
+    /// The administrator.
+    pub fn admin(&self) -> Bot {
+        Bot::new(self.address, "admin_secret")
+    }
+
+    /// Somebody without a token.
+    pub fn nobody(&self) -> Bot {
+        Bot::new(self.address, "")
+    }
+
+    /// Stops the arena and returns its records.
     pub async fn stop(self) -> String {
-        self.shutdown.cancel();
-        soon("the end", self.running).await.unwrap();
-        let files = std::fs::read_dir(self.folder.path().join("games")).unwrap();
-        files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+        let (_, folder) = self.arena.stop().await;
+        records(folder.path())
     }
 
     /// White is alice, Black is bob; returns the game's id.
     pub async fn game(&self, form: &str) -> String {
-        let (alice, bob) = (self.bot("alice"), self.bot("bob"));
-        let (status, challenge) = alice.post("/api/challenge/bob", &format!("color=white&{form}")).await;
-        assert_eq!(status, 200, "{challenge}");
+        let challenge = self.bot("alice").challenge("bob", &format!("color=white&{form}")).await;
         let id = challenge["id"].as_str().unwrap().to_owned();
-        bob.ok(&format!("/api/challenge/{id}/accept")).await;
+        self.bot("bob").ok(&format!("/api/challenge/{id}/accept")).await;
         id
     }
 }
@@ -75,14 +88,18 @@ fn capital(name: &str) -> String {
 /// A program with a token.
 #[derive(Clone)]
 pub struct Bot {
-    pub address: String,
+    pub address: SocketAddr,
     pub token: String,
     pub agent: String,
 }
 
 impl Bot {
+    pub fn new(address: SocketAddr, token: &str) -> Bot {
+        Bot { address, token: token.to_owned(), agent: format!("test {token}") }
+    }
+
     async fn send(&self, method: &str, path: &str, kind: &str, body: &str) -> (u16, BufReader<TcpStream>) {
-        let stream = TcpStream::connect(&self.address).await.unwrap();
+        let stream = TcpStream::connect(self.address).await.unwrap();
         let mut stream = BufReader::new(stream);
         let (token, agent, length) = (&self.token, &self.agent, body.len());
         let auth =
@@ -134,6 +151,39 @@ impl Bot {
         (status, answer["error"].as_str().map_or_else(|| answer["error"].to_string(), str::to_owned))
     }
 
+    /// Entries of the running games.
+    pub async fn playing(&self) -> Vec<Value> {
+        self.get("/api/account/playing?nb=50").await.1["nowPlaying"].as_array().unwrap().clone()
+    }
+
+    /// Waits until all of these have opened their event streams.
+    pub async fn sees_online(&self, names: &str) {
+        let path = format!("/api/users/status?ids={names}");
+        until(&format!("{names} online"), async || {
+            self.get(&path).await.1.as_array().unwrap().iter().all(|user| user["online"] == true)
+        })
+        .await;
+    }
+
+    /// Challenges somebody and returns the challenge.
+    pub async fn challenge(&self, whom: &str, form: &str) -> Value {
+        let (status, challenge) = self.post(&format!("/api/challenge/{whom}"), form).await;
+        assert_eq!(status, 200, "{challenge}");
+        challenge
+    }
+
+    /// Acts in a game, as in `resign`.
+    pub async fn act(&self, game: &str, action: &str) {
+        self.ok(&format!("/api/bot/game/{game}/{action}")).await;
+    }
+
+    /// Acts in a game, and returns why that is refused with this status.
+    pub async fn cannot(&self, game: &str, action: &str, expected: u16) -> String {
+        let (status, why) = self.refused(&format!("/api/bot/game/{game}/{action}"), "").await;
+        assert_eq!(status, expected, "{action}: {why}");
+        why
+    }
+
     pub async fn play(&self, game: &str, mv: &str) {
         self.ok(&format!("/api/bot/game/{game}/move/{mv}")).await;
     }
@@ -154,6 +204,15 @@ impl Bot {
 
     pub async fn watch(&self, game: &str) -> Stream {
         self.stream(&format!("/api/bot/game/stream/{game}")).await
+    }
+}
+
+/// Expects that a value has all these fields, of which it may have more. A missing field is `null`.
+#[track_caller]
+pub fn has(value: &Value, expected: Value) {
+    match expected {
+        Value::Object(fields) => fields.into_iter().for_each(|(name, field)| has(&value[&name], field)),
+        expected => assert_eq!(*value, expected),
     }
 }
 

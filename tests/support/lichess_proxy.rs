@@ -4,6 +4,7 @@
 use std::{
     collections::HashMap,
     io,
+    net::SocketAddr,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -30,9 +31,9 @@ const GARBAGE: &str = "<html>502 Bad Gateway</html>\n{\"type\":\"gameState\",\"m
 /// Faults to inject.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
-    /// Every so-manieth move is answered with this, unplayed.
+    /// Every nth move is answered with this status, unplayed.
     pub refused: Vec<(usize, u16)>,
-    /// Every so-manieth move is played, and the connection breaks instead of the answer.
+    /// Every nth move is played, and the connection breaks instead of the answer.
     pub lost: Option<usize>,
     /// Before each move is passed on.
     pub delay: Duration,
@@ -87,7 +88,7 @@ type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 impl Proxy {
     /// In front of this address.
-    pub async fn start(server: &str) -> Proxy {
+    pub async fn start(server: SocketAddr) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let _ = rustls::crypto::ring::default_provider().install_default();

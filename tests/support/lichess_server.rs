@@ -19,6 +19,8 @@ const KEEP_ALIVE: Duration = Duration::from_millis(150);
 pub struct Server {
     pub url: String,
     inner: zeitnot::scripted_lichess::Server,
+    /// The event stream that was opened last.
+    pub feed: Option<Feed>,
 }
 
 impl Deref for Server {
@@ -39,11 +41,17 @@ impl Server {
     pub async fn start() -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let inner = zeitnot::scripted_lichess::Server::start(listener, KEEP_ALIVE).unwrap();
-        Server { url: format!("http://{}/", inner.address), inner }
+        Server { url: format!("http://{}/", inner.address), inner, feed: None }
     }
 
-    pub async fn events(&mut self) -> Feed {
-        soon("the event stream is opened", self.inner.events.recv()).await.unwrap()
+    /// Waits until the client opens its event stream.
+    pub async fn online(&mut self) {
+        self.feed = soon("the event stream is opened", self.inner.events.recv()).await;
+    }
+
+    /// Sends an event.
+    pub fn tell(&self, event: &str) {
+        self.feed.as_ref().expect("an event stream").line(event);
     }
 
     pub async fn game(&mut self) -> Feed {
@@ -54,11 +62,32 @@ impl Server {
         soon("something is posted", self.posts.recv()).await.unwrap()
     }
 
+    /// Expects a request for this path.
+    pub async fn hear(&mut self, path: &str) -> Post {
+        let post = self.post().await;
+        assert_eq!(post.path, path, "{}", post.body);
+        post
+    }
+
+    /// Expects a request with this body.
+    pub async fn hear_form(&mut self, path: &str, body: &str) -> Post {
+        let post = self.hear(path).await;
+        assert_eq!(post.body, body, "{path}");
+        post
+    }
+
     /// The move of the next request, which is one.
     pub async fn hear_move(&mut self) -> (String, Post) {
         let post = self.post().await;
         let (_, mv) = post.path.split_once("/move/").unwrap_or_else(|| panic!("{post:?}"));
         (mv.to_owned(), post)
+    }
+
+    /// Hears a move and grants it.
+    pub async fn take_move(&mut self) -> String {
+        let (mv, post) = self.hear_move().await;
+        post.ok();
+        mv
     }
 
     pub async fn hears_nothing(&mut self) {

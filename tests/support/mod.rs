@@ -11,7 +11,6 @@ pub mod installed;
 pub mod lichess_arena;
 pub mod lichess_client;
 pub mod lichess_proxy;
-pub mod lichess_seat;
 pub mod lichess_server;
 pub mod log;
 pub mod polyglot;

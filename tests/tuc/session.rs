@@ -2,46 +2,34 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use tokio::{net::UdpSocket, task::JoinHandle, time::timeout};
-use tokio_util::task::TaskTracker;
+use tokio::{net::UdpSocket, time::timeout};
 use zeitnot_bot as bot;
-use zeitnot_clients::{
-    Protocol, ProtocolError, Shutdown,
-    tuc::{Config, TucChess},
-};
+use zeitnot_clients::tuc::TucChess;
 use zeitnot_engine::Kind;
 use zeitnot_rules::{
     Color, Game,
     tuc::{Move, Tuc},
 };
 
-use crate::support::{bot::lobby, wait::soon};
+use crate::support::{client::Client, wait::soon};
 
 /// Span of paused time in which nothing may be sent.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// Running client.
-struct Client {
-    run: JoinHandle<Result<(), ProtocolError>>,
-    shutdown: Shutdown,
+fn start(server: SocketAddr, settings: &str) -> Client {
+    let text = format!(
+        "address = '{server}'\nplayer = 'zeitnot'\nmove_time = '100ms'\n{settings}\n[timeouts]\nseat = '400ms'\n\
+         confirmation = '400ms'\nsilence = '2s'\nreconnect = {{ min_delay = '50ms', max_delay = '50ms', stable_after = '1s' }}"
+    );
+    Client::with_bot::<TucChess>(toml::from_str(&text).unwrap(), Kind::Random, bot::Config::default())
 }
 
-impl Client {
-    fn start(server: SocketAddr, settings: &str) -> Client {
-        let text = format!(
-            "address = '{server}'\nplayer = 'zeitnot'\nmove_time = '100ms'\n{settings}\n[timeouts]\nseat = '400ms'\n\
-             confirmation = '400ms'\nsilence = '2s'\nreconnect = {{ min_delay = '50ms', max_delay = '50ms', stable_after = '1s' }}"
-        );
-        let config: Config = toml::from_str(&text).unwrap();
-        let shutdown = Shutdown::default();
-        let lobby = lobby(Kind::Random, bot::Config::default(), &shutdown.now, &TaskTracker::new());
-        let run = tokio::spawn(TucChess::run(config, lobby, shutdown.clone()));
-        Client { run, shutdown }
-    }
-
-    async fn ends(self) {
-        soon("the client ends", self.run).await.unwrap().unwrap();
-    }
+/// Starts a server, and a client that plays this side.
+async fn playing(settings: &str, side: &str) -> (Server, Client) {
+    let mut server = Server::bind().await;
+    let client = start(server.address(), settings);
+    server.seat(side).await;
+    (server, client)
 }
 
 /// Scripted server.
@@ -94,6 +82,25 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Plays a move without a prize and announces it.
+    async fn announce(&self, board: &mut Tuc, mv: Move) {
+        self.say(&told(board, mv)).await;
+    }
+
+    /// Hears a move of the client and announces it.
+    async fn take_move(&mut self, board: &mut Tuc) {
+        let mv = self.hear_move(board).await;
+        self.announce(board, mv).await;
+    }
+
+    /// Ends the game, and waits for the client's end.
+    async fn end(&self, client: Client, message: &str) {
+        self.say(message).await;
+        client.ends().await;
+    }
+}
+
 /// Plays a move without a prize and returns its announcement.
 fn told(board: &mut Tuc, mv: Move) -> String {
     board.play_for(mv, 0);
@@ -103,42 +110,32 @@ fn told(board: &mut Tuc, mv: Move) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_game_as_black_from_name_to_end() {
-    let mut server = Server::bind().await;
-    let client = Client::start(server.address(), "");
-    server.seat("PB").await;
+    let (mut server, client) = playing("", "PB").await;
     server.hears_nothing().await;
     let mut board = Tuc::start();
     server.say(&told(&mut board, Move::parse("5040").unwrap())).await;
     for mv in ["5343", "5444"] {
-        let reply = server.hear_move(&board).await;
-        let ours = told(&mut board, reply);
-        server.say(&ours).await;
-        // Its own move is told to it as well: no reason to move again.
+        server.take_move(&mut board).await;
+        // The announcement of our own move asks for no other.
         server.hears_nothing().await;
         let theirs = board.read(mv).unwrap();
-        let theirs = told(&mut board, theirs);
-        server.say(&theirs).await;
+        server.announce(&mut board, theirs).await;
     }
     server.hear_move(&board).await;
-    server.say("GE0203").await;
-    client.ends().await;
+    server.end(client, "GE0203").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_comes_twice_or_late_or_is_nonsense_is_not_answered() {
-    let mut server = Server::bind().await;
-    let client = Client::start(server.address(), "");
-    server.seat("PW").await;
+async fn doubled_late_and_invalid_datagrams_are_not_answered() {
+    let (mut server, client) = playing("", "PW").await;
     let mut board = Tuc::start();
-    let first = server.hear_move(&board).await;
-    let first = told(&mut board, first);
-    server.say(&first).await;
+    server.take_move(&mut board).await;
     let reply = told(&mut board, Move::parse("1020").unwrap());
     server.say(&reply).await;
     let second = server.hear_move(&board).await;
-    // Before our move is confirmed, everything else there is.
-    for odd in [
-        &reply,
+    // Before our move is confirmed.
+    let odd = [
+        &reply[..],
         "",
         "T",
         "T0",
@@ -150,119 +147,101 @@ async fn what_comes_twice_or_late_or_is_nonsense_is_not_answered() {
         "PW",
         "GB",
         "hello",
-    ] {
+    ];
+    for odd in odd {
         server.say(odd).await;
     }
     server.socket.send_to(&[0xff; 2000], server.client).await.unwrap();
     server.hears_nothing().await;
-    let second = told(&mut board, second);
-    server.say(&second).await;
+    server.announce(&mut board, second).await;
     server.hears_nothing().await;
-    let reply = told(&mut board, Move::parse("2030").unwrap());
-    server.say(&reply).await;
+    server.announce(&mut board, Move::parse("2030").unwrap()).await;
     server.hear_move(&board).await;
-    server.say("GE0000").await;
-    client.ends().await;
+    server.end(client, "GE0000").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_the_word_on_our_move_is_lost_the_reply_tells_enough() {
-    let mut server = Server::bind().await;
-    let client = Client::start(server.address(), "");
-    server.seat("PW").await;
+async fn a_reply_makes_up_for_the_lost_announcement_of_our_move() {
+    let (mut server, client) = playing("", "PW").await;
     let mut board = Tuc::start();
     for reply in ["1020", "1121", "1222"] {
         let ours = server.hear_move(&board).await;
         let lost = told(&mut board, ours);
         assert_eq!(lost.len(), 12);
         let reply = board.read(reply).unwrap();
-        let reply = told(&mut board, reply);
-        server.say(&reply).await;
+        server.announce(&mut board, reply).await;
     }
     server.hear_move(&board).await;
-    server.say("GE0000").await;
-    client.ends().await;
+    server.end(client, "GE0000").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_move_that_does_not_fit_is_made_the_best_of() {
-    let mut server = Server::bind().await;
-    let client = Client::start(server.address(), "");
-    server.seat("PB").await;
+async fn a_move_that_does_not_fit_is_taken_over() {
+    let (mut server, client) = playing("", "PB").await;
     // The datagrams before were lost: a rook in the middle of the board, and it is our turn.
     server.say("T16133990000").await;
     let mut board = Tuc::start();
     board.hear(Move::parse("6133").unwrap(), Color::Black, None, zeitnot_rules::ByColor([0, 0]));
     server.hear_move(&board).await;
-    server.say("GE0000").await;
-    client.ends().await;
+    server.end(client, "GE0000").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_move_is_sent_again_only_where_that_is_wanted() {
+async fn a_move_is_sent_again_only_with_resend() {
     for (settings, again) in [("", false), ("resend = true", true)] {
-        let mut server = Server::bind().await;
-        let client = Client::start(server.address(), settings);
-        server.seat("PW").await;
+        let (mut server, client) = playing(settings, "PW").await;
         let board = Tuc::start();
         let first = server.hear_move(&board).await;
         if again {
             assert_eq!(server.hear_move(&board).await, first);
         } else {
-            tokio::time::sleep(QUIET).await;
+            server.hears_nothing().await;
             server.hears_nothing().await;
         }
-        server.say("GE0000").await;
-        client.ends().await;
+        server.end(client, "GE0000").await;
     }
 }
 
 #[tokio::test]
-async fn a_server_that_falls_silent_or_dies_is_left_and_the_next_one_found() {
+async fn a_server_that_falls_silent_or_dies_is_left_and_found_again() {
     let mut server = Server::bind().await;
     let address = server.address();
-    let client = Client::start(address, "");
+    let client = start(address, "");
     server.seat("PW").await;
     server.hear_move(&Tuc::start()).await;
-    // Silence: the game is given up, and a new one asked for.
+    // After the silence it gives the game up and asks for another.
     server.seat("PW").await;
     server.hear_move(&Tuc::start()).await;
     drop(server);
+    // The outage lasts until the client has noticed it.
     tokio::time::sleep(QUIET).await;
     let mut server = Server { socket: UdpSocket::bind(address).await.unwrap(), client: address };
     server.seat("PW").await;
     server.hear_move(&Tuc::start()).await;
-    server.say("GE0100").await;
-    client.ends().await;
+    server.end(client, "GE0100").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_is_asked_twice_for_a_seat_in_haste_and_leaving_is_quick() {
+async fn seats_are_asked_for_at_intervals_and_a_stop_ends_that() {
     let mut server = Server::bind().await;
-    let client = Client::start(server.address(), "");
+    let client = start(server.address(), "");
     assert_eq!(server.hear().await, "zeitnot");
     let first = server.client;
     assert_eq!(server.hear().await, "zeitnot");
     assert_ne!(server.client, first, "a new attempt has a new address");
     server.say("PW").await;
     server.hears_nothing().await;
-    client.shutdown.soon.cancel();
-    client.ends().await;
+    client.ends_soon().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_running_game_is_finished_and_a_second_signal_leaves_it() {
-    let mut server = Server::bind().await;
-    let client = Client::start(server.address(), "games = 5");
-    server.seat("PW").await;
+async fn the_first_stop_goes_on_with_the_game_and_the_second_leaves_it() {
+    let (mut server, client) = playing("games = 5", "PW").await;
     let mut board = Tuc::start();
     let ours = server.hear_move(&board).await;
     client.shutdown.soon.cancel();
-    let ours = told(&mut board, ours);
-    server.say(&ours).await;
-    let reply = told(&mut board, Move::parse("1020").unwrap());
-    server.say(&reply).await;
+    server.announce(&mut board, ours).await;
+    server.announce(&mut board, Move::parse("1020").unwrap()).await;
     server.hear_move(&board).await;
-    client.shutdown.now.cancel();
-    client.ends().await;
+    client.ends_now().await;
 }

@@ -4,30 +4,26 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     runtime::Handle,
     time::{Instant, sleep},
 };
 
-use crate::support::{
-    lichess_arena::{Bot, Lichess, play},
-    wait::soon,
-};
+use crate::support::lichess_arena::{Bot, Lichess, has, play};
 
 const BLITZ: &str = "clock.limit=180&clock.increment=2";
 
 #[tokio::test]
-async fn who_am_i() {
+async fn tokens_name_their_accounts() {
     let lichess = Lichess::start("").await;
-    let alice = lichess.bot("alice");
+    let (alice, nobody) = (lichess.bot("alice"), lichess.nobody());
     let (status, account) = alice.get("/api/account/").await;
-    assert_eq!((status, &account["id"], &account["username"]), (200, &json!("alice"), &json!("Alice")));
-    assert_eq!((&account["title"], &account["perfs"]["blitz"]["rating"]), (&json!("BOT"), &json!(1500)));
-
-    let stranger = Bot { token: "lip_nobody".into(), ..alice.clone() };
+    assert_eq!(status, 200);
+    has(
+        &account,
+        json!({"id": "alice", "username": "Alice", "title": "BOT", "perfs": {"blitz": {"rating": 1500}}}),
+    );
+    let stranger = Bot::new(lichess.address, "lip_nobody");
     assert_eq!(stranger.get("/api/account").await, (401, json!({"error": "No such token"})));
-    let nobody = Bot { token: String::new(), ..alice.clone() };
     assert_eq!(nobody.get("/api/stream/event").await.0, 401);
     assert_eq!(alice.get("/api/nothing").await.0, 404);
     assert_eq!(nobody.get("/api/user/Bob").await.1["id"], "bob");
@@ -35,7 +31,7 @@ async fn who_am_i() {
 
     let (_, tested) = nobody.post("/api/token/test", "lip_alice,lip_eve, lip_bob").await;
     assert_eq!(tested["lip_alice"], json!({"userId": "alice", "scopes": "bot:play", "expires": null}));
-    assert_eq!((&tested["lip_eve"], &tested["lip_bob"]["userId"]), (&json!(null), &json!("bob")));
+    has(&tested, json!({"lip_eve": null, "lip_bob": {"userId": "bob"}}));
     assert_eq!(alice.text("DELETE", "/api/token", "", "").await.0, 204);
     assert_eq!(alice.get("/api/account").await.0, 401);
     assert_eq!(lichess.stop().await, "");
@@ -43,12 +39,12 @@ async fn who_am_i() {
 }
 
 #[tokio::test]
-async fn accounts_are_made_and_upgraded() {
+async fn accounts_are_created_and_upgraded() {
     let lichess = Lichess::start("").await;
-    let (admin, dave) = (Bot { token: "admin_secret".into(), ..lichess.bot("x") }, lichess.bot("dave"));
+    let (admin, dave) = (lichess.admin(), lichess.bot("dave"));
     let (status, made) = admin.post("/api/zeitnot/account", "name=Erin").await;
     assert_eq!((status, &made["id"]), (200, &json!("erin")));
-    let erin = Bot { token: made["token"].as_str().unwrap().into(), ..dave.clone() };
+    let erin = Bot::new(lichess.address, made["token"].as_str().unwrap());
     assert_eq!(erin.get("/api/account").await.1["title"], "BOT");
     assert_eq!(admin.refused("/api/zeitnot/account", "name=erin").await.0, 400);
     assert_eq!(dave.refused("/api/zeitnot/account", "name=frank").await.0, 401);
@@ -61,30 +57,32 @@ async fn accounts_are_made_and_upgraded() {
 }
 
 #[tokio::test]
-async fn a_game_to_the_mate() {
+async fn a_game_is_played_to_the_mate() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let (mut hers, mut his) = (alice.events().await, bob.events().await);
     let id = lichess.game(&format!("{BLITZ}&rated=true")).await;
     let challenge = his.expect("challenge").await;
-    assert_eq!((&challenge["challenge"]["id"], &challenge["compat"]["bot"]), (&json!(id), &json!(true)));
-    assert_eq!(challenge["challenge"]["timeControl"]["show"], "3+2");
+    has(
+        &challenge,
+        json!({"challenge": {"id": id, "timeControl": {"show": "3+2"}}, "compat": {"bot": true}}),
+    );
     let start = hers.expect("gameStart").await;
-    assert_eq!((&start["game"]["gameId"], &start["game"]["color"]), (&json!(id), &json!("white")));
-    assert_eq!((&start["game"]["isMyTurn"], &start["game"]["opponent"]["id"]), (&json!(true), &json!("bob")));
+    has(&start["game"], json!({"gameId": id, "color": "white", "isMyTurn": true, "opponent": {"id": "bob"}}));
     his.expect("gameStart").await;
 
     let mut board = bob.watch(&id).await;
     let full = board.next().await.unwrap();
-    assert_eq!((&full["type"], &full["initialFen"]), (&json!("gameFull"), &json!("startpos")));
-    assert_eq!(full["clock"], json!({"initial": 180_000, "increment": 2000}));
-    assert_eq!((&full["white"]["name"], &full["state"]["moves"]), (&json!("Alice"), &json!("")));
+    let clock = json!({"initial": 180_000, "increment": 2000});
+    has(
+        &full,
+        json!({"type": "gameFull", "initialFen": "startpos", "clock": clock, "white": {"name": "Alice"}, "state": {"moves": ""}}),
+    );
     assert!(full["state"]["expiration"]["millisToMove"].as_u64().unwrap() > 25_000);
 
-    let wrong = format!("/api/bot/game/{id}/move");
-    assert_eq!(bob.refused(&format!("{wrong}/e7e5"), "").await.1, "Not your turn, or game already over");
-    assert_eq!(alice.refused(&format!("{wrong}/e2e5"), "").await, (400, "Invalid UCI: e2e5".into()));
-    assert_eq!(lichess.bot("carol").refused(&format!("{wrong}/e2e4"), "").await.0, 404);
+    assert_eq!(bob.cannot(&id, "move/e7e5", 400).await, "Not your turn, or game already over");
+    assert_eq!(alice.cannot(&id, "move/e2e5", 400).await, "Invalid UCI: e2e5");
+    lichess.bot("carol").cannot(&id, "move/e2e4", 404).await;
 
     play(&alice, &bob, &id, "f2f3 e7e5").await;
     sleep(Duration::from_millis(30)).await;
@@ -92,18 +90,17 @@ async fn a_game_to_the_mate() {
     let states = board.rest().await;
     let moves: Vec<_> = states.iter().map(|state| state["moves"].as_str().unwrap()).collect();
     assert_eq!(moves, ["f2f3", "f2f3 e7e5", "f2f3 e7e5 g2g4", "f2f3 e7e5 g2g4 d8h4"]);
-    assert_eq!((&states[1]["wtime"], &states[1]["btime"]), (&json!(180_000), &json!(180_000)));
+    has(&states[1], json!({"wtime": 180_000, "btime": 180_000}));
     let left = states[2]["wtime"].as_u64().unwrap();
     assert!((181_000..=181_970).contains(&left), "{left}");
-    assert_eq!((&states[3]["status"], &states[3]["winner"]), (&json!("mate"), &json!("black")));
+    has(&states[3], json!({"status": "mate", "winner": "black"}));
 
     let finish = hers.expect("gameFinish").await;
-    assert_eq!(finish["game"]["status"], json!({"id": 30, "name": "mate"}));
-    assert_eq!((&finish["game"]["ratingDiff"], &finish["game"]["winner"]), (&json!(-16), &json!("black")));
+    has(&finish["game"], json!({"status": {"id": 30, "name": "mate"}, "ratingDiff": -16, "winner": "black"}));
     assert_eq!(bob.get("/api/account").await.1["perfs"]["blitz"]["rating"], 1516);
     let (_, pgn) = alice.text("GET", &format!("/game/export/{id}"), "", "").await;
     assert!(pgn.contains("[White \"Alice\"]") && pgn.contains("2... Qh4# {[%clk"), "{pgn}");
-    // Who comes too late is told all the same.
+    // The stream of a finished game tells its end.
     assert_eq!(alice.watch(&id).await.rest().await[0]["state"]["status"], "mate");
     drop((hers, his));
     assert_eq!(lichess.stop().await, pgn);
@@ -111,7 +108,7 @@ async fn a_game_to_the_mate() {
 }
 
 #[tokio::test]
-async fn flags_fall_and_first_moves_are_waited_for() {
+async fn flags_fall_and_games_without_first_moves_are_aborted() {
     let lichess = Lichess::start("first_move = '700ms'").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let id = lichess.game("clock.limit=0&clock.increment=1").await;
@@ -121,17 +118,14 @@ async fn flags_fall_and_first_moves_are_waited_for() {
     play(&alice, &bob, &id, "e2e4 e7e5").await;
     let over = board.rest().await.pop().unwrap();
     assert!(since.elapsed() >= Duration::from_secs(3));
-    assert_eq!(
-        (&over["status"], &over["winner"], &over["wtime"]),
-        (&json!("outoftime"), &json!("black"), &json!(0))
-    );
+    has(&over, json!({"status": "outoftime", "winner": "black", "wtime": 0}));
 
     let id = lichess.game(BLITZ).await;
     let mut board = bob.watch(&id).await;
     alice.play(&id, "e2e4").await;
     let over = board.rest().await.pop().unwrap();
-    assert_eq!((&over["status"], &over["winner"]), (&json!("aborted"), &json!(null)));
-    assert!(alice.refused(&format!("/api/bot/game/{id}/move/e7e5"), "").await.1.contains("already over"));
+    has(&over, json!({"status": "aborted", "winner": null}));
+    assert!(alice.cannot(&id, "move/e7e5", 400).await.contains("already over"));
     let pgn = lichess.stop().await;
     assert!(
         pgn.contains("[Termination \"Time forfeit\"]") && pgn.contains("[Termination \"Abandoned\"]"),
@@ -140,11 +134,10 @@ async fn flags_fall_and_first_moves_are_waited_for() {
 }
 
 #[tokio::test]
-async fn ends_that_players_make() {
+async fn players_abort_resign_and_agree_on_draws() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
-    let act = |id: &str, deed: &str| format!("/api/bot/game/{id}/{deed}");
-    for (moves, deeds, status, winner) in [
+    for (moves, actions, status, winner) in [
         ("e2e4", &[("bob", "abort")][..], "aborted", None),
         ("e2e4", &[("bob", "resign")], "aborted", None),
         ("e2e4 e7e5", &[("bob", "resign")], "resign", Some("white")),
@@ -160,17 +153,16 @@ async fn ends_that_players_make() {
         let id = lichess.game(BLITZ).await;
         let mut board = alice.watch(&id).await;
         play(&alice, &bob, &id, moves).await;
-        for (who, deed) in deeds {
-            lichess.bot(who).ok(&act(&id, deed)).await;
+        for (who, action) in actions {
+            lichess.bot(who).act(&id, action).await;
         }
         let over = board.rest().await.pop().unwrap();
-        assert_eq!((&over["status"], over["winner"].as_str()), (&json!(status), winner), "{deeds:?}");
+        assert_eq!((&over["status"], over["winner"].as_str()), (&json!(status), winner), "{actions:?}");
     }
     let id = lichess.game(BLITZ).await;
     play(&alice, &bob, &id, "e2e4 e7e5").await;
-    assert_eq!(alice.refused(&act(&id, "abort"), "").await.0, 400);
-    for deed in ["claim-victory", "berserk"] {
-        assert_eq!(alice.refused(&act(&id, deed), "").await.0, 400, "{deed}");
+    for action in ["abort", "claim-victory", "berserk"] {
+        alice.cannot(&id, action, 400).await;
     }
     // A game that both have begun is no longer a challenge to be cancelled.
     assert_eq!(alice.refused(&format!("/api/challenge/{id}/cancel"), "").await.0, 400);
@@ -182,7 +174,7 @@ async fn ends_that_players_make() {
 }
 
 #[tokio::test]
-async fn offers_takebacks_and_chat() {
+async fn offers_takebacks_and_chat_reach_both_sides() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let id = lichess.game(BLITZ).await;
@@ -191,16 +183,16 @@ async fn offers_takebacks_and_chat() {
     for _ in 0..3 {
         board.expect("gameState").await;
     }
-    bob.ok(&format!("/api/bot/game/{id}/draw/yes")).await;
+    bob.act(&id, "draw/yes").await;
     assert_eq!(board.expect("gameState").await["bdraw"], true);
-    alice.ok(&format!("/api/bot/game/{id}/draw/no")).await;
+    alice.act(&id, "draw/no").await;
     assert_eq!(board.expect("gameState").await["bdraw"], json!(null));
 
-    bob.ok(&format!("/api/bot/game/{id}/takeback/yes")).await;
+    bob.act(&id, "takeback/yes").await;
     assert_eq!(board.expect("gameState").await["btakeback"], true);
-    alice.ok(&format!("/api/bot/game/{id}/takeback/yes")).await;
+    alice.act(&id, "takeback/yes").await;
     let state = board.expect("gameState").await;
-    assert_eq!((&state["moves"], &state["btakeback"]), (&json!("e2e4"), &json!(null)));
+    has(&state, json!({"moves": "e2e4", "btakeback": null}));
     bob.play(&id, "c7c5").await;
     assert_eq!(board.expect("gameState").await["moves"], "e2e4 c7c5");
 
@@ -235,22 +227,21 @@ async fn a_second_stream_ends_the_first() {
 }
 
 #[tokio::test]
-async fn streams_say_that_they_live() {
+async fn streams_send_empty_lines_as_keep_alive() {
     let lichess = Lichess::start("event_keep_alive = '30ms'\ngame_keep_alive = '30ms'").await;
     let (alice, id) = (lichess.bot("alice"), lichess.game(BLITZ).await);
     let (mut events, mut board) = (alice.events().await, alice.watch(&id).await);
     for stream in [&mut events, &mut board] {
         assert!(stream.line().await.unwrap().starts_with('{'));
-        assert_eq!(
-            (stream.line().await.unwrap(), stream.line().await.unwrap()),
-            (String::new(), String::new())
-        );
+        for _ in 0..2 {
+            assert_eq!(stream.line().await.unwrap(), "");
+        }
     }
     lichess.stop().await;
 }
 
 #[tokio::test]
-async fn who_leaves_can_be_beaten() {
+async fn victory_can_be_claimed_over_an_opponent_who_left() {
     let lichess = Lichess::start("gone_after = '100ms'\nclaim_after = '1s'").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let id = lichess.game(BLITZ).await;
@@ -258,20 +249,20 @@ async fn who_leaves_can_be_beaten() {
     play(&alice, &bob, &id, "e2e4 e7e5").await;
     drop(his);
     let gone = hers.expect("opponentGone").await;
-    assert_eq!((&gone["gone"], &gone["claimWinInSeconds"]), (&json!(true), &json!(1)));
+    has(&gone, json!({"gone": true, "claimWinInSeconds": 1}));
     let his = bob.watch(&id).await;
     assert_eq!(hers.expect("opponentGone").await, json!({"type": "opponentGone", "gone": false}));
-    assert_eq!(alice.refused(&format!("/api/bot/game/{id}/claim-victory"), "").await.0, 400);
+    alice.cannot(&id, "claim-victory", 400).await;
     drop(his);
     while hers.expect("opponentGone").await["claimWinInSeconds"] != 0 {}
-    alice.ok(&format!("/api/bot/game/{id}/claim-victory")).await;
+    alice.act(&id, "claim-victory").await;
     let over = hers.rest().await.pop().unwrap();
-    assert_eq!((&over["status"], &over["winner"]), (&json!("timeout"), &json!("white")));
+    has(&over, json!({"status": "timeout", "winner": "white"}));
     lichess.stop().await;
 }
 
 #[tokio::test]
-async fn challenges_are_declined_taken_back_and_forgotten() {
+async fn challenges_are_declined_canceled_and_expire() {
     let lichess = Lichess::start("challenge_life = '300ms'").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let (mut hers, mut his) = (alice.events().await, bob.events().await);
@@ -282,17 +273,18 @@ async fn challenges_are_declined_taken_back_and_forgotten() {
     let (_, list) = bob.get("/api/challenge").await;
     assert_eq!((&list["in"][0]["id"], &list["out"]), (&json!(id), &json!([])));
     assert_eq!(alice.refused(&format!("/api/challenge/{id}/accept"), "").await.0, 404);
-    // It is kept alive: it outlives the others.
-    sleep(Duration::from_millis(400)).await;
+    // It is kept alive, so it outlives one that was made later.
+    let later = alice.challenge("carol", BLITZ).await;
+    assert_eq!(hers.expect("challengeCanceled").await["challenge"]["id"], later["id"]);
     let (status, _) = bob.post(&format!("/api/challenge/{id}/decline"), "reason=tooFast").await;
     assert_eq!(status, 200);
     assert_eq!(waiting.rest().await, [json!({"done": "declined"})]);
     let declined = hers.expect("challengeDeclined").await["challenge"].clone();
-    assert_eq!((&declined["declineReasonKey"], &declined["status"]), (&json!("toofast"), &json!("declined")));
+    has(&declined, json!({"declineReasonKey": "toofast", "status": "declined"}));
     assert!(declined["declineReason"].as_str().unwrap().contains("too fast"));
     assert_eq!(alice.get(&format!("/api/challenge/{id}/show")).await.1["status"], "declined");
 
-    // Who does not wait any more does not want it any more.
+    // Closing the stream of a kept-alive challenge cancels it.
     drop(alice.open("POST", "/api/challenge/bob", &format!("{BLITZ}&keepAliveStream=true")).await);
     his.expect("challengeCanceled").await;
     alice.post("/api/challenge/bob", BLITZ).await;
@@ -320,7 +312,7 @@ async fn challenges_are_declined_taken_back_and_forgotten() {
 }
 
 #[tokio::test]
-async fn other_starts_and_other_clocks() {
+async fn games_begin_from_other_positions_and_with_other_clocks() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let id = lichess.game(&format!("variant=chess960&{BLITZ}&fen=4k3/8/8/8/8/8/8/1R2K2R+w+KQ+-+0+1")).await;
@@ -331,19 +323,17 @@ async fn other_starts_and_other_clocks() {
     let id = lichess.game(&format!("{BLITZ}&fen=4k3/8/8/8/8/8/8/4K2R+w+K+-+0+1")).await;
     alice.play(&id, "e1h1").await;
     let full = bob.watch(&id).await.next().await.unwrap();
-    assert_eq!((&full["variant"]["key"], &full["state"]["moves"]), (&json!("fromPosition"), &json!("e1g1")));
+    has(&full, json!({"variant": {"key": "fromPosition"}, "state": {"moves": "e1g1"}}));
 
     let id = lichess.game(&format!("variant=chess960&{BLITZ}")).await;
     let fen = alice.watch(&id).await.next().await.unwrap()["initialFen"].clone();
     assert!(fen.as_str().unwrap().ends_with(" w KQkq - 0 1"), "{fen}");
     let id = lichess.game("days=1").await;
     let full = alice.watch(&id).await.next().await.unwrap();
-    assert_eq!((&full["daysPerTurn"], &full["state"]["wtime"]), (&json!(1), &json!(86_400_000)));
-    assert_eq!(full["clock"], json!(null));
+    has(&full, json!({"daysPerTurn": 1, "state": {"wtime": 86_400_000}, "clock": null}));
     lichess.game("").await;
 
-    let (_, playing) = alice.get("/api/account/playing?nb=50").await;
-    let playing = playing["nowPlaying"].as_array().unwrap();
+    let playing = alice.playing().await;
     assert_eq!((playing.len(), &playing[0]["isMyTurn"]), (5, &json!(true)));
     assert_eq!(alice.get("/api/account/playing?nb=2").await.1["nowPlaying"].as_array().unwrap().len(), 2);
     let (_, statuses) = alice.get("/api/users/status?ids=alice,dave,eve").await;
@@ -355,7 +345,7 @@ async fn other_starts_and_other_clocks() {
 }
 
 #[tokio::test]
-async fn limits() {
+async fn limits_are_enforced_and_named() {
     let limits = "[lichess.limits]\nevent_streams = 2\nbot_games_a_day = 1\naccounts = 1";
     let lichess = Lichess::start(limits).await;
     let (alice, carol) = (lichess.bot("alice"), lichess.bot("carol"));
@@ -374,15 +364,15 @@ async fn limits() {
 }
 
 #[tokio::test]
-async fn faults_on_demand() {
+async fn configured_faults_happen() {
     let faults = "[lichess.faults]\nrefused_moves = 2\nlost_answers = 3\nclose_streams = true\ngarbage = true\ndelay = '5ms'";
     let lichess = Lichess::start(faults).await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let id = lichess.game(BLITZ).await;
     let mut board = alice.watch(&id).await;
     alice.play(&id, "e2e4").await;
-    assert_eq!(bob.refused(&format!("/api/bot/game/{id}/move/e7e5"), "").await.0, 502);
-    assert_eq!(bob.refused(&format!("/api/bot/game/{id}/move/e7e5"), "").await.0, 504);
+    bob.cannot(&id, "move/e7e5", 502).await;
+    bob.cannot(&id, "move/e7e5", 504).await;
     let lines = board.rest().await;
     assert!(
         lines[0].is_string() && lines[1]["type"] == "gameFull" && lines[3]["moves"] == "e2e4",
@@ -391,37 +381,4 @@ async fn faults_on_demand() {
     let mut board = alice.watch(&id).await;
     assert_eq!(board.expect("gameFull").await["state"]["moves"], "e2e4 e7e5");
     lichess.stop().await;
-}
-
-/// What no client should send.
-#[tokio::test]
-async fn odd_requests() {
-    let lichess = Lichess::start("").await;
-    let huge = "x".repeat(100_000);
-    for (bytes, expected) in [
-        ("\r\n\r\nGET //api//account// HTTP/1.1\r\nHost: x\r\nAuthorization: bearer lip_alice\r\nConnection: close\r\n\r\n".to_owned(), "200"),
-        ("GET /api/account HTTP/1.1\r\nHost: x\r\nAuthorization: Basic lip_alice\r\nConnection: close\r\n\r\n".to_owned(), "401"),
-        ("nonsense\r\n\r\n".to_owned(), "400"),
-        (format!("GET /{huge} HTTP/1.1\r\n\r\n"), "4"),
-        (format!("POST /api/token/test HTTP/1.1\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{huge}", huge.len()), "413"),
-        ("GET /api/bot/game/stream/../../etc HTTP/1.1\r\nAuthorization: Bearer lip_alice\r\nConnection: close\r\n\r\n".to_owned(), "404"),
-    ] {
-        let mut stream = TcpStream::connect(&lichess.address).await.unwrap();
-        let _ = stream.write_all(bytes.as_bytes()).await;
-        let mut answer = Vec::new();
-        let _ = soon("an answer", stream.read_to_end(&mut answer)).await;
-        let answer = String::from_utf8_lossy(&answer);
-        assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")), "{expected}: {answer}");
-    }
-    // Three requests on one connection, the last of which is a stream in chunks.
-    let mut stream = TcpStream::connect(&lichess.address).await.unwrap();
-    for path in ["account", "account", "stream/event"] {
-        let request = format!("GET /api/{path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer lip_bob\r\n\r\n");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = vec![0; 8192];
-        let length = soon("an answer", stream.read(&mut answer)).await.unwrap();
-        assert!(answer[..length].starts_with(b"HTTP/1.1 200 OK\r\n"));
-    }
-    lichess.stop().await;
-    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }

@@ -1,22 +1,18 @@
-//! A tournament of the class in which some speak the contest protocol and some the Lichess Bot API: one referee, the
-//! same clocks, and nobody notices.
+//! A tournament of the class in which some speak the contest protocol and some the Lichess Bot API.
 
-use std::{fs, time::Duration};
+use std::fs;
 
-use tokio::time::sleep;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot_arena::{Arena, Config, Event};
+use zeitnot_arena::Event;
 use zeitnot_bot as bot;
-use zeitnot_clients::{
-    Protocol, Shutdown, contest,
-    lichess::{self, Lichess},
-};
+use zeitnot_clients::contest::Contest;
 use zeitnot_engine::Kind;
 
 use crate::support::{
-    arena::{By, TestArena, word},
-    bot::lobby,
+    arena::{By, TestArena, records, word},
+    client::Client,
+    contest_server::entry,
     lichess_arena::Bot as Account,
+    lichess_client::{PATIENT, start_with},
     wait::{soon, until},
 };
 
@@ -28,34 +24,27 @@ async fn class(settings: &str) -> (TestArena, Account) {
     let account = "[lichess]\nlisten = '127.0.0.1:0'\n\
                    account = [{ name = 'Lila', token = 'lip_lila', class = 'class' }]";
     let arena = TestArena::with(account, &format!("players = 2\n{settings}")).await;
-    let address = arena.lichess.clone().unwrap();
-    (arena, Account { address, token: "lip_lila".into(), agent: "test".into() })
+    let lila = Account::new(arena.lichess.unwrap(), "lip_lila");
+    (arena, lila)
 }
 
 impl Account {
-    /// Has been there, so that its seat is taken, and is away now.
+    /// Opens the event stream, which takes the seat, and closes it.
     async fn comes_and_goes(&self) {
         drop(self.events().await);
-        until("Lila is away", async || self.get("/api/users/status?ids=lila").await.1[0]["online"] != true)
-            .await;
-    }
-
-    /// The reason why an action is refused.
-    async fn cannot(&self, id: &str, deed: &str) -> String {
-        let (status, why) = self.refused(&format!("/api/bot/game/{id}/{deed}"), "").await;
-        assert_eq!(status, 400, "{why}");
-        why
+        let status = "/api/users/status?ids=lila";
+        until("Lila is away", async || self.get(status).await.1[0]["online"] != true).await;
     }
 }
 
 #[tokio::test]
-async fn who_comes_after_the_pairing_is_waited_for() {
+async fn an_account_that_comes_after_the_pairing_is_waited_for() {
     let (arena, lila) = class("ack_timeout = '60s'").await;
     lila.comes_and_goes().await;
     let mut carl = arena.join(By::Tcp, "carl").await;
     let paired = carl.expect("GAME_PAIRED").await;
     let is_white = word(&paired, 2) == "Lila";
-    carl.send(&format!("ACK {}", word(&paired, 1))).await;
+    carl.ack(&paired).await;
 
     let mut events = lila.events().await;
     let start = events.expect("gameStart").await;
@@ -66,45 +55,45 @@ async fn who_comes_after_the_pairing_is_waited_for() {
     assert_eq!(game.expect("gameFull").await["clock"]["initial"], 60_000);
     // The referee's rules: no abort, no draw; one move each, in turn.
     for deed in ["abort", "draw/yes", "takeback/yes", "claim-victory"] {
-        assert!(lila.cannot(id, deed).await.contains("tournament of the class"), "{deed}");
+        assert!(lila.cannot(id, deed, 400).await.contains("tournament of the class"), "{deed}");
     }
     let (ours, theirs) = if is_white { ("e2e4", "e7e5") } else { ("e7e5", "e2e4") };
     let answer = format!("MOVE {} {theirs}", word(&paired, 1));
     if !is_white {
-        assert!(lila.cannot(id, "move/e7e5").await.contains("Not your turn"));
+        assert!(lila.cannot(id, "move/e7e5", 400).await.contains("Not your turn"));
         carl.expect("YOUR_MOVE").await;
         carl.send(&answer).await;
         game.expect("gameState").await;
     }
-    assert!(lila.cannot(id, "move/e2e8").await.contains("e2e8"));
+    assert!(lila.cannot(id, "move/e2e8", 400).await.contains("e2e8"));
     lila.play(id, ours).await;
-    assert!(lila.cannot(id, &format!("move/{ours}")).await.contains("Not your turn"));
+    assert!(lila.cannot(id, &format!("move/{ours}"), 400).await.contains("Not your turn"));
     if is_white {
         carl.expect("YOUR_MOVE").await;
         carl.send(&answer).await;
         game.expect("gameState").await;
     }
     while game.expect("gameState").await["moves"] != "e2e4 e7e5" {}
-    lila.ok(&format!("/api/bot/game/{id}/resign")).await;
+    lila.act(id, "resign").await;
     assert!(carl.expect("GAME_OVER").await.ends_with("Resignation"));
     arena.stop().await;
 }
 
 #[tokio::test]
-async fn who_stays_away_is_paired_again_when_back() {
+async fn an_account_that_stays_away_is_paired_again_when_back() {
     let (arena, lila) = class("ack_timeout = '2s'").await;
     lila.comes_and_goes().await;
     let mut carl = arena.join(By::Tcp, "carl").await;
     let paired = carl.expect("GAME_PAIRED").await;
-    carl.send(&format!("ACK {}", word(&paired, 1))).await;
+    carl.ack(&paired).await;
     assert!(carl.expect("GAME_ABORTED").await.contains("Lila"));
 
     let mut events = lila.events().await;
     let paired = carl.expect("GAME_PAIRED").await;
-    carl.send(&format!("ACK {}", word(&paired, 1))).await;
+    carl.ack(&paired).await;
     let start = events.expect("gameStart").await;
     let id = start["game"]["gameId"].as_str().unwrap();
-    lila.ok(&format!("/api/bot/game/{id}/resign")).await;
+    lila.act(id, "resign").await;
     assert!(carl.expect("GAME_OVER").await.ends_with("Resignation"));
     let end = events.expect("gameFinish").await;
     assert_eq!(
@@ -114,7 +103,7 @@ async fn who_stays_away_is_paired_again_when_back() {
 
     // The second game is lost by whoever hangs up.
     let paired = carl.expect("GAME_PAIRED").await;
-    carl.send(&format!("ACK {}", word(&paired, 1))).await;
+    carl.ack(&paired).await;
     let start = events.expect("gameStart").await;
     let mut game = lila.watch(start["game"]["gameId"].as_str().unwrap()).await;
     game.expect("gameFull").await;
@@ -128,48 +117,23 @@ async fn who_stays_away_is_paired_again_when_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_protocols_in_one_round_robin() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = format!(
-        "tcp = '127.0.0.1:0'\ngames = '{}'\n\
-         [[tournament]]\nname = 'class'\ntime = '20+0.1'\nplayers = 4\npairing_interval = '50ms'\npause = '50ms'\n\
-         [lichess]\nlisten = '127.0.0.1:0'\nlimits = {{ moves = 5 }}\n\
-         account = [{{ name = 'Lila', token = 'lip_lila', class = 'class' }},\n\
-         {{ name = 'Otto', token = 'lip_otto', class = 'class' }}]",
-        folder.path().display()
-    );
-    let config: Config = toml::from_str(&text).unwrap();
-    let arena = Arena::bind(config).await.unwrap();
-    let (shutdown, tasks) = (Shutdown::default(), TaskTracker::new());
-    let lobby = || lobby(Kind::Random, bot::Config::default(), &shutdown.now, &tasks);
-    let mut clients = Vec::new();
-    let address = arena.lichess().unwrap();
-    for name in ["lila", "otto"] {
-        let text = format!(
-            "url = 'http://{address}'\ntoken = 'lip_{name}'\n[timeouts]\nreconnect = {{ min_delay = '20ms', max_delay = '100ms', stable_after = '10s' }}"
-        );
-        let config: lichess::Config = toml::from_str(&text).unwrap();
-        let run = Lichess::run(config, lobby(), shutdown.clone());
-        clients.push(tokio::spawn(async move { run.await.map_err(|error| error.to_string()) }));
-    }
-    // One of them has the name of an account, all but the case: they are not the same.
-    for name in ["lila", "carl"] {
-        let address = format!("tcp://{}", arena.tcp().unwrap()).parse().unwrap();
-        let config = contest::Config::new(
-            address,
-            "class".to_owned().try_into().unwrap(),
-            name.to_owned().try_into().unwrap(),
-        );
-        let run = contest::Contest::run(config, lobby(), shutdown.clone());
-        clients.push(tokio::spawn(async move { run.await.map_err(|error| error.to_string()) }));
-    }
-    let mut news = arena.news();
-    let stop = CancellationToken::new();
-    let running = tokio::spawn(arena.run(stop.clone()));
+async fn two_protocols_play_one_round_robin() {
+    let accounts = "[lichess]\nlisten = '127.0.0.1:0'\nlimits = { moves = 5 }\n\
+         account = [{ name = 'Lila', token = 'lip_lila', class = 'class' },\n\
+         { name = 'Otto', token = 'lip_otto', class = 'class' }]";
+    let settings = "time = '20+0.1'\nplayers = 4\npairing_interval = '50ms'\npause = '50ms'";
+    let mut arena = TestArena::with(accounts, settings).await;
+    let lichess = format!("http://{}", arena.lichess.unwrap());
+    let random = |token| start_with(&lichess, token, Kind::Random, PATIENT);
+    // One of the others has the name of an account but for its case: they are not the same.
+    let contest = |name| {
+        Client::with_bot::<Contest>(entry(&arena.url(By::Tcp), name), Kind::Random, bot::Config::default())
+    };
+    let clients = [random("lip_lila"), random("lip_otto"), contest("lila"), contest("carl")];
     let mut ends = Vec::new();
     let play = async {
         loop {
-            match news.recv().await.unwrap().event {
+            match arena.news.recv().await.unwrap().event {
                 Event::GameEnded { names, result, reason, plies, .. } => {
                     assert!(result.is_some(), "{names:?}: {reason}");
                     assert!(plies > 3, "{names:?}: {reason} after {plies} plies");
@@ -181,16 +145,10 @@ async fn two_protocols_in_one_round_robin() {
         }
     };
     soon("the tournament ends", play).await;
-    // The last game's end is on its way to the players.
-    sleep(Duration::from_millis(300)).await;
-    shutdown.now.cancel();
     for client in clients {
-        soon("a client ends", client).await.unwrap().unwrap();
+        client.ends_now().await;
     }
-    stop.cancel();
-    let summary = soon("the arena ends", running).await.unwrap();
-    tasks.close();
-    soon("the players end", tasks.wait()).await;
+    let (summary, folder) = arena.stop().await;
 
     let tournament = &summary.tournaments[0];
     assert!(tournament.complete);
@@ -200,13 +158,9 @@ async fn two_protocols_in_one_round_robin() {
     let mut names: Vec<_> = rows.iter().map(|row| row.name.to_string()).collect();
     names.sort();
     assert_eq!(names, ["Lila", "Otto", "carl", "lila"]);
-    for row in &rows {
-        let tally = &row.tally;
-        assert_eq!(tally.games(), 6, "{row:?}");
-        assert_eq!(tally.forfeits, 0, "{row:?}");
-    }
-    // The tournament's file has them all, and no other has any.
-    let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
-    assert_eq!(files, [tournament.pgn.clone().unwrap()]);
-    assert_eq!(fs::read_to_string(&files[0]).unwrap().matches("[Result ").count(), GAMES);
+    assert!(rows.iter().all(|row| row.tally.games() == 6 && row.tally.forfeits == 0), "{rows:?}");
+    // The tournament's file has all games, and there is no other.
+    let files = fs::read_dir(folder.path().join("games")).unwrap().map(|file| file.unwrap().path());
+    assert_eq!(files.collect::<Vec<_>>(), [tournament.pgn.clone().unwrap()]);
+    assert_eq!(records(folder.path()).matches("[Result ").count(), GAMES);
 }

@@ -1,6 +1,6 @@
-//! The arena's Bot API among people who wish it ill: nothing they send stops it or costs others their game.
+//! Hostile input to the arena's Bot API: none of it stops the arena or costs others their game.
 
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, BufReader},
@@ -17,7 +17,7 @@ use crate::support::{
 const BLITZ: &str = "clock.limit=180&clock.increment=2";
 
 /// Sends bytes, and returns the answer.
-async fn send(address: &str, bytes: &[u8]) -> String {
+async fn send(address: SocketAddr, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let _ = stream.write_all(bytes).await;
     let mut answer = Vec::new();
@@ -47,6 +47,7 @@ async fn odd_bytes_are_refused() {
         ("GET", "/api/../api/account", b"", "404"),
         ("GET", "/api/user/%2e%2e%2f%2e%2e", b"", "404"),
         ("GET", "/api/user/bob%00", b"", "404"),
+        ("GET", "/api/bot/game/stream/../../etc", b"", "404"),
         ("GET", "/game/export/../../../etc/passwd", b"", "404"),
         ("GET", "/api/user/%ff%fe", b"", "404"),
         ("GET", "/team/../api/account", b"", "404"),
@@ -71,17 +72,48 @@ async fn odd_bytes_are_refused() {
         ("GET", "/api/bot/online?nb=99999999999999999999", b"", "200"),
         ("GET", "/api/users/status?ids=%ff,,,,alice,%00", b"", "200"),
     ] {
-        let answer = send(&lichess.address, &request(method, path, body)).await;
+        let answer = send(lichess.address, &request(method, path, body)).await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")), "{method} {path}: {answer}");
+    }
+    let long = "x".repeat(100_000);
+    for (bytes, expected) in [
+        (
+            "\r\n\r\nGET //api//account// HTTP/1.1\r\nHost: x\r\nAuthorization: bearer lip_alice\r\nConnection: close\r\n\r\n",
+            "200",
+        ),
+        (
+            "GET /api/account HTTP/1.1\r\nHost: x\r\nAuthorization: Basic lip_alice\r\nConnection: close\r\n\r\n",
+            "401",
+        ),
+        ("nonsense\r\n\r\n", "400"),
+        (&format!("GET /{long} HTTP/1.1\r\n\r\n"), "4"),
+    ] {
+        let answer = send(lichess.address, bytes.as_bytes()).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")), "{expected}: {answer}");
     }
     let huge = vec![b'x'; 3_000_000];
     for path in ["/api/token/test", "/api/users", "/api/challenge/bob", "/team/few/join"] {
-        let answer = send(&lichess.address, &request("POST", path, &huge)).await;
+        let answer = send(lichess.address, &request("POST", path, &huge)).await;
         // It may close before all of that is sent.
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 413"), "{path}: {answer}");
     }
     let line = lichess.bot("bob").get(&chat).await.1[0]["text"].clone();
     assert!(line.as_str().unwrap().chars().all(|c| !c.is_control()), "{line}");
+    lichess.stop().await;
+    assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+#[tokio::test]
+async fn one_connection_serves_several_requests_and_a_stream() {
+    let lichess = Lichess::start("").await;
+    let mut stream = TcpStream::connect(lichess.address).await.unwrap();
+    for path in ["account", "account", "stream/event"] {
+        let request = format!("GET /api/{path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer lip_bob\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = vec![0; 8192];
+        let length = soon("an answer", stream.read(&mut answer)).await.unwrap();
+        assert!(answer[..length].starts_with(b"HTTP/1.1 200 OK\r\n"));
+    }
     lichess.stop().await;
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }
@@ -97,13 +129,13 @@ async fn a_flood_holds_up_no_game() {
         ["GET /api/acc", "POST /api/challenge/bob HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nclock"]
     {
         for _ in 0..30 {
-            let mut stream = TcpStream::connect(&lichess.address).await.unwrap();
+            let mut stream = TcpStream::connect(lichess.address).await.unwrap();
             stream.write_all(half.as_bytes()).await.unwrap();
             halves.push(stream);
         }
     }
     const MANY: usize = 10_000;
-    let address = lichess.address.clone();
+    let address = lichess.address;
     let flood = tokio::spawn(async move {
         let stream = TcpStream::connect(address).await.unwrap();
         let (read, mut write) = stream.into_split();

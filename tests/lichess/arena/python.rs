@@ -5,12 +5,12 @@ use tokio::process::Command;
 
 use crate::support::{
     installed::is_installed,
-    lichess_arena::{self, Lichess},
+    lichess_arena::{self, Lichess, has},
 };
 
 /// lichess-bot challenges nobody who has no games of the kind, and berserk makes dates of the times.
 #[tokio::test]
-async fn profiles_have_what_clients_read() {
+async fn profiles_have_the_fields_that_clients_read() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let _events = (alice.events().await, bob.events().await);
@@ -28,13 +28,13 @@ async fn profiles_have_what_clients_read() {
     let id = lichess.game("clock.limit=180&clock.increment=2").await;
     // So does Python write what is true.
     let (_, status) = alice.get("/api/users/status?ids=bob&withGameIds=True").await;
-    assert_eq!((&status[0]["online"], &status[0]["playingId"]), (&json!(true), &json!(id)));
+    has(&status[0], json!({"online": true, "playingId": id}));
     let (_, playing) = bob.get("/api/account/playing?nb=10").await;
     // There a title is a part of this name, and of no other.
     assert_eq!(playing["nowPlaying"][0]["opponent"]["username"], "BOT Alice");
     assert_eq!(playing["nowPlaying"][0]["compat"], json!({"bot": true, "board": false}));
     lichess_arena::play(&alice, &bob, &id, "e2e4 e7e5").await;
-    bob.ok(&format!("/api/bot/game/{id}/resign")).await;
+    bob.act(&id, "resign").await;
     let count = json!({"all": 1, "playing": 0, "rated": 0, "win": 1, "loss": 0, "draw": 0});
     assert_eq!(alice.get("/api/account").await.1["count"], count);
     let (_, pgn) = bob.text("GET", &format!("/game/export/{id}"), "", "").await;
@@ -46,7 +46,7 @@ async fn profiles_have_what_clients_read() {
 
 /// Berserk sends JSON, with `null` for what was not said.
 #[tokio::test]
-async fn bodies_of_json_with_nothing_in_them() {
+async fn json_bodies_with_null_are_accepted() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let form = r#"{"rated": false, "clock.limit": 180, "clock.increment": 2, "days": null, "color": "white",
@@ -72,9 +72,9 @@ async fn bodies_of_json_with_nothing_in_them() {
     lichess.stop().await;
 }
 
-/// Everything that a bot asks, with the real client. It is run where Python has it: `pip install berserk`.
+/// All requests of a bot by the real client, where it is installed: `pip install berserk`.
 #[tokio::test]
-async fn berserk_plays() {
+async fn the_client_berserk_plays() {
     let there = Command::new("python3").args(["-c", "import berserk"]).output().await;
     let there = there.is_ok_and(|import| import.status.success());
     if !is_installed("Python's module berserk", there, "pip install berserk") {
@@ -82,7 +82,7 @@ async fn berserk_plays() {
     }
     let lichess = Lichess::start("").await;
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/scripts/berserk_check.py");
-    let url = format!("http://{}", lichess.address);
+    let url = lichess.url();
     let run = Command::new("python3").args([script, &url, "lip_alice", "lip_bob"]).output().await.unwrap();
     let said = String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success(), "{said}");

@@ -3,30 +3,26 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    lichess_arena::{Bot, Lichess, play},
+    lichess_arena::{Lichess, has, play},
     wait::soon,
 };
 
 const BLITZ: &str = "clock.limit=180&clock.increment=2";
 
 #[tokio::test]
-async fn an_account_as_others_see_it() {
+async fn accounts_are_shown_to_others() {
     let lichess = Lichess::start("").await;
     let (alice, bob, dave) = (lichess.bot("alice"), lichess.bot("bob"), lichess.bot("dave"));
-    let nobody = Bot { token: String::new(), ..alice.clone() };
+    let nobody = lichess.nobody();
     let id = lichess.game(&format!("{BLITZ}&rated=true")).await;
     let seen = nobody.get("/api/user/bob").await.1;
     assert!(seen["playing"].as_str().unwrap().ends_with(&id));
     assert_eq!(seen["count"]["playing"], 1);
     play(&alice, &bob, &id, "f2f3 e7e5 g2g4 d8h4").await;
     let seen = dave.get("/api/user/bob").await.1;
-    assert_eq!(
-        (&seen["count"]["win"], &seen["count"]["all"], &seen["count"]["rated"]),
-        (&json!(1), &json!(1), &json!(1))
-    );
     // Accounts begin with one game of each kind.
-    assert_eq!((&seen["title"], &seen["perfs"]["blitz"]["games"]), (&json!("BOT"), &json!(2)));
-    assert_eq!(seen["playing"], Value::Null);
+    let count = json!({"win": 1, "all": 1, "rated": 1});
+    has(&seen, json!({"title": "BOT", "count": count, "perfs": {"blitz": {"games": 2}}, "playing": null}));
     assert!(seen["createdAt"].is_u64() && seen["seenAt"].is_u64() && seen["playTime"]["total"].is_u64());
     assert_eq!(alice.get("/api/account").await.1["count"]["loss"], 1);
 
@@ -39,16 +35,16 @@ async fn an_account_as_others_see_it() {
     let _events = alice.events().await;
     let path = "/api/users/status?ids=alice,dave&withSignal=true&withGameIds=true&withGameMetas=true";
     let (_, status) = nobody.get(path).await;
-    assert_eq!((&status[0]["online"], &status[0]["signal"]), (&json!(true), &json!(4)));
-    assert_eq!(status[0]["playing"], json!({"id": id, "clock": "180+2", "variant": "standard"}));
-    assert_eq!((&status[0]["playingId"], &status[1]["online"]), (&json!(id), &Value::Null));
+    let playing = json!({"id": id, "clock": "180+2", "variant": "standard"});
+    has(&status[0], json!({"online": true, "signal": 4, "playing": playing, "playingId": id}));
+    assert_eq!(status[1]["online"], Value::Null);
     let (_, status) = nobody.get("/api/users/status?ids=alice").await;
-    assert_eq!((&status[0]["playing"], &status[0]["playingId"]), (&json!(true), &Value::Null));
+    has(&status[0], json!({"playing": true, "playingId": null}));
     lichess.stop().await;
 }
 
 #[tokio::test]
-async fn games_as_records() {
+async fn games_are_exported() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let (json, lines) = ("application/json", "application/x-ndjson");
@@ -58,30 +54,27 @@ async fn games_as_records() {
     // Of a game that runs the last three plies are kept back.
     let (_, running) = alice.text("GET", &format!("{export}?evals=1&literate=1&opening=true"), "", "").await;
     assert!(running.contains("1. e4 {[%clk 0:03:00.00]} *"), "{running}");
-    bob.ok(&format!("/api/bot/game/{first}/resign")).await;
+    bob.act(&first, "resign").await;
     let (_, bare) = alice.text("GET", &format!("{export}?clocks=false&tags=false"), "", "").await;
     assert_eq!(bare.trim(), "1. e4 e5 2. Nf3 Nc6 1-0");
     let (_, told) = alice.text("GET", &format!("{export}?pgnInJson=true&lastFen=true"), json, "").await;
     let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(
-        (&told["moves"], &told["winner"], &told["status"]),
-        (&json!("e4 e5 Nf3 Nc6"), &json!("white"), &json!("resign"))
-    );
-    assert_eq!(told["players"]["white"]["user"], json!({"id": "alice", "name": "Alice", "title": "BOT"}));
-    assert_eq!(told["players"]["black"]["ratingDiff"], -16);
-    assert_eq!(told["clock"], json!({"initial": 180, "increment": 2, "totalTime": 260}));
-    assert_eq!((told["clocks"].as_array().unwrap().len(), &told["perf"]), (4, &json!("blitz")));
+    has(&told, json!({"moves": "e4 e5 Nf3 Nc6", "winner": "white", "status": "resign", "perf": "blitz"}));
+    let white = json!({"id": "alice", "name": "Alice", "title": "BOT"});
+    has(&told["players"], json!({"white": {"user": white}, "black": {"ratingDiff": -16}}));
+    has(&told["clock"], json!({"initial": 180, "increment": 2, "totalTime": 260}));
+    assert_eq!(told["clocks"].as_array().unwrap().len(), 4);
     assert!(
         told["pgn"].as_str().unwrap().contains("[WhiteRatingDiff \"+16\"]") && told["lastFen"].is_string()
     );
 
     let second = lichess.game("clock.limit=60&clock.increment=1").await;
     play(&alice, &bob, &second, "d2d4 d7d5").await;
-    alice.ok(&format!("/api/bot/game/{second}/resign")).await;
+    alice.act(&second, "resign").await;
     let aborted = lichess.game(BLITZ).await;
-    alice.ok(&format!("/api/bot/game/{aborted}/abort")).await;
+    alice.act(&aborted, "abort").await;
     let running = lichess.game(BLITZ).await;
-    let nobody = Bot { token: String::new(), ..alice.clone() };
+    let nobody = lichess.nobody();
     for (query, expected) in [
         ("", vec![&second, &first]),
         ("sort=dateAsc", vec![&first, &second]),
@@ -109,11 +102,11 @@ async fn games_as_records() {
 }
 
 #[tokio::test]
-async fn teams() {
+async fn teams_are_joined_and_limit_tournaments() {
     let teams = "[[lichess.team]]\nid = 'all-bots'\n[[lichess.team]]\nid = 'few'\npassword = 'sesame'";
     let lichess = Lichess::start(teams).await;
     let (alice, dave) = (lichess.bot("alice"), lichess.bot("dave"));
-    let admin = Bot { token: "admin_secret".into(), ..alice.clone() };
+    let admin = lichess.admin();
     let form = r#"{"name": "Few", "time": "180+2", "lasts": "1h", "team": "few"}"#;
     let (status, tournament) = admin.post("/api/zeitnot/tournament", form).await;
     assert_eq!(status, 200, "{tournament}");

@@ -1,15 +1,14 @@
-//! Half the time for a point more: in the arena's tournaments, and by our client in those of a server.
+//! Berserk, which gives half the clock for a point more: on the arena, and by the client.
 
 use std::time::Duration;
 
 use serde_json::json;
+use zeitnot_rules::Color;
 use zeitnot_seat::Clocks;
 
 use crate::support::{
     lichess_arena::{self, Bot, Lichess},
-    lichess_client::{ID, full, over, state},
-    lichess_seat::Table,
-    lichess_server::Server,
+    lichess_client::{finish_seated, full, seated, state},
 };
 
 /// Two tournaments: in the first berserk is possible. The increments are longer than any machine is slow.
@@ -28,7 +27,7 @@ fn tournaments() -> String {
     text
 }
 
-/// The first game of these two in this tournament: who has White, who has Black.
+/// The first game of these two in this tournament, and who has White and Black.
 async fn paired(server: &Lichess, names: [&str; 2], tournament: &str) -> (String, Bot, Bot) {
     let [one, other] = names.map(|name| server.bot(name));
     let (mut events, _seen) = (one.events().await, other.events().await);
@@ -83,35 +82,29 @@ fn in_tournament(white: bool, moves: &str) -> String {
 #[tokio::test(start_paused = true)]
 async fn we_berserk_before_our_first_move_and_think_without_increment() {
     for is_granted in [true, false] {
-        let mut server = Server::start().await;
-        let mut table = Table::start(&mut server, "games = 1\nberserk = 'always'").await;
-        let (game, mut seat) = table.game(&mut server, &in_tournament(true, "")).await;
+        let (mut server, client, game, mut seat) =
+            seated("games = 1\nberserk = 'always'", &in_tournament(true, "")).await;
         let (turn, clocks) = seat.asked().await;
         assert_eq!(clocks.unwrap().increment, Duration::ZERO);
-        let post = server.post().await;
-        assert_eq!(post.path, format!("/api/bot/game/{ID}/berserk"));
+        let post = server.hear_game("berserk").await;
         if is_granted {
             post.ok();
             game.line(&with_increment(&state("", "").replace(r#""wtime":2000"#, r#""wtime":1000"#)));
         } else {
             post.answer(400, r#"{"error":"This game is not berserkable"}"#);
         }
-        seat.plays(turn, "e2e4", false).await;
-        server.hear_move().await.1.ok();
+        seat.play(turn, "e2e4").await;
+        server.take_move().await;
         let left = if is_granted { 1000 } else { 2000 };
         let moved = state("e2e4 e7e5", "").replace(r#""wtime":2000"#, &format!(r#""wtime":{left}"#));
         game.line(&with_increment(&moved));
-        seat.sees("e2e4").await;
-        seat.sees("e7e5").await;
+        seat.sees("e2e4 e7e5").await;
         let (_, clocks) = seat.asked().await;
         let Clocks { increment, left: told, .. } = clocks.unwrap();
-        assert_eq!(told[zeitnot_rules::Color::White], Duration::from_millis(left));
+        assert_eq!(told[Color::White], Duration::from_millis(left));
         assert_eq!(increment, Duration::from_secs(if is_granted { 0 } else { 2 }));
-        // Nothing of it a second time.
         server.hears_nothing().await;
-        game.line(&over("e2e4 e7e5"));
-        seat.ended().await;
-        table.ends().await;
+        finish_seated(client, game, seat, "e2e4 e7e5").await;
     }
 }
 
@@ -123,13 +116,9 @@ async fn we_berserk_only_where_that_is_possible() {
         (in_tournament(false, "e2e4 e7e5 g1f3"), false),
         (with_increment(&full(true, "")), false),
     ] {
-        let mut server = Server::start().await;
-        let mut table = Table::start(&mut server, "games = 1\nberserk = 'always'").await;
-        let (_game, _seat) = table.game(&mut server, &full).await;
+        let (mut server, _client, _game, _seat) = seated("games = 1\nberserk = 'always'", &full).await;
         if is_due {
-            let post = server.post().await;
-            assert_eq!(post.path, format!("/api/bot/game/{ID}/berserk"));
-            post.ok();
+            server.hear_game("berserk").await.ok();
         }
         server.hears_nothing().await;
     }

@@ -1,20 +1,21 @@
-//! Correspondence games on Lichess: they sleep between moves, wake by the list of running games, and take no place
-//! that a game with a clock wants.
+//! Correspondence games on Lichess: they are closed between moves, opened again by the list of running games, and
+//! take no place of a game with a clock.
 
 use std::collections::BTreeMap;
 
 use tokio::time::{sleep, timeout};
 use zeitnot::scripted_lichess;
-use zeitnot_rules::{Game, chess::Chess};
 
 use crate::support::{
-    lichess_client::{CLOCK, Client, ID, challenge, full, game_event, over, state},
+    lichess_client::{
+        CLOCK, ID, THEM, challenge, full, game_event, of_game, online, over, replied, start, state,
+    },
     lichess_server::{Feed, Post, QUIET, Server},
     wait::LONG,
 };
 
 const DAYS: &str = r#"{"type":"correspondence","daysPerTurn":3}"#;
-/// Nobody is waited for, and sleeping games are looked at often.
+/// Streams are closed at once, and the list is read often.
 const BRISK: &str = "correspondence = { max_active = 3, move_time = '50ms', disconnect_time = '0s', checkin_period = '300ms', \
                      max_games = 101 }\nchallenge.human.time_controls = ['bullet', 'blitz', 'correspondence']";
 
@@ -22,24 +23,17 @@ fn name(number: usize) -> String {
     format!("{number:08}")
 }
 
-/// One of our games as the list has it, and how many seconds we have if it is our turn.
+/// Entry of the list, with our seconds if it is our turn.
 fn listed(id: &str, left: Option<u32>) -> String {
     let turn = left.map_or(String::new(), |left| format!(r#","isMyTurn":true,"secondsLeft":{left}"#));
     format!(r#"{{"gameId":"{id}","color":"white","speed":"correspondence"{turn}}}"#)
 }
 
-/// The list from now on.
-fn playing(server: &Server, games: impl IntoIterator<Item = String>) {
-    let games: Vec<_> = games.into_iter().collect();
-    server.answer("/api/account/playing", 200, &format!(r#"{{"nowPlaying":[{}]}}"#, games.join(",")));
-}
-
-/// The whole game, in which we have White.
+/// The first line of a game's stream, in which we have White.
 fn days(id: &str, moves: &str) -> String {
     let clock = r#""clock":{"initial":60000,"increment":0}"#;
-    full(true, moves)
+    of_game(id, &full(true, moves))
         .replace(clock, r#""daysPerTurn":3,"speed":"correspondence""#)
-        .replace(ID, id)
         .replace(r#""wtime":2000"#, r#""wtime":259200000"#)
 }
 
@@ -53,43 +47,31 @@ fn id(feed: &Feed) -> String {
     feed.path.rsplit('/').next().unwrap().to_owned()
 }
 
-/// An event, or a line of the list, says that this game runs.
+/// Event of a running game.
 fn started(id: &str, left: Option<u32>) -> String {
     format!(r#"{{"type":"gameStart","game":{}}}"#, listed(id, left))
 }
 
-fn replied(moves: &str) -> String {
-    let mut board = Chess::start();
-    for text in moves.split_whitespace() {
-        board.play(board.read(text).unwrap());
-    }
-    format!("{moves} {}", board.write(board.moves()[0]))
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_game_sleeps_until_the_opponent_has_moved() {
-    let mut server = Server::start().await;
-    let client = Client::start(&server, &format!("games = 1\n{BRISK}"));
-    let events = server.events().await;
-    events.line(&challenge(ID, DAYS));
-    let post = server.post().await;
-    assert_eq!(post.path, format!("/api/challenge/{ID}/accept"));
-    post.ok();
-    playing(&server, [listed(ID, Some(1000))]);
-    events.line(&started(ID, Some(1000)));
+    let (mut server, client) = online(&format!("games = 1\n{BRISK}")).await;
+    server.tell(&challenge(ID, DAYS));
+    server.hear_challenge(ID, "accept").await.ok();
+    server.lists([listed(ID, Some(1000))]);
+    server.tell(&started(ID, Some(1000)));
     let mut moves = String::new();
     for _ in 0..3 {
         let game = server.game().await;
         game.line(&days(ID, &moves));
-        let (mv, post) = server.hear_move().await;
-        moves = format!("{moves} {mv}").trim().to_owned();
-        playing(&server, [listed(ID, None)]);
+        let post;
+        (moves, post) = server.hear_move_after(&moves).await;
+        server.lists([listed(ID, None)]);
         post.ok();
         game.line(&state(&moves, ""));
         nothing_opened(&mut server).await;
         assert!(game.is_left(), "the stream is closed while the game sleeps");
         moves = replied(&moves);
-        playing(&server, [listed(ID, Some(1000))]);
+        server.lists([listed(ID, Some(1000))]);
     }
     let game = server.game().await;
     game.line(&days(ID, &moves).replace("started", "resign"));
@@ -97,87 +79,76 @@ async fn a_game_sleeps_until_the_opponent_has_moved() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_opponent_who_answers_at_once_is_waited_for() {
-    let mut server = Server::start().await;
-    let settings = "correspondence = { move_time = '50ms' }";
-    let client = Client::start(&server, settings);
-    let events = server.events().await;
-    events.line(&started(ID, Some(1000)));
+async fn the_stream_stays_open_for_an_opponent_who_answers_at_once() {
+    let (mut server, client) = online("correspondence = { move_time = '50ms' }").await;
+    server.tell(&started(ID, Some(1000)));
     let game = server.game().await;
     let mut moves = String::new();
     game.line(&days(ID, &moves));
     for _ in 0..3 {
-        let (mv, post) = server.hear_move().await;
-        moves = format!("{moves} {mv}").trim().to_owned();
-        post.ok();
+        moves = server.take_move_after(&moves).await;
         game.line(&state(&moves, ""));
         sleep(QUIET).await;
         moves = replied(&moves);
         game.line(&state(&moves, ""));
     }
-    server.hear_move().await.1.ok();
+    server.take_move().await;
     assert!(!game.is_left());
-    client.shutdown.now.cancel();
-    client.ends().await;
+    client.ends_now().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_game_that_ended_while_it_slept_frees_its_place() {
     let mut server = Server::start().await;
-    playing(&server, [listed(&name(1), None), listed(&name(2), None)]);
-    let client = Client::start(&server, &BRISK.replace("101", "2"));
-    let events = server.events().await;
+    server.lists([listed(&name(1), None), listed(&name(2), None)]);
+    let client = start(&server, &BRISK.replace("101", "2"));
+    server.online().await;
     nothing_opened(&mut server).await;
-    let full = r#"{"id":"them","name":"Them"}"#;
     for (number, challenger) in [(1, "a"), (2, "b")] {
         // The first is missing from the list, and of the second there is an event.
         if number == 1 {
-            playing(&server, [listed(&name(2), None)]);
+            server.lists([listed(&name(2), None)]);
         } else {
             let over = started(&name(2), None).replace("gameStart", "gameFinish");
-            events.line(&over.replace(r#""color""#, r#""status":{"name":"resign"},"color""#));
-            playing(&server, []);
+            server.tell(&over.replace(r#""color""#, r#""status":{"name":"resign"},"color""#));
+            server.lists([]);
         }
         let game = server.game().await;
         assert_eq!(id(&game), name(number));
         game.line(&days(&name(number), "e2e4 e7e5").replace("started", "resign"));
         let new = challenge(&format!("abcdefg{number}"), DAYS);
-        events.line(&new.replace(full, &format!(r#"{{"id":"{challenger}","name":"{challenger}"}}"#)));
-        let post = server.post().await;
-        assert_eq!(post.path, format!("/api/challenge/abcdefg{number}/accept"));
-        post.ok();
+        server.tell(&new.replace(THEM, &format!(r#"{{"id":"{challenger}","name":"{challenger}"}}"#)));
+        server.hear_challenge(&format!("abcdefg{number}"), "accept").await.ok();
     }
-    client.shutdown.now.cancel();
-    client.ends().await;
+    client.ends_now().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_restart_goes_on_and_nobody_waits_for_those_who_sleep() {
+async fn games_go_on_after_a_restart_and_a_stop_does_not_wait_for_sleeping_ones() {
     let mut server = Server::start().await;
-    playing(&server, [listed(&name(1), Some(1000)), listed(&name(2), None)]);
-    let client = Client::start(&server, BRISK);
+    server.lists([listed(&name(1), Some(1000)), listed(&name(2), None)]);
+    let client = start(&server, BRISK);
     let game = server.game().await;
     game.line(&days(&name(1), ""));
     // The move is on its way, and nobody knows what became of it.
     let (mv, post) = server.hear_move().await;
-    client.shutdown.now.cancel();
-    client.ends().await;
+    client.ends_now().await;
     drop((game, post));
-    let client = Client::start(&server, BRISK);
+    let client = start(&server, BRISK);
     let game = server.game().await;
     assert_eq!(id(&game), name(1));
     let moves = replied(&mv);
     game.line(&days(&name(1), &moves));
     let (mv, post) = server.hear_move().await;
-    playing(&server, [listed(&name(1), None), listed(&name(2), None)]);
+    server.lists([listed(&name(1), None), listed(&name(2), None)]);
     post.ok();
     client.shutdown.soon.cancel();
     game.line(&state(&format!("{moves} {mv}"), ""));
     client.ends().await;
 }
 
-/// Answers all streams and moves until so many moves were heard. In which order the games were opened, and how many
-/// streams were open at most.
+/// Answers all streams and moves until this many moves came. Returns the order in which the games were opened, and
+/// the largest number of open streams.
 async fn serve(server: &mut Server, all: usize) -> (Vec<usize>, usize) {
     let (mut open, mut order, mut most) = (BTreeMap::new(), Vec::new(), 0);
     let mut moved = BTreeMap::new();
@@ -206,7 +177,7 @@ async fn serve(server: &mut Server, all: usize) -> (Vec<usize>, usize) {
                 assert!(moved.insert(id.clone(), mv.clone()).is_none(), "two moves in {id}");
                 let urgent = (0..all).map(name).filter(|id| !moved.contains_key(id));
                 let urgent = urgent.map(|id| listed(&id, id.parse().ok()));
-                playing(server, urgent.chain(moved.keys().map(|id| listed(id, None))).take(50));
+                server.lists(urgent.chain(moved.keys().map(|id| listed(id, None))).take(50));
                 post.ok();
                 open[&id].line(&state(&mv, ""));
             }
@@ -216,15 +187,15 @@ async fn serve(server: &mut Server, all: usize) -> (Vec<usize>, usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hundred_games_are_played_a_few_at_a_time_and_leave_room_for_clocks() {
+async fn a_hundred_games_are_played_a_few_at_a_time_and_leave_room_for_games_with_clocks() {
     let mut server = Server::start().await;
     let all = |turn: bool| (0..100).map(move |number| listed(&name(number), turn.then_some(number as u32)));
     // The most urgent first, and not more than fifty.
-    playing(&server, all(true).take(50));
-    let client = Client::start(&server, &format!("concurrency = 1\n{BRISK}"));
-    let events = server.events().await;
+    server.lists(all(true).take(50));
+    let client = start(&server, &format!("concurrency = 1\n{BRISK}"));
+    server.online().await;
     for number in 0..100 {
-        events.line(&started(&name(number), Some(number as u32)));
+        server.tell(&started(&name(number), Some(number as u32)));
     }
     let (order, most) = serve(&mut server, 100).await;
     // The next may be there before the server has seen that the last is gone.
@@ -232,7 +203,7 @@ async fn a_hundred_games_are_played_a_few_at_a_time_and_leave_room_for_clocks() 
     let late = order.iter().enumerate().filter(|(at, number)| at.abs_diff(**number) > 6);
     // One whose stream takes long to open is overtaken.
     assert!(late.count() <= 5, "the urgent ones first: {order:?}");
-    playing(&server, all(false));
+    server.lists(all(false));
     sleep(QUIET).await;
     while let Ok(feed) = server.games.try_recv() {
         feed.line(&days(&id(&feed), "e2e4"));
@@ -245,20 +216,16 @@ async fn a_hundred_games_are_played_a_few_at_a_time_and_leave_room_for_clocks() 
         ("ABCDEFGH", DAYS, Some("decline")),
         (ID, CLOCK, Some("accept")),
     ] {
-        events.line(&challenge(id, time));
+        server.tell(&challenge(id, time));
         if let Some(answer) = answer {
-            let post = server.post().await;
-            assert_eq!(post.path, format!("/api/challenge/{id}/{answer}"));
-            post.ok();
+            server.hear(&format!("/api/challenge/{id}/{answer}")).await.ok();
         }
     }
-    events.line(&game_event("gameStart"));
+    server.tell(&game_event("gameStart"));
     let game = server.game().await;
     assert_eq!(id(&game), ID);
     game.line(&full(true, ""));
-    let (mv, post) = server.hear_move().await;
-    post.ok();
+    let mv = server.take_move().await;
     game.line(&over(&mv));
-    client.shutdown.now.cancel();
-    client.ends().await;
+    client.ends_now().await;
 }

@@ -1,5 +1,5 @@
-//! Eight games of the program itself through everything that can go wrong between it and its server: none is lost or
-//! broken off, no move is sent that was played already, nothing crashes, and the user reads a line, not a thousand.
+//! Eight games of the program itself through faults between it and its server: none is lost or broken off, no move is
+//! played twice, nothing crashes, and the user reads a line, not a thousand.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use zeitnot_engine::Kind;
 
 use crate::support::{
     lichess_arena::{self, Bot},
-    lichess_client::Client,
+    lichess_client::{Client, PATIENT, start_with},
     lichess_proxy::{Faults, Proxy, Sent},
     program::Program,
     wait::until,
@@ -18,7 +18,7 @@ const GAMES: usize = 8;
 /// Time-outs of the program here: a second instead of half a minute.
 const HURRY: &str = "concurrency = 8\n[server.timeouts]\nsilence = '1s'\nreply = '2s'\nrate_limited = '300ms'\n\
                      reconnect = { min_delay = '30ms', max_delay = '300ms', stable_after = '10s' }";
-/// After each opening of the event stream: all running games, not only the nine that come unasked.
+/// Look-up of all running games, which follows each opening of the event stream.
 const LOOK: &str = "/api/account/playing?nb=50";
 /// Each move takes at least this while a test waits for the middle of its games.
 const SLOWLY: Duration = Duration::from_millis(50);
@@ -33,43 +33,33 @@ struct Match {
 }
 
 impl Match {
-    /// Eight games that have begun.
+    /// Starts eight games.
     async fn start(faults: Faults) -> (Match, Program) {
-        Match::with(60, HURRY, faults).await
+        Match::with(GAMES, HURRY, faults).await
     }
 
-    /// The same, with so many seconds on the clocks, and with these settings of the program's.
-    async fn with(clock: u32, patience: &str, faults: Faults) -> (Match, Program) {
+    /// Starts this many games with these settings of the program.
+    async fn with(count: usize, timeouts: &str, faults: Faults) -> (Match, Program) {
         let settings =
             "event_keep_alive = '200ms'\ngame_keep_alive = '200ms'\n[lichess.limits]\nmoves = 100000";
         let arena = lichess_arena::Lichess::start(settings).await;
-        let proxy = Proxy::start(&arena.address).await;
+        let proxy = Proxy::start(arena.address).await;
         proxy.set(faults);
-        let program = Program::start(arena.folder.path(), &proxy.url, "lip_alice", patience);
-        let address = format!("http://{}", arena.address);
-        let bob = Client::of(&address, "lip_bob", Kind::Random, "concurrency = 8");
+        let program = Program::start(arena.arena.folder.path(), &proxy.url, "lip_alice", timeouts);
+        let bob = start_with(&arena.url(), "lip_bob", Kind::Random, &format!("concurrency = 8\n{PATIENT}"));
         let mut this = Match { alice: arena.bot("alice"), arena, proxy, bob, games: Vec::new() };
-        this.online().await;
-        for _ in 0..GAMES {
+        this.alice.sees_online("alice,bob").await;
+        for _ in 0..count {
             // Games that end soon, whoever plays them.
-            let form = format!("variant=antichess&clock.limit={clock}&clock.increment=1");
-            let (status, challenge) = this.alice.post("/api/challenge/bob", &form).await;
-            assert_eq!(status, 200, "{challenge}");
+            let form = "variant=antichess&clock.limit=60&clock.increment=1";
+            let challenge = this.alice.challenge("bob", form).await;
             this.games.push(challenge["id"].as_str().unwrap().to_owned());
         }
         (this, program)
     }
 
-    async fn online(&self) {
-        until("both are there", async || {
-            let (_, statuses) = self.alice.get("/api/users/status?ids=alice,bob").await;
-            statuses.as_array().unwrap().iter().all(|status| status["online"] == true)
-        })
-        .await;
-    }
-
     async fn running(&self) -> usize {
-        self.alice.get("/api/account/playing?nb=50").await.1["nowPlaying"].as_array().unwrap().len()
+        self.alice.playing().await.len()
     }
 
     /// Waits until Alice has sent this many moves in each game.
@@ -79,12 +69,12 @@ impl Match {
         assert!(self.running().await > GAMES / 2, "most games run when it happens");
     }
 
-    /// Waits for the end of all games, and looks at each: by the rules, and with no move too many.
+    /// Waits for the end of all games, and checks that each ended by the rules and had no move too many.
     async fn ends(self) {
         self.ends_after(0).await;
     }
 
-    /// The same, where the bot could not know so often in each game that its last word had arrived.
+    /// The same, where the bot could not know this often in each game that its last move had arrived.
     async fn ends_after(self, unknown: usize) {
         until("the games end", async || self.running().await == 0).await;
         for game in &self.games {
@@ -122,10 +112,11 @@ fn warned(program: &Program, most: usize, of: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_moves_and_loses_answers() {
+async fn refused_moves_and_lost_answers_cost_no_game() {
     let faults = Faults { refused: vec![(14, 429), (2, 503)], lost: Some(5), ..Faults::default() };
-    let (games, program) = Match::with(15, HURRY, faults).await;
-    // Of about six moves a game whose answer is lost, the stream tells in time; or nearly always, on a busy machine.
+    let hurry = HURRY.replace("300ms", "60ms");
+    let (games, program) = Match::with(GAMES / 2, &hurry, faults).await;
+    // Of about six moves a game whose answer is lost, the stream tells in time; on a busy machine nearly always.
     games.ends_after(2).await;
     let lines = ["on purpose", "server error", "network", "too many"];
     warned(&program, 2, &lines);
@@ -133,14 +124,14 @@ async fn a_server_that_refuses_moves_and_loses_answers() {
 }
 
 #[tokio::test]
-async fn streams_that_close_behind_every_line() {
+async fn streams_that_close_after_each_line_cost_no_game() {
     let (games, program) = Match::start(Faults { close_streams: true, ..Faults::default() }).await;
     games.ends().await;
     warned(&program, 0, &[]);
 }
 
 #[tokio::test]
-async fn garbage_and_half_lines() {
+async fn invalid_and_split_lines_cost_no_game() {
     let (games, program) = Match::start(Faults { garbage: true, ..Faults::default() }).await;
     games.ends().await;
     warned(&program, 1, &["skipped a line"]);
@@ -148,7 +139,7 @@ async fn garbage_and_half_lines() {
 }
 
 #[tokio::test]
-async fn silence_on_all_streams() {
+async fn silent_streams_cost_no_game() {
     let slow = Faults { delay: SLOWLY, ..Faults::default() };
     let (games, program) = Match::start(slow).await;
     games.are_amid(3).await;
@@ -164,9 +155,9 @@ async fn silence_on_all_streams() {
 /// The same with the settings that users have, and a server that says nothing on new streams either.
 #[tokio::test]
 #[ignore = "soak: a minute"]
-async fn half_a_minute_of_silence_on_all_streams() {
+async fn half_a_minute_of_silence_costs_no_game() {
     let (games, program) =
-        Match::with(60, "concurrency = 8", Faults { delay: SLOWLY, ..Faults::default() }).await;
+        Match::with(GAMES, "concurrency = 8", Faults { delay: SLOWLY, ..Faults::default() }).await;
     games.are_amid(3).await;
     games.proxy.silence();
     games.proxy.set(Faults { mute: true, ..Faults::default() });
@@ -178,7 +169,7 @@ async fn half_a_minute_of_silence_on_all_streams() {
 }
 
 #[tokio::test]
-async fn streams_that_cannot_be_opened_for_a_while() {
+async fn refused_streams_cost_no_game() {
     let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
     games.are_amid(3).await;
     for status in [429, 502] {
@@ -194,7 +185,7 @@ async fn streams_that_cannot_be_opened_for_a_while() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_away_for_a_while() {
+async fn an_outage_costs_no_game() {
     let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
     games.are_amid(3).await;
     games.proxy.set(Faults { away: true, ..Faults::default() });
@@ -207,20 +198,20 @@ async fn a_server_that_is_away_for_a_while() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_killed_and_started_again() {
+async fn a_program_that_was_killed_takes_its_games_up_again() {
     let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
     games.are_amid(3).await;
     program.kill().await;
     games.proxy.set(Faults::default());
     assert_eq!(games.proxy.asked(LOOK), 1);
-    let program = Program::start(games.arena.folder.path(), &games.proxy.url, "lip_alice", HURRY);
+    let program = Program::start(games.arena.arena.folder.path(), &games.proxy.url, "lip_alice", HURRY);
     until("the running games are looked up", async || games.proxy.asked(LOOK) == 2).await;
     games.ends_after(1).await;
     warned(&program, 0, &[]);
 }
 
 #[tokio::test]
-async fn a_token_that_is_revoked_amid_the_games() {
+async fn a_token_revoked_amid_the_games_ends_the_program_with_one_line() {
     let (games, program) = Match::start(Faults { delay: SLOWLY, ..Faults::default() }).await;
     games.are_amid(2).await;
     assert_eq!(games.alice.text("DELETE", "/api/token", "", "").await.0, 204);

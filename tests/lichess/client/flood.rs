@@ -4,27 +4,22 @@
 use tokio::time::{sleep, timeout};
 
 use crate::support::{
-    lichess_client::{CLOCK, Client, challenge, full, game_event, over, state},
-    lichess_server::{Post, QUIET, Server},
+    lichess_client::{CLOCK, THEM, challenge, full, in_game, over, state},
+    lichess_server::{Post, QUIET},
     log::Log,
 };
 
 #[tokio::test(start_paused = true)]
 async fn a_flood_of_challenges_loses_no_game_and_is_told_once() {
     let told = Log::capture();
-    let mut server = Server::start().await;
-    let client = Client::start(&server, "concurrency = 1\ngames = 1\nchallenge = { max_queue = 5 }");
-    let events = server.events().await;
-    events.line(&game_event("gameStart"));
-    let game = server.game().await;
-    game.line(&full(true, ""));
-    let (first, post) = server.hear_move().await;
-    post.ok();
+    let (mut server, client, game) =
+        in_game("concurrency = 1\ngames = 1\nchallenge = { max_queue = 5 }", &full(true, "")).await;
+    let first = server.take_move().await;
     game.line(&state(&first, ""));
     for number in 0..1000 {
         let them = format!(r#"{{"id":"bot{number}","name":"Bot","title":"BOT"}}"#);
         let flood = challenge(&format!("{number:08}"), CLOCK);
-        events.line(&flood.replace(r#"{"id":"them","name":"Them"}"#, &them));
+        server.tell(&flood.replace(THEM, &them));
     }
     sleep(QUIET).await;
     // Nothing that is still to be answered stands before the move.

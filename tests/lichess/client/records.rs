@@ -3,27 +3,23 @@
 use zeitnot_seat::{Eval, EvalScore};
 
 use crate::support::{
-    lichess_client::{full, over, state},
-    lichess_seat::Table,
-    lichess_server::Server,
+    lichess_client::{full, over, seated, state},
     log::Log,
 };
 
 /// Plays a game that we come back to after two plies, and leaves.
 async fn play(settings: &str) {
-    let mut server = Server::start().await;
-    let mut table = Table::start(&mut server, &format!("games = 1\n{settings}")).await;
-    let (game, mut seat) = table.game(&mut server, &full(true, "e2e4 e7e5")).await;
-    seat.sees("e2e4").await;
-    seat.sees("e7e5").await;
+    let (mut server, client, game, mut seat) =
+        seated(&format!("games = 1\n{settings}"), &full(true, "e2e4 e7e5")).await;
+    seat.sees("e2e4 e7e5").await;
     let (turn, _) = seat.asked().await;
     let eval = Eval { score: EvalScore::Centipawns(31), depth: 9 };
-    seat.thinks(turn, "g1f3", false, Some(eval)).await;
-    server.hear_move().await.1.ok();
+    seat.act(turn, "g1f3", false, Some(eval)).await;
+    server.take_move().await;
     game.line(&state("e2e4 e7e5 g1f3", ""));
     game.line(&over("e2e4 e7e5 g1f3").replace(r#""moves""#, r#""winner":"white","moves""#));
     assert_eq!(seat.ended().await, "white wins: black resigned");
-    table.ends().await;
+    client.ends().await;
 }
 
 #[tokio::test(start_paused = true)]

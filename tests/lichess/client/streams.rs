@@ -1,45 +1,30 @@
-//! A scripted server that does to a Lichess client the worst at the worst moment: games that begin in a burst or
-//! unseen, moves missed while a stream was away, answers that hang, moves that are moot, engines that fail.
+//! Lichess client at bad moments: games that begin in a burst or without an event, moves missed while a stream was
+//! closed, answers that hang.
 
 use std::collections::BTreeSet;
 
 use tokio::time::sleep;
-use zeitnot_engine::{Fault, Kind};
-use zeitnot_rules::{Game, chess::Chess};
 
 use crate::support::{
-    lichess_client::{CLOCK, Client, ID, challenge, full, game_event, over, state},
+    lichess_client::{
+        CLOCK, ID, challenge, finish, full, game_event, in_game, of_game, online, over, start, state,
+    },
     lichess_server::{QUIET, Server},
 };
 
-fn of_game(id: &str, text: &str) -> String {
-    text.replace(ID, id)
-}
-
-/// Whether a move is legal after these moves.
-fn is_legal(moves: &str, mv: &str) -> bool {
-    let mut board = Chess::start();
-    moves.split_whitespace().for_each(|text| {
-        let mv = board.read(text).unwrap();
-        board.play(mv);
-    });
-    board.read(mv).is_ok()
-}
-
-fn playing(ids: &[String]) -> String {
-    let games: Vec<_> = ids.iter().map(|id| format!(r#"{{"gameId":"{id}","color":"white"}}"#)).collect();
-    format!(r#"{{"nowPlaying":[{}]}}"#, games.join(","))
+fn listed(id: &str) -> String {
+    format!(r#"{{"gameId":"{id}","color":"white"}}"#)
 }
 
 #[tokio::test(start_paused = true)]
 async fn games_that_begin_in_a_burst_are_played_once_each_and_keep_their_places() {
     let mut server = Server::start().await;
     let ids: Vec<_> = (0..8).map(|at| format!("game000{at}")).collect();
-    server.answer("/api/account/playing", 200, &playing(&ids));
-    let client = Client::start(&server, "concurrency = 8");
-    let events = server.events().await;
+    server.lists(ids.iter().map(|id| listed(id)));
+    let client = start(&server, "concurrency = 8");
+    server.online().await;
     for id in ids.iter().chain(&ids) {
-        events.line(&of_game(id, &game_event("gameStart")));
+        server.tell(&of_game(id, &game_event("gameStart")));
     }
     let mut games = Vec::new();
     for _ in &ids {
@@ -50,44 +35,33 @@ async fn games_that_begin_in_a_burst_are_played_once_each_and_keep_their_places(
     }
     assert_eq!(games.iter().map(|(id, _)| id).collect::<BTreeSet<_>>(), ids.iter().collect());
     // The stream is opened anew: the games go on, and so no place is free.
-    drop(events);
-    let events = server.events().await;
-    events.line(&challenge("abcdefgh", CLOCK));
+    server.feed = None;
+    server.online().await;
+    server.tell(&challenge("abcdefgh", CLOCK));
     server.hears_nothing().await;
     assert!(server.games.try_recv().is_err(), "a second stream of one game");
     let (id, game) = games.pop().unwrap();
-    server.answer("/api/account/playing", 200, &playing(&[]));
+    server.lists([]);
     game.line(&of_game(&id, &over("")));
-    assert_eq!(server.post().await.path, "/api/challenge/abcdefgh/accept");
-    client.shutdown.now.cancel();
-    client.ends().await;
+    server.hear_challenge("abcdefgh", "accept").await;
+    client.ends_now().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_game_that_begins_while_nobody_tells_is_found() {
-    let mut server = Server::start().await;
-    let client = Client::start(&server, "games = 1");
-    let events = server.events().await;
+async fn a_game_that_begins_without_an_event_stream_is_found() {
+    let (mut server, client) = online("games = 1").await;
     sleep(QUIET).await;
-    drop(events);
-    server.answer("/api/account/playing", 200, &playing(&[ID.to_owned()]));
-    let _events = server.events().await;
+    server.feed = None;
+    server.lists([listed(ID)]);
+    server.online().await;
     let game = server.game().await;
     game.line(&full(true, ""));
-    let (mv, post) = server.hear_move().await;
-    post.ok();
-    game.line(&over(&mv));
-    client.ends().await;
+    finish(server, client, game, "").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_happened_while_a_stream_was_away_is_followed_forth_and_back() {
-    let mut server = Server::start().await;
-    let client = Client::start(&server, "games = 1");
-    let events = server.events().await;
-    events.line(&game_event("gameStart"));
-    let game = server.game().await;
-    game.line(&full(false, ""));
+async fn moves_and_takebacks_without_a_stream_are_caught_up() {
+    let (mut server, client, game) = in_game("games = 1", &full(false, "")).await;
     server.hears_nothing().await;
     let mut before = game;
     // Many moves more; then most of them taken back; then others in their place.
@@ -95,10 +69,8 @@ async fn what_happened_while_a_stream_was_away_is_followed_forth_and_back() {
         drop(before);
         let game = server.game().await;
         game.line(&full(false, line));
-        let (mv, post) = server.hear_move().await;
-        assert!(is_legal(line, &mv), "{mv} after {line}");
-        post.ok();
-        game.line(&state(&format!("{line} {mv}"), ""));
+        let line = server.take_move_after(line).await;
+        game.line(&state(&line, ""));
         server.hears_nothing().await;
         before = game;
     }
@@ -107,13 +79,8 @@ async fn what_happened_while_a_stream_was_away_is_followed_forth_and_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_move_that_counts_no_more_is_not_sent_again() {
-    let mut server = Server::start().await;
-    let client = Client::start(&server, "games = 1");
-    let events = server.events().await;
-    events.line(&game_event("gameStart"));
-    let game = server.game().await;
-    game.line(&full(true, ""));
+async fn a_move_is_not_sent_again_after_the_end() {
+    let (mut server, client, game) = in_game("games = 1", &full(true, "")).await;
     for status in [503, 429] {
         server.hear_move().await.1.answer(status, "{}");
     }
@@ -124,15 +91,11 @@ async fn a_move_that_counts_no_more_is_not_sent_again() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_hangs_holds_up_neither_its_move_nor_another_game() {
-    let mut server = Server::start().await;
-    let client = Client::start(&server, "games = 2");
-    let events = server.events().await;
+    let (mut server, client) = online("games = 2").await;
     let mut games = Vec::new();
     let mut hanging = None;
     for id in ["aaaaaaaa", "bbbbbbbb"] {
-        events.line(&of_game(id, &game_event("gameStart")));
-        let game = server.game().await;
-        game.line(&of_game(id, &full(true, "")));
+        let game = server.begin_as(id, &full(true, "")).await;
         let (mv, post) = server.hear_move().await;
         assert!(post.path.contains(id), "{}", post.path);
         match &hanging {
@@ -151,28 +114,4 @@ async fn an_answer_that_hangs_holds_up_neither_its_move_nor_another_game() {
     games[0].line(&over(&again));
     client.ends().await;
     drop(unanswered);
-}
-
-/// The server gets a legal move before the clock runs out whatever the engine does, and nothing else.
-#[tokio::test(start_paused = true)]
-async fn an_engine_that_fails_costs_no_game() {
-    for fault in Fault::ALL {
-        let mut server = Server::start().await;
-        let client = Client::with(&server, Kind::Faulty(fault), "games = 1");
-        let events = server.events().await;
-        events.line(&game_event("gameStart"));
-        let game = server.game().await;
-        game.line(&full(true, ""));
-        let mut line = String::new();
-        for reply in ["", " e7e5"] {
-            line += reply;
-            game.line(&state(&line, ""));
-            let (mv, post) = server.hear_move().await;
-            assert!(is_legal(&line, &mv), "{fault}: {mv} after {line}");
-            post.ok();
-            line = format!("{line} {mv}").trim().to_owned();
-        }
-        game.line(&over(&line));
-        client.ends().await;
-    }
 }

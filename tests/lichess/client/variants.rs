@@ -1,4 +1,4 @@
-//! The variants on our own arena: two of our clients play each to its end, and what wins in a variant is told.
+//! The variants on our own arena.
 
 use serde_json::json;
 use zeitnot_engine::Kind;
@@ -7,7 +7,7 @@ use zeitnot_wire::lichess::{Variant, VariantKey};
 
 use crate::support::{
     lichess_arena::{Lichess, play},
-    lichess_client::Client,
+    lichess_client::{PATIENT, start_with},
     wait::until,
 };
 
@@ -22,15 +22,14 @@ const VARIANTS: [VariantKey; 7] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn our_clients_play_each_variant() {
+async fn our_clients_play_each_variant_to_its_end() {
     let lichess = Lichess::start("[lichess.limits]\nmoves = 100000").await;
-    let url = format!("http://{}", lichess.address);
-    let clients = ["lip_alice", "lip_bob"].map(|token| Client::of(&url, token, Kind::Random, ""));
+    let clients =
+        ["lip_alice", "lip_bob"].map(|token| start_with(&lichess.url(), token, Kind::Random, PATIENT));
     let alice = lichess.bot("alice");
     for variant in VARIANTS {
         let form = format!("color=white&variant={variant}&clock.limit=180&clock.increment=0&rated=true");
-        let (status, challenge) = alice.post("/api/challenge/bob", &form).await;
-        assert_eq!(status, 200, "{challenge}");
+        let challenge = alice.challenge("bob", &form).await;
         let id = challenge["id"].as_str().unwrap();
         // The game is there once it is accepted.
         let export = format!("/game/export/{id}");
@@ -57,17 +56,14 @@ async fn our_clients_play_each_variant() {
         assert!(pgn.contains(&format!("[Variant \"{name}\"]")), "{pgn}");
         assert_eq!(pgn.contains("[FEN \""), ["Horde", "Racing Kings"].contains(&name.as_str()), "{pgn}");
     }
-    for client in &clients {
-        client.shutdown.soon.cancel();
-    }
     for client in clients {
-        client.ends().await;
+        client.ends_soon().await;
     }
     lichess.stop().await;
 }
 
 #[tokio::test]
-async fn what_wins_in_a_variant_ends_the_game() {
+async fn games_end_by_the_rules_of_their_variant() {
     let lichess = Lichess::start("").await;
     let (alice, bob) = (lichess.bot("alice"), lichess.bot("bob"));
     let mut events = alice.events().await;
