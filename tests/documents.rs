@@ -1,4 +1,4 @@
-//! The README says nothing that is not so: its subcommands, keys, files and links exist.
+//! The pages name only subcommands, keys, files and links that exist.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -9,28 +9,14 @@ use zeitnot::cli::{
     import::{convert, rows::ROWS},
 };
 
-const PAGES: &[&str] = &[
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "docs/architecture.md",
-    "docs/arena.md",
-    "docs/courses.md",
-    "docs/configuration.md",
-    "docs/lichess.md",
-    "docs/lichess-faults.md",
-    "docs/matches.md",
-    "docs/playing.md",
-    "docs/sources.md",
-    "docs/tables.md",
-    "docs/tasks.md",
-    "docs/time.md",
-    "docs/variants.md",
-    "docs/engines.md",
-    "docs/study.md",
-    "docs/data.md",
-    "docs/engine-log.md",
-];
+const PAGES: &str = "README.md CONTRIBUTING.md CHANGELOG.md docs/architecture.md docs/arena.md docs/courses.md \
+    docs/configuration.md docs/lichess.md docs/lichess-faults.md docs/matches.md docs/playing.md \
+    docs/sources.md docs/tables.md docs/tasks.md docs/time.md docs/variants.md docs/engines.md \
+    docs/study.md docs/data.md docs/engine-log.md";
+
+fn pages() -> impl Iterator<Item = (&'static str, String)> {
+    PAGES.split(' ').map(|name| (name, page(name)))
+}
 
 fn home() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -51,16 +37,15 @@ fn words_after<'p>(page: &'p str, mark: &str) -> BTreeSet<&'p str> {
 }
 
 #[test]
-fn subcommands_exist_and_are_all_told() {
+fn subcommands_exist_and_the_readme_names_all() {
     let cli = Cli::command();
     let known: BTreeSet<_> = cli.get_subcommands().map(|command| command.get_name()).collect();
-    for name in PAGES {
-        let page = page(name);
+    for (name, page) in pages() {
         let marks = ["`zeitnot ", "\nzeitnot ", "| zeitnot "];
         let told: BTreeSet<_> = marks.iter().flat_map(|mark| words_after(&page, mark)).collect();
         let strange: Vec<_> = told.difference(&known).filter(|word| **word != "help").collect();
         assert!(strange.is_empty(), "{name}: no such subcommand: {strange:?}");
-        if *name == "README.md" {
+        if name == "README.md" {
             let untold: Vec<_> = known.difference(&told).collect();
             assert!(untold.is_empty(), "{name} says nothing of {untold:?}");
         }
@@ -89,7 +74,7 @@ fn documented() -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn the_table_of_keys_is_the_configuration() {
+fn the_table_of_keys_matches_the_configuration() {
     let page = page("docs/configuration.md");
     let mut told = BTreeSet::new();
     for row in page.lines().filter(|line| line.starts_with("| `[")) {
@@ -114,10 +99,10 @@ fn shown(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_shown_of_the_configuration_is_read() {
+fn samples_of_the_configuration_are_valid() {
     let wrong = |name: &str, text: &str| Config::parse(name, text).err().map(|errors| errors.to_string());
-    for name in PAGES {
-        let blocks = shown(&page(name));
+    for (name, page) in pages() {
+        let blocks = shown(&page);
         let alone: Vec<_> = blocks.iter().filter_map(|block| wrong(name, block)).collect();
         // A page may go on with what it has begun.
         let is_sound = alone.is_empty() || wrong(name, &blocks.concat()).is_none();
@@ -132,7 +117,7 @@ fn codes(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn each_key_of_lichess_bot_that_is_told_has_ours() {
+fn keys_of_lichess_bot_have_the_documented_counterparts() {
     let (page, documented) = (page("docs/lichess.md"), documented());
     let (_, table) = page.split_once("| lichess-bot | ours |").unwrap();
     let mut told = BTreeSet::new();
@@ -163,10 +148,9 @@ fn each_key_of_lichess_bot_that_is_told_has_ours() {
 }
 
 #[test]
-fn links_lead_somewhere() {
-    for name in PAGES {
+fn links_lead_to_files() {
+    for (name, page) in pages() {
         let folder = home().join(name).parent().unwrap().to_owned();
-        let page = page(name);
         for (at, _) in page.match_indices("](") {
             let link = page[at + 2..].split(')').next().unwrap_or_default();
             let file = link.split('#').next().unwrap_or_default();
@@ -178,9 +162,9 @@ fn links_lead_somewhere() {
 
 /// Paths in the text, such as `crates/engine/src/mind.rs`, also with a line: `crates/rules/src/lib.rs:313`.
 #[test]
-fn files_that_are_named_exist() {
-    for name in PAGES {
-        for word in page(name).split('`').skip(1).step_by(2) {
+fn named_files_exist() {
+    for (name, page) in pages() {
+        for word in page.split('`').skip(1).step_by(2) {
             let path = word.split(':').next().unwrap_or_default();
             let is_path =
                 ["crates/", "src/", "tests/", "scripts/", ".ci/"].iter().any(|top| path.starts_with(top));

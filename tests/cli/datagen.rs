@@ -1,4 +1,4 @@
-//! `zeitnot datagen` and `zeitnot tune`: whole positions, whatever happens to the writer, and weights from them.
+//! `zeitnot datagen` and `zeitnot tune`.
 
 use std::{
     fs,
@@ -38,7 +38,7 @@ fn kill(mut child: Child) {
 }
 
 #[test]
-fn killed_in_the_middle_it_goes_on_and_nothing_is_torn() {
+fn a_killed_datagen_goes_on_without_torn_records() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("quiet.bin");
     let mut before = Vec::new();
@@ -81,25 +81,22 @@ fn a_seed_gives_the_same_file_again() {
 }
 
 #[test]
-fn what_cannot_be_written_or_read_is_told_in_one_line() {
+fn unreadable_and_unwritable_files_are_reported_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
-    let run = |args: &[&str]| {
+    let fails = |args: &[&str], code: i32| {
         let output = zeitnot(args).output().unwrap();
-        (output.status.code(), err(&output).to_owned())
+        assert_eq!((output.status.code(), err(&output).lines().count()), (Some(code), 1), "{output:?}");
     };
     let nowhere = folder.path().join("none/quiet.bin");
-    let (code, text) = run(&["datagen", nowhere.to_str().unwrap()]);
-    assert_eq!((code, text.lines().count()), (Some(1), 1), "{text}");
-    let (code, text) = run(&["tune", nowhere.to_str().unwrap()]);
-    assert_eq!((code, text.lines().count()), (Some(1), 1), "{text}");
+    fails(&["datagen", nowhere.to_str().unwrap()], 1);
+    fails(&["tune", nowhere.to_str().unwrap()], 1);
     let garbage = folder.path().join("garbage");
     fs::write(&garbage, [0xff; 64]).unwrap();
-    let (code, text) = run(&["tune", garbage.to_str().unwrap()]);
-    assert_eq!((code, text.lines().count()), (Some(2), 1), "{text}");
+    fails(&["tune", garbage.to_str().unwrap()], 2);
 }
 
 #[test]
-fn tuning_writes_a_file_for_the_engine() {
+fn tune_writes_a_source_file_of_weights() {
     let folder = tempfile::tempdir().unwrap();
     let [file, weights] = ["quiet.bin", "weights.rs"].map(|name| folder.path().join(name));
     assert!(datagen(&file, 300, &[]).status().unwrap().success());

@@ -1,4 +1,4 @@
-//! The README's first command, as a process: it ends by itself, in order, and leaves its games.
+//! The README's first command, and `zeitnot arena` with configurations that cannot work.
 
 use std::{fs, net::TcpListener};
 
@@ -21,7 +21,7 @@ fn the_demo_plays_its_tournament_to_the_end() {
 }
 
 #[test]
-fn an_arena_whose_port_is_taken_says_so_in_one_line() {
+fn an_arena_whose_port_is_taken_fails_with_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = taken.local_addr().unwrap();
@@ -36,7 +36,7 @@ fn an_arena_whose_port_is_taken_says_so_in_one_line() {
 }
 
 #[test]
-fn an_arena_without_an_arena_table_says_what_is_missing() {
+fn an_arena_without_its_table_fails_with_one_line() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("config.toml"), "[bot]\nmax_games = 1\n").unwrap();
     let output = zeitnot(&["arena"]).current_dir(&folder).output().unwrap();

@@ -1,4 +1,4 @@
-//! The program as its users meet it: exit codes, one line an error, nothing that panics.
+//! Exit codes of the program, and errors of one line each.
 
 use std::process::{Command, Output, Stdio};
 
@@ -10,11 +10,25 @@ fn run(dir: &TempDir, args: &[&str]) -> Output {
     zeitnot(args).current_dir(dir).output().unwrap()
 }
 
+/// A folder with this configuration.
+fn folder(config: &str) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("config.toml"), config).unwrap();
+    dir
+}
+
+/// Expects that it fails with exit code 2 and these words.
+#[track_caller]
+fn refused(output: &Output, said: impl Fn(&str) -> bool) {
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(said(err(output)), "{}", err(output));
+}
+
 const SERVER: &str =
     "[[server]]\nprotocol = 'contest'\naddress = 'ws://localhost:1/play'\ntournament = 't'\nplayer = 'p'\n";
 
 #[test]
-fn the_default_configuration_is_sound() {
+fn the_default_configuration_is_valid() {
     let dir = tempfile::tempdir().unwrap();
     let default = run(&dir, &["check", "--default"]);
     std::fs::write(dir.path().join("config.toml"), &default.stdout).unwrap();
@@ -24,65 +38,44 @@ fn the_default_configuration_is_sound() {
 }
 
 #[test]
-fn endgame_tables_are_looked_at_in_the_beginning() {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("config.toml");
-    let with = |folder: &str| {
-        std::fs::write(&file, format!("{SERVER}[engine.syzygy]\nfolders = ['{folder}']\n")).unwrap();
-    };
-    with(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/syzygy"));
-    let check = run(&dir, &["check"]);
+fn endgame_tables_are_checked_at_the_start() {
+    let with = |path: &str| folder(&format!("{SERVER}[engine.syzygy]\nfolders = ['{path}']\n"));
+    let check = run(&with(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/syzygy")), &["check"]);
     assert_eq!(check.status.code(), Some(0), "{check:?}");
     let told = "engine.syzygy: endgame tables of chess: 5 WDL and 5 DTZ tables, up to 3 pieces\n";
     assert!(out(&check).contains(told), "{}", out(&check));
-    with("nowhere");
     for command in ["play", "check"] {
-        let output = run(&dir, &[command]);
-        assert_eq!(output.status.code(), Some(2));
         let told = "error: engine.syzygy: endgame tables: nowhere: cannot be read: ";
-        assert!(err(&output).starts_with(told) && err(&output).lines().count() == 1, "{}", err(&output));
+        refused(&run(&with("nowhere"), &[command]), |err| err.starts_with(told) && err.lines().count() == 1);
     }
 }
 
 #[test]
-fn a_missing_file_is_one_line_and_the_users_to_mend() {
-    let dir = tempfile::tempdir().unwrap();
+fn a_missing_configuration_is_reported_in_one_line() {
+    let told = "error: config.toml: no such file; make one with: zeitnot check --default > config.toml\n";
     for command in ["play", "check"] {
-        let output = run(&dir, &[command]);
-        assert_eq!(output.status.code(), Some(2));
-        assert_eq!(
-            err(&output),
-            "error: config.toml: no such file; make one with: zeitnot check --default > config.toml\n"
-        );
+        refused(&run(&tempfile::tempdir().unwrap(), &[command]), |err| err == told);
     }
 }
 
 #[test]
-fn check_tells_all_mistakes_and_play_the_first() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("c.toml"), "[bot]\nmax_games = 'x'\n[engine]\nthreads = 'y'\n").unwrap();
-    let check = run(&dir, &["check", "--config", "c.toml"]);
-    assert_eq!(check.status.code(), Some(2));
-    assert_eq!(err(&check).lines().count(), 2, "{}", err(&check));
-    assert!(err(&check).lines().all(|line| line.starts_with("error: c.toml:")));
-    let play = run(&dir, &["play", "--config", "c.toml"]);
-    assert_eq!(play.status.code(), Some(2));
-    assert!(err(&play).ends_with("(and 1 more: zeitnot check --config c.toml)\n"), "{}", err(&play));
+fn check_reports_all_mistakes_and_play_the_first() {
+    let dir = folder("[bot]\nmax_games = 'x'\n[engine]\nthreads = 'y'\n");
+    refused(&run(&dir, &["check"]), |err| {
+        err.lines().count() == 2 && err.lines().all(|line| line.starts_with("error: config.toml:"))
+    });
+    refused(&run(&dir, &["play"]), |err| err.ends_with("(and 1 more: zeitnot check --config config.toml)\n"));
 }
 
 #[test]
-fn nowhere_to_play_is_said() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("config.toml"), "").unwrap();
-    let play = run(&dir, &["play"]);
-    assert_eq!(play.status.code(), Some(2));
-    assert_eq!(err(&play), "error: config.toml: nowhere to play: add a [[server]] table\n");
+fn play_without_a_server_is_refused() {
+    let told = "error: config.toml: nowhere to play: add a [[server]] table\n";
+    refused(&run(&folder(""), &["play"]), |err| err == told);
 }
 
 #[test]
 fn a_token_can_come_from_the_environment() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("config.toml"), format!("{SERVER}token = 'from ZEITNOT_TOKEN'")).unwrap();
+    let dir = folder(&format!("{SERVER}token = 'from ZEITNOT_TOKEN'"));
     assert_eq!(run(&dir, &["check"]).status.code(), Some(2));
     let check = zeitnot(&["check"]).current_dir(&dir).env("ZEITNOT_TOKEN", "hush").output().unwrap();
     assert_eq!(check.status.code(), Some(0), "{check:?}");
@@ -90,7 +83,7 @@ fn a_token_can_come_from_the_environment() {
 }
 
 #[test]
-fn usage_errors_and_help() {
+fn usage_errors_have_exit_code_two_and_help_has_examples() {
     let dir = tempfile::tempdir().unwrap();
     for wrong in [&["fly"][..], &["perft"], &["perft", "99"], &["perft", "1", "8/8 w"], &["play", "--no"]] {
         let output = run(&dir, wrong);
@@ -117,12 +110,9 @@ fn perft_counts_move_by_move() {
 
 #[cfg(unix)]
 #[test]
-fn sigterm_ends_it_well() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("config.toml"), SERVER).unwrap();
+fn sigterm_ends_the_program_successfully() {
     for format in ["human", "json"] {
-        let text = format!("{SERVER}[log]\nformat = '{format}'");
-        std::fs::write(dir.path().join("config.toml"), text).unwrap();
+        let dir = folder(&format!("{SERVER}[log]\nformat = '{format}'"));
         let mut child = zeitnot(&["play"]).current_dir(&dir).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = std::io::BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();

@@ -1,4 +1,4 @@
-//! A configuration of lichess-bot becomes one of ours, and nothing of it is lost without a word.
+//! `zeitnot import-lichess-bot`.
 
 use std::{fs, path::Path};
 
@@ -9,7 +9,6 @@ use zeitnot::cli::{
 
 use crate::support::command::{ZEITNOT, err, out, zeitnot};
 
-/// As somebody may have it after some years.
 const THEIRS: &str = include_str!("../data/lichess-bot.yml");
 const SECRET: &str = "SecretOfTheTest";
 
@@ -24,7 +23,7 @@ fn read(converted: &Converted) -> Config {
 }
 
 #[test]
-fn each_key_is_ours_or_told() {
+fn each_key_is_converted_or_listed() {
     let converted = converted(THEIRS);
     read(&converted);
     let expected = include_str!("../data/lichess-bot.toml");
@@ -35,10 +34,9 @@ fn each_key_is_ours_or_told() {
     }
 }
 
-/// The whole way, with an engine that is there: what comes out is what `zeitnot check` and `play` take.
 #[cfg(unix)]
 #[test]
-fn the_result_can_be_checked_at_once() {
+fn the_converted_configuration_passes_check() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
@@ -75,7 +73,7 @@ fn the_result_can_be_checked_at_once() {
 }
 
 #[test]
-fn what_is_off_there_is_off_here() {
+fn disabled_features_stay_disabled() {
     let few = "token: x\nengine: {dir: e, name: n, polyglot: {enabled: false, book: {standard: b}}}\n\
         matchmaking:\n  challenge_timeout: 1\n  block_list: [Eve]\nchallenge: {only_bot: true}\n";
     let converted = converted(few);
@@ -99,9 +97,9 @@ fn what_is_off_there_is_off_here() {
     );
 }
 
-/// As it stands in the file that newcomers copy: nothing of it is a wish.
+/// Values of the file that newcomers copy.
 #[test]
-fn what_stands_there_by_default_goes_without_a_word() {
+fn default_values_are_not_listed() {
     let sources = "engine:\n  dir: e\n  name: n\n  debug: False\n  online_moves:\n\
         \u{20}   lichess_cloud_analysis: {enabled: true, max_time: 10800}\n\
         \u{20}   lichess_opening_explorer: {enabled: true, max_time: 10800, source: masters, player_name: ''}\n\
@@ -120,7 +118,7 @@ fn what_stands_there_by_default_goes_without_a_word() {
 }
 
 #[test]
-fn paths_begin_where_their_file_stands() {
+fn paths_are_relative_to_their_file() {
     let yaml = "engine: {dir: ./engines, name: a.b.exe, working_dir: work, interpreter: java, \
         interpreter_options: -jar, polyglot: {enabled: true, book: {standard: [/abs.bin, rel.bin]}}}";
     let text = convert(yaml, Path::new("../old"), None).unwrap().text;
@@ -138,7 +136,7 @@ fn paths_begin_where_their_file_stands() {
 }
 
 #[test]
-fn what_is_no_configuration_is_told_without_its_secrets() {
+fn invalid_files_are_reported_without_their_secrets() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.yml");
     let deep = format!("token: {SECRET}\nengine: {}{}", "[".repeat(1000), "]".repeat(1000));
@@ -173,7 +171,7 @@ fn what_is_no_configuration_is_told_without_its_secrets() {
 }
 
 #[test]
-fn nothing_in_a_key_or_a_value_can_break_out_of_a_comment_or_a_string() {
+fn keys_and_values_cannot_break_out_of_comments_and_strings() {
     let yaml = "engine:\n  name: 'x\"]\n\n    evil = 1'\n  dir: '\"\"\"'\n  uci_options: {\"a\\nb\": 1, c: \"d\\n[bot]\"}\n\
         \"k\\n[engine]\\nthreads = 99\": 1\nchallenge: {variants: [\"x\\n[bot]\", 7]}\n";
     let converted = converted(yaml);

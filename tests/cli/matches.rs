@@ -1,4 +1,4 @@
-//! `zeitnot match`: engines of all kinds, the faulty ones above all, and a score that says what has happened.
+//! `zeitnot match` with sound and faulty engines.
 
 #![cfg(unix)]
 
@@ -11,15 +11,17 @@ use std::{
 };
 
 use crate::support::{
+    arena::tags,
     command::{ZEITNOT, err, out, zeitnot},
     installed::has_engine,
     wait::wait_for,
 };
 
-fn play(folder: &Path, engines: [&str; 2], arguments: &[&str]) -> Output {
+/// Plays a match; the last argument is split at spaces.
+fn play(folder: &Path, engines: [&str; 2], arguments: &str) -> Output {
     let [first, second] = engines;
     let mut command = zeitnot(&["match", "--engine", first, "--engine", second]);
-    command.args(arguments).current_dir(folder).output().unwrap()
+    command.args(arguments.split_whitespace()).current_dir(folder).output().unwrap()
 }
 
 /// Output of a match that ended well.
@@ -28,7 +30,7 @@ fn told(output: &Output) -> &str {
     out(output)
 }
 
-/// A row of the sheet.
+/// Row of the report.
 fn row<'t>(told: &'t str, head: &str) -> &'t str {
     let line = told.lines().rfind(|line| line.starts_with(&format!("  {head}")));
     line.unwrap_or_else(|| panic!("no {head} in {told}"))[17..].trim()
@@ -39,8 +41,8 @@ fn process() -> String {
     format!("{ZEITNOT} uci option.Hash=1")
 }
 
-/// A UCI engine that plays a move when it is tried, and does `go` when it is asked in a game, which never begins at
-/// the usual start; and `stop` when it is told to stop.
+/// Writes a UCI engine that plays a move when it is tried at the usual start, and in a game, which never begins there,
+/// runs these commands at `go` and `stop`.
 fn fake(folder: &Path, name: &str, go: &str, stop: &str) -> String {
     let script = format!(
         r#"#!/bin/sh
@@ -62,51 +64,37 @@ fn fake(folder: &Path, name: &str, go: &str, stop: &str) -> String {
 }
 
 #[test]
-fn two_processes_play_pairs_of_games_and_their_games_are_written_down() {
+fn two_processes_play_pairs_of_games_that_are_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let engines = [format!("{} name=one", process()), format!("{} 'name=the other'", process())];
-    let arguments =
-        ["--games", "6", "--nodes", "300", "--concurrency", "2", "--pgn", "games/all.pgn", "--verbose"];
-    let output = play(folder.path(), [&engines[0], &engines[1]], &arguments);
+    let arguments = "--games 6 --nodes 300 --concurrency 2 --pgn games/all.pgn --verbose";
+    let output = play(folder.path(), [&engines[0], &engines[1]], arguments);
     let told = told(&output);
     assert!(told.starts_with("one – the other: 300 nodes a move, built-in openings ("), "{told}");
     assert!(told.contains("one – the other, 6 games of 300 nodes a move"), "{told}");
     for failing in ["time forfeits", "illegal moves", "crashes", "restarts"] {
         assert_eq!(row(told, failing), "0 of one, 0 of the other");
     }
-    let pairs: u32 = row(told, "pairs")
-        .split(']')
-        .next()
-        .unwrap()
-        .trim_start_matches('[')
-        .split(", ")
-        .map(|n| n.parse::<u32>().unwrap())
-        .sum();
-    assert_eq!(pairs, 3);
+    let pairs = row(told, "pairs").split(']').next().unwrap().trim_start_matches('[').split(", ");
+    assert_eq!(pairs.map(|count| count.parse::<u32>().unwrap()).sum::<u32>(), 3);
 
     let pgn = fs::read_to_string(folder.path().join("games/all.pgn")).unwrap();
-    let tags = |name: &str| -> Vec<String> {
-        let mark = format!("[{name} \"");
-        pgn.lines()
-            .filter_map(|line| Some(line.strip_prefix(&mark)?.trim_end_matches("\"]").into()))
-            .collect()
-    };
     let mut games: Vec<_> =
-        tags("Round").into_iter().zip(tags("White")).zip(tags("FEN")).map(|((r, w), f)| (r, w, f)).collect();
+        tags(&pgn, "Round").into_iter().zip(tags(&pgn, "White")).zip(tags(&pgn, "FEN")).collect();
     games.sort();
     assert_eq!(games.len(), 6);
     for pair in games.chunks(2) {
-        assert_eq!((pair[0].1.as_str(), pair[1].1.as_str()), ("one", "the other"), "colours alternate");
-        assert_eq!(pair[0].2, pair[1].2, "from the same opening");
+        assert_eq!((pair[0].0.1, pair[1].0.1), ("one", "the other"), "colours alternate");
+        assert_eq!(pair[0].1, pair[1].1, "from the same opening");
     }
     assert!(pgn.contains("[%eval ") && !pgn.contains("[%clk "), "nodes know no clock");
 }
 
 #[test]
-fn ours_plays_within_the_process_and_wins_against_chance() {
+fn our_engine_plays_within_the_process_until_the_sprt_ends() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["--games", "400", "--sprt", "0", "100", "--depth", "2"];
-    let output = play(folder.path(), ["zeitnot option.Hash=1", "random"], &arguments);
+    let arguments = "--games 400 --sprt 0 100 --depth 2";
+    let output = play(folder.path(), ["zeitnot option.Hash=1", "random"], arguments);
     let told = told(&output);
     assert!(row(told, "SPRT").ends_with("at least 100 Elo"), "{told}");
     let games: usize = told
@@ -117,10 +105,10 @@ fn ours_plays_within_the_process_and_wins_against_chance() {
 }
 
 /// Output of a match of two games in which the first engine behaves like this.
-fn failing(go: &str, stop: &str, arguments: &[&str]) -> String {
+fn failing(go: &str, stop: &str, arguments: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let bad = fake(folder.path(), "bad", go, stop);
-    let output = play(folder.path(), [&bad, "random"], &[&["--games", "2"], arguments].concat());
+    let output = play(folder.path(), [&bad, "random"], &format!("--games 2 {arguments}"));
     let told = told(&output);
     assert_eq!(row(told, "score"), "+0 =0 -2, 0.0 %", "{told}");
     told.to_owned()
@@ -132,58 +120,58 @@ fn failings(told: &str) -> [&str; 4] {
 }
 
 #[test]
-fn who_crashes_loses_and_is_started_again() {
-    let told = failing("exit 1", ":", &[]);
+fn an_engine_that_crashes_loses_and_is_started_again() {
+    let told = failing("exit 1", ":", "");
     assert_eq!(failings(&told), ["0", "0", "2", "2"]);
     assert!(told.contains("game 1: bad has ended by itself; it is started again\n"), "{told}");
     assert!(told.contains("game 1: bad – random 0-1 Engine failed, 0 plies\n"), "{told}");
 }
 
 #[test]
-fn who_plays_what_is_no_move_loses() {
+fn an_illegal_move_loses() {
     for mv in ["a1a8", "nonsense", "(none)", "0000"] {
-        let told = failing(&format!("echo 'bestmove {mv}'"), ":", &[]);
+        let told = failing(&format!("echo 'bestmove {mv}'"), ":", "");
         let [time, illegal, crashes, _] = failings(&told);
         assert_eq!([time, illegal, crashes], ["0", "2", "0"], "{told}");
     }
 }
 
 #[test]
-fn garbage_is_passed_over() {
+fn invalid_output_is_skipped() {
     let garbage =
         r#"echo '{"a": [' ; echo info depth score cp; echo info pv; printf '\377\376\n'; echo bestmove a9a9"#;
-    assert_eq!(failings(&failing(garbage, ":", &[]))[1], "2");
+    assert_eq!(failings(&failing(garbage, ":", ""))[1], "2");
 }
 
 #[test]
-fn who_oversteps_the_time_loses_and_who_hangs_is_replaced() {
+fn an_engine_that_is_late_loses_and_one_that_hangs_is_replaced() {
     // It answers as soon as it is told to stop, but then it is too late.
-    let told = failing(":", "echo 'bestmove (none)'", &["--tc", "0.2+0"]);
+    let told = failing(":", "echo 'bestmove (none)'", "--tc 0.2+0");
     assert_eq!(failings(&told), ["2", "0", "0", "0"], "{told}");
-    let told = failing("sleep 1000", ":", &["--tc", "0.2+0"]);
+    let told = failing("sleep 1000", ":", "--tc 0.2+0");
     assert_eq!(failings(&told), ["2", "0", "0", "2"], "{told}");
-    let told = failing("sleep 1000", ":", &["--nodes", "100", "--patience", "200ms"]);
+    let told = failing("sleep 1000", ":", "--nodes 100 --patience 200ms");
     assert_eq!(failings(&told), ["2", "0", "0", "2"], "{told}");
 }
 
 #[test]
-fn one_that_fails_once_plays_on() {
+fn an_engine_that_fails_once_plays_on() {
     let folder = tempfile::tempdir().unwrap();
     let once = fake(folder.path(), "once", "touch flag; exit 1", ":");
     let script = fs::read_to_string(folder.path().join("once")).unwrap();
     let sound = format!("#!/bin/sh\n[ -e flag ] && exec {ZEITNOT} uci\n");
     fs::write(folder.path().join("once"), script.replacen("#!/bin/sh\n", &sound, 1)).unwrap();
-    let output = play(folder.path(), [&once, "random"], &["--games", "4", "--depth", "1"]);
+    let output = play(folder.path(), [&once, "random"], "--games 4 --depth 1");
     let told = told(&output);
     assert_eq!(row(told, "crashes"), "1 of once, 0 of random");
     assert_eq!(row(told, "restarts"), "1 of once, 0 of random");
 }
 
 #[test]
-fn one_that_does_not_come_back_ends_the_match_and_the_score_stands() {
+fn an_engine_that_cannot_be_restarted_ends_the_match_with_its_score() {
     let folder = tempfile::tempdir().unwrap();
     let gone = fake(folder.path(), "gone", "rm gone; exit 1", ":");
-    let output = play(folder.path(), [&gone, "random"], &["--games", "4"]);
+    let output = play(folder.path(), [&gone, "random"], "--games 4");
     assert_eq!(output.status.code(), Some(1));
     let error = err(&output);
     assert!(error.contains("error: gone cannot be started again"), "{error}");
@@ -191,7 +179,7 @@ fn one_that_does_not_come_back_ends_the_match_and_the_score_stands() {
 }
 
 #[test]
-fn an_interrupt_ends_it_with_the_score_so_far() {
+fn an_interrupt_ends_the_match_with_its_score() {
     let folder = tempfile::tempdir().unwrap();
     let one = fake(folder.path(), "sleeper", "echo $$ > pid", ":");
     let mut child = zeitnot(&["match", "--engine", &one, "--engine", "random", "--tc", "600+1"])
@@ -216,20 +204,20 @@ fn an_interrupt_ends_it_with_the_score_so_far() {
 }
 
 #[test]
-fn mistakes_are_told_before_anything_begins() {
+fn invalid_arguments_are_reported_before_the_match() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("config.toml"), "[engines.mine]\nkind = 'mcts'\n").unwrap();
     fs::write(folder.path().join("bad.epd"), "8/8/8 w\n").unwrap();
     for (engines, arguments, code, said) in [
-        (["zeitnot", "/nowhere/engine"], &[][..], 1, "cannot be started"),
-        (["zeitnot", "mine who=me"], &[], 2, "unknown key who; known: name"),
-        (["zeitnot uci", "mine"], &[], 2, "without arguments"),
-        (["zeitnot", "mine"], &["--sprt", "5", "0"], 2, "the lower one first"),
-        (["zeitnot", "mine"], &["--variant", "atomic"], 2, "zeitnot openings --variant atomic"),
-        (["zeitnot", "mine"], &["--openings", "bad.epd"], 2, "bad.epd, line 1"),
-        (["zeitnot", "mine"], &["--tc", "1+0", "--nodes", "5"], 2, "cannot be used with"),
-        (["zeitnot", "mine"], &["--pgn", "config.toml/x.pgn"], 1, "cannot be written"),
-        ([&format!("{} option.Style=5", process()), "mine"], &[], 1, "has no option Style; it has: Hash"),
+        (["zeitnot", "/nowhere/engine"], "", 1, "cannot be started"),
+        (["zeitnot", "mine who=me"], "", 2, "unknown key who; known: name"),
+        (["zeitnot uci", "mine"], "", 2, "without arguments"),
+        (["zeitnot", "mine"], "--sprt 5 0", 2, "the lower one first"),
+        (["zeitnot", "mine"], "--variant atomic", 2, "zeitnot openings --variant atomic"),
+        (["zeitnot", "mine"], "--openings bad.epd", 2, "bad.epd, line 1"),
+        (["zeitnot", "mine"], "--tc 1+0 --nodes 5", 2, "cannot be used with"),
+        (["zeitnot", "mine"], "--pgn config.toml/x.pgn", 1, "cannot be written"),
+        ([&format!("{} option.Style=5", process()), "mine"], "", 1, "has no option Style; it has: Hash"),
     ] {
         let output = play(folder.path(), engines, arguments);
         let error = err(&output);
@@ -241,7 +229,7 @@ fn mistakes_are_told_before_anything_begins() {
 }
 
 #[test]
-fn openings_come_out_the_same_and_variants_are_played_from_them() {
+fn openings_are_reproducible_and_played_in_variants() {
     let folder = tempfile::tempdir().unwrap();
     let make = |variant: &str, seed: &str| {
         let recipe = ["--count", "2", "--plies", "2", "--nodes", "400", "--within", "300", "--seed", seed];
@@ -254,20 +242,9 @@ fn openings_come_out_the_same_and_variants_are_played_from_them() {
         [("chess960", "chess"), ("crazyhouse", "crazyhouse"), ("three-check", "three-check")]
     {
         fs::write(folder.path().join("some.epd"), make(variant, "1")).unwrap();
-        let arguments = [
-            "--games",
-            "4",
-            "--nodes",
-            "100",
-            "--variant",
-            rules,
-            "--openings",
-            "some.epd",
-            "--longest",
-            "40",
-            "--pgn",
-            variant,
-        ];
+        let arguments = format!(
+            "--games 4 --nodes 100 --variant {rules} --openings some.epd --longest 40 --pgn {variant}"
+        );
         let ours = format!("{} name=a", process());
         let output = play(folder.path(), [&ours, "random name=b"], &arguments);
         let told = told(&output);
@@ -279,29 +256,27 @@ fn openings_come_out_the_same_and_variants_are_played_from_them() {
 }
 
 #[test]
-fn what_both_see_ends_a_game() {
+fn games_are_adjudicated_by_both_scores() {
     let folder = tempfile::tempdir().unwrap();
     // A queen up, and no end in sight at this depth.
     fs::write(folder.path().join("won.epd"), "3qk3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1\n").unwrap();
-    let arguments = ["--games", "2", "--openings", "won.epd", "--depth", "2", "--resign", "3,300"];
-    let output = play(folder.path(), ["zeitnot option.Hash=1", "zeitnot option.Hash=1"], &arguments);
+    let ours = ["zeitnot option.Hash=1"; 2];
+    let output = play(folder.path(), ours, "--games 2 --openings won.epd --depth 2 --resign 3,300");
     let told = told(&output);
     assert_eq!(row(told, "ends"), "2 Adjudication", "{told}");
     assert_eq!(row(told, "by colour"), "White +0 =0 -1, Black +1 =0 -0");
-    let arguments = ["--games", "2", "--depth", "1", "--draw", "1,1,2000", "--resign", "1,9000"];
-    let output = play(folder.path(), ["zeitnot option.Hash=1", "zeitnot option.Hash=1"], &arguments);
+    let output = play(folder.path(), ours, "--games 2 --depth 1 --draw 1,1,2000 --resign 1,9000");
     assert_eq!(row(self::told(&output), "plies a game"), "2.0");
 }
 
 #[test]
-fn engines_of_others_play_where_they_are_installed() {
+fn installed_engines_play() {
     let folder = tempfile::tempdir().unwrap();
     for engine in ["/usr/games/gnuchess --uci option.OwnBook=false", "/usr/games/phalanx protocol=xboard"] {
         if !has_engine(engine.split(' ').next().unwrap()) {
             continue;
         }
-        let arguments = ["--games", "2", "--tc", "20+1", "--longest", "4"];
-        let output = play(folder.path(), [engine, "zeitnot depth=1"], &arguments);
+        let output = play(folder.path(), [engine, "zeitnot depth=1"], "--games 2 --tc 20+1 --longest 4");
         let told = told(&output);
         assert!(row(told, "illegal moves").starts_with("0 of"), "{told}");
         assert!(row(told, "crashes").starts_with("0 of"), "{told}");

@@ -1,4 +1,4 @@
-//! Matches by files: programs of all kinds, the faulty ones above all, and a referee that comes to an end.
+//! `zeitnot referee` with sound and faulty programs.
 
 #![cfg(unix)]
 
@@ -14,13 +14,17 @@ use crate::support::{
     wait::{LONG, wait_for},
 };
 
+fn match_of(folder: &Path, arguments: &[&str]) -> Output {
+    referee(folder, arguments).output().unwrap()
+}
+
 fn referee(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = zeitnot(&["referee"]);
     command.args(arguments).current_dir(folder);
     command
 }
 
-/// Behind `result`: what stands behind each name.
+/// Values of these names in each `result` line.
 fn results<'o>(output: &'o Output, names: &[&str]) -> Vec<Vec<&'o str>> {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let fields = |line: &'o str| {
@@ -36,15 +40,15 @@ fn random() -> String {
     format!("{ZEITNOT} runner --engine random")
 }
 
-/// The phrase of a program that does this; `$1` is the state, `$2` the action.
+/// Command of a program that does this; `$1` is the state, `$2` the action.
 fn does(script: &str) -> String {
     format!("sh -c '{script}' program")
 }
 
 #[test]
-fn games_between_two_who_play_anything_come_to_an_end() {
+fn random_games_end_by_the_rules() {
     let folder = tempfile::tempdir().unwrap();
-    let output = referee(folder.path(), &["--games", "4", &random(), &random()]).output().unwrap();
+    let output = match_of(folder.path(), &["--games", "4", &random(), &random()]);
     let results = results(&output, &["game", "white", "score", "plies", "reason"]);
     assert_eq!(results.len(), 4);
     for (at, result) in results.iter().enumerate() {
@@ -66,17 +70,17 @@ fn games_between_two_who_play_anything_come_to_an_end() {
 }
 
 #[test]
-fn fewer_plies_end_it_by_material() {
+fn the_ply_limit_ends_a_game_by_material() {
     let folder = tempfile::tempdir().unwrap();
     // a2-a3, and a5-a4: nothing is taken.
     let (white, black) = (does("echo 4 0 3 0 >$2"), does("echo 1 0 2 0 >$2"));
-    let output = referee(folder.path(), &["--plies", "2", &white, &black]).output().unwrap();
+    let output = match_of(folder.path(), &["--plies", "2", &white, &black]);
     assert_eq!(results(&output, &["score", "plies", "reason"]), [["1/2-1/2", "2", "material"]]);
     assert!(out(&output).contains("1 step: A2 → A3") && out(&output).contains("2 step: A5 → A4"));
 }
 
 #[test]
-fn who_writes_no_legal_move_has_lost() {
+fn a_program_without_a_legal_move_loses() {
     let folder = tempfile::tempdir().unwrap();
     for (script, reason) in [
         ("true", "no-action"),
@@ -91,10 +95,10 @@ fn who_writes_no_legal_move_has_lost() {
         ("echo 1 0 2 0 >$2", "illegal-action"),
         ("kill -9 $$", "no-action"),
     ] {
-        let output = referee(folder.path(), &[&does(script), "no-such-program"]).output().unwrap();
+        let output = match_of(folder.path(), &[&does(script), "no-such-program"]);
         assert_eq!(results(&output, &["score", "plies", "reason"]), [["0-1", "0", reason]], "{script}");
         assert!(out(&output).contains("Invalid Action\n"));
-        let output = referee(folder.path(), &[&random(), &does(script)]).output().unwrap();
+        let output = match_of(folder.path(), &[&random(), &does(script)]);
         // Where White must not move a black pawn, Black may.
         if script != "echo 1 0 2 0 >$2" {
             assert_eq!(results(&output, &["score", "plies", "reason"]), [["1-0", "1", reason]], "{script}");
@@ -103,7 +107,7 @@ fn who_writes_no_legal_move_has_lost() {
 }
 
 #[test]
-fn the_last_complete_group_counts_whatever_else_the_program_does() {
+fn the_last_complete_move_counts() {
     let folder = tempfile::tempdir().unwrap();
     for script in [
         "echo 4 1 3 1 >$2; echo 4 0 3 0 >>$2; echo 4 2 >>$2",
@@ -113,7 +117,7 @@ fn the_last_complete_group_counts_whatever_else_the_program_does() {
         "sleep 60 & echo 4 0 3 0 >$2",
     ] {
         let began = Instant::now();
-        let output = referee(folder.path(), &["--plies", "1", &does(script), "true"]).output().unwrap();
+        let output = match_of(folder.path(), &["--plies", "1", &does(script), "true"]);
         assert_eq!(results(&output, &["plies", "reason"]), [["1", "material"]], "{script}");
         assert!(out(&output).contains("1 step: A2 → A3 "), "{script}");
         assert!(began.elapsed() < LONG / 2, "it waits for no child of a program");
@@ -121,7 +125,7 @@ fn the_last_complete_group_counts_whatever_else_the_program_does() {
 }
 
 #[test]
-fn one_that_does_not_end_is_ended() {
+fn a_program_that_does_not_end_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     for script in [
         "echo 4 0 3 0 >$2; sleep 60",
@@ -131,31 +135,31 @@ fn one_that_does_not_end_is_ended() {
         let began = Instant::now();
         let phrase = does(script);
         let arguments = ["--time", "300ms", "--plies", "1", &phrase, "true"];
-        let output = referee(folder.path(), &arguments).output().unwrap();
+        let output = match_of(folder.path(), &arguments);
         assert_eq!(results(&output, &["plies", "reason"]), [["1", "material"]], "{script}");
         assert!(began.elapsed() < LONG / 2);
     }
 }
 
 #[test]
-fn a_stale_action_is_nobodys_move_and_names_may_be_odd() {
+fn a_stale_action_is_not_a_move_and_paths_may_be_odd() {
     let folder = tempfile::tempdir().unwrap();
     let odd = folder.path().join("it's $HOME; \"odd\"");
     fs::create_dir(&odd).unwrap();
     fs::write(odd.join("action"), "4 0 3 0\n").unwrap();
     let arguments = ["--directory", odd.to_str().unwrap(), "true", "true"];
-    let output = referee(folder.path(), &arguments).output().unwrap();
+    let output = match_of(folder.path(), &arguments);
     assert_eq!(results(&output, &["score", "reason"]), [["0-1", "no-action"]]);
     let mover = format!("{ZEITNOT} runner --time 50ms");
     let arguments = ["--plies", "3", "--directory", odd.to_str().unwrap(), &mover, &mover];
-    let output = referee(folder.path(), &arguments).output().unwrap();
+    let output = match_of(folder.path(), &arguments);
     assert_eq!(results(&output, &["plies", "reason"]), [["3", "material"]]);
     let left: Vec<_> = fs::read_dir(&odd).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["state.zeitnot"], "the two files go with the match");
 }
 
 #[test]
-fn ctrl_c_ends_the_programs_and_the_match() {
+fn ctrl_c_ends_the_match_and_its_programs() {
     let folder = tempfile::tempdir().unwrap();
     let sleeper = does("echo $$ >pid.new; mv pid.new pid; trap \"\" TERM; while :; do sleep 1; done");
     let mut child = referee(folder.path(), &[&sleeper, "true"])
@@ -174,14 +178,14 @@ fn ctrl_c_ends_the_programs_and_the_match() {
 }
 
 #[test]
-fn what_cannot_be_is_told_in_one_line() {
+fn invalid_arguments_are_reported_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
-    let output = referee(folder.path(), &["--directory", "file", "true", "true"]).output().unwrap();
+    let output = match_of(folder.path(), &["--directory", "file", "true", "true"]);
     assert_eq!(output.status.code(), Some(1));
     let told = err(&output);
     assert!(told.starts_with("error: file: cannot be written: ") && told.lines().count() == 1, "{told}");
     for wrong in [&["true"][..], &["--games", "0", "true", "true"], &["--time", "soon", "true", "true"]] {
-        assert_eq!(referee(folder.path(), wrong).output().unwrap().status.code(), Some(2), "{wrong:?}");
+        assert_eq!(match_of(folder.path(), wrong).status.code(), Some(2), "{wrong:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! `zeitnot study`: the moves of the reports' positions, and tables that people and programs can read.
+//! `zeitnot study`.
 
 use std::{collections::BTreeMap, fs};
 
@@ -37,7 +37,7 @@ fn rows(csv: &str) -> Vec<BTreeMap<String, String>> {
 }
 
 #[test]
-fn the_moves_are_those_of_the_reports() {
+fn moves_and_values_are_those_of_the_reports() {
     let rows = rows(&study(&["horizon", "mate", "--quick", "--format", "csv"]));
     let told = |experiment: &str, depth: &str, column: &str| {
         let rows = rows.iter().filter(|row| row["experiment"] == experiment && row["depth"] == depth);
@@ -62,7 +62,7 @@ fn the_moves_are_those_of_the_reports() {
 }
 
 #[test]
-fn every_experiment_has_a_table_for_people_and_one_for_programs() {
+fn every_experiment_writes_a_table_and_csv() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("findings.csv");
     let csv = file.to_str().unwrap();
@@ -92,7 +92,7 @@ fn every_experiment_has_a_table_for_people_and_one_for_programs() {
 }
 
 #[test]
-fn positions_can_be_ones_own() {
+fn positions_can_come_from_a_file() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("my.fen");
     let run = |text: &str| {

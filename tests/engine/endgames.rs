@@ -9,29 +9,24 @@ use std::{
 };
 
 use zeitnot_engine::{
-    Decision, Limits, Progress, StopFlag, Task, Thinker, TranspositionTable, search::Search,
+    Decision, Limits, Progress, StopFlag, Task, Thinker, TranspositionTable, search::Search, think_now,
 };
 use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
 
-/// For a move: some hundredths of a second.
+/// Nodes for a move.
 const NODES: u64 = 30_000;
+
+fn search() -> Search<Chess> {
+    Search::new(Arc::new(TranspositionTable::new(16).unwrap()), 1)
+}
 
 /// Plays to the end.
 fn play(fen: &str) -> Outcome {
-    let mut search = Search::<Chess>::new(Arc::new(TranspositionTable::new(16).unwrap()), 1);
-    let limits = Limits { nodes: Some(NODES), ..Limits::default() };
+    let (mut search, limits) = (search(), Limits { nodes: Some(NODES), ..Limits::default() });
     let mut line = GameHistory::new(Chess::parse(fen).unwrap());
     while line.outcome() == Outcome::Ongoing {
-        let best = Decision::new(line.now().pack(line.now().moves()[0]));
-        let stop = StopFlag::default();
-        search.think(&Task {
-            game: &line,
-            limits: &limits,
-            best: &best,
-            stop: &stop,
-            watch: &|_| ControlFlow::Continue(()),
-        });
-        line.play(line.now().unpack(best.read().mv).unwrap());
+        let (best, _) = think_now(&mut search, &line, &limits);
+        line.play(line.now().unpack(best.mv).unwrap());
     }
     line.outcome()
 }
@@ -47,21 +42,21 @@ fn drawn(fen: &str) {
 }
 
 #[test]
-fn bare_kings_are_mated() {
+fn queens_rooks_and_bishops_mate_a_bare_king() {
     won("8/8/8/3k4/8/8/8/Q3K3 w - - 0 1");
     won("8/8/8/3k4/8/8/8/R3K3 w - - 0 1");
     won("8/8/8/3k4/8/8/8/2B1KB2 w - - 0 1");
 }
 
 #[test]
-fn bishop_and_knight_mate() {
+fn bishop_and_knight_mate_a_bare_king() {
     won("8/8/8/3k4/8/8/8/2B1K1N1 w - - 0 1");
-    // In the wrong corner already, from where it must be driven along the edge.
+    // From the wrong corner the king must be driven along the edge.
     won("7k/8/5K2/8/8/8/8/2B3N1 w - - 0 1");
 }
 
 #[test]
-fn king_and_pawn() {
+fn king_and_pawn_win_or_draw_by_the_opposition() {
     // The king before its pawn, and the opposition.
     won("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1");
     won("8/4k3/8/4K3/4P3/8/8/8 b - - 0 1");
@@ -73,7 +68,7 @@ fn king_and_pawn() {
 }
 
 #[test]
-fn rook_and_pawn_against_rook() {
+fn rook_and_pawn_win_by_lucena_and_draw_by_philidor() {
     // Lucena's bridge wins; Philidor's sixth rank holds.
     found("1K1k4/1P6/8/8/8/8/r7/2R5 w - - 0 1", "c1d1", 600, 40_000);
     drawn("4k3/8/r7/4P3/4K3/8/8/7R w - - 0 1");
@@ -82,7 +77,7 @@ fn rook_and_pawn_against_rook() {
 }
 
 #[test]
-fn what_cannot_be_won_is_drawn() {
+fn endgames_that_cannot_be_won_are_drawn() {
     // Opposite bishops, the wrong corner, a rook against a bishop, two knights.
     drawn("8/8/3k4/3b4/3P4/3KB3/8/8 w - - 0 1");
     drawn("k7/8/8/P7/8/2B5/8/2K5 w - - 0 1");
@@ -101,17 +96,16 @@ fn the_last_moves_before_fifty_are_not_wasted() {
     won("8/8/8/3k4/8/8/P7/R3K3 w - - 98 120");
     // Mate comes before the draw, …
     won("7k/8/6K1/8/8/8/8/R7 w - - 99 120");
-    // … and who stands worse waits for it.
+    // … which the worse side waits for.
     drawn("8/8/8/3k4/8/8/P7/R3K3 b - - 99 120");
 }
 
 #[test]
-fn a_perpetual_check_saves_who_is_lost() {
+fn perpetual_check_saves_a_lost_position() {
     drawn("6k1/6p1/8/7Q/8/7K/1q6/1r6 w - - 0 1");
 }
 
-/// Looks until this move is found with a score within these bounds; who believes that passing is never better than
-/// moving does not find it.
+/// Searches until this move is best, with a score within these bounds. Null-move pruning must not hide it.
 fn found(fen: &str, wanted: &str, least: i32, most: i32) {
     const MOST_NODES: u64 = 4_000_000;
     let line = GameHistory::new(Chess::parse(fen).unwrap());
@@ -124,14 +118,8 @@ fn found(fen: &str, wanted: &str, least: i32, most: i32) {
     };
     let best = Decision::new(line.now().pack(line.now().moves()[0]));
     let limits = Limits { nodes: Some(MOST_NODES), ..Limits::default() };
-    let mut search = Search::<Chess>::new(Arc::new(TranspositionTable::new(16).unwrap()), 1);
-    search.think(&Task {
-        game: &line,
-        limits: &limits,
-        best: &best,
-        stop: &StopFlag::default(),
-        watch: &watch,
-    });
+    let task = Task { game: &line, limits: &limits, best: &best, stop: &StopFlag::default(), watch: &watch };
+    search().think(&task);
     assert!(seen.into_inner(), "{fen}: {:?}", best.read());
 }
 

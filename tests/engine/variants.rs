@@ -33,7 +33,7 @@ fn decide<G: Playable>(thinker: &mut dyn Thinker<G>, line: &GameHistory<G>, node
     (mv.unwrap_or_else(|| panic!("{}: an illegal move in {}", now.kind().name(), now.print())), best)
 }
 
-/// Plays against random moves, each side in turn; tells wins, draws and losses.
+/// Counts wins, draws and losses against random moves, with each side in turn.
 struct Matches {
     games: usize,
     nodes: u64,
@@ -91,14 +91,14 @@ fn play(games: usize, nodes: u64) {
 }
 
 #[test]
-fn random_moves_do_not_beat_us() {
+fn random_moves_never_beat_us() {
     play(20, 300);
 }
 
 /// Measure of a release; takes minutes without optimisation.
 #[test]
 #[ignore = "soak: minutes"]
-fn random_moves_do_not_beat_us_in_a_hundred_games() {
+fn random_moves_never_beat_us_in_a_hundred_games() {
     play(100, 1000);
 }
 
@@ -134,7 +134,7 @@ impl PlayVisitor for Win {
 }
 
 #[test]
-fn what_wins_is_found() {
+fn wins_of_each_variant_are_found_and_played_out() {
     let (mate, end) = (Reason::Checkmate, Reason::VariantEnd);
     for (game, fen, mv, reason) in [
         // A drop mates.

@@ -27,15 +27,6 @@ struct Differences {
     fourfold: bool,
 }
 
-const IMCS: Differences = Differences {
-    bishop_steps: true,
-    plies: 80,
-    capture_the_king: true,
-    king_first: false,
-    mate_ends: false,
-    material: false,
-    fourfold: false,
-};
 const NTHU_2023: Differences = Differences {
     bishop_steps: false,
     plies: 50,
@@ -47,6 +38,8 @@ const NTHU_2023: Differences = Differences {
 };
 const NTHU_2026: Differences =
     Differences { plies: 100, king_first: true, mate_ends: true, fourfold: true, ..NTHU_2023 };
+const IMCS: Differences =
+    Differences { bishop_steps: true, plies: 80, capture_the_king: true, material: false, ..NTHU_2023 };
 
 type At = (i32, i32);
 

@@ -145,6 +145,12 @@ pub fn records(folder: &Path) -> String {
     files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect()
 }
 
+/// Values of a tag in all games of a PGN.
+pub fn tags<'p>(pgn: &'p str, name: &str) -> Vec<&'p str> {
+    let mark = format!("[{name} \"");
+    pgn.lines().filter_map(|line| line.strip_prefix(&mark)?.strip_suffix("\"]")).collect()
+}
+
 /// Two players who have been paired acknowledge; returns the GAME_PAIRED line.
 pub async fn begin(a: &mut Player, b: &mut Player) -> String {
     let paired = a.expect("GAME_PAIRED").await;

@@ -1,11 +1,10 @@
-//! Proxy between a bot and its server: it passes everything on, injects the faults that the test wants, and
-//! remembers every move that was sent.
+//! Proxy between a bot and its server that injects faults and remembers each move.
 
 use std::{
     collections::HashMap,
     io,
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -25,7 +24,7 @@ use tokio::{
     time::sleep,
 };
 
-/// Nothing of it is a message.
+/// Bytes that are no message.
 const GARBAGE: &str = "<html>502 Bad Gateway</html>\n{\"type\":\"gameState\",\"moves\":7}\n{\"half\n";
 
 /// Faults to inject.
@@ -49,18 +48,12 @@ pub struct Faults {
     pub mute: bool,
 }
 
-/// A move on its way: what was said of it to the bot, if anything.
+/// A move that was sent, the server's answer to it, and what the bot was told of that.
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub mv: String,
-    pub status: Option<u16>,
-}
-
-/// The server's answer to a move.
-#[derive(Clone, Debug)]
-pub struct Verdict {
-    pub mv: String,
-    pub status: u16,
+    pub answered: Option<u16>,
+    pub told: Option<u16>,
 }
 
 pub struct Proxy {
@@ -72,16 +65,20 @@ pub struct Proxy {
 struct Shared {
     server: String,
     client: reqwest::Client,
-    faults: Mutex<Faults>,
-    moves: Mutex<usize>,
-    /// By game.
-    sent: Mutex<HashMap<String, Vec<Sent>>>,
-    /// The server's answers to moves, by game, whether the bot heard of them or not.
-    verdicts: Mutex<HashMap<String, Vec<Verdict>>>,
-    asked: Mutex<Vec<String>>,
+    state: Mutex<State>,
     /// Number of times that all connections were cut, or all streams fell silent.
     cut: watch::Sender<u32>,
     silent: watch::Sender<u32>,
+}
+
+#[derive(Default)]
+struct State {
+    faults: Faults,
+    /// Number of moves so far.
+    moves: usize,
+    /// By game.
+    sent: HashMap<String, Vec<Sent>>,
+    asked: Vec<String>,
 }
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
@@ -94,22 +91,18 @@ impl Proxy {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let shared = Arc::new(Shared {
             server: format!("http://{server}"),
-            client: reqwest::Client::builder().no_proxy().build().unwrap(),
-            faults: Mutex::default(),
-            moves: Mutex::default(),
-            sent: Mutex::default(),
-            verdicts: Mutex::default(),
-            asked: Mutex::default(),
+            client: reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap(),
+            state: Mutex::default(),
             cut: watch::Sender::default(),
             silent: watch::Sender::default(),
         });
         let mut task = JoinSet::new();
-        let house = shared.clone();
+        let serving = shared.clone();
         task.spawn(async move {
             let mut served = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                if !house.faults().away {
-                    served.spawn(serve(stream, house.clone()));
+                if !serving.faults().away {
+                    served.spawn(serve(stream, serving.clone()));
                 }
             }
         });
@@ -118,7 +111,7 @@ impl Proxy {
 
     /// From now on this goes wrong.
     pub fn set(&self, faults: Faults) {
-        *self.shared.faults.lock().unwrap() = faults;
+        self.shared.state().faults = faults;
     }
 
     /// All connections break.
@@ -133,17 +126,12 @@ impl Proxy {
 
     /// Moves sent to a game.
     pub fn sent(&self, game: &str) -> Vec<Sent> {
-        self.shared.sent.lock().unwrap().get(game).cloned().unwrap_or_default()
-    }
-
-    /// The server's answers to the moves of a game, in its order.
-    pub fn verdicts(&self, game: &str) -> Vec<Verdict> {
-        self.shared.verdicts.lock().unwrap().get(game).cloned().unwrap_or_default()
+        self.shared.state().sent.get(game).cloned().unwrap_or_default()
     }
 
     /// Number of requests for a path.
     pub fn asked(&self, path: &str) -> usize {
-        self.shared.asked.lock().unwrap().iter().filter(|asked| *asked == path).count()
+        self.shared.state().asked.iter().filter(|asked| *asked == path).count()
     }
 }
 
@@ -164,31 +152,25 @@ async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> io::Result<R
     else {
         return shared.pass(request).await;
     };
-    let at = shared.note(game, mv);
-    let faults = shared.faults();
-    let count = {
-        let mut count = shared.moves.lock().unwrap();
-        *count += 1;
-        *count
-    };
+    let (at, count, faults) = shared.note(game, mv);
     let strikes = |every: usize| count % every == 0;
     if let Some((_, status)) = faults.refused.iter().find(|(every, _)| strikes(*every)) {
-        shared.told(game, at, *status);
+        shared.update(game, at, |sent| sent.told = Some(*status));
         return Ok(refusal(*status));
     }
-    // What was sent arrives, also if who has sent it is no more.
-    let (house, to, played) = (shared.clone(), game.to_owned(), mv.to_owned());
+    // A move that was sent arrives even if its sender is gone.
+    let (passer, to) = (shared.clone(), game.to_owned());
     let passing = async move {
         sleep(faults.delay).await;
-        let response = house.pass(request).await?;
-        house.judged(&to, Verdict { mv: played, status: response.status().as_u16() });
+        let response = passer.pass(request).await?;
+        passer.update(&to, at, |sent| sent.answered = Some(response.status().as_u16()));
         io::Result::Ok(response)
     };
     let response = tokio::spawn(passing).await.unwrap()?;
     if faults.lost.is_some_and(strikes) {
         return Err(io::Error::other("the answer is lost, on purpose"));
     }
-    shared.told(game, at, response.status().as_u16());
+    shared.update(game, at, |sent| sent.told = sent.answered);
     Ok(response)
 }
 
@@ -200,30 +182,32 @@ fn refusal(status: u16) -> Response<Body> {
 }
 
 impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
     fn faults(&self) -> Faults {
-        self.faults.lock().unwrap().clone()
+        self.state().faults.clone()
     }
 
-    fn note(&self, game: &str, mv: &str) -> usize {
-        let mut sent = self.sent.lock().unwrap();
-        let moves = sent.entry(game.to_owned()).or_default();
-        moves.push(Sent { mv: mv.to_owned(), status: None });
-        moves.len() - 1
+    /// Notes a move. Returns its place in the game and among all moves, and the faults.
+    fn note(&self, game: &str, mv: &str) -> (usize, usize, Faults) {
+        let state = &mut *self.state();
+        let moves = state.sent.entry(game.to_owned()).or_default();
+        moves.push(Sent { mv: mv.to_owned(), answered: None, told: None });
+        state.moves += 1;
+        (moves.len() - 1, state.moves, state.faults.clone())
     }
 
-    fn told(&self, game: &str, at: usize, status: u16) {
-        self.sent.lock().unwrap().get_mut(game).unwrap()[at].status = Some(status);
-    }
-
-    fn judged(&self, game: &str, verdict: Verdict) {
-        self.verdicts.lock().unwrap().entry(game.to_owned()).or_default().push(verdict);
+    fn update(&self, game: &str, at: usize, change: impl FnOnce(&mut Sent)) {
+        change(&mut self.state().sent.get_mut(game).unwrap()[at]);
     }
 
     async fn pass(self: &Arc<Shared>, request: Request<Incoming>) -> io::Result<Response<Body>> {
         let (parts, body) = request.into_parts();
         let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
         let path = parts.uri.path_and_query().unwrap().as_str();
-        self.asked.lock().unwrap().push(path.to_owned());
+        self.state().asked.push(path.to_owned());
         let is_stream = path.contains("/stream/");
         if let Some(status) = self.faults().no_streams.filter(|_| is_stream) {
             return Ok(refusal(status));

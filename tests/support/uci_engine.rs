@@ -10,10 +10,9 @@ use std::{
 
 use crate::support::command::zeitnot;
 
-/// One process, kept.
 pub struct Engine {
     process: Child,
-    /// To be dropped where the input is to end.
+    /// Dropped to end the input.
     pub input: Option<ChildStdin>,
     lines: Receiver<String>,
 }
@@ -35,13 +34,34 @@ impl Engine {
         self.lines.recv_timeout(Duration::from_secs(60)).expect("the engine says nothing")
     }
 
-    /// All lines to the first that begins like this.
+    /// Returns all lines up to the first that begins like this.
     pub fn until(&self, start: &str) -> Vec<String> {
         let mut lines = Vec::new();
         while lines.last().is_none_or(|last: &String| !last.starts_with(start)) {
             lines.push(self.hear());
         }
         lines
+    }
+
+    /// Says each of these, and expects an error with the text beside it.
+    pub fn complains(&mut self, rows: &[(&str, &str)]) {
+        for (text, complaint) in rows {
+            self.say(text);
+            let line = self.hear();
+            assert!(line.starts_with("info string error: ") && line.contains(complaint), "{text}: {line}");
+        }
+    }
+
+    /// Says this, and returns the move of the answer.
+    pub fn move_for(&mut self, text: &str) -> String {
+        self.say(text);
+        self.best_move()
+    }
+
+    /// Says this, and returns the lines of the answer.
+    pub fn answer(&mut self, text: &str) -> Vec<String> {
+        self.say(text);
+        self.until("bestmove")
     }
 
     /// The move, after at least one line with a score.

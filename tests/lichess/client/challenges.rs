@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use crate::support::{
-    lichess_client::{CLOCK, ID, THEM, challenge, full, of_game, online, over, start},
+    lichess_client::{CLOCK, ID, THEM, challenge, full, online, over, start},
     lichess_server::{Feed, Post, QUIET, Server},
 };
 
@@ -75,20 +75,6 @@ async fn humans_have_a_reserved_place_and_a_stop_declines_the_queue() {
     server.declines("dddddddd", "later").await;
     first.line(&over(""));
     client.ends().await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_game_found_at_the_start_takes_a_place() {
-    let mut server = Server::start().await;
-    server
-        .lists([r#"{"gameId":"aaaaaaaa","color":"black","opponent":{"id":"x","username":"BOT x"}}"#.into()]);
-    let client = start(&server, "concurrency = 1\nchallenge = { max_queue = 0 }");
-    server.online().await;
-    let game = server.game().await;
-    game.line(&of_game("aaaaaaaa", &full(false, "")));
-    server.tell(&from("bbbbbbbb", "b", "", 1500));
-    server.declines("bbbbbbbb", "later").await;
-    client.ends_now().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -15,8 +15,8 @@ use crate::support::{
 };
 
 const GAMES: usize = 8;
-/// Time-outs of the program here: a second instead of half a minute.
-const HURRY: &str = "concurrency = 8\n[server.timeouts]\nsilence = '1s'\nreply = '2s'\nrate_limited = '300ms'\n\
+/// Time-outs of the program here: seconds instead of half a minute.
+const HURRY: &str = "concurrency = 8\n[server.timeouts]\nsilence = '3s'\nreply = '3s'\nrate_limited = '300ms'\n\
                      reconnect = { min_delay = '30ms', max_delay = '300ms', stable_after = '10s' }";
 /// Look-up of all running games, which follows each opening of the event stream.
 const LOOK: &str = "/api/account/playing?nb=50";
@@ -84,10 +84,11 @@ impl Match {
             assert!(by_rule, "{game} ended with {status}: {moves}");
             let is_black = usize::from(full["black"]["id"] == "alice");
             let played: Vec<_> = moves.split(' ').skip(is_black).step_by(2).collect();
-            once(&self.proxy.sent(game));
-            let (good, bad): (Vec<_>, Vec<_>) =
-                self.proxy.verdicts(game).into_iter().partition(|verdict| verdict.status == 200);
-            assert_eq!(good.iter().map(|verdict| verdict.mv.as_str()).collect::<Vec<_>>(), played);
+            let mut sent = self.proxy.sent(game);
+            once(&sent);
+            sent.retain(|sent| sent.answered.is_some());
+            let (good, bad): (Vec<_>, Vec<_>) = sent.into_iter().partition(|sent| sent.answered == Some(200));
+            assert_eq!(good.iter().map(|sent| sent.mv.as_str()).collect::<Vec<_>>(), played);
             assert!(bad.len() <= unknown, "{game}: the server refused {bad:?} of {moves}");
         }
         self.bob.shutdown.now.cancel();
@@ -100,7 +101,7 @@ impl Match {
 fn once(sent: &[Sent]) {
     for tries in sent.chunk_by(|one, next| one.mv == next.mv) {
         let (_, before) = tries.split_last().unwrap();
-        assert!(before.iter().all(|one| one.status != Some(200)), "sent again: {tries:?}");
+        assert!(before.iter().all(|one| one.told != Some(200)), "sent again: {tries:?}");
     }
 }
 
@@ -148,7 +149,7 @@ async fn silent_streams_cost_no_game() {
     let looked = games.proxy.asked(LOOK);
     until("the running games are looked up again", async || games.proxy.asked(LOOK) > looked).await;
     games.ends().await;
-    warned(&program, 1, &["no data for 1s"]);
+    warned(&program, 1, &["no data for 3s"]);
     assert!(!program.warnings().is_empty());
 }
 

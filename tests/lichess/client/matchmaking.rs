@@ -70,18 +70,6 @@ async fn an_idle_bot_challenges_a_bot_of_its_strength_and_plays() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn our_challenge_is_canceled_before_another_takes_its_place() {
-    let (mut server, client) = among(&["bob"], &format!("concurrency = 1\n{EAGER}")).await;
-    server.challenges(&["bob"]).await.1.answer(200, &created("bob"));
-    sleep(QUIET).await;
-    server.tell(&challenge("abcdefgh", CLOCK));
-    server.hear_challenge(ID, "cancel").await.ok();
-    server.hear_challenge("abcdefgh", "accept").await.ok();
-    server.hears_nothing().await;
-    client.ends_now().await;
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_bot_that_declined_is_not_challenged_again_even_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("declined.json");

@@ -61,7 +61,7 @@ fn perft_agrees_with_the_published_counts() {
 
 /// The same, some plies deeper.
 #[test]
-#[ignore = "tens of millions of positions: seconds in a release build"]
+#[ignore = "soak: tens of millions of positions: seconds in a release build"]
 fn perft_agrees_with_the_published_counts_of_more_plies() {
     counts::<variant::Crazyhouse>("", &[0, 0, 0, 0, 4_888_832]);
     counts::<variant::Crazyhouse>("2k5/8/8/8/8/8/8/4K3[Qn] w - - 0 1", &[0, 0, 0, 932_554]);
