@@ -1,6 +1,6 @@
 //! Task of one tournament: pairs free players, waits for them to be ready, referees their games, keeps the standings.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::{
     select,
@@ -15,7 +15,7 @@ use super::{
     game::TournamentGame,
     pairing::{Pairing, Schedule, SeatNo},
     players::{Doing, JoinError, Player, Players},
-    standings::Standings,
+    standings::{Standings, TournamentSummary},
 };
 use crate::{
     client::Client,
@@ -62,19 +62,6 @@ struct Running {
     game: TournamentGame,
 }
 
-/// Outcome of a tournament.
-#[derive(Clone, Debug)]
-pub struct TournamentSummary {
-    /// Its name.
-    pub name: Name,
-    /// Final standings.
-    pub standings: Standings,
-    /// Everybody has met everybody. An open tournament is never complete.
-    pub complete: bool,
-    /// File of the games; `None` if there were none.
-    pub pgn: Option<PathBuf>,
-}
-
 impl TournamentActor {
     /// Creates a tournament that has not begun, and its handle.
     pub(crate) fn channel(
@@ -119,7 +106,7 @@ impl TournamentActor {
         self.close(complete).await;
         let TournamentActor { config, standings, store, .. } = self;
         drop(store);
-        let pgn: Option<PathBuf> = writing.await.unwrap_or(None);
+        let pgn = writing.await.unwrap_or_default();
         TournamentSummary { name: config.name, standings, complete, pgn }
     }
 
@@ -164,7 +151,8 @@ impl TournamentActor {
         self.players.leave(seat);
         // A player who has played keeps the seat; in a tournament with an end, so does everybody once it has begun.
         let playing = self.players.seats.get(&seat).is_some_and(|p| matches!(p.doing, Doing::Playing(_)));
-        let begun = self.config.players.is_some() && self.players.seats.len() >= self.wanted();
+        let begun =
+            self.config.players.is_some() && self.players.seats.len() >= self.config.players.unwrap_or(0);
         if !begun && !playing && self.standings.games(&name) == 0 {
             self.standings.leave(&name);
             self.players.seats.remove(&seat);
@@ -172,11 +160,6 @@ impl TournamentActor {
         let active = self.players.clients().count();
         self.players.tell_others(seat, &format!("Player {name} left tournament ({active} active players)"));
         self.report(Event::Left(name));
-    }
-
-    /// Number of players that must join before the first pairing.
-    fn wanted(&self) -> usize {
-        self.config.players.unwrap_or(0)
     }
 
     /// Answers a player. A connection that has lost its seat is ignored.
@@ -219,7 +202,7 @@ impl TournamentActor {
     }
 
     fn pair(&mut self) {
-        if self.players.seats.len() >= self.wanted() {
+        if self.players.seats.len() >= self.config.players.unwrap_or(0) {
             for pairing in self.schedule.pair(&self.players.free()) {
                 self.invite(pairing);
             }
@@ -372,11 +355,8 @@ impl TournamentActor {
     }
 
     fn is_complete(&self) -> bool {
-        let expected = self
-            .config
-            .players
-            .is_some_and(|wanted| self.players.seats.len() >= wanted && self.schedule.is_complete(wanted));
-        expected && self.running.is_empty()
+        let all_met = |wanted| self.players.seats.len() >= wanted && self.schedule.is_complete(wanted);
+        self.running.is_empty() && self.config.players.is_some_and(all_met)
     }
 
     /// Aborts running games, and closes all connections.

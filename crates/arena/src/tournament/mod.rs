@@ -9,8 +9,7 @@ mod registry;
 pub(crate) mod standings;
 
 pub(crate) use actor::TournamentActor;
-pub use actor::TournamentSummary;
 pub use config::TournamentConfig;
 pub(crate) use players::JoinError;
 pub(crate) use registry::{Seat, TournamentRegistry};
-pub use standings::{Row, Score, Standings, Tally};
+pub use standings::{Row, Score, Standings, Tally, TournamentSummary};

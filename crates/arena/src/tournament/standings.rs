@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt::{self, Display},
+    path::PathBuf,
 };
 
 use zeitnot_rules::{Color, GameResult};
@@ -15,6 +16,19 @@ pub struct Standings {
     tallies: BTreeMap<Name, Tally>,
     /// Score of the first player against the second.
     won: BTreeMap<(Name, Name), Score>,
+}
+
+/// Outcome of a tournament.
+#[derive(Clone, Debug)]
+pub struct TournamentSummary {
+    /// Its name.
+    pub name: Name,
+    /// Final standings.
+    pub standings: Standings,
+    /// Everybody has met everybody. An open tournament is never complete.
+    pub complete: bool,
+    /// File of the games; `None` if there were none.
+    pub pgn: Option<PathBuf>,
 }
 
 /// Points, counted in halves so that they add up exactly.
