@@ -1,8 +1,7 @@
 //! Table of all protocols, and the configured server whose protocol is known only at run time.
 
-use std::{any::Any, fmt, num::NonZeroU32};
+use std::{any::Any, fmt, num::NonZeroU32, pin::Pin};
 
-use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use toml::{
     Spanned,
@@ -48,6 +47,9 @@ impl ProtocolEntry {
 /// Configured server, ready to play on. `Display` tells what will be played, without secrets.
 pub type Server = Box<dyn Client>;
 
+/// Future of a client at work.
+pub(crate) type Running = Pin<Box<dyn Future<Output = Result<(), ProtocolError>> + Send>>;
+
 /// Object-safe side of a protocol with its configuration.
 pub trait Client: fmt::Debug + fmt::Display + Send {
     /// Configuration of the protocol.
@@ -60,11 +62,7 @@ pub trait Client: fmt::Debug + fmt::Display + Send {
     fn limit_games(&mut self, games: NonZeroU32) -> Result<(), &'static str>;
 
     /// Plays there until told to stop. The only errors are those that the user must resolve.
-    fn run(
-        self: Box<Self>,
-        lobby: Lobby,
-        shutdown: Shutdown,
-    ) -> BoxFuture<'static, Result<(), ProtocolError>>;
+    fn run(self: Box<Self>, lobby: Lobby, shutdown: Shutdown) -> Running;
 }
 
 struct ClientOf<P: Protocol>(P::Config);
@@ -78,11 +76,7 @@ impl<P: Protocol + 'static> Client for ClientOf<P> {
         P::limit_games(&mut self.0, games)
     }
 
-    fn run(
-        self: Box<Self>,
-        lobby: Lobby,
-        shutdown: Shutdown,
-    ) -> BoxFuture<'static, Result<(), ProtocolError>> {
+    fn run(self: Box<Self>, lobby: Lobby, shutdown: Shutdown) -> Running {
         Box::pin(P::run(self.0, lobby, shutdown))
     }
 }

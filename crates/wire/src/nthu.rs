@@ -30,7 +30,7 @@ pub enum StateError {
     #[error(
         "{side} has a {number} on {square}: expected 0 for nothing, or 1 to 6 for pawn, rook, knight, bishop, queen, king"
     )]
-    Man {
+    Piece {
         /// Owner of the board.
         side: Color,
         /// Square.
@@ -39,7 +39,7 @@ pub enum StateError {
         number: i32,
     },
     /// Two pieces on one square.
-    #[error("both sides have a man on {0}")]
+    #[error("both sides have a piece on {0}")]
     Shared(Square),
     /// Not a legal position.
     #[error(transparent)]
@@ -77,18 +77,18 @@ pub fn parse_state(text: &[u8]) -> Result<MiniChess, StateError> {
         if square.column() == 0 && !board.is_empty() {
             board.push('/');
         }
-        let (white, black) = (man(Color::White, square, white)?, man(Color::Black, square, black)?);
+        let (white, black) = (piece(Color::White, square, white)?, piece(Color::Black, square, black)?);
         board.push(match (white, black) {
-            ('.', man) | (man, '.') => man,
+            ('.', piece) | (piece, '.') => piece,
             _ => return Err(StateError::Shared(square)),
         });
     }
     Ok(MiniChess::parse(Rules::Nthu2023, &format!("{board} {turn}"))?)
 }
 
-fn man(side: Color, square: Square, number: i32) -> Result<char, StateError> {
+fn piece(side: Color, square: Square, number: i32) -> Result<char, StateError> {
     let letter = usize::try_from(number).ok().and_then(|number| LETTERS[side].get(number));
-    letter.map(|&letter| char::from(letter)).ok_or(StateError::Man { side, square, number })
+    letter.map(|&letter| char::from(letter)).ok_or(StateError::Piece { side, square, number })
 }
 
 /// Formats a `state`, byte for byte as the course's referee does.
@@ -175,7 +175,7 @@ mod tests {
         6 5 4 3 2 \n1 1 1 1 1 \n0 0 0 0 0 \n0 0 0 0 0 \n0 0 0 0 0 \n0 0 0 0 0 \n\n";
 
     #[test]
-    fn the_start_is_what_the_referee_writes() {
+    fn the_start_equals_the_referees_file() {
         let start = MiniChess::start(Rules::Nthu2023);
         assert_eq!(print_state(&start), START);
         assert_eq!(parse_state(START.as_bytes()), Ok(start.clone()));
@@ -183,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn errors_name_the_fault() {
         let told = |text: &str| parse_state(text.as_bytes()).unwrap_err().to_string();
         assert_eq!(told(""), "a state is 61 whole numbers, but after 0 there is no further one");
         assert!(told("0 0 0 x").contains("after 3 there"));
         assert!(told(&START.replacen('0', "2", 1)).contains("not with 2"));
         assert!(told(&START.replacen("2 3 4", "2 3 7", 1)).starts_with("white has a 7 on c1: expected 0"));
         let shared = START.replacen("0\n0", "0\n2", 1);
-        assert_eq!(told(&shared), "both sides have a man on a6");
+        assert_eq!(told(&shared), "both sides have a piece on a6");
         assert!(told(&START.replacen("2 3 4", "6 3 4", 1)).contains("more than one king"));
     }
 
@@ -227,7 +227,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_is_parsed_back(position in any_game()) {
+        fn positions_and_moves_are_parsed_as_printed(position in any_game()) {
             let again = parse_state(print_state(&position).as_bytes()).unwrap();
             prop_assert_eq!((again.board(), again.side_to_move()), (position.board(), position.side_to_move()));
             let moves = position.moves();
@@ -242,7 +242,7 @@ mod tests {
         }
 
         #[test]
-        fn nor_do_numbers_that_mean_nothing(numbers in prop::collection::vec(-3..9, 0..80)) {
+        fn arbitrary_numbers_never_panic(numbers in prop::collection::vec(-3..9, 0..80)) {
             let text: String = numbers.iter().map(|n| format!("{n} ")).collect();
             if let Ok(position) = parse_state(text.as_bytes()) {
                 prop_assert_eq!(parse_state(print_state(&position).as_bytes()), Ok(position));

@@ -1,6 +1,6 @@
 //! PGN export: tags, then the moves with clock and evaluation comments.
 
-use std::{fmt::Write, time::Duration};
+use std::time::Duration;
 
 use time::{OffsetDateTime, macros::format_description};
 
@@ -124,10 +124,8 @@ fn tag(out: &mut String, name: &str, value: &str) {
 
 /// `h:mm:ss.cc`
 fn clock(left: Duration) -> String {
-    let seconds = left.as_secs();
-    let mut out = format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let _ = write!(out, ".{:02}", left.subsec_millis() / 10);
-    out
+    let (seconds, hundredths) = (left.as_secs(), left.subsec_millis() / 10);
+    format!("{}:{:02}:{:02}.{hundredths:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
 /// Wraps words into lines.

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn men_are_dropped_in_search_moves_too() {
+    fn drops_are_search_moves() {
         let go = parse_go("go searchmoves P@e4 e2e4 p@ depth 2");
         assert_eq!((go.search_moves, go.depth), (vec!["P@e4".to_owned(), "e2e4".into()], Some(2)));
     }
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_line() {
+    fn info_lines_are_printed() {
         let mut info = Info {
             depth: 9,
             seldepth: 12,

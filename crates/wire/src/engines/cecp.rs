@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_engines_say() {
+    fn output_of_engines_is_parsed() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(
             FromEngine::parse(
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_search_goes_in_many_hands() {
+    fn search_progress_is_parsed_in_the_forms_of_several_engines() {
         for (line, depth, score, pv) in [
             ("  6    -15     31    20480 e7e5 Ng1-f3", 6, UciScore::Cp(-15), &["e7e5", "Ng1-f3"][..]),
             ("9. 12 100 99999 1. e4 e5 2. Nf3", 9, UciScore::Cp(12), &["e4", "e5", "Nf3"]),

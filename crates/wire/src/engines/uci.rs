@@ -168,7 +168,7 @@ mod tests {
     use crate::uci::{FromGui, Words};
 
     #[test]
-    fn what_stockfish_says() {
+    fn output_of_stockfish_is_parsed() {
         let line = "info depth 12 seldepth 17 multipv 1 score cp -31 nodes 9000 nps 900000 hashfull 3 tbhits 0 time 10 pv e7e5 g1f3";
         let thinking = Thinking {
             depth: 12,
@@ -228,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_we_order_is_what_an_engine_reads(
+        fn printed_searches_are_parsed_back(
             time in [millis(), millis()], increment in [millis(), millis()], moves_to_go: Option<u32>,
             move_time in millis(), depth: Option<u16>, nodes in prop::option::of(0..i64::MAX as u64), mate: Option<u16>,
             infinite: bool, ponder: bool, search_moves in prop::collection::vec("[a-h][1-8][a-h][1-8]q?", 0..4),
@@ -238,7 +238,7 @@ mod tests {
         }
 
         #[test]
-        fn so_are_positions(root in prop::option::of("[1-8pP/]{1,20} w - - 0 1"), moves in prop::collection::vec("[a-h][1-8][a-h][1-8]", 0..5)) {
+        fn printed_positions_are_parsed_back(root in prop::option::of("[1-8pP/]{1,20} w - - 0 1"), moves in prop::collection::vec("[a-h][1-8][a-h][1-8]", 0..5)) {
             let line = Position { root: root.as_deref(), moves: &moves }.to_string();
             prop_assert_eq!(FromGui::parse(&line, Words::Uci), Ok(FromGui::Position { root, moves }));
         }

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_write() {
+    fn commands_and_answers_are_parsed() {
         let times = |ours, theirs| {
             Some(Times { ours: Duration::from_secs(ours), theirs: Duration::from_secs(theirs) })
         };

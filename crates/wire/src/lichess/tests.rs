@@ -19,7 +19,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn what_is_printed_is_parsed_back((round_trip, example) in changed()) {
+    fn printed_messages_are_parsed_back((round_trip, example) in changed()) {
         round_trip(&example.to_string())?;
     }
 
@@ -144,17 +144,17 @@ fn statuses_have_names_and_numbers() {
 }
 
 #[test]
-fn refusals_are_told_shortly() {
-    let told = |body: &str| Failure::parse(body).unwrap().to_string();
+fn failures_are_shown_shortened() {
+    let shown = |body: &str| Failure::parse(body).unwrap().to_string();
     assert_eq!(
-        told(r#"{"error":"Not your turn, or game already over"}"#),
+        shown(r#"{"error":"Not your turn, or game already over"}"#),
         "Not your turn, or game already over"
     );
     let form = r#"{"error":{"clock.limit":["Invalid","Too long"],"days":["No"]}}"#;
-    assert_eq!(told(form), "clock.limit: Invalid, Too long; days: No");
-    assert_eq!(told(r#"{"clock.limit":["Invalid"]}"#), "clock.limit: Invalid");
-    assert_eq!(told("<html>\x1b[2J504</html>"), "<html>[2J504</html>");
-    assert!(told(&"x".repeat(100_000)).len() < 100);
+    assert_eq!(shown(form), "clock.limit: Invalid, Too long; days: No");
+    assert_eq!(shown(r#"{"clock.limit":["Invalid"]}"#), "clock.limit: Invalid");
+    assert_eq!(shown("<html>\x1b[2J504</html>"), "<html>[2J504</html>");
+    assert!(shown(&"x".repeat(100_000)).len() < 100);
 
     let limit = r#"{"error":"Too many games","ratelimit":{"key":"bot.vsBot.day","seconds":3600}}"#;
     let limit = Failure::parse(limit).unwrap().ratelimit.unwrap();
