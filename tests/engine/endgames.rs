@@ -2,22 +2,19 @@
 
 use std::{
     ops::ControlFlow,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use zeitnot_engine::{
-    Decision, Limits, Progress, StopFlag, Task, Thinker, TranspositionTable, search::Search, think_now,
-};
+use zeitnot_engine::{Decision, Limits, Progress, StopFlag, Task, Thinker, think_now};
 use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
+
+use crate::support::engine::search_factory;
 
 /// Nodes for a move.
 const NODES: u64 = 30_000;
 
-fn search() -> Search<Chess> {
-    Search::new(Arc::new(TranspositionTable::new(16).unwrap()), 1)
+fn search() -> Box<dyn Thinker<Chess>> {
+    search_factory(16, 1).thinker()
 }
 
 /// Plays to the end.
@@ -25,7 +22,7 @@ fn play(fen: &str) -> Outcome {
     let (mut search, limits) = (search(), Limits { nodes: Some(NODES), ..Limits::default() });
     let mut line = GameHistory::new(Chess::parse(fen).unwrap());
     while line.outcome() == Outcome::Ongoing {
-        let (best, _) = think_now(&mut search, &line, &limits);
+        let (best, _) = think_now(&mut *search, &line, &limits);
         line.play(line.now().unpack(best.mv).unwrap());
     }
     line.outcome()

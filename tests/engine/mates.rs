@@ -1,16 +1,18 @@
 //! The engine finds every mate of the collection, and the shortest, within a budget of nodes that is far less than two
 //! seconds of a release build.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, path::Path};
 
-use zeitnot_engine::{Limits, Thinker, TranspositionTable, search::Search, think_now};
+use zeitnot_engine::{Limits, Thinker, think_now};
 use zeitnot_rules::{Game, GameHistory, chess::Chess};
+
+use crate::support::engine::search_factory;
 
 /// Two seconds at 1.5 million nodes a second, the least we promise.
 const NODES: u64 = 3_000_000;
 
 /// Nodes needed to see a mate in `moves`; `None`: not within [`NODES`].
-fn solve(search: &mut Search<Chess>, fen: &str, moves: u16) -> Option<u64> {
+fn solve(search: &mut dyn Thinker<Chess>, fen: &str, moves: u16) -> Option<u64> {
     let limits = Limits { mate: Some(moves), nodes: Some(NODES), ..Limits::default() };
     let line = GameHistory::new(Chess::parse(fen).unwrap());
     let (best, report) = think_now(search, &line, &limits);
@@ -22,15 +24,15 @@ fn solve(search: &mut Search<Chess>, fen: &str, moves: u16) -> Option<u64> {
 /// Solves each nth position of a file.
 fn solve_all(moves: u16, each: usize) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/mate-in-{moves}.epd"));
-    let table = Arc::new(TranspositionTable::new(16).unwrap());
-    let mut search = Search::new(table.clone(), 1);
+    let factory = search_factory(16, 1);
+    let mut search = factory.thinker::<Chess>();
     let (mut hardest, mut unsolved) = (0, Vec::new());
     let text = fs::read_to_string(file).unwrap();
     for epd in text.lines().filter(|line| !line.trim().is_empty()).step_by(each) {
         let fen = epd.split(" bm ").next().unwrap();
-        table.clear();
-        Thinker::<Chess>::new_game(&mut search);
-        match solve(&mut search, fen, moves) {
+        factory.table().clear();
+        search.new_game();
+        match solve(&mut *search, fen, moves) {
             Some(nodes) => hardest = hardest.max(nodes),
             None => unsolved.push(fen),
         }

@@ -1,9 +1,11 @@
 //! The engine plays itself: every decision is a legal move, and every game ends by the rules.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, path::Path};
 
-use zeitnot_engine::{Limits, Thinker, TranspositionTable, search::Search, think_now};
+use zeitnot_engine::{Limits, think_now};
 use zeitnot_rules::{Game, GameHistory, Outcome, Reason, chess::Chess};
+
+use crate::support::engine::search_factory;
 
 /// The positions of a file in `tests/data`, one at the beginning of each line.
 fn positions(file: &str) -> Vec<Chess> {
@@ -23,15 +25,15 @@ struct Tally {
 impl Tally {
     /// Plays games from these positions, with this many threads and nodes a move.
     fn play(&mut self, starts: impl IntoIterator<Item = Chess>, threads: usize, nodes: u64) {
-        let table = Arc::new(TranspositionTable::new(4).unwrap());
-        let mut search = Search::new(table.clone(), threads);
+        let factory = search_factory(4, threads);
+        let mut search = factory.thinker::<Chess>();
         let limits = Limits { nodes: Some(nodes), ..Limits::default() };
         for start in starts {
-            table.clear();
-            Thinker::<Chess>::new_game(&mut search);
+            factory.table().clear();
+            search.new_game();
             let mut line = GameHistory::new(start);
             while line.outcome() == Outcome::Ongoing {
-                let (now, (best, _)) = (line.now(), think_now(&mut search, &line, &limits));
+                let (now, (best, _)) = (line.now(), think_now(&mut *search, &line, &limits));
                 let mv = now.unpack(best.mv).filter(|mv| now.moves().contains(mv));
                 line.play(mv.unwrap_or_else(|| panic!("illegal: {best:?} in {}", now.print())));
             }

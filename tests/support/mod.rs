@@ -5,6 +5,7 @@ pub mod bot;
 pub mod client;
 pub mod command;
 pub mod contest_server;
+pub mod engine;
 pub mod http_server;
 pub mod imcs;
 pub mod installed;
