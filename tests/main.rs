@@ -1,6 +1,7 @@
 //! Integration tests in one program: a module or folder for each subject, and `support` for what they share.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers outside of test functions, too
+#![allow(unreachable_pub)] // one program: `pub` in `support` is for its modules
 
 mod architecture;
 mod arena;

@@ -9,8 +9,6 @@
 //! Each tournament and each connection is one task that owns its state. A tournament waits only for the disk, a
 //! connection for its own client.
 
-#![warn(unreachable_pub)]
-
 mod arena;
 mod client;
 mod config;

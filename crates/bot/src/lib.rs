@@ -1,5 +1,4 @@
 //! The bot: a player for each game that a protocol brings, which always answers before the deadline.
-#![warn(unreachable_pub)]
 
 use tokio::{select, sync::mpsc};
 use tokio_util::{

@@ -3,8 +3,6 @@
 //!
 //! A new protocol is a folder here that implements [`Protocol`], and an entry in [`PROTOCOLS`].
 
-#![warn(unreachable_pub)]
-
 pub mod contest;
 pub mod imcs;
 pub mod lichess;

@@ -1,7 +1,5 @@
 //! The engine: from a game and limits to better and better moves. No tokio, no sockets.
 
-#![warn(unreachable_pub)]
-
 pub mod bench;
 pub mod book;
 mod config;

@@ -2,8 +2,6 @@
 //!
 //! The clients and the arena's listeners share this crate. It knows no protocol's messages.
 
-#![warn(unreachable_pub)]
-
 mod address;
 mod codec;
 mod connection;

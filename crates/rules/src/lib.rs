@@ -14,8 +14,6 @@
 //! assert_eq!(perft(&position, 2), 600);
 //! ```
 
-#![warn(unreachable_pub)]
-
 pub mod chess;
 mod color;
 mod dyn_game;

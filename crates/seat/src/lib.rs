@@ -2,7 +2,6 @@
 //!
 //! Neither imports the other; both import this crate. A protocol opens a [`Seat`] in the [`Lobby`] for each game, sends
 //! [`Event`]s and receives [`Action`]s. Dropping either end of a seat ends the task of the game.
-#![warn(unreachable_pub)]
 
 use std::time::{Duration, Instant};
 

@@ -1,7 +1,5 @@
 //! Messages of each protocol, parsed and printed. No I/O.
 
-#![warn(unreachable_pub)]
-
 pub mod contest;
 pub mod engines;
 pub mod imcs;
