@@ -205,6 +205,9 @@ async fn a_program_that_was_killed_takes_its_games_up_again() {
     program.kill().await;
     games.proxy.set(Faults::default());
     assert_eq!(games.proxy.asked(LOOK), 1);
+    // A move of the killed program that arrives after one of the next would be played as well.
+    let arrived = |game: &String| games.proxy.sent(game).iter().all(|sent| sent.answered.is_some());
+    until("the last moves arrive", async || games.games.iter().all(arrived)).await;
     let program = Program::start(games.arena.arena.folder.path(), &games.proxy.url, "lip_alice", HURRY);
     until("the running games are looked up", async || games.proxy.asked(LOOK) == 2).await;
     games.ends_after(1).await;
