@@ -178,7 +178,7 @@ struct Front {
     keep_alive: Duration,
 }
 
-/// What a client sends.
+/// Request of a client.
 struct Request {
     is_get: bool,
     path: String,

@@ -2,7 +2,7 @@
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-/// Why an arena cannot start.
+/// Reason why an arena cannot start.
 #[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum ArenaError {

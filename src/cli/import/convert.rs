@@ -29,7 +29,7 @@ pub struct Converted {
 /// Converts a configuration. Its relative paths begin at `home`; the token will be stored in `token_file`, if given.
 ///
 /// # Errors
-/// What is wrong with the text, without quoting it, as it contains a secret.
+/// Describes the mistake in the text without quoting it, as it contains a secret.
 pub fn convert(yaml: &str, home: &Path, token_file: Option<&Path>) -> Result<Converted, String> {
     let theirs = parse(yaml)?;
     let mut import = Import { theirs, home, ours: Table::new(), left: Vec::new() };

@@ -67,7 +67,7 @@ impl Effort {
     }
 }
 
-/// Why a match cannot go on.
+/// Reason why a match cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum MatchError {

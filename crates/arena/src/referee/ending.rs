@@ -9,7 +9,7 @@ use zeitnot_rules::{GameResult, Reason};
 pub struct Ending {
     /// `None` for a game that was aborted.
     pub result: Option<GameResult>,
-    /// Why it ended.
+    /// Cause of the end.
     pub cause: Cause,
 }
 
@@ -20,7 +20,7 @@ impl Ending {
     }
 }
 
-/// Why a game ended.
+/// Cause of a game's end.
 #[allow(missing_docs)]
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Cause {

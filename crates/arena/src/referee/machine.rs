@@ -59,7 +59,7 @@ pub struct Ply {
     pub opinion: Option<Opinion>,
 }
 
-/// Why a move was not played.
+/// Reason why a move was not played.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     Over,

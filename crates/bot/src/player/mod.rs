@@ -52,7 +52,7 @@ pub(crate) struct Player {
     actions: mpsc::Sender<Action>,
 }
 
-/// What a player waits for beside events.
+/// Event of a player's own making, beside those of the protocol.
 enum Wake {
     HardLimit,
     Search(SearchUpdate),

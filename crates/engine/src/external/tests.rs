@@ -268,7 +268,7 @@ fn when_we_leave_all_end_and_none_begins() {
     assert_eq!(thought(&mut thinker(&program), &line, within(LONG)).0, last_move(&line));
 }
 
-/// What an engine of xboard's protocol hears is written there; it knows one answer to each last move.
+/// Writes the input of an engine of xboard's protocol there; it knows one answer to each last move.
 fn xboard(log: &Path) -> Config {
     let script = format!(
         r#"while read -r line; do echo "$line" >> {}; case "$line" in

@@ -93,7 +93,7 @@ pub(super) fn start() -> Board {
     board
 }
 
-/// How far White is ahead by these values.
+/// White's lead by these values.
 pub(super) fn balance(board: &Board, value: fn(Kind) -> i32) -> i32 {
     let count = |color, kind| board.of_color(kind, color).count_ones() as i32;
     Kind::ALL.iter().map(|&kind| value(kind) * (count(Color::White, kind) - count(Color::Black, kind))).sum()

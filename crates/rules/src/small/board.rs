@@ -18,7 +18,7 @@ use crate::{
 pub trait PieceKind: Copy + Eq + Debug + Send + Sync + 'static {
     /// All kinds, the least valuable first; the index of a kind is its place here.
     const ALL: &'static [Self];
-    /// How each kind of [`PieceKind::ALL`] moves.
+    /// Movement of each kind of [`PieceKind::ALL`].
     const MOVEMENTS: &'static [Movement];
     /// White's letters, in the order of [`PieceKind::ALL`].
     const LETTERS: &'static [u8];
@@ -43,7 +43,7 @@ pub trait PieceKind: Copy + Eq + Debug + Send + Sync + 'static {
     }
 }
 
-/// How a kind of piece moves.
+/// Movement of a kind of piece.
 #[derive(Copy, Clone, Debug)]
 pub enum Movement {
     /// One step straight ahead, or a diagonal one to capture.

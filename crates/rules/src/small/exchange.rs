@@ -12,9 +12,9 @@ use crate::color::Color;
 /// The move that begins an exchange.
 pub(crate) struct Exchange<K> {
     pub color: Color,
-    /// What it wins at once, less the threshold that the exchange has to reach.
+    /// Immediate gain, less the threshold that the exchange has to reach.
     pub balance: i32,
-    /// What stands on the target square after it, if anything.
+    /// Piece on the target square afterwards, if any.
     pub arrives: Option<K>,
     /// Squares that block lines besides the pieces.
     pub obstacles: u64,
