@@ -13,7 +13,7 @@ use zeitnot_rules::{ByColor, Color, chess::Chess};
 use super::{
     config::TournamentConfig,
     game::TournamentGame,
-    pairing::{Pairing, Schedule, SeatNo},
+    pairing::{self, Pairing, PairingSystem, SeatNo},
     players::{Doing, JoinError, Player, Players},
     standings::{Standings, TournamentSummary},
 };
@@ -38,7 +38,7 @@ pub(crate) struct TournamentActor {
     news: NewsSender,
     jobs: Jobs<TournamentActor>,
     players: Players,
-    schedule: Schedule,
+    pairing: Box<dyn PairingSystem>,
     standings: Standings,
     invitations: BTreeMap<GameTag, Invitation>,
     running: BTreeMap<GameTag, Running>,
@@ -73,7 +73,7 @@ impl TournamentActor {
         let (handle, jobs) = jobs::channel();
         let actor = TournamentActor {
             players: Players::new(config.max_players()),
-            schedule: Schedule::new(config.games_per_pair),
+            pairing: pairing::system(&config),
             standings: Standings::default(),
             invitations: BTreeMap::new(),
             running: BTreeMap::new(),
@@ -203,7 +203,7 @@ impl TournamentActor {
 
     fn pair(&mut self) {
         if self.players.seats.len() >= self.config.players.unwrap_or(0) {
-            for pairing in self.schedule.pair(&self.players.free()) {
+            for pairing in self.pairing.pair(&self.players.free()) {
                 self.invite(pairing);
             }
         }
@@ -246,8 +246,10 @@ impl TournamentActor {
             clients[color].info("Both players have acknowledged game. Starting...");
             self.players.set_doing(pairing.seats[color], Doing::Playing(tag));
         }
-        let opening = pairing.opening(self.config.games_per_pair, self.openings.len());
-        let start = self.openings.get(opening).cloned().unwrap_or_else(Chess::start);
+        let start = match self.openings.as_slice() {
+            [] => Chess::start(),
+            openings => openings[(pairing.opening % openings.len() as u64) as usize].clone(),
+        };
         self.rounds = self.rounds.saturating_add(1);
         self.report(Event::GameStarted { game: tag, names: names.clone() });
         let game = TournamentGame::start(tag, names.clone(), clients, start, self.config.time);
@@ -312,7 +314,7 @@ impl TournamentActor {
         let Some(player) = self.players.seats.get_mut(&seat) else { return };
         player.absent_since = None;
         let name = player.name.clone();
-        let forfeited = self.schedule.withdraw(seat, self.players.seats.keys().copied());
+        let forfeited = self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
         for (opponent, games) in &forfeited {
             let Some(opponent) = self.players.seats.get(opponent) else { continue };
             (0..*games).for_each(|_| self.standings.forfeit(&name, &opponent.name));
@@ -346,7 +348,7 @@ impl TournamentActor {
             plies: plies.len(),
         });
         if let Some(result) = ending.result {
-            self.schedule.played(pairing);
+            self.pairing.played(pairing, result);
             self.standings.record([&names[Color::White], &names[Color::Black]], result);
             self.report_standings();
         }
@@ -355,7 +357,7 @@ impl TournamentActor {
     }
 
     fn is_complete(&self) -> bool {
-        let all_met = |wanted| self.players.seats.len() >= wanted && self.schedule.is_complete(wanted);
+        let all_met = |wanted| self.players.seats.len() >= wanted && self.pairing.is_complete(wanted);
         self.running.is_empty() && self.config.players.is_some_and(all_met)
     }
 

@@ -1,65 +1,25 @@
 //! Round robin without rounds, so that nobody waits for the slowest game.
 //!
-//! A free player is paired with the free opponent met least. Colours need no memory: they follow from the seats and
+//! A free player is paired with the free opponent met least. Colors need no memory: they follow from the seats and
 //! the number of the game between the two.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use zeitnot_rules::{ByColor, Color};
+use zeitnot_rules::{ByColor, GameResult};
 
-/// Seat of a player in one tournament, counted from 0 in the order of joining.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct SeatNo(pub(super) usize);
-
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pairing {
-    pub(super) seats: ByColor<SeatNo>,
-    /// Number of the game between these two, from 0.
-    pub(super) number: u32,
-}
-
-impl Pairing {
-    /// Pairs two players for the game of that number; colours alternate.
-    ///
-    /// Lower seats have White first against seats at an odd distance: over all opponents that differs
-    /// from an even share of colours by one at most, however many players there are.
-    fn of(a: SeatNo, b: SeatNo, number: u32) -> Self {
-        let (low, high) = (a.min(b), a.max(b));
-        let low_begins = (high.0 - low.0) % 2 == 1;
-        let seats = if low_begins == number.is_multiple_of(2) { [low, high] } else { [high, low] };
-        Pairing { seats: ByColor(seats), number }
-    }
-
-    pub(super) fn color_of(&self, seat: SeatNo) -> Color {
-        if self.seats[Color::White] == seat { Color::White } else { Color::Black }
-    }
-
-    /// Returns which of `count` openings to play: the same for a game and its return game, in turn for the rest.
-    pub(super) fn opening(&self, games_per_pair: u32, count: usize) -> usize {
-        let [a, b] = self.seats.0.map(|seat| seat.0);
-        let (low, high) = (a.min(b), a.max(b));
-        let pairs_before = high * high.saturating_sub(1) / 2 + low;
-        let games = pairs_before as u64 * u64::from(games_per_pair.div_ceil(2)) + u64::from(self.number / 2);
-        (games % count.max(1) as u64) as usize
-    }
-}
+use super::{Pairing, PairingSystem, SeatNo};
 
 /// Games played so far, and thereby the games left.
 #[derive(Clone, Debug)]
-pub(super) struct Schedule {
+pub(super) struct RoundRobin {
     games_per_pair: u32,
     /// Games by the lower seat, then the higher.
     played: BTreeMap<(SeatNo, SeatNo), u32>,
 }
 
-impl Schedule {
-    /// Creates a schedule with nothing played yet.
-    pub(super) fn new(games_per_pair: u32) -> Self {
-        Schedule { games_per_pair, played: BTreeMap::new() }
-    }
-
-    /// Pairs free players: nobody twice, those who have played least first.
-    pub(super) fn pair(&self, free: &[SeatNo]) -> Vec<Pairing> {
+impl PairingSystem for RoundRobin {
+    /// Those who have played least come first.
+    fn pair(&self, free: &[SeatNo]) -> Vec<Pairing> {
         let games = self.games();
         let mut waiting = free.to_vec();
         waiting.sort_by_key(|seat| Reverse((games.get(seat).copied().unwrap_or(0), *seat)));
@@ -69,26 +29,22 @@ impl Schedule {
             // The last in the list played least: it wins among equals.
             if let Some((at, &other)) = opponents.rev().min_by_key(|(_, other)| self.met(seat, **other)) {
                 waiting.remove(at);
-                pairings.push(Pairing::of(seat, other, self.met(seat, other)));
+                pairings.push(self.pairing(seat, other, self.met(seat, other)));
             }
         }
         pairings
     }
 
-    pub(super) fn played(&mut self, pairing: Pairing) {
+    fn played(&mut self, pairing: Pairing, _result: GameResult) {
         let [a, b] = pairing.seats.0;
         *self.played.entry((a.min(b), a.max(b))).or_default() += 1;
     }
 
-    /// Withdraws a player; returns the opponents, each with the number of games that fall out.
-    pub(super) fn withdraw(
-        &mut self,
-        seat: SeatNo,
-        players: impl Iterator<Item = SeatNo>,
-    ) -> Vec<(SeatNo, u32)> {
+    fn withdraw(&mut self, seat: SeatNo, players: &[SeatNo]) -> Vec<(SeatNo, u32)> {
         let lost: Vec<_> = players
-            .filter(|other| *other != seat)
-            .map(|other| (other, self.left(seat, other)))
+            .iter()
+            .filter(|other| **other != seat)
+            .map(|&other| (other, self.left(seat, other)))
             .filter(|(_, games)| *games > 0)
             .collect();
         for &(other, games) in &lost {
@@ -97,11 +53,31 @@ impl Schedule {
         lost
     }
 
-    /// Returns whether the first `players` seats have all met.
-    pub(super) fn is_complete(&self, players: usize) -> bool {
+    fn is_complete(&self, players: usize) -> bool {
         let pairs = players as u64 * players.saturating_sub(1) as u64 / 2;
         let played: u64 = self.played.values().map(|&games| u64::from(games)).sum();
         played >= pairs * u64::from(self.games_per_pair)
+    }
+}
+
+impl RoundRobin {
+    /// Creates a round robin with nothing played yet.
+    pub(super) fn new(games_per_pair: u32) -> Self {
+        RoundRobin { games_per_pair, played: BTreeMap::new() }
+    }
+
+    /// Pairs two players for their game of that number; colors alternate.
+    ///
+    /// Lower seats have White first against seats at an odd distance: over all opponents that differs
+    /// from an even share of colors by one at most, however many players there are.
+    fn pairing(&self, a: SeatNo, b: SeatNo, number: u32) -> Pairing {
+        let (low, high) = (a.min(b), a.max(b));
+        let low_begins = (high.0 - low.0) % 2 == 1;
+        let seats = if low_begins == number.is_multiple_of(2) { [low, high] } else { [high, low] };
+        let pairs_before = high.0 * high.0.saturating_sub(1) / 2 + low.0;
+        let opening =
+            pairs_before as u64 * u64::from(self.games_per_pair.div_ceil(2)) + u64::from(number / 2);
+        Pairing { seats: ByColor(seats), opening }
     }
 
     fn met(&self, a: SeatNo, b: SeatNo) -> u32 {
@@ -134,18 +110,18 @@ mod tests {
 
     /// Plays a whole tournament in which each batch of games ends in an order that `luck` picks.
     fn play(players: usize, games_per_pair: u32, mut luck: impl FnMut(usize) -> usize) -> Vec<Pairing> {
-        let mut schedule = Schedule::new(games_per_pair);
+        let mut system = RoundRobin::new(games_per_pair);
         let (mut running, mut games) = (Vec::<Pairing>::new(), Vec::new());
-        while !schedule.is_complete(players) {
+        while !system.is_complete(players) {
             let busy: BTreeSet<_> = running.iter().flat_map(|p| p.seats.0).collect();
             let free: Vec<_> = (0..players).map(SeatNo).filter(|seat| !busy.contains(seat)).collect();
-            let batch = schedule.pair(&free);
+            let batch = system.pair(&free);
             let seats: Vec<_> = batch.iter().flat_map(|p| p.seats.0).collect();
             assert_eq!(seats.iter().collect::<BTreeSet<_>>().len(), seats.len(), "somebody twice at once");
             assert!(seats.iter().all(|seat| free.contains(seat)), "somebody who is busy");
             running.extend(batch);
             let ended = running.swap_remove(luck(running.len()));
-            schedule.played(ended);
+            system.played(ended, GameResult::Draw);
             games.push(ended);
         }
         assert!(running.is_empty(), "more games than were to be played");
@@ -154,14 +130,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_pair_meets_as_often_as_it_should_with_colours_balanced(
+        fn every_pair_meets_as_often_as_it_should_with_colors_balanced(
             players in 2..12_usize, games_per_pair in 1..5_u32, seed: u64,
         ) {
             let mut random = fastrand::Rng::with_seed(seed);
             let games = play(players, games_per_pair, |n| random.usize(..n));
             for a in 0..players {
-                let colour = |c: usize| games.iter().filter(|g| g.seats.0[c] == SeatNo(a)).count();
-                prop_assert!(colour(0).abs_diff(colour(1)) <= 1);
+                let color = |c: usize| games.iter().filter(|g| g.seats.0[c] == SeatNo(a)).count();
+                prop_assert!(color(0).abs_diff(color(1)) <= 1);
                 for b in 0..a {
                     let white = |x, y| games.iter().filter(|g| g.seats.0 == [SeatNo(x), SeatNo(y)]).count();
                     prop_assert_eq!(white(a, b) + white(b, a), games_per_pair as usize);
@@ -172,32 +148,33 @@ mod tests {
 
         #[test]
         fn a_game_and_its_return_game_share_the_opening(
-            a in 0..40_usize, distance in 1..40_usize, number in 0..10_u32, count in 1..50_usize,
+            a in 0..40_usize, distance in 1..40_usize, number in 0..10_u32,
         ) {
-            let pairing = |n| Pairing::of(SeatNo(a), SeatNo(a + distance), n);
+            let system = RoundRobin::new(20);
+            let pairing = |n| system.pairing(SeatNo(a), SeatNo(a + distance), n);
             let (first, second) = (pairing(number * 2), pairing(number * 2 + 1));
-            prop_assert_eq!(first.opening(20, count), second.opening(20, count));
-            prop_assert!(first.opening(20, count) < count);
+            prop_assert_eq!(first.opening, second.opening);
             prop_assert_eq!(first.seats.0[0], second.seats.0[1]);
         }
     }
 
     #[test]
     fn openings_are_used_in_turn() {
-        let mut used: Vec<_> = play(4, 2, |_| 0).iter().map(|p| p.opening(2, 100)).collect();
+        let mut used: Vec<_> = play(4, 2, |_| 0).iter().map(|p| p.opening).collect();
         used.sort_unstable();
         assert_eq!(used, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
     }
 
     #[test]
     fn a_withdrawal_leaves_nothing_to_wait_for() {
-        let mut schedule = Schedule::new(2);
-        schedule.played(Pairing::of(SeatNo(0), SeatNo(1), 0));
-        let lost = schedule.withdraw(SeatNo(1), (0..3).map(SeatNo));
+        let mut system = RoundRobin::new(2);
+        let players = [0, 1, 2].map(SeatNo);
+        system.played(system.pairing(players[0], players[1], 0), GameResult::Draw);
+        let lost = system.withdraw(SeatNo(1), &players);
         assert_eq!(lost, [(SeatNo(0), 1), (SeatNo(2), 2)]);
-        assert!(!schedule.is_complete(3));
-        assert_eq!(schedule.pair(&[SeatNo(0), SeatNo(1), SeatNo(2)]).len(), 1);
-        schedule.withdraw(SeatNo(2), (0..3).map(SeatNo));
-        assert!(schedule.is_complete(3));
+        assert!(!system.is_complete(3));
+        assert_eq!(system.pair(&players).len(), 1);
+        system.withdraw(SeatNo(2), &players);
+        assert!(system.is_complete(3));
     }
 }

@@ -1,0 +1,47 @@
+//! Pairing systems: who plays whom next, and when all is played.
+
+use std::fmt;
+
+use zeitnot_rules::{ByColor, Color, GameResult};
+
+use super::config::TournamentConfig;
+
+mod round_robin;
+
+/// Seat of a player in one tournament, counted from 0 in the order of joining.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct SeatNo(pub(super) usize);
+
+/// A game to be played.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pairing {
+    pub(super) seats: ByColor<SeatNo>,
+    /// Number of the opening, from 0; a tournament with fewer starts over. A game and its return game share one.
+    pub(super) opening: u64,
+}
+
+impl Pairing {
+    pub(super) fn color_of(&self, seat: SeatNo) -> Color {
+        if self.seats[Color::White] == seat { Color::White } else { Color::Black }
+    }
+}
+
+/// A pairing system. It knows seats and games, and no players, clocks or connections.
+pub(super) trait PairingSystem: fmt::Debug + Send {
+    /// Pairs free players, nobody twice.
+    fn pair(&self, free: &[SeatNo]) -> Vec<Pairing>;
+
+    /// Takes in a game that counts.
+    fn played(&mut self, pairing: Pairing, result: GameResult);
+
+    /// Withdraws a player; returns the opponents among `players`, each with the number of games that fall out.
+    fn withdraw(&mut self, seat: SeatNo, players: &[SeatNo]) -> Vec<(SeatNo, u32)>;
+
+    /// Returns whether the first `players` seats have played all games.
+    fn is_complete(&self, players: usize) -> bool;
+}
+
+/// Returns the system that a tournament is configured with.
+pub(super) fn system(config: &TournamentConfig) -> Box<dyn PairingSystem> {
+    Box::new(round_robin::RoundRobin::new(config.games_per_pair))
+}
