@@ -61,12 +61,17 @@ trait VariantTerms: ChessRules {
 /// Tapered evaluation of material and squares.
 fn tapered(board: &Board, us: Color) -> i32 {
     let (mut middlegame, mut endgame, mut weight) = (0, 0, 0);
-    for (square, piece) in board {
-        let (early, late) = pesto::value(piece.role, relative(square, piece.color));
-        let sign = if piece.color == us { 1 } else { -1 };
-        middlegame += sign * i32::from(early);
-        endgame += sign * i32::from(late);
-        weight += i32::from(phase(piece.role));
+    for color in Color::ALL {
+        let sign = if color == us { 1 } else { -1 };
+        for role in Role::ALL {
+            let pieces = board.by_piece(role.of(color));
+            for square in pieces {
+                let (early, late) = pesto::value(role, relative(square, color));
+                middlegame += sign * i32::from(early);
+                endgame += sign * i32::from(late);
+            }
+            weight += pieces.count() as i32 * i32::from(phase(role));
+        }
     }
     let weight = weight.min(FULL_PHASE);
     (middlegame * weight + endgame * (FULL_PHASE - weight)) / FULL_PHASE
