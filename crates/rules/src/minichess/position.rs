@@ -224,10 +224,7 @@ impl Game for MiniChess {
     }
 
     fn unpack(&self, packed: Packed) -> Option<Move> {
-        let mv = Move::unpack(packed)?;
-        let (_, kind) = self.board.piece_at(mv.from).filter(|&(color, _)| color == self.color)?;
-        let reaches = self.targets(mv.from, kind) & mv.to.bit() != 0;
-        (reaches && self.board.has_both_kings()).then_some(mv)
+        self.board.unpack(packed, self.color, |from, kind| self.targets(from, kind))
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     color::{ByColor, Color},
-    game::Moves,
+    game::{Moves, Packed},
 };
 
 /// The pieces of one game, in the order in which their moves are generated.
@@ -258,6 +258,19 @@ impl<K: PieceKind, const KINDS: usize, const COLUMNS: usize, const SQUARES: usiz
             }
         }
         moves
+    }
+
+    /// Unpacks a move of [`Board::moves`].
+    pub(crate) fn unpack(
+        &self,
+        packed: Packed,
+        color: Color,
+        targets: impl Fn(Square<COLUMNS, SQUARES>, K) -> u64,
+    ) -> Option<Move<COLUMNS, SQUARES>> {
+        let mv = Move::unpack(packed)?;
+        let (_, kind) = self.piece_at(mv.from).filter(|&(owner, _)| owner == color)?;
+        let reaches = targets(mv.from, kind) & mv.to.bit() != 0;
+        (reaches && self.has_both_kings()).then_some(mv)
     }
 
     /// The move of [`Board::moves`] with the index that `choose` returns for their number, without a list of them.

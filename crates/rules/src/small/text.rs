@@ -8,7 +8,7 @@ use super::{
 };
 use crate::color::Color;
 
-/// Text that is no board, or a board on which nobody can play.
+/// Invalid text of a board.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BoardError {
     #[error("expected {rows} rows of {columns} squares, with '/' between them")]
