@@ -92,6 +92,30 @@ async fn a_move_of_days_takes_no_longer_than_the_configuration_says() {
     assert_eq!(how, MoveOrigin::HardLimit);
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_deadline_follows_a_clock_that_is_lowered_while_we_think() {
+    let (left, after) = (800_000 * MS, 10_000 * MS);
+    // The clock after ten seconds, and the eighth that is used of what it would have been at the request.
+    for (now, due) in [
+        (790_000 * MS, left / LAST_RESERVE),
+        (90_000 * MS, 100_000 * MS / LAST_RESERVE),
+        (8_000 * MS, after),
+        // As it stood at the request, and raised: the search has its hard limit already.
+        (left, left / LAST_RESERVE),
+        (2 * left, left / LAST_RESERVE),
+    ] {
+        let house = house(Kind::Faulty(Fault::Silent), Config::default());
+        let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();
+        tell(&seat, Event::YourTurn { turn: Turn(1), clocks: Some(clocks(left)) }).await;
+        let began = Instant::now();
+        tokio::time::sleep(after).await;
+        tell(&seat, Event::ClocksRead(clocks(now))).await;
+        answer(&mut seat, 1).await;
+        let took = began.elapsed();
+        assert!((due - MS..=due + MS).contains(&took), "{now:?}: {took:?} instead of {due:?}");
+    }
+}
+
 /// One move: the answer leaves at its hard limit, and the server's clock takes `lag` more than that. Tells
 /// how long the answer took.
 async fn charged_move(

@@ -71,6 +71,32 @@ impl GameClock {
         self.budget(self.clocks)
     }
 
+    /// Returns the open request with new limits, if the server has changed our clock since it was read; `None` if not.
+    ///
+    /// A lower clock brings both limits nearer. A higher one moves the soft limit only, as far as the hard one, which
+    /// the search was started with.
+    pub(crate) fn changed(&self, request: &MoveRequest, clocks: Clocks) -> Option<MoveRequest> {
+        let before = request.clocks?;
+        let (was, is) = (before.left[self.side], clocks.left[self.side]);
+        // The lag and the steps of the clock change it, too.
+        let tolerance = self.reserve().lag + clocks.resolution;
+        let ran = clocks.read_at.saturating_duration_since(before.read_at);
+        let is_lower = is.saturating_add(ran).saturating_add(tolerance) < was;
+        // Some servers repeat the clock as it stood at the request.
+        let is_higher = is > was.saturating_add(tolerance);
+        if !is_lower && !is_higher {
+            return None;
+        }
+        let mut at_request = clocks;
+        if is_lower {
+            // The limits count from the request, and so does the time that has run since.
+            let ran = clocks.read_at.saturating_duration_since(request.asked_at);
+            at_request.left[self.side] = is.saturating_add(ran);
+        }
+        let new = self.budget(Some(at_request)).capped(request.budget.hard);
+        Some(MoveRequest { clocks: Some(clocks), budget: new, ..*request })
+    }
+
     fn budget(&self, clocks: Option<Clocks>) -> Budget {
         let Some(clocks) = clocks else { return self.untimed };
         self.ours(clocks).budget(self.reserve()).capped(self.max_move_time)
@@ -129,7 +155,9 @@ impl GameClock {
             origin: pending.origin,
             asked_at,
             budget,
-            left: clocks.map(|clocks| clocks.left[self.side]),
+            // They may have been read again since.
+            left: clocks
+                .map(|clocks| clocks.left[self.side] + clocks.read_at.saturating_duration_since(asked_at)),
             sent_at: at,
         };
         self.measure_lag();
@@ -154,5 +182,66 @@ impl GameClock {
 
     pub(crate) fn lag_summary(&self) -> Vec<u8> {
         self.lag.summary()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use zeitnot_engine::EngineFactory;
+    use zeitnot_rules::{ByColor, GameKind};
+
+    use super::*;
+    use crate::config::Config;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn clock() -> GameClock {
+        let factory = EngineFactory::new(&engine::Config::default()).unwrap();
+        let context = BotContext::new(Config::default(), factory, mpsc::channel(1).0);
+        let info = GameInfo {
+            id: "g".into(),
+            server: "s".into(),
+            game: GameKind::Chess,
+            start: None,
+            side: Color::White,
+            names: ByColor(["a".into(), "b".into()]),
+            time_control: None,
+            details: Default::default(),
+        };
+        GameClock::new(&info, &context)
+    }
+
+    #[test]
+    fn the_limits_follow_our_clock_and_the_hard_one_is_never_put_off() {
+        let (mut clock, began) = (clock(), Instant::now());
+        let at = |seconds: u32, left: u32| Clocks {
+            left: ByColor([left * SECOND, SECOND]),
+            increment: Duration::ZERO,
+            moves_to_go: None,
+            resolution: SECOND / 100,
+            read_at: began + seconds * SECOND,
+        };
+        let request = clock.request(Turn(1), Some(at(0, 220)));
+        let same = |seconds, left| clock.changed(&request, at(seconds, left)).is_none();
+        assert!(
+            same(0, 220) && same(7, 213) && same(7, 220),
+            "it runs, or is told as it stood at the request"
+        );
+
+        let lowered = clock.changed(&request, at(10, 100)).unwrap();
+        assert_eq!(lowered.budget, clock.budget(Some(at(0, 110))));
+        assert!(lowered.budget.soft < request.budget.soft && lowered.budget.hard < request.budget.hard);
+        assert!(clock.changed(&lowered, at(12, 98)).is_none(), "it runs on from there");
+        let again = clock.changed(&lowered, at(20, 50)).unwrap();
+        assert_eq!(again.budget, clock.budget(Some(at(0, 70))));
+
+        let raised = clock.changed(&request, at(10, 440)).unwrap();
+        assert_eq!(raised.budget.soft, clock.budget(Some(at(0, 440))).soft);
+        assert_eq!(raised.budget.hard, request.budget.hard);
+        assert_eq!(raised.asked_at, request.asked_at);
+        let raised = clock.changed(&lowered, at(11, 440)).unwrap();
+        assert_eq!(raised.budget, Budget::exactly(lowered.budget.hard));
     }
 }

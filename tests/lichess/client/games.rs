@@ -1,7 +1,9 @@
 //! The Lichess client against a server that speaks from a script: games from challenge to end, over streams that
 //! break and requests that fail, and what it never does twice.
 
-use zeitnot_engine::Kind;
+use std::time::{Duration, Instant};
+
+use zeitnot_engine::{Fault, Kind};
 
 use crate::support::{
     command::run,
@@ -325,4 +327,23 @@ async fn subcommands_check_and_upgrade_an_account_and_join_tournaments() {
     server.answer("/api/account", 401, r#"{"error":"No such token"}"#);
     let (content, told) = command(&server, &["check"], "").await;
     assert!(!content && told.contains("the token is not accepted") && told.lines().count() == 1, "{told}");
+}
+
+#[tokio::test]
+async fn a_clock_that_the_server_lowers_while_we_think_is_followed() {
+    let mut server = Server::start().await;
+    let client = start_with(&server.url, "lip_hush", Kind::Faulty(Fault::Silent), "games = 1");
+    server.online().await;
+    let line = "e2e4 e7e5";
+    let long = |text: String| text.replace(r#""wtime":2000"#, r#""wtime":240000"#);
+    let game = server.begin(&long(full(true, line))).await;
+    let began = Instant::now();
+    // The same moves, as after a draw offer: our clock runs on, and then it is lowered.
+    game.line(&long(state(line, "")));
+    game.line(&state(line, ""));
+    server.take_move_after(line).await;
+    // Half a minute by the first clock, a quarter of a second by the last.
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    game.line(&over(line));
+    client.ends().await;
 }

@@ -139,7 +139,7 @@ impl Player {
                 let request = self.clock.request(turn, clocks);
                 self.on_request(request);
             }
-            Event::ClocksRead(clocks) => self.clock.read(clocks, self.board.position().to_move),
+            Event::ClocksRead(clocks) => self.on_clocks(clocks),
             Event::Refused { why, .. } => {
                 let (game, position) = (self.info.id.as_str(), self.board.fen());
                 tracing::error!(game, server = %why, position, "the server refused our move; choosing another");

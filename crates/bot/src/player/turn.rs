@@ -6,7 +6,7 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use zeitnot_engine::{Best, Limits, driver::SearchEnd, time::Budget};
 use zeitnot_rules::{MoveText, Packed};
-use zeitnot_seat::{Action, Eval, EvalScore, Turn};
+use zeitnot_seat::{Action, Clocks, Eval, EvalScore, Turn};
 
 use super::{Player, Wake};
 use crate::{
@@ -41,6 +41,29 @@ impl Player {
             }
             some if some.len() < all => self.start_search(&request, some.to_vec(), None),
             _ => self.start_search(&request, Vec::new(), self.lookup.hint),
+        }
+    }
+
+    /// Records the clocks. Where the server has changed ours while we think, the limits follow it.
+    pub(super) fn on_clocks(&mut self, clocks: Clocks) {
+        let to_move = self.board.position().to_move;
+        self.clock.read(clocks, to_move);
+        let Some(before) = self.request.filter(|_| to_move == self.info.side) else { return };
+        let Some(request) = self.clock.changed(&before, clocks) else { return };
+        let (left, hard) = (clocks.left[self.info.side], request.budget.hard);
+        tracing::debug!(game = %self.info.id, ?left, ?hard, "the server has changed our clock");
+        self.request = Some(request);
+        self.limit_search(&request, self.origin_after(SearchEnd::Finished));
+    }
+
+    /// Gives the search the time of the request, and plays its move if that is used up.
+    fn limit_search(&mut self, request: &MoveRequest, origin: MoveOrigin) {
+        let Some(search) = self.search.take() else { return };
+        match search.set_budget(request.budget) {
+            ControlFlow::Break(()) if !self.lookup.is_waiting() => {
+                self.finish(&search, request.budget, origin);
+            }
+            _ => self.search = Some(search),
         }
     }
 
@@ -79,14 +102,9 @@ impl Player {
     /// Continues the search of a position that was pondered; returns whether there is one.
     fn continue_search(&mut self, request: &MoveRequest) -> bool {
         let has_pondered = self.has_pondered();
-        let Some(search) = self.search.take().filter(|_| has_pondered) else { return false };
-        match search.set_budget(request.budget) {
-            ControlFlow::Break(()) if !self.lookup.is_waiting() => {
-                self.finish(&search, request.budget, MoveOrigin::Pondered);
-            }
-            _ => self.search = Some(search),
-        }
-        true
+        self.search = self.search.take().filter(|_| has_pondered);
+        self.limit_search(request, MoveOrigin::Pondered);
+        has_pondered
     }
 
     fn start_search(&mut self, request: &MoveRequest, root_moves: Vec<Packed>, hint: Option<Packed>) {
