@@ -16,7 +16,7 @@ use super::CliError;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  printf 'position startpos moves a2a3\\ngo movetime 1000\\n' | zeitnot ubgi
+  printf 'position startpos moves a2a3\\ngo depth 10\\n' | zeitnot ubgi
   zeitnot ubgi --engine alpha-beta --depth 3      an easier opponent")]
 pub(super) struct Args {
     /// Algorithm: search, random, or one of the textbook: minimax, alpha-beta, …

@@ -11,7 +11,7 @@ use super::CliError;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  printf 'position startpos moves e2e4\\ngo movetime 1000\\n' | zeitnot uci")]
+  printf 'position startpos moves e2e4\\ngo depth 12\\n' | zeitnot uci")]
 pub(super) struct Args {}
 
 pub(super) fn run() -> Result<(), CliError> {

@@ -251,6 +251,36 @@ fn every_kind_of_go_is_answered() {
     assert!(engine.is_silent(), "one answer to one question");
 }
 
+/// The GUI takes the next `bestmove` for the answer to its last `go`.
+#[test]
+fn a_new_go_silences_the_search_before_it() {
+    let mut engine = start();
+    let replies =
+        GameHistory::new(MiniChess::parse(Rules::Nthu2026, "kqbnr/ppppp/...../P..../.PPPP/RNBQK 1").unwrap());
+    engine.say("go infinite");
+    engine.until("info depth 3 ");
+    engine.say("setoption name Hash value 8\nposition startpos moves a2a3\ngo infinite\ngo depth 3");
+    assert!(replies.now().read(&engine.best_move()).is_ok(), "the answer is to the last one");
+    assert!(engine.is_silent());
+    // Without another `go`, the position is for later.
+    engine.say("position startpos\ngo infinite");
+    engine.until("info depth 3 ");
+    engine.say("position startpos moves a2a3\nstop");
+    let last = engine.until("bestmove").pop().unwrap();
+    assert!(replies.now().read(&last["bestmove ".len()..]).is_err(), "{last} was White's move");
+    assert!(replies.now().read(&engine.move_for("go depth 2")).is_ok());
+    engine.say("go infinite\nposition startpos\nposition startpos moves a2a4\ngo depth 2");
+    assert!(engine.until("bestmove").ends_with(&["bestmove 0000".to_owned()]));
+    assert!(engine.is_silent());
+    // However many there are, they are few in memory; then the search is answered.
+    engine.say(&format!(
+        "position startpos\ngo infinite\n{}go depth 1",
+        "position startpos moves a2a3\n".repeat(70)
+    ));
+    engine.until("bestmove");
+    assert!(replies.now().read(&engine.best_move()).is_ok());
+}
+
 #[test]
 fn moves_arrive_within_movetime() {
     let mut engine = start();

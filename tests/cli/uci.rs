@@ -1,11 +1,11 @@
 //! The program as an engine: a real process, spoken to as a GUI does.
 
-use std::{fs, io::Write};
+use std::{fs, io::Write, process::Stdio};
 
 use zeitnot_rules::{DynGame, Game, GameKind, chess::Chess};
 use zeitnot_wire::uci::{FromGui, Words};
 
-use crate::support::{polyglot::Builder, uci_engine::Engine};
+use crate::support::{command::zeitnot, polyglot::Builder, uci_engine::Engine, wait::wait_for};
 
 /// The word after a word of a line.
 fn after<'l>(line: &'l str, word: &str) -> Option<&'l str> {
@@ -326,16 +326,38 @@ fn invalid_input_gets_an_error_each() {
     engine.input.as_mut().unwrap().write_all(b"\xff\xfe\x00\n\n  \nstop\nponderhit\n").unwrap();
     engine.until("info string error: unknown message");
     engine.input.as_mut().unwrap().write_all(&vec![b'x'; 3 << 20]).unwrap();
-    engine.say(" quit\ngo depth 2");
+    engine.say(" quit\nposition startpos\ngo depth 2");
+    engine.until("info string error: a line of more than 1 MiB was skipped");
     engine.best_move();
 }
 
+/// It would be a move for another position than the GUI has in mind.
 #[test]
-fn an_invalid_position_leaves_the_last_one() {
+fn after_an_invalid_position_nothing_is_searched() {
+    const NO_POSITION: &str = "info string error: no position: the last one was invalid; send another one";
     let mut engine = Engine::start(&["uci"]);
-    engine.say("position fen 7k/8/5KQ1/8/8/8/8/8 w - - 0 1\nposition startpos moves e2e4 e7e5 e4e5");
-    engine.hear();
-    assert_eq!(engine.move_for("go depth 2"), "g6g7");
+    let too_long = format!("position startpos moves{}", " e2e4".repeat(300_000));
+    for invalid in
+        ["position startpos moves e2e4 e7e5 e4e5", "position fen 8/8 w - - 0 1", "position", &too_long]
+    {
+        engine.say(&format!("position fen 7k/8/5KQ1/8/8/8/8/8 w - - 0 1\n{invalid}"));
+        assert!(engine.hear().starts_with("info string error: "));
+        engine.say("go depth 2");
+        assert_eq!([engine.hear(), engine.hear()], [NO_POSITION, "bestmove (none)"], "{:.60}", invalid);
+    }
+    // As ever, an infinite search is answered after stop only.
+    engine.say("go infinite");
+    assert_eq!(engine.hear(), NO_POSITION);
+    assert!(engine.is_silent());
+    engine.say("stop");
+    assert_eq!(engine.hear(), "bestmove (none)");
+    // A valid position, a new game and another variant are to be searched again.
+    assert_eq!(engine.move_for("position fen 7k/8/5KQ1/8/8/8/8/8 w - - 0 1\ngo depth 2"), "g6g7");
+    for valid in ["ucinewgame", "setoption name UCI_Variant value atomic"] {
+        engine.say("position nonsense");
+        engine.hear();
+        assert_eq!(engine.move_for(&format!("{valid}\ngo depth 1")).len(), 4);
+    }
 }
 
 #[test]
@@ -415,16 +437,42 @@ fn short_searches_in_quick_succession_are_all_answered() {
     }
 }
 
+/// At the end of the input the GUI is gone, or the commands came from a pipe: then the depth was asked for.
 #[test]
 fn the_end_of_input_ends_the_engine_after_its_answer() {
-    for go in ["go depth 6", "go infinite", "go", "go ponder wtime 100", "go mate 9", "go searchmoves e2e4"] {
+    for go in [
+        "go depth 6",
+        "go nodes 20000",
+        "go infinite",
+        "go",
+        "go ponder wtime 100",
+        "go mate 9",
+        "go searchmoves e2e4",
+        "go movetime 3600000",
+        "go wtime 36000000 btime 36000000",
+    ] {
         let mut engine = Engine::start(&["uci"]);
         engine.say(go);
         drop(engine.input.take());
-        engine.best_move();
+        let lines = engine.until("bestmove");
+        assert!(
+            go != "go depth 6" || lines.iter().any(|line| line.starts_with("info depth 6 ")),
+            "{lines:?}"
+        );
         assert_eq!(engine.wait(), 0, "{go}");
     }
     let mut engine = Engine::start(&["uci"]);
     engine.say("go infinite\nquit");
     assert_eq!(engine.wait(), 0);
+}
+
+/// A search without end that nobody reads must not keep a core busy for ever.
+#[test]
+fn a_search_to_a_depth_ends_with_its_reader() {
+    let mut engine =
+        zeitnot(&["uci"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    engine.stdin.take().unwrap().write_all(b"go depth 200\n").unwrap();
+    drop(engine.stdout.take());
+    let ended = wait_for("its end", || engine.try_wait().unwrap());
+    assert_eq!(ended.code(), Some(1));
 }

@@ -81,3 +81,11 @@ impl Engine {
         self.process.wait().unwrap().code().unwrap()
     }
 }
+
+impl Drop for Engine {
+    /// A test that fails leaves no search behind.
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -101,7 +101,8 @@ impl Connection {
         processes.add(&group)?;
         set_nonblocking(&engine.to_engine).map_err(Fault::Start)?;
         let reader = thread::Builder::new().name("engine".into());
-        let tell = move |line| to_us.send((Instant::now(), line)).is_ok();
+        let send = move |line| to_us.send((Instant::now(), line)).is_ok();
+        let tell = move |line: Option<String>| line.is_none_or(&send);
         reader
             .spawn(move || read_lines(BufReader::new(from_engine), MAX_LINE, tell))
             .map_err(Fault::Start)?;

@@ -2,17 +2,18 @@
 
 use std::{
     io::{self, BufRead, Write},
+    mem,
     sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
     thread,
     time::Instant,
 };
 
-use zeitnot_wire::uci::FromGui;
+use zeitnot_wire::uci::{FromGui, Go};
 
 use super::{
     board::{self, Board},
     dialect::Dialect,
-    error::UciError,
+    error::{CommandError, UciError},
     io::{Message, Output, read_input},
     options::{BadOption, Button, Options},
     search::{Search, Session},
@@ -20,11 +21,19 @@ use super::{
 use crate::factory::EngineFactory;
 
 const INBOX: usize = 64;
+/// Commands that wait for the end of a search; a further one ends it.
+const MAX_DEFERRED: usize = 64;
+
+type Command = Result<FromGui, CommandError>;
 
 pub(super) struct Console {
     session: Session,
     board: Box<dyn Board>,
+    /// Whether the board holds what the GUI has set up last. If that was invalid, there is nothing to search.
+    has_position: bool,
     search: Option<Search>,
+    /// Commands that concern the next search, and came during this one.
+    deferred: Vec<Command>,
     inbox: Receiver<Message>,
     input_ended: bool,
     factory: EngineFactory,
@@ -45,15 +54,17 @@ impl Console {
         Ok(Console {
             board: board::open(options.game, &factory, options.chess960),
             session: Session { dialect, options, output: Output::new(output), to_inbox },
+            has_position: true,
             search: None,
+            deferred: Vec::new(),
             inbox,
             input_ended: false,
             factory,
         })
     }
 
-    /// Runs until `quit` or the end of the input. A search that still runs at the end of the input is
-    /// finished, unless it would never end by itself.
+    /// Runs until `quit` or the end of the input. A search that runs then is stopped and answered; one that is
+    /// limited by its work is finished, as long as the output can be written.
     pub(super) fn run(mut self) -> Result<(), UciError> {
         loop {
             if self.search.as_ref().is_some_and(Search::is_due) {
@@ -67,16 +78,17 @@ impl Console {
                 None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match message {
+                Ok(Message::Line(line)) if line.trim().is_empty() => {}
                 Ok(Message::Line(line)) => match FromGui::parse(&line, self.session.dialect.words) {
                     Ok(FromGui::Quit) => return Ok(()),
-                    Ok(command) => self.execute(command)?,
-                    Err(_) if line.trim().is_empty() => {}
-                    Err(error) => self.session.output.error(&error)?,
+                    command => self.receive(command.map_err(CommandError::from))?,
                 },
+                Ok(Message::TooLongLine) => self.receive(Err(CommandError::TooLongLine))?,
                 Ok(Message::SearchEnded) => {}
+                Ok(Message::OutputFailed(error)) => return Err(error.into()),
                 Ok(Message::EndOfInput) => {
                     self.input_ended = true;
-                    if self.search.as_ref().is_some_and(|search| !search.ends_by_itself()) {
+                    if self.search.as_ref().is_some_and(|search| !search.outlives_input()) {
                         self.answer()?;
                     }
                 }
@@ -86,10 +98,33 @@ impl Console {
         }
     }
 
+    /// Executes a command now, or after the search, so that a `go` that follows it can silence the search.
+    fn receive(&mut self, command: Command) -> Result<(), UciError> {
+        let concerns_next_search = match &command {
+            Ok(command) => {
+                matches!(command, FromGui::NewGame | FromGui::Position { .. } | FromGui::SetOption { .. })
+            }
+            Err(error) => error.hides_position(),
+        };
+        let may_be_silenced = self.session.dialect.go_silences && self.search.is_some();
+        if may_be_silenced && concerns_next_search {
+            if self.deferred.len() < MAX_DEFERRED {
+                self.deferred.push(command);
+                return Ok(());
+            }
+            self.answer()?;
+        }
+        match command {
+            Ok(command) => self.execute(command),
+            Err(error) => Ok(self.refuse(&error)?),
+        }
+    }
+
     fn execute(&mut self, command: FromGui) -> Result<(), UciError> {
         match command {
             FromGui::Uci => self.introduce("uciok")?,
             FromGui::Ubgi => self.introduce("ubgiok")?,
+            FromGui::Display if !self.has_position => self.session.output.error(&CommandError::NoPosition)?,
             FromGui::Display => {
                 self.session.output.line(&(self.session.dialect.show)(&self.board.position()))?
             }
@@ -104,9 +139,11 @@ impl Console {
                 self.set_up(root.as_deref(), &moves)?;
             }
             FromGui::Go(go) => {
+                if self.session.dialect.go_silences {
+                    self.silence()?;
+                }
                 self.answer()?;
-                let go = (self.session.dialect.complete)(go);
-                self.search = Search::start(&self.session, &mut *self.board, go)?;
+                self.go((self.session.dialect.complete)(go))?;
             }
             FromGui::Stop => self.answer()?,
             FromGui::PonderHit => self.ponder_hit()?,
@@ -147,6 +184,7 @@ impl Console {
         self.session.options = options;
         if is_other_game {
             self.board = board::open(self.session.options.game, &self.factory, self.session.options.chess960);
+            self.has_position = true;
         }
         Ok(())
     }
@@ -171,15 +209,42 @@ impl Console {
         if search.ponder_hit(&self.session, &*self.board) { self.answer() } else { Ok(()) }
     }
 
+    fn go(&mut self, go: Go) -> Result<(), UciError> {
+        self.search = if self.has_position {
+            Search::start(&self.session, &mut *self.board, go)?
+        } else {
+            self.session.output.error(&CommandError::NoPosition)?;
+            Some(Search::of_nothing(go))
+        };
+        Ok(())
+    }
+
     /// Answers the search that runs, if any.
     fn answer(&mut self) -> Result<(), UciError> {
-        self.search.take().map_or(Ok(()), |search| search.answer(&self.session, &*self.board))
+        let Some(search) = self.search.take() else { return Ok(()) };
+        search.answer(&self.session, &*self.board)?;
+        self.execute_deferred()
+    }
+
+    /// Ends the search that runs, if any, without an answer.
+    fn silence(&mut self) -> Result<(), UciError> {
+        let Some(search) = self.search.take() else { return Ok(()) };
+        search.silence();
+        self.execute_deferred()
+    }
+
+    fn execute_deferred(&mut self) -> Result<(), UciError> {
+        mem::take(&mut self.deferred).into_iter().try_for_each(|command| self.receive(command))
     }
 
     fn set_up(&mut self, root: Option<&str>, moves: &[String]) -> io::Result<()> {
-        match self.board.set_up(root, self.session.options.chess960, moves) {
-            Ok(()) => Ok(()),
-            Err(error) => self.session.output.error(&error),
-        }
+        let done = self.board.set_up(root, self.session.options.chess960, moves);
+        self.has_position = done.is_ok();
+        done.or_else(|error| self.session.output.error(&error))
+    }
+
+    fn refuse(&mut self, error: &CommandError) -> io::Result<()> {
+        self.has_position &= !error.hides_position();
+        self.session.output.error(error)
     }
 }

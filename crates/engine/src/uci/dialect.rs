@@ -26,6 +26,8 @@ pub(super) struct Dialect {
     pub other_options: fn(&Options) -> Vec<String>,
     /// Whether unknown options are ignored silently.
     pub ignores_unknown_options: bool,
+    /// Whether a `go` during a search silences it: no answer. Otherwise it ends the search with its answer.
+    pub go_silences: bool,
     /// Fills in what `go` leaves open.
     pub complete: fn(Go) -> Go,
     /// Score as it is sent.
@@ -56,6 +58,8 @@ pub(super) const UCI: Dialect = Dialect {
     offers: &[options::COMMON, options::CHESS],
     other_options: |_| Vec::new(),
     ignores_unknown_options: false,
+    // UCI leaves it open. Who counts one answer for each `go` would wait for ever.
+    go_silences: false,
     complete: |go| go,
     score: |score| score.into(),
     tells_reply: true,

@@ -1,6 +1,8 @@
-//! Errors that end the engine under a GUI.
+//! Errors of the engine under a GUI.
 
 use std::io;
+
+use zeitnot_wire::WireError;
 
 use crate::transposition_table::OutOfMemory;
 
@@ -13,4 +15,25 @@ pub enum UciError {
     /// No memory for the transposition table at the start.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
+}
+
+/// Error of one command, which the GUI is told.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CommandError {
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    #[error("no position: the last one was invalid; send another one")]
+    NoPosition,
+    #[error("a line of more than 1 MiB was skipped")]
+    TooLongLine,
+}
+
+impl CommandError {
+    /// Returns whether the GUI may now have another position in mind than we know.
+    pub(super) fn hides_position(&self) -> bool {
+        matches!(
+            self,
+            CommandError::TooLongLine | CommandError::Wire(WireError::Field { message: "position", .. })
+        )
+    }
 }

@@ -8,18 +8,22 @@ use std::{
 
 use crate::lines::read_lines;
 
-/// Longest line read; a game of many thousand moves fits. Longer ones are skipped.
+/// Longest line read; a game of many thousand moves fits. Longer ones are skipped with an error.
 const MAX_LINE: u64 = 1 << 20;
 
 pub(super) enum Message {
     Line(String),
+    TooLongLine,
     SearchEnded,
+    /// The search cannot write: the GUI is gone.
+    OutputFailed(io::Error),
     EndOfInput,
 }
 
 /// Reads lines into the inbox until the input ends or nobody listens.
 pub(super) fn read_input(input: impl BufRead, inbox: &SyncSender<Message>) {
-    read_lines(input, MAX_LINE, |line| inbox.send(Message::Line(line)).is_ok());
+    let message = |line: Option<String>| line.map_or(Message::TooLongLine, Message::Line);
+    read_lines(input, MAX_LINE, |line| inbox.send(message(line)).is_ok());
     let _ = inbox.send(Message::EndOfInput);
 }
 

@@ -1,6 +1,7 @@
 //! From `go` to `bestmove`.
 
 use std::{
+    io,
     num::NonZeroU16,
     sync::{Arc, Mutex, PoisonError, mpsc::SyncSender},
     time::{Duration, Instant},
@@ -55,16 +56,13 @@ struct InfoLog {
 }
 
 impl InfoLog {
-    fn write(&mut self, output: &Output, info: Info, max_bytes: usize) {
+    fn write(&mut self, output: &Output, info: Info, max_bytes: usize) -> io::Result<()> {
         let line = info.to_string();
         self.bytes = self.bytes.saturating_add(line.len() + 1);
-        if self.bytes <= max_bytes {
-            // If nobody reads it, the answer meets the same error.
-            let _ = output.line(&line);
-        }
         if info.multipv.is_none_or(|variation| variation == 1) {
             self.last = Some(info);
         }
+        if self.bytes <= max_bytes { output.line(&line) } else { Ok(()) }
     }
 }
 
@@ -102,6 +100,12 @@ impl Search {
         Ok(Some(Search { is_held: go.ponder || go.infinite, go, handle, log, hard_limit }))
     }
 
+    /// Answers a `go` that has no position to search.
+    pub(super) fn of_nothing(go: Go) -> Search {
+        let is_held = go.ponder || go.infinite;
+        Search { is_held, go, handle: None, log: Arc::default(), hard_limit: None }
+    }
+
     /// Time at which the answer must be sent.
     pub(super) fn hard_limit(&self) -> Option<Instant> {
         self.hard_limit
@@ -112,9 +116,9 @@ impl Search {
         !self.is_held && self.has_ended()
     }
 
-    /// Returns whether there will be an answer without `stop`.
-    pub(super) fn ends_by_itself(&self) -> bool {
-        !self.is_held && self.go.has_end()
+    /// Returns whether it is finished even if the input ends: its result depends on the work, not on the time.
+    pub(super) fn outlives_input(&self) -> bool {
+        !self.is_held && (self.go.depth.is_some() || self.go.nodes.is_some())
     }
 
     fn has_ended(&self) -> bool {
@@ -137,6 +141,11 @@ impl Search {
         (is_used_up || self.has_ended()) && !self.is_held
     }
 
+    /// Stops the search without an answer.
+    pub(super) fn silence(self) {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).is_answered = true;
+    }
+
     /// Stops the search and sends its best move.
     pub(super) fn answer(self, session: &Session, board: &dyn Board) -> Result<(), UciError> {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
@@ -151,7 +160,7 @@ impl Search {
             // The move of an iteration that was aborted, or of none.
             let wdl = session.wdl(board.chess_pieces(), best.score);
             let info = session.info(&mv, best, wdl, last.as_ref());
-            log.write(&session.output, info, session.dialect.max_info_bytes);
+            log.write(&session.output, info, session.dialect.max_info_bytes)?;
         }
         let reply = match pv {
             [first, reply, ..] if *first == mv => Some(reply.as_str()),
@@ -216,7 +225,11 @@ impl Session {
                 let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
                 if !log.is_answered {
                     let info = Info { multipv, wdl, score, ..info };
-                    log.write(&session.output, info, session.dialect.max_info_bytes);
+                    let written = log.write(&session.output, info, session.dialect.max_info_bytes);
+                    if let Err(error) = written {
+                        // If the inbox is full the console is awake, and the next line meets the same error.
+                        let _ = session.to_inbox.try_send(Message::OutputFailed(error));
+                    }
                 }
             }
             // If the inbox is full the console is awake, and looks for the end before it sleeps.

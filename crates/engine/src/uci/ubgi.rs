@@ -41,6 +41,8 @@ pub(super) const UBGI: Dialect = Dialect {
     },
     // The runner sets options of its own engines.
     ignores_unknown_options: true,
+    // Section 8.4 of the protocol. The GUI takes the next `bestmove` for the answer to its last `go`.
+    go_silences: true,
     complete: |go| if go == Go::default() { Go { depth: Some(DEFAULT_DEPTH), ..go } } else { go },
     score: |score| UciScore::Cp(score.get()),
     tells_reply: false,
