@@ -1,6 +1,6 @@
 //! `zeitnot arena`: the tournament server.
 
-use std::{collections::HashMap, net::SocketAddr, path::PathBuf};
+use std::{collections::HashMap, net::SocketAddr};
 
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tracing::{info, warn};
@@ -10,7 +10,12 @@ use zeitnot_arena::{Arena, Event, News, Summary};
 use zeitnot_clients::{Shutdown, contest};
 use zeitnot_rules::Color;
 
-use super::{CliError, config::Config, live::Live, log, network, print, signals, usage};
+use super::{
+    CliError,
+    config::{Config, ConfigArgs},
+    live::Live,
+    log, network, print, signals, usage,
+};
 
 /// Run the tournaments of the configuration
 ///
@@ -21,13 +26,14 @@ use super::{CliError, config::Config, live::Live, log, network, print, signals, 
 Examples:
   zeitnot arena                         with the configuration in config.toml
   zeitnot arena --config class.toml     with another one
+  zeitnot arena --set arena.tournament[0].time=60+0.5
+                                        with another time for each game
 
 Ctrl-C or SIGTERM aborts the running games, records them, and shows the standings.
 Exit code: 0 at the end, 1 if a port or a folder cannot be used, 2 if the configuration is invalid.")]
 pub(super) struct Args {
-    /// Configuration file; `zeitnot check --default` prints one
-    #[arg(long, short, value_name = "FILE", default_value = "config.toml")]
-    config: PathBuf,
+    #[command(flatten)]
+    config: ConfigArgs,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {

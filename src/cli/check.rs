@@ -1,13 +1,11 @@
 //! `zeitnot check`: validates a configuration and shows what it would do.
 
-use std::path::PathBuf;
-
 use zeitnot_arena as arena;
 use zeitnot_engine::syzygy::Tablebases;
 
 use super::{
     CliError,
-    config::{Config, DOCUMENTED},
+    config::{Config, ConfigArgs, DOCUMENTED},
     engines::Engines,
     play, print,
 };
@@ -24,11 +22,10 @@ Examples:
 
 Exit code: 0 if it is valid, 1 if the engine for all games cannot play, 2 if it is invalid.")]
 pub(super) struct Args {
-    /// Configuration file
-    #[arg(long, short, value_name = "FILE", default_value = "config.toml")]
-    config: PathBuf,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Print the documented default configuration instead
-    #[arg(long, conflicts_with = "config")]
+    #[arg(long, conflicts_with_all = ["config", "set"])]
     default: bool,
 }
 
@@ -46,7 +43,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let opened = Engines::open(&config)?;
     print(|out| {
         let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena } = &config;
-        writeln!(out, "{} is valid.", args.config.display())?;
+        writeln!(out, "{} is valid.", args.config.config.display())?;
         writeln!(out, "engine: {}, hash {} MiB, threads {}", engine.kind, engine.hash_mib, engine.threads)?;
         if let Some(endgames) = &endgames {
             writeln!(out, "engine.syzygy: endgame tables of {endgames}")?;

@@ -1,10 +1,6 @@
 //! `zeitnot lichess`: manual tasks for an account on Lichess: check it, make it a bot, enter tournaments.
 
-use std::{
-    io,
-    num::NonZeroUsize,
-    path::{Path, PathBuf},
-};
+use std::{io, num::NonZeroUsize};
 
 use clap::Subcommand;
 
@@ -13,7 +9,11 @@ use zeitnot_clients::lichess::{
 };
 use zeitnot_wire::lichess::{Scope, TeamId, Token, TournamentId};
 
-use super::{CliError, config, io_error, network, print};
+use super::{
+    CliError,
+    config::{self, ConfigArgs},
+    io_error, network, print,
+};
 
 /// Check an account on Lichess, make it a bot, enter tournaments
 ///
@@ -31,15 +31,12 @@ Exit code: 0 if the account can play, 1 if not, 2 if the configuration is invali
 pub(super) struct Args {
     #[command(subcommand)]
     action: Action,
-    /// Configuration file
-    #[arg(long, short, value_name = "FILE", default_value = DEFAULT, global = true)]
-    config: PathBuf,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Number of the account, from 1 [default: the first; `check` shows all]
     #[arg(long, short, value_name = "NUMBER", global = true)]
     account: Option<NonZeroUsize>,
 }
-
-const DEFAULT: &str = "config.toml";
 
 #[derive(Debug, Subcommand)]
 enum Action {
@@ -137,17 +134,20 @@ fn entered(
     tournament
 }
 
-/// Returns the configured accounts, or one with defaults.
-fn configured(path: &Path) -> Result<Vec<Config>, CliError> {
-    let mut configs = Vec::new();
-    if path != Path::new(DEFAULT) || path.exists() {
-        let servers = config::Config::load(path)?.servers;
-        configs.extend(servers.iter().filter_map(|server| server.config().downcast_ref().cloned()));
+/// Returns the configured accounts; one with defaults if there is no configuration.
+fn configured(source: &ConfigArgs) -> Result<Vec<Config>, CliError> {
+    let Some(config) = config::Config::load_if_given(Some(&source.config), &source.overrides)? else {
+        return Ok(vec![Config::default()]);
+    };
+    let accounts = config.servers.iter().filter_map(|server| server.config().downcast_ref().cloned());
+    let accounts: Vec<Config> = accounts.collect();
+    if accounts.is_empty() {
+        let (file, table) = (source.config.display(), "protocol = \"lichess\"");
+        return Err(CliError::Usage(format!(
+            "{file}: no account on Lichess: add a table [[server]] with {table} and token_file = \"lichess.token\""
+        )));
     }
-    if configs.is_empty() {
-        configs.push(Config::default());
-    }
-    Ok(configs)
+    Ok(accounts)
 }
 
 /// Sends a request, and waits for the answer.

@@ -1,6 +1,6 @@
 //! `zeitnot play`: plays on the configured servers.
 
-use std::{collections::BTreeMap, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc, time::Duration};
 
 use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::task::TaskTracker;
@@ -11,7 +11,13 @@ use zeitnot_clients::{ProtocolError, Shutdown, lookup::Lookup};
 use zeitnot_engine::{EngineFactory, priority::Granted, syzygy::Tablebases};
 use zeitnot_seat::Lobby;
 
-use super::{CliError, config::Config, engines::Engines, live::Live, log, network, signals, usage};
+use super::{
+    CliError,
+    config::{Config, ConfigArgs},
+    engines::Engines,
+    live::Live,
+    log, network, signals, usage,
+};
 
 /// Play on the servers of the configuration
 ///
@@ -22,14 +28,18 @@ Examples:
   zeitnot play                         with the configuration in config.toml
   zeitnot play --config class.toml     with another one
   zeitnot play --once 10               leave each server after ten games
+  zeitnot play --player second --set cache.file=second.redb
+                                       a second bot by the same configuration
   RUST_LOG=debug zeitnot play          log more
 
 The first Ctrl-C or SIGTERM finishes the running games, the second one leaves them.
 Exit code: 0 when stopped, 1 if a server refused us, 2 if the configuration is invalid.")]
 pub(super) struct Args {
-    /// Configuration file; `zeitnot check --default` prints one
-    #[arg(long, short, value_name = "FILE", default_value = "config.toml")]
-    config: PathBuf,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Our name on all servers: overrides `player`, and `user` of the protocol "imcs"
+    #[arg(long, value_name = "NAME")]
+    player: Option<String>,
     /// Leave each server after N games; overrides `games`, and is not for the protocol "contest"
     #[arg(long, value_name = "N")]
     once: Option<NonZeroU32>,
@@ -44,9 +54,11 @@ const NOT_RAISED: &str = "the system does not allow a raised priority: on a busy
 const GOODBYE: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    let mut config = Config::load(&args.config)?;
+    let mut source = args.config.clone();
+    source.overrides.player = args.player.clone();
+    let mut config = Config::load(&source)?;
     if config.servers.is_empty() {
-        let file = args.config.display();
+        let file = source.config.display();
         return Err(CliError::Usage(format!("{file}: nowhere to play: add a [[server]] table")));
     }
     if let Some(games) = args.once {

@@ -1,8 +1,8 @@
 //! Mistakes in a configuration, and the lines that report them. Most are in `tests/data/config-errors.txt`.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
-use zeitnot::cli::config::{Config, DOCUMENTED};
+use zeitnot::cli::config::{Config, ConfigArgs, DOCUMENTED, Overrides};
 use zeitnot_engine::Kind;
 
 const SERVER: &str = r#"[[server]]
@@ -174,7 +174,8 @@ fn all_mistakes_are_reported_in_the_order_of_the_lines() {
 #[test]
 fn unreadable_files_are_reported() {
     let dir = tempfile::tempdir().unwrap();
-    let told = |path: &std::path::Path| Config::load(path).unwrap_err().to_string();
+    let source = |path: &Path| ConfigArgs { config: path.into(), overrides: Overrides::default() };
+    let told = |path: &Path| Config::load(&source(path)).unwrap_err().to_string();
     assert!(
         told(&dir.path().join("no.toml")).ends_with("make one with: zeitnot check --default > config.toml")
     );

@@ -2,6 +2,7 @@
 
 mod bench_deadline;
 mod config_errors;
+mod config_overrides;
 mod datagen;
 mod demo;
 mod exit_codes;

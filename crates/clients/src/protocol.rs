@@ -26,6 +26,8 @@ impl Default for Shutdown {
 pub trait Protocol {
     /// Name in configurations.
     const NAME: &'static str;
+    /// Key of our name on the server; `None` if the server gives it.
+    const PLAYER_KEY: Option<&'static str>;
     /// The protocol's own keys of a `[[server]]` table. `Display` tells users what the client will do, without
     /// secrets.
     type Config: DeserializeOwned + fmt::Display + Send + 'static;

@@ -26,6 +26,8 @@ pub const PROTOCOLS: &[ProtocolEntry] =
 pub struct ProtocolEntry {
     /// Name in configurations.
     pub name: &'static str,
+    /// Key of our name on the server; `None` if the server gives it.
+    pub player_key: Option<&'static str>,
     read: fn(Spanned<DeTable<'_>>) -> Result<Server, Error>,
 }
 
@@ -94,7 +96,7 @@ impl<P: Protocol> fmt::Debug for ClientOf<P> {
 }
 
 const fn entry<P: Protocol + 'static>() -> ProtocolEntry {
-    ProtocolEntry { name: P::NAME, read: read::<P> }
+    ProtocolEntry { name: P::NAME, player_key: P::PLAYER_KEY, read: read::<P> }
 }
 
 fn read<P: Protocol + 'static>(table: Spanned<DeTable<'_>>) -> Result<Server, Error> {

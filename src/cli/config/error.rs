@@ -1,55 +1,96 @@
-//! Mistakes in a configuration, each in one line: file, line, key, what was expected and what was found.
+//! Mistakes in a configuration, each in one line: place, key, what was expected and what was found.
 
 use std::fmt;
 
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    pub(super) file: String,
-    /// `None` if it concerns the whole file; the first line is 1.
-    pub(super) line: Option<usize>,
+    pub(super) place: Place,
     /// With the tables it is in: `engine.hash_mib`, `server[0].player`. May be empty.
     pub(super) key: String,
     pub(super) what: String,
 }
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
+/// Where a mistake is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In the file; `None` if it concerns the whole file, and the first line is 1.
+    File { name: String, line: Option<usize> },
+    /// In this option of the command line.
+    Option(&'static str),
+}
+
+impl Place {
+    /// Lines in their order, then options.
+    fn rank(&self) -> (bool, Option<usize>) {
+        match self {
+            Place::File { line, .. } => (false, *line),
+            Place::Option(_) => (true, None),
         }
-        if !self.key.is_empty() {
-            write!(f, ": {}", self.key)?;
-        }
-        write!(f, ": {}", self.what)
     }
 }
 
-/// All mistakes of one file in the order of its lines, at least one.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File { name, line: Some(line) } => write!(f, "{name}:{line}:"),
+            Place::File { name, line: None } => write!(f, "{name}:"),
+            Place::Option(option) => f.write_str(option),
+        }
+    }
+}
+
+impl ConfigError {
+    /// A mistake that concerns the whole file, or a key of it that no line is known of.
+    pub(in crate::cli) fn of_file(file: &str, key: impl Into<String>, what: impl Into<String>) -> Self {
+        let place = Place::File { name: file.to_owned(), line: None };
+        ConfigError { place, key: key.into(), what: what.into() }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place.fmt(f)?;
+        if !self.key.is_empty() {
+            write!(f, " {}:", self.key)?;
+        }
+        write!(f, " {}", self.what)
+    }
+}
+
+/// All mistakes of one file in the order of its lines, then those of the command line; at least one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct ConfigErrors(pub(super) Vec<ConfigError>);
+pub struct ConfigErrors {
+    file: String,
+    errors: Vec<ConfigError>,
+}
 
 impl ConfigErrors {
-    pub(super) fn check(mut errors: Vec<ConfigError>) -> Result<(), ConfigErrors> {
-        errors.sort_by_key(|error| error.line);
-        if errors.is_empty() { Ok(()) } else { Err(ConfigErrors(errors)) }
+    /// One mistake that concerns the whole file.
+    pub(super) fn whole(file: &str, what: impl Into<String>) -> ConfigErrors {
+        ConfigErrors { file: file.to_owned(), errors: vec![ConfigError::of_file(file, "", what)] }
+    }
+
+    /// Fails if there are mistakes.
+    pub(in crate::cli) fn check(file: &str, mut errors: Vec<ConfigError>) -> Result<(), ConfigErrors> {
+        errors.sort_by_key(|error| error.place.rank());
+        if errors.is_empty() { Ok(()) } else { Err(ConfigErrors { file: file.to_owned(), errors }) }
     }
 
     /// Each mistake.
     pub fn iter(&self) -> impl Iterator<Item = &ConfigError> {
-        self.0.iter()
+        self.errors.iter()
     }
 }
 
 impl fmt::Display for ConfigErrors {
     /// The first mistake, in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [first, rest @ ..] = self.0.as_slice() else { return Ok(()) };
+        let [first, rest @ ..] = self.errors.as_slice() else { return Ok(()) };
         first.fmt(f)?;
         match rest.len() {
             0 => Ok(()),
-            more => write!(f, " (and {more} more: zeitnot check --config {})", first.file),
+            more => write!(f, " (and {more} more: zeitnot check --config {})", self.file),
         }
     }
 }

@@ -2,7 +2,11 @@
 //!
 //! `config.toml` documents every key.
 
-use std::{collections::BTreeMap, fs, io, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use zeitnot_arena as arena;
 use zeitnot_bot as bot;
@@ -13,9 +17,12 @@ use zeitnot_engine as engine;
 use super::log;
 
 mod error;
+mod overrides;
 mod reader;
 
 pub use error::{ConfigError, ConfigErrors};
+use overrides::DEFAULT_FILE;
+pub use overrides::{ConfigArgs, Overrides};
 use reader::Reader;
 
 /// The documented default configuration.
@@ -43,13 +50,13 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the file.
+    /// Reads the configuration of a command.
     ///
     /// # Errors
     /// [`ConfigErrors`]: all mistakes in it.
-    pub fn load(path: &Path) -> Result<Config, ConfigErrors> {
-        let file = path.display().to_string();
-        let text = fs::read_to_string(path).map_err(|error| {
+    pub fn load(ConfigArgs { config, overrides }: &ConfigArgs) -> Result<Config, ConfigErrors> {
+        let file = config.display().to_string();
+        let text = fs::read_to_string(config).map_err(|error| {
             let what = match error.kind() {
                 io::ErrorKind::NotFound => {
                     "no such file; make one with: zeitnot check --default > config.toml".to_owned()
@@ -57,9 +64,28 @@ impl Config {
                 io::ErrorKind::InvalidData => "is not UTF-8 text".to_owned(),
                 _ => error.to_string(),
             };
-            ConfigErrors(vec![ConfigError { file: file.clone(), line: None, key: String::new(), what }])
+            ConfigErrors::whole(&file, what)
         })?;
-        Config::parse(&file, &text)
+        Config::parse_with(&file, &text, overrides)
+    }
+
+    /// Reads the configuration of a command that needs none. Returns `None` if no file is named, the default one does
+    /// not exist, and no key is set.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn load_if_given(
+        config: Option<&PathBuf>,
+        overrides: &Overrides,
+    ) -> Result<Option<Config>, ConfigErrors> {
+        let default = Path::new(DEFAULT_FILE);
+        let config = config.filter(|file| *file != default);
+        if config.is_none() && !default.exists() {
+            let is_set = !overrides.set.is_empty();
+            return is_set.then(|| Config::parse_with(DEFAULT_FILE, "", overrides)).transpose();
+        }
+        let config = config.cloned().unwrap_or_else(|| default.to_owned());
+        Config::load(&ConfigArgs { config, overrides: overrides.clone() }).map(Some)
     }
 
     /// Reads the text of a file of this name.
@@ -67,7 +93,21 @@ impl Config {
     /// # Errors
     /// As [`Config::load`].
     pub fn parse(file: &str, text: &str) -> Result<Config, ConfigErrors> {
+        Config::parse_with(file, text, &Overrides::default())
+    }
+
+    /// Reads the text of a file of this name, and the keys of the command line.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn parse_with(file: &str, text: &str, overrides: &Overrides) -> Result<Config, ConfigErrors> {
+        // Before the reader, which borrows from them.
+        let (set, named);
         let mut reader = Reader::new(file, text)?;
+        set = reader.written(&overrides.set);
+        reader.apply(&set);
+        named = overrides.player.as_deref().map_or_else(Vec::new, |player| reader.named(player));
+        reader.apply(&named);
         reader.check_rules();
         let config = Config {
             engine: reader.section("engine"),

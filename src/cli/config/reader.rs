@@ -10,7 +10,10 @@ use toml::{
 
 use zeitnot_clients::{PROTOCOLS, ProtocolEntry, Server};
 
-use super::error::{ConfigError, ConfigErrors, plain};
+use super::{
+    error::{ConfigError, ConfigErrors, Place, plain},
+    overrides::{BadOverride, Override, PLAYER, SET},
+};
 
 const SERVER: &str = "server";
 
@@ -19,6 +22,9 @@ pub(super) struct Reader<'t> {
     file: &'t str,
     text: &'t str,
     root: DeTable<'t>,
+    /// Places of the keys that options of the command line set, in the text as if they stood at its end.
+    options: Vec<(usize, &'static str)>,
+    end: usize,
     errors: Vec<ConfigError>,
     /// Names of the tables; all others are unknown keys.
     known: Vec<&'static str>,
@@ -28,13 +34,62 @@ impl<'t> Reader<'t> {
     /// Fails if the text is not TOML.
     pub(super) fn new(file: &'t str, text: &'t str) -> Result<Reader<'t>, ConfigErrors> {
         let (root, broken) = DeTable::parse_recoverable(text);
-        let mut reader =
-            Reader { file, text, root: root.into_inner(), errors: Vec::new(), known: Vec::new() };
+        let mut reader = Reader {
+            file,
+            text,
+            root: root.into_inner(),
+            options: Vec::new(),
+            end: text.len() + 1,
+            errors: Vec::new(),
+            known: Vec::new(),
+        };
         for error in broken {
             reader.error(error.span().unwrap_or_default(), "", plain(error.message()));
         }
-        ConfigErrors::check(std::mem::take(&mut reader.errors))?;
+        ConfigErrors::check(file, std::mem::take(&mut reader.errors))?;
         Ok(reader)
+    }
+
+    /// Parses `--set`.
+    pub(super) fn written(&mut self, set: &[String]) -> Vec<Override> {
+        set.iter().filter_map(|text| self.parsed(SET, text)).collect()
+    }
+
+    /// Sets our name in all `[[server]]` tables that have a key for it.
+    pub(super) fn named(&mut self, player: &str) -> Vec<Override> {
+        let servers = self.root.get(SERVER).and_then(|servers| servers.get_ref().as_array());
+        let keys = servers.into_iter().flatten().enumerate().filter_map(|(at, server)| {
+            let protocol = server.get_ref().get("protocol")?.get_ref().as_str()?;
+            Some(format!("{SERVER}[{at}].{}", ProtocolEntry::find(protocol)?.player_key?))
+        });
+        let keys: Vec<_> = keys.collect();
+        if keys.is_empty() {
+            let what = "no [[server]] table takes a name; an account on Lichess has the one of its token";
+            self.option_error(PLAYER, (player.to_owned(), what.to_owned()));
+        }
+        let value = toml::Value::from(player);
+        keys.iter().filter_map(|key| self.parsed(PLAYER, &format!("{key}={value}"))).collect()
+    }
+
+    fn parsed(&mut self, option: &'static str, text: &str) -> Option<Override> {
+        let parsed = Override::parse(option, text, self.end);
+        parsed.map_err(|error| self.option_error(option, error)).ok().inspect(|parsed| {
+            self.options.push((parsed.span.start, option));
+            self.end = parsed.span.end + 1;
+        })
+    }
+
+    /// Sets these keys.
+    pub(super) fn apply(&mut self, overrides: &'t [Override]) {
+        for set in overrides {
+            if let Err(error) = set.apply(&mut self.root) {
+                self.option_error(set.option, error);
+            }
+        }
+    }
+
+    fn option_error(&mut self, option: &'static str, (key, what): BadOverride) {
+        self.errors.push(ConfigError { place: Place::Option(option), key, what });
     }
 
     /// Reads a table; a missing table has defaults.
@@ -98,7 +153,7 @@ impl<'t> Reader<'t> {
             let what = format!("unknown key `{}`; known here: {}", key.get_ref(), self.known.join(", "));
             self.error(key.span(), key.get_ref(), what);
         }
-        ConfigErrors::check(self.errors)
+        ConfigErrors::check(self.file, self.errors)
     }
 
     fn server(&mut self, at: usize, server: Spanned<DeValue<'t>>) -> Option<Server> {
@@ -162,10 +217,16 @@ impl<'t> Reader<'t> {
     }
 
     fn error(&mut self, at: Range<usize>, key: &str, what: String) {
-        let before = self.text.as_bytes().iter().take(at.start);
-        let line = 1 + before.filter(|byte| **byte == b'\n').count();
-        let file = self.file.to_owned();
-        self.errors.push(ConfigError { file, line: Some(line), key: key.to_owned(), what });
+        let option = self.options.iter().rev().find(|(start, _)| *start <= at.start);
+        let place = match option {
+            Some((_, option)) => Place::Option(option),
+            None => {
+                let before = self.text.as_bytes().iter().take(at.start);
+                let line = 1 + before.filter(|byte| **byte == b'\n').count();
+                Place::File { name: self.file.to_owned(), line: Some(line) }
+            }
+        };
+        self.errors.push(ConfigError { place, key: key.to_owned(), what });
     }
 }
 

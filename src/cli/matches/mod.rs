@@ -25,7 +25,7 @@ use zeitnot_arena::{
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
 use zeitnot_rules::{DynGame, Game, GameKind, TimeControl};
 
-use super::{CliError, log, network, print, progress, signals::Signals, unwritten};
+use super::{CliError, config::Overrides, log, network, print, progress, signals::Signals, unwritten};
 
 mod scoreboard;
 mod spec;
@@ -129,6 +129,8 @@ pub(super) struct Args {
     /// Configuration with [engines.NAME] tables [default: config.toml, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    overrides: Overrides,
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {

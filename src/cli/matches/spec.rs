@@ -23,7 +23,6 @@ use crate::cli::{CliError, config::Config, engines::unknown_options};
 
 /// Name of our engine.
 const OURSELVES: &str = "zeitnot";
-const DEFAULT_CONFIG: &str = "config.toml";
 /// Maximum length of a name in characters.
 const MAX_NAME: usize = 40;
 const KEYS: &str = "name, tc, movetime, nodes, depth, protocol, folder, restart, option.NAME";
@@ -123,7 +122,7 @@ impl Spec {
 
     fn open(self, args: &Args, openings: &Openings) -> Result<Entry, CliError> {
         let effort = self.effort.unwrap_or_else(|| args.effort());
-        let (engine, own_name) = match self.find(args.config.as_deref())? {
+        let (engine, own_name) = match self.find(args)? {
             Named::Own(config) => (self.own(config)?, self.engine.clone()),
             Named::External(config) => {
                 let opened = Program::open(&self.engine, &config);
@@ -148,14 +147,13 @@ impl Spec {
     }
 
     /// Finds the engine by name or path.
-    fn find(&self, config: Option<&Path>) -> Result<Named, CliError> {
+    fn find(&self, args: &Args) -> Result<Named, CliError> {
         if self.engine == OURSELVES {
             return Ok(Named::Own(engine::Config::default()));
         }
         let is_path = Path::new(&self.engine).components().count() > 1;
-        let file = config.unwrap_or(Path::new(DEFAULT_CONFIG));
-        if !is_path && (config.is_some() || file.exists()) {
-            match Config::load(file)?.engines.remove(&self.engine) {
+        if !is_path && let Some(mut config) = Config::load_if_given(args.config.as_ref(), &args.overrides)? {
+            match config.engines.remove(&self.engine) {
                 Some(Named::External(config)) => return Ok(Named::External(self.external(config))),
                 Some(own) => return Ok(own),
                 None => {}

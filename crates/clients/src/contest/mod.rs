@@ -31,6 +31,7 @@ pub struct Contest;
 
 impl Protocol for Contest {
     const NAME: &'static str = "contest";
+    const PLAYER_KEY: Option<&'static str> = Some("player");
     type Config = Config;
 
     fn limit_games(_: &mut Config, _: NonZeroU32) -> Result<(), &'static str> {

@@ -29,6 +29,7 @@ pub struct Imcs;
 
 impl Protocol for Imcs {
     const NAME: &'static str = "imcs";
+    const PLAYER_KEY: Option<&'static str> = Some("user");
     type Config = Config;
 
     fn limit_games(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {

@@ -67,6 +67,7 @@ pub struct Lichess;
 
 impl Protocol for Lichess {
     const NAME: &'static str = "lichess";
+    const PLAYER_KEY: Option<&'static str> = None;
     type Config = Config;
 
     fn limit_games(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {

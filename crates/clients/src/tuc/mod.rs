@@ -28,6 +28,7 @@ pub struct TucChess;
 
 impl Protocol for TucChess {
     const NAME: &'static str = "tuc";
+    const PLAYER_KEY: Option<&'static str> = Some("player");
     type Config = Config;
 
     fn limit_games(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
