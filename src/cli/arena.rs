@@ -14,7 +14,7 @@ use super::{
     CliError,
     config::{Config, ConfigArgs},
     live::Live,
-    log, network, print, signals, usage,
+    log, network, preflight, print, signals, usage,
 };
 
 /// Run the tournaments of the configuration
@@ -38,6 +38,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let config = Config::load(&args.config)?;
+    preflight::check_arena(&args.config.config.display().to_string(), &config.arena)?;
     let _log = log::start(&config.log, Live::default().lines());
     let summary = network::run(|_| serve(config.arena))?;
     report(&summary?)
@@ -48,22 +49,44 @@ async fn serve(config: arena::Config) -> Result<Summary, CliError> {
     let shutdown = Shutdown::default();
     let signals = signals::watch(shutdown.clone(), "stopping: running games are aborted and recorded")?;
     tokio::spawn(signals);
-    for (scheme, address, what) in [
-        ("tcp", arena.tcp(), ""),
-        ("ws", arena.websocket(), ""),
-        ("tcp", arena.imcs(), " for MiniChess (IMCS)"),
-        ("http", arena.lichess(), " for bots that speak the Lichess API"),
-    ] {
-        if let Some(address) = address {
-            info!("listening on {scheme}://{address}{what}");
-        }
-    }
-    for address in arena.tables() {
-        info!("a table for TUC-Chess at udp://{address}");
+    let listeners = Listeners {
+        tcp: arena.tcp(),
+        websocket: arena.websocket(),
+        imcs: arena.imcs(),
+        lichess: arena.lichess(),
+        tables: arena.tables(),
+    };
+    for listener in listeners.describe() {
+        info!("listening on {listener}");
     }
     let stays = arena.imcs().is_some() || arena.lichess().is_some();
     tokio::spawn(log_events(arena.news(), stays));
     Ok(arena.run(shutdown.soon).await)
+}
+
+/// Addresses that an arena listens on.
+pub(super) struct Listeners {
+    pub tcp: Option<SocketAddr>,
+    pub websocket: Option<SocketAddr>,
+    pub imcs: Option<SocketAddr>,
+    pub lichess: Option<SocketAddr>,
+    pub tables: Vec<SocketAddr>,
+}
+
+impl Listeners {
+    /// Describes each, with its URL and its purpose.
+    pub(super) fn describe(&self) -> impl Iterator<Item = String> {
+        let tables = self.tables.iter().map(|table| ("udp", Some(*table), " for TUC-Chess"));
+        [
+            ("tcp", self.tcp, ""),
+            ("ws", self.websocket, ""),
+            ("tcp", self.imcs, " for MiniChess (IMCS)"),
+            ("http", self.lichess, " for bots that speak the Lichess API"),
+        ]
+        .into_iter()
+        .chain(tables)
+        .filter_map(|(scheme, address, what)| Some(format!("{scheme}://{}{what}", address?)))
+    }
 }
 
 /// Logs events until the arena ends. If it stays after its tournaments, their final standings are logged too.

@@ -1,13 +1,13 @@
 //! `zeitnot check`: validates a configuration and shows what it would do.
 
 use zeitnot_arena as arena;
-use zeitnot_engine::syzygy::Tablebases;
 
 use super::{
     CliError,
+    arena::Listeners,
     config::{Config, ConfigArgs, DOCUMENTED},
-    engines::Engines,
-    play, print,
+    preflight::{self, Prepared},
+    print,
 };
 
 /// Validate a configuration, and show what it would do
@@ -33,17 +33,21 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     if args.default {
         return print(|out| out.write_all(DOCUMENTED.as_bytes()));
     }
+    let every = |error| match error {
+        CliError::Config(errors) => CliError::Checked(errors),
+        other => other,
+    };
     let config = Config::load(&args.config).map_err(CliError::Checked)?;
+    let file = args.config.config.display().to_string();
     let has_arena = config.arena != arena::Config::default();
     if has_arena {
-        config.arena.check()?;
+        preflight::check_arena(&file, &config.arena).map_err(every)?;
     }
-    let sources = play::sources(&config)?;
-    let endgames = Tablebases::open(&config.engine.syzygy)?;
-    let opened = Engines::open(&config)?;
+    let Prepared { endgames, sources, engines: opened, warnings, .. } =
+        Prepared::open(&file, &config).map_err(every)?;
     print(|out| {
         let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena } = &config;
-        writeln!(out, "{} is valid.", args.config.config.display())?;
+        writeln!(out, "{file} is valid.")?;
         writeln!(out, "engine: {}, hash {} MiB, threads {}", engine.kind, engine.hash_mib, engine.threads)?;
         if let Some(endgames) = &endgames {
             writeln!(out, "engine.syzygy: endgame tables of {endgames}")?;
@@ -54,7 +58,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         for (name, engine) in &opened.ready {
             writeln!(out, "engines.{name}: started as {}", engine.name())?;
         }
-        for warning in &opened.warnings {
+        for warning in &warnings {
             writeln!(out, "warning: {warning}")?;
         }
         for (at, rule) in bot.choose.iter().enumerate() {
@@ -75,13 +79,22 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         if servers.is_empty() {
             writeln!(out, "server: none; `zeitnot play` needs a [[server]] table")?;
         }
-        for (scheme, address) in [("tcp", arena.tcp), ("ws", arena.websocket)] {
-            if let Some(address) = address {
-                writeln!(out, "arena: listen on {scheme}://{address}")?;
-            }
+        let lichess = arena.lichess.as_ref();
+        let listeners = Listeners {
+            tcp: arena.tcp,
+            websocket: arena.websocket,
+            imcs: arena.imcs.as_ref().map(|imcs| imcs.listen),
+            lichess: lichess.map(|lichess| lichess.listen),
+            tables: arena.tuc.iter().map(|table| table.address).collect(),
+        };
+        for listener in listeners.describe() {
+            writeln!(out, "arena: listen on {listener}")?;
         }
         for tournament in &arena.tournament {
             writeln!(out, "arena: tournament {} at {}", tournament.name, tournament.time)?;
+        }
+        for tournament in lichess.iter().flat_map(|lichess| &lichess.tournament) {
+            writeln!(out, "arena: Lichess tournament {} at {}", tournament.name, tournament.time)?;
         }
         if !has_arena {
             writeln!(out, "arena: none; `zeitnot arena` needs an [arena] table")?;

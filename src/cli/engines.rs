@@ -15,13 +15,15 @@ use super::{CliError, config::Config};
 pub(super) struct Engines {
     /// Those that can play, by name.
     pub ready: BTreeMap<String, EngineFactory>,
+    /// Tables that name a program or files that do not exist.
+    pub mistakes: Vec<String>,
     /// Messages to the user.
     pub warnings: Vec<String>,
 }
 
 impl Engines {
-    /// Starts all programs at once, and lets each play a quick move. An engine that fails is left out with a warning,
-    /// but is an error if a rule without conditions names it.
+    /// Starts all programs at once, and lets each play a quick move. An engine that does not exist is a mistake of the
+    /// configuration. One that fails is left out with a warning, but is an error if a rule without conditions names it.
     pub(super) fn open(config: &Config) -> Result<Engines, CliError> {
         let opened: Vec<_> = thread::scope(|scope| {
             let open = |(name, named): (_, _)| (name, scope.spawn(move || open(String::as_str(name), named)));
@@ -35,7 +37,8 @@ impl Engines {
                     engines.ready.insert(name.clone(), factory);
                     engines.warnings.extend(warning);
                 }
-                Ok(Err(message)) => {
+                Ok(Err(Failure::Missing(message))) => engines.mistakes.push(message),
+                Ok(Err(Failure::Failed(message))) => {
                     if config.bot.choose.iter().any(|rule| rule.engine == *name && rule.matches_all()) {
                         return Err(CliError::Engine(message));
                     }
@@ -62,9 +65,17 @@ impl Drop for Engines {
     }
 }
 
+/// Why an engine cannot be opened.
+enum Failure {
+    /// The configuration names what does not exist.
+    Missing(String),
+    /// It may work another time.
+    Failed(String),
+}
+
 /// Opens an engine; also returns a warning about its options.
-fn open(name: &str, named: &Named) -> Result<(EngineFactory, Option<String>), String> {
-    let failed = |error: &dyn std::error::Error| format!("engine {name}: {error}");
+fn open(name: &str, named: &Named) -> Result<(EngineFactory, Option<String>), Failure> {
+    let failed = |error: &dyn std::error::Error| Failure::Missing(format!("engine {name}: {error}"));
     match named {
         Named::Own(own) => {
             let endgames = Tablebases::open(&own.syzygy).map_err(|error| failed(&error))?;
@@ -72,7 +83,10 @@ fn open(name: &str, named: &Named) -> Result<(EngineFactory, Option<String>), St
             Ok((factory.with_endgames(endgames, &own.syzygy), None))
         }
         Named::External(program) => {
-            let opened = Program::open(name, program).map_err(|error| error.to_string())?;
+            let opened = Program::open(name, program).map_err(|error| match error.is_missing() {
+                true => Failure::Missing(error.to_string()),
+                false => Failure::Failed(error.to_string()),
+            })?;
             let warning = unknown_options(name, &opened);
             Ok((EngineFactory::external(opened.program).map_err(|error| failed(&error))?, warning))
         }

@@ -6,14 +6,14 @@ use std::{
     fs,
     io::{self, Write},
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{self, ExitCode},
 };
 
 use clap::{Parser, Subcommand};
 
 use zeitnot_arena::ArenaError;
-use zeitnot_clients::{ProtocolError, lookup::LookupError};
-use zeitnot_engine::{OutOfMemory, book::BookError, syzygy::TablebaseError, training::RecordFileError};
+use zeitnot_clients::ProtocolError;
+use zeitnot_engine::{OutOfMemory, training::RecordFileError};
 use zeitnot_rules::GameError;
 
 mod arena;
@@ -32,6 +32,7 @@ mod network;
 mod openings;
 mod perft;
 mod play;
+mod preflight;
 mod progress;
 mod referee;
 mod runner;
@@ -108,12 +109,6 @@ enum CliError {
     Usage(String),
     #[error(transparent)]
     Position(#[from] GameError),
-    #[error("bot.book: {0}")]
-    Book(BookError),
-    #[error(transparent)]
-    Lookup(#[from] LookupError),
-    #[error("engine.syzygy: {0}")]
-    Tables(#[from] TablebaseError),
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
     /// An engine of a match or of the configuration that cannot play.
@@ -145,7 +140,7 @@ impl CliError {
     fn exit_code(&self) -> u8 {
         match self {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
-            CliError::OutOfMemory(_) | CliError::Tables(_) | CliError::Book(_) | CliError::Lookup(_) => 2,
+            CliError::OutOfMemory(_) => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::Account(lichess::AccountError::Token(_)) => 2,
             _ => 1,
@@ -168,7 +163,7 @@ fn usage(error: impl ToString) -> CliError {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let Err(error) = run(Cli::parse()) else { return ExitCode::SUCCESS };
+    let Err(error) = run(arguments()) else { return ExitCode::SUCCESS };
     let lines = match &error {
         CliError::Checked(errors) => errors.iter().map(ToString::to_string).collect(),
         other => vec![other.to_string()],
@@ -179,6 +174,27 @@ pub fn main() -> ExitCode {
     }
     ExitCode::from(error.exit_code())
 }
+
+/// Parses the arguments, or exits. Of a wrong number it says what was expected.
+fn arguments() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        if error.kind() != clap::error::ErrorKind::ValueValidation {
+            error.exit()
+        }
+        let told = error.to_string();
+        let told = PLAIN.iter().fold(told, |told, (std, plain)| told.replace(std, plain));
+        let _ = write!(io::stderr(), "{told}");
+        process::exit(error.exit_code())
+    })
+}
+
+/// What the standard library says of text that is no number, and what is said instead.
+const PLAIN: [(&str, &str); 4] = [
+    ("invalid digit found in string", "expected a whole number, such as 8"),
+    ("cannot parse integer from empty string", "expected a whole number, such as 8"),
+    ("number too large to fit in target type", "expected a smaller number"),
+    ("invalid float literal", "expected a number, such as 0.5"),
+];
 
 fn run(cli: Cli) -> Result<(), CliError> {
     match cli.command.unwrap_or_else(default_command) {

@@ -19,7 +19,7 @@ Examples:
   zeitnot perft 4 r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1")]
 pub(super) struct Args {
     /// Depth in plies
-    #[arg(value_parser = clap::value_parser!(u32).range(0..=20))]
+    #[arg(value_parser = depth)]
     depth: u32,
     /// Position, quoted or not [default: the start position]
     #[arg(value_name = "FEN", trailing_var_arg = true)]
@@ -27,6 +27,13 @@ pub(super) struct Args {
     /// Game
     #[arg(long, default_value = "chess", value_parser = str::parse::<GameKind>)]
     game: GameKind,
+}
+
+const MAX_DEPTH: u32 = 20;
+
+fn depth(text: &str) -> Result<u32, String> {
+    let depth = text.parse().ok().filter(|depth| *depth <= MAX_DEPTH);
+    depth.ok_or_else(|| format!("expected a number of plies from 0 to {MAX_DEPTH}, as in `zeitnot perft 5`"))
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {

@@ -1,22 +1,23 @@
 //! `zeitnot play`: plays on the configured servers.
 
-use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
 
 use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::task::TaskTracker;
 use tracing::{error, info, warn};
 
 use zeitnot_bot::{Bot, BotContext, cache::Cache, sources::MoveSources};
-use zeitnot_clients::{ProtocolError, Shutdown, lookup::Lookup};
-use zeitnot_engine::{EngineFactory, priority::Granted, syzygy::Tablebases};
+use zeitnot_clients::{ProtocolError, Shutdown};
+use zeitnot_engine::{EngineFactory, priority::Granted};
 use zeitnot_seat::Lobby;
 
 use super::{
     CliError,
     config::{Config, ConfigArgs},
-    engines::Engines,
     live::Live,
-    log, network, signals, usage,
+    log, network,
+    preflight::Prepared,
+    signals, usage,
 };
 
 /// Play on the servers of the configuration
@@ -66,24 +67,15 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
             server.limit_games(games).map_err(|why| usage(format!("--once: server[{at}]: {why}")))?;
         }
     }
-    let endgames = Tablebases::open(&config.engine.syzygy)?;
-    let factory = EngineFactory::new(&config.engine)?.with_endgames(endgames, &config.engine.syzygy);
-    let sources = sources(&config)?;
-    let engines = Engines::open(&config)?;
+    let Prepared { factory, sources, engines, warnings, .. } =
+        Prepared::open(&source.config.display().to_string(), &config)?;
     let live = Live::default();
     let _log = log::start(&config.log, live.lines());
-    engines.warnings.iter().for_each(|warning| warn!("{warning}"));
+    warnings.iter().for_each(|warning| warn!("{warning}"));
     let ready = engines.ready.clone();
     let played = network::run(move |granted| play(config, factory, sources, ready, live, granted));
     engines.close();
     played?
-}
-
-/// Opens the sources of moves: books, and servers that are asked.
-pub(super) fn sources(config: &Config) -> Result<MoveSources, CliError> {
-    let lookup = Arc::new(Lookup::new(&config.online_moves)?);
-    let (order, book) = (config.bot.sources.clone(), &config.bot.book);
-    MoveSources::open(order, book, Some(lookup)).map_err(CliError::Book)
 }
 
 async fn play(

@@ -8,6 +8,7 @@ mod demo;
 mod exit_codes;
 mod import_lichess_bot;
 mod matches;
+mod preflight;
 mod referee;
 mod runner;
 mod study;

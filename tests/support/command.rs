@@ -12,12 +12,14 @@ use crate::support::wait::soon;
 /// Path of the program.
 pub const ZEITNOT: &str = env!("CARGO_BIN_EXE_zeitnot");
 
+/// Variables of whoever runs the tests that would change what the program does.
+pub const ENVIRONMENT: [&str; 5] =
+    ["RUST_LOG", "ZEITNOT_TOKEN", "ZEITNOT_IMCS_PASSWORD", "LICHESS_BOT_TOKEN", "LICHESS_EXPLORER_TOKEN"];
+
 /// The program with these arguments, and without the tokens and log filters of whoever runs the tests.
 pub fn zeitnot(arguments: &[&str]) -> Command {
     let mut command = Command::new(ZEITNOT);
-    for variable in ["RUST_LOG", "ZEITNOT_TOKEN", "LICHESS_BOT_TOKEN", "LICHESS_EXPLORER_TOKEN"] {
-        command.env_remove(variable);
-    }
+    ENVIRONMENT.iter().for_each(|variable| drop(command.env_remove(variable)));
     command.args(arguments);
     command
 }

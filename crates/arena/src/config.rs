@@ -3,8 +3,9 @@
 use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
+use zeitnot_rules::chess::Chess;
 
-use crate::{error::ArenaError, imcs, lichess, tournament::TournamentConfig, tuc::TucConfig};
+use crate::{error::ArenaError, imcs, lichess, openings, tournament::TournamentConfig, tuc::TucConfig};
 
 const MAX_DELAY: Duration = Duration::from_secs(10);
 
@@ -77,6 +78,9 @@ impl Config {
         if self.tournament.is_empty() && !others {
             return error("no tournament: add an [[arena.tournament]] with a name and a time".into());
         }
+        if let Some((one, other, address)) = self.same_port() {
+            return error(format!("{one} and {other} both listen on {address}: give each a port of its own"));
+        }
         let mut names = BTreeSet::new();
         for tournament in &self.tournament {
             if !names.insert(&tournament.name) {
@@ -93,6 +97,45 @@ impl Config {
             }
             None => Ok(()),
         }
+    }
+
+    /// Reads the files that the arena will read: openings, users, tokens.
+    ///
+    /// # Errors
+    /// [`ArenaError`] with the first one that cannot be used.
+    pub fn check_files(&self) -> Result<(), ArenaError> {
+        for openings in self.tournament.iter().filter_map(|tournament| tournament.openings.as_ref()) {
+            openings::load(openings, &Chess::start())?;
+        }
+        if let Some(imcs) = &self.imcs {
+            imcs::Users::open(&imcs.users)?;
+        }
+        let mut lichess = self.lichess.clone();
+        lichess.as_mut().map_or(Ok(()), lichess::Config::load_tokens).map_err(ArenaError::Config)?;
+        // Two of them may be the same.
+        lichess.as_ref().map_or(Ok(()), lichess::Config::check).map_err(ArenaError::Config)
+    }
+
+    /// Returns two keys with the same address, on which only one can listen.
+    fn same_port(&self) -> Option<(&'static str, &'static str, SocketAddr)> {
+        let is_same = |one: SocketAddr, other: SocketAddr| {
+            let shared = one.ip() == other.ip() || one.ip().is_unspecified() || other.ip().is_unspecified();
+            one.port() == other.port() && one.port() != 0 && shared
+        };
+        let streams = [
+            ("tcp", self.tcp),
+            ("websocket", self.websocket),
+            ("imcs.listen", self.imcs.as_ref().map(|imcs| imcs.listen)),
+            ("lichess.listen", self.lichess.as_ref().map(|lichess| lichess.listen)),
+        ];
+        let streams = streams.into_iter().filter_map(|(key, address)| Some((key, address?))).collect();
+        let datagrams = self.tuc.iter().map(|table| ("tuc.address", table.address)).collect();
+        [streams, datagrams].into_iter().find_map(|listeners: Vec<(_, SocketAddr)>| {
+            listeners.iter().enumerate().find_map(|(at, &(other, address))| {
+                let (one, _) = listeners[..at].iter().find(|(_, before)| is_same(*before, address))?;
+                Some((*one, other, address))
+            })
+        })
     }
 }
 
@@ -134,6 +177,10 @@ mod tests {
             (format!("{class}[imcs]\nlisten = '127.0.0.1:0'"), "nowhere to listen"),
             ("[imcs]\nlisten = '127.0.0.1:0'\ntime = '1s 500ms'".to_owned(), "whole seconds"),
             (
+                format!("tcp = '0.0.0.0:8000'\nwebsocket = '127.0.0.1:8000'\n{class}"),
+                "tcp and websocket both",
+            ),
+            (
                 "[lichess]\nlisten = '127.0.0.1:0'\naccount = [{ name = 'a', class = 'x' }]".to_owned(),
                 "no tournament 'x'",
             ),
@@ -141,5 +188,30 @@ mod tests {
             let error = read(&text).check().unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_are_read_and_those_with_tokens_are_private() {
+        use std::{fs, os::unix::fs::PermissionsExt};
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("alice.token");
+        let account = |name: &str| format!("{{ name = '{name}', token_file = '{}' }}", file.display());
+        let with =
+            |accounts: &str| read(&format!("[lichess]\nlisten = '127.0.0.1:0'\naccount = [{accounts}]"));
+        let told = |config: &Config| config.check_files().unwrap_err().to_string();
+        let one = with(&account("alice"));
+        assert!(told(&one).contains("alice.token: No such file"), "{}", told(&one));
+        fs::write(&file, "lip_alice\n").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        let advice = format!("others can read it: chmod 600 {}", file.display());
+        assert!(told(&one).ends_with(&advice), "{}", told(&one));
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        one.check_files().unwrap();
+        let two = with(&[account("alice"), account("bob")].join(", "));
+        assert!(told(&two).contains("two accounts have the same token"));
+        let class =
+            "tcp = '127.0.0.1:0'\n[[tournament]]\nname = 'class'\ntime = '3'\nopenings = 'nowhere.epd'\n";
+        assert!(told(&read(class)).contains("cannot read the openings nowhere.epd"));
     }
 }

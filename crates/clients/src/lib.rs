@@ -4,6 +4,7 @@
 //! A new protocol is a folder here that implements [`Protocol`], and an entry in [`PROTOCOLS`].
 
 pub mod contest;
+mod findings;
 pub mod imcs;
 pub mod lichess;
 mod link;
@@ -17,6 +18,7 @@ mod skipped;
 pub mod tuc;
 mod wait;
 
+pub use findings::{Findings, Written};
 pub use protocol::{Protocol, ProtocolError, Shutdown};
 pub use registry::{PROTOCOLS, ProtocolEntry, Server};
 pub use session::Reconnect;

@@ -6,6 +6,8 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 use zeitnot_seat::Lobby;
 
+use crate::findings::Findings;
+
 /// Stop in two steps.
 #[derive(Clone, Debug)]
 pub struct Shutdown {
@@ -31,6 +33,12 @@ pub trait Protocol {
     /// The protocol's own keys of a `[[server]]` table. `Display` tells users what the client will do, without
     /// secrets.
     type Config: DeserializeOwned + fmt::Display + Send + 'static;
+
+    /// Checks what the table's text does not tell, such as the files that it names. Connects to nothing.
+    fn check(config: &Self::Config, findings: &mut Findings);
+
+    /// Returns whether both would be the same player on the same server, which the server does not allow.
+    fn is_same_player(one: &Self::Config, other: &Self::Config) -> bool;
 
     /// Sets the number of games after which the client leaves.
     ///

@@ -11,6 +11,7 @@ use zeitnot_seat::Lobby;
 
 use crate::{
     contest::Contest,
+    findings::Findings,
     imcs::Imcs,
     lichess::Lichess,
     protocol::{Protocol, ProtocolError, Shutdown},
@@ -57,6 +58,12 @@ pub trait Client: fmt::Debug + fmt::Display + Send {
     /// Configuration of the protocol.
     fn config(&self) -> &dyn Any;
 
+    /// Checks what the table's text does not tell. Connects to nothing.
+    fn check(&self) -> Findings;
+
+    /// Returns whether both would be the same player on the same server.
+    fn is_same_player(&self, other: &dyn Client) -> bool;
+
     /// Sets the number of games after which the client leaves.
     ///
     /// # Errors
@@ -72,6 +79,16 @@ struct ClientOf<P: Protocol>(P::Config);
 impl<P: Protocol + 'static> Client for ClientOf<P> {
     fn config(&self) -> &dyn Any {
         &self.0
+    }
+
+    fn check(&self) -> Findings {
+        let mut findings = Findings::default();
+        P::check(&self.0, &mut findings);
+        findings
+    }
+
+    fn is_same_player(&self, other: &dyn Client) -> bool {
+        other.config().downcast_ref().is_some_and(|other| P::is_same_player(&self.0, other))
     }
 
     fn limit_games(&mut self, games: NonZeroU32) -> Result<(), &'static str> {

@@ -12,9 +12,10 @@ use zeitnot_wire::uci::nodes_per_second;
 
 use crate::{
     limits::Limits,
+    memory::OutOfMemory,
     search::Search,
     thinker::{Thinker, think_now},
-    transposition_table::{OutOfMemory, TranspositionTable},
+    transposition_table::TranspositionTable,
 };
 
 /// Openings, middlegames, endings and a mate, from our own games and from the perft sets.

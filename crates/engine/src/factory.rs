@@ -16,6 +16,7 @@ use crate::{
     external::{self, External},
     faulty::Faulty,
     mcts,
+    memory::{self, OutOfMemory},
     priority::{self, Granted},
     random::RandomMover,
     scheduler::SearchScheduler,
@@ -24,7 +25,7 @@ use crate::{
     syzygy::{self, LimitedProbe, Tablebases},
     textbook,
     thinker::Thinker,
-    transposition_table::{OutOfMemory, TranspositionTable},
+    transposition_table::TranspositionTable,
 };
 
 /// Table size of our own engine where an external one plays.
@@ -59,6 +60,7 @@ impl EngineFactory {
     /// # Errors
     /// [`OutOfMemory`] if the table is larger than the available memory.
     pub fn new(config: &Config) -> Result<Self, OutOfMemory> {
+        memory::check(config.hash_mib.get())?;
         let table = match config.kind {
             Kind::Search => TranspositionTable::new(config.hash_mib.get())?,
             Kind::Mcts | Kind::Uct | Kind::Random | Kind::Textbook(_) | Kind::Faulty(_) => {

@@ -11,7 +11,10 @@ use bytemuck::Zeroable;
 
 use zeitnot_rules::{Key, Packed};
 
-use super::{Score, huge_pages};
+use super::{
+    Score, huge_pages,
+    memory::{self, OutOfMemory},
+};
 
 /// Relation of a stored score to the true one.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -115,17 +118,13 @@ pub struct TranspositionTable {
     age: AtomicU8,
 }
 
-/// The requested table does not fit into memory.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("cannot allocate a hash table of {0} MiB; choose a smaller one")]
-pub struct OutOfMemory(pub usize);
-
 impl TranspositionTable {
     /// Creates an empty table of this many MiB (at least one); the system commits its pages on first use.
     ///
     /// # Errors
     /// [`OutOfMemory`].
     pub fn new(mib: usize) -> Result<TranspositionTable, OutOfMemory> {
+        memory::check(mib)?;
         let clusters = mib.max(1).checked_mul((1 << 20) / size_of::<Cluster>()).ok_or(OutOfMemory(mib))?;
         let clusters: Box<[Cluster]> =
             bytemuck::allocation::try_zeroed_slice_box(clusters).map_err(|()| OutOfMemory(mib))?;

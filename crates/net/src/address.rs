@@ -12,7 +12,10 @@ use tokio_tungstenite::tungstenite::{
     http::{HeaderValue, header},
 };
 
-use crate::connection::{LineReader, LineWriter, NetError, connect_ws, over_tcp};
+use crate::{
+    connection::{LineReader, LineWriter, NetError, connect_ws, over_tcp},
+    http::is_loopback,
+};
 
 /// Address of a server.
 ///
@@ -97,6 +100,11 @@ impl Address {
     /// Returns whether a token can be sent to this address.
     pub fn takes_token(&self) -> bool {
         self.0.scheme() == "ws"
+    }
+
+    /// Returns whether the server is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.0)
     }
 
     fn request(&self, token: Option<&SecretString>) -> Result<Request, NetError> {

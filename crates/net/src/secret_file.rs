@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// Maximum length of a secret in bytes.
@@ -16,8 +16,8 @@ pub enum SecretFileError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// Other users of this machine may read it.
-    #[error("others can read it: chmod 600")]
-    NotPrivate,
+    #[error("others can read it: chmod 600 {}", .0.display())]
+    NotPrivate(PathBuf),
 }
 
 /// Returns the text of the file without surrounding white space.
@@ -27,7 +27,7 @@ pub enum SecretFileError {
 pub fn read(path: &Path) -> Result<String, SecretFileError> {
     let file = File::open(path)?;
     if others_can_read(&file.metadata()?) {
-        return Err(SecretFileError::NotPrivate);
+        return Err(SecretFileError::NotPrivate(path.to_owned()));
     }
     let mut text = String::new();
     file.take(MAX_LENGTH).read_to_string(&mut text)?;

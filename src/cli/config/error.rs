@@ -105,6 +105,8 @@ pub(super) fn plain(message: &str) -> String {
         format!("unknown key {key}; known here: {}", known.trim_start_matches("one of "))
     } else if let Some((got, known)) = split("unknown variant ") {
         format!("expected {}, got {got}", known.trim_start_matches("one of "))
+    } else if message == "invalid socket address syntax" {
+        format!("expected {}", type_name("socket address"))
     } else {
         message
     }
@@ -117,6 +119,7 @@ fn type_name(expected: &str) -> &str {
         "a nonzero usize" | "a nonzero u16" => "a whole number above zero",
         "i8" | "i16" | "i32" | "i64" => "a whole number",
         "f32" | "f64" => "a number",
+        "socket address" => "an address to listen on, such as \"127.0.0.1:8000\"",
         "a string" => "text in quotes",
         "a boolean" => "true or false",
         "a duration" => "a duration such as \"50ms\" or \"2s\"",

@@ -10,7 +10,7 @@ use toml::{
 use super::error::plain;
 
 /// File that commands read by default.
-pub const DEFAULT_FILE: &str = "config.toml";
+pub(super) const DEFAULT_FILE: &str = "config.toml";
 
 /// The configuration that a command reads.
 #[derive(Clone, Debug, clap::Args)]

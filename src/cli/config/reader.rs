@@ -16,6 +16,8 @@ use super::{
 };
 
 const SERVER: &str = "server";
+/// More are counted only: the text is something else.
+const MAX_SYNTAX_ERRORS: usize = 10;
 
 /// The tables that are not read yet, and the mistakes in the others.
 pub(super) struct Reader<'t> {
@@ -43,8 +45,13 @@ impl<'t> Reader<'t> {
             errors: Vec::new(),
             known: Vec::new(),
         };
-        for error in broken {
-            reader.error(error.span().unwrap_or_default(), "", plain(error.message()));
+        let more = broken.len().saturating_sub(MAX_SYNTAX_ERRORS);
+        for (at, error) in broken.into_iter().take(MAX_SYNTAX_ERRORS + 1).enumerate() {
+            let what = match at < MAX_SYNTAX_ERRORS {
+                true => plain(error.message()),
+                false => format!("and {more} more mistakes from here on: is it the right file?"),
+            };
+            reader.error(error.span().unwrap_or_default(), "", what);
         }
         ConfigErrors::check(file, std::mem::take(&mut reader.errors))?;
         Ok(reader)

@@ -19,3 +19,4 @@ mod users;
 
 pub(crate) use config::Config;
 pub(crate) use server::Imcs;
+pub(crate) use users::Users;

@@ -22,7 +22,7 @@ pub(super) struct User {
 }
 
 #[derive(Default)]
-pub(super) struct Users {
+pub(crate) struct Users {
     pub(super) users: BTreeMap<String, User>,
 }
 
@@ -43,7 +43,7 @@ pub(super) enum RegisterError {
 
 impl Users {
     /// Reads the file, if there is one.
-    pub(super) fn open(path: &Path) -> Result<Users, ArenaError> {
+    pub(crate) fn open(path: &Path) -> Result<Users, ArenaError> {
         let error = |why: String| ArenaError::Users { path: path.to_owned(), why };
         match fs::read_to_string(path) {
             Ok(text) => Users::parse(&text)

@@ -1,8 +1,9 @@
 //! The `[arena.lichess]` table: accounts, waiting times, rate limits, tournaments and faults.
 
-use std::{collections::BTreeSet, fs, net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, net::SocketAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
+use zeitnot_net::secret_file;
 use zeitnot_rules::TimeControl;
 use zeitnot_wire::lichess::{Scope, Title, Token, TournamentId, UserId, VariantKey};
 
@@ -11,7 +12,6 @@ use crate::{duration::seconds, name::Name};
 
 pub(super) const INITIAL_RATING: i32 = 1500;
 const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
-const MAX_TOKEN_FILE: u64 = 4096;
 
 /// The `[arena.lichess]` table.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -101,17 +101,12 @@ impl Default for AccountConfig {
 }
 
 impl AccountConfig {
-    /// Reads the token from its file; errors show nothing of its content.
-    fn load_token(&mut self) -> Result<(), String> {
-        let Some(path) = &self.token_file else { return Ok(()) };
+    /// Returns the token, from its file if there is one; errors show nothing of its content.
+    fn find_token(&self) -> Result<Option<Token>, String> {
+        let Some(path) = &self.token_file else { return Ok(self.token.clone()) };
         let why = |why: String| format!("lichess: token_file {}: {why}", path.display());
-        let length = fs::metadata(path).map_err(|error| why(error.to_string()))?.len();
-        if length > MAX_TOKEN_FILE {
-            return Err(why("it is too long to hold a token".into()));
-        }
-        let text = fs::read_to_string(path).map_err(|error| why(error.to_string()))?;
-        self.token = Some(text.trim().parse().map_err(|_| why("there is no token in it".into()))?);
-        Ok(())
+        let text = secret_file::read(path).map_err(|error| why(error.to_string()))?;
+        text.parse().map(Some).map_err(|_| why("there is no token in it".into()))
     }
 }
 
@@ -327,8 +322,12 @@ impl Config {
         }
     }
 
-    pub(super) fn load_tokens(&mut self) -> Result<(), String> {
-        self.account.iter_mut().try_for_each(AccountConfig::load_token)
+    /// Reads the tokens that stand in files.
+    pub(crate) fn load_tokens(&mut self) -> Result<(), String> {
+        self.account.iter_mut().try_for_each(|account| {
+            account.token = account.find_token()?;
+            Ok(())
+        })
     }
 }
 

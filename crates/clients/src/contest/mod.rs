@@ -12,6 +12,7 @@ use zeitnot_seat::Lobby;
 use zeitnot_wire::{Message, contest::FromClient};
 
 use crate::{
+    findings::Findings,
     link::Link,
     protocol::{Protocol, ProtocolError, Shutdown},
     secret::Secret,
@@ -33,6 +34,16 @@ impl Protocol for Contest {
     const NAME: &'static str = "contest";
     const PLAYER_KEY: Option<&'static str> = Some("player");
     type Config = Config;
+
+    fn check(config: &Config, findings: &mut Findings) {
+        if config.token.is_some() && !config.address.is_loopback() {
+            findings.warnings.push(format!("the token is sent unencrypted to {}", config.address));
+        }
+    }
+
+    fn is_same_player(one: &Config, other: &Config) -> bool {
+        (&one.address, &one.tournament, &one.player) == (&other.address, &other.tournament, &other.player)
+    }
 
     fn limit_games(_: &mut Config, _: NonZeroU32) -> Result<(), &'static str> {
         Err("its tournament determines the number of games")

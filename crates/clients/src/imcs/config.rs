@@ -1,9 +1,9 @@
 //! A `[[server]]` table with `protocol = "imcs"`, checked as it is read.
 
-use std::{env, fmt, fs, num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{env, fmt, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
-use zeitnot_net::Address;
+use zeitnot_net::{Address, secret_file};
 use zeitnot_wire::imcs::{ColorChoice, Times};
 
 use crate::{
@@ -46,6 +46,7 @@ pub struct Config {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
+    #[serde(deserialize_with = "over_tcp")]
     address: Address,
     user: User,
     #[serde(default, deserialize_with = "written")]
@@ -88,8 +89,17 @@ fn find_password(written: Option<Secret>, file: Option<PathBuf>) -> Result<Secre
     };
     let shown = file.display();
     let text =
-        fs::read_to_string(&file).map_err(|error| format!("cannot read password_file {shown}: {error}"))?;
-    password(text.trim().to_owned()).ok_or_else(|| format!("in password_file {shown}: {EXPECTED}"))
+        secret_file::read(&file).map_err(|error| format!("cannot use password_file {shown}: {error}"))?;
+    password(text).ok_or_else(|| format!("in password_file {shown}: {EXPECTED}"))
+}
+
+/// Reads the address. IMCS has no WebSocket.
+fn over_tcp<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Address, D::Error> {
+    let address = Address::deserialize(deserializer)?;
+    if address.takes_token() {
+        return Err(D::Error::custom(format!("{address}: IMCS has no WebSocket: expected tcp://host:port")));
+    }
+    Ok(address)
 }
 
 impl fmt::Display for Config {

@@ -10,6 +10,7 @@ use tracing::{Instrument, info, info_span};
 use zeitnot_seat::Lobby;
 
 use crate::{
+    findings::Findings,
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, Session},
 };
@@ -31,6 +32,12 @@ impl Protocol for Imcs {
     const NAME: &'static str = "imcs";
     const PLAYER_KEY: Option<&'static str> = Some("user");
     type Config = Config;
+
+    fn check(_: &Config, _: &mut Findings) {}
+
+    fn is_same_player(one: &Config, other: &Config) -> bool {
+        (&one.address, &one.user) == (&other.address, &other.user)
+    }
 
     fn limit_games(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
         config.games = Some(games);

@@ -1,6 +1,6 @@
 //! A `[[server]]` table with `protocol = "lichess"`.
 
-use std::{env, fmt, num::NonZeroU32, path::PathBuf};
+use std::{env, fmt, fs::File, num::NonZeroU32, path::PathBuf};
 
 use serde::{Deserializer, de::Error};
 use zeitnot_net::http::BaseUrl;
@@ -16,7 +16,11 @@ use super::{
     timeouts::Timeouts,
     token::{self, TokenError},
 };
-use crate::{secret, settings::settings};
+use crate::{
+    findings::{Findings, Written},
+    secret,
+    settings::settings,
+};
 
 settings! {
     /// Configuration of a Lichess account.
@@ -86,6 +90,35 @@ impl Config {
     pub fn find_token(&self) -> Result<Token, TokenError> {
         let (variable, file) = (self.token_env.as_deref(), self.token_file.as_deref());
         token::find(variable, file, self.token.as_ref(), |name| env::var(name).ok())
+    }
+
+    /// Checks what the table's text does not tell.
+    pub(super) fn check(&self, findings: &mut Findings) {
+        if let Err(error) = self.find_token() {
+            findings.mistakes.push(error.to_string());
+        }
+        let is_written = self.token_file.is_none() && self.token_env.is_none() && self.token.is_some();
+        if is_written {
+            findings
+                .warnings
+                .push("the token stands in the configuration: do not share it, or use `token_file`".into());
+        }
+        if !self.url.is_private() {
+            findings.warnings.push(format!("the token is sent unencrypted to {}: use https://", self.url));
+        }
+        for (key, file) in [
+            ("players.allow_list_file", &self.players.allow_list_file),
+            ("players.block_list_file", &self.players.block_list_file),
+        ] {
+            if let Some((file, error)) = file.as_ref().and_then(|file| Some((file, File::open(file).err()?)))
+            {
+                findings.warnings.push(format!("{key}: {} cannot be read yet: {error}", file.display()));
+            }
+        }
+        let games = self.pgn_directory.clone().map(|folder| ("pgn_directory", Written::Folder(folder)));
+        let history = self.matchmaking.as_ref().and_then(|matchmaking| matchmaking.history_file.clone());
+        let history = history.map(|file| ("matchmaking.history_file", Written::File(file)));
+        findings.written.extend(games.into_iter().chain(history));
     }
 
     /// Describes what would be played, a line each.

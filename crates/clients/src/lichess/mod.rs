@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tracing::{Instrument, debug, info, info_span, warn};
 use zeitnot_seat::Lobby;
 
-use crate::{Protocol, ProtocolError, Shutdown};
+use crate::{Findings, Protocol, ProtocolError, Shutdown};
 
 mod account;
 mod challenges;
@@ -70,6 +70,15 @@ impl Protocol for Lichess {
     const PLAYER_KEY: Option<&'static str> = None;
     type Config = Config;
 
+    fn check(config: &Config, findings: &mut Findings) {
+        config.check(findings);
+    }
+
+    fn is_same_player(one: &Config, other: &Config) -> bool {
+        let (Ok(token), Ok(same)) = (one.find_token(), other.find_token()) else { return false };
+        one.url == other.url && token.expose() == same.expose()
+    }
+
     fn limit_games(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
         config.games = Some(games);
         Ok(())
@@ -100,9 +109,6 @@ async fn play(
         advice,
     };
     let failed = |error: HttpError| refused(error.to_string(), advice(&error));
-    if !config.url.is_private() {
-        warn!("{} is not encrypted: the token can be read on the way", config.url);
-    }
     let token = config.find_token().map_err(|error| refused(error.to_string(), CHECK_ADVICE))?;
     let identified = shutdown.soon.run_until_cancelled(identify(config, &token)).await;
     let Some(user) = identified.transpose().map_err(failed)? else { return Ok(()) };

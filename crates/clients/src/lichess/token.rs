@@ -43,15 +43,12 @@ pub(crate) fn find(
         let file = path.display().to_string();
         return match secret_file::read(path) {
             Ok(text) => parse(&file, text),
-            Err(SecretFileError::NotPrivate) => Err(TokenError::NotPrivate { file }),
+            Err(SecretFileError::NotPrivate(_)) => Err(TokenError::NotPrivate { file }),
             Err(SecretFileError::Io(source)) => Err(TokenError::Unreadable { file, source }),
         };
     }
     if let Some(text) = env(DEFAULT_VARIABLE) {
         return parse(DEFAULT_VARIABLE, text);
-    }
-    if text.is_some() {
-        tracing::warn!("the token stands in the configuration: do not share it, or use `token_file`");
     }
     text.cloned().ok_or(TokenError::Missing)
 }

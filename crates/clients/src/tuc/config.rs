@@ -13,7 +13,7 @@ use crate::{session::Reconnect, settings::settings};
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// `host:port`; the original server's port is 9876.
-    #[serde(default = "address")]
+    #[serde(default = "address", deserialize_with = "host_and_port")]
     pub address: String,
     /// Our name.
     pub player: Name,
@@ -107,6 +107,22 @@ impl fmt::Display for Name {
 
 fn rules<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Rules, D::Error> {
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+}
+
+fn host_and_port<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let fits = |(host, port): (&str, &str)| {
+        let is_host = !host.is_empty() && !host.contains(['/', ' ', '@']);
+        is_host
+            && (host.starts_with('[') || !host.contains(':'))
+            && port.parse::<u16>().is_ok_and(|port| port > 0)
+    };
+    match text.rsplit_once(':').is_some_and(fits) {
+        true => Ok(text),
+        false => Err(D::Error::custom(format!(
+            "{text:?} is not an address: expected host:port, as in \"127.0.0.1:9876\""
+        ))),
+    }
 }
 
 fn address() -> String {

@@ -10,6 +10,7 @@ use tracing::{Instrument, debug, info, info_span, warn};
 use zeitnot_seat::Lobby;
 
 use crate::{
+    findings::Findings,
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, Session},
 };
@@ -30,6 +31,12 @@ impl Protocol for TucChess {
     const NAME: &'static str = "tuc";
     const PLAYER_KEY: Option<&'static str> = Some("player");
     type Config = Config;
+
+    fn check(_: &Config, _: &mut Findings) {}
+
+    fn is_same_player(one: &Config, other: &Config) -> bool {
+        (&one.address, &one.player) == (&other.address, &other.player)
+    }
 
     fn limit_games(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
         config.games = games;

@@ -1,7 +1,7 @@
 //! An engine program that was tested: it starts, tells its features, and has played a move.
 
 use std::{
-    fmt,
+    fmt, io,
     ops::ControlFlow,
     path::PathBuf,
     sync::{
@@ -60,6 +60,13 @@ pub struct OpenError {
     name: String,
     command: PathBuf,
     fault: Fault,
+}
+
+impl OpenError {
+    /// Returns whether the program, or the folder that it runs in, does not exist.
+    pub fn is_missing(&self) -> bool {
+        matches!(&self.fault, Fault::Start(error) if error.kind() == io::ErrorKind::NotFound)
+    }
 }
 
 impl fmt::Debug for Program {

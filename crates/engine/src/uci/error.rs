@@ -4,7 +4,7 @@ use std::io;
 
 use zeitnot_wire::WireError;
 
-use crate::transposition_table::OutOfMemory;
+use crate::memory::OutOfMemory;
 
 /// Fatal error of the engine under a GUI.
 #[derive(Debug, thiserror::Error)]

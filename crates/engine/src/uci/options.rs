@@ -7,7 +7,7 @@ use zeitnot_rules::GameKind;
 use crate::{
     book::{self, Book, BookError, Selection},
     config::Config,
-    external,
+    external, memory,
     syzygy::{self, MAX_PIECES, TablebaseError, Tablebases},
 };
 
@@ -310,15 +310,8 @@ fn at_least_one(number: u64) -> NonZeroUsize {
 }
 
 /// Memory of the machine.
-#[cfg(target_os = "linux")]
 fn memory_mib() -> u64 {
-    let info = rustix::system::sysinfo();
-    ((u128::from(info.totalram) * u128::from(info.mem_unit)) >> 20).try_into().unwrap_or(MAX_HASH_MIB)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn memory_mib() -> u64 {
-    MAX_HASH_MIB
+    memory::total_mib().map_or(MAX_HASH_MIB, |mib| mib as u64)
 }
 
 #[cfg(test)]

@@ -1,0 +1,151 @@
+//! All that playing and the arena need besides a valid configuration, checked before anything begins. `check` runs the
+//! same as `play` and `arena`: what these would refuse, it refuses.
+
+use std::{fmt::Display, sync::Arc};
+
+use zeitnot_arena as arena;
+use zeitnot_bot::sources::MoveSources;
+use zeitnot_clients::{Server, Written, lookup::Lookup};
+use zeitnot_engine::{self as engine, EngineFactory, external::Named, memory, syzygy::Tablebases};
+
+use super::{
+    CliError,
+    config::{Config, ConfigError, ConfigErrors},
+    engines::Engines,
+};
+
+mod paths;
+
+/// What playing needs, opened.
+pub(super) struct Prepared {
+    /// Makes the thinkers of `[engine]`.
+    pub factory: EngineFactory,
+    /// Endgame tables of `[engine]`.
+    pub endgames: Option<Tablebases>,
+    /// Books, and servers that are asked.
+    pub sources: MoveSources,
+    /// Other engines, started and tried.
+    pub engines: Engines,
+    /// Messages to the user.
+    pub warnings: Vec<String>,
+}
+
+impl Prepared {
+    /// Checks and opens what playing by this configuration needs. Connects to nothing, and writes no file.
+    pub(super) fn open(file: &str, config: &Config) -> Result<Prepared, CliError> {
+        let mut checks = Checks { file, mistakes: Vec::new(), warnings: Vec::new() };
+        checks.servers(&config.servers);
+        checks.memory(config);
+        if !config.servers.is_empty()
+            && config.cache.memory_mib > 0
+            && !config.cache.file.as_os_str().is_empty()
+        {
+            checks.written("cache.file", &Written::File(config.cache.file.clone()));
+        }
+        let lookup = checks.kept("", Lookup::new(&config.online_moves));
+        let (order, book) = (config.bot.sources.clone(), &config.bot.book);
+        let lookup = Arc::new(lookup.unwrap_or_default());
+        let sources = checks.kept("bot.book", MoveSources::open(order, book, Some(lookup)));
+        let endgames = checks.kept("engine.syzygy", Tablebases::open(&config.engine.syzygy));
+        let factory = checks.kept("engine.hash_mib", EngineFactory::new(&config.engine));
+        // Starting programs takes time, which is for those who can play.
+        checks.end()?;
+        let engines = Engines::open(config)?;
+        checks.mistakes(engines.mistakes.iter().cloned());
+        checks.end()?;
+        let (Some(factory), Some(endgames), Some(sources)) = (factory, endgames, sources) else {
+            return Err(CliError::Usage(format!("{file}: cannot be used")));
+        };
+        checks.warnings.extend(engines.warnings.iter().cloned());
+        let factory = factory.with_endgames(endgames.clone(), &config.engine.syzygy);
+        Ok(Prepared { factory, endgames, sources, engines, warnings: checks.warnings })
+    }
+}
+
+/// Checks what the arena needs. Listens nowhere, and writes no file.
+pub(super) fn check_arena(file: &str, arena: &arena::Config) -> Result<(), CliError> {
+    arena.check()?;
+    arena.check_files()?;
+    let mut checks = Checks { file, mistakes: Vec::new(), warnings: Vec::new() };
+    checks.written("arena.games", &Written::Folder(arena.games.clone()));
+    if let Some(imcs) = &arena.imcs {
+        checks.written("arena.imcs.users", &Written::File(imcs.users.clone()));
+    }
+    if let Some(state) = arena.lichess.as_ref().and_then(|lichess| lichess.state.clone()) {
+        checks.written("arena.lichess.state", &Written::File(state));
+    }
+    checks.end()
+}
+
+/// The findings so far.
+struct Checks<'a> {
+    file: &'a str,
+    mistakes: Vec<ConfigError>,
+    warnings: Vec<String>,
+}
+
+impl Checks<'_> {
+    fn mistake(&mut self, key: impl Into<String>, what: impl Into<String>) {
+        self.mistakes.push(ConfigError::of_file(self.file, key, what));
+    }
+
+    fn mistakes(&mut self, found: impl IntoIterator<Item = String>) {
+        found.into_iter().for_each(|what| self.mistake("", what));
+    }
+
+    /// Notes an error of this key.
+    fn kept<T>(&mut self, key: &str, result: Result<T, impl Display>) -> Option<T> {
+        result.map_err(|error| self.mistake(key, error.to_string())).ok()
+    }
+
+    fn written(&mut self, key: &str, path: &Written) {
+        let checked = paths::check(path);
+        self.kept(key, checked);
+    }
+
+    fn servers(&mut self, servers: &[Server]) {
+        for (at, server) in servers.iter().enumerate() {
+            let key = format!("server[{at}]");
+            let findings = server.check();
+            findings.mistakes.into_iter().for_each(|what| self.mistake(&key, what));
+            self.warnings.extend(findings.warnings.into_iter().map(|what| format!("{key}: {what}")));
+            for (inner, path) in &findings.written {
+                self.written(&format!("{key}.{inner}"), path);
+            }
+            if let Some(same) = servers[..at].iter().position(|other| server.is_same_player(&**other)) {
+                self.mistake(
+                    &key,
+                    format!("is the same player as server[{same}]: remove one, or change its name"),
+                );
+            }
+        }
+    }
+
+    /// Each table may fit where all of them do not.
+    fn memory(&mut self, config: &Config) {
+        let own = config.engines.iter().filter_map(|(name, named)| match named {
+            Named::Own(own) => Some((format!("[engines.{name}]"), own.hash_mib.get())),
+            Named::External(_) => None,
+        });
+        let tables: Vec<_> = [("[engine]".to_owned(), config.engine.hash_mib.get())]
+            .into_iter()
+            .chain(own)
+            .chain([("[cache]".to_owned(), config.cache.memory_mib)])
+            .collect();
+        let Some(total) = memory::total_mib() else { return };
+        for (table, mib) in tables.iter().filter(|(table, mib)| *mib > total && table != "[engine]") {
+            self.mistake(table, engine::OutOfMemory(*mib).to_string());
+        }
+        let sum = tables.iter().fold(0usize, |sum, (_, mib)| sum.saturating_add(*mib));
+        if sum > total && tables.iter().all(|(_, mib)| *mib <= total) {
+            let tables: Vec<_> = tables.into_iter().map(|(table, _)| table).collect();
+            let tables = tables.join(", ");
+            self.mistake("", format!("the tables of {tables} take {sum} MiB together, and this machine has {total} MiB: choose smaller ones"));
+        }
+    }
+
+    /// Fails if there are mistakes.
+    fn end(&mut self) -> Result<(), CliError> {
+        Ok(ConfigErrors::check(self.file, std::mem::take(&mut self.mistakes))?)
+    }
+}

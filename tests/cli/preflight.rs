@@ -1,0 +1,307 @@
+//! What `check` refuses, `play` and `arena` refuse as well, at once and in the same words.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Output};
+
+use tempfile::TempDir;
+
+use crate::support::command::{err, out, zeitnot};
+
+const CONTEST: &str =
+    "[[server]]\nprotocol = 'contest'\naddress = 'tcp://localhost:1'\ntournament = 't'\nplayer = 'p'\n";
+const LICHESS: &str = "[[server]]\nprotocol = 'lichess'\nurl = 'http://127.0.0.1:1'\n";
+const CLASS: &str = "[[arena.tournament]]\nname = 'class'\ntime = '3+0.05'\n";
+
+/// A folder with this configuration.
+fn folder(config: &str) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("config.toml"), config).unwrap();
+    dir
+}
+
+fn run(dir: &TempDir, arguments: &[&str]) -> Output {
+    zeitnot(arguments).current_dir(dir).output().unwrap()
+}
+
+/// Expects that both commands say this and end with exit code 2.
+#[track_caller]
+fn refused_in(dir: &TempDir, commands: [&str; 2], expected: &str) {
+    for command in commands {
+        let output = run(dir, &[command]);
+        assert_eq!(err(&output).trim_end(), format!("error: {expected}"), "{command}");
+        assert_eq!((output.status.code(), out(&output)), (Some(2), ""), "{command}");
+    }
+}
+
+#[track_caller]
+fn refused(config: &str, expected: &str) {
+    refused_in(&folder(config), ["check", "play"], expected);
+}
+
+/// Returns what `check` says of a valid configuration.
+#[track_caller]
+fn valid(config: &str) -> String {
+    let check = run(&folder(config), &["check"]);
+    assert_eq!(check.status.code(), Some(0), "{check:?}");
+    out(&check).to_owned()
+}
+
+fn secret(dir: &Path, name: &str, mode: u32) {
+    let file = dir.join(name);
+    fs::write(&file, "lip_hush\n").unwrap();
+    fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn a_lichess_account_needs_a_token() {
+    refused(
+        LICHESS,
+        "config.toml: server[0]: no token: set LICHESS_BOT_TOKEN, or `token_file` in its [[server]] table",
+    );
+    refused(
+        &format!("{LICHESS}token_env = 'NO_SUCH_VARIABLE'"),
+        "config.toml: server[0]: no token: NO_SUCH_VARIABLE is not set, which `token_env` of its [[server]] table names",
+    );
+    refused(
+        &format!("{LICHESS}token_file = 'a.token'"),
+        "config.toml: server[0]: cannot read token_file a.token: No such file or directory (os error 2)",
+    );
+    let dir = folder(&format!("{LICHESS}token_file = 'a.token'"));
+    secret(dir.path(), "a.token", 0o644);
+    let expected = "config.toml: server[0]: others can read token_file a.token: chmod 600 a.token";
+    refused_in(&dir, ["check", "play"], expected);
+    secret(dir.path(), "a.token", 0o600);
+    assert_eq!(run(&dir, &["check"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_password_file_is_private() {
+    let imcs =
+        "[[server]]\nprotocol = 'imcs'\naddress = 'tcp://localhost:1'\nuser = 'u'\npassword_file = 'p'\n";
+    let dir = folder(imcs);
+    secret(dir.path(), "p", 0o644);
+    let expected = "config.toml:1: server[0]: cannot use password_file p: others can read it: chmod 600 p";
+    refused_in(&dir, ["check", "play"], expected);
+    secret(dir.path(), "p", 0o600);
+    assert_eq!(run(&dir, &["check"]).status.code(), Some(0));
+}
+
+#[test]
+fn two_tables_of_one_player_are_refused() {
+    let told = "config.toml: server[1]: is the same player as server[0]: remove one, or change its name";
+    refused(&CONTEST.repeat(2), told);
+    refused(&format!("{LICHESS}token = 'lip_hush'\n").repeat(2), told);
+    refused(&"[[server]]\nprotocol = 'tuc'\nplayer = 'p'\n".repeat(2), told);
+    valid(&format!("{CONTEST}{}", CONTEST.replace("'p'", "'q'")));
+    valid(&format!("{CONTEST}{}", CONTEST.replace("'t'", "'q'")));
+    valid(&format!("{LICHESS}token = 'lip_hush'\n{LICHESS}token = 'lip_other'\n"));
+}
+
+#[test]
+fn tables_beyond_the_memory_are_refused() {
+    for kind in ["search", "mcts", "alpha-beta"] {
+        let text = format!("{CONTEST}[engine]\nkind = '{kind}'\nhash_mib = 9999999999\n");
+        let dir = folder(&text);
+        for command in ["check", "play"] {
+            let output = run(&dir, &[command]);
+            let told =
+                "error: config.toml: engine.hash_mib: a table of 9999999999 MiB does not fit into memory";
+            assert!(err(&output).starts_with(told) && output.status.code() == Some(2), "{output:?}");
+            assert!(err(&output).ends_with("; choose a smaller one\n"), "{output:?}");
+        }
+    }
+    // Each of them fits.
+    let Some(total) = zeitnot_engine::memory::total_mib() else { return };
+    let text = format!("{CONTEST}[engine]\nhash_mib = {total}\n[engines.second]\nhash_mib = 64\n");
+    refused(
+        &text,
+        &format!(
+            "config.toml: the tables of [engine], [engines.second], [cache] take {} MiB together, and this machine \
+             has {total} MiB: choose smaller ones",
+            total + 80
+        ),
+    );
+}
+
+#[test]
+fn files_that_are_not_there_are_refused() {
+    refused(
+        &format!("{CONTEST}[cache]\nfile = 'nowhere/a.redb'"),
+        "config.toml: cache.file: nowhere/a.redb cannot be made in nowhere: it does not exist; make that folder, or \
+         name another file",
+    );
+    refused(&format!("{CONTEST}[cache]\nfile = '.'"), "config.toml: cache.file: . is a folder: name a file");
+    refused(
+        &format!("{CONTEST}[engines.a]\ncommand = './nowhere'"),
+        "config.toml: engine a (./nowhere) cannot be started: No such file or directory (os error 2); is it \
+         installed, and are `command` and `folder` right?",
+    );
+    refused(
+        &format!("{LICHESS}token = 'lip_hush'\npgn_directory = 'config.toml'"),
+        "config.toml: server[0].pgn_directory: config.toml cannot be a folder: config.toml is a file; name another \
+         folder",
+    );
+    refused(
+        &format!("{LICHESS}token = 'lip_hush'\n[server.matchmaking]\nhistory_file = 'nowhere/a.json'"),
+        "config.toml: server[0].matchmaking.history_file: nowhere/a.json cannot be made in nowhere: it does not \
+         exist; make that folder, or name another file",
+    );
+    // An arena needs no cache.
+    valid(
+        "[arena]\ntcp = '127.0.0.1:0'\n[[arena.tournament]]\nname = 'class'\ntime = '3'\n[cache]\nfile = 'a/b'\n",
+    );
+    let all = format!("{CONTEST}[cache]\nfile = 'nowhere/a.redb'\n[bot.book]\nfiles = ['nowhere.bin']\n");
+    let check = run(&folder(&all), &["check"]);
+    assert_eq!(err(&check).lines().count(), 2, "{check:?}");
+    let play = run(&folder(&all), &["play"]);
+    assert!(err(&play).ends_with(" (and 1 more: zeitnot check --config config.toml)\n"), "{play:?}");
+}
+
+#[test]
+fn protocols_refuse_addresses_that_they_cannot_use() {
+    for (address, expected) in [
+        (
+            "tcp://localhost:1",
+            r#""tcp://localhost:1" is not an address: expected host:port, as in "127.0.0.1:9876""#,
+        ),
+        ("localhost", r#""localhost" is not an address: expected host:port, as in "127.0.0.1:9876""#),
+        ("localhost:0", r#""localhost:0" is not an address: expected host:port, as in "127.0.0.1:9876""#),
+    ] {
+        let text = format!("[[server]]\nprotocol = 'tuc'\nplayer = 'p'\naddress = '{address}'\n");
+        refused(&text, &format!("config.toml:4: server[0].address: {expected}"));
+    }
+    valid("[[server]]\nprotocol = 'tuc'\nplayer = 'p'\naddress = '[::1]:9876'\n");
+    refused(
+        "[[server]]\nprotocol = 'imcs'\naddress = 'ws://localhost:1/'\nuser = 'u'\npassword = 'p'\n",
+        "config.toml:3: server[0].address: ws://localhost:1/: IMCS has no WebSocket: expected tcp://host:port",
+    );
+    refused(
+        &CONTEST.replace("tcp://localhost:1", "https://localhost:1"),
+        "config.toml:3: server[0].address: 'https://localhost:1' is not an address: expected tcp://host:port or \
+         ws://host:port/path",
+    );
+}
+
+#[test]
+fn secrets_on_the_way_are_warned_of() {
+    let warned = |config: &str| valid(config).lines().filter(|line| line.starts_with("warning: ")).count();
+    let far = "[[server]]\nprotocol = 'lichess'\nurl = 'http://192.0.2.1'\ntoken_env = 'PATH_TOKEN'\n";
+    let dir = folder(far);
+    let check = zeitnot(&["check"]).current_dir(&dir).env("PATH_TOKEN", "lip_hush").output().unwrap();
+    let told = "warning: server[0]: the token is sent unencrypted to http://192.0.2.1: use https://\n";
+    assert!(out(&check).contains(told), "{check:?}");
+    let told = valid(&format!("{LICHESS}token = 'lip_hush'\n"));
+    let expected =
+        "warning: server[0]: the token stands in the configuration: do not share it, or use `token_file`\n";
+    assert!(told.contains(expected) && !told.contains("unencrypted") && !told.contains("hush"), "{told}");
+    let contest = CONTEST.replace("tcp://localhost:1", "ws://192.0.2.1/") + "token = 'hush'\n";
+    assert!(
+        valid(&contest).contains("warning: server[0]: the token is sent unencrypted to ws://192.0.2.1/\n")
+    );
+    assert_eq!(warned(&contest.replace("192.0.2.1", "127.0.0.1")), 0);
+    let lists = format!("{LICHESS}token = 'lip_hush'\n[server.players]\nblock_list_file = 'foes.txt'\n");
+    assert!(
+        valid(&lists).contains("warning: server[0]: players.block_list_file: foes.txt cannot be read yet: ")
+    );
+}
+
+#[test]
+fn every_listener_of_the_arena_is_listed() {
+    let told = valid(&format!(
+        "[arena]\ntcp = '127.0.0.1:8000'\nwebsocket = '127.0.0.1:8001'\n{CLASS}[arena.imcs]\n\
+         listen = '127.0.0.1:3589'\n[arena.lichess]\nlisten = '127.0.0.1:9663'\n[[arena.lichess.tournament]]\n\
+         name = 'Friday'\ntime = '180+2'\nlasts = '45m'\n[[arena.tuc]]\naddress = '127.0.0.1:9876'\n[[arena.tuc]]\n\
+         address = '127.0.0.1:9877'\n"
+    ));
+    let listed: Vec<_> = told.lines().filter_map(|line| line.strip_prefix("arena: ")).collect();
+    assert_eq!(
+        listed,
+        [
+            "listen on tcp://127.0.0.1:8000",
+            "listen on ws://127.0.0.1:8001",
+            "listen on tcp://127.0.0.1:3589 for MiniChess (IMCS)",
+            "listen on http://127.0.0.1:9663 for bots that speak the Lichess API",
+            "listen on udp://127.0.0.1:9876 for TUC-Chess",
+            "listen on udp://127.0.0.1:9877 for TUC-Chess",
+            "tournament class at 3+0.05",
+            "Lichess tournament Friday at 180+2",
+        ]
+    );
+}
+
+#[test]
+fn what_the_arena_would_refuse_is_refused() {
+    let arena = |text: &str, expected: &str| refused_in(&folder(text), ["check", "arena"], expected);
+    arena(
+        &format!("[arena]\ntcp = '127.0.0.1:8000'\nwebsocket = '0.0.0.0:8000'\n{CLASS}"),
+        "[arena] tcp and websocket both listen on 0.0.0.0:8000: give each a port of its own",
+    );
+    arena(
+        &format!("[arena]\ntcp = '127.0.0.1:0'\ngames = 'config.toml'\n{CLASS}"),
+        "config.toml: arena.games: config.toml cannot be a folder: config.toml is a file; name another folder",
+    );
+    arena(
+        &format!("[arena]\ntcp = '127.0.0.1:0'\n{CLASS}openings = 'nowhere.epd'\n"),
+        "cannot read the openings nowhere.epd: No such file or directory (os error 2)",
+    );
+    let lichess = "[arena.lichess]\nlisten = '127.0.0.1:0'\n[[arena.lichess.account]]\nname = 'Alice'\n\
+                   token_file = 'alice.token'\n";
+    let dir = folder(lichess);
+    secret(dir.path(), "alice.token", 0o640);
+    let expected = "[arena] lichess: token_file alice.token: others can read it: chmod 600 alice.token";
+    refused_in(&dir, ["check", "arena"], expected);
+}
+
+#[test]
+fn a_configuration_of_another_bot_is_recognised() {
+    for text in [
+        include_str!("../data/lichess-bot.yml"),
+        "token: \"lip_x\"\nengines:\n  a:\n    dir: \"./engines\"\n",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("config.yml"), text).unwrap();
+        for command in ["check", "play"] {
+            let told = "error: config.yml: is a configuration of lichess-bot; convert it: zeitnot import-lichess-bot \
+                        config.yml > config.toml\n";
+            let output = run(&dir, &[command, "--config", "config.yml"]);
+            assert_eq!((err(&output), output.status.code()), (told, Some(2)));
+        }
+    }
+    // Other text, of which each line is wrong.
+    let lines = "a b\n".repeat(100);
+    let check = run(&folder(&lines), &["check"]);
+    assert_eq!(err(&check).lines().count(), 11, "{check:?}");
+    assert!(
+        err(&check).ends_with("config.toml:11: and 90 more mistakes from here on: is it the right file?\n"),
+        "{check:?}"
+    );
+}
+
+#[test]
+fn wrong_types_are_answered_with_an_example() {
+    for value in ["'8000'", "8000"] {
+        let text = format!("[arena]\ntcp = {value}\n{CLASS}");
+        let check = run(&folder(&text), &["check"]);
+        let told =
+            "error: config.toml:2: arena.tcp: expected an address to listen on, such as \"127.0.0.1:8000\"";
+        assert!(err(&check).starts_with(told), "{check:?}");
+    }
+    let empty = folder("");
+    for (arguments, told) in [
+        (
+            &["perft", "x"][..],
+            "error: invalid value 'x' for '<DEPTH>': expected a number of plies from 0 to 20, as in `zeitnot perft 5`\n",
+        ),
+        (
+            &["bench", "--depth", "x"],
+            "error: invalid value 'x' for '--depth <DEPTH>': expected a whole number, such as 8\n",
+        ),
+        (
+            &["lichess", "check"],
+            "error: config.toml: no account on Lichess: add a table [[server]] with protocol = \"lichess\" and \
+             token_file = \"lichess.token\"\n",
+        ),
+    ] {
+        let output = run(&empty, arguments);
+        assert!(err(&output).starts_with(told) && output.status.code() == Some(2), "{output:?}");
+    }
+}
