@@ -1,4 +1,8 @@
-//! The pages name only subcommands, keys, files and links that exist.
+//! The pages name only subcommands, keys, files and links that exist; their commands, samples and figures hold.
+
+mod figures;
+mod samples;
+mod tour;
 
 use std::{collections::BTreeSet, fs, path::Path};
 
