@@ -1,6 +1,7 @@
 //! Players: clocks, cache, pondering, move sources.
 
 mod cache_disk;
+mod cache_lost_game;
 mod cache_repetition;
 mod cache_second_game;
 mod many_bots;

@@ -59,7 +59,7 @@ async fn follows_the_game_and_finds_the_mate() {
     }
     assert_eq!(ask(&mut seat, 9, Some(clocks(Duration::from_secs(60)))).await, "d8h4");
     seat.events.send(Event::Moved(MoveText::new("d8-h4").unwrap())).await.unwrap();
-    seat.events.send(Event::Ended { result: "0-1 Checkmate".into() }).await.unwrap();
+    seat.events.send(Event::Ended { result: "0-1 Checkmate".into(), outcome: None }).await.unwrap();
     let last = loop {
         let status = house.status.recv().await.unwrap();
         if status.result.is_some() {
@@ -97,7 +97,7 @@ async fn a_refused_move_is_not_sent_again() {
     // The server has refused everything: there is nothing left but to give up.
     seat.events.send(Event::YourTurn { turn: Turn(4), clocks: None }).await.unwrap();
     assert_eq!(seat.actions.recv().await, Some(Action::Resign { turn: Turn(4) }));
-    seat.events.send(Event::Ended { result: "0-1 Out of time".into() }).await.unwrap();
+    seat.events.send(Event::Ended { result: "0-1 Out of time".into(), outcome: None }).await.unwrap();
     assert!(seat.actions.recv().await.is_none());
 }
 

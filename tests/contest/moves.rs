@@ -75,7 +75,7 @@ async fn messages_of_other_games_and_unknown_ones_are_skipped() {
     player.play(turn, "e7e8q").await;
     wire.expect("MOVE g1 e7-e8=Q").await;
     wire.say("GAME_OVER g1 1-0 Checkmate").await;
-    let Some(Event::Ended { result }) = player.event().await else { panic!("nothing else was told") };
+    let Some(Event::Ended { result, .. }) = player.event().await else { panic!("nothing else was told") };
     assert_eq!(result, "1-0 Checkmate");
 }
 

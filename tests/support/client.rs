@@ -149,7 +149,7 @@ impl Player {
     /// Skips events up to the end.
     pub async fn ended(&mut self) -> String {
         self.find("the end", |event| match event {
-            Event::Ended { result } => Some(result),
+            Event::Ended { result, .. } => Some(result),
             _ => None,
         })
         .await
@@ -177,7 +177,7 @@ impl Player {
                     let mv = line.now().moves()[0];
                     self.play(turn, line.now().write(mv).as_str()).await;
                 }
-                Event::Ended { result } => return result,
+                Event::Ended { result, .. } => return result,
                 Event::ClocksRead(_) | Event::Sent { .. } | Event::DrawOffered => {}
                 odd @ (Event::Refused { .. } | Event::TakenBack { .. }) => panic!("{odd:?}"),
             }

@@ -76,6 +76,16 @@ impl DrawResignPolicy {
         self.scores.push(score);
     }
 
+    /// Returns the score of our last move.
+    pub(crate) fn last_score(&self) -> Option<Score> {
+        self.scores.last().copied()
+    }
+
+    /// Returns the best score of our moves so far.
+    pub(crate) fn best_score(&self) -> Option<Score> {
+        self.scores.iter().copied().max()
+    }
+
     /// Records the opponent's draw offer, which stands until our next move.
     pub(crate) fn draw_offered(&mut self) {
         self.is_offered = true;

@@ -10,7 +10,7 @@ use tokio::{
     time::timeout,
 };
 
-use zeitnot_rules::{ByColor, Color, GameKind, MoveText, TimeControl};
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl};
 
 mod lookup;
 
@@ -131,6 +131,8 @@ pub enum Event {
     Ended {
         /// Result in the words of the server.
         result: String,
+        /// Result of the game as played; `None` if it was aborted, goes on without the player, or is unknown.
+        outcome: Option<GameResult>,
     },
 }
 

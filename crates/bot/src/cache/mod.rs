@@ -1,7 +1,7 @@
 //! Cache of moves by position: what was found before need not be searched again.
 //!
 //! Lookups use the part in memory; [`store`] writes it to disk in the background. [`verdict`] decides whether a move may
-//! be played without a search.
+//! be played without a search, [`learning`] takes the results of games into account.
 
 use std::{
     fmt,
@@ -19,9 +19,12 @@ use tokio::sync::oneshot;
 use zeitnot_engine::{Best, Playable, Score};
 use zeitnot_rules::{GameHistory, GameKind, Key, Packed};
 
+mod learning;
 mod store;
 mod verdict;
 
+use learning::Losses;
+pub(crate) use learning::{Lesson, PlayedMove};
 use store::{PositionKey, Store};
 use verdict::{Reason, Requirement, Verdict};
 
@@ -89,6 +92,7 @@ struct Entry {
     cached: CachedMove,
     /// Fingerprint of the engine that found it.
     engine: u64,
+    losses: Losses,
     /// Time in hours since 1970.
     hour: u32,
 }
@@ -227,15 +231,13 @@ impl Cache {
         let Some(shared) = self.shared.as_ref().filter(|_| !slot.depends_on_history) else { return };
         let key = slot.key;
         let hours = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() / 3600);
-        let entry = Entry { cached, engine: self.engine, hour: u32::try_from(hours).unwrap_or(u32::MAX) };
-        let known = shared.memory.get(&key);
-        if known.is_some_and(|known| known.engine == entry.engine && known.cached.effort > cached.effort) {
+        let known = shared.memory.get(&key).filter(|known| known.engine == self.engine);
+        if known.is_some_and(|known| known.cached.effort > cached.effort) {
             return;
         }
-        shared.memory.insert(key, entry);
-        shared.check_room();
-        let queued = shared.store.get().is_none_or(|store| store.insert(key, entry));
-        shared.counts.dropped.fetch_add(u64::from(!queued), Relaxed);
+        let losses = known.map(|known| known.losses).unwrap_or_default();
+        let hour = u32::try_from(hours).unwrap_or(u32::MAX);
+        shared.insert(key, Entry { cached, engine: self.engine, losses, hour });
     }
 
     /// Returns the lags of servers that earlier runs have stored.
@@ -273,6 +275,14 @@ impl Cache {
 }
 
 impl Shared {
+    /// Stores an entry in memory and in the file.
+    fn insert(&self, key: PositionKey, entry: Entry) {
+        self.memory.insert(key, entry);
+        self.check_room();
+        let queued = self.store.get().is_none_or(|store| store.insert(key, entry));
+        self.counts.dropped.fetch_add(u64::from(!queued), Relaxed);
+    }
+
     /// Notes that entries may have been evicted from memory.
     fn check_room(&self) {
         if self.store.get().is_some() && self.memory.len() >= self.capacity / 8 * 7 {

@@ -20,15 +20,20 @@ use tokio::sync::oneshot;
 use zeitnot_engine::{Score, priority};
 use zeitnot_rules::Packed;
 
-use super::{CachedMove, Entry};
+use super::{CachedMove, Entry, Losses};
 
-/// Move, score, depth, effort, engine and hour of an entry.
+/// Move, score, depth, effort, engine, and losses and hour of an entry. The losses are in the highest byte, which is zero in
+/// files from before they were counted.
 type Row = (u16, i16, u16, u64, u64, u32);
 
 /// Entries by name of the game and key of the position.
 const MOVES: TableDefinition<(&str, u64), Row> = TableDefinition::new("positions");
 /// Lags by name of the server.
 const LAGS: TableDefinition<&str, &[u8]> = TableDefinition::new("lags");
+
+/// Bits of the hour: enough for 1900 years.
+const HOUR_BITS: u32 = 24;
+const MAX_HOUR: u32 = (1 << HOUR_BITS) - 1;
 
 /// Tasks that may wait; more are dropped.
 const QUEUE: usize = 4096;
@@ -310,12 +315,14 @@ impl Writer {
 impl Entry {
     fn to_row(self) -> Row {
         let CachedMove { mv, score, depth, effort } = self.cached;
-        (mv.0, score.to_bits(), depth, effort, self.engine, self.hour)
+        let hour = self.hour.min(MAX_HOUR) | u32::from(self.losses.to_byte()) << HOUR_BITS;
+        (mv.0, score.to_bits(), depth, effort, self.engine, hour)
     }
 
     fn from_row((mv, score, depth, effort, engine, hour): Row) -> Entry {
-        let (mv, score) = (Packed(mv), Score::from_bits(score));
-        Entry { cached: CachedMove { mv, score, depth, effort }, engine, hour }
+        let cached = CachedMove { mv: Packed(mv), score: Score::from_bits(score), depth, effort };
+        let losses = Losses::from_byte((hour >> HOUR_BITS) as u8);
+        Entry { cached, engine, losses, hour: hour & MAX_HOUR }
     }
 }
 
@@ -335,4 +342,21 @@ fn remove_oldest(moves: &mut redb::Table<'_, (&'static str, u64), Row>) -> Resul
         !goes
     })?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_are_kept_and_old_files_have_none() {
+        let old: Row = (7, 30, 9, 1_000, 3, 495_000);
+        let entry = Entry::from_row(old);
+        assert_eq!((entry.hour, entry.losses), (495_000, Losses::default()));
+        assert_eq!(entry.to_row(), old);
+        let lost = Entry { losses: Losses::from_byte(2), ..entry };
+        assert_eq!(Entry::from_row(lost.to_row()), lost);
+        // A damaged file may hold anything.
+        assert_eq!(Entry::from_row((7, 30, 9, 1_000, 3, u32::MAX)).losses.time_factor(), 3.0);
+    }
 }

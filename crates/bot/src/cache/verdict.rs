@@ -19,17 +19,20 @@ pub(super) enum Reason {
     /// The score is a draw, perhaps one by repetition of the moves before.
     Draw,
     OtherEngine,
+    /// A game was lost with it.
+    Lost,
     /// A search would have more nodes now.
     TooLittleEffort,
 }
 
 impl Reason {
-    pub(super) const ALL: [Reason; 6] = [
+    pub(super) const ALL: [Reason; 7] = [
         Reason::Illegal,
         Reason::Repeats,
         Reason::NearFifty,
         Reason::Draw,
         Reason::OtherEngine,
+        Reason::Lost,
         Reason::TooLittleEffort,
     ];
 }
@@ -42,6 +45,7 @@ impl fmt::Display for Reason {
             Reason::NearFifty => "near fifty moves",
             Reason::Draw => "a draw",
             Reason::OtherEngine => "other engine",
+            Reason::Lost => "lost a game",
             Reason::TooLittleEffort => "too little effort",
         })
     }
@@ -80,6 +84,8 @@ pub(super) fn judge<G: Playable>(entry: &Entry, history: &GameHistory<G>, requir
         Reason::Draw
     } else if entry.engine != required.engine {
         Reason::OtherEngine
+    } else if entry.is_refuted() {
+        Reason::Lost
     } else if entry.cached.effort < required.min_effort {
         Reason::TooLittleEffort
     } else {
@@ -99,7 +105,7 @@ mod tests {
     use zeitnot_rules::{Game, chess::Chess};
 
     use super::*;
-    use crate::cache::CachedMove;
+    use crate::cache::{CachedMove, Losses};
 
     const REQUIRED: Requirement = Requirement { engine: 7, min_effort: 1_000 };
     const ROOK: &str = "7k/8/8/8/8/8/R7/K7 w - - 0 1";
@@ -131,7 +137,7 @@ mod tests {
             let history = history(start, &moves[..plies]);
             let mv = history.now().pack(history.now().read(mv).unwrap());
             let cached = CachedMove { mv, score: Score::cp(score), depth: 9, effort: 1_000 };
-            let entry = Entry { cached, engine: 7, hour: 0 };
+            let entry = Entry { cached, engine: 7, losses: Losses::default(), hour: 0 };
             assert_eq!(judge(&entry, &history, required), expected, "{start} {plies} {score} {required:?}");
         }
     }
@@ -142,7 +148,8 @@ mod tests {
         let mv = rook.now().pack(rook.now().read("a2a7").unwrap());
         let cached = CachedMove { mv, score: Score::cp(500), depth: 9, effort: 1_000 };
         let other = history("7k/8/8/8/8/8/1R6/K7 w - - 0 1", &[]);
-        let verdict = judge(&Entry { cached, engine: 7, hour: 0 }, &other, REQUIRED);
+        let verdict =
+            judge(&Entry { cached, engine: 7, losses: Losses::default(), hour: 0 }, &other, REQUIRED);
         assert_eq!(verdict, Verdict::Ignore(Reason::Illegal));
     }
 }

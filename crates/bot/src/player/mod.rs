@@ -8,11 +8,12 @@ use std::{future::pending, time::Instant};
 use tokio::{select, sync::mpsc, time::sleep_until};
 
 use zeitnot_engine::Score;
-use zeitnot_rules::Packed;
+use zeitnot_rules::{GameResult, Packed};
 use zeitnot_seat::{Action, Event, GameInfo, Turn};
 
 use crate::{
     board::{Board, BoardChange},
+    cache::PlayedMove,
     clock::GameClock,
     context::BotContext,
     policy::DrawResignPolicy,
@@ -23,6 +24,7 @@ use crate::{
     status::{GameStatus, MoveOrigin},
 };
 
+mod learn;
 mod turn;
 
 pub(crate) struct Player {
@@ -43,6 +45,8 @@ pub(crate) struct Player {
     answered: Option<Packed>,
     /// Answers in this position that the server refused.
     refused: Vec<Packed>,
+    /// Our moves so far, of which the result may teach something.
+    played: Vec<PlayedMove>,
     /// As game records write it.
     last_move: Option<String>,
     /// Origin of our last move.
@@ -88,6 +92,7 @@ impl Player {
             expected: None,
             answered: None,
             refused: Vec::new(),
+            played: Vec::new(),
             last_move: None,
             origin: None,
             eval: None,
@@ -103,7 +108,7 @@ impl Player {
                 biased;
                 wake = self.wake() => self.on_wake(wake),
                 event = events.recv() => match event {
-                    Some(Event::Ended { result }) => return self.on_end(result),
+                    Some(Event::Ended { result, outcome }) => return self.on_end(result, outcome),
                     Some(event) => self.on_event(event),
                     None => return,
                 },
@@ -122,11 +127,14 @@ impl Player {
         }
     }
 
-    fn on_end(&self, result: String) {
+    fn on_end(&mut self, result: String, outcome: Option<GameResult>) {
         let [white, black] = &self.info.names.0;
         let plies = self.board.position().plies;
         tracing::info!(game = %self.info.id, "{white:?} – {black:?}: {result:?} ({plies} plies)");
         self.context.cache.store_lag(&self.info.server, self.clock.lag_summary());
+        if let Some(outcome) = outcome {
+            self.learn(outcome);
+        }
         self.report(Some(result));
     }
 
@@ -154,8 +162,12 @@ impl Player {
 
     fn on_move(&mut self, text: &str) {
         (self.request, self.search, self.lookup) = (None, None, SourceLookup::default());
+        let before = self.board.position();
         match self.board.play(text) {
             Ok(played) => {
+                if before.to_move == self.info.side {
+                    self.played.push(PlayedMove { ply: before.plies, key: before.key, mv: played.mv });
+                }
                 self.last_move = Some(played.san);
                 let expected = self.expected.take().filter(|(ours, _)| *ours == played.mv);
                 let position = self.board.position();
@@ -180,6 +192,8 @@ impl Player {
         self.clock.discard_answer();
         self.policy = DrawResignPolicy::new(self.context.config.draw, self.context.config.resign);
         self.board.take_back(plies);
+        let left = self.board.position().plies;
+        self.played.retain(|played| played.ply < left);
     }
 
     fn on_board(&mut self, text: &str) {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use tokio::sync::mpsc::error::TrySendError;
 
 use zeitnot_engine::{Best, Limits, driver::SearchEnd, time::Budget};
-use zeitnot_rules::{MoveText, Packed};
+use zeitnot_rules::{GameResult, MoveText, Packed};
 use zeitnot_seat::{Action, Clocks, Eval, EvalScore, Turn};
 
 use super::{Player, Wake};
@@ -33,13 +33,28 @@ impl Player {
                 let _ = self.actions.try_send(Action::Resign { turn: request.turn });
             }
             [only] => self.answer(Best::unsearched(*only), MoveOrigin::Forced),
-            _ if self.refused.is_empty() && (self.look_up(&request) || self.continue_search(&request)) => {}
-            [first, ..] if request.budget.is_instant() => {
+            _ if self.refused.is_empty() && self.look_up(&request) => {}
+            some => self.think(request, some, some.len() < all),
+        }
+    }
+
+    /// Searches the position, or continues with the search while pondering. It has more time where games were lost from
+    /// this position.
+    fn think(&mut self, mut request: MoveRequest, moves: &[Packed], has_refused: bool) {
+        let position = self.board.position();
+        let losses = self.context.cache.losses(position.game, position.key);
+        request.budget = request.budget.extended(losses.time_factor());
+        self.request = Some(request);
+        if !has_refused && self.continue_search(&request) {
+            return;
+        }
+        match moves.first() {
+            Some(&first) if request.budget.is_instant() => {
                 let fallback = self.board.fallback_move();
-                let mv = if moves.contains(&fallback) { fallback } else { *first };
+                let mv = if moves.contains(&fallback) { fallback } else { first };
                 self.answer(Best::unsearched(mv), MoveOrigin::Instant);
             }
-            some if some.len() < all => self.start_search(&request, some.to_vec(), None),
+            _ if has_refused => self.start_search(&request, moves.to_vec(), None),
             _ => self.start_search(&request, Vec::new(), self.lookup.hint),
         }
     }
@@ -247,6 +262,8 @@ impl Player {
         // Where chance has a part, no game is lost before its end.
         if !position.has_chance && self.policy.resigns() {
             tracing::info!(game = %self.info.id, %score, "resigning");
+            // Not every protocol tells us its end.
+            self.learn(GameResult::Won(!self.info.side));
             return Action::Resign { turn };
         }
         let offers_draw = self.policy.offers_draw(stage);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 use zeitnot_net::{Incoming, NetError};
-use zeitnot_rules::MoveText;
+use zeitnot_rules::{GameResult, MoveText};
 use zeitnot_seat::{Action, Lobby, PlayerGone, Turn};
 use zeitnot_wire::{
     Message,
@@ -107,7 +107,7 @@ impl<'a> Connection<'a> {
             Err(error) => Err(error.into()),
         };
         if let (Err(lost), Phase::Playing(game)) = (&ended, self.phase) {
-            game.ended(format!("connection lost: {lost}")).await;
+            game.ended(format!("connection lost: {lost}"), None).await;
         }
         ended
     }
@@ -206,10 +206,10 @@ impl<'a> Connection<'a> {
                 None => self.not_ours(&state.game),
             },
             FromServer::GameOver { game, result, reason } if self.is_ours(&game) => {
-                self.over(format!("{} {reason}", result_text(result))).await;
+                self.over(format!("{} {reason}", result_text(result)), Some(result)).await;
             }
             FromServer::GameOver { game, .. } => self.not_ours(&game),
-            FromServer::GameAborted { reason } => self.over(format!("aborted: {reason}")).await,
+            FromServer::GameAborted { reason } => self.over(format!("aborted: {reason}"), None).await,
             FromServer::GameState(state) => self.not_ours(&state.game),
         }
         Ok(())
@@ -221,7 +221,7 @@ impl<'a> Connection<'a> {
             debug!("paired again for game {:?}", pairing.game);
             return Ok(());
         }
-        self.over("unknown: the server began another game".to_owned()).await;
+        self.over("unknown: the server began another game".to_owned(), None).await;
         let [white, black] = &pairing.names.0;
         info!("game {:?}: {white:?} against {black:?}, {}", pairing.game, pairing.time_control);
         self.say(&FromClient::Ack { game: pairing.game.clone() }, None)?;
@@ -267,12 +267,12 @@ impl<'a> Connection<'a> {
         Ok(())
     }
 
-    async fn over(&mut self, result: String) {
+    async fn over(&mut self, result: String, outcome: Option<GameResult>) {
         if let Some(pairing) = self.phase.pairing() {
             debug!("game {:?} is over: {result:?}", pairing.game);
         }
         if let Phase::Playing(game) = std::mem::replace(&mut self.phase, Phase::Waiting) {
-            game.ended(result).await;
+            game.ended(result, outcome).await;
         }
     }
 

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use zeitnot_rules::{ByColor, Color, GameKind, MoveText, TimeControl};
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl};
 use zeitnot_seat::{Action, Clocks, Event, GameDetails, GameInfo, PlayerGone, Seat, Turn};
 use zeitnot_wire::contest::{FromClient, State, long_algebraic};
 
@@ -106,8 +106,8 @@ impl Game {
     }
 
     /// Tells the player the result and closes its seat.
-    pub(super) async fn ended(self, result: String) {
-        let _ = self.seat.send(Event::Ended { result }).await;
+    pub(super) async fn ended(self, result: String, outcome: Option<GameResult>) {
+        let _ = self.seat.send(Event::Ended { result, outcome }).await;
     }
 
     /// Cancel safe.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info, warn};
-use zeitnot_rules::{ByColor, Color, GameKind, MoveText, TimeControl};
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl};
 use zeitnot_seat::{Action, Clocks, Event, GameDetails, GameInfo, Lobby, Seat, Turn};
 use zeitnot_wire::imcs::{Answer, FromServer, Verdict, dashed, letter};
 
@@ -101,11 +101,13 @@ impl<'a, 'c> Game<'a, 'c> {
             Err(declined) => self.resign_without_player(declined.to_string())?,
         }
         let ended = self.listen().await;
-        let result = match &ended {
-            Ok(verdict) => verdict.to_string(),
-            Err(lost) => format!("no result: {lost}"),
+        let (result, outcome) = match &ended {
+            Ok(verdict) => {
+                (verdict.to_string(), Some(verdict.winner.map_or(GameResult::Draw, GameResult::Won)))
+            }
+            Err(lost) => (format!("no result: {lost}"), None),
         };
-        self.send_event(Event::Ended { result }).await;
+        self.send_event(Event::Ended { result, outcome }).await;
         let verdict = ended?;
         debug!("game {game} is over: {verdict}");
         // Without a player there must be a delay before the next game.

@@ -13,7 +13,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 use zeitnot_rules::{
-    ByColor, Color, Game as _, GameKind, MoveText,
+    ByColor, Color, Game as _, GameKind, GameResult, MoveText,
     tuc::{Move, Square, Tuc},
 };
 use zeitnot_seat::{Action, Clocks, Declined, Event, GameDetails, GameInfo, Lobby, PlayerGone, Seat, Turn};
@@ -48,6 +48,17 @@ pub(super) enum GameError {
 pub(super) struct GameEnd {
     color: Color,
     points: ByColor<u16>,
+}
+
+impl GameEnd {
+    fn outcome(&self) -> GameResult {
+        let ByColor([white, black]) = self.points;
+        match white.cmp(&black) {
+            Ordering::Greater => GameResult::Won(Color::White),
+            Ordering::Equal => GameResult::Draw,
+            Ordering::Less => GameResult::Won(Color::Black),
+        }
+    }
 }
 
 impl fmt::Display for GameEnd {
@@ -218,7 +229,8 @@ impl<'a> Game<'a> {
             FromServer::Over { points } => {
                 let points = points.after(game.points);
                 let result = GameEnd { color: game.color, points };
-                game.send_event(Event::Ended { result: result.to_string() }).await?;
+                let outcome = Some(result.outcome());
+                game.send_event(Event::Ended { result: result.to_string(), outcome }).await?;
                 return Ok(Some(result));
             }
             FromServer::Seat(_) | FromServer::Begins => debug!("repeated"),

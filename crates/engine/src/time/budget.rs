@@ -89,6 +89,11 @@ impl Budget {
         Budget { soft: time, hard: time }
     }
 
+    /// Multiplies the soft limit, up to the hard one.
+    pub fn extended(self, factor: f64) -> Budget {
+        Budget { soft: self.soft.mul_f64(factor).min(self.hard), ..self }
+    }
+
     /// Limits the time to `max`.
     pub fn capped(self, max: Duration) -> Budget {
         Budget { soft: self.soft.min(max), hard: self.hard.min(max) }

@@ -1,7 +1,17 @@
-//! The result of a game in words.
+//! The result of a game: who has won, and in words.
 
-use zeitnot_rules::Color;
+use zeitnot_rules::{Color, GameResult};
 use zeitnot_wire::lichess::Status;
+
+/// Returns the result; `None` while the game runs, and where it does not count.
+pub(crate) fn outcome(status: &Status, winner: Option<Color>) -> Option<GameResult> {
+    match status {
+        Status::Created | Status::Started => None,
+        _ if winner.is_some() => winner.map(GameResult::Won),
+        Status::Aborted | Status::NoStart | Status::UnknownFinish | Status::Other(_) => None,
+        _ => Some(GameResult::Draw),
+    }
+}
 
 pub(crate) fn describe(status: &Status, winner: Option<Color>) -> String {
     let Some(winner) = winner else { return describe_draw(status) };
@@ -34,6 +44,22 @@ fn describe_draw(status: &Status) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_games_that_count_have_a_result() {
+        let won = Some(GameResult::Won(Color::Black));
+        for (status, winner, expected) in [
+            (Status::Resign, Some(Color::Black), won),
+            (Status::NoStart, Some(Color::Black), won),
+            (Status::Stalemate, None, Some(GameResult::Draw)),
+            (Status::OutOfTime, None, Some(GameResult::Draw)),
+            (Status::Started, None, None),
+            (Status::Aborted, None, None),
+            ("brandNew".into(), None, None),
+        ] {
+            assert_eq!(outcome(&status, winner), expected, "{status}");
+        }
+    }
 
     #[test]
     fn a_result_names_the_winner_and_the_reason() {

@@ -224,7 +224,8 @@ impl GameSession {
                 _ => self.context.pgn.suspend(record),
             }
         }
-        let _ = self.seat.send(Event::Ended { result }).await;
+        let outcome = result::outcome(&self.state.status, self.state.winner);
+        let _ = self.seat.send(Event::Ended { result, outcome }).await;
         end
     }
 

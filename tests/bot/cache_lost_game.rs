@@ -1,0 +1,84 @@
+//! Against an opponent that always plays the same, a lost game is not played again from the cache.
+
+use std::{path::Path, time::Duration};
+
+use zeitnot_bot::{
+    Answer, Config, MoveOrigin,
+    cache::{self, Cache},
+};
+use zeitnot_engine as engine;
+use zeitnot_engine::{EngineFactory, Kind};
+use zeitnot_rules::{Color, Game, GameHistory, GameResult, Key, chess::Chess};
+use zeitnot_seat::{Clocks, Event};
+
+use crate::support::bot::{House, ask, clocks, house_with, info, moved, tell};
+
+/// White lacks a knight, so that no score is a draw.
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/R1BQKBNR w KQkq - 0 1";
+const MOVES: u32 = 3;
+
+/// A cache that plays whatever it knows, however little effort it took.
+fn open(file: &Path) -> Cache {
+    let config = cache::Config { file: file.into(), min_effort: 0.0, ..Default::default() };
+    Cache::open(&config, EngineFactory::new(&engine::Config::default()).unwrap().fingerprint())
+}
+
+fn house(cache: &Cache) -> House {
+    let (cache, lag) = (cache.clone(), Duration::from_millis(5));
+    // The time for a move does not depend on how busy the machine is.
+    let config = Config { move_overhead: lag, min_lag: lag, max_lag: lag, ..Config::default() };
+    house_with(Kind::Search, config, |context| context.set_cache(cache))
+}
+
+/// Plays a game with this result; returns our answers and the positions before them.
+async fn game(house: &mut House, result: GameResult) -> Vec<(Key, Answer)> {
+    let mut seat = house.lobby.open(info(Color::White, Some(START))).await.unwrap();
+    let (mut line, mut answers) = (GameHistory::new(Chess::parse(START).unwrap()), Vec::new());
+    for turn in 1..=MOVES {
+        let key = line.now().key();
+        let time = Clocks { increment: Duration::from_millis(40), ..clocks(Duration::from_secs(1)) };
+        let ours = ask(&mut seat, turn, Some(time)).await;
+        answers.push((key, house.answers.recv().await.unwrap()));
+        line.play(line.now().read(&ours).unwrap());
+        let all = line.now().moves();
+        let theirs = all.iter().map(|&mv| line.now().write(mv).to_string()).min().unwrap();
+        line.play(line.now().read(&theirs).unwrap());
+        moved(&seat, &ours).await;
+        moved(&seat, &theirs).await;
+    }
+    tell(&seat, Event::Ended { result: result.to_string(), outcome: Some(result) }).await;
+    assert!(seat.actions.recv().await.is_none(), "the player has left");
+    answers
+}
+
+#[tokio::test]
+async fn a_lost_game_is_searched_anew_with_more_time_also_after_a_restart() {
+    let (lost, drawn) = (GameResult::Won(Color::Black), GameResult::Draw);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cache.redb");
+    let cache = open(&file);
+    let mut before = house(&cache);
+    let first = game(&mut before, drawn).await;
+    let second = game(&mut before, lost).await;
+    for (_, answer) in &second {
+        assert_eq!(answer.origin, MoveOrigin::Cached, "move by move the game before");
+    }
+    cache.close();
+
+    let mut after = house(&open(&file));
+    let is_cached = |(_, answer): &(Key, Answer)| answer.origin == MoveOrigin::Cached;
+    let third = game(&mut after, lost).await;
+    assert!(!third.iter().any(is_cached), "{third:?}");
+
+    let fourth = game(&mut after, drawn).await;
+    let same = fourth.iter().zip(&first).take_while(|((now, _), (then, _))| now == then);
+    let same: Vec<_> = same.map(|((_, now), (_, then))| (now, then)).collect();
+    for (now, then) in &same {
+        assert_ne!(now.origin, MoveOrigin::Cached);
+        assert!(now.budget.soft >= then.budget.soft * 3 / 2, "{:?}, {:?}", now.budget, then.budget);
+    }
+    assert!(!same.is_empty());
+    // What was searched anew, and was not lost, is known again.
+    let fifth = game(&mut after, drawn).await;
+    assert!(fifth.iter().all(is_cached), "{fifth:?}");
+}
