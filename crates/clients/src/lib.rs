@@ -3,6 +3,7 @@
 //!
 //! A new protocol is a folder here that implements [`Protocol`], and an entry in [`PROTOCOLS`].
 
+mod backoff;
 pub mod contest;
 mod findings;
 pub mod imcs;
@@ -18,7 +19,7 @@ mod skipped;
 pub mod tuc;
 mod wait;
 
+pub use backoff::Reconnect;
 pub use findings::{Findings, Written};
 pub use protocol::{Protocol, ProtocolError, Shutdown};
 pub use registry::{PROTOCOLS, ProtocolEntry, Server};
-pub use session::Reconnect;

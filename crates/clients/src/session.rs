@@ -2,46 +2,14 @@
 
 use std::{fmt, time::Duration};
 
-use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
-use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-use crate::protocol::{ProtocolError, Shutdown};
-
-/// Delays between attempts to connect. They double with each failure, and random jitter keeps the clients of one
-/// server from returning all at once after a restart.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reconnect {
-    /// Minimum of the first delay.
-    #[serde(with = "humantime_serde")]
-    pub min_delay: Duration,
-    /// Maximum of all delays.
-    #[serde(with = "humantime_serde")]
-    pub max_delay: Duration,
-    /// A connection that lasted this long resets the delay.
-    #[serde(with = "humantime_serde")]
-    pub stable_after: Duration,
-}
-
-impl Default for Reconnect {
-    fn default() -> Reconnect {
-        let seconds = Duration::from_secs;
-        Reconnect { min_delay: seconds(1), max_delay: seconds(60), stable_after: seconds(30) }
-    }
-}
-
-impl Reconnect {
-    /// The delays after the first failure, the second, and so on.
-    pub(crate) fn delays(&self) -> ExponentialBackoff {
-        // Jitter adds up to the delay itself.
-        let max_delay = self.max_delay / 2;
-        let delays = ExponentialBuilder::new().with_min_delay(self.min_delay).with_max_delay(max_delay);
-        delays.with_jitter().without_max_times().build()
-    }
-}
+use crate::{
+    backoff::{Backoff, Reconnect},
+    protocol::{ProtocolError, Shutdown},
+};
 
 /// End of a connection that was not lost.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -66,6 +34,17 @@ pub(crate) trait Session: Send {
 
     /// Returns the error that ends the session, where the next attempt would fail for the same reason.
     fn refusal(&self, _: &Self::Error) -> Option<ProtocolError> {
+        None
+    }
+
+    /// Returns whether the connection that was lost has served a purpose. That resets the delay, as does one that has
+    /// lasted.
+    fn was_useful(&self) -> bool {
+        false
+    }
+
+    /// Returns our time left in a game that goes on without the connection, if there is one. It bounds the delay.
+    fn time_left(&self) -> Option<Duration> {
         None
     }
 
@@ -100,13 +79,13 @@ async fn reconnect_until_stopped(
     reconnect: &Reconnect,
     stop: &CancellationToken,
 ) -> Result<(), ProtocolError> {
-    let mut delays = reconnect.delays();
+    let mut backoff = Backoff::new(reconnect);
     while !stop.is_cancelled() {
         let started = Instant::now();
         let error = match session.connect_once(stop).await {
             Ok(ConnectionEnd::Stopped) => break,
             Ok(ConnectionEnd::Completed) => {
-                delays = reconnect.delays();
+                backoff.reset();
                 continue;
             }
             Err(error) => error,
@@ -114,10 +93,10 @@ async fn reconnect_until_stopped(
         if let Some(refusal) = session.refusal(&error) {
             return Err(refusal);
         }
-        if started.elapsed() >= reconnect.stable_after {
-            delays = reconnect.delays();
+        if session.was_useful() || started.elapsed() >= reconnect.stable_after {
+            backoff.reset();
         }
-        let delay = delays.next().unwrap_or(reconnect.max_delay);
+        let delay = backoff.next(session.time_left());
         session.report(&error, delay);
         stop.run_until_cancelled(sleep(delay)).await;
     }
@@ -141,6 +120,10 @@ mod tests {
     struct Scripted {
         script: std::vec::IntoIter<(Duration, End)>,
         delays: Vec<Duration>,
+        /// Number of the connection after which a game goes on, with a second left.
+        plays_from: usize,
+        /// Number of the connection that is useful, however short.
+        useful: usize,
         has_left: bool,
     }
 
@@ -153,6 +136,14 @@ mod tests {
             end
         }
 
+        fn was_useful(&self) -> bool {
+            self.delays.len() == self.useful
+        }
+
+        fn time_left(&self) -> Option<Duration> {
+            (self.delays.len() >= self.plays_from).then_some(SECOND)
+        }
+
         fn report(&mut self, _: &&'static str, delay: Duration) {
             self.delays.push(delay);
         }
@@ -162,9 +153,14 @@ mod tests {
         }
     }
 
+    fn scripted(script: Vec<(Duration, End)>) -> Scripted {
+        let (script, never) = (script.into_iter(), usize::MAX);
+        Scripted { script, delays: Vec::new(), plays_from: never, useful: never, has_left: false }
+    }
+
     /// Returns the delays between the connections of this script.
     async fn delays(script: Vec<(Duration, End)>, shutdown: &Shutdown) -> Vec<Duration> {
-        let mut session = Scripted { script: script.into_iter(), delays: Vec::new(), has_left: false };
+        let mut session = scripted(script);
         assert_eq!(run(&mut session, &RECONNECT, shutdown).await, Ok(()));
         assert!(session.has_left);
         session.delays
@@ -181,6 +177,19 @@ mod tests {
         for (delay, minimum) in delays.into_iter().zip(minimum) {
             assert!((minimum..=2 * minimum).contains(&delay), "{delay:?} for {minimum:?}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_useful_connection_resets_the_delay_and_a_running_game_bounds_it() {
+        let mut session = scripted(vec![(SECOND, Err("gone")); 8]);
+        (session.useful, session.plays_from) = (3, 5);
+        assert_eq!(run(&mut session, &RECONNECT, &Shutdown::default()).await, Ok(()));
+        let minimum = [1, 2, 4, 1, 2].map(|times| times * SECOND);
+        for (delay, minimum) in session.delays.iter().zip(minimum) {
+            assert!((minimum..=2 * minimum).contains(delay), "{delay:?} for {minimum:?}");
+        }
+        let in_game = &session.delays[5..];
+        assert!(in_game.len() == 3 && in_game.iter().all(|delay| *delay <= SECOND / 16), "{in_game:?}");
     }
 
     #[tokio::test(start_paused = true)]

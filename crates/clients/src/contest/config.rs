@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, de::Error};
 use zeitnot_net::Address;
 
 use crate::{
+    backoff::Reconnect,
     secret::{self, Secret},
-    session::Reconnect,
 };
 
 /// Environment variable with the token, so that it need not be in a file.

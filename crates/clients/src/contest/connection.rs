@@ -66,6 +66,8 @@ pub(super) struct Connection<'a> {
     config: &'a Config,
     lobby: &'a Lobby,
     link: &'a mut Link,
+    /// Becomes true with the first pairing.
+    was_paired: &'a mut bool,
     phase: Phase,
     /// The last request for a move. Counts through all games, so that no two requests share one.
     turn: Turn,
@@ -85,11 +87,17 @@ enum Trouble {
 }
 
 impl<'a> Connection<'a> {
-    pub(super) fn new(config: &'a Config, lobby: &'a Lobby, link: &'a mut Link) -> Self {
+    pub(super) fn new(
+        config: &'a Config,
+        lobby: &'a Lobby,
+        link: &'a mut Link,
+        was_paired: &'a mut bool,
+    ) -> Self {
         Connection {
             config,
             lobby,
             link,
+            was_paired,
             phase: Phase::Waiting,
             turn: Turn::default(),
             last_info: None,
@@ -226,6 +234,7 @@ impl<'a> Connection<'a> {
         info!("game {:?}: {white:?} against {black:?}, {}", pairing.game, pairing.time_control);
         self.say(&FromClient::Ack { game: pairing.game.clone() }, None)?;
         self.phase = Phase::Acked(pairing);
+        *self.was_paired = true;
         Ok(())
     }
 

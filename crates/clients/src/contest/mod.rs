@@ -51,7 +51,7 @@ impl Protocol for Contest {
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("contest", server = %config.address, player = %config.player);
-        let mut client = Client { config: &config, lobby, link: None };
+        let mut client = Client { config: &config, lobby, link: None, was_paired: false };
         session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span).await
     }
 }
@@ -60,6 +60,8 @@ struct Client<'a> {
     config: &'a Config,
     lobby: Lobby,
     link: Option<Link>,
+    /// The last connection brought a pairing.
+    was_paired: bool,
 }
 
 impl Session for Client<'_> {
@@ -67,6 +69,7 @@ impl Session for Client<'_> {
 
     async fn connect_once(&mut self, stop: &CancellationToken) -> Result<ConnectionEnd, ConnectionError> {
         let config = self.config;
+        self.was_paired = false;
         let token = config.token.as_ref().map(Secret::hidden);
         let connecting = config.address.connect_with(token, config.timeouts.connect);
         let Some(connected) = stop.run_until_cancelled(connecting).await else {
@@ -75,13 +78,18 @@ impl Session for Client<'_> {
         let (reader, writer) = connected.map_err(ConnectionError::Connect)?;
         info!("connected; joining tournament {}", config.tournament);
         let link = self.link.insert(Link::new(reader, writer));
-        let ended = Connection::new(config, &self.lobby, link).run(stop.cancelled()).await;
+        let ended =
+            Connection::new(config, &self.lobby, link, &mut self.was_paired).run(stop.cancelled()).await;
         if ended.is_err()
             && let Some(link) = self.link.take()
         {
             link.close().await;
         }
         ended.map(|()| ConnectionEnd::Stopped)
+    }
+
+    fn was_useful(&self) -> bool {
+        self.was_paired
     }
 
     /// A wrong token stays wrong.

@@ -7,8 +7,8 @@ use zeitnot_net::{Address, secret_file};
 use zeitnot_wire::imcs::{ColorChoice, Times};
 
 use crate::{
+    backoff::Reconnect,
     secret::{self, Secret},
-    session::Reconnect,
     settings::settings,
 };
 

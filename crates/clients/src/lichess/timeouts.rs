@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::session::Reconnect;
+use crate::backoff::Reconnect;
 use crate::settings::settings;
 
 settings! {

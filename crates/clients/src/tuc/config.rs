@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 use zeitnot_rules::tuc::Rules;
 use zeitnot_wire::tuc::MAX_DATAGRAM;
 
-use crate::{session::Reconnect, settings::settings};
+use crate::{backoff::Reconnect, settings::settings};
 
 /// Configuration of a TUC-Chess server.
 #[derive(Clone, Debug, Deserialize)]
