@@ -4,7 +4,7 @@
 //! It shares no code with the clients that it tests or measures.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     io,
     net::{self, SocketAddr},
     sync::{
@@ -29,8 +29,15 @@ const QUEUE: usize = 4096;
 /// The key of the answer to look-ups that the table does not know.
 pub const ANYTHING: &str = "*";
 
-/// Status and body, by path without its query.
-type Answers = HashMap<String, (u16, String)>;
+/// Status and body.
+type Answer = (u16, String);
+
+/// Answers by path without its query: those that are given once, in their order, and then always the same.
+#[derive(Debug, Default)]
+struct Answers {
+    once: HashMap<String, VecDeque<Answer>>,
+    always: HashMap<String, Answer>,
+}
 
 /// A server that listens until it is dropped.
 #[derive(Debug)]
@@ -69,7 +76,7 @@ pub struct Post {
     pub body: String,
     /// When its first line was read.
     pub at: Instant,
-    reply: oneshot::Sender<(u16, String)>,
+    reply: oneshot::Sender<(Answer, Option<Duration>)>,
 }
 
 impl Server {
@@ -115,7 +122,19 @@ impl Server {
 
     /// Sets the answer to look-ups of a path, or of [`ANYTHING`] else.
     pub fn answer(&self, path: &str, status: u16, body: &str) {
-        table(&self.answers).insert(path.to_owned(), (status, body.to_owned()));
+        table(&self.answers).always.insert(path.to_owned(), (status, body.to_owned()));
+    }
+
+    /// Sets the answer to one request for a path, before all others. It may be that of a stream.
+    pub fn answer_once(&self, path: &str, status: u16, body: &str) {
+        let answer = (status, body.to_owned());
+        table(&self.answers).once.entry(path.to_owned()).or_default().push_back(answer);
+    }
+
+    /// Returns how many answers to single requests for a path are left.
+    #[must_use]
+    pub fn unasked(&self, path: &str) -> usize {
+        table(&self.answers).once.get(path).map_or(0, VecDeque::len)
     }
 
     /// Connections so far, streams included.
@@ -161,7 +180,13 @@ impl Post {
 
     /// Answers the request.
     pub fn answer(self, status: u16, body: &str) {
-        let _ = self.reply.send((status, body.to_owned()));
+        let _ = self.reply.send(((status, body.to_owned()), None));
+    }
+
+    /// Refuses the request for a while, by status 429.
+    pub fn limit(self, retry_after: Duration) {
+        let answer = (429, r#"{"error":"Too many requests"}"#.to_owned());
+        let _ = self.reply.send((answer, Some(retry_after)));
     }
 
     /// Breaks the connection without an answer.
@@ -193,16 +218,16 @@ impl Front {
         let mut stream = BufReader::new(stream);
         while let Some(Request { is_get, path, head, body, at }) = Request::read(&mut stream).await? {
             let is_game = path.starts_with("/api/bot/game/stream/");
-            if is_game || path == "/api/stream/event" {
+            let known = self.known(&path, is_get);
+            if known.is_none() && (is_game || path == "/api/stream/event") {
                 let (chunks, rest) = mpsc::channel(QUEUE);
                 let to = if is_game { &self.games } else { &self.events };
                 let _ = to.send(Feed { path, head, chunks }).await;
                 return feed(stream.into_inner(), rest, self.keep_alive).await;
             }
-            let known = self.known(&path, is_get);
-            let (status, body) = match known {
-                Some(answer) => answer,
-                None if is_get => (404, r#"{"error":"Not found"}"#.to_owned()),
+            let ((status, body), retry_after) = match known {
+                Some(answer) => (answer, None),
+                None if is_get => ((404, r#"{"error":"Not found"}"#.to_owned()), None),
                 None => {
                     let (reply, answer) = oneshot::channel();
                     let _ = self.posts.send(Post { path, head, body, at, reply }).await;
@@ -211,18 +236,25 @@ impl Front {
                 }
             };
             let length = body.len();
+            let wait = retry_after.map(|wait| format!("Retry-After: {}\r\n", wait.as_secs()));
             let text = format!(
-                "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+                "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n{}\r\n{body}",
+                wait.unwrap_or_default()
             );
             stream.write_all(text.as_bytes()).await?;
         }
         Ok(())
     }
 
-    fn known(&self, path: &str, is_get: bool) -> Option<(u16, String)> {
-        let answers = table(&self.answers);
+    fn known(&self, path: &str, is_get: bool) -> Option<Answer> {
+        let mut answers = table(&self.answers);
         let path = path.split('?').next().unwrap_or_default();
-        answers.get(path).or_else(|| answers.get(ANYTHING).filter(|_| is_get)).cloned()
+        if let Some(answer) = answers.once.get_mut(path).and_then(VecDeque::pop_front) {
+            return Some(answer);
+        }
+        let is_look_up = is_get && !path.contains("/stream/");
+        let always = &answers.always;
+        always.get(path).or_else(|| always.get(ANYTHING).filter(|_| is_look_up)).cloned()
     }
 }
 

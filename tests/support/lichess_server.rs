@@ -39,8 +39,13 @@ impl DerefMut for Server {
 
 impl Server {
     pub async fn start() -> Server {
+        Server::with(KEEP_ALIVE).await
+    }
+
+    /// Starts a server whose streams hear an empty line this often.
+    pub async fn with(keep_alive: Duration) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let inner = zeitnot::scripted_lichess::Server::start(listener, KEEP_ALIVE).unwrap();
+        let inner = zeitnot::scripted_lichess::Server::start(listener, keep_alive).unwrap();
         Server { url: format!("http://{}/", inner.address), inner, feed: None }
     }
 

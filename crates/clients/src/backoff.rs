@@ -10,7 +10,7 @@ const MAX_IN_GAME: Duration = Duration::from_secs(2);
 /// … which is also at most this part of our time left …
 const PART: u32 = 16;
 /// … but not less than this, as the server has other clients.
-const MIN_IN_GAME: Duration = Duration::from_millis(50);
+const MIN_IN_GAME: Duration = Duration::from_millis(100);
 
 /// Delays between attempts to connect. They double with each failure, and random jitter keeps the clients of one
 /// server from returning all at once after a restart. While a game of ours goes on without the connection, no delay is
@@ -75,8 +75,11 @@ impl Backoff {
     }
 }
 
-/// Returns the longest delay while a game runs that leaves us this much time.
+/// Returns the longest delay while a game runs that leaves us this much time. Once there is none, nothing is urgent.
 pub(crate) fn max_in_game(time_left: Duration) -> Duration {
+    if time_left.is_zero() {
+        return MAX_IN_GAME;
+    }
     (time_left / PART).clamp(MIN_IN_GAME, MAX_IN_GAME)
 }
 
@@ -106,8 +109,9 @@ mod tests {
         for (left, max) in [
             (600 * SECOND, 2 * SECOND),
             (16 * SECOND, SECOND),
-            (SECOND, SECOND / 16),
-            (SECOND / 1000, SECOND / 20),
+            (4 * SECOND, SECOND / 4),
+            (SECOND / 1000, SECOND / 10),
+            (Duration::ZERO, 2 * SECOND),
         ] {
             let delays = delays(20, Some(left));
             assert!(delays.iter().all(|delay| *delay <= max && *delay >= max.min(SECOND) / 2), "{delays:?}");

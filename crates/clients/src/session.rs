@@ -189,7 +189,7 @@ mod tests {
             assert!((minimum..=2 * minimum).contains(delay), "{delay:?} for {minimum:?}");
         }
         let in_game = &session.delays[5..];
-        assert!(in_game.len() == 3 && in_game.iter().all(|delay| *delay <= SECOND / 16), "{in_game:?}");
+        assert!(in_game.len() == 3 && in_game.iter().all(|delay| *delay <= SECOND / 10), "{in_game:?}");
     }
 
     #[tokio::test(start_paused = true)]

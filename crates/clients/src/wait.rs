@@ -16,3 +16,8 @@ pub(crate) async fn or_never<F: Future>(future: Option<F>) -> F::Output {
 pub(crate) async fn until(moment: Option<impl Into<Instant>>) {
     or_never(moment.map(|moment| sleep_until(moment.into()))).await
 }
+
+/// Returns the present moment of the clock that timers follow, which tests may pause.
+pub(crate) fn now() -> std::time::Instant {
+    Instant::now().into_std()
+}

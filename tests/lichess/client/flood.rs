@@ -1,11 +1,11 @@
-//! A thousand challenges at once: the game that runs goes on, memory and requests are bounded, and the user reads one
+//! Thousands of challenges or games at once: the game that runs goes on, memory and requests are bounded, and the user reads one
 //! line.
 
 use tokio::time::{sleep, timeout};
 
 use crate::support::{
-    lichess_client::{CLOCK, THEM, challenge, full, in_game, over, state},
-    lichess_server::{Post, QUIET},
+    lichess_client::{CLOCK, THEM, challenge, full, game_event, in_game, of_game, online, over, state},
+    lichess_server::{Post, QUIET, Server},
     log::Log,
 };
 
@@ -50,4 +50,46 @@ async fn a_flood_of_challenges_loses_no_game_and_is_told_once() {
     assert_eq!(told.count("999 more challenges declined: later"), 1);
     // Only that the token stands in the table.
     assert_eq!(told.count("WARN"), told.count("the token stands in the configuration"), "{}", told.text());
+}
+
+/// Games that begin, as many as a stream holds before its reader reads.
+const FLOOD: usize = 4000;
+
+fn tell_flood(server: &Server) {
+    for number in 0..FLOOD {
+        server.tell(&of_game(&format!("{number:08}"), &game_event("gameStart")));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_games_is_cut_off() {
+    let (mut server, client) = online("").await;
+    tell_flood(&server);
+    let mut games = Vec::new();
+    while let Ok(Some(game)) = timeout(QUIET, server.games.recv()).await {
+        games.push(game);
+    }
+    assert_eq!(games.len(), 128);
+    assert!(server.posts.try_recv().is_err());
+    client.ends_now().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_games_while_leaving_is_aborted_one_by_one() {
+    let (mut server, client, game) = in_game("", &full(true, "")).await;
+    let line = server.take_move().await;
+    client.shutdown.soon.cancel();
+    sleep(QUIET).await;
+    tell_flood(&server);
+    let mut aborted = 0;
+    while let Ok(Some(post)) = timeout(QUIET, server.posts.recv()).await {
+        assert!(post.path.ends_with("/abort"), "{post:?}");
+        sleep(QUIET / 8).await;
+        assert!(server.posts.try_recv().is_err(), "one at a time");
+        post.ok();
+        aborted += 1;
+    }
+    assert!((64..=128).contains(&aborted), "{aborted}");
+    game.line(&over(&line));
+    client.ends().await;
 }

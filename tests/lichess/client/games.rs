@@ -151,8 +151,8 @@ async fn a_move_that_the_stream_confirms_is_not_sent_again() {
     game.line(&state(&line, ""));
     let (line, next) = server.hear_move_after(&line).await;
     post.breaks();
-    server.hears_nothing().await;
     next.ok();
+    server.hears_nothing().await;
     game.line(&over(&line));
     client.ends().await;
 }

@@ -5,10 +5,11 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use reqwest::{
-    Client, Method, Response, StatusCode,
-    header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
+    Method, Response, StatusCode,
+    header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
 };
-use tokio::time::timeout;
+use tokio::{sync::Notify, time::timeout};
+use tracing::debug;
 use zeitnot_net::http::{self, BaseUrl, ReadUntil, root_cause};
 use zeitnot_wire::{
     Message, WireError,
@@ -16,13 +17,20 @@ use zeitnot_wire::{
 };
 
 use super::{
+    connections::{ClientSettings, Connections, Pool},
+    game_clocks::GameClocks,
+    keep_alive::KeepAlive,
     log_throttle::LogThrottle,
+    playing::PlayingList,
     rate_limits::{Permit, RateLimits, RequestKind},
     timeouts::Timeouts,
 };
+use crate::{backoff, wait::now};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 const MAX_REPLY_BYTES: usize = 1 << 20;
+/// A waiting time of the server is kept if it is at most this part of our clock.
+const MAX_WAIT_PART: u32 = 4;
 /// Log subject of most failures.
 pub(crate) const FAILURES: &str = "failures of the network or the server";
 
@@ -40,8 +48,10 @@ pub enum HttpError {
     Limited {
         /// The key of the limit, or the server's message.
         what: String,
-        /// The server's waiting time.
+        /// The waiting time.
         wait: Duration,
+        /// The server has told the waiting time.
+        is_told: bool,
     },
     /// Any other status that is neither success nor a server error.
     #[error("{what} ({status})")]
@@ -74,9 +84,9 @@ pub(crate) enum BotLimit {
 }
 
 impl HttpError {
-    /// Returns whether the same request may succeed later.
+    /// Returns whether the same request may succeed later. The account finds out whether the token is still good.
     pub(crate) fn is_transient(&self) -> bool {
-        matches!(self, HttpError::Limited { .. }) || self.is_inconclusive()
+        matches!(self, HttpError::Limited { .. } | HttpError::Unauthorized) || self.is_inconclusive()
     }
 
     /// Returns whether the request may have been carried out nevertheless.
@@ -87,7 +97,9 @@ impl HttpError {
     /// Returns the limit of games between bots, if that is the reason.
     pub(crate) fn bot_limit(&self) -> Option<BotLimit> {
         match self {
-            HttpError::Limited { what, wait } if what == RateLimit::BOT_VS_BOT => Some(BotLimit::Ours(*wait)),
+            HttpError::Limited { what, wait, .. } if what == RateLimit::BOT_VS_BOT => {
+                Some(BotLimit::Ours(*wait))
+            }
             HttpError::Refused { limit: Some(limit), .. } if limit.key == RateLimit::BOT_VS_BOT => {
                 Some(BotLimit::Theirs(limit.wait))
             }
@@ -108,12 +120,17 @@ pub(crate) struct Http(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    requests: Client,
-    streams: Client,
+    requests: Connections,
+    streams: Connections,
     base: BaseUrl,
     timeouts: Timeouts,
     limits: RateLimits,
     log: LogThrottle,
+    clocks: GameClocks,
+    keep_alive: KeepAlive,
+    playing: PlayingList,
+    /// Notified of each 401.
+    unauthorized: Notify,
 }
 
 impl Http {
@@ -128,19 +145,19 @@ impl Http {
             .map_err(|_| HttpError::Network("the token does not fit into a header".to_owned()))?;
         bearer.set_sensitive(true);
         let agent = format!("zeitnot/{} (user: {})", env!("CARGO_PKG_VERSION"), account.unwrap_or("unknown"));
-        let client = || {
-            http::client(base.is_loopback(), &agent)
-                .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer.clone())]))
-                .connect_timeout(timeouts.connect)
-                .build()
-        };
+        let (is_loopback, connect_timeout) = (base.is_loopback(), timeouts.connect);
+        let settings = ClientSettings { agent, bearer, is_loopback, connect_timeout };
         Ok(Http(Arc::new(Inner {
-            requests: client()?,
-            streams: client()?,
+            requests: Connections::new(settings.clone())?,
+            streams: Connections::new(settings)?,
             base: base.clone(),
             timeouts: timeouts.clone(),
             limits: RateLimits::default(),
             log: LogThrottle::default(),
+            clocks: GameClocks::default(),
+            keep_alive: KeepAlive::default(),
+            playing: PlayingList::default(),
+            unauthorized: Notify::new(),
         })))
     }
 
@@ -156,9 +173,33 @@ impl Http {
         &self.0.log
     }
 
-    /// Logs a transient failure, throttled.
+    pub(crate) fn clocks(&self) -> &GameClocks {
+        &self.0.clocks
+    }
+
+    /// Returns our shortest time left in a game, if one runs.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        self.clocks().time_left(now())
+    }
+
+    /// Returns whether most requests of a kind that the server limits are used up.
+    pub(crate) fn is_scarce(&self, kind: RequestKind) -> bool {
+        self.0.limits.is_scarce(kind)
+    }
+
+    pub(crate) fn playing(&self) -> &PlayingList {
+        &self.0.playing
+    }
+
+    /// Waits for a 401. Cancel safe.
+    pub(crate) async fn unauthorized(&self) {
+        self.0.unauthorized.notified().await;
+    }
+
+    /// Logs a transient failure, throttled. The account reports a token that is refused.
     pub(crate) fn warn_failure(&self, error: &HttpError, message: fmt::Arguments<'_>) {
         let subject = match error {
+            HttpError::Unauthorized => return debug!("{message}"),
             HttpError::Limited { .. } => "requests beyond the server's limits",
             _ => FAILURES,
         };
@@ -192,8 +233,13 @@ impl Http {
     }
 
     /// Posts a move, with a time limit of its own.
-    pub(crate) async fn post_move(&self, path: &str, limit: Duration) -> Result<(), HttpError> {
-        self.request(RequestKind::Move, Method::POST, path, None, limit).await.map(drop)
+    pub(crate) async fn post_move(&self, pool: &Pool, path: &str, limit: Duration) -> Result<(), HttpError> {
+        self.request_by(pool, RequestKind::Move, Method::POST, path, None, limit).await.map(drop)
+    }
+
+    /// Connections of all requests but streams.
+    pub(crate) fn requests(&self) -> &Connections {
+        &self.0.requests
     }
 
     /// Opens a stream: by GET, or by posting a form.
@@ -202,15 +248,48 @@ impl Http {
         kind: RequestKind,
         path: &str,
         form: Option<String>,
-    ) -> Result<Response, HttpError> {
-        let permit = self.0.limits.acquire(kind).await;
+    ) -> Result<(Response, Pool), HttpError> {
+        let mut permit = self.0.limits.acquire(kind).await;
         let method = if form.is_some() { Method::POST } else { Method::GET };
-        let request = with_form(self.0.streams.request(method, self.0.base.join(path)), form);
+        let pool = self.0.streams.current();
+        let request = with_form(pool.client.request(method, self.0.base.join(path)), form);
         // An open stream may not be silent for longer either.
-        let response = timeout(self.timeouts().silence, request.send()).await.map_err(|_| timed_out())??;
-        let opened = self.check(response).await;
+        let limit = self.max_silence(kind);
+        let opening = async { self.check(request.send().await?).await };
+        let opened = match timeout(limit, opening).await {
+            Ok(opened) => opened,
+            Err(_) => {
+                self.silent(kind, limit, &pool);
+                Err(timed_out())
+            }
+        };
+        if opened.as_ref().is_err_and(HttpError::is_inconclusive) {
+            // It did not count for the server.
+            permit.refund();
+        }
         self.apply_limit(&permit, opened.as_ref().err());
-        opened
+        Ok((opened?, pool))
+    }
+
+    /// Returns how long a stream of this kind may be silent.
+    pub(crate) fn max_silence(&self, kind: RequestKind) -> Duration {
+        let max = self.timeouts().silence;
+        if kind.is_followed() { self.0.keep_alive.limit(max) } else { max }
+    }
+
+    /// Notes the interval of empty lines on a stream where nothing happens.
+    pub(crate) fn heard(&self, kind: RequestKind, interval: Duration) {
+        if kind.is_followed() {
+            self.0.keep_alive.measured(interval);
+        }
+    }
+
+    /// Notes a stream that was silent for too long. The next one gets a new connection.
+    pub(crate) fn silent(&self, kind: RequestKind, limit: Duration, pool: &Pool) {
+        if kind.is_followed() {
+            self.0.keep_alive.silent(limit, self.timeouts().silence);
+        }
+        self.0.streams.renew(pool);
     }
 
     async fn request(
@@ -221,8 +300,20 @@ impl Http {
         form: Option<String>,
         limit: Duration,
     ) -> Result<String, HttpError> {
+        self.request_by(&self.0.requests.current(), kind, method, path, form, limit).await
+    }
+
+    async fn request_by(
+        &self,
+        pool: &Pool,
+        kind: RequestKind,
+        method: Method,
+        path: &str,
+        form: Option<String>,
+        limit: Duration,
+    ) -> Result<String, HttpError> {
         let permit = self.0.limits.acquire(kind).await;
-        let request = with_form(self.0.requests.request(method, self.0.base.join(path)), form);
+        let request = with_form(pool.client.request(method, self.0.base.join(path)), form);
         let exchange = async { body(self.check(request.send().await?).await?).await };
         let reply = timeout(limit, exchange).await.unwrap_or_else(|_| Err(timed_out()));
         self.apply_limit(&permit, reply.as_ref().err());
@@ -230,12 +321,16 @@ impl Http {
     }
 
     /// Holds back further requests of this kind after a 429. The daily limit of games against bots concerns only
-    /// some requests of a kind, and is left to the caller.
+    /// some requests of a kind, and is left to the caller. A running game does not lack its stream for long.
     fn apply_limit(&self, permit: &Permit<'_>, error: Option<&HttpError>) {
-        if let Some(error @ HttpError::Limited { wait, .. }) = error
+        if let Some(error @ HttpError::Limited { wait, is_told, .. }) = error
             && error.bot_limit().is_none()
         {
-            permit.close(self.timeouts().rate_limited.min(*wait));
+            let wait = match self.time_left() {
+                Some(left) if permit.kind() == RequestKind::GameStream => wait_in_game(*wait, *is_told, left),
+                _ => *wait,
+            };
+            permit.close(self.timeouts().rate_limited.min(wait));
         }
     }
 
@@ -244,6 +339,11 @@ impl Http {
         if status.is_success() {
             return Ok(response);
         }
+        if status == StatusCode::UNAUTHORIZED {
+            self.0.unauthorized.notify_one();
+        }
+        let told = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+        let told = told.map(Duration::from_secs);
         // Reading the body keeps the connection open for the next request.
         let failure = Failure::parse(&body(response).await?)?;
         let limit = failure.ratelimit.as_ref();
@@ -251,7 +351,8 @@ impl Http {
             StatusCode::UNAUTHORIZED => HttpError::Unauthorized,
             StatusCode::NOT_FOUND => HttpError::NotFound,
             StatusCode::TOO_MANY_REQUESTS => HttpError::Limited {
-                wait: limit.map_or(self.timeouts().rate_limited, |limit| limit.wait),
+                wait: limit.map(|limit| limit.wait).or(told).unwrap_or(self.timeouts().rate_limited),
+                is_told: limit.is_some() || told.is_some(),
                 what: limit.map_or_else(|| failure.to_string(), |limit| limit.key.clone()),
             },
             status if status.is_server_error() => HttpError::Server(status.as_u16()),
@@ -261,6 +362,16 @@ impl Http {
                 limit: failure.ratelimit,
             },
         })
+    }
+}
+
+/// Returns how long to wait after a 429 while a game runs that leaves us this much time: as told, if that is a small
+/// part of it.
+pub(crate) fn wait_in_game(wait: Duration, is_told: bool, time_left: Duration) -> Duration {
+    if is_told && wait <= time_left / MAX_WAIT_PART {
+        wait
+    } else {
+        backoff::max_in_game(time_left).min(wait)
     }
 }
 

@@ -6,7 +6,8 @@
 //! - `teams`: teams and tournaments to join
 //! - `chat`, `records`: messages and PGN files, written aside from the games
 //!
-//! They share one HTTP client (`http`, with `rate_limits` and `log_throttle`) and streams that reconnect (`stream`).
+//! They share one HTTP client (`http`, with `connections`, `rate_limits` and `log_throttle`) and streams that reconnect (`stream`, with
+//! `keep_alive`); `game_clocks` bounds their delays, and `playing` tells which games run.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -20,10 +21,14 @@ mod account;
 mod challenges;
 mod chat;
 mod config;
+mod connections;
 mod game;
+mod game_clocks;
 mod http;
+mod keep_alive;
 mod log_throttle;
 mod matchmaking;
+mod playing;
 mod rate_limits;
 mod recent;
 mod records;
@@ -42,9 +47,10 @@ use challenges::list_updates;
 pub use challenges::{filter::playable_variants, players::ListUrl};
 use chat::sender::ChatSender;
 pub use config::Config;
+use connections::Pool;
 use game::context::GameContext;
 pub use http::HttpError;
-use http::{BotLimit, Http};
+use http::{BotLimit, Http, wait_in_game};
 use log_throttle::LogThrottle;
 pub use matchmaking::config::is_offered;
 use rate_limits::RequestKind;

@@ -24,6 +24,8 @@ pub(crate) enum RequestKind {
     Move,
     /// Resigning, claiming, aborting.
     Game,
+    /// Aborting games that nobody plays.
+    Abort,
     /// Accepting challenges and cancelling our own.
     Challenge,
     /// Declining challenges; apart, so that a flood of them delays no acceptance.
@@ -45,6 +47,11 @@ impl RequestKind {
     fn is_serial(self) -> bool {
         use RequestKind::{EventStream, Game, GameStream, Move};
         !matches!(self, Move | Game | EventStream | GameStream)
+    }
+
+    /// Returns whether a stream of this kind is kept open as long as it lasts.
+    pub(crate) fn is_followed(self) -> bool {
+        matches!(self, RequestKind::EventStream | RequestKind::GameStream)
     }
 
     fn has_window(self) -> bool {
@@ -110,12 +117,29 @@ impl RateLimits {
         self.states()[kind as usize].try_acquire(kind)
     }
 
+    /// Returns whether most requests of a kind that the server limits are used up.
+    pub(crate) fn is_scarce(&self, kind: RequestKind) -> bool {
+        let used = self.states()[kind as usize].sent.count(WINDOW, Instant::now().into_std());
+        kind.has_window() && used >= MAX_REQUESTS / 2
+    }
+
     fn states(&self) -> std::sync::MutexGuard<'_, [State; RequestKind::COUNT]> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Permit<'_> {
+    pub(crate) fn kind(&self) -> RequestKind {
+        self.kind
+    }
+
+    /// The request never arrived, and is not counted.
+    pub(crate) fn refund(&mut self) {
+        if self.kind.has_window() {
+            self.limits.states()[self.kind as usize].sent.pop();
+        }
+    }
+
     /// Holds back further requests of this kind after a 429.
     pub(crate) fn close(&self, wait: Duration) {
         self.limits.states()[self.kind as usize].closed_until = Some(Instant::now() + wait);
@@ -157,12 +181,16 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_event_stream_is_opened_thirty_times_in_ten_minutes() {
+        // Openings that never arrived do not count.
         let limits = RateLimits::default();
         let began = Instant::now();
         for _ in 0..MAX_REQUESTS {
+            limits.acquire(RequestKind::EventStream).await.refund();
             limits.acquire(RequestKind::EventStream).await;
         }
         assert!(began.elapsed() < Duration::from_secs(1));
+        assert!(limits.is_scarce(RequestKind::EventStream));
+        assert!(!limits.is_scarce(RequestKind::Join));
         limits.acquire(RequestKind::EventStream).await;
         assert!(began.elapsed() >= WINDOW);
     }

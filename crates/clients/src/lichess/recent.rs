@@ -23,6 +23,11 @@ impl RecentTimes {
         self.0.push_back(now);
     }
 
+    /// Forgets the latest event.
+    pub(crate) fn pop(&mut self) {
+        self.0.pop_back();
+    }
+
     pub(crate) fn oldest(&self) -> Option<Instant> {
         self.0.front().copied()
     }

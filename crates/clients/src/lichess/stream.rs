@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use reqwest::Response;
-use tokio::{sync::mpsc, time::timeout};
+use tokio::{
+    sync::mpsc,
+    time::{Instant as TokioInstant, timeout},
+};
 use tokio_util::{
     bytes::BytesMut,
     codec::{Decoder, LinesCodec},
@@ -11,10 +14,15 @@ use tokio_util::{
     task::AbortOnDropHandle,
 };
 use tracing::debug;
-use zeitnot_wire::{Message, lichess::line};
+use zeitnot_wire::{
+    Message,
+    lichess::{GameId, GameMessage, line},
+};
 
 use super::{
+    connections::Pool,
     http::{FAILURES, Http, HttpError},
+    playing::Listing,
     rate_limits::RequestKind,
 };
 use crate::{
@@ -27,15 +35,28 @@ const MAX_LINE_BYTES: usize = 64 << 10;
 /// Messages read ahead of the listener; then the socket waits.
 const INBOX: usize = 64;
 
+const EVENTS: &str = "api/stream/event";
+/// A game's stream that lasted this long, and told something, was worth opening.
+const MIN_USEFUL: Duration = Duration::from_secs(1);
+/// An event stream that was never open is given up after so many refusals in a row.
+const MAX_EVENT_REFUSALS: u32 = 3;
+/// The same for the stream of a game that no list has room for.
+const MAX_GAME_REFUSALS: u32 = 30;
+
 /// A reply in lines, read one by one.
 #[derive(Debug)]
 pub(crate) struct Lines {
     http: Http,
+    kind: RequestKind,
     path: String,
     response: Response,
+    /// The connections that the response comes from.
+    pool: Pool,
     codec: LinesCodec,
     buffer: BytesMut,
     read_at: Instant,
+    /// Arrival of the last line, if it was empty.
+    empty_at: Option<TokioInstant>,
     is_over: bool,
 }
 
@@ -47,14 +68,17 @@ impl Lines {
         path: &str,
         form: Option<String>,
     ) -> Result<Lines, HttpError> {
-        let response = http.open_stream(kind, path, form).await?;
+        let (response, pool) = http.open_stream(kind, path, form).await?;
         Ok(Lines {
             http: http.clone(),
+            kind,
             path: path.to_owned(),
             response,
+            pool,
             codec: LinesCodec::new_with_max_length(MAX_LINE_BYTES),
             buffer: BytesMut::new(),
             read_at: Instant::now(),
+            empty_at: None,
             is_over: false,
         })
     }
@@ -67,8 +91,11 @@ impl Lines {
                 true => self.codec.decode_eof(&mut self.buffer),
             };
             match decoded.map(|text| text.map(|text| line(&text))) {
-                Ok(Some(Ok(Some(message)))) => return Ok(Some((message, self.read_at))),
-                Ok(Some(Ok(None))) => {}
+                Ok(Some(Ok(Some(message)))) => {
+                    self.empty_at = None;
+                    return Ok(Some((message, self.read_at)));
+                }
+                Ok(Some(Ok(None))) => self.measure(),
                 Ok(Some(Err(error))) => self.skip(&error.to_string()),
                 Ok(None) if self.is_over => return Ok(None),
                 Ok(None) => self.read().await?,
@@ -78,10 +105,12 @@ impl Lines {
     }
 
     async fn read(&mut self) -> Result<(), HttpError> {
-        let silence = self.http.timeouts().silence;
-        let chunk = timeout(silence, self.response.chunk()).await;
-        let silent = |_| HttpError::Network(format!("no data for {silence:?}"));
-        match chunk.map_err(silent)?? {
+        let limit = self.http.max_silence(self.kind);
+        let Ok(chunk) = timeout(limit, self.response.chunk()).await else {
+            self.http.silent(self.kind, limit, &self.pool);
+            return Err(HttpError::Network(format!("no data for {:.1} s", limit.as_secs_f64())));
+        };
+        match chunk? {
             Some(chunk) => self.buffer.extend_from_slice(&chunk),
             None => self.is_over = true,
         }
@@ -89,7 +118,16 @@ impl Lines {
         Ok(())
     }
 
-    fn skip(&self, why: &str) {
+    /// Measures the interval of empty lines on a stream where nothing happens.
+    fn measure(&mut self) {
+        let now = TokioInstant::now();
+        if let Some(before) = self.empty_at.replace(now) {
+            self.http.heard(self.kind, now - before);
+        }
+    }
+
+    fn skip(&mut self, why: &str) {
+        self.empty_at = None;
         if self.is_over {
             // The connection broke in the middle of a line.
             return debug!("{}: skipped the last line: {why:?}", self.path);
@@ -117,19 +155,7 @@ pub(crate) struct Stream<M> {
     _task: AbortOnDropHandle<()>,
 }
 
-impl<M: Message + Send + 'static> Stream<M> {
-    /// Opens the stream at this path, and opens it again whenever it ends.
-    pub(crate) fn follow(http: Http, kind: RequestKind, path: String) -> Stream<M> {
-        let (outbox, inbox) = mpsc::channel(INBOX);
-        let reconnect = http.timeouts().reconnect.clone();
-        let mut follower = Follower { http, kind, path, outbox, notice: None };
-        let task = async move {
-            // The follower tells its end itself, and is stopped by dropping the task.
-            let _ = session::run(&mut follower, &reconnect, &Shutdown::default()).await;
-        };
-        Stream { inbox, _task: AbortOnDropHandle::new(tokio::spawn(task)) }
-    }
-
+impl<M> Stream<M> {
     /// Returns the next event. Cancel safe. Nothing follows [`StreamEvent::Closed`].
     pub(crate) async fn next(&mut self) -> StreamEvent<M> {
         let crashed = || StreamEvent::Closed(HttpError::Network("the stream's task ended".to_owned()));
@@ -137,13 +163,45 @@ impl<M: Message + Send + 'static> Stream<M> {
     }
 }
 
+impl<M: Message + Send + 'static> Stream<M> {
+    /// Opens the account's event stream, and opens it again whenever it ends.
+    pub(crate) fn of_account(http: Http) -> Stream<M> {
+        Stream::follow(http, None, EVENTS.to_owned())
+    }
+
+    fn follow(http: Http, game: Option<GameId>, path: String) -> Stream<M> {
+        let (outbox, inbox) = mpsc::channel(INBOX);
+        let reconnect = http.timeouts().reconnect.clone();
+        let mut follower =
+            Follower { http, game, path, outbox, notice: None, opened: None, told: false, refusals: 0 };
+        let task = async move {
+            // The follower tells its end itself, and is stopped by dropping the task.
+            let _ = session::run(&mut follower, &reconnect, &Shutdown::default()).await;
+        };
+        Stream { inbox, _task: AbortOnDropHandle::new(tokio::spawn(task)) }
+    }
+}
+
+impl Stream<GameMessage> {
+    /// The same for the stream of a game.
+    pub(crate) fn of_game(http: Http, id: GameId) -> Stream<GameMessage> {
+        Stream::follow(http, Some(id), format!("api/bot/game/stream/{id}"))
+    }
+}
+
 struct Follower<M> {
     http: Http,
-    kind: RequestKind,
+    /// The game of the stream; `None`: it is the event stream.
+    game: Option<GameId>,
     path: String,
     outbox: mpsc::Sender<StreamEvent<M>>,
     /// Logged once the stream is open again; if that fails, the failure says more.
     notice: Option<String>,
+    /// Last opening, and whether a message came since.
+    opened: Option<TokioInstant>,
+    told: bool,
+    /// Refusals since then.
+    refusals: u32,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -158,8 +216,9 @@ impl<M: Message + Send> Session for Follower<M> {
     type Error = Disconnect;
 
     async fn connect_once(&mut self, _: &CancellationToken) -> Result<ConnectionEnd, Disconnect> {
+        self.told = false;
         match self.follow_once().await {
-            Err(Disconnect::Http(error)) if is_final(self.kind, &error) => {
+            Err(Disconnect::Http(error)) if self.is_final(&error).await => {
                 let _ = self.outbox.send(StreamEvent::Closed(error)).await;
                 Ok(ConnectionEnd::Stopped)
             }
@@ -168,14 +227,28 @@ impl<M: Message + Send> Session for Follower<M> {
         }
     }
 
+    fn was_useful(&self) -> bool {
+        let lasted = self.opened.map(|opened| opened.elapsed());
+        self.game.is_some() && self.told && lasted.is_some_and(|lasted| lasted >= MIN_USEFUL)
+    }
+
+    /// The clock of no game runs for the event stream, which the server lets open only so often.
+    fn time_left(&self) -> Option<Duration> {
+        let left = self.http.time_left()?;
+        match self.game {
+            Some(_) => Some(left),
+            None => (!self.http.is_scarce(RequestKind::EventStream)).then_some(Duration::MAX),
+        }
+    }
+
     fn report(&mut self, disconnect: &Disconnect, delay: Duration) {
         let path = &self.path;
         let message = format_args!("{path}: {disconnect}; reconnecting in {:.1} s", delay.as_secs_f64());
         self.notice = None;
-        match (disconnect, self.kind) {
+        match (disconnect, self.game) {
             // Streams of games close when games end, and proxies may close them at any time.
-            (Disconnect::Eof, RequestKind::GameStream) => debug!("{message}"),
-            (Disconnect::Eof, _) => self.notice = Some(format!("{path}: {disconnect}; reconnected")),
+            (Disconnect::Eof, Some(_)) => debug!("{message}"),
+            (Disconnect::Eof, None) => self.notice = Some(format!("{path}: {disconnect}; reconnected")),
             (Disconnect::Http(error), _) => self.http.warn_failure(error, message),
         }
     }
@@ -184,25 +257,35 @@ impl<M: Message + Send> Session for Follower<M> {
 impl<M: Message> Follower<M> {
     /// One connection, to its end. `Ok`: nobody listens any more.
     async fn follow_once(&mut self) -> Result<(), Disconnect> {
-        let mut lines = Lines::open(&self.http, self.kind, &self.path, None).await?;
+        let kind = if self.game.is_some() { RequestKind::GameStream } else { RequestKind::EventStream };
+        let mut lines = Lines::open(&self.http, kind, &self.path, None).await?;
+        (self.opened, self.refusals) = (Some(TokioInstant::now()), 0);
         if let Some(notice) = self.notice.take() {
             self.http.log().warn(FAILURES, format_args!("{notice}"));
         }
         let mut event = StreamEvent::Opened;
         while self.outbox.send(event).await.is_ok() {
             let (message, read_at) = lines.next().await?.ok_or(Disconnect::Eof)?;
+            self.told = true;
             event = StreamEvent::Message(message, read_at);
         }
         Ok(())
     }
-}
 
-/// Returns whether the server will give the same answer next time. An unknown game stays unknown; but a 404 for the
-/// event stream can only come from a proxy.
-fn is_final(kind: RequestKind, error: &HttpError) -> bool {
-    match error {
-        HttpError::Unauthorized | HttpError::Refused { status: 403, .. } => true,
-        HttpError::NotFound | HttpError::Refused { .. } => kind == RequestKind::GameStream,
-        _ => false,
+    /// Returns whether a refusal stands. A proxy may answer in the server's place: the account finds out whether the
+    /// token is still good, and a game that the server lists is still ours.
+    async fn is_final(&mut self, error: &HttpError) -> bool {
+        let (HttpError::NotFound | HttpError::Refused { .. }) = error else { return false };
+        self.refusals = self.refusals.saturating_add(1);
+        match self.game {
+            Some(id) => match Listing::look_up(&self.http, id).await {
+                Some(Listing::Gone) => true,
+                Some(Listing::Unclear) => self.refusals >= MAX_GAME_REFUSALS,
+                Some(Listing::Running) | None => false,
+            },
+            // Its address is known to every server.
+            None if matches!(error, HttpError::NotFound) => false,
+            None => self.opened.is_none() && self.refusals >= MAX_EVENT_REFUSALS,
+        }
     }
 }

@@ -5,7 +5,10 @@ use std::future::pending;
 use tokio::task::JoinSet;
 use tracing::{debug, error, warn};
 
-use super::{http::Http, rate_limits::RequestKind};
+use super::{
+    http::{Http, HttpError},
+    rate_limits::RequestKind,
+};
 
 /// Running requests whose replies matter to their owner. They end with it.
 #[derive(Debug)]
@@ -57,10 +60,11 @@ impl Background {
     pub(crate) fn post(&mut self, kind: RequestKind, path: String, form: Option<String>) {
         let http = self.http.clone();
         // A challenge may be gone by the time that it is answered.
-        let is_minor = matches!(kind, RequestKind::Challenge | RequestKind::Decline);
+        let is_minor = matches!(kind, RequestKind::Challenge | RequestKind::Decline | RequestKind::Abort);
         self.tasks.spawn(async move {
             match http.post(kind, &path, form).await {
                 Ok(()) => debug!("{path}: done"),
+                Err(error @ HttpError::Unauthorized) => debug!("{path}: {error}"),
                 Err(error) if is_minor => debug!("{path}: {error}"),
                 Err(error) => warn!("{path}: {error}"),
             }

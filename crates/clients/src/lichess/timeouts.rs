@@ -15,12 +15,12 @@ settings! {
         /// For the reply to a request.
         #[serde(with = "humantime_serde")]
         reply: Duration = Duration::from_secs(10),
-        /// For any data on a stream; the server sends an empty line every 7 s.
+        /// Maximum for any data on a stream. The limit follows the server's empty lines, which Lichess sends every 7 s.
         #[serde(with = "humantime_serde")]
         silence: Duration = Duration::from_secs(17),
         /// Delays before a stream is opened again.
         reconnect: Reconnect = Reconnect {
-            min_delay: Duration::from_millis(250),
+            min_delay: Duration::from_millis(100),
             max_delay: Duration::from_secs(30),
             stable_after: Duration::from_secs(10),
         },

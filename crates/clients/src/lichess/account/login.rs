@@ -7,22 +7,35 @@ use std::{
 };
 
 use backon::Retryable;
+use tracing::debug;
 use zeitnot_net::http::BaseUrl;
 use zeitnot_wire::lichess::{Token, User, UserId};
 
 use crate::lichess::{Config, Http, HttpError, RequestKind};
+
+/// Refusals in a row until the token is given up. One may come from a proxy.
+const MAX_REFUSALS: u32 = 3;
 
 /// Looks up the account of a token, as often as it takes.
 pub(crate) async fn identify(config: &Config, token: &Token) -> Result<User, HttpError> {
     let http = &Http::new(&config.url, token, None, &config.timeouts)?;
     let report = |error: &HttpError, _| {
         http.log().summarise(Instant::now());
+        if matches!(error, HttpError::Unauthorized | HttpError::Refused { .. }) {
+            return debug!("{error}; asking again");
+        }
         let advice = "trying again (is the server running, and its address right?)";
         http.warn_failure(error, format_args!("{error}; {advice}"));
     };
+    let mut refusals = 0;
+    let may_succeed = |error: &HttpError| {
+        let is_refusal = matches!(error, HttpError::Unauthorized | HttpError::Refused { .. });
+        refusals = if is_refusal { refusals + 1 } else { 0 };
+        refusals < MAX_REFUSALS
+    };
     (|| http.get(RequestKind::Lookup, "api/account"))
         .retry(config.timeouts.reconnect.delays())
-        .when(|error| !matches!(error, HttpError::Unauthorized | HttpError::Refused { .. }))
+        .when(may_succeed)
         .notify(report)
         .await
 }

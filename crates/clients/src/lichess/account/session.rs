@@ -2,7 +2,10 @@
 //!
 //! A slot is free again when its game's task has ended, in whatever way.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tokio::{
     select,
@@ -13,10 +16,10 @@ use tokio_util::task::JoinMap;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 use zeitnot_seat::Opponent;
 use zeitnot_wire::lichess::{
-    Challenge, Compat, DeclineReason, Direction, Event, GameEvent, GameId, Playing, Speed, UserStatus,
+    Challenge, Compat, DeclineReason, Direction, Event, GameEvent, GameId, Speed, UserStatus,
 };
 
-use super::{slots::GameSlots, suspended::SuspendedGames};
+use super::{game_starts::GameStarts, slots::GameSlots, suspended::SuspendedGames, token_check::is_revoked};
 use crate::{
     Shutdown,
     lichess::{
@@ -31,25 +34,30 @@ use crate::{
             result, session as game,
         },
         matchmaking::outgoing::{self, Load, OutgoingChallenges},
+        playing::{Listing, MAX_LISTED},
         teams::{joining::Teams, schedule::Schedule},
     },
-    wait::or_never,
+    wait::{now, or_never},
 };
 
-const EVENTS: &str = "api/stream/event";
 /// Between two requests while games run, so that no move waits for a new connection.
 const KEEP_WARM: Duration = Duration::from_secs(45);
 /// For the last requests when the session ends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 /// The longest time without a look at what is due.
 const DAY: Duration = Duration::from_secs(86_400);
-/// The server lists no more running games.
-const MAX_LISTED: usize = 50;
 /// Before a failed look-up is repeated.
-const LOOKUP_DELAY: Duration = Duration::from_secs(5);
+const LOOKUP_DELAY: Duration = Duration::from_secs(2);
+/// Between two checks of a token that is good although the server refuses some requests.
+const TOKEN_CHECK_PERIOD: Duration = Duration::from_secs(60);
+/// Aborts that wait for each other.
+const MAX_ABORTS: usize = 64;
 
 enum Lookup {
-    Playing(Result<Playing, HttpError>),
+    /// The running games, and those without news for too long.
+    Playing(Vec<GameId>, Result<Arc<Vec<GameEvent>>, HttpError>),
+    /// Whether the token is revoked.
+    Token(bool),
     /// Our online status.
     Online(Result<Vec<UserStatus>, HttpError>),
     Opponent(GameId, Option<Opponent>),
@@ -66,6 +74,7 @@ pub(crate) struct Account<'a> {
     checked: Instant,
     games: JoinMap<GameId, GameEnd>,
     slots: GameSlots,
+    starts: GameStarts,
     suspended: SuspendedGames,
     incoming: IncomingChallenges,
     outgoing: Option<OutgoingChallenges>,
@@ -75,6 +84,7 @@ pub(crate) struct Account<'a> {
     /// Games that may still begin or end, if they are counted.
     remaining: Option<u32>,
     is_leaving: bool,
+    is_checking_token: bool,
 }
 
 impl<'a> Account<'a> {
@@ -84,7 +94,7 @@ impl<'a> Account<'a> {
         players: PlayerLists,
         shutdown: &'a Shutdown,
     ) -> Account<'a> {
-        let (now, http) = (Instant::now(), &context.http);
+        let (now, http) = (now(), &context.http);
         let max_correspondence = config.correspondence.max_games;
         let mut queue = ChallengeQueue::new(
             config.challenge.clone(),
@@ -100,12 +110,13 @@ impl<'a> Account<'a> {
         };
         Account {
             config,
-            events: Stream::follow(http.clone(), RequestKind::EventStream, EVENTS.to_owned()),
+            events: Stream::of_account(http.clone()),
             opened: now,
             checked: now,
             shutdown,
             games: JoinMap::new(),
             slots: GameSlots::default(),
+            starts: GameStarts::default(),
             suspended: SuspendedGames::new(config.correspondence.checkin_period, now),
             incoming: IncomingChallenges::new(http.clone(), queue),
             outgoing,
@@ -114,6 +125,7 @@ impl<'a> Account<'a> {
             background: Background::new(http.clone()),
             remaining,
             is_leaving: false,
+            is_checking_token: false,
             context,
         }
     }
@@ -143,16 +155,17 @@ impl<'a> Account<'a> {
                     info!("taking no new games; {} running", self.games.len());
                     self.leave();
                 }
-                Some((id, end)) = self.games.join_next() => self.game_ended(id, end.ok())?,
-                reply = self.incoming.accepting.next() => self.accepted(reply)?,
+                Some((id, end)) = self.games.join_next() => self.game_ended(id, end.ok()),
+                reply = self.incoming.accepting.next() => self.accepted(reply),
                 reply = or_never(self.outgoing.as_mut().map(|outgoing| outgoing.requests.next())) => self.handle_outgoing(reply),
                 reply = self.teams.requests.next() => self.teams.handle(reply),
                 reply = self.lookups.next() => self.looked_up(reply)?,
                 () = self.background.next() => {}
+                () = self.context.http.unauthorized(), if !self.is_checking_token => self.check_token(),
                 event = self.events.next() => match event {
                     StreamEvent::Opened => {
-                        self.opened = Instant::now();
-                        self.list_games(Duration::ZERO);
+                        self.opened = now();
+                        self.list_games(Vec::new(), Duration::ZERO);
                     }
                     StreamEvent::Message(event, _) => self.handle(event),
                     StreamEvent::Closed(error) => return Err(error),
@@ -169,12 +182,14 @@ impl<'a> Account<'a> {
         let times = [
             Some(self.check_due()),
             self.slots.due(),
+            self.starts.due(),
+            self.context.http.clocks().due(),
             self.context.http.log().next_due(),
             self.outgoing.as_ref().map(|outgoing| outgoing.due),
             self.teams.due(),
             self.suspended.due().filter(|_| !self.is_leaving),
         ];
-        times.into_iter().flatten().min().unwrap_or_else(|| Instant::now() + DAY)
+        times.into_iter().flatten().min().unwrap_or_else(|| now() + DAY)
     }
 
     fn check_due(&self) -> Instant {
@@ -184,12 +199,18 @@ impl<'a> Account<'a> {
 
     /// Does everything that time and free slots make due.
     fn update(&mut self) {
-        let now = Instant::now();
+        let now = now();
         let expired = self.slots.expire(now);
         if expired > 0 {
             info!("{expired} accepted challenges became no game");
-            // Or one did, and the stream did not tell.
-            self.list_games(Duration::ZERO);
+        }
+        let overdue = self.context.http.clocks().take_overdue(now);
+        if !overdue.is_empty() {
+            debug!("no news for too long of {overdue:?}");
+        }
+        // A challenge may have become a game without the stream telling it, or a game may have ended.
+        if self.starts.take_due(now) || expired > 0 || !overdue.is_empty() {
+            self.list_games(overdue, Duration::ZERO);
         }
         if now >= self.check_due() {
             self.checked = now;
@@ -223,7 +244,7 @@ impl<'a> Account<'a> {
         match event {
             Event::GameStart { game } => self.game_started(&game),
             Event::GameFinish { game } => {
-                if !self.suspended.finish(game.game_id, Instant::now()) {
+                if !self.suspended.finish(game.game_id, now()) {
                     self.slots.finish(game.game_id, result::describe(&game.status, game.winner));
                 }
             }
@@ -272,19 +293,18 @@ impl<'a> Account<'a> {
     }
 
     fn accept(&mut self, challenge: Challenge) {
-        self.slots.accept(challenge.id, SlotKind::of(&challenge), Instant::now());
+        self.slots.accept(challenge.id, SlotKind::of(&challenge), now());
         let load = self.load();
         let ours = self.outgoing.as_mut().and_then(|outgoing| outgoing.withdraw(load));
         self.incoming.accept(challenge, ours);
     }
 
-    fn accepted(&mut self, reply: Accepted) -> Result<(), HttpError> {
+    fn accepted(&mut self, reply: Accepted) {
         let id = reply.0.id;
-        if let Acceptance::Failed(limit) = self.incoming.accepted(reply, &mut self.background)? {
+        if let Acceptance::Failed(limit) = self.incoming.accepted(reply, &mut self.background) {
             self.slots.release(id);
             self.pause_bots(limit);
         }
-        Ok(())
     }
 
     fn handle_outgoing(&mut self, reply: outgoing::Reply) {
@@ -298,7 +318,7 @@ impl<'a> Account<'a> {
         let Some(BotLimit::Ours(wait)) = limit else { return };
         let wait = wait.min(DAY);
         warn!("limit of games against bots reached: the next one in {}", humantime::format_duration(wait));
-        self.incoming.queue.pause_bots(Instant::now() + wait);
+        self.incoming.queue.pause_bots(now() + wait);
         if let Some(outgoing) = &mut self.outgoing {
             outgoing.pause(wait);
         }
@@ -312,21 +332,33 @@ impl<'a> Account<'a> {
             debug!("nothing to do for game {id}");
             return self.slots.release(id.into());
         }
-        if event.speed == Some(Speed::Correspondence) {
+        if event.speed == Some(Speed::Correspondence) || self.suspended.contains(id) {
             // Suspended until it is our turn.
             self.slots.release(id.into());
             if !self.suspended.contains(id) {
                 self.is_our_challenge(event);
             }
-            return self.suspended.update(event, Instant::now());
+            return self.suspended.update(event, now());
+        }
+        if !self.starts.admit(self.games.len(), now()) {
+            self.slots.release(id.into());
+            return debug!("too many games begin; {id} has to wait");
         }
         let is_ours = self.is_our_challenge(event);
         if self.is_leaving && !self.slots.is_accepted(id) && !event.has_moved {
-            info!("leaving: game {id} is aborted");
-            return self.background.post(RequestKind::Game, format!("api/bot/game/{id}/abort"), None);
+            return self.abort(id);
         }
         let signals = self.slots.begin(event, is_ours);
         self.play_game(id, signals);
+    }
+
+    /// Aborts a game that begins while we leave.
+    fn abort(&mut self, id: GameId) {
+        if self.background.len() >= MAX_ABORTS {
+            return debug!("leaving: game {id} is not aborted: too many are being aborted");
+        }
+        info!("leaving: game {id} is aborted");
+        self.background.post(RequestKind::Abort, format!("api/bot/game/{id}/abort"), None);
     }
 
     fn is_our_challenge(&mut self, event: &GameEvent) -> bool {
@@ -336,6 +368,9 @@ impl<'a> Account<'a> {
     fn play_game(&mut self, id: GameId, signals: GameSignals) {
         let (sender, opponent) = oneshot::channel();
         let signals = GameSignals { opponent: Some(sender), ..signals };
+        if self.slots.kind(id) != Some(SlotKind::Correspondence) {
+            self.context.http.clocks().begin(id, now());
+        }
         self.lookups.spawn(async move { Lookup::Opponent(id, opponent.await.ok()) });
         let span = info_span!("game", id = %id);
         self.games.spawn(id, game::play(self.context.clone(), id, signals).instrument(span));
@@ -344,11 +379,11 @@ impl<'a> Account<'a> {
     /// Resumes suspended games in which there is something to do, as far as there is room.
     fn resume_games(&mut self, now: Instant) {
         if self.suspended.due().is_some_and(|due| due <= now) {
-            self.list_games(Duration::ZERO);
+            self.list_games(Vec::new(), Duration::ZERO);
         }
-        while self.slots.active_correspondence() < self.config.correspondence.max_active.get() {
-            let Some(id) = self.suspended.resume() else { return };
-            let signals = self.slots.resume(id);
+        let max_active = self.config.correspondence.max_active.get();
+        while let Some((id, slot)) = self.suspended.resume(self.slots.active_correspondence() < max_active) {
+            let signals = self.slots.resume(id, slot);
             self.play_game(id, signals);
         }
         if self.suspended.has_due() {
@@ -359,7 +394,7 @@ impl<'a> Account<'a> {
     /// Counts the slots in use, those of suspended games included.
     fn running(&self) -> RunningGames {
         let running = self.slots.running();
-        RunningGames { correspondence: running.correspondence + self.suspended.len(), ..running }
+        RunningGames { correspondence: running.correspondence + self.suspended.correspondence(), ..running }
     }
 
     fn load(&self) -> Load {
@@ -368,22 +403,22 @@ impl<'a> Account<'a> {
         Load { running, has_room }
     }
 
-    fn game_ended(&mut self, id: GameId, end: Option<GameEnd>) -> Result<(), HttpError> {
+    fn game_ended(&mut self, id: GameId, end: Option<GameEnd>) {
+        self.context.http.clocks().end(id);
+        let slot = self.slots.kind(id).unwrap_or(SlotKind::Correspondence);
         if let Some(tournament) = self.slots.end(id) {
             self.teams.game_ended(tournament);
         }
         match end {
             Some(GameEnd::Over) => self.count_game(),
             Some(GameEnd::Unplayed) => {}
-            Some(GameEnd::Suspended) => self.suspended.suspend(id, Instant::now()),
-            Some(GameEnd::Unauthorized) => return Err(HttpError::Unauthorized),
+            Some(GameEnd::Suspended) => self.suspended.suspend(id, slot, now()),
             None => {
                 error!("game {id}: its task crashed, please report it");
                 // The game itself goes on: the list of running games has it.
-                self.list_games(LOOKUP_DELAY);
+                self.list_games(Vec::new(), LOOKUP_DELAY);
             }
         }
-        Ok(())
     }
 
     fn count_game(&mut self) {
@@ -396,14 +431,39 @@ impl<'a> Account<'a> {
         }
     }
 
-    /// Looks up the running games: events may have been missed.
-    fn list_games(&mut self, delay: Duration) {
-        self.suspended.listing(Instant::now() + delay);
+    /// Looks up the running games: events may have been missed. Games without news are looked for in the list.
+    fn list_games(&mut self, overdue: Vec<GameId>, delay: Duration) {
+        self.suspended.listing(now() + delay);
         let http = self.context.http.clone();
         self.lookups.spawn(async move {
             sleep(delay).await;
-            let path = format!("api/account/playing?nb={MAX_LISTED}");
-            Lookup::Playing(http.get(RequestKind::Lookup, &path).await)
+            Lookup::Playing(overdue, http.playing().get(&http).await)
+        });
+    }
+
+    /// Ends the games that the server does not list any more.
+    fn games_listed(&mut self, overdue: &[GameId], list: &[GameEvent]) {
+        for &id in overdue.iter().filter(|id| Listing::of(**id, list) == Listing::Gone) {
+            info!("game {id} is over, as the server lists it no more");
+            self.slots.finish(id, "unknown: the server lists it no more".to_owned());
+        }
+        list.iter().for_each(|game| self.game_started(game));
+        self.suspended.listed(list, MAX_LISTED, now());
+    }
+
+    /// Checks the token after a 401, once at a time.
+    fn check_token(&mut self) {
+        self.is_checking_token = true;
+        let http = self.context.http.clone();
+        self.lookups.spawn(async move {
+            let is_revoked = is_revoked(&http).await;
+            if !is_revoked {
+                let message =
+                    format_args!("the server refused a request as unauthorised, but our token is good");
+                http.log().warn("requests refused although our token is good", message);
+                sleep(TOKEN_CHECK_PERIOD).await;
+            }
+            Lookup::Token(is_revoked)
         });
     }
 
@@ -416,15 +476,13 @@ impl<'a> Account<'a> {
 
     fn looked_up(&mut self, reply: Lookup) -> Result<(), HttpError> {
         match reply {
-            Lookup::Playing(Ok(Playing { now_playing })) => {
-                now_playing.iter().for_each(|game| self.game_started(game));
-                self.suspended.listed(&now_playing, MAX_LISTED, Instant::now());
-            }
-            Lookup::Playing(Err(HttpError::Unauthorized)) => return Err(HttpError::Unauthorized),
-            Lookup::Playing(Err(error)) => {
+            Lookup::Playing(overdue, Ok(list)) => self.games_listed(&overdue, &list),
+            Lookup::Playing(overdue, Err(error)) => {
                 self.context.http.warn_failure(&error, format_args!("cannot list running games: {error}"));
-                self.list_games(LOOKUP_DELAY);
+                self.list_games(overdue, LOOKUP_DELAY);
             }
+            Lookup::Token(true) => return Err(HttpError::Unauthorized),
+            Lookup::Token(false) => self.is_checking_token = false,
             Lookup::Online(Ok(statuses)) => {
                 let ours = statuses.iter().find(|status| status.id == self.context.me);
                 self.seen_online(ours.is_some_and(|status| status.online));
@@ -438,12 +496,11 @@ impl<'a> Account<'a> {
 
     /// Opens the event stream again if the server does not see us although it seems to be open.
     fn seen_online(&mut self, is_online: bool) {
-        if is_online || self.opened.elapsed() < self.config.timeouts.online_check {
+        if is_online || now().saturating_duration_since(self.opened) < self.config.timeouts.online_check {
             return;
         }
         warn!("the server does not see us online although the event stream is open; reconnecting");
-        self.opened = Instant::now();
-        let http = self.context.http.clone();
-        self.events = Stream::follow(http, RequestKind::EventStream, EVENTS.to_owned());
+        self.opened = now();
+        self.events = Stream::of_account(self.context.http.clone());
     }
 }

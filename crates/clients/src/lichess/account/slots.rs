@@ -86,8 +86,12 @@ impl GameSlots {
         self.insert(event.game_id, slot, event.tournament_id)
     }
 
-    pub(crate) fn resume(&mut self, id: GameId) -> GameSignals {
-        self.insert(id, SlotKind::Correspondence, None)
+    pub(crate) fn resume(&mut self, id: GameId, slot: SlotKind) -> GameSignals {
+        self.insert(id, slot, None)
+    }
+
+    pub(crate) fn kind(&self, id: GameId) -> Option<SlotKind> {
+        self.games.get(&id).map(|game| game.slot)
     }
 
     fn insert(&mut self, id: GameId, slot: SlotKind, tournament: Option<TournamentId>) -> GameSignals {
@@ -212,7 +216,7 @@ mod tests {
     fn correspondence_games_have_slots_of_their_own() {
         let (mut slots, now) = (GameSlots::default(), Instant::now());
         slots.accept("qwertzui".parse().unwrap(), SlotKind::Correspondence, now);
-        let signals = slots.resume("ABCDEFGH".parse().unwrap());
+        let signals = slots.resume("ABCDEFGH".parse().unwrap(), SlotKind::Correspondence);
         let clocked = slots.begin(&game(""), false);
         assert_eq!(slots.running(), RunningGames { correspondence: 2, ..HUMAN });
         assert_eq!(slots.active_correspondence(), 1);

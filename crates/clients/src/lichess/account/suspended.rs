@@ -1,4 +1,5 @@
-//! Suspended correspondence games: an entry each, without a task.
+//! Suspended games: an entry each, without a task. Correspondence games are suspended between moves, and games with a
+//! clock if the opponent never makes the first move.
 //!
 //! The list of running games tells where it is our turn. Those games are resumed, the most urgent first. A game that
 //! is missing from the list is resumed as well: most likely it is over. No I/O and no clock.
@@ -10,16 +11,25 @@ use std::{
 
 use zeitnot_wire::lichess::{GameEvent, GameId};
 
+use crate::lichess::challenges::queue::SlotKind;
+
 /// Time left in a game without any limit.
 const UNLIMITED: Duration = Duration::from_secs(30 * 86_400);
-/// Until the list is asked for again, where it could not hold all urgent games.
+/// Until the list is asked for again, where it could not hold all urgent games; and the shortest for games with a clock.
 const SHORT_PERIOD: Duration = Duration::from_secs(10);
+/// The list is asked for again after this part of the time for which a game with a clock has been suspended.
+const CLOCK_PART: u32 = 4;
+/// Entries at most. Further games are not suspended, and are found in the list when it is our turn.
+const MAX_SUSPENDED: usize = 1024;
 
 #[derive(Debug)]
 struct SuspendedGame {
     /// It is to be resumed, and something must be done until then.
     due: Option<Instant>,
     seen: Instant,
+    slot: SlotKind,
+    /// Since when it is suspended.
+    since: Instant,
 }
 
 #[derive(Debug)]
@@ -37,8 +47,9 @@ impl SuspendedGames {
         SuspendedGames { games: HashMap::new(), period, listed: now, has_more: false }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.games.len()
+    /// Returns the number of correspondence games; others take no slot.
+    pub(crate) fn correspondence(&self) -> usize {
+        self.games.values().filter(|game| game.slot == SlotKind::Correspondence).count()
     }
 
     pub(crate) fn contains(&self, id: GameId) -> bool {
@@ -48,11 +59,20 @@ impl SuspendedGames {
     /// Notes a game that an event or the list tells of.
     pub(crate) fn update(&mut self, event: &GameEvent, now: Instant) {
         let due = event.is_my_turn.then(|| now + event.seconds_left.unwrap_or(UNLIMITED).min(UNLIMITED));
-        self.games.insert(event.game_id, SuspendedGame { due, seen: now });
+        match self.games.get_mut(&event.game_id) {
+            Some(game) => (game.due, game.seen) = (due, now),
+            None => self.insert(event.game_id, due, SlotKind::Correspondence, now),
+        }
     }
 
-    pub(crate) fn suspend(&mut self, id: GameId, now: Instant) {
-        self.games.insert(id, SuspendedGame { due: None, seen: now });
+    pub(crate) fn suspend(&mut self, id: GameId, slot: SlotKind, now: Instant) {
+        self.insert(id, None, slot, now);
+    }
+
+    fn insert(&mut self, id: GameId, due: Option<Instant>, slot: SlotKind, now: Instant) {
+        if self.games.len() < MAX_SUSPENDED {
+            self.games.insert(id, SuspendedGame { due, seen: now, slot, since: now });
+        }
     }
 
     /// Notes a complete list, which holds at most `max` games. A missing game is over; or, if the list is full, there
@@ -81,12 +101,12 @@ impl SuspendedGames {
         self.games.values().any(|game| game.due.is_some())
     }
 
-    /// Takes out the most urgent game that waits to be resumed.
-    pub(crate) fn resume(&mut self) -> Option<GameId> {
-        let due = self.games.iter().filter_map(|(id, game)| Some((game.due?, *id)));
-        let (_, id) = due.min_by_key(|(due, _)| *due)?;
-        self.games.remove(&id);
-        Some(id)
+    /// Takes out the most urgent game that waits to be resumed. Correspondence games may have to wait for room.
+    pub(crate) fn resume(&mut self, has_room: bool) -> Option<(GameId, SlotKind)> {
+        let fits = |game: &SuspendedGame| has_room || game.slot != SlotKind::Correspondence;
+        let due = self.games.iter().filter(|(_, game)| fits(game));
+        let (_, id) = due.filter_map(|(id, game)| Some((game.due?, *id))).min_by_key(|(due, _)| *due)?;
+        self.games.remove(&id).map(|game| (id, game.slot))
     }
 
     pub(crate) fn listing(&mut self, now: Instant) {
@@ -97,7 +117,15 @@ impl SuspendedGames {
         if self.has_more && !self.has_due() {
             return Some(self.listed + SHORT_PERIOD.min(self.period));
         }
-        (!self.games.is_empty()).then(|| self.listed + self.period)
+        let period = |game: &SuspendedGame| match game.slot {
+            SlotKind::Correspondence => self.period,
+            // Its clock may begin to run.
+            SlotKind::Human | SlotKind::Bot => {
+                let suspended = self.listed.saturating_duration_since(game.since);
+                (suspended / CLOCK_PART).max(SHORT_PERIOD).min(self.period)
+            }
+        };
+        self.games.values().map(period).min().map(|period| self.listed + period)
     }
 }
 
@@ -127,7 +155,7 @@ mod tests {
     }
 
     fn resumed(suspended: &mut SuspendedGames) -> Vec<String> {
-        std::iter::from_fn(|| suspended.resume()).map(|id| id.to_string()).collect()
+        std::iter::from_fn(|| suspended.resume(true)).map(|(id, _)| id.to_string()).collect()
     }
 
     #[test]
@@ -138,11 +166,11 @@ mod tests {
         told(&mut suspended, &[(1, Some(900)), (2, None), (3, Some(60)), (4, Some(4_000_000_000))], now);
         assert_eq!(suspended.due(), Some(now + PERIOD));
         assert_eq!(resumed(&mut suspended), ["00000003", "00000001", "00000004"]);
-        assert_eq!(suspended.len(), 1);
+        assert_eq!(suspended.correspondence(), 1);
         // What was urgent is so no more where the opponent has taken it back.
         told(&mut suspended, &[(2, Some(60))], now);
         told(&mut suspended, &[(2, None)], now);
-        assert!(!suspended.has_due() && suspended.resume().is_none());
+        assert!(!suspended.has_due() && suspended.resume(true).is_none());
     }
 
     #[test]
@@ -167,7 +195,7 @@ mod tests {
             told(&mut suspended, &full, now + PERIOD);
             assert_eq!(resumed(&mut suspended), [id], "{turn}");
         }
-        assert_eq!(suspended.len(), MAX);
+        assert_eq!(suspended.correspondence(), MAX);
     }
 
     #[test]
@@ -182,5 +210,29 @@ mod tests {
         assert_eq!(suspended.due(), Some(now + SHORT_PERIOD));
         suspended.listing(now);
         assert_eq!(suspended.due(), Some(now + PERIOD));
+    }
+
+    #[test]
+    fn a_game_with_a_clock_takes_no_slot_and_is_looked_up_soon() {
+        let now = Instant::now();
+        let mut suspended = SuspendedGames::new(PERIOD, now);
+        suspended.suspend("00000001".parse().unwrap(), SlotKind::Human, now);
+        assert_eq!((suspended.correspondence(), suspended.due()), (0, Some(now + SHORT_PERIOD)));
+        told(&mut suspended, &[(1, None)], now);
+        assert!(suspended.resume(true).is_none());
+        suspended.listing(now + 4 * SHORT_PERIOD * 2);
+        assert_eq!(suspended.due(), Some(now + 4 * SHORT_PERIOD * 2 + 2 * SHORT_PERIOD));
+        // Our clock runs, so it waits for nothing.
+        told(&mut suspended, &[(1, Some(60)), (2, Some(10))], now);
+        assert_eq!(suspended.resume(false), Some(("00000001".parse().unwrap(), SlotKind::Human)));
+        assert_eq!((suspended.resume(false), suspended.correspondence()), (None, 1));
+    }
+
+    #[test]
+    fn a_flood_of_games_takes_bounded_memory() {
+        let now = Instant::now();
+        let mut suspended = SuspendedGames::new(PERIOD, now);
+        list((0..28_200).map(|number| (number, None))).iter().for_each(|game| suspended.update(game, now));
+        assert_eq!(suspended.correspondence(), MAX_SUSPENDED);
     }
 }

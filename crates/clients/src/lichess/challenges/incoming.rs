@@ -71,16 +71,16 @@ impl IncomingChallenges {
         &mut self,
         (challenge, result): Accepted,
         background: &mut Background,
-    ) -> Result<Acceptance, HttpError> {
-        let Err(error) = result else { return Ok(Acceptance::Stands) };
+    ) -> Acceptance {
+        let Err(error) = result else { return Acceptance::Stands };
         let id = challenge.id;
         if error.is_inconclusive() {
             // Its slot is kept until it must have become a game.
             warn!("cannot tell whether challenge {id} is accepted: {error}");
-            return Ok(Acceptance::Stands);
+            return Acceptance::Stands;
         }
         let limit = error.bot_limit();
-        let is_gone = matches!(error, HttpError::NotFound);
+        let is_gone = matches!(error, HttpError::NotFound | HttpError::Unauthorized);
         if limit.is_some() {
             self.decline(&challenge, DeclineReason::Later, background);
         } else if !is_gone && self.http.log().admits("challenges that could not be accepted", Instant::now())
@@ -89,10 +89,7 @@ impl IncomingChallenges {
         } else {
             debug!("cannot accept challenge {id}: {error}");
         }
-        match error {
-            HttpError::Unauthorized => Err(error),
-            _ => Ok(Acceptance::Failed(limit)),
-        }
+        Acceptance::Failed(limit)
     }
 
     pub(crate) fn decline(

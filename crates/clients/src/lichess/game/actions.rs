@@ -2,15 +2,22 @@
 
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable};
+use backon::Retryable;
 use tracing::{debug, info};
 use zeitnot_wire::lichess::GameId;
 
-use crate::lichess::{Http, HttpError, RequestKind, Tasks};
+use crate::{
+    backoff::Reconnect,
+    lichess::{Http, HttpError, RequestKind, Tasks},
+};
 
-/// Attempts at one request, and the first of the delays between them.
+/// Attempts at one request, and the delays between them.
 const ATTEMPTS: usize = 5;
-const MIN_DELAY: Duration = Duration::from_secs(1);
+const DELAYS: Reconnect = Reconnect {
+    min_delay: Duration::from_secs(1),
+    max_delay: Duration::from_secs(16),
+    stable_after: Duration::MAX,
+};
 
 /// A request other than a move.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -51,10 +58,8 @@ impl GameAction {
 /// Sends the request, with further attempts where it may succeed later.
 pub(crate) async fn perform(http: &Http, id: GameId, action: GameAction) -> Result<(), HttpError> {
     let path = &format!("api/bot/game/{id}/{}", action.path());
-    let delays =
-        ExponentialBuilder::new().with_min_delay(MIN_DELAY).without_max_delay().with_max_times(ATTEMPTS - 1);
     (|| http.post(RequestKind::Game, path, None))
-        .retry(delays)
+        .retry(DELAYS.delays().take(ATTEMPTS - 1))
         .when(|error| action.is_idempotent() && error.is_transient())
         .notify(|error, delay| debug!("{path}: {error}; trying again in {:.0} s", delay.as_secs_f64()))
         .await

@@ -12,12 +12,12 @@ use zeitnot_seat::{GameInfo, Lobby, Opponent, Seat};
 use zeitnot_wire::lichess::{GameId, GameMessage, UserId};
 
 use super::rules::GameRules;
-use crate::lichess::{Http, RequestKind, Stream, chat::sender::ChatSender, records::pgn_writer::PgnWriter};
+use crate::lichess::{Http, Stream, chat::sender::ChatSender, records::pgn_writer::PgnWriter};
 
 /// Longer than any time that counts, so that sums of times from outside do not overflow.
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(30 * 86_400);
 /// Before a lobby without a free player is asked again.
-const SEAT_DELAY: Duration = Duration::from_secs(5);
+const SEAT_DELAY: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug)]
 pub(crate) struct GameContext {
@@ -31,8 +31,7 @@ pub(crate) struct GameContext {
 
 impl GameContext {
     pub(crate) fn stream(&self, id: GameId) -> Stream<GameMessage> {
-        let path = format!("api/bot/game/stream/{id}");
-        Stream::follow(self.http.clone(), RequestKind::GameStream, path)
+        Stream::of_game(self.http.clone(), id)
     }
 
     pub(crate) async fn open_seat(&self, info: &GameInfo) -> Seat {
@@ -68,6 +67,4 @@ pub(crate) enum GameEnd {
     Unplayed,
     /// It goes on later.
     Suspended,
-    /// The token is not accepted any more.
-    Unauthorized,
 }

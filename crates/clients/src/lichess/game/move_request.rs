@@ -107,7 +107,6 @@ impl MoveRequests {
                 self.state = State::Doubtful { why: why.clone(), since: now };
                 Some(why)
             }
-            SendOutcome::Unauthorized => None,
         }
     }
 

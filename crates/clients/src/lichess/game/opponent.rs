@@ -9,9 +9,12 @@ use zeitnot_rules::Color;
 use zeitnot_wire::lichess::{GameState, OpponentGone};
 
 use super::{actions::GameAction, context::MAX_TIME, rules::Claim};
+use crate::wait::now;
 
 /// A first move that comes in the last moment still counts.
 const ABORT_MARGIN: Duration = Duration::from_millis(500);
+/// Time for the first move in a game that cannot be aborted; then it is suspended.
+const UNSTARTED_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bounds of the delay before a claim that came too early is made again.
 const MIN_CLAIM_DELAY: Duration = Duration::from_secs(2);
 const MAX_CLAIM_DELAY: Duration = Duration::from_secs(60);
@@ -21,6 +24,8 @@ const MAX_CLAIM_DELAY: Duration = Duration::from_secs(60);
 pub(crate) struct Opponent {
     color: Color,
     pub(crate) abort_at: Option<Instant>,
+    /// The game keeps its slot until then, as it can neither begin nor be aborted.
+    pub(crate) given_up_at: Option<Instant>,
     absence: Option<Absence>,
     pub(crate) offers_draw: bool,
     requests_takeback: bool,
@@ -47,6 +52,7 @@ impl Opponent {
         Opponent {
             color,
             abort_at: None,
+            given_up_at: None,
             absence: None,
             offers_draw: false,
             requests_takeback: false,
@@ -74,7 +80,7 @@ impl Opponent {
     /// Sets when to abort if the opponent's first move is awaited.
     pub(crate) fn await_first_move(&mut self, is_awaited: bool, limit: Duration, read_at: Instant) {
         if !is_awaited {
-            self.abort_at = None;
+            (self.abort_at, self.given_up_at) = (None, None);
         } else if self.abort_at.is_none() {
             self.abort_at = Some(read_at + limit.min(MAX_TIME) + ABORT_MARGIN);
         }
@@ -82,7 +88,7 @@ impl Opponent {
 
     /// Aborts once: where that is refused, it would be again.
     pub(crate) fn abort(&mut self) -> GameAction {
-        self.abort_at = Some(Instant::now() + MAX_TIME);
+        self.abort_at = Some(now() + MAX_TIME);
         GameAction::Abort
     }
 
@@ -111,13 +117,16 @@ impl Opponent {
         }
     }
 
-    /// An action has failed: a claim is made again later, and a takeback request that still stands is answered again.
+    /// An action has failed: a game that cannot be aborted is given up later, a claim is made again later, and a takeback request that still stands is answered again.
     pub(crate) fn failed(&mut self, action: GameAction) {
+        if action == GameAction::Abort && self.abort_at.is_some() {
+            self.given_up_at = Some(now() + UNSTARTED_TIMEOUT);
+        }
         if matches!(action, GameAction::AcceptTakeback | GameAction::DeclineTakeback) {
             self.requests_takeback = false;
         }
         if let Some(absence) = self.absence.as_mut().filter(|_| action.is_claim()) {
-            absence.claim_at = Some(Instant::now() + absence.delay);
+            absence.claim_at = Some(now() + absence.delay);
             absence.delay = (2 * absence.delay).min(MAX_CLAIM_DELAY);
         }
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::select;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
-use zeitnot_rules::MoveText;
+use zeitnot_rules::{ByColor, MoveText};
 use zeitnot_seat::{Action, Clocks, Eval, Event, GameInfo, PlayerGone, Seat};
 use zeitnot_wire::lichess::{ChatLine, Form, GameId, GameMessage, GameState, MoveQuery, Status};
 
@@ -160,9 +160,6 @@ impl GameSession {
                 action = self.seat.actions.recv() => self.act(action).map_err(Interruption::from),
                 (sent, outcome) = self.requests.next() => match outcome {
                     None => Ok(()),
-                    Some(SendOutcome::Unauthorized) => {
-                        return self.end("the token is not accepted any more".into(), GameEnd::Unauthorized).await;
-                    }
                     Some(outcome) => {
                         if self.settle(sent, outcome).await {
                             stream = self.context.stream(self.id);
@@ -177,10 +174,8 @@ impl GameSession {
                     }
                     StreamEvent::Message(message, read_at) => self.handle(message, read_at).await,
                     StreamEvent::Closed(error) => {
-                        let is_unauthorized = matches!(error, HttpError::Unauthorized);
-                        let end = if is_unauthorized { GameEnd::Unauthorized } else { GameEnd::Over };
                         let known = finished.map(|(_, result)| result);
-                        return self.end(known.unwrap_or_else(|| format!("unknown: {error}")), end).await;
+                        return self.end(known.unwrap_or_else(|| format!("unknown: {error}")), GameEnd::Over).await;
                     }
                 },
                 () = until(self.opponent.abort_at) => {
@@ -201,6 +196,9 @@ impl GameSession {
                 Some(result) = signals.finished.recv(), if finished.is_none() => {
                     finished = Some((Instant::now() + RESULT_TIMEOUT, result));
                     Ok(())
+                }
+                () = until(self.opponent.given_up_at) => {
+                    return self.end(SUSPENDED.to_owned(), GameEnd::Suspended).await;
                 }
                 () = suspended, if finished.is_none() => {
                     return self.end(SUSPENDED.to_owned(), GameEnd::Suspended).await;
@@ -277,6 +275,7 @@ impl GameSession {
             Err(error) => return Err(error.into()),
         };
         (self.state, self.read_at) = (state, read_at);
+        self.update_clocks();
         if !change.is_none() {
             self.requests.clear();
             self.resync.moved();
@@ -341,6 +340,25 @@ impl GameSession {
                 Some(clocks::of_move(move_time, &self.state, self.read_at))
             }
         }
+    }
+
+    /// Tells the account's other tasks how much time there is, and until when the next news is due.
+    fn update_clocks(&self) {
+        if self.is_correspondence() {
+            return;
+        }
+        let timeouts = self.context.http.timeouts();
+        let left = self.state.left().0.map(|left| left.unwrap_or(MAX_TIME).min(MAX_TIME));
+        let (left, is_our_turn) = (ByColor(left), self.is_our_turn());
+        // No clock runs before both have moved.
+        let has_begun = self.tracker.plies() >= 2;
+        let news = match &self.state.expiration {
+            Some(expiration) => expiration.left.min(MAX_TIME),
+            None if has_begun => left[self.tracker.color()],
+            None => timeouts.abort_time.min(MAX_TIME),
+        };
+        let clocks = self.context.http.clocks();
+        clocks.update(self.id, left[self.info.side], self.read_at, is_our_turn && has_begun, news);
     }
 
     /// Does what the player wants. Answers to old requests are ignored.

@@ -14,7 +14,7 @@ use super::{
     result,
     tracker::MoveTracker,
 };
-use crate::lichess::{HttpError, Stream, StreamEvent};
+use crate::lichess::{Stream, StreamEvent};
 
 /// A game that can be played.
 #[derive(Debug)]
@@ -90,7 +90,6 @@ async fn first_message(stream: &mut Stream<GameMessage>) -> Result<(GameFull, In
     loop {
         match stream.next().await {
             StreamEvent::Message(GameMessage::GameFull(full), read_at) => return Ok((*full, read_at)),
-            StreamEvent::Closed(HttpError::Unauthorized) => return Err(GameEnd::Unauthorized),
             StreamEvent::Closed(error) => {
                 warn!("cannot follow the game: {error}");
                 return Err(GameEnd::Unplayed);

@@ -389,7 +389,7 @@ mod tests {
         let mut idle = matchmaker("challenge_timeout = '0s'");
         let limit = RateLimit { key: RateLimit::BOT_VS_BOT.into(), wait: 120 * MINUTE };
         let theirs = HttpError::Refused { status: 400, what: "x".into(), limit: Some(limit.clone()) };
-        let ours = HttpError::Limited { what: limit.key, wait: limit.wait };
+        let ours = HttpError::Limited { what: limit.key, wait: limit.wait, is_told: true };
         let first = propose(&mut idle, &bots, NOW).unwrap();
         idle.refused(&theirs, NOW);
         let second = propose(&mut idle, &bots, NOW).unwrap();
@@ -397,7 +397,7 @@ mod tests {
         idle.refused(&ours, NOW);
         assert_eq!(idle.step(0, true, NOW + 119 * MINUTE), Step::Wait { until: NOW + 120 * MINUTE });
         assert!(propose(&mut idle, &bots, NOW + 120 * MINUTE).is_some());
-        let slowly = HttpError::Limited { what: "<html>".into(), wait: MINUTE };
+        let slowly = HttpError::Limited { what: "<html>".into(), wait: MINUTE, is_told: false };
         idle.refused(&slowly, NOW + 120 * MINUTE);
         assert_eq!(idle.step(0, true, NOW + 120 * MINUTE), Step::Wait { until: NOW + 121 * MINUTE });
     }

@@ -1,0 +1,60 @@
+//! Limit of games that begin: what exceeds it is found later in the list of running games. No I/O and no clock.
+
+use std::time::{Duration, Instant};
+
+use crate::lichess::recent::RecentTimes;
+
+/// Games at once, whatever their slots; tournaments and other clients may begin games that we did not accept.
+const MAX_GAMES: usize = 256;
+/// Games that may begin …
+const MAX_STARTS: usize = 128;
+/// … within this time.
+const WINDOW: Duration = Duration::from_secs(60);
+/// Before running games are looked up, where some were not begun.
+const LOOKUP_DELAY: Duration = Duration::from_secs(10);
+
+/// The games that have begun lately.
+#[derive(Debug, Default)]
+pub(crate) struct GameStarts {
+    recent: RecentTimes,
+    lookup_at: Option<Instant>,
+}
+
+impl GameStarts {
+    /// Counts a game that begins beside so many others. Returns whether it may.
+    pub(crate) fn admit(&mut self, running: usize, now: Instant) -> bool {
+        let is_admitted = running < MAX_GAMES && self.recent.count(WINDOW, now) < MAX_STARTS;
+        if is_admitted {
+            self.recent.push(now);
+        } else {
+            self.lookup_at.get_or_insert(now + LOOKUP_DELAY);
+        }
+        is_admitted
+    }
+
+    /// Returns when to look up the running games, as some were not begun.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.lookup_at
+    }
+
+    /// Returns whether that is now. The look-up then counts as made.
+    pub(crate) fn take_due(&mut self, now: Instant) -> bool {
+        self.lookup_at.take_if(|due| *due <= now).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_games_is_cut_off_and_looked_up_later() {
+        let (mut starts, now) = (GameStarts::default(), Instant::now());
+        let admitted = |starts: &mut GameStarts, now| (0..28_200).filter(|_| starts.admit(0, now)).count();
+        assert_eq!(admitted(&mut starts, now), MAX_STARTS);
+        assert_eq!(starts.due(), Some(now + LOOKUP_DELAY));
+        assert!(!starts.take_due(now) && starts.take_due(now + LOOKUP_DELAY) && starts.due().is_none());
+        assert_eq!(admitted(&mut starts, now + WINDOW), MAX_STARTS);
+        assert!(!starts.admit(MAX_GAMES, now + 2 * WINDOW) && starts.admit(0, now + 2 * WINDOW));
+    }
+}

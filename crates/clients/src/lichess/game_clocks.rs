@@ -1,0 +1,138 @@
+//! Clocks of the running games of an account. They bound every delay between attempts, and tell which game has been
+//! without news for longer than its clocks allow.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use zeitnot_wire::lichess::GameId;
+
+/// A game tells of itself in this time after its start.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// From the end of a clock until the game's end must have been told.
+const END_TIMEOUT: Duration = Duration::from_secs(30);
+/// Before a game is looked up again that has no news, and is running nevertheless.
+const MIN_PERIOD: Duration = Duration::from_secs(60);
+const MAX_PERIOD: Duration = Duration::from_secs(1800);
+
+/// Clock of one game.
+#[derive(Clone, Debug)]
+struct GameClock {
+    /// Our time left, which runs since then if it is our turn.
+    left: Duration,
+    runs_since: Option<Instant>,
+    /// News is due by then.
+    overdue_at: Instant,
+    /// Until the next look-up, if that finds the game running.
+    period: Duration,
+}
+
+impl GameClock {
+    fn time_left(&self, now: Instant) -> Duration {
+        let spent = self.runs_since.map(|since| now.saturating_duration_since(since));
+        self.left.saturating_sub(spent.unwrap_or_default())
+    }
+}
+
+/// Games with clocks, shared by all tasks of an account.
+#[derive(Debug, Default)]
+pub(crate) struct GameClocks(Mutex<HashMap<GameId, GameClock>>);
+
+impl GameClocks {
+    /// Notes a game whose clocks are not known yet.
+    pub(crate) fn begin(&self, id: GameId, now: Instant) {
+        let (left, overdue_at) = (Duration::MAX, now + START_TIMEOUT);
+        self.games().insert(id, GameClock { left, runs_since: None, overdue_at, period: MIN_PERIOD });
+    }
+
+    /// Notes our time left, which runs since then if it is our turn. The next news is due within `news`.
+    pub(crate) fn update(
+        &self,
+        id: GameId,
+        left: Duration,
+        read_at: Instant,
+        is_our_turn: bool,
+        news: Duration,
+    ) {
+        if let Some(clock) = self.games().get_mut(&id) {
+            let overdue_at = read_at + news + END_TIMEOUT;
+            let runs_since = is_our_turn.then_some(read_at);
+            *clock = GameClock { left, runs_since, overdue_at, period: MIN_PERIOD };
+        }
+    }
+
+    pub(crate) fn end(&self, id: GameId) {
+        self.games().remove(&id);
+    }
+
+    /// Returns our shortest time left in a game, if one runs. Games that must be over by now do not count.
+    pub(crate) fn time_left(&self, now: Instant) -> Option<Duration> {
+        let games = self.games();
+        let running = games.values().filter(|clock| now < clock.overdue_at);
+        running.map(|clock| clock.time_left(now)).min()
+    }
+
+    /// Returns when a game may have been without news for too long.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.games().values().map(|clock| clock.overdue_at).min()
+    }
+
+    /// Returns the games without news for too long. They are due again later, and later each time.
+    pub(crate) fn take_overdue(&self, now: Instant) -> Vec<GameId> {
+        let mut games = self.games();
+        let overdue = games.iter_mut().filter(|(_, clock)| now >= clock.overdue_at);
+        overdue
+            .map(|(id, clock)| {
+                clock.overdue_at = now + clock.period;
+                clock.period = (2 * clock.period).min(MAX_PERIOD);
+                *id
+            })
+            .collect()
+    }
+
+    fn games(&self) -> MutexGuard<'_, HashMap<GameId, GameClock>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn id(number: u32) -> GameId {
+        format!("{number:08}").parse().unwrap()
+    }
+
+    #[test]
+    fn the_shortest_of_our_clocks_counts_while_its_game_runs() {
+        let (clocks, now) = (GameClocks::default(), Instant::now());
+        assert_eq!((clocks.time_left(now), clocks.due()), (None, None));
+        clocks.begin(id(1), now);
+        assert_eq!(clocks.time_left(now), Some(Duration::MAX));
+        clocks.begin(id(2), now);
+        clocks.update(id(2), 10 * SECOND, now, true, 10 * SECOND);
+        assert_eq!(clocks.time_left(now + 4 * SECOND), Some(6 * SECOND));
+        clocks.update(id(1), 5 * SECOND, now, false, 90 * SECOND);
+        assert_eq!(clocks.time_left(now + 4 * SECOND), Some(5 * SECOND));
+        clocks.end(id(1));
+        assert_eq!(clocks.time_left(now + 20 * SECOND), Some(Duration::ZERO));
+        // It was lost on time, if not by then.
+        assert_eq!(clocks.time_left(now + 40 * SECOND), None);
+    }
+
+    #[test]
+    fn a_game_without_news_is_looked_up_rarely() {
+        let (clocks, now) = (GameClocks::default(), Instant::now());
+        clocks.begin(id(1), now);
+        clocks.update(id(1), 60 * SECOND, now, false, 60 * SECOND);
+        assert_eq!(clocks.take_overdue(now + 89 * SECOND), []);
+        let looked: Vec<_> =
+            (90..90 + 86_400).filter(|s| !clocks.take_overdue(now + *s * SECOND).is_empty()).collect();
+        assert!((45..=55).contains(&looked.len()), "{}", looked.len());
+        assert_eq!(looked[..3], [90, 150, 270]);
+    }
+}
