@@ -69,17 +69,18 @@ impl Account {
     }
 
     pub(super) fn count_game(&mut self, rated: bool, has_won: Option<bool>, took: Duration) {
-        self.games += 1;
-        self.play_time += took;
+        self.games = self.games.saturating_add(1);
+        self.play_time = self.play_time.saturating_add(took);
         self.user.seen_at = Some(unix_now());
         let count = self.user.count.get_or_insert_default();
-        count.all += 1;
-        count.rated += u32::from(rated);
-        *match has_won {
+        count.all = count.all.saturating_add(1);
+        count.rated = count.rated.saturating_add(u32::from(rated));
+        let results = match has_won {
             Some(true) => &mut count.win,
             Some(false) => &mut count.loss,
             None => &mut count.draw,
-        } += 1;
+        };
+        *results = results.saturating_add(1);
     }
 
     /// Writes to the event stream. Without one the event is part of the first lines of the next.

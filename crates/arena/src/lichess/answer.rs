@@ -78,6 +78,11 @@ impl Refusal {
         Refusal::new(StatusCode::NOT_FOUND, why)
     }
 
+    /// The server has failed, and has logged it.
+    pub(super) fn broken() -> Refusal {
+        Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side")
+    }
+
     pub(super) fn too_many(why: &str) -> Refusal {
         Refusal::new(StatusCode::TOO_MANY_REQUESTS, why)
     }

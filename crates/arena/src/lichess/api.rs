@@ -16,11 +16,12 @@ use tower::{ServiceBuilder, timeout::TimeoutLayer};
 use zeitnot_wire::lichess::{Decline, MoveQuery, Scope};
 
 use super::{
+    actor::ServerHandle,
     answer::{Outcome, Refusal},
     call::{Access, Call},
     faults::FaultSwitch,
     game::GameAction,
-    server::{LichessServer, ServerHandle},
+    server::LichessServer,
 };
 
 const MAX_BODY: usize = 64 * 1024;

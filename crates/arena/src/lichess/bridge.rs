@@ -6,7 +6,7 @@ use tokio::{select, sync::mpsc, time::Instant};
 use tokio_util::sync::CancellationToken;
 use zeitnot_wire::lichess::UserId;
 
-use super::{class::Order, server::ServerHandle};
+use super::{actor::ServerHandle, class::Order};
 use crate::{
     client::Client,
     message::{Notice, Request},

@@ -16,10 +16,11 @@ use zeitnot_rules::Color;
 use zeitnot_wire::lichess::{ChallengeId, Form, GameId, PerfKey, Scope, Token, TournamentId, UserId};
 
 use super::{
+    actor::ServerHandle,
     accounts::StatusFields,
     answer::{Outcome, Refusal},
     records::{RecordFilter, RecordStyle},
-    server::{Bearer, LichessServer, ServerHandle},
+    server::{Bearer, LichessServer},
 };
 
 /// Of a `User-Agent`, by which programs are told apart.
@@ -86,7 +87,7 @@ impl Call {
             }
             job(server, &self)
         });
-        let stopped = || Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "The server is restarting"));
+        let stopped = || Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "The server cannot answer now"));
         answer.await.unwrap_or_else(stopped)
     }
 

@@ -7,7 +7,7 @@ use zeitnot_net::secret_file;
 use zeitnot_rules::TimeControl;
 use zeitnot_wire::lichess::{Scope, Title, Token, TournamentId, UserId, VariantKey};
 
-use super::terms::ClockPolicy;
+use super::terms::{ClockPolicy, ClockRules, MAX_CLOCK};
 use crate::{duration::seconds, name::Name};
 
 pub(super) const INITIAL_RATING: i32 = 1500;
@@ -49,6 +49,12 @@ pub struct Config {
     /// Allowed time controls.
     #[serde(default)]
     pub clocks: ClockPolicy,
+    /// Longest initial time of a clock.
+    #[serde(default = "seconds::<10_800>", with = "humantime_serde")]
+    pub max_clock_limit: Duration,
+    /// Longest increment of a clock.
+    #[serde(default = "seconds::<180>", with = "humantime_serde")]
+    pub max_clock_increment: Duration,
     /// Accounts at the start.
     #[serde(default)]
     pub account: Vec<AccountConfig>,
@@ -168,7 +174,7 @@ fn yes() -> bool {
 
 impl TournamentConfig {
     pub(super) fn check(&self) -> Result<(), String> {
-        let clock = self.time.initial + self.time.increment;
+        let clock = self.time.initial.saturating_add(self.time.increment);
         if self.lasts.is_zero() || self.lasts > MAX_WAIT || self.starts_in > MAX_WAIT {
             Err(format!("lichess: tournament '{}': lasts must be above zero, and a day at most", self.name))
         } else if clock.is_zero() || clock > MAX_WAIT {
@@ -288,6 +294,13 @@ impl Config {
         if let Some((key, _)) = waits.iter().find(|(_, wait)| wait.is_zero() || *wait > MAX_WAIT) {
             return Err(format!("lichess: {key} must be above zero, and a day at most"));
         }
+        let clocks = [
+            ("max_clock_limit", self.max_clock_limit),
+            ("max_clock_increment", self.max_clock_increment),
+        ];
+        if let Some((key, _)) = clocks.iter().find(|(_, time)| *time > MAX_CLOCK) {
+            return Err(format!("lichess: {key} must be a week at most"));
+        }
         self.faults.check()?;
         self.tournament.iter().try_for_each(TournamentConfig::check)?;
         if self.faults.on_demand && self.admin_token.is_none() {
@@ -319,6 +332,14 @@ impl Config {
         match repeated(tokens.chain(&self.admin_token)) {
             Some(_) => Err("lichess: two accounts have the same token".into()),
             None => Ok(()),
+        }
+    }
+
+    pub(super) fn clock_rules(&self) -> ClockRules {
+        ClockRules {
+            policy: self.clocks,
+            max_limit: self.max_clock_limit,
+            max_increment: self.max_clock_increment,
         }
     }
 

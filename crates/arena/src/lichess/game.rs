@@ -1,6 +1,9 @@
 //! One game: board, clocks, offers, chat, its streams, and its end. Synchronous: every instant is passed in.
 
-use std::time::Duration;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -168,6 +171,19 @@ impl Game {
 
     fn has_begun(&self) -> bool {
         self.referee.plies.len() >= BEGUN
+    }
+
+    /// Runs a step of the game. If it panics, this game is aborted; the others go on.
+    pub(super) fn contain<T>(&mut self, now: Instant, step: impl FnOnce(&mut Game) -> T) -> Option<T> {
+        let done = catch_unwind(AssertUnwindSafe(|| step(self)));
+        if done.is_err() {
+            tracing::error!("Lichess: game {} broke down and is aborted; please report it", self.id);
+            // What broke the game may break its end, too.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.finish(Status::Aborted, None, now)));
+            self.end.get_or_insert(End { status: Status::Aborted, winner: None });
+            self.close_streams();
+        }
+        done.ok()
     }
 
     /// Applies a player's action; the error is the server's text.

@@ -193,7 +193,7 @@ impl Games {
     pub(super) fn tick(&mut self, now: Instant) -> Vec<GameId> {
         let mut ended = Vec::new();
         for game in self.map.values_mut_clean().filter(|game| !game.is_over()) {
-            game.tick(now);
+            game.contain(now, |game| game.tick(now));
             ended.extend(game.is_over().then_some(game.id));
         }
         ended

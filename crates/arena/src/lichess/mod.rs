@@ -5,7 +5,7 @@
 //!  socket ◀─ streams, answer ◀──────────────────────────────────────────┘ └─▶ store (PGN), storage (state file)
 //! ```
 //!
-//! The server is one task that owns the state, each subject in a type and a file of its own; each connection is a
+//! The server is one task (`actor`) that owns the state, each subject in a type and a file of its own; each connection is a
 //! task. A stream is a bounded queue: a slow reader loses the oldest lines, and the stream ends with its feed.
 //! Accounts in class tournaments are refereed there: see `class` and `bridge`.
 
@@ -22,6 +22,7 @@ use crate::{
 };
 
 mod accounts;
+mod actor;
 mod answer;
 mod api;
 mod bridge;
@@ -48,10 +49,11 @@ mod tournaments;
 pub(crate) use config::Config;
 
 use accounts::Accounts;
+use actor::{ServerActor, ServerHandle};
 use bridge::Bridge;
 use faults::FaultSwitch;
 use saved::Restored;
-use server::{LichessServer, ServerActor, ServerHandle};
+use server::LichessServer;
 use storage::StorageActor;
 
 /// The answer to connections beyond the limit.

@@ -93,7 +93,7 @@ fn as_json(game: &Game, style: &RecordStyle, site: SocketAddr) -> Value {
     let player = |color: Color| player(&game.players[color], game.rating_diffs.map(|diffs| diffs[color]));
     let clock = terms.time.clock().map(|clock| {
         let (initial, increment) = (clock.initial.as_secs(), clock.increment.as_secs());
-        json!({ "initial": initial, "increment": increment, "totalTime": initial + 40 * increment })
+        json!({ "initial": initial, "increment": increment, "totalTime": initial.saturating_add(increment.saturating_mul(40)) })
     });
     let days = match terms.time {
         TimeControl::Correspondence { days } => Some(days),

@@ -1,6 +1,11 @@
 //! Accounts, challenges and games as rows of the state file.
 
-use std::{fmt::Display, path::Path, time::Duration};
+use std::{
+    fmt::Display,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::time::Instant;
@@ -8,7 +13,7 @@ use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::lichess::{ChallengeId, ChatLine, GameId, Status, UserId};
 
 use super::{
-    accounts::Account,
+    accounts::{Account, unix_now},
     challenges::Pending,
     dirty_map::DirtyMap,
     game::{End, Game, GameTimeouts, Player},
@@ -29,14 +34,21 @@ pub(super) struct Restored {
 }
 
 impl Restored {
-    /// Parses the rows of the file at `path`. An unreadable row is an error: going on without it would overwrite it.
+    /// Parses the rows of the file at `path`. An unreadable account is an error: going on without it would overwrite
+    /// it. An unreadable game or challenge is left out, and its row stays.
     pub(super) fn parse(rows: Rows, path: &Path) -> Result<Restored, ArenaError> {
         let mut restored = Restored::default();
         for (key, text) in rows {
-            restored.take(&key, &text).map_err(|why| {
-                let why = format!("its row {key} cannot be read: {why}");
-                ArenaError::State { path: path.to_owned(), why }
-            })?;
+            match restored.take(&key, &text) {
+                Err(why) if key.starts_with(GAME) || key.starts_with(CHALLENGE) => {
+                    tracing::error!("Lichess: the saved {key} is left out: it cannot be read ({why})");
+                }
+                Err(why) => {
+                    let why = format!("its row {key} cannot be read: {why}");
+                    return Err(ArenaError::State { path: path.to_owned(), why });
+                }
+                Ok(()) => {}
+            }
         }
         restored.games.sort_by_key(|(_, game)| game.created);
         Ok(restored)
@@ -69,10 +81,12 @@ impl Restored {
     pub(super) fn games(&mut self, timeouts: GameTimeouts, now: Instant) -> DirtyMap<GameId, Game> {
         let mut map = DirtyMap::default();
         for (id, saved) in std::mem::take(&mut self.games) {
-            match restore(id, saved, timeouts, now) {
+            // A panic costs this game only.
+            let restored = catch_unwind(AssertUnwindSafe(|| restore(id, saved, timeouts, now)));
+            match restored.ok().flatten() {
                 Some(game) => map.insert(id, game),
                 None => tracing::error!(
-                    "Lichess: the saved game {id} cannot be replayed; its row is left as it is"
+                    "Lichess: the saved game {id} is left out: it cannot be replayed; its row is left as it is"
                 ),
             }
         }
@@ -152,6 +166,11 @@ fn save(game: &Game, now: Instant) -> SavedGame {
     }
 }
 
+/// A time since 1970. A later one than now would be no date for a calendar.
+fn date(millis: u64) -> Duration {
+    Duration::from_millis(millis).min(unix_now())
+}
+
 /// The game as it stood. Its clocks wait for the players.
 fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -> Option<Game> {
     let board = saved.terms.begin().ok()?;
@@ -160,8 +179,7 @@ fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -
         let left = saved.left.get(ply).copied().flatten().map(Duration::from_millis);
         game.referee.replay(text, left).ok()?;
     }
-    (game.created, game.last_move) =
-        (Duration::from_millis(saved.created), Duration::from_millis(saved.last_move));
+    (game.created, game.last_move) = (date(saved.created), date(saved.last_move));
     if let [Some(white), Some(black)] = saved.clocks {
         game.referee.clock.set(ByColor([white, black]));
     }
@@ -179,4 +197,68 @@ fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -
         game.await_players(now);
     }
     Some(game)
+}
+
+#[cfg(test)]
+mod tests {
+    use zeitnot_wire::lichess::{Source, TimeControl, VariantKey};
+
+    use super::*;
+
+    fn game(increment: Duration) -> Game {
+        let clock =
+            zeitnot_rules::TimeControl { initial: Duration::from_secs(60), increment: Duration::ZERO };
+        let mut terms = Terms {
+            variant: VariantKey::Standard,
+            rated: false,
+            time: TimeControl::Clock(clock),
+            fen: None,
+            source: Source::Friend,
+        };
+        let player = |name: &str| Player {
+            id: name.parse().unwrap(),
+            name: name.to_owned(),
+            title: None,
+            rating: None,
+            provisional: false,
+            is_guest: false,
+        };
+        let board = terms.begin().unwrap();
+        terms.time = TimeControl::Clock(zeitnot_rules::TimeControl { increment, ..clock });
+        let players = ByColor(["alice", "bob"].map(player));
+        Game::new("abcdefgh".parse().unwrap(), terms, board, players, TIMEOUTS, Instant::now())
+    }
+
+    const TIMEOUTS: GameTimeouts = GameTimeouts {
+        first_move: Duration::from_secs(30),
+        gone_after: Duration::from_secs(10),
+        claim_after: Duration::from_secs(30),
+    };
+
+    #[test]
+    fn a_game_that_cannot_be_restored_is_left_out() {
+        let now = Instant::now();
+        let saved = |increment| serde_json::to_string(&save(&game(increment), now)).unwrap();
+        let rows = vec![
+            ("game/aaaaaaaa".to_owned(), saved(Duration::from_secs(2))),
+            ("game/bbbbbbbb".to_owned(), saved(Duration::from_secs(i64::MAX as u64))),
+            ("game/cccccccc".to_owned(), "{".to_owned()),
+            ("game/x".to_owned(), saved(Duration::ZERO)),
+            ("challenge/dddddddd".to_owned(), "[]".to_owned()),
+        ];
+        let mut restored = Restored::parse(rows, Path::new("state")).unwrap();
+        let games = restored.games(TIMEOUTS, now);
+        assert_eq!(games.keys().map(ToString::to_string).collect::<Vec<_>>(), ["aaaaaaaa"]);
+        let account = vec![("account/alice".to_owned(), "{".to_owned())];
+        assert!(Restored::parse(account, Path::new("state")).is_err(), "an account is not forgotten");
+    }
+
+    #[test]
+    fn a_panic_ends_its_game_only() {
+        let mut game = game(Duration::ZERO);
+        assert_eq!(game.contain(Instant::now(), |_| 1), Some(1));
+        assert_eq!(game.contain(Instant::now(), |_| -> u8 { panic!("a bug") }), None);
+        assert_eq!(game.status(), Status::Aborted);
+        game.tick(Instant::now());
+    }
 }

@@ -1,16 +1,10 @@
-//! The owner of the server's state: each subject has a type of its own, and requests are jobs that run one by one.
+//! The server's state: each subject has a type of its own.
 //!
 //! Games are no tasks: nothing in them waits, and a move concerns its game, two event streams and the lists of games
 //! at once.
 
-use std::time::Duration;
-
 use axum::http::StatusCode;
-use tokio::{
-    select,
-    time::{Instant, MissedTickBehavior, interval},
-};
-use tokio_util::sync::CancellationToken;
+use tokio::time::Instant;
 use zeitnot_rules::ByColor;
 use zeitnot_wire::{
     Message,
@@ -31,19 +25,14 @@ use super::{
     games::{Games, player},
     limit::{Limited, RateLimits},
     saved::{Restored, changes},
-    storage::{Change, Changes},
+    storage::Change,
     streams::Lines,
     teams::Teams,
     terms::{Terms, draw_color},
     tournaments::Tournaments,
 };
-use crate::{
-    jobs::{Handle, Jobs},
-    message::{Notice, Request},
-};
+use crate::message::{Notice, Request};
 
-/// Interval of checks for what time alone does.
-const SWEEP: Duration = Duration::from_millis(50);
 /// Cost of a challenge to a person; to a bot it is 1.
 const PERSON_COST: usize = 5;
 
@@ -54,8 +43,6 @@ pub(super) enum Bearer {
     Invalid,
     Token(Token),
 }
-
-pub(super) type ServerHandle = Handle<LichessServer>;
 
 #[derive(Debug)]
 pub(super) struct LichessServer {
@@ -68,46 +55,6 @@ pub(super) struct LichessServer {
     pub(super) tournaments: Tournaments,
     pub(super) teams: Teams,
     pub(super) class: Class,
-}
-
-#[derive(Debug)]
-pub(super) struct ServerActor {
-    pub(super) server: LichessServer,
-    pub(super) jobs: Jobs<LichessServer>,
-    pub(super) changes: Changes,
-    /// The state is kept, and not only the records of games.
-    pub(super) has_state: bool,
-}
-
-impl ServerActor {
-    /// Serves until `stop`. All streams end with it.
-    pub(super) async fn run(mut self, stop: CancellationToken) {
-        let mut sweep = interval(SWEEP);
-        sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            select! {
-                // Moves that have arrived are played before a flag falls.
-                biased;
-                () = stop.cancelled() => break,
-                Some(job) = self.jobs.recv() => job(&mut self.server),
-                _ = sweep.tick() => self.server.sweep(Instant::now()),
-            }
-            // While the file's thread is busy, the changes add up.
-            if let Ok(permit) = self.changes.try_reserve() {
-                let changed = self.server.changes(self.has_state, Instant::now());
-                if !changed.is_empty() {
-                    permit.send(changed);
-                }
-            }
-        }
-        let now = Instant::now();
-        self.server.games.close_streams();
-        if !self.has_state {
-            self.server.games.break_off(now);
-        }
-        // An error means that the file's thread has failed, which it has logged.
-        let _ = self.changes.send(self.server.changes(self.has_state, now)).await;
-    }
 }
 
 impl LichessServer {
@@ -147,13 +94,13 @@ impl LichessServer {
     }
 
     /// Returns what is to be written: the records of games that are over and, with a state, the rows that changed.
-    fn changes(&mut self, has_state: bool, now: Instant) -> Vec<Change> {
+    pub(super) fn changes(&mut self, has_state: bool, now: Instant) -> Vec<Change> {
         let LichessServer { accounts, challenges, games, .. } = self;
         let rows = changes(&mut accounts.map, &mut challenges.map, &mut games.map, now, has_state);
         rows.into_iter().chain(games.take_records()).collect()
     }
 
-    fn sweep(&mut self, now: Instant) {
+    pub(super) fn sweep(&mut self, now: Instant) {
         self.challenges.expire(&self.accounts, now);
         self.tournaments.pair(&mut self.games, &self.accounts, now);
         for id in self.games.tick(now) {
@@ -286,7 +233,10 @@ impl LichessServer {
     pub(super) fn watch(&mut self, who: &UserId, id: GameId, agent: String, at: Instant) -> Outcome {
         self.check_bot(who)?;
         let (game, color) = self.games.find(who, id)?;
-        let lines = game.watch(color, agent, at);
+        let Some(lines) = game.contain(at, |game| game.watch(color, agent, at)) else {
+            self.conclude(id, at);
+            return Err(Refusal::broken());
+        };
         Ok(self.stream(StreamKind::Game, lines))
     }
 
@@ -301,7 +251,7 @@ impl LichessServer {
             self.limits.take(who, Limited::Move, 1, at).map_err(|_| Refusal::rate_limited())?;
         }
         let was_over = game.is_over();
-        let done = game.act(color, action, at);
+        let done = game.contain(at, |game| game.act(color, action, at));
         let has_ended = game.is_over() && !was_over;
         if is_move && self.faults.now().close_streams {
             game.close_streams();
@@ -309,6 +259,7 @@ impl LichessServer {
         if has_ended {
             self.conclude(id, at);
         }
+        let done = done.ok_or_else(Refusal::broken)?;
         done.map(|()| Answer::done()).map_err(|why| Refusal::bad(&why))
     }
 
@@ -354,13 +305,14 @@ impl LichessServer {
         if who == whom {
             return Err(Refusal::missing("Resource not found"));
         }
-        let terms = Terms::read(form, self.config.clocks)?;
+        let clocks = self.config.clock_rules();
+        let terms = Terms::read(form, clocks)?;
         if !form.rules.is_empty() {
             return Err(Refusal::bad("Rules not applicable for bots"));
         }
         let cost = if them.is_bot() { 1 } else { PERSON_COST };
         if them.is_bot() || self.accounts.is_bot(who) {
-            self.config.clocks.check_for_bots(&terms.time)?;
+            clocks.check_for_bots(&terms.time)?;
         }
         self.challenges.check_room(who)?;
         for limited in [Limited::DailyChallenge, Limited::Challenge] {

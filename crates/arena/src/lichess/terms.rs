@@ -11,6 +11,8 @@ use zeitnot_wire::lichess::{
 use super::answer::Refusal;
 use crate::referee::Allowance;
 
+/// Upper bound of both parts of any clock, also in a saved state: what a class tournament can have.
+pub(super) const MAX_CLOCK: Duration = Duration::from_secs(7 * 24 * 3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,14 +33,30 @@ pub enum ClockPolicy {
     /// As on Lichess: some below a minute, whole minutes up to three hours, no UltraBullet for bots.
     #[default]
     Lichess,
-    /// Any, also in fractions of a second: for matches of engines.
+    /// Any within the bounds, also in fractions of a second: for matches of engines.
     Any,
 }
 
-impl ClockPolicy {
+/// The clocks that challenges may ask for.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct ClockRules {
+    pub(super) policy: ClockPolicy,
+    pub(super) max_limit: Duration,
+    pub(super) max_increment: Duration,
+}
+
+impl ClockRules {
     fn check(self, time: &TimeControl) -> Result<(), Refusal> {
         match time {
-            TimeControl::Clock(clock) if self == ClockPolicy::Any && !clock.initial.is_zero() => Ok(()),
+            TimeControl::Clock(clock) if clock.initial > self.max_limit => {
+                Err(Refusal::field("clock.limit", "Invalid clock limit"))
+            }
+            TimeControl::Clock(clock) if clock.increment > self.max_increment => {
+                Err(Refusal::field("clock.increment", "Invalid clock increment"))
+            }
+            TimeControl::Clock(clock) if self.policy == ClockPolicy::Any && !clock.initial.is_zero() => {
+                Ok(())
+            }
             TimeControl::Clock(clock) => {
                 let (limit, increment) = (clock.initial.as_secs_f64(), clock.increment.as_secs_f64());
                 let is_whole = limit.fract() == 0.0 && increment.fract() == 0.0;
@@ -62,7 +80,7 @@ impl ClockPolicy {
 
     /// Checks whether bots may play with this time control.
     pub(super) fn check_for_bots(self, time: &TimeControl) -> Result<(), Refusal> {
-        match self == ClockPolicy::Lichess && time.speed() == Speed::UltraBullet {
+        match self.policy == ClockPolicy::Lichess && time.speed() == Speed::UltraBullet {
             true => Err(Refusal::bad("Game incompatible with a BOT account")),
             false => Ok(()),
         }
@@ -71,7 +89,7 @@ impl ClockPolicy {
 
 impl Terms {
     /// Reads the terms of a challenge.
-    pub(super) fn read(form: &NewChallenge, clocks: ClockPolicy) -> Result<Terms, Refusal> {
+    pub(super) fn read(form: &NewChallenge, clocks: ClockRules) -> Result<Terms, Refusal> {
         clocks.check(&form.time)?;
         let (variant, fen) = match (&form.variant, form.fen.clone()) {
             (VariantKey::Standard | VariantKey::FromPosition, Some(fen)) => {
@@ -94,6 +112,9 @@ impl Terms {
 
     /// The game before its first move.
     pub(super) fn begin(&self) -> Result<DynGame, Refusal> {
+        if self.time.clock().is_some_and(|clock| clock.initial.max(clock.increment) > MAX_CLOCK) {
+            return Err(Refusal::field("clock.limit", "Invalid clock limit"));
+        }
         let begun = self.variant.begin(self.fen.as_deref()).ok().filter(|game| !game.outcome().is_over());
         begun.ok_or_else(|| Refusal::field("fen", "Invalid FEN"))
     }
@@ -171,6 +192,25 @@ mod tests {
 
     use super::*;
 
+    fn rules(policy: ClockPolicy) -> ClockRules {
+        let (max_limit, max_increment) = (Duration::from_secs(10_800), Duration::from_secs(180));
+        ClockRules { policy, max_limit, max_increment }
+    }
+
+    #[test]
+    fn clocks_are_bounded_whatever_is_allowed() {
+        for (form, is_playable) in [
+            ("clock.limit=0.5&clock.increment=0.01", true),
+            ("clock.limit=10800&clock.increment=180", true),
+            ("clock.limit=10801&clock.increment=0", false),
+            ("clock.limit=60&clock.increment=180.5", false),
+            ("clock.limit=60&clock.increment=300000000", false),
+        ] {
+            let challenge = NewChallenge::from_form(form).unwrap();
+            assert_eq!(Terms::read(&challenge, rules(ClockPolicy::Any)).is_ok(), is_playable, "{form}");
+        }
+    }
+
     #[test]
     fn playable_terms() {
         for (form, is_playable) in [
@@ -195,7 +235,7 @@ mod tests {
             ("rated=true&fen=4k3/8/8/8/8/8/8/4K2R+w+K+-+0+1&clock.limit=60", false),
         ] {
             let challenge = NewChallenge::from_form(form).unwrap();
-            assert_eq!(Terms::read(&challenge, ClockPolicy::Lichess).is_ok(), is_playable, "{form}");
+            assert_eq!(Terms::read(&challenge, rules(ClockPolicy::Lichess)).is_ok(), is_playable, "{form}");
         }
     }
 
