@@ -5,7 +5,8 @@ use tokio::sync::{mpsc, oneshot};
 /// Requests that may wait for one task.
 const QUEUE: usize = 256;
 
-type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
+/// A request.
+pub(crate) type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
 
 /// Queue of the owner of the state.
 pub(crate) type Jobs<S> = mpsc::Receiver<Job<S>>;

@@ -1,6 +1,6 @@
 //! Listening port: a source of connections until shutdown.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -25,6 +25,16 @@ impl Port {
         let error = |source| ArenaError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(error)?;
         Ok(Port { address: listener.local_addr().map_err(error)?, listener })
+    }
+
+    /// Frees the port from its runtime, so that another can take it.
+    pub(crate) fn into_std(self) -> io::Result<std::net::TcpListener> {
+        self.listener.into_std()
+    }
+
+    /// Takes a listener into the present runtime.
+    pub(crate) fn from_std(listener: std::net::TcpListener) -> io::Result<Port> {
+        Ok(Port { address: listener.local_addr()?, listener: TcpListener::from_std(listener)? })
     }
 
     /// Accepts the next connection; `None` at `stop`.

@@ -118,7 +118,47 @@ async fn one_connection_serves_several_requests_and_a_stream() {
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }
 
-/// Many who begin a request and never end it, and one who sends ten thousand: the game goes on meanwhile.
+#[tokio::test]
+async fn clocks_without_end_are_refused_and_the_arena_lives_on() {
+    let lichess = Lichess::start("clocks = 'any'").await;
+    let alice = lichess.bot("alice");
+    for (limit, increment) in
+        [("60", "9223372036854775807"), ("9223372036854775807", "0"), ("60", "181"), ("10801", "0")]
+    {
+        let form = format!("clock.limit={limit}&clock.increment={increment}");
+        assert_eq!(alice.refused("/api/challenge/bob", &form).await.0, 400, "{form}");
+    }
+    let id = lichess.game("clock.limit=10800&clock.increment=180").await;
+    play(&alice, &lichess.bot("bob"), &id, "e2e4 e7e5 g1f3").await;
+    lichess.stop().await;
+}
+
+#[tokio::test]
+async fn nobody_challenges_without_a_token() {
+    let lichess = Lichess::start("").await;
+    let nobody = lichess.nobody();
+    for path in ["/api/challenge/open", "/api/challenge/bob"] {
+        assert_eq!(nobody.refused(path, BLITZ).await.0, 401, "{path}");
+    }
+    assert_eq!(nobody.get("/api/challenge/open").await.0, 404);
+    lichess.stop().await;
+}
+
+/// Connections of strangers, more than there are places: they are closed in turn, and a game begins and goes on.
+#[tokio::test]
+async fn silent_connections_shut_nobody_out() {
+    let lichess = Lichess::start("").await;
+    let mut silent = Vec::new();
+    for _ in 0..300 {
+        silent.push(TcpStream::connect(lichess.address).await.unwrap());
+    }
+    let id = lichess.game(BLITZ).await;
+    play(&lichess.bot("alice"), &lichess.bot("bob"), &id, "e2e4 e7e5 g1f3").await;
+    assert_eq!(lichess.nobody().get("/api/user/bob").await.0, 200);
+    lichess.stop().await;
+}
+
+/// Many who begin a request and never end it, and one who sends a thousand: the game goes on meanwhile.
 #[tokio::test]
 async fn a_flood_holds_up_no_game() {
     let lichess = Lichess::start("").await;
@@ -134,7 +174,7 @@ async fn a_flood_holds_up_no_game() {
             halves.push(stream);
         }
     }
-    const MANY: usize = 10_000;
+    const MANY: usize = 1000;
     let address = lichess.address;
     let flood = tokio::spawn(async move {
         let stream = TcpStream::connect(address).await.unwrap();

@@ -18,7 +18,7 @@ use super::{
     answer::{Answer, Outcome, Refusal},
     config::{AccountConfig, INITIAL_RATING},
     dirty_map::DirtyMap,
-    streams::{Feed, Lines, feed},
+    streams::{Feed, LineKind, Lines, feed},
 };
 
 /// The most that one game changes a rating by.
@@ -86,12 +86,12 @@ impl Account {
     /// Writes to the event stream. Without one the event is part of the first lines of the next.
     pub(super) fn tell(&self, event: &Event) {
         if let Some(events) = &self.events {
-            let _ = events.send(event.to_line().into());
+            events.send(LineKind::Event, event.to_line());
         }
     }
 
     pub(super) fn is_listening(&self) -> bool {
-        self.events.as_ref().is_some_and(|events| events.receiver_count() > 0)
+        self.events.as_ref().is_some_and(Feed::is_read)
     }
 
     /// Opens the event stream, which ends the one before.

@@ -1,4 +1,5 @@
-//! The task that owns the server's state: requests are jobs, which it runs one by one.
+//! The task that owns the server's state: requests are jobs, which it runs one by one. Moves go first, and what is no
+//! move gets a part of the time only, a short job at a time: other tasks of the thread carry moves, too.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -7,25 +8,85 @@ use std::{
 
 use tokio::{
     select,
+    task::yield_now,
     time::{Instant, MissedTickBehavior, interval},
 };
 use tokio_util::sync::CancellationToken;
 
 use super::{server::LichessServer, storage::Changes};
-use crate::jobs::{Handle, Jobs};
+use crate::{
+    jobs::{self, Handle, Job, Jobs},
+    timer::until,
+};
 
 /// Interval of checks for what time alone does.
 const SWEEP: Duration = Duration::from_millis(50);
 
-pub(super) type ServerHandle = Handle<LichessServer>;
+/// Time for jobs that are no moves, after which they pause …
+const SLICE: Duration = Duration::from_millis(1);
+/// … for this many times as long.
+const PAUSE: u32 = 2;
+
+/// Access to the server for callers of one kind.
+#[derive(Clone, Debug)]
+pub(super) struct ServerHandle {
+    moves: Handle<LichessServer>,
+    others: Handle<LichessServer>,
+}
+
+impl ServerHandle {
+    /// Runs what concerns a running game. Strangers have no such jobs.
+    pub(super) async fn call_first<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut LichessServer) -> T + Send + 'static,
+    ) -> Option<T> {
+        self.moves.call(job).await
+    }
+
+    /// Runs a job behind all moves; `None` if the server is gone, or the job has failed.
+    pub(super) async fn call<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut LichessServer) -> T + Send + 'static,
+    ) -> Option<T> {
+        self.others.call(job).await
+    }
+}
+
+/// The jobs that wait.
+#[derive(Debug)]
+pub(super) struct Queues {
+    moves: Jobs<LichessServer>,
+    members: Jobs<LichessServer>,
+    strangers: Jobs<LichessServer>,
+}
+
+/// Creates the access for callers with a token, that for strangers, and the queues of both.
+pub(super) fn channel() -> (ServerHandle, ServerHandle, Queues) {
+    let [(first, moves), (second, members), (third, strangers)] = [(); 3].map(|()| jobs::channel());
+    let for_strangers = ServerHandle { moves: third.clone(), others: third };
+    (ServerHandle { moves: first, others: second }, for_strangers, Queues { moves, members, strangers })
+}
 
 #[derive(Debug)]
 pub(super) struct ServerActor {
     pub(super) server: LichessServer,
-    pub(super) jobs: Jobs<LichessServer>,
+    pub(super) queues: Queues,
     pub(super) changes: Changes,
     /// The state is kept, and not only the records of games.
     pub(super) has_state: bool,
+}
+
+/// Returns the next job that is no move. Cancel safe.
+async fn next(
+    members: &mut Jobs<LichessServer>,
+    strangers: &mut Jobs<LichessServer>,
+) -> Option<Job<LichessServer>> {
+    select! {
+        biased;
+        Some(job) = members.recv() => Some(job),
+        Some(job) = strangers.recv() => Some(job),
+        else => None,
+    }
 }
 
 impl ServerActor {
@@ -33,15 +94,39 @@ impl ServerActor {
     pub(super) async fn run(mut self, stop: CancellationToken) {
         let mut sweep = interval(SWEEP);
         sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut spent, mut pause) = (Duration::ZERO, None);
         loop {
-            select! {
+            let is_move = select! {
                 // Moves that have arrived are played before a flag falls.
                 biased;
                 () = stop.cancelled() => break,
-                Some(job) = self.jobs.recv() => self.contain(job),
-                _ = sweep.tick() => self.contain(|server| server.sweep(Instant::now())),
-            }
+                Some(job) = self.queues.moves.recv() => {
+                    self.contain(job);
+                    true
+                }
+                _ = sweep.tick() => {
+                    self.contain(|server| server.sweep(Instant::now()));
+                    true
+                }
+                () = until(pause), if pause.is_some() => {
+                    pause = None;
+                    continue;
+                }
+                Some(job) = next(&mut self.queues.members, &mut self.queues.strangers), if pause.is_none() => {
+                    let began = std::time::Instant::now();
+                    self.contain(job);
+                    spent += began.elapsed();
+                    false
+                }
+            };
             self.save();
+            if spent >= SLICE {
+                pause = Some(Instant::now() + PAUSE * spent);
+                spent = Duration::ZERO;
+            }
+            if !is_move {
+                yield_now().await;
+            }
         }
         let (now, has_state) = (Instant::now(), self.has_state);
         self.contain(|server| server.games.close_streams());
@@ -70,5 +155,62 @@ impl ServerActor {
         if catch_unwind(AssertUnwindSafe(|| job(&mut self.server))).is_err() {
             tracing::error!("Lichess: a request failed inside the server; please report it");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tokio::{join, sync::mpsc};
+
+    use super::{
+        super::{accounts::Accounts, config::Config, faults::FaultSwitch},
+        *,
+    };
+
+    #[tokio::test(start_paused = true)]
+    async fn moves_go_first_and_a_panic_is_that_of_its_job() {
+        let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
+        let faults = FaultSwitch::new(config.faults.clone());
+        let server = LichessServer::new(config, Accounts::default(), None, faults);
+        let ((members, strangers, queues), (changes, _file)) = (channel(), mpsc::channel(1));
+        let stop = CancellationToken::new();
+        let actor = tokio::spawn(ServerActor { server, queues, changes, has_state: false }.run(stop.clone()));
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let note = |name: &'static str| {
+            let order = order.clone();
+            move |_: &mut LichessServer| order.lock().unwrap().push(name)
+        };
+        let answers = join!(
+            strangers.call(note("stranger")),
+            members.call(|_| panic!("a bug")),
+            members.call(note("member")),
+            members.call_first(note("move")),
+        );
+        assert_eq!(answers, (Some(()), None::<()>, Some(()), Some(())));
+        assert_eq!(*order.lock().unwrap(), ["move", "member", "stranger"]);
+        stop.cancel();
+        actor.await.unwrap();
+    }
+
+    /// The jobs of a flood leave most of the time to others.
+    #[tokio::test(start_paused = true)]
+    async fn what_is_no_move_pauses() {
+        let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
+        let faults = FaultSwitch::new(config.faults.clone());
+        let server = LichessServer::new(config, Accounts::default(), None, faults);
+        let ((members, _strangers, queues), (changes, _file)) = (channel(), mpsc::channel(1));
+        let stop = CancellationToken::new();
+        let actor = tokio::spawn(ServerActor { server, queues, changes, has_state: false }.run(stop.clone()));
+        let since = Instant::now();
+        let costly = || members.call(|_| std::thread::sleep(2 * SLICE));
+        costly().await;
+        costly().await;
+        // Time is paused: what passes is the pause between the two.
+        assert!(since.elapsed() >= PAUSE * 2 * SLICE, "{:?}", since.elapsed());
+        members.call_first(|_| ()).await;
+        stop.cancel();
+        actor.await.unwrap();
     }
 }

@@ -11,16 +11,17 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{self, MethodRouter},
 };
-use tokio::time::sleep;
+use tokio::{runtime, time::sleep};
 use tower::{ServiceBuilder, timeout::TimeoutLayer};
-use zeitnot_wire::lichess::{Decline, MoveQuery, Scope};
+use zeitnot_wire::lichess::{Decline, GameId, MoveQuery, Scope, UserId};
 
 use super::{
     actor::ServerHandle,
-    answer::{Outcome, Refusal},
+    answer::{Answer, Outcome, Refusal, to_json},
     call::{Access, Call},
     faults::FaultSwitch,
     game::GameAction,
+    records::RecordStyle,
     server::LichessServer,
 };
 
@@ -33,6 +34,8 @@ const MAX_IDS: usize = 300;
 /// Items of a list in one answer: by default, and at most.
 const BOTS: (usize, usize) = (100, 512);
 const GAMES: (usize, usize) = (9, 50);
+const GAMES_PATH: &str = "/api/bot/game";
+const STREAMS_PATH: &str = "/api/stream/";
 const FAULTS: &str = "/api/zeitnot/faults";
 
 const ANY_TOKEN: Access = Access::Token(&[]);
@@ -55,14 +58,15 @@ fn post(access: Access, job: Job) -> Route {
     routing::post(move |call: Call| call.run(access, job))
 }
 
-pub(super) fn router(server: ServerHandle, faults: FaultSwitch) -> Router {
+/// Routes of the API. With `aside`, requests of no running game are handled there.
+pub(super) fn router(server: ServerHandle, faults: FaultSwitch, aside: Option<runtime::Handle>) -> Router {
     let timeout = ServiceBuilder::new()
         .layer(HandleErrorLayer::new(timed_out))
         .layer(TimeoutLayer::new(REQUEST_TIMEOUT));
     Router::new()
         .merge(accounts())
         .merge(challenges())
-        .nest("/api/bot/game", games(&faults))
+        .nest(GAMES_PATH, games(&faults))
         .merge(records())
         .merge(tournaments())
         .merge(administration())
@@ -70,8 +74,21 @@ pub(super) fn router(server: ServerHandle, faults: FaultSwitch) -> Router {
         .method_not_allowed_fallback(unknown)
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(timeout)
+        .layer(from_fn_with_state(aside, step_aside))
         .layer(from_fn_with_state(faults, inject_faults))
         .with_state(server)
+}
+
+/// Handles a request that is no move, and no stream of moves, on another thread.
+async fn step_aside(State(aside): State<Option<runtime::Handle>>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    match aside {
+        Some(aside) if !path.starts_with(GAMES_PATH) && !path.starts_with(STREAMS_PATH) => {
+            let answer = aside.spawn(next.run(request)).await;
+            answer.unwrap_or_else(|_| Refusal::broken().into_response())
+        }
+        _ => next.run(request).await,
+    }
 }
 
 async fn unknown() -> Refusal {
@@ -100,15 +117,26 @@ fn accounts() -> Routes {
             post(Access::Public, |s, c| Ok(s.accounts.test_tokens(c.items(MAX_TOKENS)))),
         )
         .route("/api/user/{id}", get(Access::Public, |s, c| s.profile(&c.id()?)))
-        .route("/api/users", post(Access::Public, |s, c| Ok(s.profiles(&c.items(MAX_IDS)))))
-        .route(
-            "/api/users/status",
-            get(
-                Access::Public,
-                |s, c| Ok(s.statuses(&c.query_items("ids", MAX_STATUSES), c.status_fields())),
-            ),
-        )
-        .route("/api/bot/online", get(Access::Public, |s, c| Ok(s.online_bots(c.length(BOTS)))))
+        .route("/api/users", routing::post(users))
+        .route("/api/users/status", routing::get(statuses))
+        .route("/api/bot/online", routing::get(online_bots))
+}
+
+async fn users(call: Call) -> Outcome {
+    let users = call.each(call.items::<UserId>(MAX_IDS), |server, id| server.find_profile(id)).await?;
+    Ok(Answer::value(&users))
+}
+
+async fn statuses(call: Call) -> Outcome {
+    let (ids, fields) = (call.query_items::<UserId>("ids", MAX_STATUSES), call.status_fields());
+    Ok(Answer::value(&call.each(ids, move |server, id| server.status(id, fields)).await?))
+}
+
+async fn online_bots(call: Call) -> Outcome {
+    let max = call.length(BOTS);
+    let bots = call.ask(move |server| server.online_bots(max)).await?;
+    let bots = call.each(bots, |server, id| server.find_profile(id)).await?;
+    Ok(Answer::Lines(bots.iter().map(|bot| to_json(bot) + "\n").collect()))
 }
 
 fn challenges() -> Routes {
@@ -131,7 +159,9 @@ fn challenges() -> Routes {
 }
 
 fn act(action: fn(&Call) -> Result<GameAction, Refusal>) -> Route {
-    routing::post(move |call: Call| call.run(BOT, move |s, c| s.act(&c.who()?, c.id()?, action(c)?, c.at)))
+    routing::post(move |call: Call| {
+        call.run_first(BOT, move |s, c| s.act(&c.who()?, c.id()?, action(c)?, c.at))
+    })
 }
 
 fn games(faults: &FaultSwitch) -> Routes {
@@ -159,18 +189,30 @@ fn records() -> Routes {
             "/game/export/{id}",
             get(Access::Public, |s, c| s.games.export(c.id()?, &c.record_style(true))),
         )
-        .route(
-            "/api/games/user/{id}",
-            get(Access::Public, |s, c| {
-                let who = c.id()?;
-                s.accounts.find(&who)?;
-                Ok(s.games.export_of(&who, &c.record_filter(), &c.record_style(false)))
-            }),
-        )
-        .route(
-            "/api/games/export/_ids",
-            post(Access::Public, |s, c| Ok(s.games.export_by_id(&c.items(MAX_IDS), &c.record_style(false)))),
-        )
+        .route("/api/games/user/{id}", routing::get(games_of))
+        .route("/api/games/export/_ids", routing::post(games_by_id))
+}
+
+async fn games_of(call: Call) -> Outcome {
+    let (who, filter) = (call.id::<UserId>()?, call.record_filter());
+    let ids = call.ask(move |server| {
+        server.accounts.find(&who)?;
+        Ok(server.games.ids_of(&who, &filter))
+    });
+    let ids = ids.await??;
+    export(&call, ids).await
+}
+
+async fn games_by_id(call: Call) -> Outcome {
+    export(&call, call.items(MAX_IDS)).await
+}
+
+/// The records of those of the games that exist.
+async fn export(call: &Call, ids: Vec<GameId>) -> Outcome {
+    let style: RecordStyle = call.record_style(false);
+    let is_json = style.json;
+    let records = call.each(ids, move |server, id| server.games.record_of(*id, &style)).await?.concat();
+    Ok(if is_json { Answer::Lines(records) } else { Answer::Pgn(records) })
 }
 
 fn tournaments() -> Routes {

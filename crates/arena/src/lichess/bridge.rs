@@ -80,6 +80,6 @@ impl Bridge {
     /// Tells the server a message, or with `None` that the seat is lost; returns the account's answer.
     async fn tell(&self, server: &ServerHandle, message: Option<Notice>) -> Option<Request> {
         let account = self.account.clone();
-        server.call(move |server| server.class_message(&account, message, Instant::now())).await?
+        server.call_first(move |server| server.class_message(&account, message, Instant::now())).await?
     }
 }

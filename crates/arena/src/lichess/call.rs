@@ -1,6 +1,6 @@
 //! A request as it is read: caller, parameters, form.
 
-use std::str::FromStr;
+use std::{collections::BTreeSet, str::FromStr};
 
 use axum::{
     body::Bytes,
@@ -16,13 +16,15 @@ use zeitnot_rules::Color;
 use zeitnot_wire::lichess::{ChallengeId, Form, GameId, PerfKey, Scope, Token, TournamentId, UserId};
 
 use super::{
-    actor::ServerHandle,
     accounts::StatusFields,
+    actor::ServerHandle,
     answer::{Outcome, Refusal},
     records::{RecordFilter, RecordStyle},
     server::{Bearer, LichessServer},
 };
 
+/// Items that one job looks up: others come between.
+const STEP: usize = 8;
 /// Of a `User-Agent`, by which programs are told apart.
 const MAX_AGENT: usize = 200;
 
@@ -74,21 +76,64 @@ impl FromRequest<ServerHandle> for Call {
 impl Call {
     /// Runs a job in the server's task, if the caller may ask for it.
     pub(super) async fn run(
-        mut self,
+        self,
         access: Access,
         job: impl FnOnce(&mut LichessServer, &Call) -> Outcome + Send + 'static,
     ) -> Outcome {
         let server = self.server.clone();
-        let answer = server.call(move |server| {
-            match access {
-                Access::Public => {}
-                Access::Token(scopes) => self.who = Some(server.authorize(&self.bearer, scopes)?),
-                Access::Admin => server.check_admin(&self.bearer)?,
+        server.call(move |server| self.checked(access, job, server)).await.ok_or_else(unavailable)?
+    }
+
+    /// Runs a job of a running game, before those that are none.
+    pub(super) async fn run_first(
+        self,
+        access: Access,
+        job: impl FnOnce(&mut LichessServer, &Call) -> Outcome + Send + 'static,
+    ) -> Outcome {
+        let server = self.server.clone();
+        server.call_first(move |server| self.checked(access, job, server)).await.ok_or_else(unavailable)?
+    }
+
+    fn checked(
+        mut self,
+        access: Access,
+        job: impl FnOnce(&mut LichessServer, &Call) -> Outcome,
+        server: &mut LichessServer,
+    ) -> Outcome {
+        match access {
+            Access::Public => {}
+            Access::Token(scopes) => self.who = Some(server.authorize(&self.bearer, scopes)?),
+            Access::Admin => server.check_admin(&self.bearer)?,
+        }
+        job(server, &self)
+    }
+
+    /// Asks the server for something that is public.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&LichessServer) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        self.server.call(move |server| job(server)).await.ok_or_else(unavailable)
+    }
+
+    /// Looks up each of the items, and drops those that are not found.
+    pub(super) async fn each<I: Send + 'static, T: Send + 'static>(
+        &self,
+        items: Vec<I>,
+        look_up: impl Fn(&LichessServer, &I) -> Option<T> + Clone + Send + 'static,
+    ) -> Result<Vec<T>, Refusal> {
+        let (mut found, mut items) = (Vec::new(), items.into_iter());
+        loop {
+            let step: Vec<I> = items.by_ref().take(STEP).collect();
+            if step.is_empty() {
+                return Ok(found);
             }
-            job(server, &self)
-        });
-        let stopped = || Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "The server cannot answer now"));
-        answer.await.unwrap_or_else(stopped)
+            let look_up = look_up.clone();
+            let job = move |server: &LichessServer| -> Vec<T> {
+                step.iter().filter_map(|item| look_up(server, item)).collect()
+            };
+            found.extend(self.ask(job).await?);
+        }
     }
 
     /// The account that asks, which is known where a token is asked for.
@@ -137,11 +182,12 @@ impl Call {
         find(&self.body, key)
     }
 
-    pub(super) fn items<T: FromStr>(&self, max: usize) -> Vec<T> {
+    /// The distinct items of the list in the body.
+    pub(super) fn items<T: FromStr + Ord + Clone>(&self, max: usize) -> Vec<T> {
         items(&self.body, max)
     }
 
-    pub(super) fn query_items<T: FromStr>(&self, key: &str, max: usize) -> Vec<T> {
+    pub(super) fn query_items<T: FromStr + Ord + Clone>(&self, key: &str, max: usize) -> Vec<T> {
         items(&self.parameter(key).unwrap_or_default(), max)
     }
 
@@ -211,6 +257,21 @@ impl Call {
     }
 }
 
+fn unavailable() -> Refusal {
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "The server cannot answer now")
+}
+
+/// Returns the token in the bytes that a request begins with.
+pub(super) fn token(head: &[u8]) -> Option<Token> {
+    let head = String::from_utf8_lossy(head);
+    let fields = head.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_once(':'));
+    let mut fields = fields.filter(|(name, _)| name.eq_ignore_ascii_case(AUTHORIZATION.as_str()));
+    match fields.next().map(|(_, value)| credentials(value)) {
+        Some(Bearer::Token(token)) => Some(token),
+        _ => None,
+    }
+}
+
 fn header(headers: &HeaderMap, name: HeaderName) -> &str {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
@@ -219,7 +280,12 @@ fn bearer(headers: &HeaderMap) -> Bearer {
     if !headers.contains_key(AUTHORIZATION) {
         return Bearer::Missing;
     }
-    let (scheme, token) = header(headers, AUTHORIZATION).trim().split_once(' ').unwrap_or_default();
+    credentials(header(headers, AUTHORIZATION))
+}
+
+/// Parses the value of an `Authorization`.
+fn credentials(value: &str) -> Bearer {
+    let (scheme, token) = value.trim().split_once(' ').unwrap_or_default();
     match token.trim().parse::<Token>() {
         Ok(token) if scheme.eq_ignore_ascii_case("bearer") => Bearer::Token(token),
         _ => Bearer::Invalid,
@@ -231,8 +297,10 @@ fn find(form: &str, key: &str) -> Option<String> {
     pairs.into_iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
-fn items<T: FromStr>(text: &str, max: usize) -> Vec<T> {
-    text.split(',').take(max).filter_map(|item| item.trim().parse().ok()).collect()
+fn items<T: FromStr + Ord + Clone>(text: &str, max: usize) -> Vec<T> {
+    let items = text.split(',').take(max).filter_map(|item| item.trim().parse().ok());
+    let mut seen = BTreeSet::new();
+    items.filter(|item: &T| seen.insert(item.clone())).collect()
 }
 
 pub(super) trait PathId: FromStr {

@@ -17,11 +17,13 @@ use super::{
     accounts::Accounts,
     answer::{Answer, Outcome, Refusal},
     dirty_map::DirtyMap,
-    streams::{Feed, Lines, feed},
+    streams::{Feed, LineKind, Lines, feed},
     terms::Terms,
 };
 
 const MAX_OPEN: usize = 100;
+/// Challenges in a list, or at the beginning of a stream.
+const MAX_LISTED: usize = 100;
 /// Answered challenges that can still be shown.
 const MAX_ANSWERED: usize = 500;
 
@@ -50,6 +52,7 @@ impl Challenges {
         self.map
             .values()
             .filter(move |pending| pending.from == *who || pending.to == *who)
+            .take(MAX_LISTED)
             .map(|p| &p.challenge)
     }
 
@@ -129,7 +132,7 @@ impl Challenges {
     /// Cancels challenges whose time is over, or whose challenger has gone.
     pub(super) fn expire(&mut self, accounts: &Accounts, now: Instant) {
         let is_dead = |pending: &Pending| {
-            let has_left = pending.waiting.as_ref().is_some_and(|feed| feed.receiver_count() == 0);
+            let has_left = pending.waiting.as_ref().is_some_and(|feed| !feed.is_read());
             has_left || pending.expires.is_some_and(|at| now >= at)
         };
         let dead: Vec<_> =
@@ -156,8 +159,7 @@ impl Challenges {
         let mut pending = self.map.remove(&id)?;
         pending.challenge.status = Some(status);
         if let Some(waiting) = pending.waiting.take() {
-            // The challenger may have stopped waiting.
-            let _ = waiting.send(Keepalive::Done { done: end.clone() }.to_line().into());
+            waiting.send(LineKind::Event, Keepalive::Done { done: end.clone() }.to_line());
         }
         let challenge = Box::new(pending.challenge.clone());
         let event = match end {

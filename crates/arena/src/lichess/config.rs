@@ -294,10 +294,8 @@ impl Config {
         if let Some((key, _)) = waits.iter().find(|(_, wait)| wait.is_zero() || *wait > MAX_WAIT) {
             return Err(format!("lichess: {key} must be above zero, and a day at most"));
         }
-        let clocks = [
-            ("max_clock_limit", self.max_clock_limit),
-            ("max_clock_increment", self.max_clock_increment),
-        ];
+        let clocks =
+            [("max_clock_limit", self.max_clock_limit), ("max_clock_increment", self.max_clock_increment)];
         if let Some((key, _)) = clocks.iter().find(|(_, time)| *time > MAX_CLOCK) {
             return Err(format!("lichess: {key} must be a week at most"));
         }

@@ -1,6 +1,10 @@
 //! All games of the server, running and finished.
 
-use std::{collections::VecDeque, net::SocketAddr, time::Duration};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    net::SocketAddr,
+    time::Duration,
+};
 
 use serde_json::json;
 use tokio::time::Instant;
@@ -83,6 +87,13 @@ impl Games {
         is_listening || self.running().any(|game| game.is_watched_by(who))
     }
 
+    /// The accounts that watch a game of theirs.
+    pub(super) fn watching(&self) -> BTreeSet<&UserId> {
+        let players =
+            self.running().flat_map(|game| game.players.0.iter().map(move |player| (game, &player.id)));
+        players.filter(|(game, id)| game.is_watched_by(id)).map(|(_, id)| id).collect()
+    }
+
     pub(super) fn activity(&self, accounts: &Accounts, who: &UserId) -> Activity {
         let meta = |game: &Game| {
             let mut meta = json!({ "id": game.id, "variant": game.terms.variant });
@@ -126,28 +137,22 @@ impl Games {
     }
 
     pub(super) fn export(&self, id: GameId, style: &RecordStyle) -> Outcome {
-        let game = self.map.get(&id).ok_or_else(|| Refusal::missing("Not found"))?;
-        let record = record(game, style, self.site);
+        let record = self.record_of(id, style).ok_or_else(|| Refusal::missing("Not found"))?;
         Ok(if style.json { Answer::Json(record) } else { Answer::Pgn(record) })
     }
 
-    pub(super) fn export_of(&self, who: &UserId, filter: &RecordFilter, style: &RecordStyle) -> Answer {
+    /// The account's games that are wanted, in order.
+    pub(super) fn ids_of(&self, who: &UserId, filter: &RecordFilter) -> Vec<GameId> {
         let mut games: Vec<&Game> = self.map.values().filter(|game| filter.matches(game, who)).collect();
         games.sort_by_key(|game| game.created);
         if !filter.oldest_first {
             games.reverse();
         }
-        self.records(games.into_iter().take(filter.max), style)
+        games.into_iter().take(filter.max).map(|game| game.id).collect()
     }
 
-    /// The records of those of the games that exist.
-    pub(super) fn export_by_id(&self, ids: &[GameId], style: &RecordStyle) -> Answer {
-        self.records(ids.iter().filter_map(|id| self.map.get(id)), style)
-    }
-
-    fn records<'g>(&self, games: impl Iterator<Item = &'g Game>, style: &RecordStyle) -> Answer {
-        let records = games.map(|game| record(game, style, self.site)).collect();
-        if style.json { Answer::Lines(records) } else { Answer::Pgn(records) }
+    pub(super) fn record_of(&self, id: GameId, style: &RecordStyle) -> Option<String> {
+        self.map.get(&id).map(|game| record(game, style, self.site))
     }
 
     pub(super) fn check_room(&self) -> Result<(), Refusal> {

@@ -1,25 +1,26 @@
 //! The Lichess Bot API: bots written for Lichess play here unchanged.
 //!
 //! ```text
-//!  socket ─▶ http ─▶ api (routes) ─▶ call (caller, parameters, form) ─▶ server (accounts, challenges, games, …)
-//!  socket ◀─ streams, answer ◀──────────────────────────────────────────┘ └─▶ store (PGN), storage (state file)
+//!  thread "web": socket ─▶ front ─▶ http (strangers) ─▶ api ─▶ call ─┐
+//!                            │ a known token        ▲ no move         ▼
+//!  the arena's thread:       └▶ http (members) ─▶ api ─▶ call ─▶ actor ─▶ server (accounts, challenges, games, …)
+//!  socket ◀─ streams, answer ◀───────────────────────────────────────┘ └─▶ store (PGN), storage (state file)
 //! ```
 //!
-//! The server is one task (`actor`) that owns the state, each subject in a type and a file of its own; each connection is a
-//! task. A stream is a bounded queue: a slow reader loses the oldest lines, and the stream ends with its feed.
+//! The server is one task (`actor`) that owns the state, each subject in a type and a file of its own; each connection
+//! is a task. A stream is a bounded queue that loses no move, and ends with its feed. Whoever has no token is served on
+//! a thread of usual priority, and so is each request that is no move: nobody delays the moves of others.
 //! Accounts in class tournaments are refereed there: see `class` and `bridge`.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, time::Duration};
 
 use time::OffsetDateTime;
-use tokio::{sync::Semaphore, task::spawn_blocking};
+use tokio::{sync::mpsc, task::spawn_blocking};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_wire::lichess::UserId;
 
-use crate::{
-    error::ArenaError, jobs, name::Name, port::Port, store::GameFile, tournament::TournamentRegistry,
-};
+use crate::{error::ArenaError, name::Name, port::Port, store::GameFile, tournament::TournamentRegistry};
 
 mod accounts;
 mod actor;
@@ -27,11 +28,13 @@ mod answer;
 mod api;
 mod bridge;
 mod call;
+mod callers;
 mod challenges;
 mod class;
 mod config;
 mod dirty_map;
 mod faults;
+mod front;
 mod game;
 mod games;
 mod http;
@@ -52,18 +55,22 @@ use accounts::Accounts;
 use actor::{ServerActor, ServerHandle};
 use bridge::Bridge;
 use faults::FaultSwitch;
+use front::Front;
 use saved::Restored;
 use server::LichessServer;
 use storage::StorageActor;
 
-/// The answer to connections beyond the limit.
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+/// Time for which a connection may wait for its next request.
+const IDLE: Duration = Duration::from_secs(120);
+/// Connections that may wait to be taken over.
+const ARRIVALS: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Lichess {
     pub(super) port: Port,
     max_connections: usize,
     handle: ServerHandle,
+    for_strangers: ServerHandle,
     actor: ServerActor,
     faults: FaultSwitch,
     bridges: Vec<Bridge>,
@@ -101,36 +108,41 @@ impl Lichess {
             Bridge { account, name, tournament, orders, game: None }
         };
         let bridges = entrants.into_iter().map(bridge).collect();
-        let (handle, jobs) = jobs::channel();
-        let actor = ServerActor { server, jobs, changes, has_state };
-        Ok(Lichess { port, max_connections, handle, actor, faults, bridges, storage })
+        let (handle, for_strangers, queues) = actor::channel();
+        let actor = ServerActor { server, queues, changes, has_state };
+        Ok(Lichess { port, max_connections, handle, for_strangers, actor, faults, bridges, storage })
     }
 
     pub(super) async fn run(self, registry: TournamentRegistry, stop: CancellationToken) {
-        let tracker = TaskTracker::new();
+        let (tracker, done) = (TaskTracker::new(), CancellationToken::new());
         for bridge in self.bridges {
             tracker.spawn(bridge.run(registry.clone(), self.handle.clone(), stop.clone()));
         }
         let storage = self.storage;
         let storage = spawn_blocking(move || storage.run());
         let actor = tokio::spawn(self.actor.run(stop.clone()));
-        let router = api::router(self.handle, self.faults);
-        let permits = Arc::new(Semaphore::new(self.max_connections.min(Semaphore::MAX_PERMITS)));
-        while let Some((stream, _)) = self.port.next(&stop).await {
-            let Ok(permit) = permits.clone().try_acquire_owned() else {
-                tracing::warn!("Lichess: a connection was refused: max_connections is reached");
-                let _ = stream.try_write(FULL);
-                continue;
-            };
-            let (router, stop) = (router.clone(), stop.clone());
-            tracker.spawn(async move {
-                http::serve(stream, router, stop).await;
-                drop(permit);
-            });
+        let (members, mut arrivals) = mpsc::channel(ARRIVALS);
+        let router = api::router(self.for_strangers, self.faults.clone(), None);
+        let front = Front::new(self.handle.clone(), router, members, self.max_connections);
+        match front::start(self.port, front, stop.clone(), done.clone()).await {
+            Ok((web, thread)) => {
+                let router = api::router(self.handle, self.faults, Some(web));
+                while let Some(member) = arrivals.recv().await {
+                    tracker.spawn(member.serve(router.clone(), IDLE, stop.clone()));
+                }
+                tracker.close();
+                tracker.wait().await;
+                done.cancel();
+                // It has nothing left to do.
+                let _ = spawn_blocking(move || thread.join()).await;
+            }
+            Err(error) => {
+                tracing::error!("cannot serve the Lichess API: {error}");
+                stop.cancelled().await;
+                tracker.close();
+                tracker.wait().await;
+            }
         }
-        drop((self.port, router));
-        tracker.close();
-        tracker.wait().await;
         // The writer ends with the server's task.
         for task in [actor, storage] {
             if task.await.is_err() {

@@ -9,7 +9,7 @@ use zeitnot_wire::{
     lichess::{GameMessage, OpponentGone},
 };
 
-use super::streams::Feed;
+use super::streams::{Feed, LineKind};
 
 /// Streams of one side, of different programs.
 const MAX_STREAMS: usize = 4;
@@ -35,7 +35,7 @@ impl Presence {
     /// Adds a stream, which ends the one that the same program had before.
     pub(super) fn add(&mut self, color: Color, agent: String, feed: Feed) {
         let readers = &mut self.0[color].readers;
-        readers.retain(|(other, feed)| *other != agent && feed.receiver_count() > 0);
+        readers.retain(|(other, feed)| *other != agent && feed.is_read());
         if readers.len() == MAX_STREAMS {
             readers.remove(0);
         }
@@ -47,13 +47,13 @@ impl Presence {
     }
 
     pub(super) fn is_there(&self, color: Color) -> bool {
-        self.0[color].readers.iter().any(|(_, feed)| feed.receiver_count() > 0)
+        self.0[color].readers.iter().any(|(_, feed)| feed.is_read())
     }
 
     /// Drops streams that have ended, and notes when the last one did.
     pub(super) fn refresh(&mut self, color: Color, now: Instant) {
         let side = &mut self.0[color];
-        side.readers.retain(|(_, feed)| feed.receiver_count() > 0);
+        side.readers.retain(|(_, feed)| feed.is_read());
         side.away_since = side.readers.is_empty().then(|| side.away_since.unwrap_or(now));
     }
 
@@ -74,9 +74,13 @@ impl Presence {
     }
 
     fn tell_side(&self, color: Color, message: &GameMessage) {
+        let kind = match message {
+            GameMessage::ChatLine(_) => LineKind::Chat,
+            GameMessage::OpponentGone(_) => LineKind::Presence,
+            _ => LineKind::State,
+        };
         for (_, feed) in &self.0[color].readers {
-            // A reader that has just left is noticed at the next refresh.
-            let _ = feed.send(message.to_line().into());
+            feed.send(kind, message.to_line());
         }
     }
 }

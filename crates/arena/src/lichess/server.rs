@@ -16,7 +16,8 @@ use zeitnot_wire::{
 
 use super::{
     accounts::{Account, Accounts, StatusFields},
-    answer::{Answer, Outcome, Refusal, to_json},
+    answer::{Answer, Outcome, Refusal},
+    callers::CallerKey,
     challenges::{Challenges, Pending, gone},
     class::Class,
     config::{AccountConfig, Config, TournamentConfig},
@@ -131,6 +132,14 @@ impl LichessServer {
         }
     }
 
+    /// Returns whose token this is.
+    pub(super) fn owner(&self, token: &Token) -> Option<CallerKey> {
+        if self.config.admin_token.as_ref() == Some(token) {
+            return Some(CallerKey::Administrator);
+        }
+        self.accounts.by_token(token).cloned().map(CallerKey::Account)
+    }
+
     pub(super) fn check_admin(&self, bearer: &Bearer) -> Result<(), Refusal> {
         match bearer {
             Bearer::Token(token) if self.config.admin_token.as_ref() == Some(token) => Ok(()),
@@ -188,23 +197,20 @@ impl LichessServer {
         self.profile(who)
     }
 
-    pub(super) fn profiles(&self, ids: &[UserId]) -> Answer {
-        let accounts = ids.iter().filter_map(|id| self.accounts.map.get(id));
-        Answer::value(&accounts.map(|account| self.profile_of(account)).collect::<Vec<_>>())
+    pub(super) fn find_profile(&self, id: &UserId) -> Option<serde_json::Value> {
+        self.accounts.map.get(id).map(|account| self.profile_of(account))
     }
 
-    pub(super) fn online_bots(&self, max: usize) -> Answer {
-        let is_listed =
-            |account: &&Account| account.is_bot() && self.games.is_online(&self.accounts, &account.user.id);
-        let bots = self.accounts.map.values().filter(is_listed).take(max);
-        Answer::Lines(bots.map(|bot| to_json(&self.profile_of(bot)) + "\n").collect())
+    pub(super) fn online_bots(&self, max: usize) -> Vec<UserId> {
+        let watching = self.games.watching();
+        let is_online = |account: &&Account| account.is_listening() || watching.contains(&account.user.id);
+        let bots = self.accounts.map.values().filter(|account| account.is_bot());
+        bots.filter(is_online).take(max).map(|bot| bot.user.id.clone()).collect()
     }
 
-    pub(super) fn statuses(&self, ids: &[UserId], fields: StatusFields) -> Answer {
-        let accounts = ids.iter().filter_map(|id| self.accounts.map.get(id));
-        let status =
-            |account: &Account| account.status(self.games.activity(&self.accounts, &account.user.id), fields);
-        Answer::value(&accounts.map(status).collect::<Vec<_>>())
+    pub(super) fn status(&self, id: &UserId, fields: StatusFields) -> Option<serde_json::Value> {
+        let account = self.accounts.map.get(id)?;
+        Some(account.status(self.games.activity(&self.accounts, id), fields))
     }
 
     fn stream(&self, kind: StreamKind, lines: Lines) -> Answer {
