@@ -125,6 +125,9 @@ enum CliError {
     /// Failure of `bench deadline`.
     #[error("{0} moves or games were late")]
     Late(usize),
+    /// Failure of `bench arena-attack`.
+    #[error("{0} attacks delayed honest players by more than 10 ms, or cost a game")]
+    Delayed(usize),
     #[error("a task crashed, please report it: {0}")]
     Crashed(#[from] tokio::task::JoinError),
     #[error("{}: cannot be written: {source}; is it the right place?", path.display())]

@@ -1,5 +1,6 @@
 //! The program as its users run it.
 
+mod bench_attack;
 mod bench_deadline;
 mod config_errors;
 mod config_overrides;

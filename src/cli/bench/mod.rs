@@ -1,7 +1,7 @@
 //! `zeitnot bench`: fixed positions to a fixed depth. Its node count is the engine's identity.
 //!
 //! `zeitnot bench deadline` measures whether moves are ready in time, `zeitnot bench overhead` what the Lichess
-//! client adds to them.
+//! client adds to them, `zeitnot bench arena-attack` how much attacks on the arena delay its players.
 
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -9,6 +9,7 @@ use zeitnot_engine::bench::{DEPTH, HASH_MIB, measure};
 
 use super::{CliError, network, print};
 
+mod attack;
 mod busy;
 mod deadline;
 mod overhead;
@@ -34,6 +35,8 @@ pub(super) struct Args {
 enum Measurement {
     /// Measure whether every move is ready in time
     Deadline(deadline::Args),
+    /// Measure how much attacks on the arena delay honest players
+    ArenaAttack(attack::Args),
     /// Measure the time that the Lichess client adds to thinking
     Overhead(overhead::Args),
     /// Keep one core busy until the standard input ends
@@ -44,6 +47,7 @@ enum Measurement {
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     match &args.measurement {
         Some(Measurement::Deadline(args)) => deadline::run(args),
+        Some(Measurement::ArenaAttack(args)) => attack::run(args),
         Some(Measurement::Overhead(args)) => overhead::run(args),
         Some(Measurement::Busy) => busy::run(),
         None => search(args),

@@ -1,0 +1,134 @@
+//! One attack: an arena, its honest players and its attackers.
+
+use std::{
+    io,
+    path::Path,
+    sync::{Arc, atomic::Ordering},
+    thread,
+    time::Duration,
+};
+
+use tokio::{
+    runtime,
+    sync::oneshot,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use zeitnot_arena::{self as arena, Arena};
+use zeitnot_engine::priority;
+
+use super::{
+    super::super::network::Network,
+    CLASS, OPEN, PAUSE, PUPILS,
+    attacks::{Attack, Target},
+    contest, lichess,
+    measured::{Measured, Stopwatch},
+};
+use crate::cli::{CliError, io_error, usage};
+
+/// Moves of each front before the attack.
+const WARM_UP: usize = 50;
+/// Time for them.
+const BEGIN: Duration = Duration::from_secs(20);
+/// Time from the beginning of the attack to the first move that counts.
+const LEAD: Duration = Duration::from_millis(200);
+
+/// Attacks an arena for this long.
+pub(super) fn run(attack: Attack, length: Duration) -> Result<Measured, CliError> {
+    let folder = tempfile::tempdir().map_err(io_error("cannot make a folder for the games"))?;
+    let config: arena::Config = toml::from_str(&configuration(folder.path())).map_err(usage)?;
+    let (opened, target) = oneshot::channel();
+    let stop = CancellationToken::new();
+    let arena = {
+        let stop = stop.clone();
+        Network::start("arena", move |_| async move {
+            let arena = Arena::bind(config).await?;
+            let _ = opened.send(Target::of(&arena));
+            arena.run(stop).await;
+            Ok::<_, CliError>(())
+        })?
+    };
+    let Ok(target) = target.blocking_recv() else {
+        let ended = || io_error("cannot start the arena")(io::ErrorKind::Other.into());
+        return Err(arena.join().err().unwrap_or_else(ended));
+    };
+    let players = Network::start("players", move |_| measure(attack, target, length))?;
+    let measured = players.join();
+    stop.cancel();
+    arena.join()?;
+    measured
+}
+
+/// An arena with all of its fronts.
+fn configuration(folder: &Path) -> String {
+    let accounts = |name: &str| format!("[[lichess.account]]\nname = '{name}'\ntoken = '{name}'\n");
+    let pupils: String = (0..PUPILS).map(|number| accounts(&format!("pupil{number}"))).collect();
+    let (any, folder) = ("127.0.0.1:0", folder.display());
+    format!(
+        "games = '{folder}/games'\ntcp = '{any}'\nwebsocket = '{any}'\n\
+         [[tournament]]\nname = '{CLASS}'\ntime = '2+0.05'\nplayers = 2\ngames_per_pair = 1000000\n\
+         pairing_interval = '20ms'\npause = '20ms'\n\
+         [[tournament]]\nname = '{OPEN}'\ntime = '2+0.05'\npairing_interval = '20ms'\npause = '20ms'\n\
+         [[tuc]]\naddress = '{any}'\n\
+         [imcs]\nlisten = '{any}'\nusers = '{folder}/users'\n\
+         [lichess]\nlisten = '{any}'\nclocks = 'any'\n\
+         [lichess.limits]\nmoves = 1000000\nchallenges = 1000\nchallenges_a_day = 100000\nbot_games_a_day = 100000\n\
+         {}{}{}{pupils}",
+        accounts("alice"),
+        accounts("bob"),
+        accounts("mallory"),
+    )
+}
+
+/// Runs the players on this thread and the attackers on another one.
+async fn measure(attack: Attack, target: Target, length: Duration) -> Result<Measured, CliError> {
+    let [for_contest, for_lichess] = [(); 2].map(|()| Stopwatch::default());
+    let mut players = JoinSet::new();
+    for name in ["player1", "player2"] {
+        players.spawn(contest::play(target.tcp, name.to_owned(), for_contest.clone()));
+    }
+    players.spawn(lichess::play(target.lichess, "alice".into(), "bob".into(), for_lichess.clone()));
+    let begun = async {
+        while for_contest.moves() < WARM_UP || for_lichess.moves() < WARM_UP {
+            sleep(PAUSE).await;
+        }
+    };
+    let late = |_| io_error("the games do not begin")(io::ErrorKind::TimedOut.into());
+    timeout(BEGIN, begun).await.map_err(late)?;
+
+    let target = Arc::new(target);
+    let stop = CancellationToken::new();
+    let attackers = attackers(attack, target.clone(), stop.clone())?;
+    sleep(LEAD).await;
+    for_contest.take();
+    for_lichess.take();
+    sleep(length).await;
+    let (contest, lichess) = (for_contest.take(), for_lichess.take());
+    stop.cancel();
+    let _ = tokio::task::spawn_blocking(move || attackers.join()).await;
+    Ok(Measured { contest, lichess, messages: target.messages.load(Ordering::Relaxed) })
+}
+
+/// Attacks until `stop`, on a thread of usual priority.
+fn attackers(
+    attack: Attack,
+    target: Arc<Target>,
+    stop: CancellationToken,
+) -> Result<thread::JoinHandle<()>, CliError> {
+    let attackers = move || {
+        priority::usual();
+        if let Ok(runtime) = runtime::Builder::new_current_thread().enable_all().build() {
+            runtime.block_on(async {
+                let mut tasks = JoinSet::new();
+                attack.start(&target, &mut tasks);
+                stop.cancelled().await;
+            });
+        }
+    };
+    thread::Builder::new()
+        .name("attackers".into())
+        .spawn(attackers)
+        .map_err(io_error("cannot start a thread"))
+}

@@ -1,0 +1,68 @@
+//! `zeitnot bench arena-attack`: measures how much attacks on the arena delay the moves of honest players. It runs a real
+//! arena, two contest players and two Lichess bots on loopback, and attacks it in turn in the ways that [`attacks`] lists.
+//!
+//! [`cell`] runs one attack, [`contest`] and [`lichess`] are the honest players, [`measured`] holds the results.
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use crate::cli::{CliError, live::Live, log, print};
+
+mod attacks;
+mod cell;
+mod contest;
+mod lichess;
+mod measured;
+
+use attacks::Attack;
+
+/// The tournament of the honest players …
+const CLASS: &str = "class";
+/// … and the one that attackers can join.
+const OPEN: &str = "open";
+/// Accounts whose names attackers look up.
+const PUPILS: usize = 300;
+/// Time that an honest player thinks about a move.
+const THINK: Duration = Duration::from_millis(2);
+/// Pause of an honest player after a game.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Time for an answer to an honest player.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Measure how much attacks on the arena delay honest players
+///
+/// Runs an arena of its own on this machine, on which two contest players and two bots of the Lichess API play fast
+/// games, and attacks it in turn. The delay is the time from a player's move, before it is written, to the opponent's
+/// line with it, after it is read. The first row is without an attack.
+///
+/// Attackers have the usual priority, and an address of their own where the system has more than one for itself.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zeitnot bench arena-attack                             all attacks, in about a minute
+  zeitnot bench arena-attack --attack say --seconds 20   one of them, for longer
+
+Exit code: 0 if p99 is at most 10 ms in each row and no game was lost on time, otherwise 1.")]
+pub(super) struct Args {
+    /// Only these attacks
+    #[arg(long, value_name = "ATTACK")]
+    attack: Vec<Attack>,
+    /// Duration of each attack, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    seconds: u32,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let live = Live::default();
+    let _log = log::start(&log::Config::silent(), live.lines());
+    let attacks = if args.attack.is_empty() { Attack::value_variants() } else { &args.attack };
+    print(|out| writeln!(out, "{}", measured::HEADER))?;
+    let mut delayed = 0;
+    for attack in attacks {
+        let measured = cell::run(*attack, Duration::from_secs(args.seconds.into()))?;
+        print(|out| writeln!(out, "{}", measured.row(*attack)))?;
+        delayed += usize::from(!measured.is_good());
+    }
+    if delayed == 0 { Ok(()) } else { Err(CliError::Delayed(delayed)) }
+}
