@@ -15,6 +15,7 @@ use crate::{
 #[derive(Copy, Clone)]
 pub(crate) struct Position {
     pub game: GameKind,
+    /// Its key in tables of search results.
     pub key: Key,
     pub to_move: Color,
     /// Plies played.
@@ -110,7 +111,7 @@ impl<G: Playable> Board for TypedBoard<G> {
         let now = self.now();
         Position {
             game: now.kind(),
-            key: now.key(),
+            key: now.table_key(),
             to_move: now.side_to_move(),
             plies: self.history.moves().len(),
             piece_count: now.piece_count(),

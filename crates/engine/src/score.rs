@@ -2,17 +2,20 @@
 
 use std::{fmt, ops::Neg};
 
-use zeitnot_rules::{Color, Outcome};
+use zeitnot_rules::{Color, Margin, Outcome, Reason};
 use zeitnot_wire::uci::UciScore;
 
-/// Score for the side to move: centipawns, a mate, or a tablebase win, the latter two with their distance from the
-/// root. Arithmetic on centipawns saturates below them.
+/// Score for the side to move: centipawns, a win by count with its margin, or a tablebase win or a mate with their
+/// distance from the root. Arithmetic on centipawns saturates below the others.
 ///
 /// ```
 /// use zeitnot_engine::Score;
+/// use zeitnot_rules::Margin;
+///
 /// assert!(Score::mate_in(3) > Score::mate_in(5));
 /// assert_eq!(-Score::mate_in(3), Score::mated_in(3));
 /// assert!(Score::mate_in(90) > Score::tb_win_in(1) && Score::tb_win_in(90) > Score::cp(20_000));
+/// assert!(Score::count_win(Margin(8)) > Score::count_win(Margin(2)) && Score::count_win(Margin(2)) > Score::cp(900));
 /// assert_eq!(Score::cp(12).to_string(), "+0.12");
 /// assert_eq!(Score::mate_in(3).to_string(), "#2");
 /// ```
@@ -34,7 +37,12 @@ impl Score {
     /// Tablebase win at the root, below every mate.
     const TB_WIN: Score = Score(Score::MIN_MATE - 1);
     const MIN_TB_WIN: i16 = Score::TB_WIN.0 - MAX_PLY as i16;
-    const MAX_CP: i32 = Score::MIN_TB_WIN as i32 - 1;
+    /// Bounds of the margin of a win by count.
+    const MAX_MARGIN: u16 = 500;
+    /// Win by count, less its margin: all such wins are below those of the tablebases.
+    const COUNT_WIN: i16 = 30_000;
+    const MIN_COUNT_WIN: i16 = Score::COUNT_WIN + 1;
+    const MAX_CP: i32 = Score::COUNT_WIN as i32;
 
     /// An evaluation in centipawns.
     pub const fn cp(cp: i32) -> Score {
@@ -67,13 +75,20 @@ impl Score {
         Score(-Score::TB_WIN.0 + plies as i16)
     }
 
+    /// Wins by a count, with this margin. The count is made at the same ply in all lines, so it has no distance.
+    pub const fn count_win(margin: Margin) -> Score {
+        let margin = if margin.0 > Score::MAX_MARGIN { Score::MAX_MARGIN } else { margin.0 };
+        Score(Score::MIN_COUNT_WIN + margin.saturating_sub(1) as i16)
+    }
+
     /// Score of an outcome for the side to move, `plies` from the root.
     pub(crate) fn from_outcome(outcome: Outcome, to_move: Color, plies: u16) -> Score {
-        match outcome {
-            Outcome::Ongoing | Outcome::Draw(_) => Score::ZERO,
-            Outcome::Win(side, _) if side == to_move => Score::mate_in(plies),
-            Outcome::Win(..) => Score::mated_in(plies),
-        }
+        let (side, score) = match outcome {
+            Outcome::Ongoing | Outcome::Draw(_) => return Score::ZERO,
+            Outcome::Win(side, Reason::Material(margin)) => (side, Score::count_win(margin)),
+            Outcome::Win(side, _) => (side, Score::mate_in(plies)),
+        };
+        if side == to_move { score } else { -score }
     }
 
     /// Returns whether this is a mate score.
@@ -81,14 +96,20 @@ impl Score {
         self.0.unsigned_abs() >= Score::MIN_MATE as u16
     }
 
-    /// Returns whether the result is decided by a mate or by tablebases.
+    /// Returns whether the result is decided: by a mate, by tablebases or by a count.
     pub(crate) const fn is_decisive(self) -> bool {
-        self.0.unsigned_abs() >= Score::MIN_TB_WIN as u16
+        self.0.unsigned_abs() >= Score::MIN_COUNT_WIN as u16
     }
 
     /// Returns whether this is a decisive loss, or below every score.
     pub(crate) const fn is_loss(self) -> bool {
-        self.0 <= -Score::MIN_TB_WIN
+        self.0 <= -Score::MIN_COUNT_WIN
+    }
+
+    /// Margin of a win by count, negative for a loss.
+    const fn margin(self) -> Option<i16> {
+        let margin = self.0.unsigned_abs() as i16 - Score::COUNT_WIN;
+        if margin < 1 || margin > Score::MAX_MARGIN as i16 { None } else { Some(margin * self.0.signum()) }
     }
 
     /// The next higher score.
@@ -137,9 +158,9 @@ impl Score {
         self.farther(ply as i16)
     }
 
-    /// Moves a decisive score farther away by some plies.
+    /// Moves a score with a distance farther away by some plies.
     const fn farther(self, plies: i16) -> Score {
-        match self.is_decisive() {
+        match self.0.unsigned_abs() >= Score::MIN_TB_WIN as u16 {
             false => self,
             true => Score(self.0 - plies * self.0.signum()),
         }
@@ -176,11 +197,12 @@ impl Neg for Score {
 }
 
 impl fmt::Display for Score {
-    /// Formats pawns with a sign, or `#` and the moves to mate.
+    /// Formats pawns with a sign, or `#` and the moves to mate, or the margin of a count.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.mate_moves() {
-            Some(moves) => write!(f, "#{moves}"),
-            None => write!(f, "{:+.2}", f64::from(self.0) / 100.0),
+        match (self.mate_moves(), self.margin()) {
+            (Some(moves), _) => write!(f, "#{moves}"),
+            (_, Some(margin)) => write!(f, "{margin:+} by count"),
+            _ => write!(f, "{:+.2}", f64::from(self.0) / 100.0),
         }
     }
 }
@@ -212,5 +234,19 @@ mod tests {
         }
         assert!(!Score::cp(1_000_000).is_decisive() && !Score::cp(-1_000_000).is_loss());
         assert_eq!(Score::cp(30_700).offset(10_000), Score::cp(1_000_000));
+    }
+
+    #[test]
+    fn a_count_has_a_margin_and_no_distance() {
+        let [small, large] = [Margin(2), Margin(20)].map(Score::count_win);
+        assert!(Score::cp(1_000_000) < small && small < large && large < Score::tb_win_in(MAX_PLY));
+        assert!(Score::count_win(Margin(u16::MAX)) < Score::tb_win_in(MAX_PLY));
+        assert!(small.is_decisive() && !small.is_mate() && !small.is_loss() && (-small).is_loss());
+        assert_eq!((small.to_tt(9), small.to_root(9), small.offset(-300)), (small, small, small));
+        assert_eq!([small, -large].map(|score| score.to_string()), ["+2 by count", "-20 by count"]);
+        for side in Color::BOTH {
+            let lost = Outcome::Win(!side, Reason::Material(Margin(20)));
+            assert_eq!(Score::from_outcome(lost, side, 7), -large);
+        }
     }
 }

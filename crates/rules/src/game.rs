@@ -45,13 +45,19 @@ pub enum Reason {
     KingEnPrise,
     /// The side to move has no move, and this game does not call that stalemate.
     NoMoves,
-    /// All the moves that this game lasts are played.
+    /// All the moves that this game lasts are played, and nobody has won.
     MoveLimit,
+    /// All the moves that this game lasts are played, and the side with more material wins by this margin.
+    Material(Margin),
     /// Only the kings are left.
     BareKings,
     /// The goal of a variant of chess, other than mate, is reached.
     VariantEnd,
 }
+
+/// The lead of the side that wins by a count, in the points of that count.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Margin(pub u16);
 
 /// An upper bound of the legal moves in one position of any game (shakmaty's own bound for the variants of chess with
 /// drops).

@@ -109,7 +109,7 @@ impl<G: Game> GameHistory<G> {
         match self.now.outcome() {
             // A position that came before was not the end of the game then: only the count of plies, which comes after
             // repetition, can have ended it since.
-            Outcome::Ongoing | Outcome::Win(_, Reason::MoveLimit) | Outcome::Draw(Reason::MoveLimit)
+            Outcome::Ongoing | Outcome::Win(_, Reason::Material(_)) | Outcome::Draw(Reason::MoveLimit)
                 if self.repetitions() + 1 >= self.now.repetition_limit() =>
             {
                 Outcome::Draw(match self.now.repetition_limit() {

@@ -35,7 +35,7 @@ mod visitor;
 pub use color::{ByColor, Color};
 pub use dyn_game::DynGame;
 pub use error::GameError;
-pub use game::{Game, Key, MAX_MOVES, MoveText, Moves, Outcome, Packed, Reason};
+pub use game::{Game, Key, MAX_MOVES, Margin, MoveText, Moves, Outcome, Packed, Reason};
 pub use history::GameHistory;
 pub use kind::{GameKind, UnknownGame};
 pub use perft::perft;

@@ -61,7 +61,7 @@ impl fmt::Display for Reason {
             Reason::KingCaptured => "King captured",
             Reason::KingEnPrise => "King left en prise",
             Reason::NoMoves => "No moves",
-            Reason::MoveLimit => "Move limit",
+            Reason::MoveLimit | Reason::Material(_) => "Move limit",
             Reason::BareKings => "Only the kings are left",
             Reason::VariantEnd => "End of the variant",
         })

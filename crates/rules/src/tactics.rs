@@ -66,6 +66,18 @@ pub trait Tactics: Game {
         self.after(mv).is_check()
     }
 
+    /// Plies until the game ends because all its moves are played; `None` in a game without such an end. Each move
+    /// brings it one ply closer, unlike a rule that counts the moves since the last capture.
+    fn plies_left(&self) -> Option<u32> {
+        None
+    }
+
+    /// Identifies the position for tables of search results: as [`Game::key`], and where the end by
+    /// [`Tactics::plies_left`] is near, with the plies left, which then decide the value.
+    fn table_key(&self) -> Key {
+        self.key()
+    }
+
     /// An estimate of the key after a move, without playing it: right for most moves, which is enough to prefetch
     /// memory. `None` where there is no quick one.
     fn key_ahead(&self, _: Self::Move) -> Option<Key> {

@@ -89,7 +89,7 @@ pub fn reason(ending: Ending, last: &Step) -> &'static str {
         Cause::IllegalMove if last.groups == 0 => "no-action",
         Cause::IllegalMove => "illegal-action",
         Cause::Rules(Reason::KingEnPrise) => "king-en-prise",
-        Cause::Rules(Reason::MoveLimit) => "material",
+        Cause::Rules(Reason::MoveLimit | Reason::Material(_)) => "material",
         Cause::Rules(Reason::NoMoves) => "no-moves",
         _ => "rules",
     }

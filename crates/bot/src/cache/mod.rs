@@ -139,7 +139,7 @@ impl CacheSlot {
         let now = history.now();
         let near_fifty = now.reversible_plies() > verdict::FAR_FROM_FIFTY;
         let depends_on_history = near_fifty || history.repetitions() > 0;
-        CacheSlot { key: (now.kind().name(), now.key().0), depends_on_history }
+        CacheSlot { key: (now.kind().name(), now.table_key().0), depends_on_history }
     }
 
     pub(crate) fn key(&self) -> Key {
@@ -207,7 +207,7 @@ impl Cache {
     /// Looks the last position up. `nodes`: what a search would have in the time for the move.
     pub fn look_up<G: Playable>(&self, history: &GameHistory<G>, nodes: u64) -> CacheAnswer {
         let Some(shared) = &self.shared else { return CacheAnswer::Unknown };
-        let key = (history.now().kind().name(), history.now().key().0);
+        let key = (history.now().kind().name(), history.now().table_key().0);
         let Some(entry) = shared.memory.get(&key) else { return shared.clone().miss(key) };
         let min_effort = (nodes as f64 * shared.min_effort) as u64;
         let verdict = verdict::judge(&entry, history, Requirement { engine: self.engine, min_effort });

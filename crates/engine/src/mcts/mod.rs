@@ -85,7 +85,7 @@ impl<G: EngineGame, F: Policy<G>> Mcts<G, F> {
         }
         // The root must have room for its children, and must not be terminal.
         let root = self.tree.root();
-        if root.children().is_none() && (self.tree.is_full() || root.proof() != node::Proof::Open) {
+        if root.children().is_none() && (self.tree.is_full() || root.proof() != node::Proof::OPEN) {
             self.tree.clear();
         }
     }

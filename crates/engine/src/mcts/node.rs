@@ -10,6 +10,8 @@ use std::sync::atomic::{
 
 use zeitnot_rules::Packed;
 
+use crate::Score;
+
 /// Fixed-point representation of the value 1.
 const ONE: i64 = 1 << 24;
 /// Marks a node that a thread is expanding.
@@ -29,53 +31,56 @@ pub(super) struct Node {
     proof: AtomicU16,
 }
 
-/// Proved result for the side that moved to the node, with the plies to the end.
+/// Proved result for the side that moved to the node, as a score counted from the node; `None` if nothing is proved.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Proof {
-    Open,
-    Drawn,
-    Won(u16),
-    Lost(u16),
-}
+pub(super) struct Proof(Option<Score>);
 
 impl Proof {
-    const WON: u16 = 1 << 14;
-    const LOST: u16 = 1 << 15;
+    pub(crate) const OPEN: Proof = Proof(None);
+    /// Bits of [`Proof::OPEN`]: those of a proof are the score's, with the zero of a draw above all of them.
+    const OPEN_BITS: u16 = 0;
+    const DRAWN_BITS: u16 = i16::MAX as u16;
+
+    /// A result: a draw or a decisive score.
+    pub(crate) fn of(score: Score) -> Proof {
+        Proof(Some(score))
+    }
+
+    pub(crate) fn score(self) -> Option<Score> {
+        self.0
+    }
+
+    pub(crate) fn is_win(self) -> bool {
+        self.0.is_some_and(|score| score > Score::ZERO)
+    }
+
+    pub(crate) fn is_loss(self) -> bool {
+        self.0.is_some_and(|score| score < Score::ZERO)
+    }
 
     /// Value of a proved result.
     pub(crate) fn value(self) -> Option<f32> {
-        match self {
-            Proof::Open => None,
-            Proof::Drawn => Some(0.0),
-            Proof::Won(_) => Some(1.0),
-            Proof::Lost(_) => Some(-1.0),
-        }
+        self.0.map(|score| score.get().signum() as f32)
     }
 
-    /// Rank for move choice: quick wins first, slow losses last.
-    pub(crate) fn rank(self) -> i32 {
-        match self {
-            Proof::Won(plies) => i32::from(Proof::LOST - plies),
-            Proof::Lost(plies) => i32::from(plies) - i32::from(Proof::LOST),
-            Proof::Open | Proof::Drawn => 0,
-        }
+    /// Rank for move choice: quick and large wins first, slow and small losses before others.
+    pub(crate) fn rank(self) -> Score {
+        self.0.unwrap_or(Score::ZERO)
     }
 
     fn to_bits(self) -> u16 {
-        match self {
-            Proof::Open => 0,
-            Proof::Drawn => 1,
-            Proof::Won(plies) => Proof::WON | plies,
-            Proof::Lost(plies) => Proof::LOST | plies,
+        match self.0 {
+            None => Proof::OPEN_BITS,
+            Some(Score::ZERO) => Proof::DRAWN_BITS,
+            Some(score) => score.to_bits() as u16,
         }
     }
 
     fn from_bits(bits: u16) -> Proof {
         match bits {
-            0 => Proof::Open,
-            1 => Proof::Drawn,
-            _ if bits & Proof::WON != 0 => Proof::Won(bits & !Proof::WON),
-            _ => Proof::Lost(bits & !Proof::LOST),
+            Proof::OPEN_BITS => Proof::OPEN,
+            Proof::DRAWN_BITS => Proof::of(Score::ZERO),
+            _ => Proof::of(Score::from_bits(bits as i16)),
         }
     }
 }
@@ -154,18 +159,17 @@ impl Node {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zeitnot_rules::Margin;
 
     #[test]
     fn a_node_is_small_and_proofs_fit_into_it() {
         assert_eq!(size_of::<Node>(), 24);
-        for proof in
-            [Proof::Open, Proof::Drawn, Proof::Won(0), Proof::Won(192), Proof::Lost(0), Proof::Lost(193)]
-        {
+        let count = Score::count_win(Margin(4));
+        let scores = [Score::mated_in(2), Score::mated_in(8), -count, Score::ZERO, count, Score::mate_in(1)];
+        assert!(scores.map(|score| Proof::of(score).rank()).is_sorted());
+        for proof in scores.map(Proof::of).into_iter().chain([Proof::OPEN]) {
             assert_eq!(Proof::from_bits(proof.to_bits()), proof);
         }
-        let ranks =
-            [Proof::Lost(2), Proof::Lost(8), Proof::Open, Proof::Won(9), Proof::Won(1)].map(Proof::rank);
-        assert!(ranks.is_sorted());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::{
 use zeitnot_rules::{MAX_MOVES, Packed};
 
 use super::node::{Node, Proof};
+use crate::Score;
 
 const ROOT: u32 = 0;
 /// Most nodes that can be indexed.
@@ -77,31 +78,19 @@ impl Tree {
     /// Best known child: by proof, then by visits.
     pub(crate) fn best(&self, node: &Node) -> Option<&Node> {
         let known =
-            self.children(node).iter().filter(|child| child.visits() > 0 || child.proof() != Proof::Open);
+            self.children(node).iter().filter(|child| child.visits() > 0 || child.proof() != Proof::OPEN);
         known.max_by_key(|child| (child.proof().rank(), child.visits()))
     }
 
     /// Proves a node by its children if possible: one winning child suffices, otherwise all must be proved.
     pub(crate) fn prove_by_children(&self, node: &Node) -> bool {
-        let children = self.children(node);
-        let won = children.iter().filter_map(|child| match child.proof() {
-            Proof::Won(plies) => Some(plies),
-            _ => None,
-        });
-        if let Some(plies) = won.min() {
-            node.prove(Proof::Lost(plies + 1));
-            return true;
+        let proofs = || self.children(node).iter().map(Node::proof);
+        let Some(best) = proofs().filter_map(Proof::score).max() else { return false };
+        let is_proved = best > Score::ZERO || proofs().all(|proof| proof != Proof::OPEN);
+        if is_proved {
+            node.prove(Proof::of(-best.to_root(1)));
         }
-        let (mut longest, mut drawn) = (0, false);
-        for child in children {
-            match child.proof() {
-                Proof::Lost(plies) => longest = longest.max(plies),
-                Proof::Drawn => drawn = true,
-                Proof::Open | Proof::Won(_) => return false,
-            }
-        }
-        node.prove(if drawn { Proof::Drawn } else { Proof::Won(longest + 1) });
-        !children.is_empty()
+        is_proved
     }
 
     /// Makes a child of the root the new root and drops all other nodes.
@@ -134,6 +123,7 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zeitnot_rules::Margin;
 
     fn expand(tree: &Tree, node: &Node, moves: std::ops::Range<u16>) {
         assert!(node.claim_expansion() && !node.claim_expansion());
@@ -178,18 +168,20 @@ mod tests {
         let tree = Tree::new(0);
         expand(&tree, tree.root(), 0..3);
         let [a, b, c] = tree.children(tree.root()) else { panic!() };
-        a.prove(Proof::Lost(1));
-        b.prove(Proof::Lost(3));
-        assert!(!tree.prove_by_children(tree.root()));
-        c.prove(Proof::Lost(5));
-        assert!(tree.prove_by_children(tree.root()));
-        assert_eq!(tree.root().proof(), Proof::Won(6));
-        c.prove(Proof::Drawn);
-        assert!(tree.prove_by_children(tree.root()));
-        assert_eq!(tree.root().proof(), Proof::Drawn);
-        b.prove(Proof::Won(2));
-        assert!(tree.prove_by_children(tree.root()));
-        assert_eq!(tree.root().proof(), Proof::Lost(3));
+        let prove = |node: &Node, score| {
+            node.prove(Proof::of(score));
+            tree.prove_by_children(tree.root()).then(|| tree.root().proof().score()).flatten()
+        };
+        assert_eq!(prove(a, Score::mated_in(1)), None);
+        assert_eq!(prove(b, Score::mated_in(3)), None);
+        assert_eq!(prove(c, Score::mated_in(5)), Some(Score::mate_in(6)));
+        // A loss by count is better than being mated, and one by less than one by more.
+        let lost = |margin| -Score::count_win(Margin(margin));
+        assert_eq!(prove(a, lost(8)), Some(-lost(8)));
+        assert_eq!(prove(b, lost(2)), Some(-lost(2)));
+        assert_eq!(tree.best(tree.root()).map(Node::mv), Some(b.mv()));
+        assert_eq!(prove(c, Score::ZERO), Some(Score::ZERO));
+        assert_eq!(prove(b, Score::mate_in(2)), Some(Score::mated_in(3)));
         assert_eq!(tree.best(tree.root()).map(Node::mv), Some(b.mv()));
     }
 }

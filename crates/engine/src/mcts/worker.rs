@@ -110,7 +110,7 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
     /// Runs one iteration; returns false if the search is over.
     fn iterate(&mut self) -> bool {
         let Shared { task, tree, done, iterations, bound, .. } = self.shared;
-        let settled = F::SOLVES && tree.root().proof() != Proof::Open;
+        let settled = F::SOLVES && tree.root().proof() != Proof::OPEN;
         if settled || done.is_raised() || task.stop.is_raised() {
             return false;
         }
@@ -156,21 +156,22 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
         ply: usize,
         may_expand: &mut bool,
     ) -> Step<'s, G::Move> {
+        // Before the rules: a position that comes again did not end the game, and repetition comes before the count.
+        if ply > 0 && repeats(position, &self.keys, self.played) {
+            return Step::End(0.0);
+        }
         if ply > 0 && node.visits() == 0 {
             prove_by_rules(node, position);
         }
         if *may_expand
             && node.visits() >= F::EXPAND_AFTER
-            && node.proof() == Proof::Open
+            && node.proof() == Proof::OPEN
             && !self.shared.tree.is_full()
         {
             *may_expand = !self.expand(node, position, state);
         }
         if let Some(value) = node.proof().value() {
             return Step::End(value);
-        }
-        if ply > 0 && repeats(position, &self.keys, self.played) {
-            return Step::End(0.0);
         }
         let child = self.select(node).filter(|_| ply < usize::from(MAX_PLY));
         match child.and_then(|child| Some((child, position.unpack(child.mv())?))) {
@@ -215,8 +216,8 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
         let mut most = (f32::NEG_INFINITY, None);
         for child in self.shared.tree.children(node) {
             let selection_score = match child.proof() {
-                Proof::Won(_) if F::SOLVES => return Some(child),
-                Proof::Lost(_) if F::SOLVES => f32::MIN,
+                proof if F::SOLVES && proof.is_win() => return Some(child),
+                proof if F::SOLVES && proof.is_loss() => f32::MIN,
                 _ => F::selection_score(&ChildStats(child), exploration, mean),
             };
             if selection_score > most.0 {
@@ -228,7 +229,7 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
 
     /// Updates all nodes of the path with the value of the leaf, and proves them where possible.
     fn backpropagate(&self, path: &[&Node], mut value: f32) {
-        let mut settled = F::SOLVES && path.last().is_some_and(|leaf| leaf.proof() != Proof::Open);
+        let mut settled = F::SOLVES && path.last().is_some_and(|leaf| leaf.proof() != Proof::OPEN);
         let mut above = path.iter().rev().skip(1);
         for node in path.iter().rev() {
             node.add_result(value);
@@ -296,18 +297,13 @@ fn prove_by_rules<G: EngineGame>(node: &Node, position: &G) {
 
 fn proof_of<G: EngineGame>(outcome: Outcome, position: &G) -> Proof {
     match outcome {
-        Outcome::Ongoing => Proof::Open,
-        Outcome::Draw(_) => Proof::Drawn,
-        Outcome::Win(side, _) if side == position.side_to_move() => Proof::Lost(0),
-        Outcome::Win(..) => Proof::Won(0),
+        Outcome::Ongoing => Proof::OPEN,
+        outcome => Proof::of(-Score::from_outcome(outcome, position.side_to_move(), 0)),
     }
 }
 
+/// Score of a child of the root, counted from the root.
 fn score_of(child: &Node) -> Score {
-    match child.proof() {
-        Proof::Won(plies) => Score::mate_in((plies + 1).min(MAX_PLY)),
-        Proof::Lost(plies) => Score::mated_in((plies + 1).min(MAX_PLY)),
-        Proof::Drawn => Score::ZERO,
-        Proof::Open => child.mean().map_or(Score::ZERO, win_value::to_score),
-    }
+    let mean = || child.mean().map_or(Score::ZERO, win_value::to_score);
+    child.proof().score().map_or_else(mean, |score| score.to_root(1))
 }

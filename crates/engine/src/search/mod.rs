@@ -246,4 +246,6 @@ impl<G: EngineGame> Thinker<G> for Search<G> {
 }
 
 #[cfg(test)]
+mod count_tests;
+#[cfg(test)]
 mod tests;

@@ -78,7 +78,7 @@ impl<G: EngineGame> Worker<'_, G> {
             }
         }
 
-        let entry = self.shared.table.probe(position.key());
+        let entry = self.shared.table.probe(position.table_key());
         if !K::PV
             && let Some(score) = entry.and_then(|e| e.cutoff_score(depth, window, ply))
         {
@@ -233,7 +233,7 @@ impl<G: EngineGame> Worker<'_, G> {
         }
         let mv = best_move.map_or(Packed::NONE, |mv| position.pack(mv));
         let (score, eval, depth) = (best.to_tt(ply), node.raw_eval, node.depth as u8);
-        self.shared.table.store(position.key(), Entry { mv, score, eval, depth, bound });
+        self.shared.table.store(position.table_key(), Entry { mv, score, eval, depth, bound });
     }
 
     /// Searches a child: the first on the principal variation with the full window, the others with a null window

@@ -32,7 +32,7 @@ impl<G: EngineGame> Worker<'_, G> {
         if ply >= MAX_PLY {
             return Ok(if in_check { Score::ZERO } else { self.raw_eval(state, position) });
         }
-        let entry = self.shared.table.probe(position.key());
+        let entry = self.shared.table.probe(position.table_key());
         if !K::PV
             && let Some(score) = entry.and_then(|e| e.cutoff_score(0, window, ply))
         {
@@ -94,7 +94,7 @@ impl<G: EngineGame> Worker<'_, G> {
         };
         let mv = best_move.map_or(Packed::NONE, |mv| position.pack(mv));
         let (score, eval) = (best.to_tt(ply), raw_eval.unwrap_or(Score::NEG_INFINITE));
-        self.shared.table.store(position.key(), Entry { mv, score, eval, depth: 0, bound });
+        self.shared.table.store(position.table_key(), Entry { mv, score, eval, depth: 0, bound });
         Ok(best)
     }
 }

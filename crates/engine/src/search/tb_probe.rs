@@ -70,7 +70,7 @@ impl<G: EngineGame> Worker<'_, G> {
         let eval = if position.is_check() { Score::NEG_INFINITE } else { self.raw_eval(state, position) };
         let depth = (depth + DEPTH_BONUS).min(MAX_DEPTH.into()) as u8;
         let entry = Entry { mv: Packed::NONE, score: score.to_tt(ply), eval, depth, bound };
-        self.shared.table.store(position.key(), entry);
+        self.shared.table.store(position.table_key(), entry);
         TbResult::Cutoff(score)
     }
 }

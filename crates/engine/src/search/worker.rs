@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use zeitnot_rules::{Key, Outcome, Packed, PieceTo, Tactics};
+use zeitnot_rules::{Key, Outcome, Packed, PieceTo, Reason, Tactics};
 
 use super::{
     MAX_PLY, Node, Report, Score, Shared,
@@ -162,7 +162,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
 
     /// Publishes the table's move, or keeps the published one, before the first iteration.
     fn publish_initial(&self, root: &G, score: Score) {
-        let known = self.shared.table.probe(root.key()).map(|e| e.mv);
+        let known = self.shared.table.probe(root.table_key()).map(|e| e.mv);
         let known = known.filter(|&mv| root.unpack(mv).is_some() && self.is_wanted(mv));
         let mv = known.unwrap_or(self.shared.task.best.read().mv);
         if self.is_main() {
@@ -252,7 +252,12 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     /// Returns the score of a position where the game is over or repeats.
     pub(crate) fn terminal_score(&self, position: &G, ply: u16) -> Option<Score> {
         match position.quick_outcome() {
-            Outcome::Ongoing if repeats(position, &self.data.keys, self.played_keys) => Some(Score::ZERO),
+            // Repetition comes before the count.
+            Outcome::Ongoing | Outcome::Win(_, Reason::Material(_))
+                if repeats(position, &self.data.keys, self.played_keys) =>
+            {
+                Some(Score::ZERO)
+            }
             Outcome::Ongoing => None,
             outcome => Some(Score::from_outcome(outcome, position.side_to_move(), ply)),
         }
@@ -285,7 +290,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         search: impl FnOnce(&mut Self, &State<G>) -> Result<Score, Stopped>,
     ) -> Result<Score, Stopped> {
         let (position, state, ply) = node;
-        self.shared.table.prefetch(child.key());
+        self.shared.table.prefetch(child.table_key());
         let next = self.shared.evaluator.update(state, position, mv);
         self.push_move(position, mv, ply);
         let score = search(self, &next)?;

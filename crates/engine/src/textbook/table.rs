@@ -4,7 +4,7 @@
 //!
 //! Source: Chess Programming Wiki, "Transposition Table".
 
-use zeitnot_rules::{Game, Key, Packed};
+use zeitnot_rules::{Key, Packed, Tactics};
 
 use crate::{Score, transposition_table::Bound};
 
@@ -60,8 +60,8 @@ impl SimpleTable {
 }
 
 /// Key that includes the fifty-move counter where it matters.
-pub(super) fn key<G: Game>(position: &G) -> Key {
-    let Key(key) = position.key();
+pub(super) fn key<G: Tactics>(position: &G) -> Key {
+    let Key(key) = position.table_key();
     match position.reversible_plies() {
         plies if plies < FIFTY_MOVE_HORIZON => Key(key),
         // Fibonacci hashing spreads the counter over all bits.

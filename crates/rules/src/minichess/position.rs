@@ -7,7 +7,7 @@ use super::{
 use crate::{
     color::Color,
     error::GameError,
-    game::{Game, Key, MoveText, Moves, Outcome, Packed, Reason},
+    game::{Game, Key, Margin, MoveText, Moves, Outcome, Packed, Reason},
     kind::GameKind,
     small::{Exchange, ORTHOGONAL, mix, steps},
     tactics::{PieceTo, Tactics},
@@ -37,6 +37,9 @@ pub struct MiniChess {
 
 /// The key of the side to move, when it is Black.
 const BLACK_TO_MOVE: u64 = mix(1 << 20);
+/// The end by the count of plies is near when no more than this many are left: a search can reach it, so that the same
+/// board at another ply is another position to its tables. Earlier they are more useful without the ply.
+const NEAR_THE_END: u16 = 32;
 /// Where a bishop may step to an empty square.
 const STEPS: [u64; pieces::SQUARES] = steps::<{ pieces::COLUMNS }, { pieces::SQUARES }>(&ORTHOGONAL);
 
@@ -114,15 +117,26 @@ impl MiniChess {
 
     /// The outcome when the plies are used up.
     fn at_the_limit(&self) -> Outcome {
-        let balance = match self.settings().at_the_limit {
-            AtTheLimit::Draw => 0,
-            AtTheLimit::Material => pieces::balance(&self.board, rules::course_value),
-        };
+        let balance = self.balance();
+        let reason = Reason::Material(Margin(balance.unsigned_abs() as u16));
         match balance {
             0 => Outcome::Draw(Reason::MoveLimit),
-            1.. => Outcome::Win(Color::White, Reason::MoveLimit),
-            _ => Outcome::Win(Color::Black, Reason::MoveLimit),
+            1.. => Outcome::Win(Color::White, reason),
+            _ => Outcome::Win(Color::Black, reason),
         }
+    }
+
+    /// White's lead in material by the count that decides when the plies are used up; 0 if none does.
+    pub fn balance(&self) -> i32 {
+        match self.settings().at_the_limit {
+            AtTheLimit::Draw => 0,
+            AtTheLimit::Material => pieces::balance(&self.board, rules::course_value),
+        }
+    }
+
+    /// The plies played, as a part of keys.
+    fn ply_key(&self) -> u64 {
+        mix(1 << 21 | u64::from(self.plies))
     }
 
     /// Whether the king is attacked, and can be captured after every move.
@@ -197,7 +211,7 @@ impl Game for MiniChess {
     fn key(&self) -> Key {
         let color = if self.color == Color::Black { BLACK_TO_MOVE } else { 0 };
         let never_repeats = self.settings().repetition_limit.is_none();
-        let ply = if never_repeats { mix(1 << 21 | u64::from(self.plies)) } else { 0 };
+        let ply = if never_repeats { self.ply_key() } else { 0 };
         Key(self.board.key() ^ color ^ ply)
     }
 
@@ -284,6 +298,17 @@ impl Tactics for MiniChess {
         self.attacks_king(!self.color)
     }
 
+    fn plies_left(&self) -> Option<u32> {
+        Some(self.settings().plies.saturating_sub(self.plies).into())
+    }
+
+    fn table_key(&self) -> Key {
+        let has_ply = self.settings().repetition_limit.is_none();
+        let far = self.plies.saturating_add(NEAR_THE_END) < self.settings().plies;
+        let Key(key) = self.key();
+        Key(if has_ply || far { key } else { key ^ self.ply_key() })
+    }
+
     fn see_ge(&self, mv: Move, threshold: i32) -> bool {
         let Some(kind) = self.board.kind_at(mv.from) else { return false };
         let exchange = Exchange {
@@ -301,6 +326,6 @@ impl Tactics for MiniChess {
         if officers.count_ones() < 2 || self.is_check() {
             return None;
         }
-        Some(MiniChess { color: !self.color, ..self.clone() })
+        Some(MiniChess { color: !self.color, plies: self.plies.saturating_add(1), ..self.clone() })
     }
 }

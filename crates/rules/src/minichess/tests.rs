@@ -7,7 +7,7 @@ use super::{
     Rules::{self, Imcs, Nthu2023, Nthu2026},
 };
 use crate::{
-    Color, Game, GameHistory, Outcome, Reason, Tactics, perft,
+    Color, Game, GameHistory, Margin, Outcome, Reason, Tactics, perft,
     random_games::{assert_comes_back, random_game},
 };
 
@@ -53,7 +53,9 @@ fn a_king_en_prise_is_lost_in_the_course_and_not_on_the_server() {
 fn at_the_end_material_decides_or_nothing() {
     let ahead = "k..../...../...../...../...../.R..K W";
     assert_eq!(outcome(Imcs, ahead, 80), Outcome::Draw(Reason::MoveLimit));
-    assert_eq!(outcome(Nthu2023, ahead, 50), Outcome::Win(Color::White, Reason::MoveLimit));
+    let by_a_rook = Reason::Material(Margin(6));
+    assert_eq!(outcome(Nthu2023, ahead, 50), Outcome::Win(Color::White, by_a_rook));
+    assert_eq!(outcome(Nthu2026, ahead, 100), Outcome::Win(Color::White, by_a_rook));
     assert_eq!(outcome(Nthu2023, ahead, 49), Outcome::Ongoing);
     let both = "k...r/...../...../...../...../.R..K B";
     // Black could take the king: that counts in 2026, and comes too late in 2023.

@@ -31,7 +31,7 @@ pub(crate) fn cut<G: EngineGame, K: NodeType>(
     let Some(passed) = node.position.pass() else { return Ok(None) };
     let surplus = (node.eval.get() - beta.get()) / EVAL_DIVISOR;
     let reduction = BASE_REDUCTION + node.depth / DEPTH_DIVISOR + surplus.min(MAX_EVAL_REDUCTION);
-    worker.shared.table.prefetch(passed.key());
+    worker.shared.table.prefetch(passed.table_key());
     let score = worker.search_null_move(node, |worker| {
         worker.node::<NonPvNode>(
             &passed,

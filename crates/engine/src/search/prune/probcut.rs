@@ -59,6 +59,6 @@ pub(crate) fn cut<G: EngineGame, K: NodeType>(
     let Some((mv, score)) = found else { return Ok(None) };
     let (mv, depth) = (position.pack(mv), (depth - REDUCTION + 1) as u8);
     let entry = Entry { mv, score: score.to_tt(ply), eval: node.raw_eval, depth, bound: Bound::Lower };
-    worker.shared.table.store(position.key(), entry);
+    worker.shared.table.store(position.table_key(), entry);
     Ok(Some(score))
 }
