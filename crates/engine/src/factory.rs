@@ -12,8 +12,9 @@ use zeitnot_rules::{
 
 use crate::{
     config::{Config, Kind},
-    eval::{EngineGame, Evaluator},
+    eval::EngineGame,
     external::{self, External},
+    fallback,
     faulty::Faulty,
     mcts,
     memory::{self, OutOfMemory},
@@ -158,8 +159,8 @@ impl EngineFactory {
         G::thinker(self)
     }
 
-    /// Returns a legal move without a search: the table's, or else the one that leads to the best static
-    /// evaluation and loses no material at once. [`Packed::NONE`] if there is no legal move.
+    /// Returns a legal move without a search: that of an earlier search, or else the one that leads to the best static
+    /// evaluation among those that lose least material by exchanges. [`Packed::NONE`] if there is no legal move.
     pub fn fallback_move<G: Playable>(&self, position: &G) -> Packed {
         G::fallback_move(self, position)
     }
@@ -206,20 +207,11 @@ impl EngineFactory {
         }
     }
 
-    fn best_by_evaluation<G: EngineGame>(&self, position: &G) -> Packed {
-        let known = self.table.probe(position.key()).map(|entry| entry.mv);
-        if let Some(mv) = known.filter(|&mv| position.unpack(mv).is_some()) {
-            return mv;
-        }
-        let evaluator = G::Evaluator::default();
-        let state = evaluator.refresh(position);
-        let moves = position.moves();
-        let value = |mv: &&G::Move| {
-            let state = evaluator.update(&state, position, **mv);
-            let score = -evaluator.evaluate(&state, &position.after(**mv));
-            (position.see_ge(**mv, 0), score)
-        };
-        moves.iter().max_by_key(value).map_or(Packed::NONE, |&mv| position.pack(mv))
+    fn known_or_static<G: EngineGame>(&self, position: &G) -> Packed {
+        // A move of quiescence is the best capture, not the best move.
+        let known = self.table.probe(position.table_key()).filter(|entry| entry.depth > 0);
+        let known = known.and_then(|entry| position.unpack(entry.mv));
+        known.or_else(|| fallback::best_static(position)).map_or(Packed::NONE, |mv| position.pack(mv))
     }
 }
 
@@ -256,7 +248,7 @@ macro_rules! playable {
             }
 
             fn fallback_move(factory: &EngineFactory, position: &Self) -> Packed {
-                factory.best_by_evaluation(position)
+                factory.known_or_static(position)
             }
         }
     )* };

@@ -8,6 +8,7 @@ pub mod driver;
 pub mod eval;
 pub mod external;
 mod factory;
+mod fallback;
 mod faulty;
 mod huge_pages;
 mod limits;

@@ -1,6 +1,6 @@
 //! Tests of games that end by a count of plies: the search near that end against an exhaustive one.
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use zeitnot_rules::{
     Game, GameHistory, Key, Margin, Outcome, Reason, Tactics,
@@ -8,7 +8,7 @@ use zeitnot_rules::{
 };
 
 use super::*;
-use crate::{Limits, think_now};
+use crate::{Decision, Limits, think_now};
 
 /// A position with the keys of those before it.
 struct Line {
@@ -151,4 +151,16 @@ fn a_game_lost_by_count_is_lost_by_as_little_as_can_be() {
     let exact = Line::of(&game).value();
     assert_eq!(exact, -Score::count_win(Margin(2)));
     assert_exact(&game);
+}
+
+#[test]
+fn an_unfinished_first_iteration_leaves_the_fallback_move() {
+    let game = GameHistory::new(MiniChess::start(Rules::Nthu2026));
+    for (nodes, mv) in game.now().moves().iter().enumerate() {
+        let best = Decision::new(game.now().pack(*mv));
+        let limits = Limits { nodes: Some(nodes as u64 + 1), ..Limits::default() };
+        let (stop, watch) = (StopFlag::default(), |_: &Progress<MiniChess>| ControlFlow::Continue(()));
+        search().think(&Task { game: &game, limits: &limits, best: &best, stop: &stop, watch: &watch });
+        assert_eq!(game.now().unpack(best.read().mv), Some(*mv));
+    }
 }

@@ -12,7 +12,7 @@ use super::{
     correction::{Correction, CorrectionKey},
     history::{History, HistoryPool, PreviousMoves, TriedQuiets},
     move_picker::{MovePicker, MoveStack, PickedMove, Scope},
-    multipv::MultiPv,
+    multipv::{MultiPv, RootLine},
     pv::PvTable,
 };
 use crate::{
@@ -153,6 +153,9 @@ impl<'s, G: EngineGame> Worker<'s, G> {
             }
             debug_assert!(self.data.move_stack.is_empty(), "a node has left moves behind");
             depth += 1;
+            if let (1, Some(&RootLine { mv, score, .. })) = (depth, self.multipv.found.first()) {
+                self.publish_move(mv, score);
+            }
             if self.is_main() && (self.report(depth).is_break() || self.has_mate(score)) {
                 break;
             }
@@ -170,14 +173,17 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         }
     }
 
-    /// Publishes a new best root move, whose search began at this node count.
+    /// Publishes a new best root move, whose search began at this node count. The moves of the first iteration wait
+    /// for its end: before it, a better one may be among those not searched yet, and the fallback move stands.
     pub(crate) fn publish(&mut self, root: &G, mv: G::Move, score: Score, since: u64) {
         if self.multipv.is_secondary() {
             return;
         }
         let mv = root.pack(mv);
         self.root.found(mv, self.nodes - since);
-        self.publish_move(mv, score);
+        if self.iteration > 1 {
+            self.publish_move(mv, score);
+        }
     }
 
     pub(crate) fn publish_move(&self, mv: Packed, score: Score) {
