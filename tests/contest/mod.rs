@@ -1,6 +1,7 @@
 //! Client of the contest protocol against a scripted server.
 
 mod hostile;
+mod latency;
 mod moves;
 mod pairing;
 mod reconnect;

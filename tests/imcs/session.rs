@@ -16,6 +16,7 @@ use zeitnot_seat::{Action, Event};
 
 use crate::support::{
     client::{Client, Player},
+    latency::prompt,
     wait::soon,
 };
 
@@ -313,5 +314,21 @@ async fn a_game_without_a_player_is_resigned() {
     let (mut wire, player) = server.playing(&mut client).await;
     drop(player);
     wire.hears("resign").await;
+    client.ends_now().await;
+}
+
+/// This server leaves Nagle's algorithm on.
+#[tokio::test]
+async fn a_request_does_not_wait_for_a_late_acknowledgement() {
+    let (server, mut client) = started("").await;
+    let (mut wire, mut player) = server.playing(&mut client).await;
+    prompt(async || {
+        wire.say("! b5-b4").await;
+        wire.ask("", 2, "00:59.000 00:59.000").await;
+        let turn = player.turn().await;
+        player.play(turn, "b1c3").await;
+        wire.hears("b1-c3").await;
+    })
+    .await;
     client.ends_now().await;
 }

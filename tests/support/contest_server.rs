@@ -29,11 +29,18 @@ pub enum Transport {
 pub struct Server {
     listener: TcpListener,
     transport: Transport,
+    nodelay: bool,
 }
 
 impl Server {
     pub async fn start(transport: Transport) -> Server {
-        Server { listener: TcpListener::bind("127.0.0.1:0").await.unwrap(), transport }
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Server { listener, transport, nodelay: true }
+    }
+
+    /// Leaves Nagle's algorithm on, as most servers do that do not think of it.
+    pub async fn with_nagle(transport: Transport) -> Server {
+        Server { nodelay: false, ..Server::start(transport).await }
     }
 
     pub fn address(&self) -> String {
@@ -46,7 +53,7 @@ impl Server {
 
     pub async fn accept(&self) -> Connection {
         let (stream, _) = soon("a connection", self.listener.accept()).await.unwrap();
-        stream.set_nodelay(true).unwrap();
+        stream.set_nodelay(self.nodelay).unwrap();
         match self.transport {
             Transport::Tcp => Connection::Tcp(BufStream::new(stream)),
             Transport::Ws => Connection::Ws(Box::new(tokio_tungstenite::accept_async(stream).await.unwrap())),

@@ -9,6 +9,7 @@ pub mod engine;
 pub mod http_server;
 pub mod imcs;
 pub mod installed;
+pub mod latency;
 pub mod lichess_arena;
 pub mod lichess_client;
 pub mod lichess_proxy;

@@ -12,20 +12,28 @@ use futures_util::{
 };
 use socket2::{SockRef, TcpKeepalive};
 use tokio::{
-    io::AsyncWriteExt,
-    net::{TcpStream, tcp::OwnedWriteHalf},
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{
+        TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
     time::timeout,
 };
 use tokio_tungstenite::{
     WebSocketStream,
-    tungstenite::{self, Message, handshake::client::Request, http::StatusCode, protocol::WebSocketConfig},
+    tungstenite::{
+        self, Message, error::ProtocolError, handshake::client::Request, http::StatusCode,
+        protocol::WebSocketConfig,
+    },
 };
 use tokio_util::codec::FramedRead;
 
 use crate::{
     codec::{BadLine, LineCodec, MAX_LINE},
-    quickack::QuickAckHalf,
+    quickack::QuickAck,
 };
+
+type WebSocket = WebSocketStream<QuickAck<TcpStream>>;
 
 /// A peer that does not take a line within this time is gone.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -35,6 +43,13 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const KEEPALIVE_TIME: Duration = Duration::from_secs(30);
 /// Time between further probes, until the kernel gives up.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+/// First bytes of a WebSocket handshake.
+const HANDSHAKE: &[u8] = b"GET ";
+/// Answer to a client that begins otherwise.
+const NO_HANDSHAKE: &str = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n\
+    This port speaks WebSocket (ws://). Lines of text go to the server's TCP port (tcp://).\n";
+/// Bytes that such a client may still send before it reads the answer.
+const MAX_UNREAD: u64 = 1 << 16;
 
 /// Error of a connection.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +63,9 @@ pub enum NetError {
     /// The handshake was refused.
     #[error("the server answers HTTP {0}")]
     Http(StatusCode),
+    /// The peer's first bytes are not HTTP.
+    #[error("the other side does not speak WebSocket")]
+    NotWebSocket,
     /// Time-out.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
@@ -58,6 +76,7 @@ impl From<tungstenite::Error> for NetError {
         match error {
             tungstenite::Error::Io(io) => NetError::Io(io),
             tungstenite::Error::Http(answer) => NetError::Http(answer.status()),
+            tungstenite::Error::Protocol(ProtocolError::HttparseError(_)) => NetError::NotWebSocket,
             other => NetError::WebSocket(Box::new(other)),
         }
     }
@@ -89,19 +108,39 @@ pub fn over_telnet(stream: TcpStream) -> Result<(LineReader, LineWriter), NetErr
 fn split_tcp(stream: TcpStream, codec: LineCodec) -> Result<(LineReader, LineWriter), NetError> {
     tune(&stream)?;
     let (read, write) = stream.into_split();
-    let lines = FramedRead::new(QuickAckHalf::new(read), codec);
+    let lines = FramedRead::new(QuickAck::new(read), codec);
     Ok((LineReader(Reader::Tcp(lines)), LineWriter(Writer::Tcp(write))))
 }
 
 /// Takes over a TCP connection whose peer asks for WebSocket: one message per text frame.
 ///
 /// # Errors
-/// [`NetError`]; [`NetError::TimedOut`] if the handshake is not done within `limit`.
+/// [`NetError`]; [`NetError::TimedOut`] if the handshake is not done within `limit`; [`NetError::NotWebSocket`] if the
+/// peer sends something else, which is answered.
 pub async fn accept_ws(stream: TcpStream, limit: Duration) -> Result<(LineReader, LineWriter), NetError> {
     tune(&stream)?;
-    let handshake = tokio_tungstenite::accept_async_with_config(stream, Some(ws_config()));
-    let socket = timeout(limit, handshake).await.map_err(|_| NetError::TimedOut(limit))??;
-    Ok(split_ws(socket))
+    let accepting = async {
+        let mut first = [0; HANDSHAKE.len()];
+        let length = stream.peek(&mut first).await?;
+        if !HANDSHAKE.starts_with(&first[..length]) {
+            refuse(stream).await?;
+            return Err(NetError::NotWebSocket);
+        }
+        let stream = QuickAck::new(stream);
+        Ok(tokio_tungstenite::accept_async_with_config(stream, Some(ws_config())).await?)
+    };
+    let socket = timeout(limit, accepting).await.map_err(|_| NetError::TimedOut(limit))??;
+    // The frames of the first server of this kind end so, and clients may rely on it.
+    Ok(split_ws(socket, "\n"))
+}
+
+/// Tells a client of another kind where it is. What it sends is read, as an unread rest would reset the connection.
+async fn refuse(mut stream: TcpStream) -> io::Result<()> {
+    stream.write_all(NO_HANDSHAKE.as_bytes()).await?;
+    stream.shutdown().await?;
+    let mut rest = stream.take(MAX_UNREAD);
+    tokio::io::copy(&mut rest, &mut tokio::io::sink()).await?;
+    Ok(())
 }
 
 pub(crate) async fn connect_ws(
@@ -109,8 +148,9 @@ pub(crate) async fn connect_ws(
     stream: TcpStream,
 ) -> Result<(LineReader, LineWriter), NetError> {
     tune(&stream)?;
+    let stream = QuickAck::new(stream);
     let handshake = tokio_tungstenite::client_async_with_config(request, stream, Some(ws_config()));
-    Ok(split_ws(handshake.await?.0))
+    Ok(split_ws(handshake.await?.0, ""))
 }
 
 fn ws_config() -> WebSocketConfig {
@@ -122,9 +162,9 @@ fn ws_config() -> WebSocketConfig {
         .write_buffer_size(0)
 }
 
-fn split_ws(socket: WebSocketStream<TcpStream>) -> (LineReader, LineWriter) {
+fn split_ws(socket: WebSocket, line_end: &'static str) -> (LineReader, LineWriter) {
     let (sink, stream) = socket.split();
-    (LineReader(Reader::Ws { stream, pending: VecDeque::new() }), LineWriter(Writer::Ws(sink)))
+    (LineReader(Reader::Ws { stream, pending: VecDeque::new() }), LineWriter(Writer::Ws { sink, line_end }))
 }
 
 /// A line that was read.
@@ -142,19 +182,11 @@ pub struct LineReader(Reader);
 
 #[derive(Debug)]
 enum Reader {
-    Tcp(FramedRead<QuickAckHalf, LineCodec>),
-    Ws { stream: SplitStream<WebSocketStream<TcpStream>>, pending: VecDeque<Incoming> },
+    Tcp(FramedRead<QuickAck<OwnedReadHalf>, LineCodec>),
+    Ws { stream: SplitStream<WebSocket>, pending: VecDeque<Incoming> },
 }
 
 impl LineReader {
-    /// Acknowledges received packets at once from now on, where the system can (Linux), for servers that wait for
-    /// it. Has no effect over WebSocket.
-    pub fn acknowledge_at_once(&mut self) {
-        if let Reader::Tcp(lines) = &mut self.0 {
-            lines.get_mut().enable();
-        }
-    }
-
     /// Returns the next line, or `None` after the peer closed. Cancel safe.
     ///
     /// A line that the close cut off is never returned.
@@ -198,7 +230,8 @@ pub struct LineWriter(Writer);
 #[derive(Debug)]
 enum Writer {
     Tcp(OwnedWriteHalf),
-    Ws(SplitSink<WebSocketStream<TcpStream>, Message>),
+    /// The end of a frame is that of its line; `line_end` comes on top.
+    Ws { sink: SplitSink<WebSocket, Message>, line_end: &'static str },
 }
 
 impl LineWriter {
@@ -207,7 +240,11 @@ impl LineWriter {
     /// # Errors
     /// [`NetError`]: the connection is unusable.
     pub async fn send(&mut self, line: &str) -> Result<(), NetError> {
-        self.send_text(&format!("{line}\n")).await
+        let line_end = match &self.0 {
+            Writer::Tcp(_) => "\n",
+            Writer::Ws { line_end, .. } => line_end,
+        };
+        self.send_text(&format!("{line}{line_end}")).await
     }
 
     /// Sends text as it is, in one write or as one text frame.
@@ -218,7 +255,7 @@ impl LineWriter {
         let write = async {
             match &mut self.0 {
                 Writer::Tcp(socket) => Ok(socket.write_all(text.as_bytes()).await?),
-                Writer::Ws(sink) => Ok(sink.send(Message::text(text)).await?),
+                Writer::Ws { sink, .. } => Ok(sink.send(Message::text(text)).await?),
             }
         };
         timeout(WRITE_TIMEOUT, write).await.map_err(|_| NetError::TimedOut(WRITE_TIMEOUT))?
@@ -229,7 +266,7 @@ impl LineWriter {
         let goodbye = async {
             match &mut self.0 {
                 Writer::Tcp(socket) => drop(socket.shutdown().await),
-                Writer::Ws(sink) => drop(sink.close().await),
+                Writer::Ws { sink, .. } => drop(sink.close().await),
             }
         };
         let _ = timeout(CLOSE_TIMEOUT, goodbye).await;

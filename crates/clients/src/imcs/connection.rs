@@ -68,9 +68,7 @@ impl<'a> Connection<'a> {
     /// Connects and logs in; registers if necessary and allowed.
     pub(super) async fn open(config: &'a Config) -> Result<Connection<'a>, ConnectionError> {
         let connecting = config.address.connect(config.timeouts.connect);
-        let (mut reader, writer) = connecting.await.map_err(ConnectionError::Connect)?;
-        // The server waits for acknowledgements, and our clock runs meanwhile.
-        reader.acknowledge_at_once();
+        let (reader, writer) = connecting.await.map_err(ConnectionError::Connect)?;
         let mut connection = Connection { config, link: Link::new(reader, writer), last_unread: None };
         match connection.answer().await? {
             (100, text) => debug!("connected to {text:?}"),

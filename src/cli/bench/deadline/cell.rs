@@ -21,6 +21,7 @@ use super::{
     super::{busy::Crowd, network::Network},
     grid::{Cell, ROUND_TRIP, Under},
     measured::{Games, Measured},
+    relay::{self, Framing},
 };
 use crate::cli::{
     CliError,
@@ -44,12 +45,27 @@ struct Addresses {
     websocket: Option<SocketAddr>,
 }
 
+impl Addresses {
+    /// Opens relays in front, and returns their addresses.
+    async fn relayed(self, tasks: &mut JoinSet<()>) -> io::Result<Addresses> {
+        let mut relays = [None; 2];
+        let servers = [(self.tcp, Framing::Lines), (self.websocket, Framing::Handshake)];
+        for (relay, (server, framing)) in relays.iter_mut().zip(servers) {
+            if let Some(server) = server {
+                *relay = Some(relay::open(server, framing, tasks).await?);
+            }
+        }
+        let [tcp, websocket] = relays;
+        Ok(Addresses { tcp, websocket })
+    }
+}
+
 /// Plays for this long, or until this many games are over.
 pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) -> Result<Measured, CliError> {
     let folder = tempfile::tempdir().map_err(io_error("cannot make a folder for the games"))?;
     let crowd = match cell.under {
         Under::Overload => Crowd::start(2 * engine::cores().get()),
-        Under::Idle | Under::Jitter => Crowd::start(0),
+        Under::Idle | Under::Jitter | Under::Nagle => Crowd::start(0),
     };
     let _crowd = crowd.map_err(io_error("cannot start busy processes"))?;
 
@@ -66,7 +82,8 @@ pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) ->
         tournament: vec![tournament],
         ..loopback()
     };
-    let arena = Network::start("arena", move |_| run_arena(config, length, total_games, opened))?;
+    let under = cell.under;
+    let arena = Network::start("arena", move |_| run_arena(config, under, length, total_games, opened))?;
     let Ok(addresses) = addresses.blocking_recv() else {
         let ended = || io_error("cannot start the arena")(io::ErrorKind::Other.into());
         return Err(arena.join().err().unwrap_or_else(ended));
@@ -88,13 +105,19 @@ pub(super) fn play(cell: &Cell, length: Duration, total_games: Option<usize>) ->
 /// Runs the arena and counts its games.
 async fn run_arena(
     config: arena::Config,
+    under: Under,
     length: Duration,
     total_games: Option<usize>,
     opened: oneshot::Sender<Addresses>,
 ) -> Result<Games, CliError> {
     let arena = Arena::bind(config).await?;
     let mut news = arena.news();
-    let _ = opened.send(Addresses { tcp: arena.tcp(), websocket: arena.websocket() });
+    let (mut addresses, mut relays) =
+        (Addresses { tcp: arena.tcp(), websocket: arena.websocket() }, JoinSet::new());
+    if under == Under::Nagle {
+        addresses = addresses.relayed(&mut relays).await.map_err(io_error("cannot start a relay"))?;
+    }
+    let _ = opened.send(addresses);
     let stop = CancellationToken::new();
     let running = tokio::spawn(arena.run(stop.clone()));
     let mut games = Games::default();

@@ -56,6 +56,8 @@ pub(super) enum Under {
     Overload,
     /// Network with random delays.
     Jitter,
+    /// Server with Nagle's algorithm and late acknowledgements.
+    Nagle,
 }
 
 impl fmt::Display for Under {
@@ -64,6 +66,7 @@ impl fmt::Display for Under {
             Under::Idle => "idle",
             Under::Overload => "overload",
             Under::Jitter => "jitter",
+            Under::Nagle => "nagle",
         })
     }
 }
@@ -113,11 +116,11 @@ const fn game(initial: u64, increment_millis: u64) -> Budget {
 const BUDGETS: [Budget; 8] =
     [a_move(10), a_move(20), a_move(50), a_move(100), a_move(500), game(1, 0), game(1, 10), game(3, 0)];
 const GAMES: [u8; 3] = [1, 8, 32];
-const CONDITIONS: [Under; 3] = [Under::Idle, Under::Overload, Under::Jitter];
+const CONDITIONS: [Under; 4] = [Under::Idle, Under::Overload, Under::Jitter, Under::Nagle];
 const SEARCH: Kind = Kind::Search;
 
 /// Cells of `--quick`.
-const QUICK: [Cell; 8] = [
+const QUICK: [Cell; 10] = [
     Cell { budget: a_move(20), games: 1, under: Under::Idle, thinker: SEARCH },
     Cell { budget: a_move(100), games: 32, under: Under::Idle, thinker: SEARCH },
     Cell { budget: game(1, 10), games: 8, under: Under::Idle, thinker: SEARCH },
@@ -125,6 +128,8 @@ const QUICK: [Cell; 8] = [
     Cell { budget: game(1, 10), games: 1, under: Under::Overload, thinker: SEARCH },
     Cell { budget: a_move(20), games: 8, under: Under::Jitter, thinker: SEARCH },
     Cell { budget: game(1, 0), games: 1, under: Under::Jitter, thinker: SEARCH },
+    Cell { budget: a_move(20), games: 8, under: Under::Nagle, thinker: SEARCH },
+    Cell { budget: game(1, 10), games: 1, under: Under::Nagle, thinker: SEARCH },
     Cell { budget: a_move(100), games: 1, under: Under::Idle, thinker: Kind::Faulty(Fault::Deaf) },
 ];
 

@@ -1,8 +1,9 @@
 //! `zeitnot bench deadline`: measures whether every move is sent in time. It plays real games over real sockets on an
 //! arena of its own, in a grid of clocks and numbers of games: on an idle machine, beside busy processes, over a bad
-//! network, and with broken thinkers.
+//! network, on a server with Nagle's algorithm, and with broken thinkers.
 //!
-//! [`grid`] lists the cells, [`cell`] plays one of them, [`measured`] holds the results.
+//! [`grid`] lists the cells, [`cell`] plays one of them, [`relay`] stands for such a server, [`measured`] holds the
+//! results.
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::cli::{CliError, live::Live, log, print};
 mod cell;
 mod grid;
 mod measured;
+mod relay;
 
 use grid::{Budget, Under};
 use measured::Measured;
@@ -25,11 +27,15 @@ use measured::Measured;
 /// Under overload, twice as many busy processes as cores run at the same time. Under jitter, every line is delayed, so
 /// that a round trip takes up to 80 ms at random while the clock runs. No answer takes 20 ms over such a network, so
 /// every clock gains 80 ms more for each move; the program must find out by itself which part the network takes.
+///
+/// Under nagle, the server leaves Nagle's algorithm on and acknowledges late, as many do: a request for a move that
+/// follows another line is held back until our machine acknowledges that line, while the clock runs. Half of the
+/// players are connected over TCP, half over WebSocket.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zeitnot bench deadline --quick                         a selection, in less than a minute
-  zeitnot bench deadline                                 the whole grid, in about twenty minutes
+  zeitnot bench deadline --quick                         a selection, in about a minute
+  zeitnot bench deadline                                 the whole grid, in about half an hour
   zeitnot bench deadline --budget 1+0.01 --games 2 --under overload --total-games 200
 
 Exit code: 0 if nothing was late, 1 if something was; budgets below 20ms are shown, and not counted.")]
