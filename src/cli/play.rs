@@ -17,7 +17,7 @@ use super::{
     live::Live,
     log, network,
     preflight::Prepared,
-    signals, usage,
+    signals,
 };
 
 /// Play on the servers of the configuration
@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Our name on all servers: overrides `player`, and `user` of the protocol "imcs"
     #[arg(long, value_name = "NAME")]
     player: Option<String>,
-    /// Leave each server after N games; overrides `games`, and is not for the protocol "contest"
+    /// Leave each server after N games, and a contest also when its tournament is over; overrides `games`
     #[arg(long, value_name = "N")]
     once: Option<NonZeroU32>,
 }
@@ -63,9 +63,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         return Err(CliError::Usage(format!("{file}: nowhere to play: add a [[server]] table")));
     }
     if let Some(games) = args.once {
-        for (at, server) in config.servers.iter_mut().enumerate() {
-            server.limit_games(games).map_err(|why| usage(format!("--once: server[{at}]: {why}")))?;
-        }
+        config.servers.iter_mut().for_each(|server| server.limit_games(games));
     }
     let Prepared { factory, sources, engines, warnings, .. } =
         Prepared::open(&source.config.display().to_string(), &config)?;

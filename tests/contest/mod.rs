@@ -1,5 +1,7 @@
 //! Client of the contest protocol against a scripted server.
 
+mod addresses;
+mod endings;
 mod hostile;
 mod latency;
 mod moves;

@@ -113,3 +113,23 @@ async fn one_tournament_game_after_another() {
     wire.expect_close().await;
     client.ends().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_frame_is_a_line_with_and_without_its_end() {
+    let server = Server::start(Transport::Ws).await;
+    let mut client = Client::of::<Contest>(config(&server.address()));
+    let mut wire = server.accept().await;
+    // A server that does not trim would look for an action "DISCONNECT\n".
+    assert_eq!(wire.hear_frame().await, "JOIN class alice");
+    wire.frame("INFO Player alice joined tournament (1 active players)").await;
+    wire.frame("GAME_PAIRED g1 alice bob 10.00 0.10").await;
+    assert_eq!(wire.hear_frame().await, "ACK g1");
+    wire.frame(&format!("GAME_STARTED g1 alice bob 10.00 10.00 {START}")).await;
+    wire.frame(&format!("YOUR_MOVE g1 alice bob 10.00 10.00 {START}")).await;
+    let mut player = client.game().await;
+    let turn = player.turn().await;
+    player.play(turn, "e2e4").await;
+    assert_eq!(wire.hear_frame().await, "MOVE g1 e2-e4");
+    client.shutdown.now.cancel();
+    assert_eq!(wire.hear_frame().await, "DISCONNECT");
+}

@@ -83,6 +83,19 @@ impl Connection {
         }
     }
 
+    /// Sends a text frame as it is; over WebSocket only.
+    pub async fn frame(&mut self, text: &str) {
+        let Connection::Ws(socket) = self else { panic!("no frames over TCP") };
+        socket.send(Message::text(text)).await.unwrap();
+    }
+
+    /// Returns the client's next text frame as it is.
+    pub async fn hear_frame(&mut self) -> String {
+        let Connection::Ws(socket) = self else { panic!("no frames over TCP") };
+        let frame = soon("a frame", socket.next()).await.unwrap().unwrap();
+        frame.into_text().unwrap().to_string()
+    }
+
     /// Sends raw bytes; over TCP only.
     pub async fn bytes(&mut self, bytes: &[u8]) {
         let Connection::Tcp(socket) = self else { panic!("no raw bytes over WebSocket") };

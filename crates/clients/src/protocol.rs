@@ -41,10 +41,7 @@ pub trait Protocol {
     fn is_same_player(one: &Self::Config, other: &Self::Config) -> bool;
 
     /// Sets the number of games after which the client leaves.
-    ///
-    /// # Errors
-    /// The reason, in one sentence, if the protocol has no such limit.
-    fn limit_games(config: &mut Self::Config, games: NonZeroU32) -> Result<(), &'static str>;
+    fn limit_games(config: &mut Self::Config, games: NonZeroU32);
 
     /// Plays until told to stop, and reconnects by itself.
     fn run(

@@ -65,10 +65,7 @@ pub trait Client: fmt::Debug + fmt::Display + Send {
     fn is_same_player(&self, other: &dyn Client) -> bool;
 
     /// Sets the number of games after which the client leaves.
-    ///
-    /// # Errors
-    /// The reason, in one sentence, if the protocol has no such limit.
-    fn limit_games(&mut self, games: NonZeroU32) -> Result<(), &'static str>;
+    fn limit_games(&mut self, games: NonZeroU32);
 
     /// Plays there until told to stop. The only errors are those that the user must resolve.
     fn run(self: Box<Self>, lobby: Lobby, shutdown: Shutdown) -> Running;
@@ -91,8 +88,8 @@ impl<P: Protocol + 'static> Client for ClientOf<P> {
         other.config().downcast_ref().is_some_and(|other| P::is_same_player(&self.0, other))
     }
 
-    fn limit_games(&mut self, games: NonZeroU32) -> Result<(), &'static str> {
-        P::limit_games(&mut self.0, games)
+    fn limit_games(&mut self, games: NonZeroU32) {
+        P::limit_games(&mut self.0, games);
     }
 
     fn run(self: Box<Self>, lobby: Lobby, shutdown: Shutdown) -> Running {

@@ -89,7 +89,7 @@ impl Address {
             let port = self.0.port_or_known_default().unwrap_or_default();
             let host = self.0.host_str().unwrap_or_default();
             let stream = TcpStream::connect(format!("{host}:{port}")).await?;
-            match self.takes_token() {
+            match self.is_websocket() {
                 true => connect_ws(self.request(token)?, stream).await,
                 false => over_tcp(stream),
             }
@@ -99,6 +99,11 @@ impl Address {
 
     /// Returns whether a token can be sent to this address.
     pub fn takes_token(&self) -> bool {
+        self.is_websocket()
+    }
+
+    /// Returns whether the server speaks WebSocket there.
+    pub fn is_websocket(&self) -> bool {
         self.0.scheme() == "ws"
     }
 

@@ -66,6 +66,9 @@ pub enum NetError {
     /// The peer's first bytes are not HTTP.
     #[error("the other side does not speak WebSocket")]
     NotWebSocket,
+    /// The peer closed before the handshake was done.
+    #[error("the other side closed the connection during the WebSocket handshake")]
+    NoHandshake,
     /// Time-out.
     #[error("no answer within {0:?}")]
     TimedOut(Duration),
@@ -77,6 +80,7 @@ impl From<tungstenite::Error> for NetError {
             tungstenite::Error::Io(io) => NetError::Io(io),
             tungstenite::Error::Http(answer) => NetError::Http(answer.status()),
             tungstenite::Error::Protocol(ProtocolError::HttparseError(_)) => NetError::NotWebSocket,
+            tungstenite::Error::Protocol(ProtocolError::HandshakeIncomplete) => NetError::NoHandshake,
             other => NetError::WebSocket(Box::new(other)),
         }
     }
@@ -231,7 +235,10 @@ pub struct LineWriter(Writer);
 enum Writer {
     Tcp(OwnedWriteHalf),
     /// The end of a frame is that of its line; `line_end` comes on top.
-    Ws { sink: SplitSink<WebSocket, Message>, line_end: &'static str },
+    Ws {
+        sink: SplitSink<WebSocket, Message>,
+        line_end: &'static str,
+    },
 }
 
 impl LineWriter {

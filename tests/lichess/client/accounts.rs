@@ -68,14 +68,3 @@ async fn two_accounts_in_one_process_play_a_game_each() {
     assert!(status.success(), "{status}");
     arena.stop().await;
 }
-
-#[tokio::test]
-async fn a_number_of_games_is_refused_where_the_tournament_decides() {
-    let config = tempfile::NamedTempFile::new().unwrap();
-    let table =
-        "[[server]]\nprotocol = 'contest'\naddress = 'tcp://localhost:1'\ntournament = 't'\nplayer = 'p'\n";
-    fs::write(&config, table).unwrap();
-    let (code, told) = run(&["play", "--once", "3"], config.path(), "").await;
-    assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("server[0]") && told.contains("its tournament determines"), "{told}");
-}

@@ -1,6 +1,6 @@
 //! A `[[server]]` table with `protocol = "contest"`, checked as it is read.
 
-use std::{env, fmt, time::Duration};
+use std::{env, fmt, num::NonZeroU32, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 use zeitnot_net::Address;
@@ -31,6 +31,8 @@ pub struct Config {
     pub player: Player,
     /// Bearer token for servers behind a proxy.
     pub token: Option<Secret>,
+    /// Leave after this many games, or when the tournament is over; `None`: neither. Not read from the file.
+    pub games: Option<NonZeroU32>,
     /// Time-outs. Not read from the file; tests set them.
     pub timeouts: Timeouts,
 }
@@ -55,14 +57,14 @@ impl TryFrom<Table> for Config {
                 "a token can only be sent to a ws:// address: change the address, or remove the token",
             );
         }
-        Ok(Config { address, tournament, player, token, timeouts: Timeouts::default() })
+        Ok(Config { token, ..Config::new(address, tournament, player) })
     }
 }
 
 impl Config {
     /// Creates a configuration with the default time-outs and without a token.
     pub fn new(address: Address, tournament: Tournament, player: Player) -> Self {
-        Config { address, tournament, player, token: None, timeouts: Timeouts::default() }
+        Config { address, tournament, player, token: None, games: None, timeouts: Timeouts::default() }
     }
 }
 

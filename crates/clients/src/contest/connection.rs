@@ -29,6 +29,16 @@ pub(super) enum ConnectionError {
     Connect(NetError),
     #[error("{error}; its last message: {message:?}")]
     Dismissed { error: LinkError, message: String },
+    /// Its last message, before it closed.
+    #[error("{0:?}")]
+    TournamentOver(String),
+    /// The first line, which is HTTP.
+    #[error("the port does not speak plain TCP, but HTTP: {0:?}")]
+    NotTcp(String),
+    #[error(
+        "the server closed the connection without a word (if this port speaks WebSocket, `address` must begin with ws://)"
+    )]
+    Unanswered,
     #[error("nothing from the server for {0:?}")]
     Silent(Duration),
     #[error(transparent)]
@@ -75,6 +85,10 @@ pub(super) struct Connection<'a> {
     last_info: Option<String>,
     /// Arrival of the last line.
     last_line: Instant,
+    /// Whether any message of the protocol has come.
+    is_answered: bool,
+    /// Games until we leave.
+    games_left: &'a mut Option<u32>,
     skipped: Skipped,
 }
 
@@ -84,6 +98,9 @@ enum Trouble {
     Link(#[from] LinkError),
     #[error(transparent)]
     Player(#[from] PlayerGone),
+    /// The answer is HTTP.
+    #[error("not TCP: {0:?}")]
+    NotTcp(String),
 }
 
 impl<'a> Connection<'a> {
@@ -92,6 +109,7 @@ impl<'a> Connection<'a> {
         lobby: &'a Lobby,
         link: &'a mut Link,
         was_paired: &'a mut bool,
+        games_left: &'a mut Option<u32>,
     ) -> Self {
         Connection {
             config,
@@ -102,11 +120,13 @@ impl<'a> Connection<'a> {
             turn: Turn::default(),
             last_info: None,
             last_line: Instant::now(),
+            is_answered: false,
+            games_left,
             skipped: Skipped::default(),
         }
     }
 
-    /// Joins and plays until `soon` is cancelled and no game is running.
+    /// Joins and plays until `soon` is cancelled and no game is running, or all our games are played.
     pub(super) async fn run(mut self, soon: impl Future<Output = ()>) -> Result<(), ConnectionError> {
         let Config { tournament, player, .. } = self.config;
         let join = FromClient::Join { tournament: tournament.to_string(), player: player.to_string() };
@@ -122,7 +142,7 @@ impl<'a> Connection<'a> {
 
     async fn play(&mut self, soon: impl Future<Output = ()>) -> Result<(), ConnectionError> {
         let mut soon = std::pin::pin!(soon);
-        loop {
+        while *self.games_left != Some(0) {
             let silence = self.silence();
             let silent_at = silence.map(|limit| self.last_line + limit);
             let trouble = tokio::select! {
@@ -144,8 +164,10 @@ impl<'a> Connection<'a> {
                 Ok(()) => {}
                 Err(Trouble::Link(error)) => return Err(self.closed(error)),
                 Err(Trouble::Player(gone)) => self.resign(&gone.to_string())?,
+                Err(Trouble::NotTcp(line)) => return Err(ConnectionError::NotTcp(line)),
             }
         }
+        Ok(())
     }
 
     /// Limit for the server's silence; none while it waits for players.
@@ -161,16 +183,27 @@ impl<'a> Connection<'a> {
     /// Adds the server's last message, which explains best why it closed.
     fn closed(&mut self, error: LinkError) -> ConnectionError {
         match self.last_info.take() {
+            Some(message) if ends_tournament(&message) => ConnectionError::TournamentOver(message),
             Some(message) => ConnectionError::Dismissed { error, message },
+            None if !self.is_answered && !self.config.address.is_websocket() => ConnectionError::Unanswered,
             None => ConnectionError::Link(error),
         }
     }
 
     async fn line(&mut self, Incoming { line, read_at }: Incoming) -> Result<(), Trouble> {
         self.last_line = Instant::now();
+        if let Ok(line) = &line
+            && !self.is_answered
+            && line.starts_with("HTTP/")
+        {
+            return Err(Trouble::NotTcp(line.clone()));
+        }
         let message = line.map_err(|bad| bad.to_string());
         match message.and_then(|line| FromServer::parse(&line).map_err(|error| error.to_string())) {
-            Ok(message) => self.message(message, read_at).await,
+            Ok(message) => {
+                self.is_answered = true;
+                self.message(message, read_at).await
+            }
             Err(why) => {
                 self.skipped.report(&why);
                 Ok(())
@@ -214,6 +247,7 @@ impl<'a> Connection<'a> {
                 None => self.not_ours(&state.game),
             },
             FromServer::GameOver { game, result, reason } if self.is_ours(&game) => {
+                *self.games_left = self.games_left.map(|games| games.saturating_sub(1));
                 self.over(format!("{} {reason}", result_text(result)), Some(result)).await;
             }
             FromServer::GameOver { game, .. } => self.not_ours(&game),
@@ -323,4 +357,11 @@ impl<'a> Connection<'a> {
         debug!("> {line}");
         self.link.send(line, answers)
     }
+}
+
+/// Returns whether a server that says this, and closes, has no more games for us. There is no message for it, only text.
+fn ends_tournament(info: &str) -> bool {
+    let info = info.to_ascii_lowercase();
+    info.contains("tournament")
+        && [" is over", " is finished", " has finished", " has ended"].iter().any(|end| info.contains(end))
 }

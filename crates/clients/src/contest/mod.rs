@@ -5,6 +5,7 @@
 
 use std::num::NonZeroU32;
 
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
 use zeitnot_net::{NetError, StatusCode};
@@ -45,13 +46,15 @@ impl Protocol for Contest {
         (&one.address, &one.tournament, &one.player) == (&other.address, &other.tournament, &other.player)
     }
 
-    fn limit_games(_: &mut Config, _: NonZeroU32) -> Result<(), &'static str> {
-        Err("its tournament determines the number of games")
+    fn limit_games(config: &mut Config, games: NonZeroU32) {
+        config.games = Some(games);
     }
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("contest", server = %config.address, player = %config.player);
-        let mut client = Client { config: &config, lobby, link: None, was_paired: false };
+        let games_left = config.games.map(NonZeroU32::get);
+        let mut client =
+            Client { config: &config, lobby, link: None, was_paired: false, games_left, is_over: false };
         session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span).await
     }
 }
@@ -62,6 +65,29 @@ struct Client<'a> {
     link: Option<Link>,
     /// The last connection brought a pairing.
     was_paired: bool,
+    games_left: Option<u32>,
+    /// The tournament was over when we last asked, and that was reported.
+    is_over: bool,
+}
+
+impl Client<'_> {
+    /// Leaves, or waits before the server is asked again: the tournament may begin anew.
+    async fn tournament_over(&mut self, said: &str, stop: &CancellationToken) -> ConnectionEnd {
+        let Config { tournament, games, timeouts, .. } = self.config;
+        if games.is_some() {
+            info!("tournament {tournament} is over ({said:?}): leaving");
+            return ConnectionEnd::Stopped;
+        }
+        let delay = timeouts.reconnect.max_delay;
+        if !std::mem::replace(&mut self.is_over, true) {
+            let seconds = delay.as_secs_f64();
+            info!(
+                "tournament {tournament} is over ({said:?}); asking every {seconds:.0} s whether it goes on"
+            );
+        }
+        stop.run_until_cancelled(sleep(delay)).await;
+        ConnectionEnd::Completed
+    }
 }
 
 impl Session for Client<'_> {
@@ -76,34 +102,50 @@ impl Session for Client<'_> {
             return Ok(ConnectionEnd::Stopped);
         };
         let (reader, writer) = connected.map_err(ConnectionError::Connect)?;
-        info!("connected; joining tournament {}", config.tournament);
+        if !self.is_over {
+            info!("connected; joining tournament {}", config.tournament);
+        }
         let link = self.link.insert(Link::new(reader, writer));
-        let ended =
-            Connection::new(config, &self.lobby, link, &mut self.was_paired).run(stop.cancelled()).await;
+        let connection =
+            Connection::new(config, &self.lobby, link, &mut self.was_paired, &mut self.games_left);
+        let ended = connection.run(stop.cancelled()).await;
         if ended.is_err()
             && let Some(link) = self.link.take()
         {
             link.close().await;
         }
-        ended.map(|()| ConnectionEnd::Stopped)
+        match ended {
+            Err(ConnectionError::TournamentOver(said)) => Ok(self.tournament_over(&said, stop).await),
+            ended => {
+                self.is_over = false;
+                ended.map(|()| ConnectionEnd::Stopped)
+            }
+        }
     }
 
     fn was_useful(&self) -> bool {
         self.was_paired
     }
 
-    /// A wrong token stays wrong.
+    /// A wrong token stays wrong, and so does the kind of a port.
     fn refusal(&self, error: &ConnectionError) -> Option<ProtocolError> {
-        match error {
-            ConnectionError::Connect(
-                error @ NetError::Http(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN),
-            ) => Some(ProtocolError::Refused {
-                server: self.config.address.to_string(),
-                what: error.to_string(),
-                advice: "set this server's `token` in its [[server]] table, or ZEITNOT_TOKEN",
-            }),
-            _ => None,
-        }
+        let advice = match error {
+            ConnectionError::Connect(NetError::Http(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)) => {
+                "set this server's `token` in its [[server]] table, or ZEITNOT_TOKEN"
+            }
+            ConnectionError::Connect(NetError::NotWebSocket) => {
+                "set `address` in its [[server]] table to tcp://host:port, or to the server's WebSocket port"
+            }
+            ConnectionError::NotTcp(_) => {
+                "set `address` in its [[server]] table to ws://host:port, or to the server's TCP port"
+            }
+            _ => return None,
+        };
+        let what = match error {
+            ConnectionError::Connect(error) => error.to_string(),
+            error => error.to_string(),
+        };
+        Some(ProtocolError::Refused { server: self.config.address.to_string(), what, advice })
     }
 
     async fn leave(&mut self) {

@@ -39,9 +39,8 @@ impl Protocol for Imcs {
         (&one.address, &one.user) == (&other.address, &other.user)
     }
 
-    fn limit_games(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
+    fn limit_games(config: &mut Config, games: NonZeroU32) {
         config.games = Some(games);
-        Ok(())
     }
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {

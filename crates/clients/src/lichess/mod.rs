@@ -85,9 +85,8 @@ impl Protocol for Lichess {
         one.url == other.url && token.expose() == same.expose()
     }
 
-    fn limit_games(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
+    fn limit_games(config: &mut Config, games: NonZeroU32) {
         config.games = Some(games);
-        Ok(())
     }
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {

@@ -38,9 +38,8 @@ impl Protocol for TucChess {
         (&one.address, &one.player) == (&other.address, &other.player)
     }
 
-    fn limit_games(config: &mut Config, games: NonZeroU32) -> Result<(), &'static str> {
+    fn limit_games(config: &mut Config, games: NonZeroU32) {
         config.games = games;
-        Ok(())
     }
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
