@@ -169,7 +169,16 @@ async fn an_offer_is_withdrawn_repeated_and_played() {
     wire.expect("offer B 1:00 1:30", "103 5 game waiting for offer acceptance").await;
     wire.say("106 B 1:00 1:30 game starts").await;
     let mut player = client.game().await;
-    assert_eq!(player.info.side, Color::Black);
+    assert_eq!(
+        (player.info.side, player.info.names.0.each_ref().map(String::as_str)),
+        (Color::Black, ["?", "alice"])
+    );
+    // The list tells who has accepted it.
+    let mut second = server.accept().await;
+    second.expect("me alice hush", "201 hello alice").await;
+    second.expect("list", "211 1 games\r\n 5 carol alice (1000/1000)  [in-progress]\r\n.").await;
+    second.hears("quit").await;
+    assert!(matches!(player.next().await, Event::OpponentNamed(name) if name == "carol"));
     // A stop finishes the game first.
     client.shutdown.soon.cancel();
     wire.say("! a2-a3\r\n\r\n1 B\nkqbnr\nppppp\n.....\nP....\n.PPPP\nRNBQK\n\r\n? 01:00.000 01:30.000").await;
@@ -331,4 +340,20 @@ async fn a_request_does_not_wait_for_a_late_acknowledgement() {
     })
     .await;
     client.ends_now().await;
+}
+
+#[tokio::test]
+async fn a_move_that_ends_the_game_counts() {
+    for end in ["= W wins\r\n231 W wins", "231 W wins", "= draw\r\n230 draw"] {
+        let (server, mut client) = started("").await;
+        let (mut wire, mut player) = server.playing(&mut client).await;
+        wire.ask("", 1, "01:00.000 01:00.000").await;
+        let turn = player.turn().await;
+        player.play(turn, "a2a3").await;
+        wire.hears("a2-a3").await;
+        wire.say(end).await;
+        player.sees("a2a3").await;
+        player.ended().await;
+        client.ends_now().await;
+    }
 }

@@ -178,7 +178,11 @@ impl Player {
                     self.play(turn, line.now().write(mv).as_str()).await;
                 }
                 Event::Ended { result, .. } => return result,
-                Event::ClocksRead(_) | Event::Sent { .. } | Event::DrawOffered => {}
+                Event::ClocksRead(_)
+                | Event::Sent { .. }
+                | Event::DrawOffered
+                | Event::MovedUnseen
+                | Event::OpponentNamed(_) => {}
                 odd @ (Event::Refused { .. } | Event::TakenBack { .. }) => panic!("{odd:?}"),
             }
         }

@@ -11,15 +11,21 @@ use zeitnot_rules::{
     tuc::{Move, Tuc},
 };
 
-use crate::support::{client::Client, wait::soon};
+use crate::support::{client::Client, log::Log, wait::soon};
 
 /// Span of paused time in which nothing may be sent.
 const QUIET: Duration = Duration::from_millis(300);
 
 fn start(server: SocketAddr, settings: &str) -> Client {
+    start_with_silence(server, settings, "2s")
+}
+
+/// The same, with this limit for the server's silence.
+fn start_with_silence(server: SocketAddr, settings: &str, silence: &str) -> Client {
     let text = format!(
         "address = '{server}'\nplayer = 'zeitnot'\nmove_time = '100ms'\n{settings}\n[timeouts]\nseat = '400ms'\n\
-         confirmation = '400ms'\nsilence = '2s'\nreconnect = {{ min_delay = '50ms', max_delay = '50ms', stable_after = '1s' }}"
+         confirmation = '400ms'\nsilence = '{silence}'\nbetween_games = '1s'\n\
+         reconnect = {{ min_delay = '50ms', max_delay = '50ms', stable_after = '1s' }}"
     );
     Client::with_bot::<TucChess>(toml::from_str(&text).unwrap(), Kind::Random, bot::Config::default())
 }
@@ -110,6 +116,7 @@ fn told(board: &mut Tuc, mv: Move) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_game_as_black_from_name_to_end() {
+    let log = Log::capture();
     let (mut server, client) = playing("", "PB").await;
     server.hears_nothing().await;
     let mut board = Tuc::start();
@@ -122,7 +129,19 @@ async fn a_game_as_black_from_name_to_end() {
         server.announce(&mut board, theirs).await;
     }
     server.hear_move(&board).await;
+    // Our last move is not announced.
     server.end(client, "GE0203").await;
+    log.shows("3 to 2\" (6 plies)").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_opponents_last_move_counts_although_nobody_tells_it() {
+    let log = Log::capture();
+    let (mut server, client) = playing("", "PW").await;
+    let mut board = Tuc::start();
+    server.take_move(&mut board).await;
+    server.end(client, "GE0801").await;
+    log.shows("8 to 1\" (2 plies)").await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -162,6 +181,7 @@ async fn doubled_late_and_invalid_datagrams_are_not_answered() {
 
 #[tokio::test(start_paused = true)]
 async fn a_reply_makes_up_for_the_lost_announcement_of_our_move() {
+    let log = Log::capture();
     let (mut server, client) = playing("", "PW").await;
     let mut board = Tuc::start();
     for reply in ["1020", "1121", "1222"] {
@@ -173,10 +193,13 @@ async fn a_reply_makes_up_for_the_lost_announcement_of_our_move() {
     }
     server.hear_move(&board).await;
     server.end(client, "GE0000").await;
+    log.shows("(7 plies)").await;
+    assert_eq!(log.count("not legal on our board"), 0, "{}", log.text());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_move_that_does_not_fit_is_taken_over() {
+    let log = Log::capture();
     let (mut server, client) = playing("", "PB").await;
     // The datagrams before were lost: a rook in the middle of the board, and it is our turn.
     server.say("T16133990000").await;
@@ -184,6 +207,8 @@ async fn a_move_that_does_not_fit_is_taken_over() {
     board.hear(Move::parse("6133").unwrap(), Color::Black, None, zeitnot_rules::ByColor([0, 0]));
     server.hear_move(&board).await;
     server.end(client, "GE0000").await;
+    // At least one move of theirs, and ours.
+    log.shows("(2 plies)").await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -218,6 +243,41 @@ async fn a_server_that_falls_silent_or_dies_is_left_and_found_again() {
     let mut server = Server { socket: UdpSocket::bind(address).await.unwrap(), client: address };
     server.seat("PW").await;
     server.hear_move(&Tuc::start()).await;
+    server.end(client, "GE0100").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_killed_server_is_waited_for_visibly() {
+    let log = Log::capture();
+    let mut server = Server::bind().await;
+    let client = start_with_silence(server.address(), "", "100s");
+    server.seat("PW").await;
+    server.take_move(&mut Tuc::start()).await;
+    drop(server);
+    for seconds in [15, 30, 60] {
+        log.shows(&format!(
+            "nothing from the server for {seconds} s: a player thinks, or the server is gone"
+        ))
+        .await;
+    }
+    log.shows("giving it up; reconnecting in").await;
+    log.shows("no server there").await;
+    log.shows("still no server after 15 s").await;
+    log.shows("still no server after 30 s").await;
+    assert_eq!(log.count("no server there"), 1, "{}", log.text());
+    client.ends_soon().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_game_begins_after_a_moment() {
+    let (mut server, client) = playing("games = 2", "PW").await;
+    let board = Tuc::start();
+    server.hear_move(&board).await;
+    server.say("GE0100").await;
+    // The server may be closing, and would take the name for nothing.
+    server.hears_nothing().await;
+    server.seat("PW").await;
+    server.hear_move(&board).await;
     server.end(client, "GE0100").await;
 }
 

@@ -168,7 +168,7 @@ async fn our_search_beats_random_moves_in_whole_games() {
     let players = [("strong", Kind::Search), ("weak", Kind::Random)].map(|(name, kind)| {
         let text = format!(
             "address = '{}'\nplayer = '{name}'\ngames = {GAMES}\nmove_time = '60ms'\n[timeouts]\n\
-             reconnect = {{ min_delay = '20ms', max_delay = '20ms', stable_after = '1s' }}",
+             between_games = '20ms'\nreconnect = {{ min_delay = '20ms', max_delay = '20ms', stable_after = '1s' }}",
             table.address
         );
         Client::with_bot::<TucChess>(toml::from_str(&text).unwrap(), kind, bot::Config::default())

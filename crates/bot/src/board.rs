@@ -74,6 +74,8 @@ pub(crate) trait Board: Send {
 /// A [`Board`] of one type of game.
 pub(crate) struct TypedBoard<G: Playable> {
     history: GameHistory<G>,
+    /// Plies before the history: those of boards that were replaced, and moves that we missed.
+    plies_before: usize,
     thread: SearchThread<G>,
     factory: EngineFactory,
 }
@@ -82,7 +84,7 @@ impl<G: Playable> TypedBoard<G> {
     /// Sets up a board, and starts its search thread: an external engine may take long.
     pub(crate) fn new(root: G, factory: EngineFactory) -> Self {
         let thread = SearchThread::started(factory.clone());
-        TypedBoard { history: GameHistory::new(root), thread, factory }
+        TypedBoard { history: GameHistory::new(root), plies_before: 0, thread, factory }
     }
 
     fn now(&self) -> &G {
@@ -113,7 +115,7 @@ impl<G: Playable> Board for TypedBoard<G> {
             game: now.kind(),
             key: now.table_key(),
             to_move: now.side_to_move(),
-            plies: self.history.moves().len(),
+            plies: self.plies_before + self.history.moves().len(),
             piece_count: now.piece_count(),
             has_chance: G::HAS_CHANCE,
         }
@@ -155,11 +157,14 @@ impl<G: Playable> Board for TypedBoard<G> {
         if board.key() == self.now().key() {
             return Ok(BoardChange::Expected);
         }
+        // A board of the other side to move is at least one move on.
+        self.plies_before += usize::from(board.side_to_move() != self.now().side_to_move());
         if G::HAS_CHANCE {
             self.history.amend(board);
             return Ok(BoardChange::Expected);
         }
         let ours = self.fen();
+        self.plies_before += self.history.moves().len();
         self.history = GameHistory::new(board);
         Ok(BoardChange::Replaced(ours))
     }

@@ -94,6 +94,10 @@ pub enum Opponent {
 pub enum Event {
     /// Either side has moved, as reported by the server.
     Moved(MoveText),
+    /// The opponent has moved, and the server does not say what. Only the end of the game follows.
+    MovedUnseen,
+    /// The opponent's name, where the server tells it only during the game.
+    OpponentNamed(String),
     /// The last moves are undone, of both sides. An open request is void.
     TakenBack {
         /// Number of plies, of both sides.

@@ -49,6 +49,8 @@ pub(crate) struct Player {
     played: Vec<PlayedMove>,
     /// As game records write it.
     last_move: Option<String>,
+    /// Moves that the server did not tell.
+    unseen: usize,
     /// Origin of our last move.
     origin: Option<MoveOrigin>,
     /// Score and depth of our last search.
@@ -94,6 +96,7 @@ impl Player {
             refused: Vec::new(),
             played: Vec::new(),
             last_move: None,
+            unseen: 0,
             origin: None,
             eval: None,
             actions,
@@ -129,7 +132,7 @@ impl Player {
 
     fn on_end(&mut self, result: String, outcome: Option<GameResult>) {
         let [white, black] = &self.info.names.0;
-        let plies = self.board.position().plies;
+        let plies = self.plies();
         tracing::info!(game = %self.info.id, "{white:?} – {black:?}: {result:?} ({plies} plies)");
         self.context.cache.store_lag(&self.info.server, self.clock.lag_summary());
         if let Some(outcome) = outcome {
@@ -138,9 +141,16 @@ impl Player {
         self.report(Some(result));
     }
 
+    /// Plies played, those included that nobody told us.
+    fn plies(&self) -> usize {
+        self.board.position().plies + self.unseen
+    }
+
     fn on_event(&mut self, event: Event) {
         match event {
             Event::Moved(text) => self.on_move(text.as_str()),
+            Event::MovedUnseen => self.unseen += 1,
+            Event::OpponentNamed(name) => self.info.names[!self.info.side] = name,
             Event::TakenBack { plies } => self.on_takeback(plies),
             Event::Board(text) => self.on_board(&text),
             Event::YourTurn { turn, clocks } => {
@@ -238,7 +248,7 @@ impl Player {
             // Days for a move are not a clock that a viewer would know.
             clocks: self.clock.clocks().filter(|_| !self.info.details.correspondence),
             to_move: position.to_move,
-            ply: position.plies,
+            ply: self.plies(),
             last_move: self.last_move.clone(),
             eval: self.eval,
             origin: self.origin,

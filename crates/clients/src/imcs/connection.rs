@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::time::{Instant as Deadline, timeout, timeout_at};
 use tracing::{debug, info};
 use zeitnot_net::{Incoming, NetError};
+use zeitnot_rules::Color;
 use zeitnot_seat::Turn;
 use zeitnot_wire::{
     Message,
@@ -204,6 +205,26 @@ impl<'a> Connection<'a> {
         }
         self.link.close().await;
     }
+}
+
+/// Returns the name of the opponent who accepted our offer, or why it is not known. The list of games tells it, on a
+/// second connection: on one that plays, the server reads nothing but moves.
+pub(super) async fn find_opponent(config: &Config, game: u64, color: Color) -> Result<String, String> {
+    let finding = async {
+        let mut second = Connection::open(config).await?;
+        let entries = second.list().await;
+        second.quit().await;
+        entries
+    };
+    let limit = config.timeouts.answer;
+    let entries = timeout(limit, finding).await.unwrap_or(Err(ConnectionError::Silent(limit)));
+    let named = entries.map_err(|error| error.to_string())?.into_iter().find_map(|entry| match entry {
+        Entry::Game { game: listed, names, .. } if listed == game => Some(names),
+        _ => None,
+    });
+    let names = named.filter(|names| names[color] == config.user.to_string());
+    let mut names = names.ok_or_else(|| "the game is not listed".to_owned())?;
+    Ok(std::mem::take(&mut names[!color]))
 }
 
 pub(super) fn unexpected(expected: &'static str, (code, text): Reply) -> ConnectionError {

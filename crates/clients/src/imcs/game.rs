@@ -3,17 +3,20 @@
 //! Each request comes with the whole board, so only the open request is remembered. The server does not confirm a
 //! move; it only complains of a bad one, at once.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info, warn};
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl};
 use zeitnot_seat::{Action, Clocks, Event, GameDetails, GameInfo, Lobby, Seat, Turn};
-use zeitnot_wire::imcs::{Answer, FromServer, Verdict, dashed, letter};
+use zeitnot_wire::{
+    Message,
+    imcs::{Answer, FromServer, Verdict, dashed, letter},
+};
 
 use super::{
     config::Config,
-    connection::{Connection, ConnectionError, ConnectionEvent},
+    connection::{Connection, ConnectionError, ConnectionEvent, find_opponent},
 };
 use crate::wait::{or_never, until};
 
@@ -135,6 +138,8 @@ impl<'a, 'c> Game<'a, 'c> {
     }
 
     async fn listen(&mut self) -> Result<Verdict, ConnectionError> {
+        let mut opponent = pin!(find_opponent(self.config, self.start.game, self.start.color));
+        let mut is_unknown = self.start.opponent.is_none();
         loop {
             tokio::select! {
                 biased;
@@ -152,6 +157,10 @@ impl<'a, 'c> Game<'a, 'c> {
                     None => self.resign_without_player("the player left the game".to_owned())?,
                 },
                 () = until(self.pending_move.map(|(_, _, at)| at)) => self.move_accepted().await,
+                name = &mut opponent, if is_unknown => {
+                    is_unknown = false;
+                    self.opponent_found(name).await;
+                }
                 () = sleep_until(self.deadline) => {
                     return Err(ConnectionError::Silent(self.config.timeouts.beyond_clock));
                 }
@@ -172,8 +181,12 @@ impl<'a, 'c> Game<'a, 'c> {
             FromServer::Rank(rank) if self.board.ranks.len() < RANKS => self.board.ranks.push(rank),
             FromServer::Prompt { yours, theirs } => self.asked(yours, theirs, read_at).await,
             FromServer::Complaint(why) => self.refused(why).await,
-            FromServer::Over(verdict) => return Ok(Some(verdict)),
-            FromServer::Reply { code, text } => return verdict(code, &text),
+            FromServer::Over(verdict) => return Ok(Some(self.over(verdict).await)),
+            FromServer::Reply { code, text } => {
+                if let Some(verdict) = verdict(code, &text)? {
+                    return Ok(Some(self.over(verdict).await));
+                }
+            }
             FromServer::Fatal(text) => {
                 return Err(if self.has_begun {
                     ConnectionError::BrokenOff(text)
@@ -184,6 +197,24 @@ impl<'a, 'c> Game<'a, 'c> {
             other => debug!("ignored: {other:?}"),
         }
         Ok(None)
+    }
+
+    /// Counts our last move, which the server does not repeat, unless it came too late.
+    async fn over(&mut self, verdict: Verdict) -> Verdict {
+        if counts_last_move(&verdict, self.start.color) {
+            self.move_accepted().await;
+        }
+        verdict
+    }
+
+    async fn opponent_found(&mut self, name: Result<String, String>) {
+        match name {
+            Ok(name) => {
+                info!("game {}: the opponent is {name:?}", self.start.game);
+                self.send_event(Event::OpponentNamed(name)).await;
+            }
+            Err(why) => debug!("game {}: the opponent's name is unknown: {why}", self.start.game),
+        }
     }
 
     async fn moved(&mut self, mv: &str) {
@@ -269,6 +300,12 @@ impl<'a, 'c> Game<'a, 'c> {
     }
 }
 
+/// Returns whether a move of this side that the server has not answered was played. One that came too late was not, and
+/// then the opponent has won for a reason beside the board.
+fn counts_last_move(verdict: &Verdict, color: Color) -> bool {
+    verdict.how.is_empty() || verdict.winner == Some(color)
+}
+
 /// Returns the result from a numbered reply, in case the line before it was lost.
 fn verdict(code: u16, text: &str) -> Result<Option<Verdict>, ConnectionError> {
     let winner = match code {
@@ -278,5 +315,28 @@ fn verdict(code: u16, text: &str) -> Result<Option<Verdict>, ConnectionError> {
         400.. => return Err(ConnectionError::BrokenOff(format!("{code} {text}"))),
         _ => return Ok(None),
     };
-    Ok(Some(Verdict { winner, how: String::new() }))
+    match FromServer::parse(&format!("= {text}")) {
+        Ok(FromServer::Over(verdict)) => Ok(Some(verdict)),
+        _ => Ok(Some(Verdict { winner, how: text.to_owned() })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_move_that_came_too_late_does_not_count() {
+        for (code, text, counts) in [
+            (231, "W wins", true),
+            (230, "draw", true),
+            (231, "W wins on opponent time", true),
+            (231, "W wins on opponent resignation", true),
+            (232, "B wins on opponent time", false),
+            (232, "odd words", false),
+        ] {
+            let verdict = verdict(code, text).unwrap().unwrap();
+            assert_eq!(counts_last_move(&verdict, Color::White), counts, "{text}");
+        }
+    }
 }

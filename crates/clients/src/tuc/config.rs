@@ -48,6 +48,9 @@ settings! {
         /// For any datagram in a running game. Opponents may think for long, and a dead server says nothing.
         #[serde(with = "humantime_serde")]
         silence: Duration = Duration::from_secs(600),
+        /// Between the end of a game and our name for the next.
+        #[serde(with = "humantime_serde")]
+        between_games: Duration = Duration::from_secs(2),
         /// Delays between attempts to find a server.
         reconnect: Reconnect = Reconnect {
             min_delay: Duration::from_secs(1),

@@ -22,7 +22,7 @@ use zeitnot_wire::{
     tuc::{FromClient, FromServer, Points},
 };
 
-use super::{config::Config, socket::Socket};
+use super::{config::Config, silence::Silence, socket::Socket};
 use crate::{skipped::Skipped, wait::until};
 
 /// Error of a game, or of the attempt to begin one.
@@ -32,7 +32,9 @@ pub(super) enum GameError {
     NoServer(#[from] io::Error),
     #[error("no seat within {:.1} s of sending our name: another game may be running", .0.as_secs_f64())]
     NoSeat(Duration),
-    #[error("the server went away in the middle of the game ({0}); an illegal move, by whomever, ends it so")]
+    #[error(
+        "the server went away in the middle of the game ({0}): it was stopped, or an illegal move of either side ended it"
+    )]
     ServerGone(io::Error),
     #[error(
         "nothing from the server for {:.1} s: the opponent thinks very long, a datagram was lost, or the game is dead; \
@@ -77,6 +79,7 @@ pub(super) struct Game<'a> {
     config: &'a Config,
     socket: Socket,
     skipped: Skipped,
+    silence: Silence,
 }
 
 struct Playing {
@@ -102,7 +105,7 @@ enum Request {
 
 impl<'a> Game<'a> {
     pub(super) fn new(config: &'a Config, socket: Socket) -> Game<'a> {
-        Game { config, socket, skipped: Skipped::default() }
+        Game { config, socket, skipped: Skipped::default(), silence: Silence::new() }
     }
 
     /// Plays. Returns `None` if it was stopped before the game began.
@@ -126,7 +129,7 @@ impl<'a> Game<'a> {
         let limit = self.config.timeouts.seat;
         let seated = async {
             loop {
-                match self.receive().await? {
+                match self.receive("waiting for a seat").await? {
                     Some((FromServer::Seat(color), _)) => return Ok(color),
                     other => self.skip_message(other.map(|(message, _)| message)),
                 }
@@ -138,7 +141,7 @@ impl<'a> Game<'a> {
     /// Waits without a limit: an opponent may come late, or never.
     async fn wait_for_start(&mut self) -> Result<(), GameError> {
         loop {
-            match self.receive().await? {
+            match self.receive("waiting for an opponent").await? {
                 Some((FromServer::Begins, _)) => return Ok(()),
                 Some((FromServer::Seat(_), _)) => debug!("seated again"),
                 other => self.skip_message(other.map(|(message, _)| message)),
@@ -169,13 +172,16 @@ impl<'a> Game<'a> {
         if game.color == Color::White {
             self.ask(&mut game, Instant::now()).await?;
         }
-        let mut last_datagram = Instant::now();
+        let limit = self.config.timeouts.silence;
+        let waiting = format!(
+            "a player thinks, or the server is gone, which it does not say; leaving the game after {} s",
+            limit.as_secs()
+        );
         loop {
-            let (due, silence) = (game.due(), last_datagram + self.config.timeouts.silence);
+            let (due, silent_at) = (game.due(), self.silence.ends(limit));
             select! {
                 biased;
-                received = self.receive() => {
-                    last_datagram = Instant::now();
+                received = self.receive(&waiting) => {
                     if let Some((message, read_at)) = received.map_err(during_game)?
                         && let Some(result) = self.message(&mut game, message, read_at).await?
                     {
@@ -183,19 +189,34 @@ impl<'a> Game<'a> {
                     }
                 }
                 action = game.seat.actions.recv() => match action {
-                    Some(Action::Play { turn, mv, .. }) => self.answer(&mut game, turn, mv).await?,
+                    Some(Action::Play { turn, mv, .. }) => {
+                        self.silence = Silence::new();
+                        self.answer(&mut game, turn, mv).await?;
+                    }
                     Some(Action::Resign { .. }) | None => return Err(GameError::PlayerGone(PlayerGone)),
                 },
                 () = until(due) => self.unconfirmed(&mut game).await?,
-                () = sleep_until(silence.into()) => return Err(GameError::Silent(self.config.timeouts.silence)),
+                () = sleep_until(silent_at) => return Err(GameError::Silent(limit)),
             }
         }
     }
 
-    /// Returns the next message and when it was read, or `None` for an unreadable one. Cancel safe.
-    async fn receive(&mut self) -> Result<Option<(FromServer, Instant)>, GameError> {
-        let datagram = self.socket.receive().await?;
+    /// Returns the next message and when it was read, or `None` for an unreadable one. Reports that nothing comes, and
+    /// what for we wait. Cancel safe.
+    async fn receive(&mut self, waiting: &str) -> Result<Option<(FromServer, Instant)>, GameError> {
+        let datagram = loop {
+            select! {
+                biased;
+                datagram = self.socket.receive() => break datagram?,
+                () = sleep_until(self.silence.report_due()) => {
+                    if let Some(seconds) = self.silence.report() {
+                        warn!("nothing from the server for {seconds} s: {waiting}");
+                    }
+                }
+            }
+        };
         let read_at = Instant::now();
+        self.silence = Silence::new();
         let text = String::from_utf8_lossy(&datagram);
         debug!("< {text:?}");
         match FromServer::parse(&text) {
@@ -227,6 +248,7 @@ impl<'a> Game<'a> {
                 }
             }
             FromServer::Over { points } => {
+                game.count_last_move().await?;
                 let points = points.after(game.points);
                 let result = GameEnd { color: game.color, points };
                 let outcome = Some(result.outcome());
@@ -323,7 +345,7 @@ impl Playing {
         points: Points,
     ) -> Result<(), GameError> {
         if to_move == self.color && self.board.side_to_move() == self.color {
-            self.play_unconfirmed();
+            self.play_unconfirmed().await?;
         }
         self.points = points.after(self.points);
         self.request = Request::None;
@@ -340,9 +362,21 @@ impl Playing {
     }
 
     /// Plays our own move, whose confirmation was lost: the opponent has answered it.
-    fn play_unconfirmed(&mut self) {
-        if let Request::Answered { mv, .. } = self.request {
-            self.board.play(mv);
+    async fn play_unconfirmed(&mut self) -> Result<(), GameError> {
+        let Request::Answered { mv, .. } = self.request else { return Ok(()) };
+        self.board.play(mv);
+        match MoveText::new(&mv.to_string()) {
+            Some(text) => self.send_event(Event::Moved(text)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Counts the move that ended the game, which the server does not tell.
+    async fn count_last_move(&mut self) -> Result<(), GameError> {
+        match self.request {
+            Request::Answered { .. } => self.play_unconfirmed().await,
+            Request::None => self.send_event(Event::MovedUnseen).await,
+            Request::Open => Ok(()),
         }
     }
 

@@ -1,10 +1,12 @@
 //! Client of TUC-Chess over UDP: sends a name, gets a seat, plays a game.
 //!
-//! `config` holds its keys of a `[[server]]` table, `game` plays one game on one `socket`. Datagrams get lost, and the
+//! `config` holds its keys of a `[[server]]` table, `game` plays one game on one `socket`, `silence` reports that nothing
+//! comes. Datagrams get lost, and the
 //! protocol has no way to ask again: losses are made good where possible; otherwise the game is left with a warning.
 
 use std::{num::NonZeroU32, time::Duration};
 
+use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug, info, info_span, warn};
 use zeitnot_seat::Lobby;
@@ -17,10 +19,12 @@ use crate::{
 
 mod config;
 mod game;
+mod silence;
 mod socket;
 
 pub use config::{Config, Name, Timeouts};
 use game::{Game, GameError};
+use silence::Silence;
 use socket::Socket;
 
 /// Protocol of the course server of the Technical University of Crete.
@@ -44,7 +48,7 @@ impl Protocol for TucChess {
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("tuc", server = %config.address, player = %config.player);
-        let mut client = Client { config: &config, lobby, remaining: config.games.get(), is_waiting: false };
+        let mut client = Client { config: &config, lobby, remaining: config.games.get(), no_server: None };
         session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span).await
     }
 }
@@ -53,8 +57,8 @@ struct Client<'a> {
     config: &'a Config,
     lobby: Lobby,
     remaining: u32,
-    /// The last attempt failed, and that was reported.
-    is_waiting: bool,
+    /// Time since an attempt found no server, which was reported.
+    no_server: Option<Silence>,
 }
 
 impl Session for Client<'_> {
@@ -66,18 +70,32 @@ impl Session for Client<'_> {
             return Ok(ConnectionEnd::Stopped);
         };
         self.remaining -= 1;
-        self.is_waiting = false;
+        self.no_server = None;
         info!("{result}; {} more to play", self.remaining);
-        Ok(if self.remaining == 0 { ConnectionEnd::Stopped } else { ConnectionEnd::Completed })
+        if self.remaining == 0 {
+            return Ok(ConnectionEnd::Stopped);
+        }
+        // A server that ends with its game would take our name, and give no seat.
+        stop.run_until_cancelled(sleep(self.config.timeouts.between_games)).await;
+        Ok(ConnectionEnd::Completed)
     }
 
-    /// Reports a missing server once, not with every attempt until it is started.
+    /// Reports a missing server at growing intervals, not with every attempt until it is started.
     fn report(&mut self, error: &GameError, delay: Duration) {
         let delay = delay.as_secs_f64();
-        match error {
-            GameError::NoServer(_) if self.is_waiting => debug!("{error}; reconnecting in {delay:.1} s"),
-            _ => warn!("{error}; reconnecting in {delay:.1} s"),
+        match (error, &mut self.no_server) {
+            (GameError::NoServer(_), Some(silence)) => match silence.report() {
+                Some(seconds) => warn!("still no server after {seconds} s; trying until one answers"),
+                None => debug!("{error}; reconnecting in {delay:.1} s"),
+            },
+            (GameError::NoServer(_), no_server @ None) => {
+                *no_server = Some(Silence::new());
+                warn!("{error}; reconnecting in {delay:.1} s");
+            }
+            (_, no_server) => {
+                *no_server = None;
+                warn!("{error}; reconnecting in {delay:.1} s");
+            }
         }
-        self.is_waiting = true;
     }
 }
