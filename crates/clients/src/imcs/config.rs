@@ -263,6 +263,8 @@ fn written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>,
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const TABLE: &str = "address = 'tcp://h:3589'\nuser = 'alice'\n";
