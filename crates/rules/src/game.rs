@@ -152,7 +152,8 @@ pub trait Game: Clone + fmt::Debug + Send + Sync + 'static {
         true
     }
 
-    /// Identifies the position for repetition and for tables.
+    /// Identifies the position for the rule of repetition; tables of search results use
+    /// [`Tactics::table_key`](crate::Tactics::table_key).
     fn key(&self) -> Key;
 
     /// The key of the position in Polyglot's opening books; `None` for a game without books.
