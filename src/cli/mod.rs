@@ -192,10 +192,12 @@ fn arguments() -> Cli {
 }
 
 /// What the standard library says of text that is no number, and what is said instead.
-const PLAIN: [(&str, &str); 4] = [
+const PLAIN: [(&str, &str); 6] = [
     ("invalid digit found in string", "expected a whole number, such as 8"),
     ("cannot parse integer from empty string", "expected a whole number, such as 8"),
     ("number too large to fit in target type", "expected a smaller number"),
+    ("number would be zero for non-zero type", "expected a whole number above zero, such as 8"),
+    ("..=", " to "),
     ("invalid float literal", "expected a number, such as 0.5"),
 ];
 

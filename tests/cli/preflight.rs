@@ -243,6 +243,12 @@ fn what_the_arena_would_refuse_is_refused() {
         &format!("[arena]\ntcp = '127.0.0.1:0'\n{CLASS}openings = 'nowhere.epd'\n"),
         "cannot read the openings nowhere.epd: No such file or directory (os error 2)",
     );
+    valid("[arena.imcs]\nlisten = '127.0.0.1:0'\nusers = 'made/later/users.txt'\n");
+    arena(
+        "[arena.imcs]\nlisten = '127.0.0.1:0'\nusers = 'config.toml/users.txt'\n",
+        "cannot read the users of IMCS, config.toml/users.txt: Not a directory (os error 20); mend it, or set users = \
+         \"…\" in [arena.imcs] to another file",
+    );
     let lichess = "[arena.lichess]\nlisten = '127.0.0.1:0'\n[[arena.lichess.account]]\nname = 'Alice'\n\
                    token_file = 'alice.token'\n";
     let dir = folder(lichess);
@@ -294,6 +300,14 @@ fn wrong_types_are_answered_with_an_example() {
         (
             &["bench", "--depth", "x"],
             "error: invalid value 'x' for '--depth <DEPTH>': expected a whole number, such as 8\n",
+        ),
+        (
+            &["play", "--once", "0"],
+            "error: invalid value '0' for '--once <N>': expected a whole number above zero",
+        ),
+        (
+            &["bench", "--depth", "999"],
+            "error: invalid value '999' for '--depth <DEPTH>': 999 is not in 1 to 100\n",
         ),
         (
             &["lichess", "check"],

@@ -26,6 +26,19 @@ fn the_node_count_of_bench_is_the_documented_one() {
 }
 
 #[test]
+fn the_study_of_quiescence_has_the_documented_counts() {
+    let study = zeitnot(&["study", "quiescence", "--depth", "2", "--format", "csv"]).output().unwrap();
+    let rows: Vec<Vec<&str>> = out(&study).lines().map(|line| line.split(',').collect()).collect();
+    for depth in ["1", "2"] {
+        let nodes = ["without quiescence", "with quiescence"].map(|who| {
+            let is_wanted = |row: &&Vec<&str>| row[1..4] == ["average of 50", who, depth];
+            grouped(rows.iter().find(is_wanted).unwrap()[4])
+        });
+        shows("docs/study.md", &format!("| {depth} | {} | {} |", nodes[0], nodes[1]));
+    }
+}
+
+#[test]
 fn the_study_of_the_horizon_has_the_documented_counts() {
     let study = zeitnot(&["study", "horizon", "--depth", "3", "--format", "csv"]).output().unwrap();
     let rows: Vec<Vec<&str>> = out(&study).lines().map(|line| line.split(',').collect()).collect();

@@ -65,7 +65,9 @@ impl Shell {
         let mut command = Command::new("sh");
         let output = File::create(output).unwrap();
         command.args(["-c", line]).current_dir(self.folder.path().join("here")).stdin(Stdio::null());
-        ENVIRONMENT.iter().for_each(|variable| drop(command.env_remove(variable)));
+        for variable in ENVIRONMENT {
+            command.env_remove(variable);
+        }
         command.env("PATH", format!("{}:{paths}:/usr/games", self.folder.path().join("tools").display()));
         command.stdout(output.try_clone().unwrap()).stderr(output).process_group(0);
         command

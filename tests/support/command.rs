@@ -19,7 +19,9 @@ pub const ENVIRONMENT: [&str; 5] =
 /// The program with these arguments, and without the tokens and log filters of whoever runs the tests.
 pub fn zeitnot(arguments: &[&str]) -> Command {
     let mut command = Command::new(ZEITNOT);
-    ENVIRONMENT.iter().for_each(|variable| drop(command.env_remove(variable)));
+    for variable in ENVIRONMENT {
+        command.env_remove(variable);
+    }
     command.args(arguments);
     command
 }

@@ -62,6 +62,7 @@ impl Config {
                     "no such file; make one with: zeitnot check --default > config.toml".to_owned()
                 }
                 io::ErrorKind::InvalidData => "is not UTF-8 text".to_owned(),
+                io::ErrorKind::IsADirectory => "is a folder; name a file".to_owned(),
                 _ => error.to_string(),
             };
             ConfigErrors::whole(&file, what)

@@ -69,7 +69,8 @@ pub(super) fn check_arena(file: &str, arena: &arena::Config) -> Result<(), CliEr
     let mut checks = Checks { file, mistakes: Vec::new(), warnings: Vec::new() };
     checks.written("arena.games", &Written::Folder(arena.games.clone()));
     if let Some(imcs) = &arena.imcs {
-        checks.written("arena.imcs.users", &Written::File(imcs.users.clone()));
+        let folder = imcs.users.parent().unwrap_or(&imcs.users);
+        checks.written("arena.imcs.users", &Written::Folder(folder.to_owned()));
     }
     if let Some(state) = arena.lichess.as_ref().and_then(|lichess| lichess.state.clone()) {
         checks.written("arena.lichess.state", &Written::File(state));
