@@ -48,14 +48,15 @@ impl Prepared {
         let sources = checks.kept("bot.book", MoveSources::open(order, book, Some(lookup)));
         let endgames = checks.kept("engine.syzygy", Tablebases::open(&config.engine.syzygy));
         let factory = checks.kept("engine.hash_mib", EngineFactory::new(&config.engine));
-        // Starting programs takes time, which is for those who can play.
-        checks.end()?;
-        let engines = Engines::open(config)?;
-        checks.mistakes(engines.mistakes.iter().cloned());
+        // Not later: starting programs takes time.
         checks.end()?;
         let (Some(factory), Some(endgames), Some(sources)) = (factory, endgames, sources) else {
+            // Unreachable: what is missing was a mistake.
             return Err(CliError::Usage(format!("{file}: cannot be used")));
         };
+        let engines = Engines::open(config)?;
+        engines.mistakes.iter().for_each(|what| checks.mistake("", what));
+        checks.end()?;
         checks.warnings.extend(engines.warnings.iter().cloned());
         let factory = factory.with_endgames(endgames.clone(), &config.engine.syzygy);
         Ok(Prepared { factory, endgames, sources, engines, warnings: checks.warnings })
@@ -88,10 +89,6 @@ struct Checks<'a> {
 impl Checks<'_> {
     fn mistake(&mut self, key: impl Into<String>, what: impl Into<String>) {
         self.mistakes.push(ConfigError::of_file(self.file, key, what));
-    }
-
-    fn mistakes(&mut self, found: impl IntoIterator<Item = String>) {
-        found.into_iter().for_each(|what| self.mistake("", what));
     }
 
     /// Notes an error of this key.
