@@ -278,15 +278,15 @@ mod tests {
         let config = read("password = 'hush'").unwrap();
         assert_eq!(config.password.expose(), "hush");
         assert!(!format!("{config:?} {config}").contains("hush"));
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("password");
+        // Nobody else can read it.
+        let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         fs::write(&file, "quiet\n").unwrap();
         let config = read(&format!("password_file = '{}'", file.display())).unwrap();
         assert_eq!(config.password.expose(), "quiet");
         fs::write(&file, "two words").unwrap();
         for (wrong, told) in [
             (format!("password_file = '{}'", file.display()), EXPECTED),
-            ("password_file = '/no/such/file'".to_owned(), "cannot read password_file"),
+            ("password_file = '/no/such/file'".to_owned(), "cannot use password_file"),
             ("password = 'hush hush'".to_owned(), EXPECTED),
             (String::new(), "no password: set"),
         ] {
