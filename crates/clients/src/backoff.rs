@@ -66,17 +66,21 @@ impl Backoff {
     /// Returns the next delay, where a running game leaves us this much time; `None`: no game runs.
     pub(crate) fn next(&mut self, time_left: Option<Duration>) -> Duration {
         let delay = self.delays.next().unwrap_or(self.reconnect.max_delay).min(self.reconnect.max_delay);
-        let max_delay = time_left.map_or(Duration::MAX, max_in_game);
-        if delay <= max_delay {
-            return delay;
+        match time_left {
+            Some(left) if delay > max_in_game(left) => long_in_game(left),
+            _ => delay,
         }
-        // Delays that are cut off must not all be the same.
-        max_delay.mul_f64(1.0 - fastrand::f64() / 2.0)
     }
 }
 
+/// Returns a long delay while a game runs that leaves us this much time. Delays that are cut off must not all be the
+/// same.
+pub(crate) fn long_in_game(time_left: Duration) -> Duration {
+    max_in_game(time_left).mul_f64(1.0 - fastrand::f64() / 2.0)
+}
+
 /// Returns the longest delay while a game runs that leaves us this much time. Once there is none, nothing is urgent.
-pub(crate) fn max_in_game(time_left: Duration) -> Duration {
+fn max_in_game(time_left: Duration) -> Duration {
     if time_left.is_zero() {
         return MAX_IN_GAME;
     }

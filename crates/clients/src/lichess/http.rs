@@ -13,7 +13,7 @@ use tracing::debug;
 use zeitnot_net::http::{self, BaseUrl, ReadUntil, root_cause};
 use zeitnot_wire::{
     Message, WireError,
-    lichess::{Failure, RateLimit, Token},
+    lichess::{Failure, GameEvent, Playing, RateLimit, Token},
 };
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
     game_clocks::GameClocks,
     keep_alive::KeepAlive,
     log_throttle::LogThrottle,
-    playing::PlayingList,
+    playing::{MAX_LISTED, PlayingList},
     rate_limits::{Permit, RateLimits, RequestKind},
     timeouts::Timeouts,
 };
@@ -187,8 +187,11 @@ impl Http {
         self.0.limits.is_scarce(kind)
     }
 
-    pub(crate) fn playing(&self) -> &PlayingList {
-        &self.0.playing
+    /// Looks up our running games, as far as the server lists them.
+    pub(crate) async fn running_games(&self) -> Result<Arc<Vec<GameEvent>>, HttpError> {
+        let path = format!("api/account/playing?nb={MAX_LISTED}");
+        let request = async { Ok(self.get::<Playing>(RequestKind::Lookup, &path).await?.now_playing) };
+        self.0.playing.get(request).await
     }
 
     /// Waits for a 401. Cancel safe.
@@ -371,7 +374,7 @@ pub(crate) fn wait_in_game(wait: Duration, is_told: bool, time_left: Duration) -
     if is_told && wait <= time_left / MAX_WAIT_PART {
         wait
     } else {
-        backoff::max_in_game(time_left).min(wait)
+        backoff::long_in_game(time_left).min(wait)
     }
 }
 

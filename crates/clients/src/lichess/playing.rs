@@ -1,22 +1,12 @@
 //! The server's list of our running games.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use tokio::{
-    sync::Mutex,
-    time::{Instant, timeout},
-};
-use zeitnot_wire::lichess::{GameEvent, GameId, Playing};
+use tokio::{sync::Mutex, time::Instant};
+use zeitnot_wire::lichess::{GameEvent, GameId};
 
-use super::{
-    http::{Http, HttpError},
-    rate_limits::RequestKind,
-};
 /// The server lists no more running games.
 pub(crate) const MAX_LISTED: usize = 50;
-
-/// For a look-up while its game waits.
-const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The list as it was received last. Those who ask at the same time share a request.
 #[derive(Debug, Default)]
@@ -24,15 +14,17 @@ pub(crate) struct PlayingList(Mutex<Option<(Instant, Arc<Vec<GameEvent>>)>>);
 
 impl PlayingList {
     /// Returns a list that was requested after the call.
-    pub(crate) async fn get(&self, http: &Http) -> Result<Arc<Vec<GameEvent>>, HttpError> {
+    pub(crate) async fn get<E>(
+        &self,
+        request: impl Future<Output = Result<Vec<GameEvent>, E>>,
+    ) -> Result<Arc<Vec<GameEvent>>, E> {
         let called = Instant::now();
         let mut known = self.0.lock().await;
-        if let Some((_, list)) = known.as_ref().filter(|(requested, _)| *requested >= called) {
+        if let Some((_, list)) = known.as_ref().filter(|(requested, _)| *requested > called) {
             return Ok(list.clone());
         }
         let requested = Instant::now();
-        let path = format!("api/account/playing?nb={MAX_LISTED}");
-        let list = Arc::new(http.get::<Playing>(RequestKind::Lookup, &path).await?.now_playing);
+        let list = Arc::new(request.await?);
         *known = Some((requested, list.clone()));
         Ok(list)
     }
@@ -56,10 +48,34 @@ impl Listing {
             false => Listing::Unclear,
         }
     }
+}
 
-    /// Looks up a game. Returns `None` if the server does not say in time.
-    pub(crate) async fn look_up(http: &Http, id: GameId) -> Option<Listing> {
-        let list = timeout(LOOKUP_TIMEOUT, http.playing().get(http)).await;
-        Some(Listing::of(id, &list.ok()?.ok()?))
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicU32, Ordering},
+        time::Duration,
+    };
+
+    use tokio::{join, time::sleep};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn those_who_ask_during_a_request_share_the_next() {
+        let (list, asked) = (PlayingList::default(), AtomicU32::new(0));
+        let ask = async |delay: u64| {
+            sleep(Duration::from_millis(delay)).await;
+            let request = async {
+                asked.fetch_add(1, Ordering::Relaxed);
+                sleep(Duration::from_secs(1)).await;
+                Ok::<_, ()>(Vec::new())
+            };
+            list.get(request).await.unwrap();
+        };
+        join!(ask(0), ask(10), ask(20), ask(30));
+        assert_eq!(asked.load(Ordering::Relaxed), 2);
+        ask(0).await;
+        assert_eq!(asked.load(Ordering::Relaxed), 3);
     }
 }

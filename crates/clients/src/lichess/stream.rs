@@ -38,6 +38,8 @@ const INBOX: usize = 64;
 const EVENTS: &str = "api/stream/event";
 /// A game's stream that lasted this long, and told something, was worth opening.
 const MIN_USEFUL: Duration = Duration::from_secs(1);
+/// For a look-up while its game waits.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 /// An event stream that was never open is given up after so many refusals in a row.
 const MAX_EVENT_REFUSALS: u32 = 3;
 /// The same for the stream of a game that no list has room for.
@@ -278,7 +280,7 @@ impl<M: Message> Follower<M> {
         let (HttpError::NotFound | HttpError::Refused { .. }) = error else { return false };
         self.refusals = self.refusals.saturating_add(1);
         match self.game {
-            Some(id) => match Listing::look_up(&self.http, id).await {
+            Some(id) => match self.listing(id).await {
                 Some(Listing::Gone) => true,
                 Some(Listing::Unclear) => self.refusals >= MAX_GAME_REFUSALS,
                 Some(Listing::Running) | None => false,
@@ -287,5 +289,11 @@ impl<M: Message> Follower<M> {
             None if matches!(error, HttpError::NotFound) => false,
             None => self.opened.is_none() && self.refusals >= MAX_EVENT_REFUSALS,
         }
+    }
+
+    /// Looks up whether the server lists a game. Returns `None` if it does not say in time.
+    async fn listing(&self, id: GameId) -> Option<Listing> {
+        let list = timeout(LOOKUP_TIMEOUT, self.http.running_games()).await;
+        Some(Listing::of(id, &list.ok()?.ok()?))
     }
 }

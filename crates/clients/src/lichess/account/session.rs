@@ -437,7 +437,7 @@ impl<'a> Account<'a> {
         let http = self.context.http.clone();
         self.lookups.spawn(async move {
             sleep(delay).await;
-            Lookup::Playing(overdue, http.playing().get(&http).await)
+            Lookup::Playing(overdue, http.running_games().await)
         });
     }
 
