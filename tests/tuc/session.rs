@@ -17,15 +17,15 @@ use crate::support::{client::Client, log::Log, wait::soon};
 const QUIET: Duration = Duration::from_millis(300);
 
 fn start(server: SocketAddr, settings: &str) -> Client {
-    start_with_silence(server, settings, "2s")
+    start_with(server, settings, "2s", "50ms")
 }
 
-/// The same, with this limit for the server's silence.
-fn start_with_silence(server: SocketAddr, settings: &str, silence: &str) -> Client {
+/// The same, with this limit for the server's silence, and this pause between attempts to find one.
+fn start_with(server: SocketAddr, settings: &str, silence: &str, pause: &str) -> Client {
     let text = format!(
         "address = '{server}'\nplayer = 'zeitnot'\nmove_time = '100ms'\n{settings}\n[timeouts]\nseat = '400ms'\n\
          confirmation = '400ms'\nsilence = '{silence}'\nbetween_games = '1s'\n\
-         reconnect = {{ min_delay = '50ms', max_delay = '50ms', stable_after = '1s' }}"
+         reconnect = {{ min_delay = '{pause}', max_delay = '{pause}', stable_after = '1s' }}"
     );
     Client::with_bot::<TucChess>(toml::from_str(&text).unwrap(), Kind::Random, bot::Config::default())
 }
@@ -231,7 +231,7 @@ async fn a_move_is_sent_again_only_with_resend() {
 async fn a_server_that_falls_silent_or_dies_is_left_and_found_again() {
     let mut server = Server::bind().await;
     let address = server.address();
-    let client = start(address, "");
+    let client = start_with(address, "", "700ms", "50ms");
     server.seat("PW").await;
     server.hear_move(&Tuc::start()).await;
     // After the silence it gives the game up and asks for another.
@@ -250,7 +250,8 @@ async fn a_server_that_falls_silent_or_dies_is_left_and_found_again() {
 async fn a_killed_server_is_waited_for_visibly() {
     let log = Log::capture();
     let mut server = Server::bind().await;
-    let client = start_with_silence(server.address(), "", "100s");
+    // Few attempts, as one may reach a port that another test has meanwhile.
+    let client = start_with(server.address(), "", "100s", "5s");
     server.seat("PW").await;
     server.take_move(&mut Tuc::start()).await;
     drop(server);
@@ -262,9 +263,8 @@ async fn a_killed_server_is_waited_for_visibly() {
     }
     log.shows("giving it up; reconnecting in").await;
     log.shows("no server there").await;
-    log.shows("still no server after 15 s").await;
-    log.shows("still no server after 30 s").await;
-    assert_eq!(log.count("no server there"), 1, "{}", log.text());
+    log.shows("still no server after ").await;
+    assert!(log.count("no server there") <= 2, "{}", log.text());
     client.ends_soon().await;
 }
 
