@@ -41,5 +41,5 @@ pub use kind::{GameKind, UnknownGame};
 pub use perft::perft;
 pub use result::GameResult;
 pub use tactics::{KINDS, PieceTo, SQUARES, Tactics};
-pub use time_control::{BadTimeControl, Speed, TimeControl};
+pub use time_control::{BadTimeControl, MAX_TIME, Speed, TimeControl};
 pub use visitor::Visitor;

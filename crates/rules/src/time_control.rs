@@ -56,6 +56,10 @@ impl Speed {
     }
 }
 
+/// Upper bound of a time that comes from outside: longer than any clock of any server, and so short that instants and
+/// sums of a few such times do not overflow. Parsers cut longer times to it.
+pub const MAX_TIME: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
 /// Longer than any game with a clock, and far from overflows in arithmetic on instants.
 const MAX_SECONDS: f64 = 7.0 * 24.0 * 3600.0;
 

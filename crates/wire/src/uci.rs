@@ -6,6 +6,8 @@
 
 use std::{fmt, time::Duration};
 
+use zeitnot_rules::MAX_TIME;
+
 use super::{WireError, shorten};
 
 /// Set of known commands.
@@ -166,13 +168,14 @@ fn go<'l>(words: impl Iterator<Item = &'l str>) -> Go {
             Some(number)
         };
         let small = |number: u64| u16::try_from(number).unwrap_or(u16::MAX);
+        let millis = |number: u64| Duration::from_millis(number).min(MAX_TIME);
         match field {
-            "wtime" => go.time[0] = number().map(Duration::from_millis),
-            "btime" => go.time[1] = number().map(Duration::from_millis),
-            "winc" => go.increment[0] = number().map(Duration::from_millis),
-            "binc" => go.increment[1] = number().map(Duration::from_millis),
+            "wtime" => go.time[0] = number().map(millis),
+            "btime" => go.time[1] = number().map(millis),
+            "winc" => go.increment[0] = number().map(millis),
+            "binc" => go.increment[1] = number().map(millis),
             "movestogo" => go.moves_to_go = number().map(|n| u32::try_from(n).unwrap_or(u32::MAX)),
-            "movetime" => go.move_time = number().map(Duration::from_millis),
+            "movetime" => go.move_time = number().map(millis),
             "depth" => go.depth = number().map(small),
             "nodes" => go.nodes = number(),
             "mate" => go.mate = number().map(small),
@@ -307,6 +310,8 @@ mod tests {
         );
         assert_eq!((go.depth, go.nodes, go.move_time), (Some(0), Some(u64::MAX), Some(Duration::ZERO)));
         assert_eq!(go.mate, Some(u16::MAX));
+        let go = parse_go("go wtime 18446744073709551615 winc 99999999999999999999");
+        assert_eq!((go.time[0], go.increment[0]), (Some(MAX_TIME), Some(MAX_TIME)));
         assert_eq!(parse_go("go nodes - depth +5 movetime 1e3 mate"), Go::default());
     }
 

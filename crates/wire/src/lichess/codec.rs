@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::Number;
+use zeitnot_rules::MAX_TIME;
 
 /// Parses `null` as the default.
 pub(super) fn nullable<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
@@ -41,7 +42,8 @@ macro_rules! durations {
                 use super::*;
 
                 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Duration>, D::Error> {
-                    Ok(Option::<Number>::deserialize(d)?.as_ref().map(whole).map($from))
+                    let time = Option::<Number>::deserialize(d)?.as_ref().map(whole).map($from);
+                    Ok(time.map(|time: Duration| time.min(MAX_TIME)))
                 }
 
                 pub(crate) fn serialize<S: Serializer>(time: &Option<Duration>, s: S) -> Result<S::Ok, S::Error> {
@@ -56,13 +58,13 @@ macro_rules! durations {
 }
 
 durations!(
-    /// Integral milliseconds.
+    /// Integral milliseconds, cut to [`MAX_TIME`].
     millis,
     Duration::from_millis,
     |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 );
 durations!(
-    /// Integral seconds.
+    /// Integral seconds, cut to [`MAX_TIME`].
     seconds,
     Duration::from_secs,
     Duration::as_secs
@@ -90,5 +92,19 @@ pub(super) mod clock {
 
     pub(crate) fn serialize<S: Serializer>(clock: &Option<TimeControl>, s: S) -> Result<S::Ok, S::Error> {
         clock.map(|TimeControl { initial, increment }| Clock { initial, increment }).serialize(s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absurd_times_are_cut() {
+        for number in ["9223372036854775807", "18446744073709551615", "1e300"] {
+            let json = || serde_json::Deserializer::from_str(number);
+            assert_eq!(seconds::deserialize(&mut json()).unwrap(), MAX_TIME);
+            assert_eq!(millis::deserialize(&mut json()).unwrap(), MAX_TIME);
+        }
     }
 }

@@ -89,8 +89,9 @@ impl Fields {
 
     fn seconds(&self, key: &str) -> Result<Option<Duration>, WireError> {
         let Some(seconds) = self.number::<f64>(key)? else { return Ok(None) };
-        let wrong = |_| WireError::Field { message: "form", expected: "seconds", got: seconds.to_string() };
-        Duration::try_from_secs_f64(seconds).map(Some).map_err(wrong)
+        let wrong = || WireError::Field { message: "form", expected: "seconds", got: seconds.to_string() };
+        let time = Duration::try_from_secs_f64(seconds).ok().filter(|time| *time <= game::MAX_TIME);
+        time.ok_or_else(wrong).map(Some)
     }
 
     fn time(&self) -> Result<TimeControl, WireError> {
