@@ -2,23 +2,38 @@
 
 use std::{fmt, sync::Arc};
 
+use unicode_security::{GeneralSecurityProfile, RestrictionLevel, RestrictionLevelDetection, skeleton};
+
 /// Longest name, in characters.
 const MAX_LENGTH: usize = 49;
 
-/// Name that fits into one field of a message and into a table: no spaces, nothing unprintable.
+/// Name that fits into one field of a message and into a table, and that shows what it is: no spaces, nothing
+/// invisible, and no letters of several scripts that look alike.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
 #[serde(try_from = "String")]
 pub struct Name(Arc<str>);
 
 /// Invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no name: a name has 1 to {MAX_LENGTH} characters and no spaces among them")]
-pub struct BadName(String);
+#[allow(missing_docs)]
+pub enum BadName {
+    #[error("'{0}' is no name: a name has 1 to {MAX_LENGTH} characters and no spaces among them")]
+    Form(String),
+    #[error("'{0}' is no name: it has a character that is invisible or no letter, digit or ASCII sign")]
+    Character(String),
+    #[error("'{0}' is no name: it mixes letters of several scripts, which can look alike")]
+    Mixed(String),
+}
 
 impl Name {
     /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns what names that cannot be told apart by eye have in common.
+    pub(crate) fn look(&self) -> String {
+        skeleton(&self.0).collect()
     }
 }
 
@@ -27,11 +42,19 @@ impl TryFrom<&str> for Name {
 
     fn try_from(text: &str) -> Result<Self, BadName> {
         let length = text.chars().take(MAX_LENGTH + 1).count();
-        let plain = text.chars().all(|c| !c.is_whitespace() && !c.is_control());
-        match (1..=MAX_LENGTH).contains(&length) && plain {
-            true => Ok(Name(text.into())),
-            false => Err(BadName(printable(text, MAX_LENGTH + 1))),
+        let shown = || printable(text, MAX_LENGTH + 1);
+        if !(1..=MAX_LENGTH).contains(&length) || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            return Err(BadName::Form(shown()));
         }
+        let is_letter = |c: char| !c.is_ascii() || c.is_ascii_alphanumeric();
+        let letters: String = text.chars().filter(|c| is_letter(*c)).collect();
+        if !letters.chars().all(GeneralSecurityProfile::identifier_allowed) {
+            return Err(BadName::Character(shown()));
+        }
+        if !letters.check_restriction_level(RestrictionLevel::HighlyRestrictive) {
+            return Err(BadName::Mixed(shown()));
+        }
+        Ok(Name(text.into()))
     }
 }
 
@@ -48,9 +71,22 @@ impl fmt::Display for Name {
     }
 }
 
-/// Makes text from outside safe to show: no control characters, at most `max` characters.
+/// Makes text from outside safe to show: at most `max` characters, none that controls a terminal, is invisible or
+/// changes the direction of the text.
 pub(crate) fn printable(text: &str, max: usize) -> String {
-    text.chars().filter(|c| !c.is_control()).take(max).collect()
+    text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).take(max).collect()
+}
+
+/// Returns whether the character is one of those that Unicode lets programs ignore, or ends a line.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 #[cfg(test)]
@@ -60,11 +96,42 @@ mod tests {
     #[test]
     fn valid_and_invalid_names() {
         let long = "é".repeat(MAX_LENGTH);
-        for good in ["a", "Élise", "bot-1_x", &long] {
-            assert_eq!(Name::try_from(good).unwrap().as_str(), good);
+        for good in ["a", "Élise", "bot-1_x", "Müller+Co.", "Иван", "小明", "bot小明", &long] {
+            assert_eq!(Name::try_from(good).map(|name| name.to_string()), Ok(good.to_owned()));
         }
         for bad in ["", "a b", "a\tb", "a\u{1b}[2J", &format!("{long}x")] {
-            assert!(Name::try_from(bad).is_err(), "{bad:?}");
+            assert!(matches!(Name::try_from(bad), Err(BadName::Form(_))), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn names_that_deceive_the_eye_are_refused() {
+        // Zero-width space, joiner and no-break; right-to-left override and mark; soft hyphen; filler; tag; selector.
+        for hidden in "\u{200b}\u{200d}\u{feff}\u{202e}\u{200f}\u{ad}\u{3164}\u{e0041}\u{fe0f}".chars() {
+            let bad = Name::try_from(format!("ali{hidden}ce"));
+            assert_eq!(bad, Err(BadName::Character("alice".into())), "{hidden:?}");
+        }
+        // A Cyrillic and a Greek letter in a Latin word, and letters for mathematics.
+        for bad in ["\u{430}lice", "alic\u{3b5}"] {
+            assert!(matches!(Name::try_from(bad), Err(BadName::Mixed(_))), "{bad}");
+        }
+        assert!(matches!(Name::try_from("\u{1d44e}lice"), Err(BadName::Character(_))));
+    }
+
+    #[test]
+    fn names_that_look_alike_have_one_look() {
+        let look = |name: &str| Name::try_from(name).unwrap().look();
+        for (one, other) in [("coco", "\u{441}\u{43e}\u{441}\u{43e}"), ("Al1ce", "AlIce"), ("é", "e\u{301}")]
+        {
+            assert_eq!(look(one), look(other), "{one} {other}");
+        }
+        for (one, other) in [("alice", "alise"), ("bot-1", "bot-2"), ("alice", "Alice")] {
+            assert_ne!(look(one), look(other));
+        }
+    }
+
+    #[test]
+    fn shown_text_has_nothing_hidden() {
+        assert_eq!(printable("a\u{202e}b\u{1b}[2J\u{200b}c\u{2028}d é", 8), "ab[2Jcd ");
     }
 }
