@@ -1,12 +1,16 @@
 //! `zeitnot arena`: the tournament server.
 
-use std::{collections::HashMap, net::SocketAddr};
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tracing::{info, warn};
 
 use zeitnot_arena as arena;
-use zeitnot_arena::{Arena, Event, News, Summary};
+use zeitnot_arena::{Arena, Event, Keys, Name, News, Summary};
 use zeitnot_clients::{Shutdown, contest};
 use zeitnot_rules::Color;
 
@@ -28,20 +32,57 @@ Examples:
   zeitnot arena --config class.toml     with another one
   zeitnot arena --set arena.tournament[0].time=60+0.5
                                         with another time for each game
+  zeitnot arena keys class.keys alice bob   make keys for two players
 
 Ctrl-C or SIGTERM aborts the running games, records them, and shows the standings.
 Exit code: 0 at the end, 1 if a port or a folder cannot be used, 2 if the configuration is invalid.")]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigArgs,
+    #[command(subcommand)]
+    task: Option<Task>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Task {
+    /// Make keys for the players of a tournament
+    ///
+    /// Adds a line `name key` to the file for each name that has none; `keys = "FILE"` in [[arena.tournament]] then lets
+    /// only these players join, each with its key.
+    Keys {
+        /// File of names and keys; made if there is none
+        file: PathBuf,
+        /// Names of players
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    if let Some(Task::Keys { file, names }) = &args.task {
+        return add_keys(file, names);
+    }
     let config = Config::load(&args.config)?;
     preflight::check_arena(&args.config.config.display().to_string(), &config.arena)?;
     let _log = log::start(&config.log, Live::default().lines());
     let summary = network::run(|_| serve(config.arena))?;
     report(&summary?)
+}
+
+fn add_keys(file: &Path, names: &[String]) -> Result<(), CliError> {
+    let names: Vec<Name> =
+        names.iter().map(|name| Name::try_from(name.as_str())).collect::<Result<_, _>>().map_err(usage)?;
+    let added = Keys::add(file, &names).map_err(|error| usage(format!("{}: {error}", file.display())))?;
+    print(|out| {
+        writeln!(
+            out,
+            "{}: {} new, {} had a key already",
+            file.display(),
+            added.len(),
+            names.len() - added.len()
+        )
+    })
 }
 
 async fn serve(config: arena::Config) -> Result<Summary, CliError> {

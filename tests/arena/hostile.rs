@@ -2,10 +2,11 @@
 
 use std::{pin::pin, time::Duration};
 
+use futures_util::FutureExt;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpSocket, TcpStream},
-    time::advance,
+    time::{advance, pause, resume},
 };
 
 use crate::support::{
@@ -141,8 +142,13 @@ async fn plain_tcp_on_the_websocket_port_is_refused() {
 #[tokio::test(start_paused = true)]
 async fn silent_connections_are_closed() {
     let arena = TestArena::start("").await;
-    for (by, last_words) in [(By::Tcp, "INFO No JOIN or WATCH came in time\n"), (By::WebSocket, "")] {
+    let late = "INFO No JOIN or WATCH came in time\n";
+    let unknown = format!("INFO No game x is being played\n{late}");
+    for (by, first, last_words) in
+        [(By::Tcp, "", late), (By::Tcp, "WATCH x\n", &unknown), (By::WebSocket, "", "")]
+    {
         let (mut socket, mut heard) = (arena.raw(by).await, String::new());
+        socket.write_all(first.as_bytes()).await.unwrap();
         let mut close = pin!(socket.read_to_string(&mut heard));
         while futures_util::poll!(&mut close).is_pending() {
             advance(Duration::from_millis(100)).await;
@@ -171,6 +177,63 @@ async fn a_player_who_does_not_read_is_disconnected() {
     let (over, ()) = tokio::join!(alice.expect("GAME_OVER"), flood);
     assert!(over.ends_with("Resignation by disconnect"), "{over}");
     is_well(arena).await;
+}
+
+#[tokio::test]
+async fn silent_connections_shut_nobody_out() {
+    let arena = TestArena::with("max_connections = 2", "").await;
+    let mut silent = Vec::new();
+    for by in [By::Tcp, By::WebSocket].repeat(150) {
+        silent.push(arena.raw(by).await);
+    }
+    let mut board = arena.game().await;
+    board.play("f2-f3 e7-e5").await;
+    // Spectators take no place of a player either.
+    for _ in 0..100 {
+        let mut watcher = arena.connect(By::Tcp).await;
+        watcher.send(&format!("WATCH {}", board.game)).await;
+        watcher.expect("GAME_STATE").await;
+        silent.push(arena.raw(By::Tcp).await);
+    }
+    board.play("g2-g4 d8-h4").await;
+    assert_eq!(board.over().await, "0-1 Checkmate");
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn one_address_has_a_share_of_the_players_places() {
+    let arena = TestArena::with("max_connections_per_address = 2", "").await;
+    let (_alice, _bob) = (arena.join(By::Tcp, "alice").await, arena.join(By::Tcp, "bob").await);
+    let mut carol = arena.join(By::Tcp, "carol").await;
+    assert_eq!(
+        carol.rest().await,
+        ["INFO Too many players are connected from your address, try again later"]
+    );
+    let mut dave = arena.join_from([127, 0, 0, 2], "dave").await;
+    dave.send("SAY dave here").await;
+    dave.expect("SAID dave here").await;
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn a_flood_of_chat_costs_a_player_who_thinks_nothing() {
+    let arena = TestArena::start("time = '600+0'").await;
+    let mut board = arena.game().await;
+    board.white.expect("YOUR_MOVE").await;
+    pause();
+    let flood = format!("SAY {} {}\n", board.white.name, "x".repeat(4000)).repeat(100);
+    for _ in 0..100 {
+        // White thinks for five minutes and reads nothing.
+        board.black.writer.send_text(&flood).await.unwrap();
+        while let Some(Ok(Some(_))) = board.black.reader.next().now_or_never() {}
+        advance(Duration::from_secs(3)).await;
+    }
+    resume();
+    board.white.send(&format!("MOVE {} e2-e4", board.game)).await;
+    let heard = board.white.until("PLAYER_MOVED").await;
+    let said: Vec<_> = heard.iter().filter(|line| line.starts_with("SAID")).collect();
+    assert!((20..600).contains(&said.len()) && said.iter().all(|line| line.len() < 400), "{}", said.len());
+    arena.stop().await;
 }
 
 #[tokio::test]

@@ -1,6 +1,9 @@
 //! Mistakes of clients, and the answers to them.
 
-use crate::support::arena::{By, TestArena, begin, word};
+use crate::support::{
+    arena::{By, TestArena, begin, word},
+    log::Log,
+};
 
 #[tokio::test]
 async fn messages_lead_from_the_join_to_the_first_move() {
@@ -88,6 +91,31 @@ async fn a_wrong_id_before_the_game_is_only_reported() {
 }
 
 #[tokio::test]
+async fn refusals_and_mistakes_stand_in_the_log() {
+    let log = Log::capture();
+    let arena = TestArena::start("").await;
+    let mut board = arena.game().await;
+    arena.join(By::Tcp, "alice").await.rest().await;
+    board.white.expect("YOUR_MOVE").await;
+    let illegal = format!("MOVE {} e2-e5\n", board.game).repeat(100);
+    board.white.writer.send_text(&illegal).await.unwrap();
+    let told = board.white.rest().await;
+    assert!(told.iter().any(|line| line == "INFO You have sent 100 illegal moves in a row"), "{told:?}");
+    assert!(board.black.expect("GAME_OVER").await.ends_with("0-1 Resignation by disconnect"));
+    board.black.send("MOVE 0123 e2-e4").await;
+    board.black.expect("INFO You are not in game").await;
+    for line in [
+        "alice in class at 127.0.0.1",
+        "is disconnected: Name alice is already taken",
+        "has sent 10 illegal moves in a row",
+        "is disconnected: You have sent 100 illegal moves in a row",
+    ] {
+        assert!(log.count(line) > 0, "{line}: {}", log.text());
+    }
+    arena.stop().await;
+}
+
+#[tokio::test]
 async fn refused_connections_are_told_why() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
@@ -98,6 +126,12 @@ async fn refused_connections_are_told_why() {
         ("JOIN class alice", "INFO Name alice is already taken"),
         ("JOIN nowhere bob", "INFO Unknown tournament nowhere"),
         (&long, "INFO 'xxx"),
+        ("JOIN class al\u{200b}ice", "INFO 'alice' is no name: it has a character that is invisible"),
+        ("JOIN class \u{202e}ecila", "INFO 'ecila' is no name"),
+        ("JOIN class \u{430}lice", "INFO '\u{430}lice' is no name: it mixes letters of several scripts"),
+        ("JOIN class a1ice", "INFO Name a1ice looks like alice, which is taken"),
+        ("JOIN class my bot", "INFO Tournament class asks for no key, and a name has no spaces"),
+        ("JOIN class my second bot", "INFO Cannot read this: JOIN: expected a name without spaces"),
         ("JOIN class", "INFO Cannot read this: JOIN: expected a player"),
         ("MOVE 0123 e2-e4", "INFO First JOIN a tournament, or WATCH a game"),
         ("SAY alice hi", "INFO First JOIN"),

@@ -1,6 +1,13 @@
 //! Players who come back get their seat back; those who do not forfeit.
 
-use crate::support::arena::{Board, By, TestArena, begin, word};
+use std::cell::Cell;
+
+use zeitnot_arena::{Keys, Name};
+
+use crate::support::{
+    arena::{Board, By, TestArena, begin, word},
+    wait::until,
+};
 
 #[tokio::test]
 async fn a_player_who_comes_back_gets_the_seat_for_the_next_game() {
@@ -68,4 +75,92 @@ async fn leaving_before_the_first_pairing_frees_the_seat() {
     );
     let (summary, _folder) = arena.end().await;
     assert_eq!(summary.tournaments[0].standings.rows().len(), 2);
+}
+
+#[tokio::test]
+async fn a_name_is_kept_for_the_address_of_a_player_who_has_left() {
+    let arena = TestArena::start("name_held = '1h'").await;
+    let mut board = arena.game().await;
+    board.white.expect("YOUR_MOVE").await;
+    drop(board.white);
+    board.black.expect("GAME_OVER").await;
+    // The arena has seen White leave before it told Black.
+    let mut thief = arena.join_from([127, 0, 0, 2], "alice").await;
+    let mut other = arena.join_from([127, 0, 0, 2], "bob").await;
+    let refusals = [thief.rest().await.pop().unwrap(), other.rest().await.pop().unwrap()];
+    assert!(
+        refusals.iter().any(|line| line.contains("is kept for its player's address for 3600 s more")),
+        "{refusals:?}"
+    );
+    assert!(refusals.iter().any(|line| line.contains("is already taken")), "{refusals:?}");
+    let name = if refusals[0].contains("is kept") { "alice" } else { "bob" };
+    let mut back = arena.join(By::Tcp, name).await;
+    back.send(&format!("SAY {name} here")).await;
+    back.expect(&format!("SAID {name} here")).await;
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn a_name_is_free_for_others_when_its_player_has_been_away() {
+    let arena = TestArena::start("name_held = '0s'").await;
+    let mut board = arena.game().await;
+    board.white.expect("YOUR_MOVE").await;
+    let name = board.white.name.clone();
+    drop(board.white);
+    board.black.expect("GAME_OVER").await;
+    let mut heir = arena.join_from([127, 0, 0, 2], &name).await;
+    heir.send(&format!("SAY {name} here")).await;
+    heir.expect(&format!("SAID {name} here")).await;
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn keys_and_passwords_decide_who_joins() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = folder.path().join("class.keys");
+    Keys::add(&keys, &[Name::try_from("alice").unwrap()]).unwrap();
+    let text = std::fs::read_to_string(&keys).unwrap();
+    let key = text.lines().last().unwrap().strip_prefix("alice ").unwrap();
+    let arena = TestArena::start(&format!("keys = '{}'\npassword = 'sesame'", keys.display())).await;
+    for (player, refusal) in [
+        ("alice", "INFO Tournament class asks for a key: JOIN tournament name key"),
+        ("alice sesame", "INFO That is not the key for alice"),
+        ("bob", "INFO Tournament class asks for a key: JOIN tournament name key"),
+        ("bob open", "INFO That is not the key for bob"),
+    ] {
+        assert_eq!(arena.join(By::Tcp, player).await.rest().await, [refusal]);
+    }
+    let mut alice = arena.join(By::WebSocket, &format!("alice {key}")).await;
+    let _bob = arena.join(By::Tcp, "bob sesame").await;
+    alice.expect("INFO Player bob joined").await;
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn names_that_were_thrown_away_do_not_fill_an_open_tournament() {
+    let arena = TestArena::with("max_connections_per_address = 2", "").await;
+    for round in 0..3 {
+        let mut players = Vec::new();
+        for name in ["a", "b"].map(|name| format!("{name}-{round}")) {
+            let found = Cell::new(None);
+            // The arena may still see the last round's connections.
+            until("a free place", async || {
+                let mut player = arena.join(By::Tcp, &name).await;
+                let _ = player.writer.send(&format!("SAY {name} here")).await;
+                let joined = player.next().await.is_some_and(|line| !line.contains("from your address"));
+                found.set(joined.then_some(player));
+                joined
+            })
+            .await;
+            players.extend(found.take());
+        }
+        let [mut alice, mut bob] = <[_; 2]>::try_from(players).ok().unwrap();
+        let paired = begin(&mut alice, &mut bob).await;
+        alice.expect("GAME_STARTED").await;
+        alice.send(&format!("RESIGN {}", word(&paired, 1))).await;
+        for player in [&mut alice, &mut bob] {
+            player.expect("GAME_OVER").await;
+        }
+    }
+    arena.stop().await;
 }

@@ -1,6 +1,6 @@
 //! The arena's IMCS server, byte by byte.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::{runtime::Handle, time::sleep};
 
@@ -47,7 +47,6 @@ async fn users_register_log_in_and_are_kept() {
     for (command, reply) in [
         ("register alice x", taken),
         ("password new", "203 password change for user alice\r\n"),
-        ("me alice pw", "401 wrong password\r\n"),
         ("me alice new", "201 hello alice\r\n"),
         ("rerate", "206 rating reset for user alice\r\n"),
         ("accept x", "407 bad game id\r\n"),
@@ -195,6 +194,56 @@ async fn a_player_who_disconnects_loses() {
     guest.hears("212 ratings\r\n alice 1016\r\n carol 1000\r\n dave 1000\r\n bob 984\r\n").await;
     imcs.stop().await;
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+#[tokio::test]
+async fn a_broken_connection_can_be_replaced() {
+    let imcs = Imcs::start().await;
+    let (mut alice, mut bob) = imcs.game(60).await;
+    alice.play("a2-a3").await;
+    bob.prompt().await;
+    bob.reset();
+    // Nobody else can take the game up.
+    let mut eve = imcs.register("eve").await;
+    eve.ask("accept 1", "408 no such game\r\n").await;
+    let mut bob = imcs.connect().await;
+    bob.ask("me bob pw", "201 hello bob\r\n").await;
+    bob.say("accept 1").await;
+    assert!(bob.line().await.starts_with("106 B "));
+    let prompt = bob.prompt().await;
+    assert!(prompt.starts_with("! a2-a3\r\n\r\n1 B\n") && prompt.contains("\n? 00:59."), "{prompt}");
+    bob.say("b5-b4").await;
+    assert!(alice.prompt().await.starts_with("! b5-b4\r\n"));
+    alice.say("resign").await;
+    assert!(bob.rest().await.ends_with("232 B wins on opponent resignation\r\n"));
+    imcs.stop().await;
+}
+
+#[tokio::test]
+async fn a_broken_connection_that_is_not_replaced_loses() {
+    let imcs = Imcs::with("reconnect = '200ms'").await;
+    let (mut alice, mut bob) = imcs.game(60).await;
+    alice.play("a2-a3").await;
+    bob.prompt().await;
+    let began = Instant::now();
+    bob.reset();
+    assert_eq!(
+        alice.rest().await,
+        "= W wins on opponent disconnect\r\n231 W wins on opponent disconnect\r\n"
+    );
+    assert!(began.elapsed() >= Duration::from_millis(200));
+    imcs.stop().await;
+}
+
+#[tokio::test]
+async fn wrong_passwords_are_answered_late() {
+    let imcs = Imcs::start().await;
+    let mut alice = imcs.register("alice").await;
+    let began = Instant::now();
+    alice.ask("me alice guess", "401 wrong password\r\n").await;
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    alice.ask("me alice pw", "201 hello alice\r\n").await;
+    imcs.stop().await;
 }
 
 #[tokio::test]

@@ -3,10 +3,14 @@
 use std::{fs, net::SocketAddr, path::Path};
 
 use tempfile::TempDir;
-use tokio::{net::TcpStream, sync::broadcast, task::JoinHandle};
+use tokio::{
+    net::{TcpSocket, TcpStream},
+    sync::broadcast,
+    task::JoinHandle,
+};
 use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{Arena, Config, News, Summary};
-use zeitnot_net::{Address, LineReader, LineWriter};
+use zeitnot_net::{Address, LineReader, LineWriter, over_tcp};
 
 use crate::support::wait::{LONG, soon};
 
@@ -109,6 +113,17 @@ impl TestArena {
     pub async fn join(&self, by: By, name: &str) -> Player {
         let mut player = self.connect(by).await;
         player.name = name.to_owned();
+        player.send(&format!("JOIN class {name}")).await;
+        player
+    }
+
+    /// A player whose connection comes from this address.
+    pub async fn join_from(&self, address: [u8; 4], name: &str) -> Player {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind((address, 0).into()).unwrap();
+        let stream = socket.connect(self.authority(By::Tcp)).await.unwrap();
+        let (reader, writer) = over_tcp(stream).unwrap();
+        let mut player = Player { name: name.to_owned(), reader, writer };
         player.send(&format!("JOIN class {name}")).await;
         player
     }
@@ -221,14 +236,19 @@ impl Player {
 
     /// The next line that begins so; others are passed over.
     pub async fn expect(&mut self, beginning: &str) -> String {
-        let mut passed = Vec::new();
+        self.until(beginning).await.pop().unwrap()
+    }
+
+    /// All lines up to the next that begins so.
+    pub async fn until(&mut self, beginning: &str) -> Vec<String> {
+        let mut lines = Vec::new();
         while let Some(line) = self.next().await {
-            if line.starts_with(beginning) {
-                return line;
+            lines.push(line);
+            if lines.last().is_some_and(|line| line.starts_with(beginning)) {
+                return lines;
             }
-            passed.push(line);
         }
-        panic!("{}: closed without '{beginning}', but with {passed:#?}", self.name)
+        panic!("{}: closed without '{beginning}', but with {lines:#?}", self.name)
     }
 
     /// Everything up to the close.

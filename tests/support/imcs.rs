@@ -22,10 +22,22 @@ impl Imcs {
         Imcs::in_folder(tempfile::tempdir().unwrap()).await
     }
 
-    /// Starts with the users of an earlier run. Late moves lose at once.
+    /// Starts with further settings.
+    pub async fn with(settings: &str) -> Imcs {
+        Imcs::open(tempfile::tempdir().unwrap(), settings).await
+    }
+
+    /// Starts with the users of an earlier run.
     pub async fn in_folder(folder: TempDir) -> Imcs {
+        Imcs::open(folder, "").await
+    }
+
+    /// Late moves lose at once.
+    async fn open(folder: TempDir, settings: &str) -> Imcs {
         let path = folder.path().display();
-        let text = format!("games = '{path}/games'\n[imcs]\nlisten = '127.0.0.1:0'\nusers = '{path}/users'");
+        let text = format!(
+            "games = '{path}/games'\n[imcs]\nlisten = '127.0.0.1:0'\nusers = '{path}/users'\n{settings}"
+        );
         let mut config: Config = toml::from_str(&text).unwrap();
         config.imcs.as_mut().unwrap().late = Duration::from_millis(50);
         let arena = TestArena::with_config(folder, config).await;
@@ -79,6 +91,11 @@ impl Client {
     pub async fn bytes(&mut self, bytes: &[u8]) {
         self.0.write_all(bytes).await.unwrap();
         self.0.flush().await.unwrap();
+    }
+
+    /// Breaks the connection down, as a failing network does.
+    pub fn reset(self) {
+        self.0.get_ref().set_zero_linger().unwrap();
     }
 
     /// Returns the next line with its end; empty after the close.

@@ -12,10 +12,12 @@ use crate::{
     contest::{ContestFront, Listener, Transport},
     error::ArenaError,
     imcs, lichess,
+    name::Name,
     news::{self, News, NewsSender},
     openings,
+    places::PlaceLimits,
     store::{GameFile, Store, StoreActor},
-    tournament::{TournamentActor, TournamentRegistry, TournamentSummary},
+    tournament::{Admission, TournamentActor, TournamentConfig, TournamentRegistry, TournamentSummary},
     tuc,
 };
 
@@ -38,7 +40,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Arena {
     listeners: Vec<Listener>,
-    max_connections: usize,
+    limits: PlaceLimits,
     delay: Duration,
     news: NewsSender,
     registry: TournamentRegistry,
@@ -68,7 +70,7 @@ impl Arena {
                 listeners.push(Listener::bind(address, transport).await?);
             }
         }
-        let news = news::channel();
+        let (news, limits) = (news::channel(), config.place_limits());
         let (mut handles, mut tournaments) = (Vec::new(), Vec::new());
         for tournament in config.tournament {
             let load = |path: &PathBuf| openings::load(path, &Chess::start());
@@ -78,7 +80,10 @@ impl Arena {
             let (store, writer) = Store::channel(file);
             let openings = openings.unwrap_or_default();
             let name = tournament.name.clone();
-            let (handle, actor) = TournamentActor::channel(tournament, openings, store, news.clone());
+            let admission = admission(&tournament, config.lichess.as_ref())?;
+            let per_address = limits.per_address;
+            let (handle, actor) =
+                TournamentActor::channel(tournament, admission, per_address, openings, store, news.clone());
             handles.push((name, handle));
             tournaments.push((actor, writer));
         }
@@ -87,7 +92,7 @@ impl Arena {
             tables.push(tuc::Table::open(table, &config.games).await?);
         }
         let imcs = match config.imcs {
-            Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, config.max_connections).await?),
+            Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, limits).await?),
             None => None,
         };
         let lichess = match config.lichess {
@@ -96,9 +101,9 @@ impl Arena {
             }
             None => None,
         };
-        let (max_connections, registry) = (config.max_connections, TournamentRegistry::new(handles));
+        let registry = TournamentRegistry::new(handles);
         let delay = config.network_delay;
-        Ok(Arena { listeners, max_connections, delay, news, registry, tournaments, tables, imcs, lichess })
+        Ok(Arena { listeners, limits, delay, news, registry, tournaments, tables, imcs, lichess })
     }
 
     /// Address of the TCP listener.
@@ -145,13 +150,8 @@ impl Arena {
         // Connections end last: a player who loses the connection first would lose the game.
         let (stop, closing) = (shutdown.child_token(), CancellationToken::new());
         let registry = self.registry.clone();
-        let front = ContestFront::new(
-            self.registry,
-            self.max_connections,
-            self.delay,
-            tracker.clone(),
-            closing.clone(),
-        );
+        let front =
+            ContestFront::new(self.registry, self.limits, self.delay, tracker.clone(), closing.clone());
         for listener in self.listeners {
             tracker.spawn(front.clone().listen(listener, stop.clone()));
         }
@@ -179,4 +179,16 @@ impl Arena {
         summaries.sort_by_key(|(place, _)| *place);
         Summary { tournaments: summaries.into_iter().map(|(_, summary)| summary).collect() }
     }
+}
+
+/// Reads what decides who may join a tournament.
+fn admission(
+    tournament: &TournamentConfig,
+    lichess: Option<&lichess::Config>,
+) -> Result<Admission, ArenaError> {
+    let keys = tournament.open_keys()?;
+    let accounts = lichess.into_iter().flat_map(|lichess| &lichess.account);
+    let theirs = accounts.filter(|account| account.class.as_ref() == Some(&tournament.name));
+    let reserved = theirs.filter_map(|account| Name::try_from(account.name.as_str()).ok()).collect();
+    Ok(Admission { password: tournament.password.clone(), keys, reserved })
 }

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration}
 use serde::Deserialize;
 use zeitnot_rules::chess::Chess;
 
-use crate::{error::ArenaError, imcs, lichess, openings, tournament::TournamentConfig, tuc::TucConfig};
+use crate::{
+    error::ArenaError, imcs, lichess, openings, places::PlaceLimits, tournament::TournamentConfig,
+    tuc::TucConfig,
+};
 
 const MAX_DELAY: Duration = Duration::from_secs(10);
 
@@ -19,8 +22,12 @@ pub struct Config {
     pub websocket: Option<SocketAddr>,
     /// Folder for PGN files; created if it does not exist.
     pub games: PathBuf,
-    /// Limit of simultaneous connections; more are turned away.
+    /// Limit of players connected at once; more are turned away.
     pub max_connections: usize,
+    /// Limit of players connected from one address, and of their names in one tournament.
+    pub max_connections_per_address: usize,
+    /// Limit of connections that only watch; more take the place of others.
+    pub max_spectators: usize,
     /// Simulated network delay: a line and the answer to it are late by a random time of up to this.
     #[serde(with = "humantime_serde")]
     pub network_delay: Duration,
@@ -41,6 +48,8 @@ impl Default for Config {
             websocket: None,
             games: "games".into(),
             max_connections: 256,
+            max_connections_per_address: 100,
+            max_spectators: 64,
             network_delay: Duration::ZERO,
             tournament: Vec::new(),
             tuc: Vec::new(),
@@ -51,6 +60,11 @@ impl Default for Config {
 }
 
 impl Config {
+    pub(crate) fn place_limits(&self) -> PlaceLimits {
+        let (players, spectators) = (self.max_connections, self.max_spectators);
+        PlaceLimits { players, spectators, per_address: self.max_connections_per_address }
+    }
+
     /// Checks what the types alone do not say.
     ///
     /// # Errors
@@ -63,14 +77,23 @@ impl Config {
         if !is_open && (!self.tournament.is_empty() || !others) {
             return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());
         }
+        if let Some(why) = self.tuc.iter().find_map(|table| table.check().err()) {
+            return error(why);
+        }
         if let Some(Err(why)) = self.imcs.as_ref().map(imcs::Config::check) {
             return error(why);
         }
         if let Some(Err(why)) = self.lichess.as_ref().map(lichess::Config::check) {
             return error(why);
         }
-        if self.max_connections == 0 {
-            return error("max_connections must be at least 1".into());
+        for (key, limit) in [
+            ("max_connections", self.max_connections),
+            ("max_connections_per_address", self.max_connections_per_address),
+            ("max_spectators", self.max_spectators),
+        ] {
+            if limit == 0 {
+                return error(format!("{key} must be at least 1"));
+            }
         }
         if self.network_delay > MAX_DELAY {
             return error(format!("network_delay is longer than {MAX_DELAY:?}"));
@@ -99,13 +122,16 @@ impl Config {
         }
     }
 
-    /// Reads the files that the arena will read: openings, users, tokens.
+    /// Reads the files that the arena will read: openings, keys, users, tokens.
     ///
     /// # Errors
     /// [`ArenaError`] with the first one that cannot be used.
     pub fn check_files(&self) -> Result<(), ArenaError> {
         for openings in self.tournament.iter().filter_map(|tournament| tournament.openings.as_ref()) {
             openings::load(openings, &Chess::start())?;
+        }
+        for tournament in &self.tournament {
+            tournament.open_keys()?;
         }
         if let Some(imcs) = &self.imcs {
             imcs::Users::open(&imcs.users)?;
@@ -176,6 +202,9 @@ mod tests {
             (format!("tcp = '127.0.0.1:0'\n{class}pause = '1000000years'"), "longer than a week"),
             (format!("{class}[imcs]\nlisten = '127.0.0.1:0'"), "nowhere to listen"),
             ("[imcs]\nlisten = '127.0.0.1:0'\ntime = '1s 500ms'".to_owned(), "whole seconds"),
+            ("[imcs]\nlisten = '127.0.0.1:0'\nreconnect = '1year'".to_owned(), "longer than a week"),
+            ("[[tuc]]\naddress = '127.0.0.1:0'\ncountdown = '1year'".to_owned(), "longer than a week"),
+            (format!("tcp = '127.0.0.1:0'\nmax_spectators = 0\n{class}"), "max_spectators must be"),
             (
                 format!("tcp = '0.0.0.0:8000'\nwebsocket = '127.0.0.1:8000'\n{class}"),
                 "tcp and websocket both",

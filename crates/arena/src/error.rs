@@ -2,6 +2,8 @@
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
+use crate::keys::KeysError;
+
 /// Reason why an arena cannot start.
 #[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +18,8 @@ pub enum ArenaError {
     Openings { path: PathBuf, source: io::Error },
     #[error("cannot read the users of IMCS, {}: {why}; mend it, or set users = \"…\" in [arena.imcs] to another file", path.display())]
     Users { path: PathBuf, why: String },
+    #[error("cannot use the keys {}: {source}; `zeitnot arena keys FILE NAME…` makes such a file", path.display())]
+    Keys { path: PathBuf, source: KeysError },
     #[error("cannot use the state {}: {why}; move it away, or set state = \"…\" in [arena.lichess] to another file", path.display())]
     State { path: PathBuf, why: String },
     #[error("{}, line {line}: {why}; each line is to hold one FEN or EPD", path.display())]

@@ -113,7 +113,7 @@ fn split_tcp(stream: TcpStream, codec: LineCodec) -> Result<(LineReader, LineWri
     tune(&stream)?;
     let (read, write) = stream.into_split();
     let lines = FramedRead::new(QuickAck::new(read), codec);
-    Ok((LineReader(Reader::Tcp(lines)), LineWriter(Writer::Tcp(write))))
+    Ok((LineReader(Reader::Tcp(lines)), LineWriter::new(Writer::Tcp(write))))
 }
 
 /// Takes over a TCP connection whose peer asks for WebSocket: one message per text frame.
@@ -168,7 +168,10 @@ fn ws_config() -> WebSocketConfig {
 
 fn split_ws(socket: WebSocket, line_end: &'static str) -> (LineReader, LineWriter) {
     let (sink, stream) = socket.split();
-    (LineReader(Reader::Ws { stream, pending: VecDeque::new() }), LineWriter(Writer::Ws { sink, line_end }))
+    (
+        LineReader(Reader::Ws { stream, pending: VecDeque::new() }),
+        LineWriter::new(Writer::Ws { sink, line_end }),
+    )
 }
 
 /// A line that was read.
@@ -229,7 +232,10 @@ impl LineReader {
 
 /// Writing half of a connection.
 #[derive(Debug)]
-pub struct LineWriter(Writer);
+pub struct LineWriter {
+    half: Writer,
+    timeout: Duration,
+}
 
 #[derive(Debug)]
 enum Writer {
@@ -242,12 +248,21 @@ enum Writer {
 }
 
 impl LineWriter {
+    fn new(half: Writer) -> LineWriter {
+        LineWriter { half, timeout: WRITE_TIMEOUT }
+    }
+
+    /// Sets how long a peer may take for what is sent to it; by default 10 s.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
+    }
+
     /// Sends one line and its end, in one write or as one text frame.
     ///
     /// # Errors
     /// [`NetError`]: the connection is unusable.
     pub async fn send(&mut self, line: &str) -> Result<(), NetError> {
-        let line_end = match &self.0 {
+        let line_end = match &self.half {
             Writer::Tcp(_) => "\n",
             Writer::Ws { line_end, .. } => line_end,
         };
@@ -260,18 +275,18 @@ impl LineWriter {
     /// [`NetError`]: the connection is unusable.
     pub async fn send_text(&mut self, text: &str) -> Result<(), NetError> {
         let write = async {
-            match &mut self.0 {
+            match &mut self.half {
                 Writer::Tcp(socket) => Ok(socket.write_all(text.as_bytes()).await?),
                 Writer::Ws { sink, .. } => Ok(sink.send(Message::text(text)).await?),
             }
         };
-        timeout(WRITE_TIMEOUT, write).await.map_err(|_| NetError::TimedOut(WRITE_TIMEOUT))?
+        timeout(self.timeout, write).await.map_err(|_| NetError::TimedOut(self.timeout))?
     }
 
     /// Closes the connection as the transport wants it. Errors are ignored.
     pub async fn close(mut self) {
         let goodbye = async {
-            match &mut self.0 {
+            match &mut self.half {
                 Writer::Tcp(socket) => drop(socket.shutdown().await),
                 Writer::Ws { sink, .. } => drop(sink.close().await),
             }

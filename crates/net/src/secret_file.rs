@@ -25,12 +25,20 @@ pub enum SecretFileError {
 /// # Errors
 /// [`SecretFileError`]
 pub fn read(path: &Path) -> Result<String, SecretFileError> {
+    read_up_to(path, MAX_LENGTH)
+}
+
+/// Does the same for a file of many secrets, of at most so many bytes.
+///
+/// # Errors
+/// [`SecretFileError`]
+pub fn read_up_to(path: &Path, max_length: u64) -> Result<String, SecretFileError> {
     let file = File::open(path)?;
     if others_can_read(&file.metadata()?) {
         return Err(SecretFileError::NotPrivate(path.to_owned()));
     }
     let mut text = String::new();
-    file.take(MAX_LENGTH).read_to_string(&mut text)?;
+    file.take(max_length).read_to_string(&mut text)?;
     Ok(text.trim().to_owned())
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Source: github.com/ammonb/chess-contest-server, as its server implements it.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
-use zeitnot_rules::{ByColor, Color, GameResult, MoveText, TimeControl};
+use zeitnot_rules::{ByColor, Color, GameResult, MAX_TIME, MoveText, TimeControl};
 
 use super::{Message, WireError, shorten};
 
@@ -12,13 +12,32 @@ use super::{Message, WireError, shorten};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // each field is named as in the protocol's document
 pub enum FromClient {
-    Join { tournament: String, player: String },
-    Ack { game: String },
-    Move { game: String, mv: String },
-    Resign { game: String },
-    Say { player: String, text: String },
-    Watch { game: String },
-    Unwatch { game: String },
+    /// The key is an extension of ours, for tournaments that ask for one.
+    Join {
+        tournament: String,
+        player: String,
+        key: Option<JoinKey>,
+    },
+    Ack {
+        game: String,
+    },
+    Move {
+        game: String,
+        mv: String,
+    },
+    Resign {
+        game: String,
+    },
+    Say {
+        player: String,
+        text: String,
+    },
+    Watch {
+        game: String,
+    },
+    Unwatch {
+        game: String,
+    },
     Disconnect,
 }
 
@@ -40,6 +59,16 @@ pub enum FromServer {
     GameOver { game: String, result: GameResult, reason: String },
     GameAborted { reason: String },
     Said { sender: String, text: String },
+}
+
+/// Key of a player or password of a tournament. `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct JoinKey(pub String);
+
+impl fmt::Debug for JoinKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JoinKey(…)")
+    }
 }
 
 /// State of a game.
@@ -114,15 +143,28 @@ impl<'l> Fields<'l> {
         self.word(expected).map(str::to_owned)
     }
 
-    /// Clocks can fall slightly below zero; they count as zero.
+    /// Clocks can fall slightly below zero; they count as zero. Longer ones than [`MAX_TIME`] count as that.
     fn seconds(&mut self) -> Result<Duration, WireError> {
         let word = self.word("seconds")?;
         let seconds: f64 = word.parse().map_err(|_| self.error("seconds", word))?;
-        Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|_| self.error("seconds", word))
+        let time = Duration::try_from_secs_f64(seconds.max(0.0)).map_err(|_| self.error("seconds", word))?;
+        Ok(time.min(MAX_TIME))
     }
 
     fn names(&mut self) -> Result<ByColor<String>, WireError> {
         Ok(ByColor([self.owned("the name of White")?, self.owned("the name of Black")?]))
+    }
+
+    /// Returns the last word of a line, if there is one more. Errors do not repeat it.
+    fn key(&mut self) -> Result<Option<JoinKey>, WireError> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let key = self.owned("a key").map_err(|_| self.error("one word after the player", "…"))?;
+        match self.rest {
+            "" => Ok(Some(JoinKey(key))),
+            _ => Err(self.error("a name without spaces, and at most one word after it", "more")),
+        }
     }
 
     /// Returns the rest of the line, which may be empty.
@@ -158,7 +200,11 @@ impl Message for FromClient {
     fn parse(line: &str) -> Result<Self, WireError> {
         let mut f = Fields::of(line)?;
         Ok(match f.message {
-            "JOIN" => FromClient::Join { tournament: f.owned("a tournament")?, player: f.owned("a player")? },
+            "JOIN" => FromClient::Join {
+                tournament: f.owned("a tournament")?,
+                player: f.owned("a player")?,
+                key: f.key()?,
+            },
             "ACK" => FromClient::Ack { game: f.game()? },
             "MOVE" => FromClient::Move { game: f.game()?, mv: f.owned("a move")? },
             "RESIGN" => FromClient::Resign { game: f.game()? },
@@ -172,7 +218,10 @@ impl Message for FromClient {
 
     fn to_line(&self) -> String {
         match self {
-            FromClient::Join { tournament, player } => format!("JOIN {tournament} {player}"),
+            FromClient::Join { tournament, player, key: None } => format!("JOIN {tournament} {player}"),
+            FromClient::Join { tournament, player, key: Some(JoinKey(key)) } => {
+                format!("JOIN {tournament} {player} {key}")
+            }
             FromClient::Ack { game } => format!("ACK {game}"),
             FromClient::Move { game, mv } => format!("MOVE {game} {mv}"),
             FromClient::Resign { game } => format!("RESIGN {game}"),
@@ -256,8 +305,7 @@ mod tests {
     use super::*;
     use crate::testing::{garbled, lines, same_line, same_message};
 
-    const CLIENT: &str =
-        "(JOIN|MOVE) <word> <word>|(ACK|RESIGN|WATCH|UNWATCH) <word>|SAY <word> <text>|DISCONNECT";
+    const CLIENT: &str = "JOIN <word> <word>( <word>)?|MOVE <word> <word>|(ACK|RESIGN|WATCH|UNWATCH) <word>|SAY <word> <text>|DISCONNECT";
     const SERVER: &str = "(INFO|GAME_ABORTED) <text>|GAME_PAIRED <word> <word> <word> <time> <time>|\
         (GAME_STARTED|YOUR_MOVE|CLOCK_UPDATE|GAME_STATE) <word> <state>|PLAYER_MOVED <word> <word> <word> <state>|\
         GAME_OVER <word> (1-0|0-1|0\\.5-0\\.5) <text>|SAID <word> <text>";
@@ -299,8 +347,14 @@ mod tests {
         ] {
             assert_eq!(FromServer::parse(line).unwrap().to_line(), line);
         }
-        for line in ["JOIN class alice", "ACK d779c3", "MOVE d779c3 g2-g3", "SAY bob good luck", "DISCONNECT"]
-        {
+        for line in [
+            "JOIN class alice",
+            "JOIN class alice k3y",
+            "ACK d779c3",
+            "MOVE d779c3 g2-g3",
+            "SAY bob good luck",
+            "DISCONNECT",
+        ] {
             assert_eq!(FromClient::parse(line).unwrap().to_line(), line);
         }
     }
@@ -309,6 +363,9 @@ mod tests {
     fn an_error_says_what_was_expected() {
         let error = FromServer::parse("GAME_PAIRED g alice bob ten 0.1").unwrap_err();
         assert_eq!(error.to_string(), "GAME_PAIRED: expected seconds, got 'ten'");
+        let error = FromClient::parse("JOIN class my hush bot").unwrap_err().to_string();
+        assert!(error.contains("without spaces") && !error.contains("hush"), "{error}");
+        assert!(!format!("{:?}", FromClient::parse("JOIN class alice hush")).contains("hush"));
         assert_eq!(FromServer::parse("HELLO").unwrap_err().to_string(), "unknown message 'HELLO'");
     }
 
@@ -319,9 +376,11 @@ mod tests {
             panic!()
         };
         assert_eq!(state.left.0, [Duration::ZERO, Duration::from_millis(1500)]);
-        for odd in ["1e300", "nan", "inf"] {
-            let parsed = FromServer::parse(&format!("CLOCK_UPDATE g a b {odd} 1 8/8 w"));
-            assert!(parsed.is_err() || odd == "nan", "{odd}: {parsed:?}");
+        for odd in ["1e19", "9223372036854775807", "1e300", "nan", "inf"] {
+            match FromServer::parse(&format!("CLOCK_UPDATE g a b {odd} 1 8/8 w")) {
+                Ok(FromServer::ClockUpdate(state)) => assert!(state.left.0[0] <= MAX_TIME, "{odd}"),
+                other => assert!(other.is_err(), "{odd}: {other:?}"),
+            }
         }
     }
 }

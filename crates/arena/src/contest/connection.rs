@@ -1,29 +1,32 @@
 //! One connection that speaks the contest protocol.
 
-use std::{pin::pin, time::Duration};
+use std::{net::SocketAddr, pin::pin, time::Duration};
 
 use tokio::{
     join, select,
     time::{Instant, sleep_until, timeout},
 };
-use tokio_util::sync::CancellationToken;
-use zeitnot_net::{Incoming, LineReader, LineWriter, NetError};
+use zeitnot_net::{Incoming, LineReader, LineWriter};
 use zeitnot_wire::{
     Message,
-    contest::{FromClient, FromServer},
+    contest::{FromClient, FromServer, JoinKey},
 };
 
-use super::{delay::DelayLine, wire::from_server};
+use super::{ContestFront, delay::DelayLine, wire::from_server};
 use crate::{
     client::{Client, Outbox},
     message::Request,
     name::{Name, printable},
+    places::{Place, Pool},
     tag::GameTag,
-    tournament::{Seat, TournamentRegistry},
+    tournament::{Applicant, Proof, Seat},
 };
 
-/// Time in which a connection must send its first message.
-const FIRST_MESSAGE: Duration = Duration::from_secs(30);
+/// Time in which a connection must join a tournament or watch a game.
+const FIRST_MESSAGE: Duration = Duration::from_secs(10);
+
+/// Characters of a client's words that are shown again.
+const MAX_SHOWN: usize = 50;
 
 /// Unreadable lines in a row until the connection is closed.
 const MAX_UNREADABLE: u32 = 10;
@@ -35,18 +38,26 @@ const LINGER: Duration = Duration::from_millis(500);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 pub(super) async fn serve(
+    front: &ContestFront,
+    from: SocketAddr,
+    place: &Place,
     mut reader: LineReader,
-    writer: LineWriter,
-    registry: TournamentRegistry,
-    delay: Duration,
-    closing: &CancellationToken,
+    mut writer: LineWriter,
 ) {
-    let (client, outbox) = Client::channel(closing.child_token());
+    // A player who thinks need not read: the bounded queue and the clock see to those who never do.
+    writer.set_timeout(Duration::MAX);
+    let (client, outbox) = Client::channel(front.closing.child_token());
     let listening = async {
+        let (name, seat, unreadable) = ("a stranger".to_owned(), None, 0);
         let mut guest =
-            Guest { client: client.clone(), registry, seat: None, greeted: false, unreadable: 0, delay };
-        if let Err(CloseReason(why)) = guest.listen(&mut reader).await {
-            client.info(why);
+            Guest { client: client.clone(), front, place, name, seat, is_spectator: false, unreadable };
+        let closed = guest.listen(&mut reader).await;
+        if let Err(CloseReason(why)) = &closed {
+            client.info(why.clone());
+        }
+        let thrown_out = client.fault().map(str::to_owned);
+        if let Some(why) = thrown_out.or(closed.err().map(|CloseReason(why)| why)) {
+            front.log.info(|| format!("{} at {from} is disconnected: {why}", guest.name));
         }
         if let Some(seat) = guest.seat {
             seat.leave().await;
@@ -54,16 +65,7 @@ pub(super) async fn serve(
         client.close();
         let _ = timeout(LINGER, async { while let Ok(Some(_)) = reader.next().await {} }).await;
     };
-    join!(listening, send_all(&client, outbox, DelayLine::new(delay), writer));
-}
-
-pub(super) async fn turn_away(taken: impl Future<Output = Result<(LineReader, LineWriter), NetError>>) {
-    let Ok((mut reader, mut writer)) = taken.await else { return };
-    let full = FromServer::Info { text: "The arena is full, try again later".into() };
-    if writer.send(&full.to_line()).await.is_ok() {
-        writer.close().await;
-        while let Ok(Some(_)) = reader.next().await {}
-    }
+    join!(listening, send_all(&client, outbox, DelayLine::new(front.delay), writer));
 }
 
 async fn send_all(
@@ -111,26 +113,31 @@ async fn write(mut outbox: Outbox, mut travelling: DelayLine<FromServer>, writer
 
 struct CloseReason(String);
 
-struct Guest {
+struct Guest<'f> {
     client: Client,
-    registry: TournamentRegistry,
+    front: &'f ContestFront,
+    place: &'f Place,
+    /// For the log.
+    name: String,
     seat: Option<Seat>,
-    /// Set by the first valid message.
-    greeted: bool,
+    is_spectator: bool,
     unreadable: u32,
-    /// Simulated delay of its messages.
-    delay: Duration,
 }
 
-impl Guest {
+impl Guest<'_> {
+    /// Returns whether the connection has joined a tournament or watches a game.
+    fn is_greeted(&self) -> bool {
+        self.seat.is_some() || self.is_spectator
+    }
+
     async fn listen(&mut self, reader: &mut LineReader) -> Result<(), CloseReason> {
         let patience = Instant::now() + FIRST_MESSAGE;
-        let mut travelling = DelayLine::new(self.delay);
+        let mut travelling = DelayLine::new(self.front.delay);
         let mut ended = false;
         loop {
             let incoming = select! {
                 () = self.client.closed() => return Ok(()),
-                () = sleep_until(patience), if !self.greeted => {
+                () = sleep_until(patience), if !self.is_greeted() => {
                     return Err(CloseReason("No JOIN or WATCH came in time".into()));
                 }
                 read = reader.next(), if !ended && travelling.has_room() => {
@@ -166,7 +173,7 @@ impl Guest {
             Err(why) => {
                 self.unreadable += 1;
                 let why = format!("Cannot read this: {}", printable(&why, 200));
-                if !self.greeted || self.unreadable >= MAX_UNREADABLE {
+                if !self.is_greeted() || self.unreadable >= MAX_UNREADABLE {
                     return Err(CloseReason(why));
                 }
                 self.client.info(why);
@@ -185,8 +192,8 @@ impl Guest {
                 self.client.info("You have joined already");
                 None
             }
-            FromClient::Join { tournament, player } => {
-                self.join(&tournament, &player).await?;
+            FromClient::Join { tournament, player, key } => {
+                self.join(&tournament, &player, key).await?;
                 None
             }
             FromClient::Watch { game } => {
@@ -195,7 +202,7 @@ impl Guest {
             }
             FromClient::Unwatch { game } => {
                 if let Some(game) = GameTag::read(&game) {
-                    self.registry.unwatch(game, &self.client).await;
+                    self.front.registry.unwatch(game, &self.client).await;
                 }
                 None
             }
@@ -205,31 +212,50 @@ impl Guest {
             (Some(request), Some(seat)) => seat.send(request).await,
             (Some(_), None) => {
                 let why = "First JOIN a tournament, or WATCH a game".to_owned();
-                if !self.greeted {
+                if !self.is_greeted() {
                     return Err(CloseReason(why));
                 }
                 self.client.info(why);
             }
             (None, _) => {}
         }
-        self.greeted = true;
         Ok(())
     }
 
-    async fn join(&mut self, tournament: &str, player: &str) -> Result<(), CloseReason> {
-        let name = Name::try_from(player).map_err(|error| CloseReason(error.to_string()))?;
-        let seat = self.registry.join(tournament, name, self.client.clone()).await;
-        self.seat = Some(seat.map_err(|error| CloseReason(error.to_string()))?);
-        Ok(())
+    async fn join(
+        &mut self,
+        tournament: &str,
+        player: &str,
+        key: Option<JoinKey>,
+    ) -> Result<(), CloseReason> {
+        self.name = format!("{} in {}", printable(player, MAX_SHOWN), printable(tournament, MAX_SHOWN));
+        let refusal = |why: &dyn std::error::Error| CloseReason(why.to_string());
+        let name = Name::try_from(player).map_err(|error| refusal(&error))?;
+        self.place.move_to(Pool::Players).map_err(|error| refusal(&error))?;
+        let proof = Proof::Shown { from: self.place.from, key };
+        let applicant = Applicant { name, proof, client: self.client.clone() };
+        match self.front.registry.join(tournament, applicant).await {
+            Ok(seat) => {
+                self.seat = Some(seat);
+                Ok(())
+            }
+            Err(error) => {
+                // The place is for somebody who plays.
+                let _ = self.place.move_to(Pool::Newcomers);
+                Err(refusal(&error))
+            }
+        }
     }
 
-    async fn watch(&self, game: &str) {
+    async fn watch(&mut self, game: &str) {
         let found = match GameTag::read(game) {
-            Some(tag) => self.registry.watch(tag, &self.client).await,
+            Some(tag) => self.front.registry.watch(tag, &self.client).await,
             None => false,
         };
         if !found {
-            self.client.info(format!("No game {} is being played", printable(game, 50)));
+            self.client.info(format!("No game {} is being played", printable(game, MAX_SHOWN)));
+        } else if self.seat.is_none() {
+            self.is_spectator |= self.place.move_to(Pool::Spectators).is_ok();
         }
     }
 }

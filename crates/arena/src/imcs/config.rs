@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 
-use crate::duration::seconds;
+use crate::duration::{MAX_WAIT, seconds};
 
 /// Longest clock that can be offered: a day.
 const MAX_CLOCK: Duration = Duration::from_secs(86_400);
@@ -22,6 +22,9 @@ pub struct Config {
     /// The clock of both sides, where an offer says nothing.
     #[serde(default = "seconds::<300>", with = "humantime_serde")]
     pub time: Duration,
+    /// Time in which a player whose connection broke down can take the game up again; the clock runs on.
+    #[serde(default = "seconds::<30>", with = "humantime_serde")]
+    pub reconnect: Duration,
     /// Time for which a line is awaited after the clock has run out. Not in the file: the protocol fixes it.
     #[serde(skip, default = "seconds::<10>")]
     pub late: Duration,
@@ -35,6 +38,9 @@ impl Config {
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.time.is_zero() || self.time > MAX_CLOCK || self.time.subsec_nanos() != 0 {
             return Err("imcs: time is to be whole seconds, from one second to a day".into());
+        }
+        if self.reconnect > MAX_WAIT {
+            return Err("imcs: reconnect is longer than a week".into());
         }
         Ok(())
     }

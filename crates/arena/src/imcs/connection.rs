@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use tokio::{sync::OwnedSemaphorePermit, time::timeout};
+use tokio::time::timeout;
 
 use zeitnot_net::{Incoming, LineReader, LineWriter, NetError};
 use zeitnot_wire::{Message, imcs::FromServer};
+
+use crate::places::Place;
 
 pub(super) const STOPPING: &str = "server shutdown, come back later";
 /// Time for which a client is still read after the close, so that our last words are not lost with its unread ones.
@@ -18,23 +20,40 @@ pub(super) struct Connection {
     writer: LineWriter,
     /// Line that was read ahead.
     ahead: Option<Incoming>,
-    _place: OwnedSemaphorePermit,
+    pub(super) place: Place,
+}
+
+/// What is read from a connection.
+#[derive(Debug)]
+pub(super) enum Heard {
+    Line(Incoming),
+    /// The client has hung up.
+    Closed,
+    /// The connection broke down, which need not be the client's will.
+    Lost,
 }
 
 impl Connection {
-    pub(super) fn new((reader, writer): (LineReader, LineWriter), place: OwnedSemaphorePermit) -> Self {
-        Connection { reader, writer, ahead: None, _place: place }
+    pub(super) fn new((reader, writer): (LineReader, LineWriter), place: Place) -> Self {
+        Connection { reader, writer, ahead: None, place }
     }
 
     pub(super) async fn say(&mut self, text: &str) -> Result<(), NetError> {
         self.writer.send_text(text).await
     }
 
-    /// Reads the next line; `None` if the client has hung up. Cancel safe.
-    pub(super) async fn hear(&mut self) -> Option<Incoming> {
-        match self.ahead.take() {
-            Some(line) => Some(line),
-            None => self.reader.next().await.ok().flatten(),
+    /// Reads the next line. Cancel safe.
+    pub(super) async fn hear(&mut self) -> Heard {
+        if let Some(line) = self.ahead.take() {
+            return Heard::Line(line);
+        }
+        match self.reader.next().await {
+            Ok(Some(line)) => Heard::Line(line),
+            Ok(None) => Heard::Closed,
+            Err(error) => {
+                tracing::debug!(%error, "a connection is lost");
+                Heard::Lost
+            }
         }
     }
 

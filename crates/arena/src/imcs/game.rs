@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use time::OffsetDateTime;
 use tokio::{
     join, select,
-    sync::oneshot,
+    sync::{mpsc, oneshot},
     time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,7 @@ use zeitnot_wire::{
     imcs::{Answer, FromServer, Verdict, dashed, letter},
 };
 
-use super::connection::{Connection, STOPPING, lines, reply};
+use super::connection::{Connection, Heard, STOPPING, lines, reply};
 use crate::{
     referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, Untimed},
     timer::until,
@@ -43,6 +43,16 @@ pub(super) struct Setup {
     pub(super) offered: Color,
     /// Time for which a line is awaited when the clock has run out.
     pub(super) late: Duration,
+    /// Time in which a player whose connection broke down can come back.
+    pub(super) reconnect: Duration,
+    pub(super) returning: mpsc::Receiver<Return>,
+}
+
+/// Player who comes back on another connection.
+#[derive(Debug)]
+pub(super) struct Return {
+    pub(super) name: String,
+    pub(super) connection: oneshot::Receiver<Connection>,
 }
 
 enum End {
@@ -65,20 +75,31 @@ pub(super) struct Report {
 }
 
 /// Connections of a finished game, and the words to close them with.
+#[derive(Default)]
 pub(super) struct Closing {
     players: Vec<Connection>,
     words: String,
 }
 
 pub(super) async fn run(setup: Setup, stop: CancellationToken) -> (Report, Closing) {
-    let Setup { game, names, clocks, seats: ByColor([white, black]), offered, late } = setup;
+    let Setup { game, names, clocks, seats: ByColor([white, black]), offered, late, reconnect, returning } =
+        setup;
     let began = OffsetDateTime::now_utc();
     let mut report = Report { game, names, began, verdict: None, moves: Vec::new() };
     let arrived = timeout(ARRIVAL, async { join!(white, black) }).await;
     let Ok((Ok(white), Ok(black))) = arrived else {
-        return (report, Closing { players: Vec::new(), words: String::new() });
+        return (report, Closing::default());
     };
-    let mut game = Game::new(ByColor([white, black]), clocks, late);
+    let players =
+        ByColor([white, black].map(|connection| Player { connection: Some(connection), lost: None }));
+    let mut game = Game {
+        players,
+        names: report.names.clone(),
+        reconnect,
+        returning,
+        referee: referee(clocks, late),
+        moves: Vec::new(),
+    };
     let end = select! {
         end = game.run(offered) => end,
         () = stop.cancelled() => End::Stopped,
@@ -87,7 +108,8 @@ pub(super) async fn run(setup: Setup, stop: CancellationToken) -> (Report, Closi
     if let End::Verdict(verdict) = end {
         report.verdict = Some(verdict);
     }
-    (Report { moves: game.moves, ..report }, Closing { players: game.players.0.into(), words })
+    let players = game.players.0.into_iter().filter_map(|player| player.connection).collect();
+    (Report { moves: game.moves, ..report }, Closing { players, words })
 }
 
 impl Closing {
@@ -118,43 +140,73 @@ impl End {
     }
 }
 
+struct Player {
+    /// `None` while it is lost.
+    connection: Option<Connection>,
+    lost: Option<Lost>,
+}
+
+/// A connection broke down.
+#[derive(Copy, Clone)]
+struct Lost {
+    /// When the player must be back.
+    until: Instant,
+    /// It could not be written to, so the player was not asked for a move.
+    was_asked: bool,
+}
+
+impl Player {
+    async fn say(&mut self, text: &str) -> Result<(), NetError> {
+        match &mut self.connection {
+            Some(connection) => connection.say(text).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the next line; without a connection there is none. Cancel safe.
+    async fn hear(&mut self) -> Heard {
+        match &mut self.connection {
+            Some(connection) => connection.hear().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
 struct Game {
-    players: ByColor<Connection>,
+    players: ByColor<Player>,
+    names: ByColor<String>,
+    reconnect: Duration,
+    returning: mpsc::Receiver<Return>,
     referee: Referee<DynGame>,
     moves: Vec<String>,
 }
 
-impl Game {
-    fn new(players: ByColor<Connection>, clocks: ByColor<Duration>, late: Duration) -> Game {
-        let clock = |initial| Allowance::Game(TimeControl { initial, increment: Duration::ZERO });
-        let untimed = Some(Untimed { plies: 1, limit: FIRST_MOVE, expiry: Expiry::Loss });
-        let rules = RefereeRules { untimed, transit: late, ..RefereeRules::default() };
-        let referee = Referee::new(
-            MiniChess::start(Rules::Imcs).into(),
-            ByColor(clocks.0.map(clock)),
-            rules,
-            Instant::now(),
-        );
-        Game { players, referee, moves: Vec::new() }
-    }
+fn referee(clocks: ByColor<Duration>, late: Duration) -> Referee<DynGame> {
+    let clock = |initial| Allowance::Game(TimeControl { initial, increment: Duration::ZERO });
+    let untimed = Some(Untimed { plies: 1, limit: FIRST_MOVE, expiry: Expiry::Loss });
+    let rules = RefereeRules { untimed, transit: late, ..RefereeRules::default() };
+    let start = MiniChess::start(Rules::Imcs).into();
+    Referee::new(start, ByColor(clocks.0.map(clock)), rules, Instant::now())
+}
 
+impl Game {
     async fn run(&mut self, offered: Color) -> End {
         for color in Color::BOTH {
-            let (yours, theirs) = self.clocks(color);
-            let starts = FromServer::Starts { color, yours, theirs };
             // A client that is gone is noticed below.
-            let _ = self.players[color].say(&lines([starts])).await;
+            let _ = self.greet(color).await;
         }
-        if self.players[offered].is_gone() {
+        if self.players[offered].connection.as_mut().is_some_and(Connection::is_gone) {
             return End::Absent(offered);
         }
         loop {
             let color = self.referee.turn();
             if self.ask(color, self.last_move()).await.is_err() {
-                return End::Vanished;
+                self.lost(color, false);
             }
             self.referee.await_move(Instant::now());
-            self.turn(color).await;
+            if !self.turn(color).await {
+                return End::Vanished;
+            }
             if let Some(ending) = self.referee.ending {
                 if let Cause::Rules(_) = ending.cause {
                     let moved = lines(self.last_move());
@@ -163,6 +215,11 @@ impl Game {
                 return End::Verdict(verdict(ending));
             }
         }
+    }
+
+    async fn greet(&mut self, color: Color) -> Result<(), NetError> {
+        let (yours, theirs) = self.clocks(color);
+        self.players[color].say(&lines([FromServer::Starts { color, yours, theirs }])).await
     }
 
     fn clocks(&self, color: Color) -> (Duration, Duration) {
@@ -183,47 +240,106 @@ impl Game {
         self.players[color].say(&text).await
     }
 
-    /// Waits until a side has moved, or the game is over.
-    async fn turn(&mut self, color: Color) {
-        while let Some(complaint) = self.answer(color).await {
-            if self.ask(color, Some(complaint)).await.is_err() {
-                self.referee.lose(color, Cause::Disconnect, Instant::now());
+    /// A connection broke down: its player has a while to come back, on the clock.
+    fn lost(&mut self, color: Color, was_asked: bool) {
+        tracing::info!("IMCS: {} has lost the connection", self.names[color]);
+        let until = Instant::now() + self.reconnect;
+        self.players[color] = Player { connection: None, lost: Some(Lost { until, was_asked }) };
+    }
+
+    /// Takes a player's new connection, and shows the board if it is the player's turn.
+    async fn welcome(&mut self, Return { name, connection }: Return) {
+        let Ok(Ok(connection)) = timeout(ARRIVAL, connection).await else { return };
+        let theirs = |color: &Color| self.names[*color] == name;
+        let lost = |color: &Color| theirs(color) && self.players[*color].lost.is_some();
+        let color = Color::BOTH.into_iter().find(lost).or(Color::BOTH.into_iter().find(theirs));
+        let Some(color) = color else { return };
+        self.players[color] = Player { connection: Some(connection), lost: None };
+        let mut greeted = self.greet(color).await;
+        if greeted.is_ok() && color == self.referee.turn() {
+            greeted = self.ask(color, self.last_move()).await;
+        }
+        if greeted.is_err() {
+            self.lost(color, true);
+        }
+    }
+
+    /// Waits until a side has moved, or the game is over; returns whether the game has a result or goes on.
+    async fn turn(&mut self, color: Color) -> bool {
+        loop {
+            match self.answer(color).await {
+                Turn::Done => return true,
+                Turn::Vanished => return false,
+                Turn::Waits => {}
+                Turn::Again(complaint) => {
+                    if self.ask(color, Some(complaint)).await.is_err() {
+                        self.lost(color, true);
+                    }
+                }
             }
         }
     }
 
-    /// Waits for the answer to a prompt; returns what is wrong with it, where it is to come again.
-    async fn answer(&mut self, color: Color) -> Option<FromServer> {
+    /// Waits for the answer to a prompt.
+    async fn answer(&mut self, color: Color) -> Turn {
         if self.referee.ending.is_some() {
-            return None;
+            return Turn::Done;
         }
+        let lost = self.players[color].lost;
         let heard = select! {
             biased;
+            Some(back) = self.returning.recv() => {
+                self.welcome(back).await;
+                return Turn::Waits;
+            }
             heard = self.players[color].hear() => heard,
             () = until(self.referee.timeout()) => {
                 self.referee.time_out(Instant::now());
-                return None;
+                return Turn::Done;
+            }
+            () = until(lost.map(|lost| lost.until)) => match lost {
+                Some(Lost { was_asked: false, .. }) => return Turn::Vanished,
+                _ => Heard::Closed,
             }
         };
-        let Some(incoming) = heard else {
-            self.referee.lose(color, Cause::Disconnect, Instant::now());
-            return None;
+        let incoming = match heard {
+            Heard::Line(incoming) => incoming,
+            Heard::Lost => {
+                self.lost(color, true);
+                return Turn::Waits;
+            }
+            Heard::Closed => {
+                self.referee.lose(color, Cause::Disconnect, Instant::now());
+                return Turn::Done;
+            }
         };
         let at = Instant::from_std(incoming.read_at);
         if self.referee.check_time(at) {
-            return None;
+            return Turn::Done;
         }
         let line = incoming.line.unwrap_or_default();
         match Answer::parse(&line) {
             Ok(Answer::Resign) => self.referee.lose(color, Cause::Resignation, at),
             Ok(Answer::Move(text)) => match self.referee.play(color, &text, at, None) {
                 Ok(mv) => self.moves.push(dashed(&mv)),
-                Err(_) => return Some(complaint("illegal", &text)),
+                Err(_) => return Turn::Again(complaint("illegal", &text)),
             },
-            Err(_) => return Some(complaint("invalid", &line)),
+            Err(_) => return Turn::Again(complaint("invalid", &line)),
         }
-        None
+        Turn::Done
     }
+}
+
+/// What came of a prompt.
+enum Turn {
+    /// A move, or the end of the game.
+    Done,
+    /// Nothing yet.
+    Waits,
+    /// Something wrong: the prompt is to come again.
+    Again(FromServer),
+    /// The player was never asked, and did not come back.
+    Vanished,
 }
 
 fn verdict(Ending { result, cause }: Ending) -> Verdict {

@@ -1,9 +1,13 @@
 //! Task that owns the state of IMCS: users, offers and running games.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, panic::AssertUnwindSafe, time::Duration};
 
-use time::macros::format_description;
-use tokio::sync::oneshot;
+use futures_util::FutureExt;
+use time::{OffsetDateTime, macros::format_description};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_rules::{ByColor, Color};
@@ -12,17 +16,26 @@ use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION
 use super::{
     config::Config,
     connection::{Connection, lines, reply},
-    game::{self, Report, Setup},
+    game::{self, Closing, Report, Return, Setup},
     users::{FIRST_RATING, RegisterError, User, Users, is_password},
 };
 use crate::{
     jobs::{Jobs, WeakHandle},
+    places::Origin,
+    ration::Ration,
+    secret::is_same,
     store::Store,
 };
 
 /// User who may stop the server.
 const ADMIN: &str = "admin";
 const TOP: usize = 10;
+/// New users of one address at once, and the interval of further ones.
+const REGISTRATIONS: (u32, Duration) = (100, Duration::from_secs(10));
+/// Addresses whose registrations are counted.
+const MAX_COUNTED: usize = 1000;
+/// Players who may come back to one game at the same time.
+const RETURNS: usize = 2;
 
 /// Sender of a guest's connection to its game.
 pub(super) type ConnectionSender = oneshot::Sender<Connection>;
@@ -47,6 +60,7 @@ pub(super) enum Next {
     /// Wait until somebody accepts the offer.
     Wait(oneshot::Receiver<OfferOutcome>),
     Play(ConnectionSender),
+    WrongPassword,
 }
 
 impl Response {
@@ -70,6 +84,12 @@ pub(super) struct Offer {
     outcome: oneshot::Sender<OfferOutcome>,
 }
 
+/// Game that is being played.
+pub(super) struct Running {
+    names: ByColor<String>,
+    returns: mpsc::Sender<Return>,
+}
+
 pub(super) struct Lobby {
     /// For the games; a strong handle would keep this task alive.
     pub(super) handle: WeakHandle<Lobby>,
@@ -80,9 +100,10 @@ pub(super) struct Lobby {
     pub(super) games: TaskTracker,
     pub(super) stop: CancellationToken,
     pub(super) offers: BTreeMap<u64, Offer>,
-    pub(super) running: BTreeMap<u64, ByColor<String>>,
+    pub(super) running: BTreeMap<u64, Running>,
     /// Number of the latest offer.
     pub(super) last: u64,
+    pub(super) registrations: BTreeMap<Origin, Ration>,
     pub(super) records: Vec<String>,
 }
 
@@ -102,15 +123,17 @@ impl Lobby {
         }
     }
 
-    pub(super) fn obey(&mut self, name: Option<String>, command: Command) -> Response {
+    pub(super) fn obey(&mut self, name: Option<String>, from: Origin, command: Command) -> Response {
         const LOG_IN: &str = "please use the me command first";
         const NAME_FIRST: &str = "must set name first using me command";
         match (command, name) {
             (Command::Help, _) => help(),
-            (Command::Register { name, password }, _) => self.register(name, &password),
+            (Command::Register { name, password }, _) => self.register(name, from, &password),
             (Command::Me { name, password }, _) => match self.users.users.get(&name) {
                 None => Response::reply(400, "no such username: please use register command"),
-                Some(user) if user.password != password => Response::reply(401, "wrong password"),
+                Some(user) if !is_same(&user.password, &password) => {
+                    Response { next: Next::WrongPassword, ..Response::reply(401, "wrong password") }
+                }
                 Some(_) => Response::hello(201, "hello", name),
             },
             (Command::List, _) => self.list(),
@@ -140,7 +163,14 @@ impl Lobby {
         }
     }
 
-    fn register(&mut self, name: String, password: &str) -> Response {
+    fn register(&mut self, name: String, from: Origin, password: &str) -> Response {
+        if self.registrations.len() >= MAX_COUNTED {
+            self.registrations.clear();
+        }
+        let ration = || Ration::new(REGISTRATIONS.0, REGISTRATIONS.1);
+        if !self.registrations.entry(from).or_insert_with(ration).take(Instant::now()) {
+            return Response::reply(499, "internal error: too many new users from your address");
+        }
         match self.users.register(&name, password) {
             Ok(()) => {
                 self.has_changed = true;
@@ -190,7 +220,7 @@ impl Lobby {
             let (name, color) = (name.clone(), *color);
             entries.insert(game, Entry::Offer { game, name, color, theirs, yours, rating });
         }
-        for (&game, names) in &self.running {
+        for (&game, Running { names, .. }) in &self.running {
             let ratings = ByColor(Color::BOTH.map(|side| self.rating(&names[side])));
             entries.insert(game, Entry::Game { game, names: names.clone(), ratings });
         }
@@ -216,6 +246,9 @@ impl Lobby {
 
     fn accept(&mut self, name: String, game: &str, color: ColorChoice) -> Response {
         let Ok(game) = game.parse::<u64>() else { return Response::reply(407, "bad game id") };
+        if let Some(response) = self.take_up(&name, game) {
+            return response;
+        }
         let Some(offer) = self.offers.get(&game) else { return Response::reply(408, "no such game") };
         let offered = match (offer.color, color) {
             (ColorChoice::Of(theirs), ColorChoice::Of(ours)) if theirs == ours => {
@@ -238,8 +271,20 @@ impl Lobby {
         if offered == Color::White {
             seats.0.reverse();
         }
-        self.begin(Setup { game, names, clocks, seats, offered, late: self.config.late });
+        let (returns, returning) = mpsc::channel(RETURNS);
+        self.running.insert(game, Running { names: names.clone(), returns });
+        let Config { late, reconnect, .. } = self.config;
+        self.begin(Setup { game, names, clocks, seats, offered, late, reconnect, returning });
         Response { next: Next::Play(sender), ..Response::say(String::new()) }
+    }
+
+    /// Lets a player whose connection broke down go on with the game: nobody else can accept it.
+    fn take_up(&self, name: &str, game: u64) -> Option<Response> {
+        let running = self.running.get(&game).filter(|running| running.names.0.iter().any(|n| n == name))?;
+        let (sender, connection) = oneshot::channel();
+        running.returns.try_send(Return { name: name.to_owned(), connection }).ok()?;
+        tracing::info!("IMCS: game {game}: {name} is back");
+        Some(Response { next: Next::Play(sender), ..Response::say(String::new()) })
     }
 
     fn begin(&mut self, setup: Setup) {
@@ -247,10 +292,15 @@ impl Lobby {
         let Some(lobby) = self.handle.upgrade() else { return };
         let [white, black] = &setup.names.0;
         tracing::info!("IMCS: game {}: {white} – {black}", setup.game);
-        self.running.insert(setup.game, setup.names.clone());
         let stop = self.stop.clone();
+        let (game, names, began) = (setup.game, setup.names.clone(), OffsetDateTime::now_utc());
         self.games.spawn(async move {
-            let (report, players) = game::run(setup, stop).await;
+            // A panic ends this game and no other.
+            let played = AssertUnwindSafe(game::run(setup, stop)).catch_unwind().await;
+            let (report, players) = played.unwrap_or_else(|_| {
+                tracing::error!("IMCS: game {game} broke down; please report it");
+                (Report { game, names, began, verdict: None, moves: Vec::new() }, Closing::default())
+            });
             // The ratings count before anybody hears of the result.
             lobby.call(move |lobby| lobby.finish(&report)).await;
             players.close().await;

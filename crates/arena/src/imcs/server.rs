@@ -1,9 +1,9 @@
 //! Server of IMCS: its port, its tasks and its files.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path};
 
 use time::OffsetDateTime;
-use tokio::{sync::Semaphore, task::spawn_blocking};
+use tokio::{select, task::spawn_blocking};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_net as net;
 
@@ -11,27 +11,26 @@ use super::{config::Config, connection::Connection, guest::Guest, lobby::Lobby, 
 use crate::{
     error::ArenaError,
     jobs,
+    places::{PlaceLimits, Places},
     port::Port,
     store::{GameFile, Store, StoreActor},
 };
 
-/// Line to clients beyond the limit.
-const FULL: &[u8] = b"503 too many connections, come back later\r\n";
 #[derive(Debug)]
 pub(crate) struct Imcs {
     pub(crate) port: Port,
     users: Users,
     store: (Store, StoreActor),
-    places: usize,
+    limits: PlaceLimits,
     config: Config,
 }
 
 impl Imcs {
-    pub(crate) async fn bind(config: Config, games: &Path, places: usize) -> Result<Imcs, ArenaError> {
+    pub(crate) async fn bind(config: Config, games: &Path, limits: PlaceLimits) -> Result<Imcs, ArenaError> {
         let port = Port::open(config.listen).await?;
         let users = Users::open(&config.users)?;
         let store = Store::channel(GameFile::create(games, "imcs", "txt", OffsetDateTime::now_utc())?);
-        Ok(Imcs { port, users, store, places, config })
+        Ok(Imcs { port, users, store, limits, config })
     }
 
     /// Serves until `stop`, or until the administrator stops it. When it returns, no task is left.
@@ -50,21 +49,24 @@ impl Imcs {
             offers: BTreeMap::new(),
             running: BTreeMap::new(),
             last: 0,
+            registrations: BTreeMap::new(),
             records: Vec::new(),
         };
         let actor = tokio::spawn(actor.run(jobs, store));
 
-        let places = Arc::new(Semaphore::new(self.places.min(Semaphore::MAX_PERMITS)));
-        while let Some((stream, _)) = self.port.next(&stop).await {
-            let Ok(place) = places.clone().try_acquire_owned() else {
-                tracing::warn!("turned away from IMCS: max_connections is reached");
-                let _ = stream.try_write(FULL);
-                continue;
-            };
+        let places = Places::new(self.limits);
+        while let Some((stream, from)) = self.port.next(&stop).await {
+            let place = places.enter(from.ip());
             match net::over_telnet(stream) {
                 Ok(halves) => {
+                    let evicted = place.evicted.clone();
                     let guest = Guest::new(Connection::new(halves, place), lobby.clone(), stop.clone());
-                    tracker.spawn(guest.serve());
+                    tracker.spawn(async move {
+                        select! {
+                            () = guest.serve() => {}
+                            () = evicted.cancelled() => {}
+                        }
+                    });
                 }
                 Err(error) => tracing::debug!(%error, "no connection"),
             }

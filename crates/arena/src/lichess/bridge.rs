@@ -11,7 +11,7 @@ use crate::{
     client::Client,
     message::{Notice, Request},
     name::Name,
-    tournament::{JoinError, Seat, TournamentRegistry},
+    tournament::{Applicant, JoinError, Proof, Seat, TournamentRegistry},
 };
 
 #[derive(Debug)]
@@ -41,7 +41,8 @@ impl Bridge {
 
     async fn join(&mut self, registry: &TournamentRegistry, server: &ServerHandle, stop: &CancellationToken) {
         let (client, mut outbox) = Client::channel(stop.child_token());
-        let seat = match registry.join(self.tournament.as_str(), self.name.clone(), client).await {
+        let applicant = Applicant { name: self.name.clone(), proof: Proof::Account, client };
+        let seat = match registry.join(self.tournament.as_str(), applicant).await {
             Ok(seat) => seat,
             Err(over @ JoinError::Over(_)) => return tracing::debug!("Lichess: {}: {over}", self.name),
             Err(refusal) => return tracing::warn!("Lichess: {} cannot play: {refusal}", self.name),

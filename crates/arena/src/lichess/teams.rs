@@ -8,6 +8,7 @@ use super::{
     answer::{Answer, Outcome, Refusal},
     config::TeamConfig,
 };
+use crate::secret::is_same_if_asked;
 
 #[derive(Debug)]
 struct Team {
@@ -35,7 +36,7 @@ impl Teams {
 
     pub(super) fn join(&mut self, who: &UserId, id: &str, form: &JoinTeam) -> Outcome {
         let team = self.0.get_mut(id).ok_or_else(|| Refusal::missing("Not found"))?;
-        if team.password.is_some() && team.password != form.password {
+        if !is_same_if_asked(team.password.as_deref(), form.password.as_deref()) {
             return Err(Refusal::bad("Incorrect team password"));
         }
         team.members.insert(who.clone());

@@ -21,6 +21,7 @@ use super::{
     teams::Teams,
     terms::{Terms, random_960},
 };
+use crate::secret::is_same_if_asked;
 
 /// Tournaments, finished ones included; beyond them the oldest finished one is dropped.
 const MAX_TOURNAMENTS: usize = 200;
@@ -106,7 +107,7 @@ impl Tournament {
         } else if let Some(entry) = self.entries.get_mut(who) {
             entry.has_withdrawn = false;
             return Ok(());
-        } else if self.config.password.is_some() && self.config.password.as_deref() != password {
+        } else if !is_same_if_asked(self.config.password.as_deref(), password) {
             return Err("Wrong password");
         } else if self.entries.len() >= MAX_PLAYERS {
             return Err("There are too many players");

@@ -11,10 +11,11 @@ use tokio_util::sync::CancellationToken;
 use zeitnot_rules::{ByColor, Color, chess::Chess};
 
 use super::{
+    admission::{Admission, Applicant, JoinError},
     config::TournamentConfig,
     game::TournamentGame,
     pairing::{self, Pairing, PairingSystem, SeatNo},
-    players::{Doing, JoinError, Player, Players},
+    players::{Doing, Players, SeatLimits},
     standings::{Standings, TournamentSummary},
 };
 use crate::{
@@ -24,15 +25,20 @@ use crate::{
     name::{Name, printable},
     news::{Event, News, NewsSender},
     pgn::Record,
+    places::Origin,
     referee::{Cause, GameRecord},
     store::{Store, StoreActor},
     tag::GameTag,
     timer::until,
 };
 
+/// Characters of a line of chat.
+const MAX_CHAT: usize = 300;
+
 #[derive(Debug)]
 pub(crate) struct TournamentActor {
     config: TournamentConfig,
+    admission: Admission,
     openings: Vec<Chess>,
     store: Store,
     news: NewsSender,
@@ -66,13 +72,17 @@ impl TournamentActor {
     /// Creates a tournament that has not begun, and its handle.
     pub(crate) fn channel(
         config: TournamentConfig,
+        admission: Admission,
+        per_address: usize,
         openings: Vec<Chess>,
         store: Store,
         news: NewsSender,
     ) -> (Handle<TournamentActor>, TournamentActor) {
         let (handle, jobs) = jobs::channel();
+        let limits = SeatLimits { seats: config.max_players(), per_address, hold: config.name_held };
         let actor = TournamentActor {
-            players: Players::new(config.max_players()),
+            players: Players::new(limits),
+            admission,
             pairing: pairing::system(&config),
             standings: Standings::default(),
             invitations: BTreeMap::new(),
@@ -110,13 +120,31 @@ impl TournamentActor {
         TournamentSummary { name: config.name, standings, complete, pgn }
     }
 
-    pub(super) fn join(&mut self, name: Name, client: Client) -> Result<SeatNo, JoinError> {
-        let seat = self.players.join(&self.config.name, name.clone(), client)?;
+    pub(super) fn join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
+        let admitted = self.admission.admit(&self.config.name, applicant)?;
+        let name = admitted.name.clone();
+        // In a tournament with an end every seat counts.
+        let is_known = self.players.seats.values().any(|player| player.name == name);
+        if self.config.players.is_none() && !is_known {
+            self.vacate(admitted.holder);
+        }
+        let seat = self.players.join(&self.config.name, admitted)?;
         self.standings.enter(&name);
         let active = self.players.clients().count();
         self.players.tell_others(seat, &format!("Player {name} joined tournament ({active} active players)"));
         self.report(Event::Joined(name));
         Ok(seat)
+    }
+
+    /// Makes room for a newcomer from that address where names are used up: somebody who has left is forgotten.
+    fn vacate(&mut self, holder: Option<Origin>) {
+        let standings = &self.standings;
+        let Some(seat) = self.players.to_vacate(holder, |name| standings.games(name)) else { return };
+        if let Some(player) = self.players.seats.remove(&seat) {
+            tracing::info!("{}: {} is gone and makes room for others", self.config.name, player.name);
+            self.standings.forget(&player.name);
+            self.pairing.forget(seat);
+        }
     }
 
     /// Shows a game to a client from now on; returns whether there is such a game.
@@ -166,7 +194,7 @@ impl TournamentActor {
     pub(super) fn answer(&mut self, seat: SeatNo, client: &Client, request: Request) {
         let Some(player) = self.players.seated(seat, client) else { return };
         let (doing, named, game) = match &request {
-            Request::Say { to, text } => return self.chat(player, client, to, text),
+            Request::Say { to, text } => return self.chat(seat, client, to, text),
             Request::Ack { game } | Request::Move { game, .. } | Request::Resign { game } => {
                 (player.doing, GameTag::read(game), printable(game, 50))
             }
@@ -185,20 +213,31 @@ impl TournamentActor {
                 }
             }
             // A player who plays has one game to speak of.
-            Doing::Playing(tag) => client.hang_up(format!("You are playing game {tag}, not {game}")),
+            Doing::Playing(tag) => client.throw_out(format!("You are playing game {tag}, not {game}")),
             Doing::Waiting | Doing::Invited(_) => client.info(format!("You are not in game {game}")),
         }
     }
 
-    fn chat(&self, sender: &Player, client: &Client, to: &str, text: &str) {
-        let Some(receiver) = self.players.client_of(to) else {
+    /// Passes on a line of chat. It is rationed for the sender, and for the receiver of many senders' lines.
+    fn chat(&mut self, seat: SeatNo, client: &Client, to: &str, text: &str) {
+        let now = Instant::now();
+        let Some(sender) = self.players.seats.get_mut(&seat) else { return };
+        if !sender.says.take(now) {
+            return client
+                .tell_optional(Notice::Info("You say too much: one line a second is passed on".into()));
+        }
+        let sender = sender.name.clone();
+        let Some(receiver) = self.players.named(to) else {
             return client.info(format!("No player {} is here", printable(to, 50)));
         };
-        let said = Notice::Said { sender: sender.name.clone(), text: printable(text, zeitnot_net::MAX_LINE) };
-        receiver.tell_optional(said.clone());
-        if !receiver.is(client) {
-            client.tell_optional(said);
+        let said = Notice::Said { sender, text: printable(text, MAX_CHAT) };
+        match &receiver.client {
+            Some(to) if !receiver.hears.take(now) => tracing::debug!(full = !to.is_open(), "chat is dropped"),
+            Some(to) if to.is(client) => return client.chat(said),
+            Some(to) => to.chat(said.clone()),
+            None => return client.info(format!("No player {} is here", printable(to, 50))),
         }
+        client.chat(said);
     }
 
     fn pair(&mut self) {
@@ -276,7 +315,7 @@ impl TournamentActor {
             let Some(player) = self.players.seats.get(&seat) else { continue };
             let name = player.name.clone();
             if let Some(client) = &player.client {
-                client.hang_up("You did not acknowledge the game in time");
+                client.throw_out("You did not acknowledge the game in time");
             }
             reason = format!("Player {name} did not acknowledge the game");
             self.part(seat, name);

@@ -5,13 +5,16 @@ use std::{path::PathBuf, time::Duration};
 use serde::Deserialize;
 use zeitnot_rules::TimeControl;
 
-use crate::{duration::seconds, name::Name};
+use crate::{
+    duration::{MAX_WAIT, seconds},
+    error::ArenaError,
+    keys::Keys,
+    name::Name,
+    secret::Secret,
+};
 
 /// Players in one tournament, at most.
 const MAX_PLAYERS: usize = 1024;
-
-/// Longest wait that can be configured: safe to add to an instant.
-const MAX_WAIT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// One `[[arena.tournament]]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -40,6 +43,15 @@ pub struct TournamentConfig {
     /// Absence after which a player forfeits the remaining games; only with `players`.
     #[serde(default = "seconds::<60>", with = "humantime_serde")]
     pub absent_after: Duration,
+    /// Time for which the name of a player who has left belongs to their address. Keys make it needless.
+    #[serde(default = "seconds::<60>", with = "humantime_serde")]
+    pub name_held: Duration,
+    /// Word that players write after their name in `JOIN`.
+    #[serde(default)]
+    pub password: Option<Secret>,
+    /// File of players and keys, as `zeitnot arena keys` makes it; nobody else can join, or those with the password.
+    #[serde(default)]
+    pub keys: Option<PathBuf>,
     /// File of FEN or EPD lines; a game and its return game begin from the same one.
     #[serde(default)]
     pub openings: Option<PathBuf>,
@@ -57,8 +69,19 @@ impl TournamentConfig {
             pairing_interval: seconds::<3>(),
             pause: seconds::<5>(),
             absent_after: seconds::<60>(),
+            name_held: seconds::<60>(),
+            password: None,
+            keys: None,
             openings: None,
         }
+    }
+
+    /// Reads the file of players and keys, if there is to be one.
+    pub(crate) fn open_keys(&self) -> Result<Option<Keys>, ArenaError> {
+        let open = |path: &PathBuf| {
+            Keys::open(path).map_err(|source| ArenaError::Keys { path: path.clone(), source })
+        };
+        self.keys.as_ref().map(open).transpose()
     }
 
     pub(super) fn max_players(&self) -> usize {
@@ -72,6 +95,7 @@ impl TournamentConfig {
             ("pairing_interval", self.pairing_interval),
             ("pause", self.pause),
             ("absent_after", self.absent_after),
+            ("name_held", self.name_held),
         ];
         if let Some((key, _)) = waits.iter().find(|(_, wait)| *wait > MAX_WAIT) {
             return Err(format!("{key} is longer than a week"));

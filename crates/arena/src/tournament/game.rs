@@ -25,6 +25,10 @@ const CLOCK_UPDATE: Duration = Duration::from_secs(5);
 /// Time that a move read before the flag fell may take through our queues.
 const TRANSIT: Duration = Duration::from_millis(100);
 
+/// Illegal moves in a row that are logged, and that cost the connection.
+const NOTED_ILLEGAL: u32 = 10;
+const MAX_ILLEGAL: u32 = 100;
+
 #[derive(Debug)]
 pub(super) struct TournamentGame {
     tag: GameTag,
@@ -34,6 +38,8 @@ pub(super) struct TournamentGame {
     began: OffsetDateTime,
     next_update: Instant,
     referee: Referee<DynGame>,
+    /// Illegal moves of the present turn.
+    illegal: u32,
 }
 
 impl TournamentGame {
@@ -56,6 +62,7 @@ impl TournamentGame {
             began: OffsetDateTime::now_utc(),
             next_update: now + CLOCK_UPDATE,
             referee: Referee::new(position.into(), allowances, rules, now),
+            illegal: 0,
         };
         game.tell_players(&Notice::GameStarted(game.view(now)));
         game.ask_for_move(now);
@@ -69,11 +76,21 @@ impl TournamentGame {
 
     /// Ends the game at a flag, or tells the players of the clocks.
     pub(super) fn tick(&mut self, now: Instant) {
+        self.contain_panic(|game| game.try_tick(now));
+    }
+
+    fn try_tick(&mut self, now: Instant) {
         if self.referee.timeout().is_some_and(|timeout| now >= timeout) {
             self.referee.time_out(now);
         } else if now >= self.next_update {
             self.next_update = now + CLOCK_UPDATE;
-            self.tell_all(&Notice::ClockUpdate(self.view(now)));
+            // A player who thinks need not read: the next one tells as much.
+            let update = Notice::ClockUpdate(self.view(now));
+            self.clients
+                .0
+                .iter()
+                .chain(&self.watchers)
+                .for_each(|client| client.tell_optional(update.clone()));
         }
     }
 
@@ -94,6 +111,7 @@ impl TournamentGame {
         let now = Instant::now();
         match self.referee.play(color, text, read_at, None) {
             Ok(mv) => {
+                self.illegal = 0;
                 self.tell_all(&Notice::PlayerMoved { mover: color, mv, view: self.view(now) });
                 if self.referee.ending.is_none() {
                     self.ask_for_move(now);
@@ -101,6 +119,13 @@ impl TournamentGame {
             }
             Err(Refusal::NotYourTurn) => self.clients[color].info("It is not your turn"),
             Err(Refusal::Illegal) => {
+                self.illegal += 1;
+                if self.illegal == NOTED_ILLEGAL {
+                    tracing::info!(game = %self.tag, "{} has sent {NOTED_ILLEGAL} illegal moves in a row", self.names[color]);
+                } else if self.illegal >= MAX_ILLEGAL {
+                    return self.clients[color]
+                        .throw_out(format!("You have sent {MAX_ILLEGAL} illegal moves in a row"));
+                }
                 self.clients[color].info(format!("Move {} is not legal", printable(text, 20)));
                 self.clients[color].tell(Notice::YourMove(self.view(now)));
             }

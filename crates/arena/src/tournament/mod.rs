@@ -1,6 +1,7 @@
 //! Tournaments: who plays whom, their games, and the standings.
 
 mod actor;
+mod admission;
 mod config;
 mod game;
 mod pairing;
@@ -9,7 +10,7 @@ mod registry;
 pub(crate) mod standings;
 
 pub(crate) use actor::TournamentActor;
+pub(crate) use admission::{Admission, Applicant, JoinError, Proof};
 pub use config::TournamentConfig;
-pub(crate) use players::JoinError;
 pub(crate) use registry::{Seat, TournamentRegistry};
 pub use standings::{Row, Score, Standings, Tally, TournamentSummary};

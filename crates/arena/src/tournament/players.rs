@@ -6,24 +6,23 @@ use tokio::time::{Duration, Instant};
 
 use zeitnot_rules::ByColor;
 
-use super::pairing::{Pairing, SeatNo};
-use crate::{client::Client, message::Notice, name::Name, tag::GameTag};
+use super::{
+    admission::{Admitted, JoinError},
+    pairing::{Pairing, SeatNo},
+};
+use crate::{client::Client, message::Notice, name::Name, places::Origin, ration::Ration, tag::GameTag};
 
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum JoinError {
-    #[error("Unknown tournament {0}")]
-    Unknown(String),
-    #[error("Name {0} is already taken")]
-    Taken(Name),
-    #[error("Tournament {0} is full")]
-    Full(Name),
-    #[error("Tournament {0} is over")]
-    Over(Name),
-}
+/// Lines of chat that a player may say and get at once, and the interval of further ones.
+const SAYS: (u32, Duration) = (10, Duration::from_secs(1));
+const HEARS: (u32, Duration) = (20, Duration::from_millis(500));
 
 #[derive(Debug)]
 pub(super) struct Player {
     pub(super) name: Name,
+    /// What the name looks like.
+    look: String,
+    /// The address that has the name; `None` if a key proves whose it is.
+    holder: Option<Origin>,
     /// `None` if the player is disconnected.
     pub(super) client: Option<Client>,
     pub(super) doing: Doing,
@@ -31,6 +30,11 @@ pub(super) struct Player {
     pub(super) rests_until: Instant,
     /// When the player disconnected, until the next `ACK`: reconnecting alone is no presence.
     pub(super) absent_since: Option<Instant>,
+    /// When the connection was lost.
+    left_at: Instant,
+    /// Chat that the player may say, and may be told.
+    pub(super) says: Ration,
+    pub(super) hears: Ration,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -41,49 +45,92 @@ pub(super) enum Doing {
     Playing(GameTag),
 }
 
+/// Limits of the seats.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct SeatLimits {
+    pub(super) seats: usize,
+    /// Names whose holder is one address.
+    pub(super) per_address: usize,
+    /// Time for which the name of an absent player belongs to their address.
+    pub(super) hold: Duration,
+}
+
 #[derive(Debug)]
 pub(super) struct Players {
     pub(super) seats: BTreeMap<SeatNo, Player>,
-    limit: usize,
+    limits: SeatLimits,
 }
 
 impl Players {
-    /// Creates an empty set for at most `limit` players.
-    pub(super) fn new(limit: usize) -> Self {
-        Players { seats: BTreeMap::new(), limit }
+    pub(super) fn new(limits: SeatLimits) -> Self {
+        Players { seats: BTreeMap::new(), limits }
     }
 
     /// Takes the seat of that name again, or the first free one.
-    pub(super) fn join(
-        &mut self,
-        tournament: &Name,
-        name: Name,
-        client: Client,
-    ) -> Result<SeatNo, JoinError> {
+    pub(super) fn join(&mut self, tournament: &Name, admitted: Admitted) -> Result<SeatNo, JoinError> {
+        let Admitted { name, holder, client } = admitted;
+        let now = Instant::now();
         if let Some((&seat, player)) = self.seats.iter_mut().find(|(_, player)| player.name == name) {
+            let held = player.left_at + self.limits.hold;
+            // Whoever shows the key of a name need not wait, and nobody else gets it.
+            let is_theirs = holder.is_none() || player.holder == holder;
             if player.client.is_some() {
                 return Err(JoinError::Taken(name));
+            } else if !is_theirs && held > now {
+                return Err(JoinError::Held { name, wait: (held - now).as_secs() + 1 });
             }
-            player.client = Some(client);
+            (player.client, player.holder) = (Some(client), holder);
             return Ok(seat);
         }
-        let free = (0..self.limit).map(SeatNo).find(|seat| !self.seats.contains_key(seat));
+        let look = name.look();
+        if let Some(other) = self.seats.values().find(|player| player.look == look) {
+            return Err(JoinError::LooksLike { name, other: other.name.clone() });
+        }
+        let of_holder = self.seats.values().filter(|player| holder.is_some() && player.holder == holder);
+        if of_holder.count() >= self.limits.per_address {
+            return Err(JoinError::TooManyNames(tournament.clone()));
+        }
+        let free = (0..self.limits.seats).map(SeatNo).find(|seat| !self.seats.contains_key(seat));
         let seat = free.ok_or_else(|| JoinError::Full(tournament.clone()))?;
         let player = Player {
             name,
+            look,
+            holder,
             client: Some(client),
             doing: Doing::Waiting,
-            rests_until: Instant::now(),
+            rests_until: now,
             absent_since: None,
+            left_at: now,
+            says: Ration::new(SAYS.0, SAYS.1),
+            hears: Ration::new(HEARS.0, HEARS.1),
         };
         self.seats.insert(seat, player);
         Ok(seat)
     }
 
+    /// Returns the seat that a newcomer can have in place of a player who has left: if the newcomer's address has its
+    /// share of names already, one of those, else any if all are taken. `games` is what each has played.
+    pub(super) fn to_vacate(&self, holder: Option<Origin>, games: impl Fn(&Name) -> u32) -> Option<SeatNo> {
+        let theirs = |player: &Player| holder.is_some() && player.holder == holder;
+        let has_share =
+            self.seats.values().filter(|player| theirs(player)).count() >= self.limits.per_address;
+        if !has_share && self.seats.len() < self.limits.seats {
+            return None;
+        }
+        let now = Instant::now();
+        let is_gone = |player: &Player| {
+            let for_long = has_share || player.left_at + self.limits.hold <= now;
+            player.client.is_none() && player.doing == Doing::Waiting && for_long
+        };
+        let gone = self.seats.iter().filter(|(_, player)| is_gone(player) && (!has_share || theirs(player)));
+        // Of those who have played least, who has been away longest.
+        gone.min_by_key(|(_, player)| (games(&player.name), player.left_at)).map(|(seat, _)| *seat)
+    }
+
     /// Records that a player has disconnected; the seat stays.
     pub(super) fn leave(&mut self, seat: SeatNo) {
         if let Some(player) = self.seats.get_mut(&seat) {
-            player.client = None;
+            (player.client, player.left_at) = (None, Instant::now());
             player.absent_since.get_or_insert_with(Instant::now);
         }
     }
@@ -93,8 +140,8 @@ impl Players {
         self.seats.get(&seat).filter(|player| player.client.as_ref().is_some_and(|c| c.is(client)))
     }
 
-    pub(super) fn client_of(&self, name: &str) -> Option<&Client> {
-        self.seats.values().find(|player| player.name.as_str() == name)?.client.as_ref()
+    pub(super) fn named(&mut self, name: &str) -> Option<&mut Player> {
+        self.seats.values_mut().find(|player| player.name.as_str() == name)
     }
 
     /// Returns the seats that can be paired now.
@@ -151,5 +198,67 @@ impl Players {
         for client in others.filter_map(|(_, player)| player.client.as_ref()) {
             client.tell_optional(Notice::Info(text.to_owned()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use tokio::time::advance;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    const HOLD: Duration = Duration::from_secs(60);
+
+    fn players(seats: usize, per_address: usize) -> Players {
+        Players::new(SeatLimits { seats, per_address, hold: HOLD })
+    }
+
+    fn from(number: u8) -> Option<Origin> {
+        Some(IpAddr::from([10, 0, 0, number]).into())
+    }
+
+    fn join(players: &mut Players, name: &str, holder: Option<Origin>) -> Result<SeatNo, JoinError> {
+        let client = Client::channel(CancellationToken::new()).0;
+        let name = Name::try_from(name).unwrap();
+        players.join(&Name::try_from("class").unwrap(), Admitted { name, holder, client })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_name_belongs_to_its_address_until_its_holder_has_been_away() {
+        let mut players = players(9, 9);
+        let seat = join(&mut players, "alice", from(1)).unwrap();
+        players.leave(seat);
+        advance(HOLD / 2).await;
+        let held = JoinError::Held { name: Name::try_from("alice").unwrap(), wait: 31 };
+        assert_eq!(join(&mut players, "alice", from(2)), Err(held));
+        assert_eq!(join(&mut players, "alice", from(1)), Ok(seat));
+        players.leave(seat);
+        advance(HOLD).await;
+        assert_eq!(join(&mut players, "alice", from(2)), Ok(seat));
+        players.leave(seat);
+        // A key proves more than an address.
+        assert_eq!(join(&mut players, "alice", None), Ok(seat));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn names_that_others_have_used_up_are_given_to_newcomers() {
+        let mut players = players(3, 2);
+        let games = |name: &Name| u32::from(name.as_str() == "regular") * 7;
+        for name in ["regular", "throwaway"] {
+            let seat = join(&mut players, name, from(1)).unwrap();
+            players.leave(seat);
+            advance(HOLD / 10).await;
+        }
+        // The address has its share: one of its own makes room, at once.
+        assert!(matches!(join(&mut players, "another", from(1)), Err(JoinError::TooManyNames(_))));
+        assert_eq!(players.to_vacate(from(1), games), Some(SeatNo(1)), "who has played least");
+        assert_eq!(players.to_vacate(from(2), games), None, "there is a seat for others");
+        join(&mut players, "carol", from(2)).unwrap();
+        assert_eq!(players.to_vacate(from(3), games), None, "nobody has been away for long");
+        advance(HOLD).await;
+        assert_eq!(players.to_vacate(from(3), games), Some(SeatNo(1)));
     }
 }

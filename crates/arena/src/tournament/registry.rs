@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{actor::TournamentActor, pairing::SeatNo, players::JoinError};
+use super::{
+    actor::TournamentActor,
+    admission::{Applicant, JoinError},
+    pairing::SeatNo,
+};
 use crate::{
     client::Client,
     jobs::Handle,
@@ -43,12 +47,12 @@ impl TournamentRegistry {
     }
 
     /// Takes a seat in the tournament of that name.
-    pub(crate) async fn join(&self, name: &str, player: Name, client: Client) -> Result<Seat, JoinError> {
+    pub(crate) async fn join(&self, name: &str, applicant: Applicant) -> Result<Seat, JoinError> {
         let Some((name, tournament)) = self.0.iter().find(|(known, _)| known.as_str() == name) else {
             return Err(JoinError::Unknown(printable(name, 50)));
         };
-        let joining = client.clone();
-        let joined = tournament.call(move |tournament| tournament.join(player, joining)).await;
+        let client = applicant.client.clone();
+        let joined = tournament.call(move |tournament| tournament.join(applicant)).await;
         let number = joined.unwrap_or_else(|| Err(JoinError::Over(name.clone())))?;
         Ok(Seat { tournament: tournament.clone(), number, client })
     }

@@ -99,6 +99,12 @@ impl Standings {
         }
     }
 
+    /// Removes a player with all results against others, who keep their points.
+    pub(crate) fn forget(&mut self, name: &Name) {
+        self.tallies.remove(name);
+        self.won.retain(|(winner, loser), _| winner != name && loser != name);
+    }
+
     /// Returns the number of games of a player.
     pub(crate) fn games(&self, name: &Name) -> u32 {
         self.tallies.get(name).map_or(0, Tally::games)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use zeitnot_rules::tuc::Rules;
 
-use crate::duration::seconds;
+use crate::duration::{MAX_WAIT, seconds};
 
 /// Table for TUC-Chess.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -35,6 +35,9 @@ pub struct TucConfig {
     /// Time without a move after which a game is aborted.
     #[serde(default = "seconds::<600>", with = "humantime_serde")]
     pub move_timeout: Duration,
+    /// The same for the first move of each player, who may have left before the game began.
+    #[serde(default = "seconds::<60>", with = "humantime_serde")]
+    pub first_move: Duration,
     /// Any datagram but a legal move ends the game without a message, as in the original. Otherwise such a datagram is
     /// logged and ignored.
     #[serde(default)]
@@ -48,6 +51,20 @@ impl TucConfig {
 
     pub(super) fn worth_chance(&self) -> f64 {
         self.worth_chance.map_or(self.rules.edition.settings().worth_chance(), |chance| chance.0)
+    }
+
+    /// Checks what the types alone do not say.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let times = [
+            ("time_limit", self.time_limit()),
+            ("countdown", self.countdown),
+            ("move_timeout", self.move_timeout),
+            ("first_move", self.first_move),
+        ];
+        match times.iter().find(|(_, time)| *time > MAX_WAIT) {
+            Some((key, _)) => Err(format!("tuc: {key} is longer than a week")),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn time_limit(&self) -> Duration {

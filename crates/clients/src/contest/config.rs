@@ -14,6 +14,8 @@ use crate::{
 const TOKEN_VARIABLE: &str = "ZEITNOT_TOKEN";
 /// Maximum length of a token; servers refuse longer headers.
 const MAX_TOKEN: usize = 4096;
+/// Maximum length of a key: it is a part of a line.
+const MAX_KEY: usize = 100;
 /// Maximum length of a player's name on the server.
 const MAX_PLAYER: usize = 49;
 /// Maximum length of a tournament's name. The server has no limit, but a line has one.
@@ -29,6 +31,8 @@ pub struct Config {
     pub tournament: Tournament,
     /// Our name in it.
     pub player: Player,
+    /// Our key in a tournament that asks for one, or its password.
+    pub key: Option<Secret>,
     /// Bearer token for servers behind a proxy.
     pub token: Option<Secret>,
     /// Leave after this many games, or when the tournament is over; `None`: neither. Not read from the file.
@@ -43,6 +47,8 @@ struct Table {
     address: Address,
     tournament: Tournament,
     player: Player,
+    #[serde(default, deserialize_with = "key")]
+    key: Option<Secret>,
     #[serde(default, deserialize_with = "token")]
     token: Option<Secret>,
 }
@@ -51,26 +57,32 @@ impl TryFrom<Table> for Config {
     type Error = &'static str;
 
     fn try_from(table: Table) -> Result<Self, &'static str> {
-        let Table { address, tournament, player, token } = table;
+        let Table { address, tournament, player, key, token } = table;
         if token.is_some() && !address.takes_token() {
             return Err(
                 "a token can only be sent to a ws:// address: change the address, or remove the token",
             );
         }
-        Ok(Config { token, ..Config::new(address, tournament, player) })
+        Ok(Config { key, token, ..Config::new(address, tournament, player) })
     }
 }
 
 impl Config {
     /// Creates a configuration with the default time-outs and without a token.
     pub fn new(address: Address, tournament: Tournament, player: Player) -> Self {
-        Config { address, tournament, player, token: None, games: None, timeouts: Timeouts::default() }
+        let timeouts = Timeouts::default();
+        Config { address, tournament, player, key: None, token: None, games: None, timeouts }
     }
 }
 
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let with = if self.token.is_some() { " with a token" } else { "" };
+        let with = match (&self.key, &self.token) {
+            (Some(_), Some(_)) => " with a key and a token",
+            (Some(_), None) => " with a key",
+            (None, Some(_)) => " with a token",
+            (None, None) => "",
+        };
         write!(f, "play in tournament {} as {} at {}{with}", self.tournament, self.player, self.address)
     }
 }
@@ -144,6 +156,12 @@ impl<const MAX: usize> fmt::Display for Name<MAX> {
     }
 }
 
+/// Reads the key.
+fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
+    let key = Secret::new(secret::text(deserializer)?, MAX_KEY);
+    key.map(Some).ok_or_else(|| D::Error::custom("expected a key of letters, digits and signs"))
+}
+
 /// Reads the bearer token. `ZEITNOT_TOKEN` takes precedence, but a server whose table has no `token` gets neither.
 fn token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
     let written = secret::text(deserializer)?;
@@ -171,9 +189,10 @@ mod tests {
 
     #[test]
     fn a_token_is_never_shown() {
-        let config: Config =
-            toml::from_str("address = 'ws://h:1/p'\ntournament = 't'\nplayer = 'p'\ntoken = 'hush'").unwrap();
+        let table = "address = 'ws://h:1/p'\ntournament = 't'\nplayer = 'p'\ntoken = 'hush'\nkey = 'hush2'";
+        let config: Config = toml::from_str(table).unwrap();
         assert_eq!(config.token.as_ref().unwrap().expose(), "hush");
+        assert_eq!(config.key.as_ref().unwrap().expose(), "hush2");
         assert!(!format!("{config:?} {config}").contains("hush"));
     }
 

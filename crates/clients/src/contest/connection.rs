@@ -9,7 +9,7 @@ use zeitnot_rules::{GameResult, MoveText};
 use zeitnot_seat::{Action, Lobby, PlayerGone, Turn};
 use zeitnot_wire::{
     Message,
-    contest::{FromClient, FromServer, State, result_text},
+    contest::{FromClient, FromServer, JoinKey, State, result_text},
 };
 
 use super::{
@@ -128,8 +128,10 @@ impl<'a> Connection<'a> {
 
     /// Joins and plays until `soon` is cancelled and no game is running, or all our games are played.
     pub(super) async fn run(mut self, soon: impl Future<Output = ()>) -> Result<(), ConnectionError> {
-        let Config { tournament, player, .. } = self.config;
-        let join = FromClient::Join { tournament: tournament.to_string(), player: player.to_string() };
+        let Config { tournament, player, key, .. } = self.config;
+        let (tournament, player) = (tournament.to_string(), player.to_string());
+        let key = key.as_ref().map(|key| JoinKey(key.expose().to_owned()));
+        let join = FromClient::Join { tournament, player, key };
         let ended = match self.say(&join, None) {
             Ok(()) => self.play(soon).await,
             Err(error) => Err(error.into()),
@@ -353,9 +355,11 @@ impl<'a> Connection<'a> {
     }
 
     fn say(&self, message: &FromClient, answers: Option<Turn>) -> Result<(), LinkError> {
-        let line = message.to_line();
-        debug!("> {line}");
-        self.link.send(line, answers)
+        match message {
+            FromClient::Join { tournament, player, key: Some(_) } => debug!("> JOIN {tournament} {player} …"),
+            message => debug!("> {}", message.to_line()),
+        }
+        self.link.send(message.to_line(), answers)
     }
 }
 

@@ -37,6 +37,9 @@ pub(super) trait PairingSystem: fmt::Debug + Send {
     /// Withdraws a player; returns the opponents among `players`, each with the number of games that fall out.
     fn withdraw(&mut self, seat: SeatNo, players: &[SeatNo]) -> Vec<(SeatNo, u32)>;
 
+    /// Forgets the games of a seat, which somebody else gets.
+    fn forget(&mut self, seat: SeatNo);
+
     /// Returns whether the first `players` seats have played all games.
     fn is_complete(&self, players: usize) -> bool;
 }

@@ -53,6 +53,10 @@ impl PairingSystem for RoundRobin {
         lost
     }
 
+    fn forget(&mut self, seat: SeatNo) {
+        self.played.retain(|(a, b), _| *a != seat && *b != seat);
+    }
+
     fn is_complete(&self, players: usize) -> bool {
         let pairs = players as u64 * players.saturating_sub(1) as u64 / 2;
         let played: u64 = self.played.values().map(|&games| u64::from(games)).sum();

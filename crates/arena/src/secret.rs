@@ -1,0 +1,103 @@
+//! Secrets that clients show: compared in constant time, and never printed.
+
+use std::fmt;
+
+use serde::Deserialize;
+use subtle::ConstantTimeEq;
+
+/// Longest secret in bytes.
+const MAX_LENGTH: usize = 100;
+/// Length of a secret made here: 80 bits.
+const LENGTH: usize = 16;
+/// Characters of a secret made here, without those that look alike.
+const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+
+/// Password or key: one printable ASCII word.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Secret(Box<str>);
+
+/// Text that is not a [`Secret`]. It does not repeat the text.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected 1 to {MAX_LENGTH} letters, digits and signs without spaces")]
+pub struct BadSecret;
+
+impl Secret {
+    /// Draws a secret from the system's random numbers; `None` if it has none.
+    pub(crate) fn random() -> Option<Secret> {
+        let mut bytes = [0; LENGTH];
+        getrandom::fill(&mut bytes).ok()?;
+        Some(Secret(bytes.map(|byte| char::from(ALPHABET[usize::from(byte % 32)])).iter().collect()))
+    }
+
+    /// Returns whether this is the secret, in a time that does not depend on where they differ.
+    pub(crate) fn is(&self, shown: &str) -> bool {
+        is_same(&self.0, shown)
+    }
+
+    /// Returns the text, which must not reach a log.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Compares secrets in a time that depends on their lengths only.
+pub(crate) fn is_same(ours: &str, shown: &str) -> bool {
+    ours.as_bytes().ct_eq(shown.as_bytes()).into()
+}
+
+/// Compares a password with one that is asked for; if none is, any will do.
+pub(crate) fn is_same_if_asked(ours: Option<&str>, shown: Option<&str>) -> bool {
+    ours.is_none_or(|ours| shown.is_some_and(|shown| is_same(ours, shown)))
+}
+
+impl TryFrom<&str> for Secret {
+    type Error = BadSecret;
+
+    fn try_from(text: &str) -> Result<Secret, BadSecret> {
+        let fits = (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic());
+        if fits { Ok(Secret(text.into())) } else { Err(BadSecret) }
+    }
+}
+
+impl TryFrom<String> for Secret {
+    type Error = BadSecret;
+    fn try_from(text: String) -> Result<Secret, BadSecret> {
+        Secret::try_from(text.as_str())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_compared_and_hidden() {
+        let secret = Secret::try_from("sesame").unwrap();
+        assert!(secret.is("sesame"));
+        for wrong in ["", "sesam", "sesame2", "Sesame"] {
+            assert!(!secret.is(wrong), "{wrong}");
+        }
+        assert_eq!(format!("{secret:?}"), "Secret(…)");
+        for bad in ["", "open sesame", "é", &"x".repeat(MAX_LENGTH + 1)] {
+            assert_eq!(Secret::try_from(bad), Err(BadSecret));
+        }
+        for (ours, shown, fits) in [
+            (None, None, true),
+            (None, Some("x"), true),
+            (Some("x"), Some("x"), true),
+            (Some("x"), Some("y"), false),
+            (Some("x"), None, false),
+        ] {
+            assert_eq!(is_same_if_asked(ours, shown), fits);
+        }
+        let [one, other] = [Secret::random(), Secret::random()].map(Option::unwrap);
+        assert!(one != other && one.expose().len() == LENGTH);
+    }
+}

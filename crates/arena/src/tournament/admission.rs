@@ -1,0 +1,131 @@
+//! Who may join a tournament: the names and keys of its list, its password, and names that are kept for accounts.
+
+use std::collections::BTreeSet;
+
+use zeitnot_wire::contest::JoinKey;
+
+use crate::{client::Client, keys::Keys, name::Name, places::Origin, secret::Secret};
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum JoinError {
+    #[error("Unknown tournament {0}")]
+    Unknown(String),
+    #[error("Name {0} is already taken")]
+    Taken(Name),
+    #[error("Name {name} is kept for its player's address for {wait} s more")]
+    Held { name: Name, wait: u64 },
+    #[error("Name {name} looks like {other}, which is taken")]
+    LooksLike { name: Name, other: Name },
+    #[error("There are too many names from your address in tournament {0}")]
+    TooManyNames(Name),
+    #[error("Tournament {0} asks for no key, and a name has no spaces: JOIN tournament name")]
+    NoKeyAsked(Name),
+    #[error("Tournament {0} asks for a key: JOIN tournament name key")]
+    KeyMissing(Name),
+    #[error("That is not the key for {0}")]
+    WrongKey(Name),
+    #[error("{0} is not on the list of players")]
+    NotListed(Name),
+    #[error("Tournament {0} is full")]
+    Full(Name),
+    #[error("Tournament {0} is over")]
+    Over(Name),
+}
+
+/// What speaks for a player who wants to join.
+#[derive(Clone, Debug)]
+pub(crate) enum Proof {
+    /// Another front knows its account.
+    Account,
+    /// A connection from this address, and the key that it showed.
+    Shown { from: Origin, key: Option<JoinKey> },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Applicant {
+    pub(crate) name: Name,
+    pub(crate) proof: Proof,
+    pub(crate) client: Client,
+}
+
+/// Player who may join.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    pub(super) name: Name,
+    /// The address that gets the name; `None` if the name is proven.
+    pub(super) holder: Option<Origin>,
+    pub(super) client: Client,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Admission {
+    pub(crate) password: Option<Secret>,
+    pub(crate) keys: Option<Keys>,
+    /// Names of accounts on other fronts.
+    pub(crate) reserved: BTreeSet<Name>,
+}
+
+impl Admission {
+    /// Checks whether a player may join.
+    pub(super) fn admit(&self, tournament: &Name, applicant: Applicant) -> Result<Admitted, JoinError> {
+        let Applicant { name, proof, client } = applicant;
+        let (from, shown) = match &proof {
+            Proof::Account => return Ok(Admitted { name, holder: None, client }),
+            Proof::Shown { from, key } => (*from, key.as_ref().map(|JoinKey(key)| key.as_str())),
+        };
+        let key = self.keys.as_ref().and_then(|keys| keys.of(&name));
+        let holder = match (key, &self.password, shown) {
+            _ if self.reserved.contains(&name) => return Err(JoinError::Taken(name)),
+            (Some(key), _, Some(shown)) if key.is(shown) => None,
+            (None, Some(password), Some(shown)) if password.is(shown) => Some(from),
+            (Some(_), _, Some(_)) | (None, Some(_), Some(_)) => return Err(JoinError::WrongKey(name)),
+            (Some(_), _, None) | (None, Some(_), None) => {
+                return Err(JoinError::KeyMissing(tournament.clone()));
+            }
+            (None, None, _) if self.keys.is_some() => return Err(JoinError::NotListed(name)),
+            (None, None, Some(_)) => return Err(JoinError::NoKeyAsked(tournament.clone())),
+            (None, None, None) => Some(from),
+        };
+        Ok(Admitted { name, holder, client })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    fn name(text: &str) -> Name {
+        Name::try_from(text).unwrap()
+    }
+
+    /// Whether a player is admitted, and holds the name by its address.
+    fn try_join(admission: &Admission, player: &str, key: Option<&str>) -> Result<bool, JoinError> {
+        let client = Client::channel(CancellationToken::new()).0;
+        let from = Origin::from(IpAddr::from([10, 0, 0, 1]));
+        let proof = Proof::Shown { from, key: key.map(|key| JoinKey(key.to_owned())) };
+        let admitted = admission.admit(&name("class"), Applicant { name: name(player), proof, client });
+        admitted.map(|admitted| admitted.holder.is_some())
+    }
+
+    #[test]
+    fn keys_passwords_and_reserved_names() {
+        let open = Admission { reserved: [name("Lila")].into(), ..Admission::default() };
+        assert_eq!(try_join(&open, "alice", None), Ok(true));
+        assert_eq!(try_join(&open, "my", Some("bot")), Err(JoinError::NoKeyAsked(name("class"))));
+        assert_eq!(try_join(&open, "Lila", None), Err(JoinError::Taken(name("Lila"))));
+        let keys = Keys::parse("alice k1\n").unwrap();
+        let mut listed = Admission { keys: Some(keys), ..Admission::default() };
+        assert_eq!(try_join(&listed, "alice", Some("k1")), Ok(false));
+        assert_eq!(try_join(&listed, "alice", Some("k2")), Err(JoinError::WrongKey(name("alice"))));
+        assert_eq!(try_join(&listed, "alice", None), Err(JoinError::KeyMissing(name("class"))));
+        assert_eq!(try_join(&listed, "bob", Some("k1")), Err(JoinError::NotListed(name("bob"))));
+        listed.password = Some(Secret::try_from("sesame").unwrap());
+        assert_eq!(try_join(&listed, "bob", Some("sesame")), Ok(true));
+        assert_eq!(try_join(&listed, "alice", Some("sesame")), Err(JoinError::WrongKey(name("alice"))));
+        assert_eq!(try_join(&listed, "bob", None), Err(JoinError::KeyMissing(name("class"))));
+    }
+}
