@@ -10,7 +10,7 @@ use zeitnot_bot as bot;
 use zeitnot_clients::tuc::TucChess;
 use zeitnot_engine::Kind;
 
-use crate::support::{arena::TestArena, client::Client, wait::soon};
+use crate::support::{arena::TestArena, client::Client, log::Log, wait::soon};
 
 /// Span of paused time in which nothing may be sent.
 const QUIET: Duration = Duration::from_millis(200);
@@ -109,6 +109,7 @@ async fn both_are_told_each_move_once_and_the_end_is_recorded() {
 
 #[tokio::test(start_paused = true)]
 async fn strangers_illegal_moves_and_doubled_datagrams_change_nothing() {
+    let log = Log::capture();
     let table = Table::open("games = 1\nprize_chance = 0.0").await;
     let white = Player::new(&table).await;
     white.say("5040").await;
@@ -140,6 +141,11 @@ async fn strangers_illegal_moves_and_doubled_datagrams_change_nothing() {
     table.arena.shutdown.cancel();
     let [record, _] = table.ends().await;
     assert!(record.contains("broken off"), "{record}");
+    for reported in
+        ["ignored \"1020\" from", "ignored \"carl\" from", "\"9999\" from", "waiting for a player's name"]
+    {
+        assert!(log.count(reported) > 0, "{reported}: {}", log.text());
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -159,6 +165,52 @@ async fn a_player_who_does_not_move_does_not_keep_the_table() {
     sleep(Duration::from_millis(600)).await;
     seated(&table).await;
     table.ends().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn somebody_who_has_left_keeps_no_seat() {
+    let log = Log::capture();
+    let table = Table::open("games = 1").await;
+    // One datagram, and nobody behind it.
+    Player::new(&table).await.say("ghost").await;
+    let early = Player::new(&table).await;
+    early.say("early").await;
+    assert_eq!(early.hear().await, "PW");
+    // Somebody who waited for an opponent, and left.
+    sleep(Duration::from_secs(60)).await;
+    drop(early);
+    let (white, black) = seated(&table).await;
+    white.say("5040").await;
+    assert!(white.hear().await.starts_with("T15040"));
+    black.hear().await;
+    table.arena.shutdown.cancel();
+    let [record, _] = table.ends().await;
+    assert!(record.contains("\"Anna\" – \"Bob\""), "{record}");
+    assert_eq!(log.count("is gone: the seat is free"), 2, "{}", log.text());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_player_who_waits_for_long_keeps_the_seat() {
+    let table = Table::open("games = 1").await;
+    let (white, black) = (Player::new(&table).await, Player::new(&table).await);
+    white.say("Anna").await;
+    assert_eq!(white.hear().await, "PW");
+    sleep(Duration::from_secs(3600)).await;
+    black.say("Bob").await;
+    assert_eq!(black.hear().await, "PB");
+    for text in ["PW", "GB"] {
+        assert_eq!(white.hear().await, text);
+    }
+    table.arena.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ghost_at_the_board_does_not_keep_the_table() {
+    let table = Table::open("games = 1\nfirst_move = '300ms'").await;
+    let (white, _black) = seated(&table).await;
+    white.say("5040").await;
+    let [record, _] = table.ends().await;
+    assert!(record.contains("nobody moved for too long"), "{record}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

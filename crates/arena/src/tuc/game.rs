@@ -4,14 +4,13 @@ use std::{cmp::Ordering, fmt, net::SocketAddr, time::Duration};
 
 use tokio::{select, time::Instant};
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, warn};
 use zeitnot_rules::{
     ByColor, Color, Game as _, GameResult,
     tuc::{Move, POINT, SQUARES, Square, Tuc},
 };
 use zeitnot_wire::{
     Message,
-    tuc::{FromServer, Points},
+    tuc::{FromServer, MAX_DATAGRAM, Points},
 };
 
 use super::{
@@ -19,13 +18,16 @@ use super::{
     socket::{Player, Stop, TableSocket},
 };
 use crate::{
-    referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed},
+    name::printable,
+    ration::LogThrottle,
+    referee::{Allowance, Board as _, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed},
     timer::until,
 };
 
 pub(super) struct Game<'t> {
     config: &'t TucConfig,
     socket: &'t TableSocket,
+    log: &'t LogThrottle,
     players: ByColor<Player>,
     referee: Referee<ServedGame<Tuc>>,
     began: Instant,
@@ -66,7 +68,12 @@ impl fmt::Display for Finished {
 }
 
 impl<'t> Game<'t> {
-    pub(super) fn new(config: &'t TucConfig, socket: &'t TableSocket, players: ByColor<Player>) -> Self {
+    pub(super) fn new(
+        config: &'t TucConfig,
+        socket: &'t TableSocket,
+        log: &'t LogThrottle,
+        players: ByColor<Player>,
+    ) -> Self {
         let worth_chance = config.worth_chance();
         // Nobody knows the worth of a prize before it is taken, so it is drawn then.
         let play = move |position: &mut Tuc, mv| {
@@ -79,6 +86,7 @@ impl<'t> Game<'t> {
         Game {
             config,
             socket,
+            log,
             players,
             referee: Referee::new(board, ByColor::both(Allowance::Unlimited), rules, now),
             began: now,
@@ -95,7 +103,7 @@ impl<'t> Game<'t> {
             }
             let received = select! {
                 received = self.socket.receive(stop) => received,
-                () = until(self.referee.timeout()) => {
+                () = until(self.deadline()) => {
                     self.referee.time_out(Instant::now());
                     continue;
                 }
@@ -109,6 +117,13 @@ impl<'t> Game<'t> {
         Ok(self.finish(ending))
     }
 
+    /// When the game is given up. Somebody who has not moved yet may be a ghost, for which nobody waits long.
+    fn deadline(&self) -> Option<Instant> {
+        let is_first = self.referee.board.ply_count() < Color::BOTH.len();
+        let first = is_first.then(|| self.referee.asked.checked_add(self.config.first_move)).flatten();
+        first.into_iter().chain(self.referee.timeout()).min()
+    }
+
     /// Plays a datagram, if it is a legal move from the player who is to move.
     async fn hear(&mut self, text: &str, from: SocketAddr) -> Result<(), Stop> {
         let (mover, asked, now) = (self.referee.turn(), self.referee.asked, Instant::now());
@@ -118,11 +133,16 @@ impl<'t> Game<'t> {
         let is_mover = if strict { from.ip() == address.ip() } else { from == address };
         let mv = Move::parse(text).filter(|_| is_mover);
         let Some(mv) = mv.filter(|_| self.referee.play(mover, text, now, None).is_ok()) else {
-            if is_mover {
-                warn!(%from, "{text:?} is no legal move in {}", self.referee.board.position.print());
-            } else {
-                debug!(%from, "{text:?} from somebody who is not to move");
-            }
+            let text = printable(text, MAX_DATAGRAM);
+            self.log.info(|| match is_mover {
+                true => {
+                    format!(
+                        "{text:?} from {from} is no legal move in {}",
+                        self.referee.board.position.print()
+                    )
+                }
+                false => format!("ignored {text:?} from {from}, who is not to move"),
+            });
             if strict {
                 self.referee.end(None, Cause::IllegalMove, now);
             }

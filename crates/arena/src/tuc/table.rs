@@ -6,12 +6,19 @@
 
 use std::{
     net::SocketAddr,
+    panic::AssertUnwindSafe,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
-use tokio::{net::UdpSocket, select, time::sleep};
+use futures_util::FutureExt;
+use tokio::{
+    net::UdpSocket,
+    select,
+    time::{Instant, sleep},
+};
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, info, info_span, warn};
+use tracing::{Instrument, error, info, info_span, warn};
 use zeitnot_rules::{ByColor, Color, tuc::Move};
 use zeitnot_wire::tuc::FromServer;
 
@@ -21,10 +28,14 @@ use super::{
     record,
     socket::{Player, Stop, TableSocket},
 };
-use crate::{error::ArenaError, name::printable};
+use crate::{error::ArenaError, name::printable, ration::LogThrottle};
 
 /// Longest name in a record, in characters.
 const MAX_NAME: usize = 40;
+/// Time in which the system reports that nobody listens at an address.
+const PROBE: Duration = Duration::from_millis(50);
+/// Time after which a player who waits for another is looked for again.
+const RECENT: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -32,6 +43,8 @@ pub(crate) struct Table {
     socket: TableSocket,
     pub(crate) address: SocketAddr,
     folder: PathBuf,
+    /// For what strangers send.
+    log: LogThrottle,
 }
 
 impl Table {
@@ -41,7 +54,8 @@ impl Table {
         let address = socket.local_addr().map_err(listen)?;
         let games = |source| ArenaError::Games { folder: folder.to_owned(), source };
         std::fs::create_dir_all(folder).map_err(games)?;
-        Ok(Table { config, socket: TableSocket(socket), address, folder: folder.to_owned() })
+        let socket = TableSocket::new(socket).map_err(listen)?;
+        Ok(Table { config, socket, address, folder: folder.to_owned(), log: LogThrottle::new() })
     }
 
     /// Runs the configured number of games, or until `stop`.
@@ -53,7 +67,12 @@ impl Table {
     async fn serve(self, stop: CancellationToken) {
         let mut left = self.config.games.map(|games| games.get());
         while left != Some(0) {
-            match self.game(&stop).await {
+            // A panic ends this game and no other.
+            let Ok(played) = AssertUnwindSafe(self.game(&stop)).catch_unwind().await else {
+                error!("the game broke down; please report it");
+                continue;
+            };
+            match played {
                 Ok(finished) => {
                     info!("{finished}");
                     record::write(&self.folder, self.address.port(), &finished).await;
@@ -66,8 +85,21 @@ impl Table {
     }
 
     async fn game(&self, stop: &CancellationToken) -> Result<Finished, Stop> {
-        let white = self.seat(FromServer::Seat(Color::White), None, stop).await?;
-        let black = self.seat(FromServer::Seat(Color::Black), Some(&white), stop).await?;
+        let (mut white, mut seated) = (self.seat(Color::White, None, stop).await?, Instant::now());
+        let black = loop {
+            let newcomer = self.newcomer(Some(&white), stop).await?;
+            // The first one may have left long ago: a second `PW` does no harm, and shows whether anybody is there.
+            let is_recent = self.config.strict || seated.elapsed() < RECENT;
+            if is_recent || self.is_there(&white, Color::White).await? {
+                info!(address = %newcomer.address, "{:?} sits down", newcomer.name);
+                if self.is_there(&newcomer, Color::Black).await? {
+                    break newcomer;
+                }
+            } else {
+                white = self.seat(Color::White, Some(newcomer), stop).await?;
+                seated = Instant::now();
+            }
+        };
         let players = ByColor([white, black]);
         select! {
             () = stop.cancelled() => return Err(Stop::Shutdown),
@@ -75,29 +107,55 @@ impl Table {
             () = sleep(self.config.countdown) => {}
         }
         self.socket.send_both(&players, &FromServer::Begins).await?;
-        Game::new(&self.config, &self.socket, players).run(stop).await
+        Game::new(&self.config, &self.socket, &self.log, players).run(stop).await
     }
 
-    /// Waits for a name, and gives its sender a seat. A seated player gets no second seat, unless the table is as
-    /// strict as the original.
+    /// Gives the first seat to somebody who is there, by now or in a while.
     async fn seat(
         &self,
-        seat: FromServer,
-        taken: Option<&Player>,
+        color: Color,
+        mut newcomer: Option<Player>,
         stop: &CancellationToken,
     ) -> Result<Player, Stop> {
+        loop {
+            let player = match newcomer.take() {
+                Some(player) => player,
+                None => self.newcomer(None, stop).await?,
+            };
+            info!(address = %player.address, "{:?} sits down", player.name);
+            if self.is_there(&player, color).await? {
+                return Ok(player);
+            }
+        }
+    }
+
+    /// Tells a player its seat, and returns whether a program listens there, as far as the system can tell.
+    async fn is_there(&self, player: &Player, color: Color) -> Result<bool, Stop> {
+        drop(self.socket.unreachable());
+        self.socket.send(player.address, &FromServer::Seat(color)).await?;
+        if self.config.strict {
+            return Ok(true);
+        }
+        sleep(PROBE).await;
+        let is_there = !self.socket.unreachable().contains(&player.address);
+        if !is_there {
+            self.log.info(|| format!("{:?} at {} is gone: the seat is free", player.name, player.address));
+        }
+        Ok(is_there)
+    }
+
+    /// Waits for the name of a player. A seated player gets no second seat, unless the table is as strict as the
+    /// original.
+    async fn newcomer(&self, taken: Option<&Player>, stop: &CancellationToken) -> Result<Player, Stop> {
         loop {
             let (datagram, address) = self.socket.receive(stop).await?;
             let name = printable(&String::from_utf8_lossy(&datagram), MAX_NAME);
             let is_seated = taken.is_some_and(|player| player.address == address);
             let is_move = Move::parse(&name).is_some();
-            if !self.config.strict && (is_seated || is_move) {
-                warn!(%address, "ignored {name:?}: waiting for a player's name");
-                continue;
+            if self.config.strict || !is_seated && !is_move {
+                return Ok(Player { name, address });
             }
-            info!(%address, "{name:?} sits down");
-            self.socket.send(address, &seat).await?;
-            return Ok(Player { name, address });
+            self.log.info(|| format!("ignored {name:?} from {address}: waiting for a player's name"));
         }
     }
 }
