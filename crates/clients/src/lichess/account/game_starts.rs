@@ -7,7 +7,7 @@ use crate::lichess::recent::RecentTimes;
 /// Games at once, whatever their slots; tournaments and other clients may begin games that we did not accept.
 const MAX_GAMES: usize = 256;
 /// Games that may begin …
-const MAX_STARTS: usize = 128;
+const MAX_STARTS: usize = 512;
 /// … within this time.
 const WINDOW: Duration = Duration::from_secs(60);
 /// Before running games are looked up, where some were not begun.
@@ -27,9 +27,14 @@ impl GameStarts {
         if is_admitted {
             self.recent.push(now);
         } else {
-            self.lookup_at.get_or_insert(now + LOOKUP_DELAY);
+            self.postpone(now);
         }
         is_admitted
+    }
+
+    /// Notes a game that has to be looked up later.
+    pub(crate) fn postpone(&mut self, now: Instant) {
+        self.lookup_at.get_or_insert(now + LOOKUP_DELAY);
     }
 
     /// Returns when to look up the running games, as some were not begun.

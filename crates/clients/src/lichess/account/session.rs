@@ -355,6 +355,7 @@ impl<'a> Account<'a> {
     /// Aborts a game that begins while we leave.
     fn abort(&mut self, id: GameId) {
         if self.background.len() >= MAX_ABORTS {
+            self.starts.postpone(now());
             return debug!("leaving: game {id} is not aborted: too many are being aborted");
         }
         info!("leaving: game {id} is aborted");
