@@ -31,3 +31,35 @@ pub(crate) fn repeats<G: Tactics>(position: &G, keys: &[Key], played: usize) -> 
         left > EXACT_PLIES && (position.repetition_limit() - occurrences) * cycle <= left as usize
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zeitnot_rules::{
+        GameHistory,
+        chess::Chess,
+        minichess::{MiniChess, Rules},
+    };
+
+    /// Returns whether a search takes the position after these moves, all of them searched, for a draw.
+    fn is_draw<G: Tactics>(start: G, moves: impl Iterator<Item = &'static str>) -> bool {
+        let mut game = GameHistory::new(start);
+        moves.for_each(|text| game.play(game.now().read(text).unwrap()));
+        repeats(game.now(), game.keys(), 0)
+    }
+
+    #[test]
+    fn a_recurrence_is_a_draw_where_it_can_become_a_repetition() {
+        let after = |plies: u16, cycles: usize| {
+            let moves = ["b1a3", "d6e4", "a3b1", "e4d6"].into_iter().cycle();
+            is_draw(MiniChess::start(Rules::Nthu2026).at_ply(plies), moves.take(4 * cycles))
+        };
+        assert!(after(0, 1) && after(60, 1));
+        // With eight plies left, two more cycles fit; but the search sees whether they happen.
+        assert!(!after(88, 1) && !after(88, 2));
+        assert!(!after(92, 1), "two more cycles do not fit into four plies");
+        assert!(after(88, 3), "the fourth occurrence");
+        let knights = ["g1f3", "g8f6", "f3g1", "f6g8"];
+        assert!(is_draw(Chess::start(), knights.into_iter()), "no count ends a game of chess");
+    }
+}

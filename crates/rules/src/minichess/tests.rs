@@ -91,6 +91,16 @@ fn the_fourth_time_is_a_draw_in_2026_only() {
 }
 
 #[test]
+fn near_the_end_the_ply_is_in_the_key_of_tables() {
+    let at = |plies| MiniChess::start(Nthu2026).at_ply(plies);
+    assert_eq!(at(90).key(), at(92).key());
+    assert_ne!(at(90).table_key(), at(92).table_key());
+    assert_eq!(at(10).table_key(), at(12).table_key());
+    let passed = at(90).pass().unwrap();
+    assert_eq!((at(90).plies_left(), passed.plies_left()), (Some(10), Some(9)));
+}
+
+#[test]
 fn bad_positions_are_refused() {
     for text in [
         "",
