@@ -21,11 +21,15 @@ async fn refused(address: &str, what: &str, advice: &str) {
 
 #[tokio::test]
 async fn a_port_of_the_arena_of_the_other_kind_is_named() {
+    let log = Log::capture();
     let arena = TestArena::start("").await;
     let [tcp, websocket] = [By::Tcp, By::WebSocket].map(|by| arena.authority(by));
     let http = "does not speak plain TCP, but HTTP: \"HTTP/1.1 400 Bad Request\"";
     refused(&format!("tcp://{websocket}"), http, "set `address`").await;
     refused(&format!("ws://{tcp}"), "does not speak WebSocket", "tcp://host:port").await;
+    // The lecturer sees it as well.
+    log.shows("does not speak WebSocket, but came to the port for it: lines go to the TCP port").await;
+    log.shows("is disconnected: This port takes lines of text over TCP").await;
     arena.stop().await;
 }
 

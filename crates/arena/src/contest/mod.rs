@@ -83,6 +83,9 @@ impl ContestFront {
         let connection = async {
             match self.closing.run_until_cancelled(transport.take(stream)).await {
                 Some(Ok((reader, writer))) => connection::serve(&self, from, &place, reader, writer).await,
+                Some(Err(NetError::NotWebSocket)) => self.log.info(|| {
+                    format!("{from} does not speak WebSocket, but came to the port for it: lines go to the TCP port")
+                }),
                 Some(Err(error)) => tracing::debug!(%from, %error, "no connection"),
                 None => {}
             }
