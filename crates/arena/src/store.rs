@@ -1,19 +1,22 @@
 //! File of finished games: one file for each tournament and run, one append for each game.
 //!
-//! Disks can be slow, so writing has its own thread.
+//! Disks can be slow, so writing has its own thread; and full, so a game that cannot be written is kept and tried again.
 
 use std::{
+    collections::VecDeque,
     fs::{self, File, OpenOptions},
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
 };
 
 use time::{OffsetDateTime, macros::format_description};
 use tokio::sync::mpsc;
 
+use zeitnot_net::append_whole;
+
 use crate::error::ArenaError;
 
-/// Games that may wait for the disk.
+/// Games that may wait for the disk, and be kept while it is full.
 const QUEUE: usize = 1024;
 
 /// New file of games.
@@ -22,6 +25,8 @@ pub(crate) struct GameFile {
     file: File,
     path: PathBuf,
     games: usize,
+    /// The last game could not be written.
+    is_failing: bool,
 }
 
 impl GameFile {
@@ -35,17 +40,35 @@ impl GameFile {
         let stem = stem(tournament, now);
         fs::create_dir_all(folder)
             .and_then(|()| create(folder, &stem, ending))
-            .map(|(file, path)| GameFile { file, path, games: 0 })
+            .map(|(file, path)| GameFile { file, path, games: 0, is_failing: false })
             .map_err(|source| ArenaError::Games { folder: folder.to_owned(), source })
     }
 
-    /// Appends a game, and waits until it is on the disk.
+    /// Appends a game, and waits until it is on the disk. A game that cannot be written whole is not written, and its
+    /// owner should try again; the first such failure is reported.
     pub(crate) fn append(&mut self, game: &str) -> io::Result<()> {
+        let file = self.path.display();
+        match append_whole(&mut self.file, game) {
+            Ok(()) if self.is_failing => tracing::info!("games are written to {file} again"),
+            Ok(()) => {}
+            Err(error) => {
+                if !self.is_failing {
+                    tracing::error!("cannot write a game to {file}: {error}; it is kept and tried again");
+                }
+                self.is_failing = true;
+                return Err(error);
+            }
+        }
+        self.is_failing = false;
         self.games += 1;
-        let written = self.file.write_all(game.as_bytes()).and_then(|()| self.file.sync_data());
-        written.inspect_err(|error| {
-            tracing::error!(file = %self.path.display(), %error, "could not write this game:\n{game}");
-        })
+        Ok(())
+    }
+
+    /// Reports games that are given up.
+    pub(crate) fn report_lost(&self, games: usize) {
+        if games > 0 {
+            tracing::error!("{games} games could not be written to {} and are lost", self.path.display());
+        }
     }
 
     /// Returns whether a file of this kind in this folder holds the game.
@@ -75,12 +98,14 @@ pub(crate) struct Store {
 pub(crate) struct StoreActor {
     games: mpsc::Receiver<String>,
     file: GameFile,
+    /// Games that could not be written, oldest first.
+    unwritten: VecDeque<String>,
 }
 
 impl Store {
     pub(crate) fn channel(file: GameFile) -> (Store, StoreActor) {
         let (tx, games) = mpsc::channel(QUEUE);
-        (Store { games: tx }, StoreActor { games, file })
+        (Store { games: tx }, StoreActor { games, file, unwritten: VecDeque::new() })
     }
 
     pub(crate) async fn write(&self, game: String) {
@@ -93,9 +118,29 @@ impl StoreActor {
     /// Writes until no sender is left; returns the file, if there were games. Blocks: for a thread of its own.
     pub(crate) fn run(mut self) -> Option<PathBuf> {
         while let Some(game) = self.games.blocking_recv() {
-            let _ = self.file.append(&game);
+            self.write(game);
         }
+        self.write_kept();
+        self.file.report_lost(self.unwritten.len());
         self.file.finish()
+    }
+
+    fn write(&mut self, game: String) {
+        if self.unwritten.len() >= QUEUE {
+            self.unwritten.pop_front();
+            self.file.report_lost(1);
+        }
+        self.unwritten.push_back(game);
+        self.write_kept();
+    }
+
+    fn write_kept(&mut self) {
+        while let Some(game) = self.unwritten.front() {
+            if self.file.append(game).is_err() {
+                return;
+            }
+            self.unwritten.pop_front();
+        }
     }
 }
 
@@ -123,6 +168,27 @@ fn create(folder: &Path, stem: &str, ending: &str) -> io::Result<(File, PathBuf)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn games_that_cannot_be_written_are_kept_and_tried_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = OffsetDateTime::UNIX_EPOCH;
+        let (_, mut actor) = Store::channel(GameFile::create(folder.path(), "class", "pgn", now).unwrap());
+        let path = actor.file.path.clone();
+        actor.write("one\n".into());
+        // Open for reading only.
+        let writable = std::mem::replace(&mut actor.file.file, File::open(&path).unwrap());
+        actor.write("two\n".into());
+        actor.write("three\n".into());
+        assert_eq!((actor.unwritten.len(), fs::read_to_string(&path).unwrap()), (2, "one\n".into()));
+        actor.file.file = writable;
+        actor.write("four\n".into());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\nfour\n");
+        // What is still kept at the end is tried once more.
+        actor.unwritten.push_back("five\n".into());
+        assert_eq!(actor.run(), Some(path.clone()));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\nfour\nfive\n");
+    }
 
     #[test]
     fn nothing_is_overwritten_and_nothing_empty_is_left() {

@@ -1,8 +1,9 @@
-//! Lines of text over TCP and WebSocket in both directions, bounded in length and time, and helpers for HTTP.
+//! Lines of text over TCP and WebSocket in both directions, bounded in length and time, and helpers for HTTP and files.
 //!
 //! The clients and the arena's listeners share this crate. It knows no protocol's messages.
 
 mod address;
+mod append;
 mod codec;
 mod connection;
 pub mod http;
@@ -10,6 +11,7 @@ mod quickack;
 pub mod secret_file;
 
 pub use address::{Address, BadAddress};
+pub use append::append_whole;
 pub use codec::{BadLine, MAX_LINE};
 pub use connection::{Incoming, LineReader, LineWriter, NetError, accept_ws, over_tcp, over_telnet};
 pub use tokio_tungstenite::tungstenite::http::StatusCode;

@@ -43,6 +43,8 @@ pub(super) struct StorageActor {
     unwritten: BTreeMap<String, Option<String>>,
     /// Records that are not in the file of games yet.
     records: BTreeMap<String, String>,
+    /// The last changes could not be written to the database.
+    is_failing: bool,
 }
 
 impl std::fmt::Debug for StorageActor {
@@ -73,7 +75,7 @@ pub(super) fn open(
     let (records, rows): (Rows, Rows) = rows.into_iter().partition(|(key, _)| key.starts_with(RECORD));
     let (records, unwritten) = (records.into_iter().collect(), BTreeMap::new());
     let (tx, changes) = mpsc::channel(1);
-    Ok((tx, StorageActor { changes, database, games, unwritten, records }, rows))
+    Ok((tx, StorageActor { changes, database, games, unwritten, records, is_failing: false }, rows))
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -164,6 +166,11 @@ impl StorageActor {
             self.unwritten.extend(changes);
             self.write();
         }
+        if !self.records.is_empty() {
+            self.write();
+        }
+        // Those in the database are written at the next start.
+        self.games.report_lost(if self.database.is_some() { 0 } else { self.records.len() });
         self.games.finish();
     }
 
@@ -181,15 +188,25 @@ impl StorageActor {
         self.commit();
     }
 
+    /// Writes the changes to the database. The first of several failures is reported.
     fn commit(&mut self) {
-        if let Some((database, path)) = self.database.as_ref().filter(|_| !self.unwritten.is_empty())
-            && let Err(error) = commit(database, &self.unwritten)
-        {
-            return tracing::error!(
-                "cannot write the state {}: {error}; the latest changes would be lost by a restart",
-                path.display()
-            );
+        if let Some((database, path)) = self.database.as_ref().filter(|_| !self.unwritten.is_empty()) {
+            let file = path.display();
+            match commit(database, &self.unwritten) {
+                Ok(()) if self.is_failing => tracing::info!("the state {file} is written again"),
+                Ok(()) => {}
+                Err(error) => {
+                    if !self.is_failing {
+                        tracing::error!(
+                            "cannot write the state {file}: {error}; the latest changes would be lost by a restart"
+                        );
+                    }
+                    self.is_failing = true;
+                    return;
+                }
+            }
         }
+        self.is_failing = false;
         self.unwritten.clear();
     }
 }

@@ -25,7 +25,7 @@ use zeitnot_wire::tuc::FromServer;
 use super::{
     config::TucConfig,
     game::{Finished, Game},
-    record,
+    record::Records,
     socket::{Player, Stop, TableSocket},
 };
 use crate::{error::ArenaError, name::printable, ration::LogThrottle};
@@ -66,6 +66,7 @@ impl Table {
 
     async fn serve(self, stop: CancellationToken) {
         let mut left = self.config.games.map(|games| games.get());
+        let mut records = Records::new(self.folder.clone(), self.address.port());
         while left != Some(0) {
             // A panic ends this game and no other.
             let Ok(played) = AssertUnwindSafe(self.game(&stop)).catch_unwind().await else {
@@ -75,7 +76,7 @@ impl Table {
             match played {
                 Ok(finished) => {
                     info!("{finished}");
-                    record::write(&self.folder, self.address.port(), &finished).await;
+                    records.write(&finished).await;
                 }
                 Err(Stop::Shutdown) => return,
                 Err(error) => return warn!("{error}; the table is closed"),

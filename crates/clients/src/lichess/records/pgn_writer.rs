@@ -1,22 +1,31 @@
-//! PGN writer: writes games to disk one after the other, so that no game waits for the disk.
+//! PGN writer: writes games to disk one after the other, so that no game waits for the disk. A game that cannot be
+//! written, as on a full disk, is kept and tried again.
 
 use std::{
+    collections::VecDeque,
     fs::{self, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use serde::Deserialize;
-use tokio::{sync::mpsc, task::spawn_blocking};
+use tokio::{select, sync::mpsc, task::spawn_blocking, time::Instant};
 use tokio_util::task::AbortOnDropHandle;
-use tracing::{debug, error};
+use tracing::{debug, error, info};
+use zeitnot_net::append_whole;
 use zeitnot_rules::Color;
 use zeitnot_wire::lichess::{GameFull, GameId};
 
 use super::{record::GameRecord, suspended};
+use crate::wait::until;
 
 /// Games that may wait; more wait only if the disk does not work.
 const INBOX: usize = 64;
+/// Games that are kept after a failure.
+const MAX_UNWRITTEN: usize = 256;
+/// After a failure the kept games are tried again this often.
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Games in one file.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -47,9 +56,13 @@ impl PgnFiles {
             PgnGrouping::Opponent | PgnGrouping::All => append(&path, &record.pgn())?,
         }
         match fs::remove_file(&notes) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(path),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                // The game is written, and must not be written again.
+                error!("cannot remove {}, which is needed no more: {error}", notes.display());
+            }
+            _ => {}
         }
+        Ok(path)
     }
 
     /// Keeps the notes on a suspended game, with those from before. Blocks.
@@ -92,9 +105,8 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Appends in one piece, so that games that end together do not mix.
 fn append(path: &Path, text: &str) -> io::Result<()> {
-    OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
+    append_whole(&mut OpenOptions::new().create(true).append(true).open(path)?, text)
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -114,9 +126,19 @@ impl PgnWriter {
         let writer = PgnWriter(files.is_some().then_some(sender));
         let work = async move {
             let Some(files) = files else { return };
-            while let Some((record, task)) = inbox.recv().await {
-                write_aside(files.clone(), record, task).await;
+            let mut queue = WriteQueue { files, unwritten: VecDeque::new() };
+            let mut retry_at = None;
+            loop {
+                select! {
+                    task = inbox.recv() => match task {
+                        Some((record, task)) => queue.take(record, task).await,
+                        None => break,
+                    },
+                    () = until(retry_at) => queue.retry().await,
+                }
+                retry_at = (!queue.unwritten.is_empty()).then(|| Instant::now() + RETRY_INTERVAL);
             }
+            queue.close().await;
         };
         (writer, AbortOnDropHandle::new(tokio::spawn(work)))
     }
@@ -146,16 +168,75 @@ impl PgnWriter {
     }
 }
 
-/// Works on a thread that may block.
-async fn write_aside(files: PgnFiles, mut record: GameRecord, task: Task) {
-    let (id, directory) = (record.id(), files.directory.clone());
-    let work = move || match task {
-        Task::Write => files.write(&mut record),
-        Task::Suspend => files.suspend(&mut record),
-    };
-    match spawn_blocking(work).await.map_err(io::Error::other).and_then(|done| done) {
-        Ok(path) => debug!(game = %id, path = %path.display(), "written"),
-        Err(error) => error!(game = %id, %error, directory = %directory.display(), "cannot write the game"),
+/// Games on their way to the disk.
+struct WriteQueue {
+    files: PgnFiles,
+    /// Games that could not be written, oldest first.
+    unwritten: VecDeque<GameRecord>,
+}
+
+impl WriteQueue {
+    /// Writes a game, after those that could not be written before.
+    async fn take(&mut self, record: GameRecord, task: Task) {
+        self.retry().await;
+        let id = record.id();
+        let (record, written) = self.write(record, task).await;
+        let Err(error) = written else { return };
+        let directory = self.files.directory.display();
+        match (task, record) {
+            (Task::Write, Some(record)) => {
+                error!(game = %id, "cannot write the game to {directory}: {error}; it is kept and tried again");
+                self.keep(record);
+            }
+            _ => {
+                error!(game = %id, "cannot write to {directory}: {error}; what we noted on the game is lost")
+            }
+        }
+    }
+
+    fn keep(&mut self, record: GameRecord) {
+        if self.unwritten.len() >= MAX_UNWRITTEN
+            && let Some(oldest) = self.unwritten.pop_front()
+        {
+            error!(game = %oldest.id(), "too many games could not be written; this one is lost");
+        }
+        self.unwritten.push_back(record);
+    }
+
+    /// Tries the kept games again.
+    async fn retry(&mut self) {
+        for record in std::mem::take(&mut self.unwritten) {
+            let id = record.id();
+            match self.write(record, Task::Write).await {
+                (_, Ok(())) => info!(game = %id, "the game that was kept is written"),
+                (record, Err(_)) => self.unwritten.extend(record),
+            }
+        }
+    }
+
+    /// Tries the kept games for the last time.
+    async fn close(mut self) {
+        self.retry().await;
+        if !self.unwritten.is_empty() {
+            let (games, directory) = (self.unwritten.len(), self.files.directory.display());
+            error!("{games} games could not be written to {directory} and are lost");
+        }
+    }
+
+    /// Works on a thread that may block. Gives the record back, unless that panicked.
+    async fn write(&self, mut record: GameRecord, task: Task) -> (Option<GameRecord>, io::Result<()>) {
+        let (id, files) = (record.id(), self.files.clone());
+        let work = move || {
+            let path = match task {
+                Task::Write => files.write(&mut record),
+                Task::Suspend => files.suspend(&mut record),
+            };
+            (record, path.map(|path| debug!(game = %id, path = %path.display(), "written")))
+        };
+        match spawn_blocking(work).await {
+            Ok((record, written)) => (Some(record), written),
+            Err(panic) => (None, Err(io::Error::other(panic))),
+        }
     }
 }
 
@@ -232,10 +313,40 @@ mod tests {
         files.write(&mut record).unwrap();
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn games_that_cannot_be_written_are_kept_and_tried_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("games");
+        // No folder can be made in the place of a file.
+        fs::write(&directory, "").unwrap();
+        let files = PgnFiles { directory: directory.clone(), grouping: PgnGrouping::All };
+        let game = |moves| GameRecord::new(full("Bob", moves), Color::White);
+        let (first, second) = (game("e2e4"), game("d2d4"));
+        let mut queue = WriteQueue { files, unwritten: VecDeque::new() };
+        for task in [Task::Suspend, Task::Write] {
+            queue.take(first.clone(), task).await;
+        }
+        assert_eq!(queue.unwritten.len(), 1);
+        queue.retry().await;
+        assert_eq!(queue.unwritten.len(), 1);
+        fs::remove_file(&directory).unwrap();
+        queue.take(second.clone(), Task::Write).await;
+        assert!(queue.unwritten.is_empty());
+        let text = fs::read_to_string(directory.join("games.pgn")).unwrap();
+        assert_eq!(text, first.pgn() + &second.pgn());
+    }
+
     #[tokio::test]
-    async fn a_disk_that_does_not_work_is_only_reported() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let files = PgnFiles { directory: file.path().join("below"), grouping: PgnGrouping::All };
-        write_aside(files, GameRecord::new(full("Bob", ""), Color::White), Task::Write).await;
+    async fn the_writer_tries_once_more_at_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("games");
+        fs::write(&directory, "").unwrap();
+        let files = PgnFiles { directory: directory.clone(), grouping: PgnGrouping::All };
+        let record = GameRecord::new(full("Bob", "e2e4"), Color::White);
+        let unwritten = VecDeque::from([record.clone()]);
+        WriteQueue { files: files.clone(), unwritten: unwritten.clone() }.close().await;
+        fs::remove_file(&directory).unwrap();
+        WriteQueue { files, unwritten }.close().await;
+        assert_eq!(fs::read_to_string(directory.join("games.pgn")).unwrap(), record.pgn());
     }
 }
