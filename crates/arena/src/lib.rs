@@ -25,6 +25,7 @@ mod name;
 mod news;
 pub mod nthu;
 pub mod openings;
+mod paced;
 mod pgn;
 mod places;
 mod port;

@@ -6,7 +6,7 @@ use tokio::{
     join, select,
     time::{Instant, sleep_until, timeout},
 };
-use zeitnot_net::{Incoming, LineReader, LineWriter};
+use zeitnot_net::{Incoming, LineWriter};
 use zeitnot_wire::{
     Message,
     contest::{FromClient, FromServer, JoinKey},
@@ -17,6 +17,7 @@ use crate::{
     client::{Client, Outbox},
     message::Request,
     name::{Name, printable},
+    paced::PacedReader,
     places::{Place, Pool},
     tag::GameTag,
     tournament::{Applicant, Proof, Seat},
@@ -46,7 +47,7 @@ pub(super) async fn serve(
     front: &ContestFront,
     from: SocketAddr,
     place: &Place,
-    mut reader: LineReader,
+    mut reader: PacedReader,
     mut writer: LineWriter,
 ) {
     // A player who thinks need not read: the bounded queue and the clock see to those who never do.
@@ -135,7 +136,7 @@ impl Guest<'_> {
         self.seat.is_some() || self.is_spectator
     }
 
-    async fn listen(&mut self, reader: &mut LineReader) -> Result<(), CloseReason> {
+    async fn listen(&mut self, reader: &mut PacedReader) -> Result<(), CloseReason> {
         let patience = Instant::now() + FIRST_MESSAGE;
         let mut travelling = DelayLine::new(self.front.delay);
         let mut ended = false;

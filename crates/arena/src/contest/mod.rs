@@ -4,10 +4,11 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use tokio::{net::TcpStream, select};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot_net::{self as net, LineReader, LineWriter, NetError};
+use zeitnot_net::{self as net, LineWriter, NetError};
 
 use crate::{
     error::ArenaError,
+    paced::PacedReader,
     places::{Place, PlaceLimits, Places},
     port::Port,
     ration::LogThrottle,
@@ -27,11 +28,12 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    async fn take(self, stream: TcpStream) -> Result<(LineReader, LineWriter), NetError> {
-        match self {
-            Transport::Tcp => net::over_tcp(stream),
-            Transport::WebSocket => net::accept_ws(stream, HANDSHAKE).await,
-        }
+    async fn take(self, stream: TcpStream) -> Result<(PacedReader, LineWriter), NetError> {
+        let (reader, writer) = match self {
+            Transport::Tcp => net::over_tcp(stream)?,
+            Transport::WebSocket => net::accept_ws(stream, HANDSHAKE).await?,
+        };
+        Ok((PacedReader::new(reader), writer))
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use zeitnot_net::{Incoming, LineReader, LineWriter, NetError};
 use zeitnot_wire::{Message, imcs::FromServer};
 
-use crate::places::Place;
+use crate::{paced::PacedReader, places::Place};
 
 pub(super) const STOPPING: &str = "server shutdown, come back later";
 /// Time for which a client is still read after the close, so that our last words are not lost with its unread ones.
@@ -16,7 +16,7 @@ const LINGER: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(super) struct Connection {
-    reader: LineReader,
+    reader: PacedReader,
     writer: LineWriter,
     /// Line that was read ahead.
     ahead: Option<Incoming>,
@@ -35,7 +35,7 @@ pub(super) enum Heard {
 
 impl Connection {
     pub(super) fn new((reader, writer): (LineReader, LineWriter), place: Place) -> Self {
-        Connection { reader, writer, ahead: None, place }
+        Connection { reader: PacedReader::new(reader), writer, ahead: None, place }
     }
 
     pub(super) async fn say(&mut self, text: &str) -> Result<(), NetError> {
