@@ -52,10 +52,10 @@ impl Decoder for LineCodec {
 
     fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<Self::Item>, io::Error> {
         if self.is_telnet {
-            for at in 1..bytes.len() {
-                if bytes[at - 1..=at] == *b"\r\0" {
-                    bytes[at] = b'\n';
-                }
+            // Of the first line only: who sends many at once would have all of them searched for each.
+            let length = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+            if let Some(at) = bytes[..length].windows(2).position(|pair| pair == b"\r\0") {
+                bytes[at + 1] = b'\n';
             }
         }
         loop {
@@ -109,6 +109,14 @@ mod tests {
         for piece in 1..8 {
             assert_eq!(decode(b"one\ntwo\r\nthree\r\0\n\r\nfour\nfi", piece), expected);
         }
+    }
+
+    /// Each line is searched once: a client that sends thousands at once costs no more than their bytes.
+    #[test]
+    fn the_lines_behind_the_first_are_left_alone() {
+        let (mut codec, mut waiting) = (LineCodec::telnet(), BytesMut::from(&b"one\r\0two\r\0"[..]));
+        assert_eq!(codec.decode(&mut waiting).unwrap(), Some(Ok("one".to_owned())));
+        assert_eq!(waiting[..], *b"two\r\0");
     }
 
     #[test]

@@ -25,11 +25,9 @@ impl PairingSystem for RoundRobin {
         waiting.sort_by_key(|seat| Reverse((games.get(seat).copied().unwrap_or(0), *seat)));
         let mut pairings = Vec::new();
         while let Some(seat) = waiting.pop() {
-            let opponents = waiting.iter().enumerate().filter(|(_, other)| self.left(seat, **other) > 0);
-            // The last in the list played least: it wins among equals.
-            if let Some((at, &other)) = opponents.rev().min_by_key(|(_, other)| self.met(seat, **other)) {
-                waiting.remove(at);
-                pairings.push(self.pairing(seat, other, self.met(seat, other)));
+            if let Some((at, met)) = self.opponent(seat, &waiting) {
+                let other = waiting.remove(at);
+                pairings.push(self.pairing(seat, other, met));
             }
         }
         pairings
@@ -82,6 +80,22 @@ impl RoundRobin {
         let opening =
             pairs_before as u64 * u64::from(self.games_per_pair.div_ceil(2)) + u64::from(number / 2);
         Pairing { seats: ByColor(seats), opening }
+    }
+
+    /// Returns the place of the opponent met least, and how often. The last in the list played least: it wins among
+    /// equals, and nobody is better than one who was never met.
+    fn opponent(&self, seat: SeatNo, waiting: &[SeatNo]) -> Option<(usize, u32)> {
+        let mut best = None;
+        for (at, other) in waiting.iter().enumerate().rev() {
+            let met = self.met(seat, *other);
+            if met < self.games_per_pair && best.is_none_or(|(_, least)| met < least) {
+                best = Some((at, met));
+                if met == 0 {
+                    break;
+                }
+            }
+        }
+        best
     }
 
     fn met(&self, a: SeatNo, b: SeatNo) -> u32 {
