@@ -36,7 +36,8 @@ fn append(file: &mut File, text: &str) -> io::Result<()> {
     })
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::{
         env,
