@@ -179,3 +179,23 @@ fn keys_and_values_cannot_break_out_of_comments_and_strings() {
     assert_eq!(config.engine.threads.get(), 1);
     assert_eq!(converted.left.len(), 5, "{:?}", converted.left);
 }
+
+#[test]
+fn limits_of_challenges_have_their_names_here() {
+    let yaml = "engine: {}\nchallenge: {games_reserved_for_humans: 1, preference: bot, rating_difference: 300}\n\
+        matchmaking: {allow_matchmaking: true, opponent_rating_difference: 250, opponent_min_rating: 2000}";
+    let converted = converted(yaml);
+    read(&converted);
+    for line in [
+        "reserved_for_humans = 1\n",
+        "preference = \"bot\"\n",
+        "\nrating_difference = 300\n",
+        // Their default.
+        "max_simultaneous_games_per_user = 5\n",
+    ] {
+        assert!(converted.text.contains(line), "{line}\n{}", converted.text);
+    }
+    // Theirs does not heed it beside the difference.
+    assert!(!converted.text.contains("opponent_min_rating"), "{}", converted.text);
+    assert!(converted.left.iter().all(|left| !left.starts_with("challenge.")), "{:?}", converted.left);
+}

@@ -97,12 +97,18 @@ impl Import<'_> {
         token
     }
 
+    /// Drops what has no effect there.
     fn drop_disabled(&mut self) {
         for switch in SWITCHES {
             let (table, _) = switch.rsplit_once('.').unwrap_or((switch, ""));
             if self.look(switch) != Some(&Value::Bool(true)) {
                 self.take(table);
             }
+        }
+        // Theirs ignores the bounds where there is a difference.
+        if self.look("matchmaking.opponent_rating_difference").is_some_and(Value::is_number) {
+            self.take("matchmaking.opponent_min_rating");
+            self.take("matchmaking.opponent_max_rating");
         }
     }
 
@@ -122,6 +128,7 @@ impl Import<'_> {
         self.set("server.concurrency", 1);
         self.set("server.challenge.sort_by", "best");
         self.set("server.challenge.bot.accept", false);
+        self.set("server.challenge.max_simultaneous_games_per_user", 5);
     }
 
     /// The engine: a program, or ours if there is none.

@@ -2,7 +2,7 @@
 
 use super::values::{
     Read, address, base, below_zero, boolean, database, list, millis, minutes, mode, modes, name, number,
-    order, plies, popularity, positive, score, seconds, selection, speed, text, variant,
+    order, plies, popularity, positive, preference, score, seconds, selection, speed, text, variant,
 };
 
 /// A key of theirs, its equivalents, and the conversion of its value.
@@ -82,6 +82,13 @@ pub const ROWS: &[Row] = &[
     one("greeting.hello_spectators", &["server.chat.hello_spectators"], text),
     one("greeting.goodbye_spectators", &["server.chat.goodbye_spectators"], text),
     one("challenge.concurrency", &["server.concurrency"], positive),
+    one("challenge.games_reserved_for_humans", &["server.challenge.reserved_for_humans"], number),
+    one("challenge.preference", &["server.challenge.preference"], preference),
+    one(
+        "challenge.max_simultaneous_games_per_user",
+        &["server.challenge.max_simultaneous_games_per_user"],
+        positive,
+    ),
     one("challenge.sort_by", &["server.challenge.sort_by"], order),
     one("challenge.accept_bot", &["server.challenge.bot.accept"], boolean),
     each("challenge.variants", filter!("variants"), variant),
@@ -95,6 +102,7 @@ pub const ROWS: &[Row] = &[
     one("challenge.max_days", filter!("max_days"), number),
     one("challenge.min_rating", filter!("min_rating"), number),
     one("challenge.max_rating", filter!("max_rating"), number),
+    one("challenge.rating_difference", filter!("rating_difference"), number),
     one("challenge.bullet_requires_increment", &["server.challenge.bot.bullet_requires_increment"], boolean),
     each("challenge.block_list", &["server.players.block_list"], name),
     each("challenge.online_block_list", &["server.players.online_block_list"], list),
@@ -149,7 +157,6 @@ pub(super) const ALIKE: &[(&str, &str)] = &[
     ("fake_think_time", "false"),
     ("rate_limiting_delay", "0"),
     ("quit_after_all_games_finish", "true"),
-    ("challenge.preference", "none"),
     ("challenge.only_bot", "false"),
     ("matchmaking.allow_matchmaking", "true"),
     ("matchmaking.allow_during_games", "false"),
@@ -199,11 +206,8 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("rate_limiting_delay", "the server's limits are always kept"),
     ("quit_after_all_games_finish", "the first Ctrl-C finishes the games, the second leaves them"),
     ("correspondence.ponder", "there is no pondering in correspondence games"),
-    ("challenge.rating_difference", "see `min_rating` and `max_rating` of [server.challenge.bot]"),
     ("challenge.online_block_list", "only addresses with https:// are supported"),
     ("matchmaking.online_block_list", "only addresses with https:// are supported"),
-    ("challenge.preference", "see `reserved_for_humans` of [server.challenge]"),
-    ("challenge.max_simultaneous_games_per_user", "see `max_recent_challenges` of [server.challenge.human]"),
     ("challenge.recent_bot_challenge_age", "requires max_recent_bot_challenges"),
     ("challenge.max_recent_bot_challenges", "requires recent_bot_challenge_age"),
     ("matchmaking.allow_during_games", "bots are challenged only when no game runs"),

@@ -82,6 +82,10 @@ pub(super) fn order(value: &Value) -> Option<Toml> {
     valid(value, |word| ["best", "first"].contains(&word))
 }
 
+pub(super) fn preference(value: &Value) -> Option<Toml> {
+    valid(value, |word| ["none", "human", "bot"].contains(&word))
+}
+
 pub(super) fn selection(value: &Value) -> Option<Toml> {
     match value.as_str()? {
         "weighted_random" => Some("weighted".into()),

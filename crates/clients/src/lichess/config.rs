@@ -129,6 +129,9 @@ impl Config {
             "at once: {} games, {reserved_for_humans} of them for humans only; {max_queue} more may wait",
             self.concurrency
         ));
+        if let Some(games) = self.challenge.max_simultaneous_games_per_user {
+            lines.push(format!("at once against the same opponent: {games}"));
+        }
         let is_accepted = [human, bot]
             .iter()
             .any(|filter| filter.accept && filter.time_controls.contains(&Speed::Correspondence));

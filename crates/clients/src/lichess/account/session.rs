@@ -16,7 +16,7 @@ use tokio_util::task::JoinMap;
 use tracing::{Instrument, debug, error, info, info_span, warn};
 use zeitnot_seat::Opponent;
 use zeitnot_wire::lichess::{
-    Challenge, Compat, DeclineReason, Direction, Event, GameEvent, GameId, Speed, UserStatus,
+    Challenge, Compat, DeclineReason, Direction, Event, GameEvent, GameId, Speed, UserId, UserStatus,
 };
 
 use super::{game_starts::GameStarts, slots::GameSlots, suspended::SuspendedGames, token_check::is_revoked};
@@ -219,7 +219,9 @@ impl<'a> Account<'a> {
         self.context.http.log().summarise(now);
         if !self.is_leaving {
             self.resume_games(now);
-            while let Some(challenge) = self.incoming.queue.next(self.running(), now) {
+            loop {
+                let (running, games_with) = (self.running(), games_with(&self.slots, &self.suspended));
+                let Some(challenge) = self.incoming.queue.next(running, games_with, now) else { break };
                 self.accept(challenge);
             }
             let (queue, running, slots) = (&self.incoming.queue, self.running(), &self.slots);
@@ -287,13 +289,15 @@ impl<'a> Account<'a> {
         if compat.is_some_and(|compat| !compat.bot) {
             return self.incoming.decline(&challenge, DeclineReason::Generic, &mut self.background);
         }
-        if self.incoming.receive(&challenge, self.running(), &mut self.background) {
+        let (running, games_with) = (self.running(), games_with(&self.slots, &self.suspended));
+        if self.incoming.receive(&challenge, running, games_with, &mut self.background) {
             self.accept(challenge);
         }
     }
 
     fn accept(&mut self, challenge: Challenge) {
-        self.slots.accept(challenge.id, SlotKind::of(&challenge), now());
+        let opponent = challenge.challenger.as_ref().map(|user| user.id.clone());
+        self.slots.accept(challenge.id, SlotKind::of(&challenge), opponent, now());
         let load = self.load();
         let ours = self.outgoing.as_mut().and_then(|outgoing| outgoing.withdraw(load));
         self.incoming.accept(challenge, ours);
@@ -383,8 +387,10 @@ impl<'a> Account<'a> {
             self.list_games(Vec::new(), Duration::ZERO);
         }
         let max_active = self.config.correspondence.max_active.get();
-        while let Some((id, slot)) = self.suspended.resume(self.slots.active_correspondence() < max_active) {
-            let signals = self.slots.resume(id, slot);
+        while let Some((id, slot, opponent)) =
+            self.suspended.resume(self.slots.active_correspondence() < max_active)
+        {
+            let signals = self.slots.resume(id, slot, opponent);
             self.play_game(id, signals);
         }
         if self.suspended.has_due() {
@@ -407,13 +413,14 @@ impl<'a> Account<'a> {
     fn game_ended(&mut self, id: GameId, end: Option<GameEnd>) {
         self.context.http.clocks().end(id);
         let slot = self.slots.kind(id).unwrap_or(SlotKind::Correspondence);
+        let opponent = self.slots.opponent(id);
         if let Some(tournament) = self.slots.end(id) {
             self.teams.game_ended(tournament);
         }
         match end {
             Some(GameEnd::Over) => self.count_game(),
             Some(GameEnd::Unplayed) => {}
-            Some(GameEnd::Suspended) => self.suspended.suspend(id, slot, now()),
+            Some(GameEnd::Suspended) => self.suspended.suspend(id, slot, opponent, now()),
             None => {
                 error!("game {id}: its task crashed, please report it");
                 // The game itself goes on: the list of running games has it.
@@ -504,4 +511,9 @@ impl<'a> Account<'a> {
         self.opened = now();
         self.events = Stream::of_account(self.context.http.clone());
     }
+}
+
+/// Counts the games with a player, suspended ones included.
+fn games_with(slots: &GameSlots, suspended: &SuspendedGames) -> impl Fn(&UserId) -> usize {
+    move |player| slots.games_with(player) + suspended.games_with(player)
 }

@@ -10,7 +10,7 @@ use std::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use zeitnot_seat::Opponent;
-use zeitnot_wire::lichess::{ChallengeId, GameEvent, GameId, TournamentId};
+use zeitnot_wire::lichess::{ChallengeId, GameEvent, GameId, TournamentId, UserId};
 
 use crate::lichess::{
     challenges::queue::{RunningGames, SlotKind},
@@ -23,6 +23,7 @@ const ACCEPTANCE_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 struct RunningGame {
     slot: SlotKind,
+    opponent: Option<UserId>,
     tournament: Option<TournamentId>,
     /// Takes the result that the account's events tell.
     finished: mpsc::Sender<String>,
@@ -30,17 +31,31 @@ struct RunningGame {
     slot_wanted: CancellationToken,
 }
 
+/// An accepted challenge.
+#[derive(Debug)]
+struct AcceptedChallenge {
+    since: Instant,
+    slot: SlotKind,
+    opponent: Option<UserId>,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct GameSlots {
     games: HashMap<GameId, RunningGame>,
-    /// Accepted challenges: since when, and which slot they will take.
-    accepted: HashMap<ChallengeId, (Instant, SlotKind)>,
+    accepted: HashMap<ChallengeId, AcceptedChallenge>,
 }
 
 impl GameSlots {
     pub(crate) fn running(&self) -> RunningGames {
         let games = self.games.values().map(|game| game.slot);
-        games.chain(self.accepted.values().map(|(_, slot)| *slot)).collect()
+        games.chain(self.accepted.values().map(|accepted| accepted.slot)).collect()
+    }
+
+    /// Counts the games with a player, accepted challenges included.
+    pub(crate) fn games_with(&self, player: &UserId) -> usize {
+        let games = self.games.values().map(|game| &game.opponent);
+        let all = games.chain(self.accepted.values().map(|accepted| &accepted.opponent));
+        all.filter(|opponent| opponent.as_ref() == Some(player)).count()
     }
 
     fn correspondence(&self) -> impl Iterator<Item = &RunningGame> {
@@ -68,8 +83,8 @@ impl GameSlots {
         self.accepted.contains_key(&id) || self.games.contains_key(&id.into())
     }
 
-    pub(crate) fn accept(&mut self, id: ChallengeId, slot: SlotKind, now: Instant) {
-        self.accepted.insert(id, (now, slot));
+    pub(crate) fn accept(&mut self, id: ChallengeId, slot: SlotKind, opponent: Option<UserId>, now: Instant) {
+        self.accepted.insert(id, AcceptedChallenge { since: now, slot, opponent });
     }
 
     /// Frees the slot of an accepted challenge that becomes no game.
@@ -82,21 +97,33 @@ impl GameSlots {
         let accepted = self.accepted.remove(&event.game_id.into());
         let opponent = &event.opponent;
         let is_bot = is_ours || opponent.ai.is_some() || opponent.username.starts_with("BOT ");
-        let slot = accepted.map_or(SlotKind::with_clock(is_bot), |(_, slot)| slot);
-        self.insert(event.game_id, slot, event.tournament_id)
+        let slot = accepted.as_ref().map_or(SlotKind::with_clock(is_bot), |accepted| accepted.slot);
+        let opponent = opponent.id.clone().or(accepted.and_then(|accepted| accepted.opponent));
+        self.insert(event.game_id, slot, opponent, event.tournament_id)
     }
 
-    pub(crate) fn resume(&mut self, id: GameId, slot: SlotKind) -> GameSignals {
-        self.insert(id, slot, None)
+    pub(crate) fn resume(&mut self, id: GameId, slot: SlotKind, opponent: Option<UserId>) -> GameSignals {
+        self.insert(id, slot, opponent, None)
     }
 
     pub(crate) fn kind(&self, id: GameId) -> Option<SlotKind> {
         self.games.get(&id).map(|game| game.slot)
     }
 
-    fn insert(&mut self, id: GameId, slot: SlotKind, tournament: Option<TournamentId>) -> GameSignals {
+    pub(crate) fn opponent(&self, id: GameId) -> Option<UserId> {
+        self.games.get(&id)?.opponent.clone()
+    }
+
+    fn insert(
+        &mut self,
+        id: GameId,
+        slot: SlotKind,
+        opponent: Option<UserId>,
+        tournament: Option<TournamentId>,
+    ) -> GameSignals {
         let ((finished, receiver), slot_wanted) = (mpsc::channel(1), CancellationToken::new());
-        self.games.insert(id, RunningGame { slot, tournament, finished, slot_wanted: slot_wanted.clone() });
+        let game = RunningGame { slot, opponent, tournament, finished, slot_wanted: slot_wanted.clone() };
+        self.games.insert(id, game);
         GameSignals { finished: receiver, slot_wanted, opponent: None }
     }
 
@@ -134,12 +161,13 @@ impl GameSlots {
     /// Frees the slots of accepted challenges that have not become games. Returns their number.
     pub(crate) fn expire(&mut self, now: Instant) -> usize {
         let before = self.accepted.len();
-        self.accepted.retain(|_, (since, _)| now.saturating_duration_since(*since) < ACCEPTANCE_TIMEOUT);
+        self.accepted
+            .retain(|_, accepted| now.saturating_duration_since(accepted.since) < ACCEPTANCE_TIMEOUT);
         before - self.accepted.len()
     }
 
     pub(crate) fn due(&self) -> Option<Instant> {
-        self.accepted.values().map(|(since, _)| *since + ACCEPTANCE_TIMEOUT).min()
+        self.accepted.values().map(|accepted| accepted.since + ACCEPTANCE_TIMEOUT).min()
     }
 }
 
@@ -164,8 +192,8 @@ mod tests {
     fn a_challenge_becomes_a_game_and_is_counted_once() {
         let (mut slots, now) = (GameSlots::default(), Instant::now());
         let id: ChallengeId = "abcdefgh".parse().unwrap();
-        slots.accept(id, SlotKind::Bot, now);
-        slots.accept(id, SlotKind::Bot, now);
+        slots.accept(id, SlotKind::Bot, None, now);
+        slots.accept(id, SlotKind::Bot, None, now);
         assert_eq!(slots.running(), BOT);
         assert!(slots.is_accepted(id.into()));
         slots.begin(&game(""), false);
@@ -180,7 +208,7 @@ mod tests {
     fn a_challenge_that_never_becomes_a_game_frees_its_slot() {
         let (mut slots, now) = (GameSlots::default(), Instant::now());
         let id: ChallengeId = "abcdefgh".parse().unwrap();
-        slots.accept(id, SlotKind::Human, now);
+        slots.accept(id, SlotKind::Human, None, now);
         assert_eq!(slots.due(), Some(now + ACCEPTANCE_TIMEOUT));
         assert!(slots.expire(now + ACCEPTANCE_TIMEOUT / 2) == 0);
         assert_eq!(slots.expire(now + ACCEPTANCE_TIMEOUT), 1);
@@ -213,10 +241,25 @@ mod tests {
     }
 
     #[test]
+    fn games_with_one_opponent_are_counted() {
+        let (mut slots, now) = (GameSlots::default(), Instant::now());
+        let (x, id): (UserId, ChallengeId) = ("X".parse().unwrap(), "abcdefgh".parse().unwrap());
+        slots.accept(id, SlotKind::Bot, Some(x.clone()), now);
+        assert_eq!(slots.games_with(&x), 1);
+        // The same game, whose event does not name the opponent.
+        slots.begin(&game(""), false);
+        slots.resume("ABCDEFGH".parse().unwrap(), SlotKind::Correspondence, slots.opponent(id.into()));
+        assert_eq!((slots.games_with(&x), slots.games_with(&"y".parse().unwrap())), (2, 0));
+        slots.end(id.into());
+        slots.begin(&game(r#","opponent":{"id":"x","username":"X"}"#), false);
+        assert_eq!(slots.games_with(&x), 2);
+    }
+
+    #[test]
     fn correspondence_games_have_slots_of_their_own() {
         let (mut slots, now) = (GameSlots::default(), Instant::now());
-        slots.accept("qwertzui".parse().unwrap(), SlotKind::Correspondence, now);
-        let signals = slots.resume("ABCDEFGH".parse().unwrap(), SlotKind::Correspondence);
+        slots.accept("qwertzui".parse().unwrap(), SlotKind::Correspondence, None, now);
+        let signals = slots.resume("ABCDEFGH".parse().unwrap(), SlotKind::Correspondence, None);
         let clocked = slots.begin(&game(""), false);
         assert_eq!(slots.running(), RunningGames { correspondence: 2, ..HUMAN });
         assert_eq!(slots.active_correspondence(), 1);

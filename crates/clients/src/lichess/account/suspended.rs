@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_wire::lichess::{GameEvent, GameId};
+use zeitnot_wire::lichess::{GameEvent, GameId, UserId};
 
 use crate::lichess::challenges::queue::SlotKind;
 
@@ -28,6 +28,7 @@ struct SuspendedGame {
     due: Option<Instant>,
     seen: Instant,
     slot: SlotKind,
+    opponent: Option<UserId>,
     /// Since when it is suspended.
     since: Instant,
 }
@@ -52,6 +53,11 @@ impl SuspendedGames {
         self.games.values().filter(|game| game.slot == SlotKind::Correspondence).count()
     }
 
+    /// Counts the games with a player.
+    pub(crate) fn games_with(&self, player: &UserId) -> usize {
+        self.games.values().filter(|game| game.opponent.as_ref() == Some(player)).count()
+    }
+
     pub(crate) fn contains(&self, id: GameId) -> bool {
         self.games.contains_key(&id)
     }
@@ -61,17 +67,26 @@ impl SuspendedGames {
         let due = event.is_my_turn.then(|| now + event.seconds_left.unwrap_or(UNLIMITED).min(UNLIMITED));
         match self.games.get_mut(&event.game_id) {
             Some(game) => (game.due, game.seen) = (due, now),
-            None => self.insert(event.game_id, due, SlotKind::Correspondence, now),
+            None => {
+                self.insert(event.game_id, due, SlotKind::Correspondence, event.opponent.id.clone(), now);
+            }
         }
     }
 
-    pub(crate) fn suspend(&mut self, id: GameId, slot: SlotKind, now: Instant) {
-        self.insert(id, None, slot, now);
+    pub(crate) fn suspend(&mut self, id: GameId, slot: SlotKind, opponent: Option<UserId>, now: Instant) {
+        self.insert(id, None, slot, opponent, now);
     }
 
-    fn insert(&mut self, id: GameId, due: Option<Instant>, slot: SlotKind, now: Instant) {
+    fn insert(
+        &mut self,
+        id: GameId,
+        due: Option<Instant>,
+        slot: SlotKind,
+        opponent: Option<UserId>,
+        now: Instant,
+    ) {
         if self.games.len() < MAX_SUSPENDED {
-            self.games.insert(id, SuspendedGame { due, seen: now, slot, since: now });
+            self.games.insert(id, SuspendedGame { due, seen: now, slot, opponent, since: now });
         }
     }
 
@@ -102,11 +117,11 @@ impl SuspendedGames {
     }
 
     /// Takes out the most urgent game that waits to be resumed. Correspondence games may have to wait for room.
-    pub(crate) fn resume(&mut self, has_room: bool) -> Option<(GameId, SlotKind)> {
+    pub(crate) fn resume(&mut self, has_room: bool) -> Option<(GameId, SlotKind, Option<UserId>)> {
         let fits = |game: &SuspendedGame| has_room || game.slot != SlotKind::Correspondence;
         let due = self.games.iter().filter(|(_, game)| fits(game));
         let (_, id) = due.filter_map(|(id, game)| Some((game.due?, *id))).min_by_key(|(due, _)| *due)?;
-        self.games.remove(&id).map(|game| (id, game.slot))
+        self.games.remove(&id).map(|game| (id, game.slot, game.opponent))
     }
 
     pub(crate) fn listing(&mut self, now: Instant) {
@@ -155,7 +170,7 @@ mod tests {
     }
 
     fn resumed(suspended: &mut SuspendedGames) -> Vec<String> {
-        std::iter::from_fn(|| suspended.resume(true)).map(|(id, _)| id.to_string()).collect()
+        std::iter::from_fn(|| suspended.resume(true)).map(|(id, ..)| id.to_string()).collect()
     }
 
     #[test]
@@ -216,7 +231,7 @@ mod tests {
     fn a_game_with_a_clock_takes_no_slot_and_is_looked_up_soon() {
         let now = Instant::now();
         let mut suspended = SuspendedGames::new(PERIOD, now);
-        suspended.suspend("00000001".parse().unwrap(), SlotKind::Human, now);
+        suspended.suspend("00000001".parse().unwrap(), SlotKind::Human, None, now);
         assert_eq!((suspended.correspondence(), suspended.due()), (0, Some(now + SHORT_PERIOD)));
         told(&mut suspended, &[(1, None)], now);
         assert!(suspended.resume(true).is_none());
@@ -224,7 +239,7 @@ mod tests {
         assert_eq!(suspended.due(), Some(now + 4 * SHORT_PERIOD * 2 + 2 * SHORT_PERIOD));
         // Our clock runs, so it waits for nothing.
         told(&mut suspended, &[(1, Some(60)), (2, Some(10))], now);
-        assert_eq!(suspended.resume(false), Some(("00000001".parse().unwrap(), SlotKind::Human)));
+        assert_eq!(suspended.resume(false), Some(("00000001".parse().unwrap(), SlotKind::Human, None)));
         assert_eq!((suspended.resume(false), suspended.correspondence()), (None, 1));
     }
 

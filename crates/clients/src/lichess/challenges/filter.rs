@@ -35,6 +35,8 @@ settings! {
         /// The opponent's rating; unrated opponents are accepted.
         min_rating: Option<i32> = None,
         max_rating: Option<i32> = None,
+        /// Maximum difference between the opponent's rating and ours.
+        rating_difference: Option<u32> = None,
         /// Colors that the challenger may ask for.
         #[serde(deserialize_with = "colors")]
         colors: Vec<ColorWish> = ColorWish::KNOWN.to_vec(),
@@ -106,6 +108,9 @@ impl fmt::Display for ChallengeFilter {
             (None, Some(max)) => write!(f, "; ratings up to {max}")?,
             (Some(min), Some(max)) => write!(f, "; ratings from {min} to {max}")?,
         }
+        if let Some(points) = self.rating_difference {
+            write!(f, "; ratings within {points} of ours")?;
+        }
         if let Some(games) = self.max_recent_challenges {
             let age = humantime::format_duration(self.recent_challenge_age);
             write!(f, "; at most {games} from the same opponent within {age}")?;
@@ -176,8 +181,11 @@ impl ChallengeFilter {
         let rating = challenge.challenger.as_ref().and_then(|user| user.rating);
         let is_weak = rating.zip(self.min_rating).is_some_and(|(theirs, min)| theirs < min);
         let is_strong = rating.zip(self.max_rating).is_some_and(|(theirs, max)| theirs > max);
+        let ours = challenge.dest_user.as_ref().and_then(|user| user.rating);
+        let difference = rating.zip(ours).map(|(theirs, ours)| theirs.abs_diff(ours));
+        let is_far = difference.zip(self.rating_difference).is_some_and(|(points, max)| points > max);
         let color = challenge.color.as_ref().unwrap_or(&ColorWish::Random);
-        (is_weak || is_strong || !self.colors.contains(color)).then_some(DeclineReason::Generic)
+        (is_weak || is_strong || is_far || !self.colors.contains(color)).then_some(DeclineReason::Generic)
     }
 }
 
@@ -257,6 +265,11 @@ pub(crate) mod tests {
         }
         let rated = Challenge { rated: true, ..challenge("180+2") };
         assert_eq!(filter("modes = ['casual']").reject(&rated), Some(Casual));
+        let me: lichess::ChallengeUser = Message::parse(r#"{"id":"me","name":"Me","rating":1700}"#).unwrap();
+        let near = |points| filter(&format!("rating_difference = {points}"));
+        let to_us = Challenge { dest_user: Some(me), ..challenge("180+2") };
+        assert_eq!((near(200).reject(&to_us), near(199).reject(&to_us)), (None, Some(Generic)));
+        assert_eq!(near(0).reject(&challenge("180+2")), None, "our rating is not told");
         let new = Challenge { variant: VariantKey::from("chaturanga").into(), ..challenge("180+2") };
         assert_eq!(ChallengeFilter::default().reject(&new), Some(Variant));
         assert_eq!(filter("variants = ['standard']").reject(&new), Some(Standard));

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use backon::Retryable;
 use tracing::{debug, info, warn};
-use zeitnot_wire::lichess::{Challenge, ChallengeId, Decline, DeclineReason, Form};
+use zeitnot_wire::lichess::{Challenge, ChallengeId, Decline, DeclineReason, Form, UserId};
 
 use super::queue::{ChallengeQueue, RunningGames, Verdict};
 use crate::lichess::{Background, BotLimit, Http, HttpError, RequestKind, Tasks};
@@ -43,9 +43,10 @@ impl IncomingChallenges {
         &mut self,
         challenge: &Challenge,
         running: RunningGames,
+        games_with: impl Fn(&UserId) -> usize,
         background: &mut Background,
     ) -> bool {
-        match self.queue.judge(challenge, running, Instant::now()) {
+        match self.queue.judge(challenge, running, games_with, Instant::now()) {
             Verdict::Accept => return true,
             Verdict::Queue => debug!("{}'s challenge {} waits", name(challenge), challenge.id),
             Verdict::Decline(reason) => self.decline(challenge, reason, background),

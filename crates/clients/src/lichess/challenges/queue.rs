@@ -1,6 +1,11 @@
 //! Challenge queue: which challenges to accept, now or later, and why the others are declined. No I/O and no clock.
 
-use std::{cmp::Reverse, collections::VecDeque, num::NonZeroU32, time::Instant};
+use std::{
+    cmp::Reverse,
+    collections::VecDeque,
+    num::{NonZeroU32, NonZeroUsize},
+    time::Instant,
+};
 
 use serde::Deserialize;
 use zeitnot_wire::lichess::{Challenge, ChallengeId, DeclineReason, Speed, UserId};
@@ -18,6 +23,10 @@ settings! {
         max_queue: usize = 16,
         /// Order in which they are accepted.
         sort_by: SortBy = SortBy::First,
+        /// Challengers that go before the others.
+        preference: Preference = Preference::None,
+        /// Games at once against the same opponent.
+        max_simultaneous_games_per_user: Option<NonZeroUsize> = None,
         human: ChallengeFilter = ChallengeFilter::default(),
         bot: ChallengeFilter = ChallengeFilter::default(),
     }
@@ -32,6 +41,19 @@ pub enum SortBy {
     First,
     /// The highest rated challenger first.
     Best,
+}
+
+/// Kind of challengers that goes before the other, whatever [`SortBy`] says.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preference {
+    /// Neither.
+    #[default]
+    None,
+    /// Humans.
+    Human,
+    /// Bots.
+    Bot,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,13 +188,24 @@ impl ChallengeQueue {
     }
 
     /// Judges a challenge to us. The same challenge may come again. [`Verdict::Accept`] counts as accepted.
-    pub(crate) fn judge(&mut self, challenge: &Challenge, running: RunningGames, now: Instant) -> Verdict {
+    ///
+    /// `games_with` counts the games that run against a player.
+    pub(crate) fn judge(
+        &mut self,
+        challenge: &Challenge,
+        running: RunningGames,
+        games_with: impl Fn(&UserId) -> usize,
+        now: Instant,
+    ) -> Verdict {
         if let Some(reason) = self.reject(challenge, now) {
             self.remove(challenge.id);
             return Verdict::Decline(reason);
         }
         if self.waiting.iter().any(|waiting| waiting.id == challenge.id) {
             return Verdict::Queue;
+        }
+        if self.plays_enough(challenge, &games_with) {
+            return Verdict::Decline(DeclineReason::Later);
         }
         // Waiting challenges go first, except those without a slot.
         let slot = SlotKind::of(challenge);
@@ -193,14 +226,25 @@ impl ChallengeQueue {
     }
 
     /// Takes the next waiting challenge for which a slot is free; it counts as accepted.
-    pub(crate) fn next(&mut self, running: RunningGames, now: Instant) -> Option<Challenge> {
-        let fits = |(_, waiting): &(usize, &Challenge)| self.has_room(running, SlotKind::of(waiting));
-        let mut candidates = self.waiting.iter().enumerate().filter(fits);
-        let (at, _) = match self.config.sort_by {
-            SortBy::First => candidates.next(),
-            // Of equals the first.
-            SortBy::Best => candidates.min_by_key(|(_, waiting)| Reverse(rating(waiting))),
-        }?;
+    pub(crate) fn next(
+        &mut self,
+        running: RunningGames,
+        games_with: impl Fn(&UserId) -> usize,
+        now: Instant,
+    ) -> Option<Challenge> {
+        let fits = |(_, waiting): &(usize, &Challenge)| {
+            self.has_room(running, SlotKind::of(waiting)) && !self.plays_enough(waiting, &games_with)
+        };
+        // Of equals the first.
+        let (at, _) = self.waiting.iter().enumerate().filter(fits).min_by_key(|(_, waiting)| {
+            let is_preferred = match self.config.preference {
+                Preference::None => true,
+                Preference::Human => !is_bot(waiting),
+                Preference::Bot => is_bot(waiting),
+            };
+            let by_rating = (self.config.sort_by == SortBy::Best).then(|| rating(waiting));
+            Reverse((is_preferred, by_rating))
+        })?;
         let challenge = self.waiting.remove(at)?;
         self.accepted(&challenge, now);
         Some(challenge)
@@ -220,6 +264,12 @@ impl ChallengeQueue {
     /// Removes all waiting challenges; each is owed an answer.
     pub(crate) fn clear(&mut self) -> Vec<Challenge> {
         self.waiting.drain(..).collect()
+    }
+
+    /// Returns whether as many games as may be run against the challenger already.
+    fn plays_enough(&self, challenge: &Challenge, games_with: impl Fn(&UserId) -> usize) -> bool {
+        let max = self.config.max_simultaneous_games_per_user;
+        max.zip(challenger(challenge)).is_some_and(|(max, player)| games_with(player) >= max.get())
     }
 
     fn filter(&self, challenge: &Challenge) -> &ChallengeFilter {
@@ -291,6 +341,10 @@ mod tests {
         challenge
     }
 
+    fn nobody(_: &UserId) -> usize {
+        0
+    }
+
     const NONE: RunningGames = RunningGames { humans: 0, bots: 0, correspondence: 0 };
     const HUMAN: RunningGames = RunningGames { humans: 1, ..NONE };
     const BOT: RunningGames = RunningGames { bots: 1, ..NONE };
@@ -300,20 +354,20 @@ mod tests {
     fn one_game_at_a_time_and_the_others_wait() {
         let now = Instant::now();
         let mut queue = queue("");
-        assert_eq!(queue.judge(&from(1, "a", "", 1500), NONE, now), Verdict::Accept);
+        assert_eq!(queue.judge(&from(1, "a", "", 1500), NONE, nobody, now), Verdict::Accept);
         let second = from(2, "b", "BOT", 1500);
-        assert_eq!(queue.judge(&second, HUMAN, now), Verdict::Queue);
+        assert_eq!(queue.judge(&second, HUMAN, nobody, now), Verdict::Queue);
         // A stream that was opened again repeats it.
-        assert_eq!(queue.judge(&second, HUMAN, now), Verdict::Queue);
+        assert_eq!(queue.judge(&second, HUMAN, nobody, now), Verdict::Queue);
         assert_eq!(queue.waiting().len(), 1);
-        assert_eq!(queue.judge(&from(3, "b", "BOT", 1500), HUMAN, now), LATER);
-        assert_eq!(queue.next(HUMAN, now), None);
+        assert_eq!(queue.judge(&from(3, "b", "BOT", 1500), HUMAN, nobody, now), LATER);
+        assert_eq!(queue.next(HUMAN, nobody, now), None);
         // A challenge that comes as the game ends does not overtake.
-        assert_eq!(queue.judge(&from(4, "c", "", 2500), NONE, now), Verdict::Queue);
-        assert_eq!(queue.next(NONE, now), Some(second));
+        assert_eq!(queue.judge(&from(4, "c", "", 2500), NONE, nobody, now), Verdict::Queue);
+        assert_eq!(queue.next(NONE, nobody, now), Some(second));
         assert!(queue.remove("00000004".parse().unwrap()));
         assert!(!queue.remove("00000004".parse().unwrap()));
-        assert_eq!(queue.next(NONE, now), None);
+        assert_eq!(queue.next(NONE, nobody, now), None);
     }
 
     #[test]
@@ -323,9 +377,9 @@ mod tests {
         for (number, (name, rating)) in
             [("a", 1500), ("b", 2500), ("c", 2500), ("d", 1000)].into_iter().enumerate()
         {
-            assert_eq!(queue.judge(&from(number, name, "", rating), HUMAN, now), Verdict::Queue);
+            assert_eq!(queue.judge(&from(number, name, "", rating), HUMAN, nobody, now), Verdict::Queue);
         }
-        let order: Vec<_> = std::iter::from_fn(|| queue.next(NONE, now)).collect();
+        let order: Vec<_> = std::iter::from_fn(|| queue.next(NONE, nobody, now)).collect();
         let names: Vec<_> = order.iter().map(|c| challenger(c).unwrap().as_str()).collect();
         assert_eq!(names, ["b", "c", "a", "d"]);
     }
@@ -335,12 +389,52 @@ mod tests {
         let now = Instant::now();
         let mut queue = queue("reserved_for_humans = 1");
         queue.max_with_clock = 2;
-        assert_eq!(queue.judge(&from(1, "x", "BOT", 1500), NONE, now), Verdict::Accept);
-        assert_eq!(queue.judge(&from(2, "y", "BOT", 1500), BOT, now), Verdict::Queue);
+        assert_eq!(queue.judge(&from(1, "x", "BOT", 1500), NONE, nobody, now), Verdict::Accept);
+        assert_eq!(queue.judge(&from(2, "y", "BOT", 1500), BOT, nobody, now), Verdict::Queue);
         // The waiting bot cannot have this slot.
-        assert_eq!(queue.judge(&from(3, "a", "", 1500), BOT, now), Verdict::Accept);
-        assert_eq!(queue.next(RunningGames { humans: 1, ..BOT }, now), None);
-        assert!(queue.next(HUMAN, now).is_some());
+        assert_eq!(queue.judge(&from(3, "a", "", 1500), BOT, nobody, now), Verdict::Accept);
+        assert_eq!(queue.next(RunningGames { humans: 1, ..BOT }, nobody, now), None);
+        assert!(queue.next(HUMAN, nobody, now).is_some());
+    }
+
+    #[test]
+    fn the_preferred_kind_goes_first() {
+        let now = Instant::now();
+        for (config, order) in [
+            ("preference = 'human'", ["b", "c", "x", "y"]),
+            ("preference = 'bot'", ["x", "y", "b", "c"]),
+            ("preference = 'human'\nsort_by = 'best'", ["c", "b", "y", "x"]),
+            ("sort_by = 'first'", ["x", "b", "c", "y"]),
+        ] {
+            let mut queue = queue(config);
+            for (number, (name, title, rating)) in
+                [("x", "BOT", 1), ("b", "", 2), ("c", "", 3), ("y", "BOT", 4)].into_iter().enumerate()
+            {
+                let waiting = from(number, name, title, rating);
+                assert_eq!(queue.judge(&waiting, HUMAN, nobody, now), Verdict::Queue);
+            }
+            let accepted: Vec<_> = std::iter::from_fn(|| queue.next(NONE, nobody, now)).collect();
+            let names: Vec<_> = accepted.iter().map(|c| challenger(c).unwrap().as_str()).collect();
+            assert_eq!(names, order, "{config}");
+        }
+    }
+
+    #[test]
+    fn one_opponent_has_a_limited_number_of_games_at_once() {
+        let now = Instant::now();
+        let mut queue = queue("max_simultaneous_games_per_user = 2");
+        queue.max_with_clock = 9;
+        let two_with_x = |user: &UserId| if user.as_str() == "x" { 2 } else { 0 };
+        assert_eq!(queue.judge(&from(1, "x", "BOT", 1500), NONE, |_| 1, now), Verdict::Accept);
+        assert_eq!(queue.judge(&from(2, "x", "BOT", 1500), NONE, two_with_x, now), LATER);
+        assert_eq!(queue.judge(&from(3, "y", "BOT", 1500), NONE, two_with_x, now), Verdict::Accept);
+        // One that waits goes on waiting, and does not keep the others out.
+        queue.max_with_clock = 1;
+        assert_eq!(queue.judge(&from(4, "x", "BOT", 1500), BOT, nobody, now), Verdict::Queue);
+        assert_eq!(queue.judge(&from(5, "y", "BOT", 1500), BOT, nobody, now), Verdict::Queue);
+        assert_eq!(queue.next(NONE, two_with_x, now).unwrap().id, "00000005".parse().unwrap());
+        assert_eq!(queue.next(NONE, two_with_x, now), None);
+        assert!(queue.next(NONE, nobody, now).is_some());
     }
 
     #[test]
@@ -349,13 +443,13 @@ mod tests {
         let mut queue = queue("max_queue = 5\nbot = { max_recent_challenges = 1 }");
         for number in 0..100_000 {
             let flood = from(number, &format!("bot{number}"), "BOT", 1500);
-            let verdict = queue.judge(&flood, HUMAN, now);
+            let verdict = queue.judge(&flood, HUMAN, nobody, now);
             assert_eq!(verdict == Verdict::Queue, number < 5);
         }
         assert_eq!(queue.clear().len(), 5);
         for number in 0..10_000 {
             let flood = from(number, &format!("b{number}"), "BOT", 1);
-            assert_eq!(queue.judge(&flood, NONE, now), Verdict::Accept);
+            assert_eq!(queue.judge(&flood, NONE, nobody, now), Verdict::Accept);
         }
     }
 
@@ -372,9 +466,9 @@ mod tests {
             (6, 70, Verdict::Accept),
         ] {
             let challenge = from(number, "x", "BOT", 1500);
-            assert_eq!(queue.judge(&challenge, NONE, now + at * minute), verdict, "{at}");
+            assert_eq!(queue.judge(&challenge, NONE, nobody, now + at * minute), verdict, "{at}");
         }
-        assert_eq!(queue.judge(&from(7, "y", "BOT", 1500), NONE, now), Verdict::Accept);
+        assert_eq!(queue.judge(&from(7, "y", "BOT", 1500), NONE, nobody, now), Verdict::Accept);
     }
 
     #[test]
@@ -383,12 +477,15 @@ mod tests {
         let mut queue = queue("");
         queue.max_with_clock = 4;
         queue.set_remaining(2);
-        assert_eq!(queue.judge(&from(1, "a", "", 1500), HUMAN, now), Verdict::Accept);
+        assert_eq!(queue.judge(&from(1, "a", "", 1500), HUMAN, nobody, now), Verdict::Accept);
         // Both remaining games run: a third challenge does not wait.
-        assert_eq!(queue.judge(&from(2, "b", "", 1500), RunningGames { humans: 2, ..NONE }, now), LATER);
+        assert_eq!(
+            queue.judge(&from(2, "b", "", 1500), RunningGames { humans: 2, ..NONE }, nobody, now),
+            LATER
+        );
         queue.pause_bots(now + hour);
-        assert_eq!(queue.judge(&from(3, "x", "BOT", 1500), NONE, now), LATER);
-        assert_eq!(queue.judge(&from(4, "x", "BOT", 1500), NONE, now + hour), Verdict::Accept);
+        assert_eq!(queue.judge(&from(3, "x", "BOT", 1500), NONE, nobody, now), LATER);
+        assert_eq!(queue.judge(&from(4, "x", "BOT", 1500), NONE, nobody, now + hour), Verdict::Accept);
     }
 
     #[test]
@@ -397,11 +494,17 @@ mod tests {
         let mut queue = queue("bot = { accept = false }");
         queue.players = PlayerLists::new(toml::from_str("block_list = ['eve']").unwrap());
         let declined = Verdict::Decline;
-        assert_eq!(queue.judge(&from(1, "Eve", "", 1500), NONE, now), declined(DeclineReason::Generic));
-        assert_eq!(queue.judge(&from(2, "x", "BOT", 1500), NONE, now), declined(DeclineReason::NoBot));
+        assert_eq!(
+            queue.judge(&from(1, "Eve", "", 1500), NONE, nobody, now),
+            declined(DeclineReason::Generic)
+        );
+        assert_eq!(
+            queue.judge(&from(2, "x", "BOT", 1500), NONE, nobody, now),
+            declined(DeclineReason::NoBot)
+        );
         let mut bots = self::queue("human = { accept = false }");
-        assert_eq!(bots.judge(&from(3, "a", "", 1500), NONE, now), declined(DeclineReason::OnlyBot));
+        assert_eq!(bots.judge(&from(3, "a", "", 1500), NONE, nobody, now), declined(DeclineReason::OnlyBot));
         let anonymous = Challenge { challenger: None, ..from(4, "a", "", 1500) };
-        assert_eq!(bots.judge(&anonymous, NONE, now), declined(DeclineReason::OnlyBot));
+        assert_eq!(bots.judge(&anonymous, NONE, nobody, now), declined(DeclineReason::OnlyBot));
     }
 }
