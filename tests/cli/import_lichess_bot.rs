@@ -199,3 +199,23 @@ fn limits_of_challenges_have_their_names_here() {
     assert!(!converted.text.contains("opponent_min_rating"), "{}", converted.text);
     assert!(converted.left.iter().all(|left| !left.starts_with("challenge.")), "{:?}", converted.left);
 }
+
+#[test]
+fn go_commands_become_limits() {
+    let uci = "engine: {dir: e, name: lc0, uci_options: {go_commands: {nodes: 1, depth: 5, movetime: 1500, mate: 2}}}";
+    let program = converted(uci);
+    read(&program);
+    let limits = "[engines.lc0.limits]\ndepth = 5\nmove_time = \"1500ms\"\nnodes = 1\n";
+    assert!(program.text.contains(limits), "{}", program.text);
+    let left = "engine.uci_options.go_commands.mate (only `nodes`, `depth` and `movetime` are supported)";
+    assert_eq!(program.left, [left]);
+    let ours = converted("engine: {uci_options: {go_commands: {depth: 3, nodes: 0}}}");
+    assert_eq!(read(&ours).engine.limits.depth.map(u16::from), Some(3));
+    assert_eq!(ours.left, ["engine.uci_options.go_commands.nodes (this value is not supported)"]);
+    let xboard = converted(
+        "engine: {name: gnuchess, protocol: xboard, xboard_options: {go_commands: {depth: 4, nodes: 9}}}",
+    );
+    read(&xboard);
+    assert!(xboard.text.contains("[engines.gnuchess.limits]\ndepth = 4\n"), "{}", xboard.text);
+    assert_eq!(xboard.left, ["engine.xboard_options.go_commands.nodes (only `depth` is supported)"]);
+}

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::{
     faulty::Fault,
+    limited::MoveLimits,
     syzygy,
     textbook::{self, Algorithm},
 };
@@ -28,6 +29,8 @@ pub struct Config {
     pub depth: NonZeroU16,
     /// Endgame tables for [`Kind::Search`].
     pub syzygy: syzygy::SyzygyConfig,
+    /// Limits of every move.
+    pub limits: MoveLimits,
 }
 
 impl Default for Config {
@@ -40,6 +43,7 @@ impl Default for Config {
             threads: NonZeroUsize::MIN,
             depth: DEPTH,
             syzygy: syzygy::SyzygyConfig::default(),
+            limits: MoveLimits::default(),
         }
     }
 }

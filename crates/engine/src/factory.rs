@@ -16,6 +16,7 @@ use crate::{
     external::{self, External},
     fallback,
     faulty::Faulty,
+    limited::{Limited, MoveLimits},
     mcts,
     memory::{self, OutOfMemory},
     priority::{self, Granted},
@@ -46,6 +47,7 @@ pub struct EngineFactory {
     threads: NonZeroUsize,
     depth: NonZeroU16,
     hash_mib: NonZeroUsize,
+    limits: MoveLimits,
     table: Arc<TranspositionTable>,
     low_priority: bool,
     spawner: ThreadSpawner,
@@ -78,7 +80,8 @@ impl EngineFactory {
     /// As [`EngineFactory::new`].
     pub fn external(program: Arc<external::Program>) -> Result<Self, OutOfMemory> {
         let table = TranspositionTable::new(SUBSTITUTE_MIB)?;
-        Ok(EngineFactory::with(Source::External(program), &Config::default(), table))
+        let config = Config { limits: program.limits(), ..Config::default() };
+        Ok(EngineFactory::with(Source::External(program), &config, table))
     }
 
     fn with(source: Source, config: &Config, table: TranspositionTable) -> Self {
@@ -87,6 +90,7 @@ impl EngineFactory {
             threads: config.threads,
             depth: config.depth,
             hash_mib: config.hash_mib,
+            limits: config.limits,
             table: Arc::new(table),
             low_priority: false,
             spawner: ThreadSpawner::new(),
@@ -134,10 +138,13 @@ impl EngineFactory {
     /// Identifies engines whose results cannot be compared: an FNV-1a hash of kind and version, or of
     /// everything known of an external engine.
     pub fn fingerprint(&self) -> u64 {
-        let name = match &self.source {
+        let mut name = match &self.source {
             Source::Own(kind) => format!("{kind} {}", env!("CARGO_PKG_VERSION")),
             Source::External(program) => program.identity(),
         };
+        if !self.limits.is_none() {
+            name.push_str(&format!(" {}", self.limits));
+        }
         name.bytes()
             .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
     }
@@ -156,7 +163,8 @@ impl EngineFactory {
 
     /// Makes a thinker for one game.
     pub fn thinker<G: Playable>(&self) -> Box<dyn Thinker<G>> {
-        G::thinker(self)
+        let thinker = G::thinker(self);
+        if self.limits.is_none() { thinker } else { Box::new(Limited { thinker, limits: self.limits }) }
     }
 
     /// Returns a legal move without a search: that of an earlier search, or else the one that leads to the best static

@@ -145,6 +145,7 @@ impl Import<'_> {
         for (theirs, ours) in [("Hash", "engine.hash_mib"), ("Threads", "engine.threads")] {
             self.copy(&format!("engine.uci_options.{theirs}"), &[ours], values::positive);
         }
+        self.go_commands("uci", "engine.limits");
     }
 
     fn program(&mut self, protocol: &str, dir: &str, name: &str) {
@@ -181,12 +182,26 @@ impl Import<'_> {
         if self.take(other).is_some_and(|options| has_leaves(&options)) {
             self.leave(other, "the engine speaks another protocol");
         }
+        self.go_commands(protocol, &format!("{table}.limits"));
         let options = self.options(&format!("engine.{protocol}_options"));
         if !options.is_empty() {
             self.set(&format!("{table}.options"), options);
         }
         let rule = Table::from_iter([("engine".to_owned(), table_name.into())]);
         self.set("bot.choose", vec![Toml::Table(rule)]);
+    }
+
+    /// Limits of every move. In the xboard protocol only the depth has a meaning there.
+    fn go_commands(&mut self, protocol: &str, ours: &str) {
+        let all: &[(_, _, values::Read)] = &[
+            ("depth", "depth", values::depth),
+            ("nodes", "nodes", values::positive),
+            ("movetime", "move_time", values::millis),
+        ];
+        for (theirs, key, read) in if protocol == "uci" { all } else { &all[..1] } {
+            let theirs = format!("engine.{protocol}_options.go_commands.{theirs}");
+            self.copy(&theirs, &[&format!("{ours}.{key}")], *read);
+        }
     }
 
     /// Takes an engine's own options.

@@ -169,8 +169,6 @@ pub(super) const ALIKE: &[(&str, &str)] = &[
 /// Tables that are reported as a whole.
 pub(super) const WHOLE: &[&str] = &[
     "engine.homemade_options",
-    "engine.uci_options.go_commands",
-    "engine.xboard_options.go_commands",
     "engine.xboard_options.egtpath",
     "engine.online_moves.chessdb_book",
     "engine.lichess_bot_tbs",
@@ -183,8 +181,8 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("engine.working_dir", "no engine is configured"),
     ("engine.homemade_options", "only programs that speak UCI or xboard's protocol are supported"),
     ("engine.silence_stderr", "stderr of engines is never shown"),
-    ("engine.uci_options.go_commands", "time is managed by the clock alone"),
-    ("engine.xboard_options.go_commands", "time is managed by the clock alone"),
+    ("engine.uci_options.go_commands", "only `nodes`, `depth` and `movetime` are supported"),
+    ("engine.xboard_options.go_commands", "only `depth` is supported"),
     ("engine.xboard_options.egtpath", "set the engine's own option"),
     ("engine.polyglot.book", "books are for chess and Chess960"),
     ("engine.polyglot.normalization", "the weights of all books are added"),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use crate::{
     config::{Config as OwnConfig, Kind},
+    limited::MoveLimits,
     syzygy,
 };
 
@@ -30,6 +31,8 @@ pub struct Config {
     pub start_within: Duration,
     /// Options to set.
     pub options: BTreeMap<String, Value>,
+    /// Limits of every move.
+    pub limits: MoveLimits,
 }
 
 impl Config {
@@ -42,6 +45,7 @@ impl Config {
             protocol: Protocol::default(),
             start_within: START_WITHIN,
             options: BTreeMap::new(),
+            limits: MoveLimits::default(),
         }
     }
 }
@@ -137,7 +141,12 @@ impl fmt::Display for Named {
             Named::External(program) => {
                 write!(f, "{}, which speaks {}", program.command.display(), program.protocol)
             }
-        }
+        }?;
+        let limits = match self {
+            Named::Own(own) => own.limits,
+            Named::External(program) => program.limits,
+        };
+        if limits.is_none() { Ok(()) } else { write!(f, ", {limits}") }
     }
 }
 
@@ -156,6 +165,8 @@ struct Table {
     #[serde(default, with = "humantime_serde")]
     start_within: Option<Duration>,
     options: Option<BTreeMap<String, Value>>,
+    #[serde(default)]
+    limits: MoveLimits,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -170,6 +181,8 @@ enum BadTable {
         "without `command` it is our own engine, and has no `args`, `folder`, `protocol`, `start_within` or `options`"
     )]
     ExternalKeysOfOwn,
+    #[error("the xboard protocol has no limit of nodes: set `depth` or `move_time` in [engines.NAME.limits]")]
+    NodesOfXboard,
 }
 
 impl TryFrom<Table> for Named {
@@ -177,7 +190,7 @@ impl TryFrom<Table> for Named {
 
     fn try_from(table: Table) -> Result<Named, BadTable> {
         let Table { kind, hash_mib, threads, depth, syzygy, .. } = table;
-        let Table { command, args, folder, protocol, start_within, options, .. } = table;
+        let Table { command, args, folder, protocol, start_within, options, limits, .. } = table;
         let ours =
             kind.is_some() || hash_mib.is_some() || threads.is_some() || depth.is_some() || syzygy.is_some();
         let theirs = args.is_some()
@@ -187,6 +200,9 @@ impl TryFrom<Table> for Named {
             || options.is_some();
         match command {
             Some(_) if ours => Err(BadTable::OwnKeysOfExternal),
+            Some(_) if protocol == Some(Protocol::Xboard) && limits.nodes.is_some() => {
+                Err(BadTable::NodesOfXboard)
+            }
             Some(command) => Ok(Named::External(Config {
                 command,
                 args: args.unwrap_or_default(),
@@ -194,6 +210,7 @@ impl TryFrom<Table> for Named {
                 protocol: protocol.unwrap_or_default(),
                 start_within: start_within.unwrap_or(START_WITHIN),
                 options: options.unwrap_or_default(),
+                limits,
             })),
             None if theirs => Err(BadTable::ExternalKeysOfOwn),
             None if !ours => Err(BadTable::Neither),
@@ -205,6 +222,7 @@ impl TryFrom<Table> for Named {
                     threads: threads.unwrap_or(usual.threads),
                     depth: depth.unwrap_or(usual.depth),
                     syzygy: syzygy.unwrap_or(usual.syzygy),
+                    limits,
                 }))
             }
         }

@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     decision::Decision,
+    limited::MoveLimits,
     limits::{Limits, StopFlag},
     thinker::Task,
 };
@@ -133,6 +134,11 @@ impl Program {
         let Config { command, args, options, .. } = &self.config;
         let options: Vec<_> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
         format!("{} {} {args:?} {options:?}", self.title(), command.display())
+    }
+
+    /// Limits of every move.
+    pub(crate) fn limits(&self) -> MoveLimits {
+        self.config.limits
     }
 
     /// Returns whether it can play this game.

@@ -14,8 +14,8 @@ use zeitnot_rules::{ByColor, Game, GameHistory, GameKind, Packed, chess::Chess};
 
 use super::{Config, Program, Protocol, thinker::External};
 use crate::{
-    Best, Clocks, Decision, EngineFactory, Limits, Progress, Report, Score, StopFlag, Task, Thinker,
-    faulty::LastMove,
+    Best, Clocks, Decision, EngineFactory, Limits, MoveLimits, Progress, Report, Score, StopFlag, Task,
+    Thinker, faulty::LastMove,
 };
 
 /// A UCI engine that does `go` when it is asked in a game in which moves were played (so never in its trial), and
@@ -198,6 +198,35 @@ fn stop_brings_the_answer() {
         self::thinker(&open(&script("echo 'info depth 3 score cp 1 pv d7d5'", "echo bestmove e7e5")));
     thinker.think(&Task { game: &line, limits: &limits, best: &best, stop: &stop, watch: &enough });
     assert_eq!(line.now().unpack(best.read().mv), line.now().read("e7e5").ok());
+}
+
+#[test]
+fn its_limits_are_sent_with_every_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = folder.path().join("go");
+    let go = format!(r#"echo "$line" > '{}'; echo bestmove e7e5"#, note.display());
+    let limits = MoveLimits {
+        nodes: 1.try_into().ok(),
+        depth: 5.try_into().ok(),
+        move_time: Some(Duration::from_secs(40)),
+    };
+    let program = open(&Config { limits, ..script(&go, ":") });
+    let factory = EngineFactory::external(program).unwrap();
+    for (limits, sent) in [
+        (Limits::default(), "go depth 5 nodes 1 movetime 39985"),
+        (Limits { depth: Some(3), ..Limits::default() }, "go depth 3 nodes 1 movetime 39985"),
+    ] {
+        thought(&mut *factory.thinker(), &line(&["e2e4"]), limits);
+        let told = fs::read_to_string(&note).unwrap();
+        let words = |text: &str| {
+            let mut words: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
+            // It counts from the start of the thought.
+            words.retain(|word| word.parse::<u32>().is_ok_and(|number| number < 100) || word == "movetime");
+            words.sort();
+            words
+        };
+        assert_eq!(words(&told), words(sent), "{told}");
+    }
 }
 
 #[test]

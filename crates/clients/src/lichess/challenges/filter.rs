@@ -265,9 +265,10 @@ pub(crate) mod tests {
         }
         let rated = Challenge { rated: true, ..challenge("180+2") };
         assert_eq!(filter("modes = ['casual']").reject(&rated), Some(Casual));
-        let me: lichess::ChallengeUser = Message::parse(r#"{"id":"me","name":"Me","rating":1700}"#).unwrap();
         let near = |points| filter(&format!("rating_difference = {points}"));
-        let to_us = Challenge { dest_user: Some(me), ..challenge("180+2") };
+        let mut to_us = challenge("180+2");
+        to_us.dest_user = to_us.challenger.clone();
+        to_us.dest_user.as_mut().unwrap().rating = Some(1700);
         assert_eq!((near(200).reject(&to_us), near(199).reject(&to_us)), (None, Some(Generic)));
         assert_eq!(near(0).reject(&challenge("180+2")), None, "our rating is not told");
         let new = Challenge { variant: VariantKey::from("chaturanga").into(), ..challenge("180+2") };
