@@ -219,3 +219,32 @@ fn go_commands_become_limits() {
     assert!(xboard.text.contains("[engines.gnuchess.limits]\ndepth = 4\n"), "{}", xboard.text);
     assert_eq!(xboard.left, ["engine.xboard_options.go_commands.nodes (only `depth` is supported)"]);
 }
+
+#[test]
+fn overrides_of_matchmaking_are_converted() {
+    let yaml = "engine: {}\nmatchmaking:\n  allow_matchmaking: true\n  challenge_variant: standard\n\
+        \u{20} challenge_initial_time: [60, 180]\n  challenge_increment: [1]\n  rating_preference: low\n\
+        \u{20} overrides:\n\
+        \u{20}   easy: {challenge_variant: chess960, challenge_mode: casual, opponent_min_rating: 400,\n\
+        \u{20}     opponent_rating_difference: , challenge_initial_time: 300}\n\
+        \u{20}   slow: {challenge_initial_time: , challenge_increment: , challenge_days: [2, 4], evil: 1}\n";
+    let converted = converted(yaml);
+    read(&converted);
+    for part in [
+        "rating_preference = \"low\"\n",
+        "[server.matchmaking.overrides.easy]\nmodes = [\"casual\"]\nopponent_min_rating = 400\n\
+            opponent_rating_difference = 4000\n",
+        // With the increment of the table.
+        "[server.matchmaking.overrides.easy.clocks]\n\"300+1\" = 1\n",
+        "[server.matchmaking.overrides.easy.variants]\nchess960 = 1\n",
+        "[server.matchmaking.overrides.slow]\nchallenge_days = [2]\n",
+        "[server.matchmaking.overrides.slow.clocks]\n",
+    ] {
+        assert!(converted.text.contains(part), "{part}\n{}", converted.text);
+    }
+    let left = [
+        "matchmaking.overrides.slow.challenge_days (Lichess has no such days for a move)",
+        "matchmaking.overrides.slow.evil (not a key, or not a name, of an override)",
+    ];
+    assert_eq!(converted.left, left);
+}

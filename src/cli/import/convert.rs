@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 use serde_saphyr::{DuplicateKeyPolicy, budget};
 use toml::{Table, Value as Toml};
 
-use zeitnot_clients::lichess;
-use zeitnot_rules::TimeControl;
 use zeitnot_wire::lichess::Token;
 
 use super::{
-    rows::{ALIKE, REASONS, ROWS, RULES, Row, SWITCHES, WHOLE},
+    matchmaking,
+    rows::{REASONS, ROWS, RULES, Row, SWITCHES, WHOLE},
+    tables::{Import, clean, is_alike, word},
     values,
 };
 
@@ -42,7 +42,7 @@ pub fn convert(yaml: &str, home: &Path, token_file: Option<&Path>) -> Result<Con
     ROWS.iter().for_each(|row| import.row(row));
     import.books();
     import.challenges();
-    import.matchmaking();
+    matchmaking::convert(&mut import);
     import.records();
     let token_file = token_file.filter(|_| token.is_some());
     if let Some(file) = token_file {
@@ -78,14 +78,6 @@ fn parse(yaml: &str) -> Result<Value, String> {
     } else {
         Err("not a configuration of lichess-bot: it has neither `engine` nor `challenge`".to_owned())
     }
-}
-
-struct Import<'h> {
-    /// The keys that are not converted yet.
-    theirs: Value,
-    home: &'h Path,
-    ours: Table,
-    left: Vec<String>,
 }
 
 impl Import<'_> {
@@ -283,56 +275,6 @@ impl Import<'_> {
         }
     }
 
-    fn matchmaking(&mut self) {
-        if self.look("matchmaking").is_none() {
-            return;
-        }
-        // Their default: no limit.
-        if self.ours_at("server.matchmaking.opponent_rating_difference").is_none() {
-            self.set("server.matchmaking.opponent_rating_difference", 4000);
-        }
-        let variant = self.take_text("matchmaking.challenge_variant").unwrap_or_else(|| "random".to_owned());
-        let names = match variant.as_str() {
-            "random" => self.ours_at("server.challenge.human.variants").and_then(Toml::as_array).cloned(),
-            one => Some(vec![one.into()]),
-        };
-        let played = lichess::playable_variants();
-        let is_proposed =
-            |name: &&str| *name != "fromPosition" && played.iter().any(|variant| variant.as_str() == *name);
-        let names = names.unwrap_or_default();
-        let variants: Table =
-            names.iter().filter_map(Toml::as_str).filter(is_proposed).map(weighted).collect();
-        if variants.is_empty() {
-            self.leave("matchmaking.challenge_variant", "bots cannot be challenged to it here");
-        } else {
-            self.set("server.matchmaking.variants", variants);
-        }
-        self.clocks();
-    }
-
-    /// All combinations of times and increments.
-    fn clocks(&mut self) {
-        let initials = self.take_list("matchmaking.challenge_initial_time");
-        let increments = self.take_list("matchmaking.challenge_increment");
-        let mut times = Table::new();
-        for (initial, increment) in initials.iter().flat_map(|i| increments.iter().map(move |plus| (i, plus)))
-        {
-            let (Some(initial), Some(increment)) = (initial.as_u64(), increment.as_u64()) else { continue };
-            let time = format!("{initial}+{increment}");
-            if time.parse::<TimeControl>().is_ok_and(lichess::is_offered) {
-                times.extend([weighted(&time)]);
-            } else {
-                let key = format!("matchmaking.challenge_initial_time: {time}");
-                self.leave(&key, "Lichess has no such clock for bots");
-            }
-        }
-        if times.is_empty() {
-            self.leave("matchmaking.challenge_initial_time", "no clock is left; the default is used");
-        } else {
-            self.set("server.matchmaking.clocks", times);
-        }
-    }
-
     fn records(&mut self) {
         if let Some(folder) = self.take_text("pgn_directory") {
             self.set("server.pgn_directory", self.path(Path::new(&folder)));
@@ -362,78 +304,12 @@ impl Import<'_> {
         }
     }
 
-    fn copy(&mut self, theirs: &str, ours: &[&str], read: values::Read) {
-        let Some(value) = self.take(theirs) else { return };
-        match read(&value) {
-            Some(value) => ours.iter().for_each(|ours| self.set(ours, value.clone())),
-            None if is_alike(theirs, &value) || value.is_null() => {}
-            None => self.leave(theirs, "this value is not supported"),
-        }
-    }
-
     /// A path of theirs relative to the current folder.
     fn path(&self, path: &Path) -> String {
         let path = self.home.join(path.strip_prefix(".").unwrap_or(path));
         // A bare name would be looked up in the search path.
         let is_bare = path.parent() == Some(Path::new(""));
         if is_bare { format!("./{}", path.display()) } else { path.display().to_string() }
-    }
-
-    fn look(&self, path: &str) -> Option<&Value> {
-        path.split('.').try_fold(&self.theirs, |value, key| value.get(key))
-    }
-
-    fn look_mut(&mut self, path: &str) -> Option<&mut Value> {
-        path.split('.').try_fold(&mut self.theirs, |value, key| value.get_mut(key))
-    }
-
-    fn take(&mut self, path: &str) -> Option<Value> {
-        let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
-        let table = if table.is_empty() { &mut self.theirs } else { self.look_mut(table)? };
-        table.as_object_mut()?.remove(key)
-    }
-
-    fn take_text(&mut self, path: &str) -> Option<String> {
-        self.take(path)?.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
-    }
-
-    /// Takes a list, or a single value as a list of one.
-    fn take_list(&mut self, path: &str) -> Vec<Value> {
-        match self.take(path) {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(list)) => list,
-            Some(one) => vec![one],
-        }
-    }
-
-    fn ours_at(&self, path: &str) -> Option<&Toml> {
-        let (first, rest) = path.split_once('.')?;
-        rest.split('.').try_fold(self.ours.get(first)?, |value, key| value.get(key))
-    }
-
-    /// Sets a key, or adds to a list. Creates its tables.
-    fn set(&mut self, path: &str, value: impl Into<Toml>) {
-        let (tables, key) = path.rsplit_once('.').unwrap_or(("", path));
-        let mut table = &mut self.ours;
-        for name in tables.split('.') {
-            let next = table.entry(name).or_insert_with(|| Toml::Table(Table::new()));
-            let Toml::Table(next) = next else { return };
-            table = next;
-        }
-        match (table.get_mut(key), value.into()) {
-            (Some(Toml::Array(list)), Toml::Array(more)) => {
-                for entry in more {
-                    if !list.contains(&entry) {
-                        list.push(entry);
-                    }
-                }
-            }
-            (_, value) => _ = table.insert(key.to_owned(), value),
-        }
-    }
-
-    fn leave(&mut self, key: &str, why: &str) {
-        self.left.push(format!("{key} ({why})"));
     }
 
     /// Reports the keys that were not converted.
@@ -495,16 +371,6 @@ const TABLES: &[(&str, &str)] = &[
     ("server", "Server, and accepted opponents."),
 ];
 
-/// Sets the weight 1.
-fn weighted(key: &str) -> (String, Toml) {
-    (key.to_owned(), 1.into())
-}
-
-/// Whether the value is what happens here in any case.
-fn is_alike(path: &str, value: &Value) -> bool {
-    ALIKE.iter().any(|&(key, same)| key == path && word(value) == same)
-}
-
 /// Whether a value contains more than empty tables and lists.
 fn has_leaves(value: &Value) -> bool {
     match value {
@@ -522,13 +388,4 @@ fn reason(path: &str) -> Option<&'static str> {
         path.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     REASONS.iter().find(is_it).map(|(_, why)| *why)
-}
-
-/// A value as a short text in one line.
-fn word(value: &Value) -> String {
-    clean(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-}
-
-fn clean(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(60).collect()
 }

@@ -1,6 +1,7 @@
 //! `zeitnot import-lichess-bot`: converts a configuration of lichess-bot.
 //!
-//! `rows` is the table of keys, `values` converts single values, `convert` the whole.
+//! `rows` is the table of keys, `values` converts single values, `matchmaking` that table, `convert` the whole. `tables` holds both
+//! configurations meanwhile.
 
 use std::{
     fs::{File, OpenOptions},
@@ -13,7 +14,9 @@ use zeitnot_wire::lichess::Token;
 use super::{CliError, print, unwritten, usage};
 
 mod convert;
+mod matchmaking;
 pub mod rows;
+mod tables;
 mod values;
 
 pub use convert::{Converted, convert};

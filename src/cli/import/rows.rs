@@ -2,7 +2,8 @@
 
 use super::values::{
     Read, address, base, below_zero, boolean, database, list, millis, minutes, mode, modes, name, number,
-    order, plies, popularity, positive, preference, score, seconds, selection, speed, text, variant,
+    order, plies, popularity, positive, preference, rating_preference, score, seconds, selection, speed,
+    text, variant,
 };
 
 /// A key of theirs, its equivalents, and the conversion of its value.
@@ -107,12 +108,13 @@ pub const ROWS: &[Row] = &[
     each("challenge.block_list", &["server.players.block_list"], name),
     each("challenge.online_block_list", &["server.players.online_block_list"], list),
     each("challenge.allow_list", &["server.players.allow_list"], name),
-    each("matchmaking.block_list", &["server.players.block_list"], name),
+    each("matchmaking.block_list", &["server.matchmaking.block_list"], name),
     each("matchmaking.online_block_list", &["server.players.online_block_list"], list),
     one("matchmaking.challenge_timeout", &["server.matchmaking.challenge_timeout"], minutes),
     one("matchmaking.opponent_min_rating", &["server.matchmaking.opponent_min_rating"], number),
     one("matchmaking.opponent_max_rating", &["server.matchmaking.opponent_max_rating"], number),
     one("matchmaking.opponent_rating_difference", &["server.matchmaking.opponent_rating_difference"], number),
+    one("matchmaking.rating_preference", &["server.matchmaking.rating_preference"], rating_preference),
     one("matchmaking.challenge_mode", &["server.matchmaking.modes"], modes),
 ];
 
@@ -160,7 +162,6 @@ pub(super) const ALIKE: &[(&str, &str)] = &[
     ("challenge.only_bot", "false"),
     ("matchmaking.allow_matchmaking", "true"),
     ("matchmaking.allow_during_games", "false"),
-    ("matchmaking.rating_preference", "none"),
     ("matchmaking.challenge_filter", "coarse"),
     ("matchmaking.challenge_filter", "fine"),
     ("matchmaking.include_challenge_block_list", "true"),
@@ -172,7 +173,6 @@ pub(super) const WHOLE: &[&str] = &[
     "engine.xboard_options.egtpath",
     "engine.online_moves.chessdb_book",
     "engine.lichess_bot_tbs",
-    "matchmaking.overrides",
 ];
 
 /// Reasons why there is no equivalent; a table includes its keys.
@@ -209,11 +209,9 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("challenge.recent_bot_challenge_age", "requires max_recent_bot_challenges"),
     ("challenge.max_recent_bot_challenges", "requires recent_bot_challenge_age"),
     ("matchmaking.allow_during_games", "bots are challenged only when no game runs"),
-    ("matchmaking.challenge_days", "bots are challenged to games with clocks only"),
-    ("matchmaking.rating_preference", "opponents are chosen at random"),
     ("matchmaking.challenge_filter", "see `delay_after_decline` of [server.matchmaking]"),
     ("matchmaking.delay_after_decline", "see `delay_after_decline` of [server.matchmaking]"),
-    ("matchmaking.include_challenge_block_list", "block lists apply to both"),
-    ("matchmaking.overrides", "`clocks` and `variants` of [server.matchmaking] have weights instead"),
+    ("matchmaking.include_challenge_block_list", "the block list for challenges always applies to both"),
+    ("matchmaking.overrides", "not a key, or not a name, of an override"),
     ("pgn_file_grouping", "requires pgn_directory"),
 ];

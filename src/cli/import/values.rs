@@ -91,6 +91,10 @@ pub(super) fn preference(value: &Value) -> Option<Toml> {
     valid(value, |word| ["none", "human", "bot"].contains(&word))
 }
 
+pub(super) fn rating_preference(value: &Value) -> Option<Toml> {
+    valid(value, |word| ["none", "high", "low"].contains(&word))
+}
+
 pub(super) fn selection(value: &Value) -> Option<Toml> {
     match value.as_str()? {
         "weighted_random" => Some("weighted".into()),

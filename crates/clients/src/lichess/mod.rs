@@ -52,7 +52,7 @@ use game::context::GameContext;
 pub use http::HttpError;
 use http::{BotLimit, Http, wait_in_game};
 use log_throttle::LogThrottle;
-pub use matchmaking::config::is_offered;
+pub use matchmaking::config::{is_offered, is_offered_days};
 use rate_limits::RequestKind;
 use recent::RecentByUser;
 use records::pgn_writer::PgnWriter;

@@ -407,7 +407,8 @@ impl<'a> Account<'a> {
     fn load(&self) -> Load {
         let running = self.running();
         let has_room = !self.is_leaving && self.incoming.queue.has_room(running, SlotKind::Bot);
-        Load { running, has_room }
+        let has_correspondence_room = self.incoming.queue.has_room(running, SlotKind::Correspondence);
+        Load { running, has_room, has_correspondence_room }
     }
 
     fn game_ended(&mut self, id: GameId, end: Option<GameEnd>) {

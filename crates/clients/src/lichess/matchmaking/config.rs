@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 use zeitnot_rules::TimeControl as Clock;
-use zeitnot_wire::lichess::{PerfKey, Speed, TimeControl, User, VariantKey};
+use zeitnot_wire::lichess::{PerfKey, Speed, TimeControl, User, UserId, VariantKey};
 
 use crate::{
     lichess::challenges::filter::{Mode, playable_variants},
@@ -32,6 +32,15 @@ settings! {
         opponent_rating_difference: Option<u32> = Some(300),
         opponent_min_rating: Option<i32> = None,
         opponent_max_rating: Option<i32> = None,
+        /// Opponents that are rather challenged.
+        rating_preference: RatingPreference = RatingPreference::None,
+        /// Days for a move of correspondence games, at random; half of the challenges are to such games then.
+        #[serde(deserialize_with = "days")]
+        challenge_days: Vec<u32> = Vec::new(),
+        /// Players that are not challenged, beside those of the `players` table.
+        block_list: Vec<UserId> = Vec::new(),
+        /// Variations of this table. Each challenge is by one of them or by the table itself, at random.
+        overrides: BTreeMap<String, Override> = BTreeMap::new(),
         /// An unanswered challenge is cancelled after this.
         #[serde(with = "humantime_serde")]
         cancel_after: Duration = Duration::from_secs(30),
@@ -45,6 +54,40 @@ settings! {
     }
 }
 
+settings! {
+    /// An `overrides` table: keys that replace those of the `matchmaking` table.
+    #[derive(PartialEq)]
+    pub struct Override {
+        #[serde(deserialize_with = "some_clocks")]
+        clocks: Option<Vec<(Clock, u32)>> = None,
+        #[serde(deserialize_with = "some_variants")]
+        variants: Option<Vec<(VariantKey, u32)>> = None,
+        modes: Option<Vec<Mode>> = None,
+        opponent_rating_difference: Option<u32> = None,
+        opponent_min_rating: Option<i32> = None,
+        opponent_max_rating: Option<i32> = None,
+        rating_preference: Option<RatingPreference> = None,
+        #[serde(deserialize_with = "some_days")]
+        challenge_days: Option<Vec<u32>> = None,
+    }
+}
+
+/// Preference among the opponents that suit.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RatingPreference {
+    /// None.
+    #[default]
+    None,
+    /// The higher rated.
+    High,
+    /// The lower rated.
+    Low,
+}
+
+/// Days for a move that Lichess has.
+const DAYS: &[u32] = &[1, 2, 3, 5, 7, 10, 14];
+
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let clocks = self.clocks.iter().map(|(clock, _)| TimeControl::Clock(*clock).to_string());
@@ -53,11 +96,44 @@ impl fmt::Display for Config {
         let [clocks, variants, modes] =
             [clocks.collect::<Vec<_>>(), variants.collect(), modes.collect()].map(|words| words.join(", "));
         let idle = humantime::format_duration(self.challenge_timeout);
-        write!(f, "after {idle}: {clocks}; {variants}; {modes}")
+        write!(f, "after {idle}: {clocks}; {variants}; {modes}")?;
+        if !self.challenge_days.is_empty() {
+            let days = self.challenge_days.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            write!(f, "; correspondence with {days} days for a move")?;
+        }
+        if !self.overrides.is_empty() {
+            let names = self.overrides.keys().cloned().collect::<Vec<_>>().join(", ");
+            write!(f, "; or by {names}")?;
+        }
+        Ok(())
     }
 }
 
 impl Config {
+    /// Returns this table and its variations; each is as likely as the others.
+    pub(crate) fn variations(&self) -> Vec<Config> {
+        let base = Config { overrides: BTreeMap::new(), ..self.clone() };
+        let with = |change: &Override| {
+            let Override { clocks, variants, modes, challenge_days, .. } = change.clone();
+            let (base, change) = (base.clone(), change.clone());
+            Config {
+                clocks: clocks.unwrap_or(base.clocks),
+                variants: variants.unwrap_or(base.variants),
+                modes: modes.unwrap_or(base.modes),
+                opponent_rating_difference: change
+                    .opponent_rating_difference
+                    .or(base.opponent_rating_difference),
+                opponent_min_rating: change.opponent_min_rating.or(base.opponent_min_rating),
+                opponent_max_rating: change.opponent_max_rating.or(base.opponent_max_rating),
+                rating_preference: change.rating_preference.unwrap_or(base.rating_preference),
+                challenge_days: challenge_days.unwrap_or(base.challenge_days),
+                ..base
+            }
+        };
+        let changed: Vec<_> = self.overrides.values().map(with).collect();
+        std::iter::once(base).chain(changed).collect()
+    }
+
     /// Returns whether an opponent with this rating is to be challenged.
     pub(crate) fn suits(&self, me: &User, opponent: &User, perf: &PerfKey) -> bool {
         let Some(rating) = opponent.rating(perf) else {
@@ -92,6 +168,33 @@ pub fn is_offered(clock: Clock) -> bool {
     is_whole && is_known && increment <= 60 && Speed::of(clock) != Speed::UltraBullet
 }
 
+fn days<'de, D: Deserializer<'de>>(list: D) -> Result<Vec<u32>, D::Error> {
+    let list = Vec::<u32>::deserialize(list)?;
+    match list.iter().find(|days| !is_offered_days(**days)) {
+        None => Ok(list),
+        Some(days) => {
+            Err(D::Error::custom(format!("Lichess has no games with {days} days for a move: {DAYS:?}")))
+        }
+    }
+}
+
+/// Returns whether Lichess has correspondence games with so many days for a move.
+pub fn is_offered_days(days: u32) -> bool {
+    DAYS.contains(&days)
+}
+
+fn some_clocks<'de, D: Deserializer<'de>>(table: D) -> Result<Option<Vec<(Clock, u32)>>, D::Error> {
+    clocks(table).map(Some)
+}
+
+fn some_variants<'de, D: Deserializer<'de>>(table: D) -> Result<Option<Vec<(VariantKey, u32)>>, D::Error> {
+    variants(table).map(Some)
+}
+
+fn some_days<'de, D: Deserializer<'de>>(list: D) -> Result<Option<Vec<u32>>, D::Error> {
+    days(list).map(Some)
+}
+
 fn variants<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(VariantKey, u32)>, D::Error> {
     let read = |(key, weight): (String, u32)| {
         let key = VariantKey::from(key);
@@ -116,6 +219,9 @@ mod tests {
             ("clocks = { 'x' = 1 }", "no time control"),
             ("variants = { chaturanga = 1 }", "no variant that we propose"),
             ("modes = ['both']", "unknown variant"),
+            ("challenge_days = [4]", "no games with 4 days for a move"),
+            ("overrides = { x = { challenge_days = [0] } }", "no games with 0 days"),
+            ("overrides = { x = { challenge_timeout = '1m' } }", "unknown field `challenge_timeout`"),
         ] {
             let error = toml::from_str::<Config>(wrong).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");

@@ -5,14 +5,12 @@
 
 use std::{mem, time::Duration};
 
-use zeitnot_rules::TimeControl as Clock;
 use zeitnot_wire::lichess::{
-    Challenge, ChallengeId, DeclineReason, NewChallenge, PerfKey, Speed, TimeControl, User, UserId,
-    VariantKey,
+    Challenge, ChallengeId, DeclineReason, NewChallenge, PerfKey, TimeControl, User, UserId, VariantKey,
 };
 
 use super::{
-    config::Config,
+    config::{Config, RatingPreference},
     decline_history::{DeclineHistory, GameType},
 };
 use crate::lichess::{
@@ -44,6 +42,8 @@ pub(crate) struct Proposal {
 #[derive(Debug)]
 pub(crate) struct Matchmaker {
     config: Config,
+    /// See [`Config::variations`].
+    variations: Vec<Config>,
     random: fastrand::Rng,
     history: DeclineHistory,
     is_dirty: bool,
@@ -77,6 +77,7 @@ impl Matchmaker {
             random: fastrand::Rng::with_seed(seed),
             is_dirty: false,
             open: OpenChallenge::None,
+            variations: config.variations(),
             config,
             history,
         }
@@ -117,33 +118,51 @@ impl Matchmaker {
         me: &User,
         online: &[User],
         players: &PlayerLists,
+        has_correspondence_room: bool,
         now: Duration,
     ) -> Option<Proposal> {
-        let mut games = self.games();
-        while let Some((clock, game)) = self.draw(&mut games) {
-            let suits = |user: &&User| {
-                user.id != me.id
-                    && !user.disabled
-                    && !user.tos_violation
-                    && players.allows(&user.id)
-                    && self.config.suits(me, user, &perf(&game))
-                    && self.history.allows(&user.id, &game, now)
-            };
-            let candidates: Vec<_> = online.iter().filter(suits).collect();
-            let Some(opponent) = self.random.choice(candidates) else { continue };
-            let challenge = NewChallenge {
-                rated: game.mode == Mode::Rated,
-                variant: game.variant,
-                ..NewChallenge::new(TimeControl::Clock(clock))
-            };
-            self.history.sent(now);
-            self.is_dirty = true;
-            let opponent = opponent.id.clone();
-            self.open = OpenChallenge::Sent { opponent: opponent.clone(), since: now };
-            return Some(Proposal { opponent, challenge });
-        }
-        self.not_before = now + self.config.challenge_timeout;
-        None
+        let Matchmaker { config, variations, random, history, .. } = self;
+        let may_play = |user: &User| {
+            let is_blocked = user.disabled || user.tos_violation || config.block_list.contains(&user.id);
+            user.id != me.id && !is_blocked && players.allows(&user.id)
+        };
+        let mut order: Vec<&Config> = variations.iter().collect();
+        random.shuffle(&mut order);
+        let proposal = 'found: {
+            for variation in order {
+                let mut kinds = [clock_games(variation), correspondence_games(variation)];
+                if !has_correspondence_room {
+                    kinds[1].clear();
+                }
+                // Either is as likely, whatever the number of its games.
+                random.shuffle(&mut kinds);
+                for mut games in kinds {
+                    while let Some((time, game)) = draw(random, &mut games) {
+                        let suits = |user: &&User| {
+                            may_play(user)
+                                && variation.suits(me, user, &perf(&game))
+                                && history.allows(&user.id, &game, now)
+                        };
+                        let candidates: Vec<_> = online.iter().filter(suits).collect();
+                        let preference = variation.rating_preference;
+                        if let Some(opponent) = pick(random, &candidates, preference, &perf(&game)) {
+                            let (rated, variant) = (game.mode == Mode::Rated, game.variant);
+                            let challenge = NewChallenge { rated, variant, ..NewChallenge::new(time) };
+                            break 'found Some(Proposal { opponent: opponent.id.clone(), challenge });
+                        }
+                    }
+                }
+            }
+            None
+        };
+        let Some(proposal) = proposal else {
+            self.not_before = now + self.config.challenge_timeout;
+            return None;
+        };
+        self.history.sent(now);
+        self.is_dirty = true;
+        self.open = OpenChallenge::Sent { opponent: proposal.opponent.clone(), since: now };
+        Some(proposal)
     }
 
     /// The bots online could not be looked up.
@@ -229,37 +248,62 @@ impl Matchmaker {
     fn delay(&mut self, wait: Duration, now: Duration) {
         self.not_before = self.not_before.max(now + wait);
     }
+}
 
-    /// Returns all games that may be proposed, with their weights.
-    fn games(&self) -> Vec<(u32, (Clock, GameType))> {
-        let Config { clocks, variants, modes, .. } = &self.config;
-        let mut games = Vec::new();
-        for (clock, clock_weight) in clocks {
-            for (variant, variant_weight) in variants {
-                let weight = clock_weight.saturating_mul(*variant_weight);
-                let game = |mode: &Mode| GameType {
-                    speed: Speed::of(*clock),
-                    variant: variant.clone(),
-                    mode: *mode,
-                };
-                games.extend(modes.iter().map(|mode| (weight, (*clock, game(mode)))));
-            }
+/// A game that may be proposed, with its weight.
+type Game = (u32, (TimeControl, GameType));
+
+fn clock_games(config: &Config) -> Vec<Game> {
+    let clocks = config.clocks.iter();
+    games(config, clocks.map(|(clock, weight)| (TimeControl::Clock(*clock), *weight)))
+}
+
+fn correspondence_games(config: &Config) -> Vec<Game> {
+    let days = config.challenge_days.iter();
+    games(config, days.map(|days| (TimeControl::Correspondence { days: *days }, 1)))
+}
+
+fn games(config: &Config, times: impl Iterator<Item = (TimeControl, u32)>) -> Vec<Game> {
+    let mut games = Vec::new();
+    for (time, time_weight) in times {
+        for (variant, variant_weight) in &config.variants {
+            let weight = time_weight.saturating_mul(*variant_weight);
+            let game = |mode: &Mode| GameType { speed: time.speed(), variant: variant.clone(), mode: *mode };
+            games.extend(config.modes.iter().map(|mode| (weight, (time.clone(), game(mode)))));
         }
-        games.retain(|(weight, _)| *weight > 0);
-        games
     }
+    games.retain(|(weight, _)| *weight > 0);
+    games
+}
 
-    /// Takes one out at random, by weight.
-    fn draw<T>(&mut self, from: &mut Vec<(u32, T)>) -> Option<T> {
-        let total: u64 = from.iter().map(|(weight, _)| u64::from(*weight)).sum();
-        let mut left = if total == 0 { return None } else { self.random.u64(..total) };
-        let at = from.iter().position(|(weight, _)| {
-            let is_drawn = left < u64::from(*weight);
-            left = left.saturating_sub(u64::from(*weight));
-            is_drawn
-        })?;
-        Some(from.swap_remove(at).1)
-    }
+/// Takes one out at random, by weight.
+fn draw<T>(random: &mut fastrand::Rng, from: &mut Vec<(u32, T)>) -> Option<T> {
+    let total: u64 = from.iter().map(|(weight, _)| u64::from(*weight)).sum();
+    let mut left = if total == 0 { return None } else { random.u64(..total) };
+    let at = from.iter().position(|(weight, _)| {
+        let is_drawn = left < u64::from(*weight);
+        left = left.saturating_sub(u64::from(*weight));
+        is_drawn
+    })?;
+    Some(from.swap_remove(at).1)
+}
+
+/// Picks an opponent at random; with a preference, the better of two.
+fn pick<'u>(
+    random: &mut fastrand::Rng,
+    candidates: &[&'u User],
+    preference: RatingPreference,
+    perf: &PerfKey,
+) -> Option<&'u User> {
+    let one = random.choice(candidates.iter().copied())?;
+    let other = random.choice(candidates.iter().copied())?;
+    let (first, second) = (one.rating(perf), other.rating(perf));
+    let is_other = match preference {
+        RatingPreference::None => false,
+        RatingPreference::High => second > first,
+        RatingPreference::Low => second < first,
+    };
+    Some(if is_other { other } else { one })
 }
 
 /// Returns which rating such a game counts for.
@@ -272,6 +316,8 @@ fn perf(game: &GameType) -> PerfKey {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use zeitnot_wire::{Message, lichess::RateLimit};
 
     use super::{super::super::challenges::players, *};
@@ -299,7 +345,7 @@ mod tests {
 
     fn propose(matchmaker: &mut Matchmaker, online: &[User], now: Duration) -> Option<Proposal> {
         assert_eq!(matchmaker.step(0, true, now), Step::LookUp);
-        matchmaker.choose(&user("me", 1500), online, &anybody(), now)
+        matchmaker.choose(&user("me", 1500), online, &anybody(), true, now)
     }
 
     fn declined(proposal: &Proposal, reason: &str) -> Challenge {
@@ -362,7 +408,7 @@ mod tests {
         idle.accepted(id("abcdefgh"), NOW + 60 * MINUTE);
         assert_eq!(proposal.opponent.as_str(), "bob");
         let never = PlayerLists::new(toml::from_str("block_list = ['bob']").unwrap());
-        assert_eq!(idle.choose(&user("me", 1500), &bots, &never, NOW + 61 * MINUTE), None);
+        assert_eq!(idle.choose(&user("me", 1500), &bots, &never, true, NOW + 61 * MINUTE), None);
     }
 
     #[test]
@@ -427,11 +473,71 @@ mod tests {
         let mut idle = matchmaker("clocks = { '180+2' = 9, '60+1' = 1, '300' = 0 }");
         let mut fast = 0;
         for _ in 0..1000 {
-            let mut games = idle.games();
+            let mut games = clock_games(&idle.config);
             assert_eq!(games.len(), 2);
-            let (clock, _) = idle.draw(&mut games).unwrap();
-            fast += usize::from(clock.initial == MINUTE);
+            let (time, _) = draw(&mut idle.random, &mut games).unwrap();
+            fast += usize::from(time.clock().unwrap().initial == MINUTE);
         }
         assert!((50..150).contains(&fast), "{fast}");
+    }
+
+    /// The proposals of many choices, as time and variant, with how often each came.
+    fn proposals(config: &str, online: &[User], room: bool) -> BTreeMap<String, u32> {
+        let mut idle = matchmaker(config);
+        let mut seen = BTreeMap::new();
+        for _ in 0..400 {
+            idle.open = OpenChallenge::None;
+            let proposal = idle.choose(&user("me", 1500), online, &anybody(), room, NOW);
+            let told = proposal.map_or("none".to_owned(), |Proposal { opponent, challenge }| {
+                format!("{opponent} {} {} {}", challenge.time, challenge.variant, challenge.rated)
+            });
+            *seen.entry(told).or_default() += 1;
+        }
+        seen
+    }
+
+    #[test]
+    fn each_override_is_as_likely_as_the_table() {
+        let bots = [user("bob", 1500), user("eve", 1900)];
+        let config = "modes = ['rated']\n\
+            [overrides.easy]\nvariants = { chess960 = 1 }\nmodes = ['casual']\n\
+            [overrides.far]\nclocks = { '60+1' = 1 }\nopponent_min_rating = 1900\n\
+            opponent_rating_difference = 500";
+        let seen = proposals(config, &bots, true);
+        let names: Vec<_> = seen.keys().map(String::as_str).collect();
+        // The clock, the difference and the mode are those of the table where an override has none.
+        assert_eq!(names, ["bob 3+2 chess960 false", "bob 3+2 standard true"]);
+        assert!(seen.values().all(|times| *times > 100), "{seen:?}");
+        let with_perf = |text: &str| -> User { Message::parse(text).unwrap() };
+        let eve = with_perf(r#"{"id":"eve","title":"BOT","perfs":{"bullet":{"rating":1900}}}"#);
+        let me_unrated = proposals(config, &[eve], true);
+        assert!(me_unrated.keys().any(|told| told == "eve 1+1 standard true"), "{me_unrated:?}");
+    }
+
+    #[test]
+    fn half_of_the_challenges_are_to_correspondence_games_if_there_are_days() {
+        let bots = [user("bob", 1500)];
+        let config = "challenge_days = [2, 14]\nclocks = { '180+2' = 50 }";
+        let seen = proposals(config, &bots, true);
+        let days: u32 = seen.iter().filter(|(told, _)| told.contains("days")).map(|(_, times)| times).sum();
+        assert!((100..300).contains(&days) && seen.len() == 3, "{seen:?}");
+        let no_room = proposals(config, &bots, false);
+        assert_eq!(no_room.keys().collect::<Vec<_>>(), ["bob 3+2 standard true"]);
+        assert_eq!(
+            proposals("challenge_days = [3]\nclocks = {}", &bots, false).keys().next().unwrap(),
+            "none"
+        );
+    }
+
+    #[test]
+    fn the_preferred_rating_is_challenged_more_often() {
+        let bots = [user("bob", 1400), user("eve", 1600)];
+        for (config, often) in [("rating_preference = 'high'", "eve"), ("rating_preference = 'low'", "bob")] {
+            let seen = proposals(config, &bots, true);
+            let times = seen[&format!("{often} 3+2 standard true")];
+            assert!((250..350).contains(&times), "{seen:?}");
+        }
+        let seen = proposals("block_list = ['Eve']", &bots, true);
+        assert_eq!(seen.len(), 1, "{seen:?}");
     }
 }

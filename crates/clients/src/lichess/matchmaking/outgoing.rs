@@ -48,6 +48,8 @@ pub(crate) struct Load {
     pub(crate) running: RunningGames,
     /// Another game against a bot could begin.
     pub(crate) has_room: bool,
+    /// Another correspondence game could begin.
+    pub(crate) has_correspondence_room: bool,
 }
 
 #[derive(Debug)]
@@ -139,7 +141,8 @@ impl OutgoingChallenges {
             Reply::Online(Ok((me, online))) => {
                 self.is_looking_up = false;
                 if self.matchmaker.step(load.running.with_clock(), load.has_room, now) == Step::LookUp {
-                    match self.matchmaker.choose(&me, &online, &self.players, now) {
+                    let room = load.has_correspondence_room;
+                    match self.matchmaker.choose(&me, &online, &self.players, room, now) {
                         Some(proposal) => self.propose(proposal),
                         None => debug!("none of {} bots is suitable", online.len()),
                     }
