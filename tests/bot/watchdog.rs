@@ -63,6 +63,29 @@ async fn the_only_legal_move_is_played_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_faked_thought_ends_long_before_the_deadline_and_holds_up_no_other_game() {
+    let config = Config { fake_think_time: true, ..Config::default() };
+    let mut house = house(Kind::Faulty(Fault::Silent), config);
+    // There is one legal move.
+    let start = Some("7k/8/5K2/8/8/8/8/6Q1 b - - 0 1");
+    let mut slow = house.lobby.open(info(Color::Black, start)).await.unwrap();
+    let mut fast = house.lobby.open(info(Color::Black, start)).await.unwrap();
+    let (began, left) = (Instant::now(), 60_000 * MS);
+    tell(&slow, Event::YourTurn { turn: Turn(1), clocks: Some(clocks(left)) }).await;
+    let (took, how) = timed(&mut house, &mut fast, 1, Some(clocks(left / 100))).await;
+    assert_eq!(how, MoveOrigin::Forced);
+    assert!(took > Duration::ZERO && took <= left / 100 / LAST_RESERVE / 2 + MS, "{took:?}");
+    answer(&mut slow, 1).await;
+    let thought = began.elapsed();
+    assert!(thought > 300 * MS && thought <= left / LAST_RESERVE / 2 + MS, "{thought:?}");
+    // A lower clock brings it nearer, and a takeback calls it off.
+    tell(&fast, Event::TakenBack { plies: 0 }).await;
+    tell(&fast, Event::YourTurn { turn: Turn(2), clocks: Some(clocks(left)) }).await;
+    tell(&fast, Event::TakenBack { plies: 0 }).await;
+    assert!(timeout(left, fast.actions.recv()).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_talks_without_end_does_not_hold_up_the_answer() {
     let house = house(Kind::Faulty(Fault::Silent), Config::default());
     let mut seat = house.lobby.open(info(Color::White, None)).await.unwrap();

@@ -33,6 +33,8 @@ pub struct Config {
     /// Share of each clock that is used; below 1 it is a handicap.
     #[serde(deserialize_with = "share")]
     pub time_share: f64,
+    /// Whether moves that are known at once are held back for a while, as if we had thought.
+    pub fake_think_time: bool,
     /// Cores for pondering, one a game; 0: none.
     pub ponder: usize,
     /// Sources of moves that go before the search, by rank.
@@ -57,6 +59,7 @@ impl Default for Config {
             max_move_time: Duration::from_secs(300),
             untimed_move_time: Duration::from_secs(5),
             time_share: 1.0,
+            fake_think_time: false,
             ponder: 0,
             sources: SourceOrder::default(),
             book: BookConfig::default(),

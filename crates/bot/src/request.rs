@@ -26,6 +26,13 @@ impl MoveRequest {
         self.asked_at + self.budget.hard
     }
 
+    /// Returns when an answer that is known early may leave: after a random part of the soft limit, which shrinks with the
+    /// clock, and never in the second half of the hard one.
+    pub(crate) fn earliest_answer(&self) -> Instant {
+        let max = self.budget.soft.min(self.budget.hard / 2);
+        self.asked_at + max.mul_f64(0.25 + 0.75 * fastrand::f64())
+    }
+
     /// Returns when the timer of the hard limit is set to: its lateness must not cost time.
     pub(crate) fn alarm(&self) -> Instant {
         self.hard_limit() - TIMER_STEP.min(self.budget.hard / 8)

@@ -3,7 +3,7 @@
 use super::values::{
     Read, address, base, below_zero, boolean, database, list, millis, minutes, mode, modes, name, number,
     order, plies, popularity, positive, preference, rating_preference, score, seconds, selection, speed,
-    text, variant,
+    text, variant, yes,
 };
 
 /// A key of theirs, its equivalents, and the conversion of its value.
@@ -37,6 +37,7 @@ macro_rules! filter {
 pub const ROWS: &[Row] = &[
     one("url", &["server.url"], address),
     one("move_overhead", &["bot.move_overhead"], millis),
+    one("fake_think_time", &["bot.fake_think_time"], yes),
     one("abort_time", &["server.timeouts.abort_time"], seconds),
     one("max_takebacks_accepted", &["server.max_takebacks_accepted"], number),
     one("engine.polyglot.min_weight", &["bot.book.min_weight"], number),
@@ -162,6 +163,7 @@ pub(super) const ALIKE: &[(&str, &str)] = &[
     ("challenge.only_bot", "false"),
     ("matchmaking.allow_matchmaking", "true"),
     ("matchmaking.allow_during_games", "false"),
+    ("matchmaking.opponent_allow_tos_violation", "false"),
     ("matchmaking.challenge_filter", "coarse"),
     ("matchmaking.challenge_filter", "fine"),
     ("matchmaking.include_challenge_block_list", "true"),
@@ -200,7 +202,6 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("engine.online_moves.lichess_cloud_analysis.max_score_difference", "the best move is always played"),
     ("engine.online_moves.lichess_cloud_analysis.min_knodes", "see `min_depth` of [online_moves.cloud]"),
     ("engine.lichess_bot_tbs", "see [engine.syzygy] for our engine; other engines have options of their own"),
-    ("fake_think_time", "moves are never delayed"),
     ("rate_limiting_delay", "the server's limits are always kept"),
     ("quit_after_all_games_finish", "the first Ctrl-C finishes the games, the second leaves them"),
     ("correspondence.ponder", "there is no pondering in correspondence games"),
@@ -209,6 +210,7 @@ pub(super) const REASONS: &[(&str, &str)] = &[
     ("challenge.recent_bot_challenge_age", "requires max_recent_bot_challenges"),
     ("challenge.max_recent_bot_challenges", "requires recent_bot_challenge_age"),
     ("matchmaking.allow_during_games", "bots are challenged only when no game runs"),
+    ("matchmaking.opponent_allow_tos_violation", "such accounts are never challenged"),
     ("matchmaking.challenge_filter", "see `delay_after_decline` of [server.matchmaking]"),
     ("matchmaking.delay_after_decline", "see `delay_after_decline` of [server.matchmaking]"),
     ("matchmaking.include_challenge_block_list", "the block list for challenges always applies to both"),

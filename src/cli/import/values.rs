@@ -48,6 +48,11 @@ pub(super) fn boolean(value: &Value) -> Option<Toml> {
     value.as_bool().map(Toml::Boolean)
 }
 
+/// A switch that is on; off is the default.
+pub(super) fn yes(value: &Value) -> Option<Toml> {
+    boolean(value).filter(|value| *value == Toml::Boolean(true))
+}
+
 pub(super) fn seconds(value: &Value) -> Option<Toml> {
     let time = Duration::try_from_secs_f64(value.as_f64()?).ok()?;
     let text = match time.subsec_millis() {

@@ -7,7 +7,7 @@ use std::{future::pending, time::Instant};
 
 use tokio::{select, sync::mpsc, time::sleep_until};
 
-use zeitnot_engine::Score;
+use zeitnot_engine::{Best, Score};
 use zeitnot_rules::{GameResult, Packed};
 use zeitnot_seat::{Action, Event, GameInfo, Turn};
 
@@ -36,6 +36,8 @@ pub(crate) struct Player {
     /// The request that is not answered yet.
     request: Option<MoveRequest>,
     search: Option<ActiveSearch>,
+    /// The answer to the request, if it is held back.
+    held: Option<HeldAnswer>,
     /// Lookup of the position in other sources, beside the search.
     lookup: SourceLookup,
     ponder: Option<Ponder>,
@@ -58,9 +60,17 @@ pub(crate) struct Player {
     actions: mpsc::Sender<Action>,
 }
 
+/// An answer that is held back, as if we were thinking.
+struct HeldAnswer {
+    best: Best,
+    origin: MoveOrigin,
+    until: Instant,
+}
+
 /// Event of a player's own making, beside those of the protocol.
 enum Wake {
     HardLimit,
+    Held,
     Search(SearchUpdate),
     Ponder(SearchUpdate),
     Lookup(LookupAnswer),
@@ -89,6 +99,7 @@ impl Player {
             board,
             request: None,
             search: None,
+            held: None,
             lookup: SourceLookup::default(),
             ponder: None,
             expected: None,
@@ -124,6 +135,7 @@ impl Player {
         select! {
             biased;
             () = maybe(self.request.map(|request| sleep_until(request.alarm().into()))) => Wake::HardLimit,
+            () = maybe(self.held.as_ref().map(|held| sleep_until(held.until.into()))) => Wake::Held,
             update = maybe(self.search.as_mut().map(ActiveSearch::next)) => Wake::Search(update),
             update = maybe(self.ponder.as_mut().map(Ponder::next)) => Wake::Ponder(update),
             answer = self.lookup.next() => Wake::Lookup(answer),
@@ -171,7 +183,7 @@ impl Player {
     }
 
     fn on_move(&mut self, text: &str) {
-        (self.request, self.search, self.lookup) = (None, None, SourceLookup::default());
+        (self.request, self.search, self.held, self.lookup) = (None, None, None, SourceLookup::default());
         let before = self.board.position();
         match self.board.play(text) {
             Ok(played) => {
@@ -197,6 +209,7 @@ impl Player {
     /// Returns to an earlier position, which is searched anew.
     fn on_takeback(&mut self, plies: usize) {
         (self.request, self.search, self.lookup, self.ponder) = (None, None, SourceLookup::default(), None);
+        self.held = None;
         (self.expected, self.answered, self.last_move) = (None, None, None);
         self.refused.clear();
         self.clock.discard_answer();

@@ -8,7 +8,7 @@ use zeitnot_engine::{Best, Limits, driver::SearchEnd, time::Budget};
 use zeitnot_rules::{GameResult, MoveText, Packed};
 use zeitnot_seat::{Action, Clocks, Eval, EvalScore, Turn};
 
-use super::{Player, Wake};
+use super::{HeldAnswer, Player, Wake};
 use crate::{
     policy::GameStage,
     request::{MoveRequest, PendingAnswer},
@@ -21,6 +21,7 @@ impl Player {
     /// Answers at once where the move is known, and starts a search where it is not.
     pub(super) fn on_request(&mut self, request: MoveRequest) {
         self.request = Some(request);
+        self.held = None;
         (self.ponder, self.lookup) = (None, SourceLookup::default());
         let mut moves = self.board.legal_moves();
         let all = moves.len();
@@ -140,7 +141,8 @@ impl Player {
 
     pub(super) fn on_wake(&mut self, wake: Wake) {
         let origin = match wake {
-            Wake::HardLimit => MoveOrigin::HardLimit,
+            Wake::HardLimit | Wake::Held if self.held.is_some() => return self.release(),
+            Wake::HardLimit | Wake::Held => MoveOrigin::HardLimit,
             Wake::Search(SearchUpdate::Iteration) => {
                 let result = self.search.as_ref().and_then(ActiveSearch::result);
                 self.eval = result.map(|result| (result.score, result.depth)).or(self.eval);
@@ -225,8 +227,27 @@ impl Player {
         self.answer(search.best(), origin);
     }
 
-    /// Sends a move as the answer to the open request.
+    /// Sends a move as the answer to the open request, now or when we seem to have thought for long enough.
     fn answer(&mut self, best: Best, origin: MoveOrigin) {
+        let Some(request) = self.request else { return };
+        let is_faked = self.context.config.fake_think_time && !self.info.details.correspondence;
+        let until = request.earliest_answer();
+        if is_faked && origin != MoveOrigin::HardLimit && search::now() < until {
+            (self.search, self.lookup) = (None, SourceLookup::default());
+            self.held = Some(HeldAnswer { best, origin, until });
+        } else {
+            self.send(best, origin);
+        }
+    }
+
+    /// Sends the answer that is held back.
+    fn release(&mut self) {
+        if let Some(HeldAnswer { best, origin, .. }) = self.held.take() {
+            self.send(best, origin);
+        }
+    }
+
+    fn send(&mut self, best: Best, origin: MoveOrigin) {
         let Some(request) = self.request.take() else { return };
         (self.search, self.lookup, self.origin) = (None, SourceLookup::default(), Some(origin));
         // Thinkers publish legal moves; should one not, any legal move will do.
