@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     GameEvent, GameId, PerfKey, Scope, Title, Token, UserId,
-    codec::{is_default, millis, nullable},
+    codec::{is_default, nullable, timestamp},
 };
 
 /// Account, as in `/api/account` and in the list of online bots.
@@ -25,10 +25,10 @@ pub struct User {
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "is_default")]
     pub tos_violation: bool,
     /// Since 1970.
-    #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "timestamp", skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Duration>,
     /// Since 1970.
-    #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "timestamp", skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<Duration>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
@@ -116,7 +116,7 @@ pub struct TokenInfo {
     #[serde(default, deserialize_with = "nullable")]
     pub scopes: Scopes,
     /// Since 1970; `None`: never.
-    #[serde(default, with = "millis::option")]
+    #[serde(default, with = "timestamp")]
     pub expires: Option<Duration>,
 }
 

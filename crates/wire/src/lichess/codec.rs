@@ -6,6 +6,9 @@ use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::Number;
 use zeitnot_rules::MAX_TIME;
 
+/// End of the year 9999, since 1970: calendars know no later one.
+const MAX_DATE: Duration = Duration::from_secs(253_402_300_799);
+
 /// Parses `null` as the default.
 pub(super) fn nullable<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
     d: D,
@@ -70,6 +73,18 @@ durations!(
     Duration::as_secs
 );
 
+/// Integral milliseconds since 1970, cut to [`MAX_DATE`].
+pub(super) mod timestamp {
+    use super::*;
+
+    pub(crate) use super::millis::option::serialize;
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Duration>, D::Error> {
+        let since = Option::<Number>::deserialize(d)?.as_ref().map(whole).map(Duration::from_millis);
+        Ok(since.map(|since| since.min(MAX_DATE)))
+    }
+}
+
 /// `{"initial": ms, "increment": ms}`.
 pub(super) mod clock {
     use serde::Serialize;
@@ -105,6 +120,9 @@ mod tests {
             let json = || serde_json::Deserializer::from_str(number);
             assert_eq!(seconds::deserialize(&mut json()).unwrap(), MAX_TIME);
             assert_eq!(millis::deserialize(&mut json()).unwrap(), MAX_TIME);
+            assert_eq!(timestamp::deserialize(&mut json()).unwrap(), Some(MAX_DATE));
         }
+        let date = timestamp::deserialize(&mut serde_json::Deserializer::from_str("1800000000000"));
+        assert_eq!(date.unwrap(), Some(Duration::from_secs(1_800_000_000)), "a date is no span of time");
     }
 }

@@ -8,7 +8,7 @@ use zeitnot_rules::{ByColor, Color, MoveText, TimeControl};
 
 use super::{
     GameId, Message, PerfName, Room, Speed, Status, Title, TournamentId, Unknown, UserId, Variant, WireError,
-    codec::{clock, is_default, millis, nullable, seconds},
+    codec::{clock, is_default, millis, nullable, seconds, timestamp},
     read, shorten, write,
 };
 
@@ -63,7 +63,7 @@ pub struct GameFull {
     #[serde(default, deserialize_with = "nullable")]
     pub rated: bool,
     /// Since 1970.
-    #[serde(default, with = "millis::option", skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "timestamp", skip_serializing_if = "Option::is_none")]
     pub created_at: Option<Duration>,
     #[serde(default, deserialize_with = "nullable")]
     pub white: Player,
