@@ -144,9 +144,13 @@ names! {
     }
 }
 
-/// Serialises a decline reason as events have it, in lower case.
+/// Serialises a decline reason as events have it, in lower case; unknown ones as they came.
 pub(super) fn lower_case<S: Serializer>(reason: &Option<DeclineReason>, s: S) -> Result<S::Ok, S::Error> {
-    reason.as_ref().map(|reason| reason.as_str().to_ascii_lowercase()).serialize(s)
+    let word = |reason: &DeclineReason| match reason {
+        DeclineReason::Other(word) => word.to_string(),
+        known => known.as_str().to_ascii_lowercase(),
+    };
+    reason.as_ref().map(word).serialize(s)
 }
 
 impl Speed {
