@@ -11,7 +11,7 @@ use std::{
 use zeitnot_arena as arena;
 use zeitnot_bot as bot;
 use zeitnot_bot::cache;
-use zeitnot_clients::{Server, lookup};
+use zeitnot_clients::{Server, lichess, lookup};
 use zeitnot_engine as engine;
 
 use super::log;
@@ -97,7 +97,8 @@ impl Config {
         Config::parse_with(file, text, &Overrides::default())
     }
 
-    /// Reads the text of a file of this name, and the keys of the command line.
+    /// Reads the text of a file of this name, and the keys of the command line. Variables that it takes secrets from are
+    /// withheld from child processes.
     ///
     /// # Errors
     /// As [`Config::load`].
@@ -129,6 +130,8 @@ impl Config {
             servers: reader.servers(),
         };
         reader.finish()?;
+        let accounts = config.servers.iter().filter_map(|server| server.config().downcast_ref());
+        accounts.filter_map(lichess::Config::token_variable).for_each(engine::process::withhold);
         Ok(config)
     }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use tokio::{process::Command, time::timeout};
-use zeitnot_engine::process::{Group, in_a_group};
+use zeitnot_engine::process::{Group, isolate};
 use zeitnot_rules::minichess::MiniChess;
 use zeitnot_wire::nthu::{Action, print_state};
 
@@ -42,7 +42,7 @@ impl Files {
         fs::write(&self.state, print_state(position))?;
         let began = Instant::now();
         // As `timeout` does in the course's referee: the phrase is a command with its arguments.
-        let mut child = Command::from(in_a_group(std::process::Command::new("/bin/sh")))
+        let mut child = Command::from(isolate(std::process::Command::new("/bin/sh")))
             .kill_on_drop(true)
             .args(["-c", &format!("exec {phrase} \"$1\" \"$2\""), "sh"])
             .args([&self.state, &self.action])

@@ -82,6 +82,11 @@ impl Config {
         Some(PgnFiles { directory, grouping: self.pgn_file_grouping })
     }
 
+    /// Returns the environment variable that the table names for its token.
+    pub fn token_variable(&self) -> Option<&str> {
+        self.token_env.as_deref()
+    }
+
     /// Finds the token: in the table's own file or variable; else in the environment's `LICHESS_BOT_TOKEN`, which goes
     /// before the text in the table.
     ///

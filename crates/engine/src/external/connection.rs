@@ -16,7 +16,7 @@ use std::{
 use super::{config::Config, fault::Fault};
 use crate::{
     lines::read_lines,
-    process::{Group, in_a_group},
+    process::{Group, isolate},
 };
 
 /// Longest line; longer ones are skipped.
@@ -83,7 +83,7 @@ impl Connection {
         if let Some(folder) = &config.folder {
             command.current_dir(folder);
         }
-        let mut child = in_a_group(command).spawn().map_err(Fault::Start)?;
+        let mut child = isolate(command).spawn().map_err(Fault::Start)?;
         let group = Arc::new(Group::of(Some(child.id())));
         let (Some(to_engine), Some(from_engine)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Fault::Ended);

@@ -8,10 +8,12 @@ use std::{
 };
 
 use tempfile::TempDir;
+use zeitnot_engine::process::{Group, isolate};
 
 /// A running client; killed when dropped.
 pub(super) struct Client {
     child: Child,
+    _group: Group,
     _folder: TempDir,
 }
 
@@ -21,15 +23,16 @@ impl Client {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("config.toml");
         fs::write(&file, config(address, games, think))?;
-        let child = Command::new(env::current_exe()?)
+        // Without the variables whose tokens would go before the one in the file.
+        let child = isolate(Command::new(env::current_exe()?))
             .args(["play", "--config"])
             .arg(&file)
-            .env_remove("LICHESS_BOT_TOKEN")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()?;
-        Ok(Client { child, _folder: folder })
+        let _group = Group::of(Some(child.id()));
+        Ok(Client { child, _group, _folder: folder })
     }
 
     /// Returns its memory in bytes, where the system tells.
