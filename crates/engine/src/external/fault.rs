@@ -26,6 +26,15 @@ pub enum Fault {
     /// The answer is no legal move.
     #[error("plays {0:?}, which is no legal move")]
     IllegalMove(String),
+    /// The answer is that there is no move.
+    #[error("answers that there is no move")]
+    NoMove,
+    /// The answer is that the game is over.
+    #[error("resigns, or says that the game is over")]
+    Resigns,
+    /// It cannot be asked this, or does not do it: moves that are not to be played, a game it does not know.
+    #[error("cannot search within such limits")]
+    Unsupported,
     /// The engine has another position than we do.
     #[error("says that a move of ours is illegal ({0:?})")]
     OutOfStep(String),
@@ -35,6 +44,11 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Returns whether the engine has answered, with what cannot be played: it would answer so again.
+    pub(super) fn is_answer(&self) -> bool {
+        matches!(self, Fault::IllegalMove(_) | Fault::NoMove | Fault::Resigns)
+    }
+
     pub(super) fn advice(&self) -> &'static str {
         match self {
             Fault::Start(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -70,7 +70,7 @@ pub(super) fn search<G: Tactics>(
     let go = go(task, started_at, stop_at);
     let Session { engine, protocol } = session;
     if !protocol.supports(&go) {
-        return Ok(Searched { report: Report::default(), reply: Reply::NoMove });
+        return Err(Fault::Unsupported);
     }
     engine.discard_input();
     protocol.go(engine, &position(task, variant), &go)?;
@@ -232,6 +232,8 @@ impl<G: Tactics> Search<'_, '_, G> {
         let (mv, best) = (now.pack(mv), self.task.best.read());
         if !self.is_wanted(mv) {
             tracing::warn!(mv = text, "the engine plays a move that was refused; playing another");
+            // Without one of its other moves, the move in the slot was not searched by anybody.
+            return if self.last.is_some() { Ok(()) } else { Err(Fault::Unsupported) };
         } else if mv != best.mv || self.last.is_none() {
             let last = self.last.as_ref().map(|(last, _)| (last.score, last.depth));
             let (score, depth) = last.unwrap_or((Score::ZERO, 0));

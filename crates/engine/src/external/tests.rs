@@ -26,7 +26,7 @@ fn script(go: &str, stop: &str) -> Config {
             uci) echo 'id name Fake 1'; echo 'option name Hash type spin default 1 min 1 max 9'; echo uciok;;
             isready) echo readyok;;
             *startpos) game=;;
-            *moves*) game=1;;
+            position*moves*) game=1;;
             go*) if [ "$game" ]; then {go}
                 else echo 'info depth 1 score cp 5 pv e2e4'; echo bestmove e2e4; fi;;
             stop) {stop};;
@@ -146,6 +146,77 @@ fn so_does_one_that_plays_what_is_no_legal_move() {
     ours_plays_on(&script("echo bestmove nonsense", ":"));
 }
 
+/// Our own search plays the move, and the engine the next one, in another process.
+#[test]
+fn an_answer_that_is_no_move_is_replaced_by_our_search_and_the_engine_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let starts = folder.path().join("starts");
+    for answer in
+        ["bestmove (none)", "bestmove 0000", "bestmove", "bestmove e7e4", "move e7e4", "resign", "0-1 {bye}"]
+    {
+        let _ = fs::remove_file(&starts);
+        // Only the first process does it, the one after the trial.
+        let note = format!("echo >> {}; ", starts.display());
+        let go = format!("if [ $(wc -l < {}) = 2 ]; then echo '{answer}'; else reply; fi", starts.display());
+        let is_xboard = !answer.starts_with("bestmove");
+        let config = if is_xboard { xboard_that(&note, &go) } else { uci_that(&note, &go) };
+        let program = open(&config);
+        let (mut thinker, line) = (thinker(&program), line(&["e2e4"]));
+        let (mv, best, _) = thought(&mut thinker, &line, within(LONG));
+        assert_eq!((mv, best.depth, thinker.faults()), (last_move(&line), 1, 1), "{answer}");
+        let told = thought(&mut thinker, &line, within(LONG)).0;
+        assert_eq!((told.as_str(), thinker.faults()), ("e7e5", 0), "{answer}");
+        assert_eq!(fs::read_to_string(&starts).unwrap().len(), 3, "{answer}");
+    }
+}
+
+/// A UCI engine that runs this at its start, and that at `go` in a game; there, `reply` is its usual answer.
+fn uci_that(start: &str, go: &str) -> Config {
+    let mut config = script(go, ":");
+    config.args[1] = format!("reply() {{ echo bestmove e7e5; }}; {start}{}", config.args[1]);
+    config
+}
+
+/// The same, in xboard's protocol.
+fn xboard_that(start: &str, go: &str) -> Config {
+    let script = format!(
+        r#"reply() {{ echo move e7e5; }}; {start}while read -r line; do case "$line" in
+            protover*) echo 'feature usermove=1 setboard=1 san=0 done=1';;
+            new) game=;;
+            usermove*) game=1;;
+            go) if [ "$game" ]; then {go}; else echo '1 5 1 20 e2e4'; echo move e2e4; fi;;
+            quit) exit;;
+        esac; done"#
+    );
+    Config { args: vec!["-c".into(), script], protocol: Protocol::Xboard, ..Config::new("/bin/sh") }
+}
+
+#[test]
+fn while_it_starts_slowly_our_search_plays() {
+    // Quick at its trial.
+    let folder = tempfile::tempdir().unwrap();
+    let flag = folder.path().join("flag");
+    let start = format!("[ -e {0} ] && exec sleep 100; touch {0}; ", flag.display());
+    let program = open(&uci_that(&start, "reply"));
+    let line = line(&["e2e4"]);
+    let (mut thinker, hurry) = (thinker(&program), within(4 * SHORT));
+    assert_eq!(thought(&mut thinker, &line, hurry).0, last_move(&line));
+    assert_eq!(thinker.faults(), 0);
+}
+
+/// It can neither be told which moves to search, nor be relied on to play one of them.
+#[test]
+fn what_it_cannot_be_asked_our_search_plays() {
+    let line = line(&["e2e4"]);
+    let wanted = line.now().pack(*line.now().moves().last().unwrap());
+    for config in [xboard_that("", "reply"), uci_that("", "reply")] {
+        let mut thinker = thinker(&open(&config));
+        let limits = Limits { root_moves: vec![wanted], ..within(LONG) };
+        assert_eq!(thought(&mut thinker, &line, limits).0, last_move(&line));
+        assert_eq!(thought(&mut thinker, &line, within(LONG)).0, "e7e5", "it plays on");
+    }
+}
+
 #[test]
 fn so_does_one_that_prints_without_end() {
     ours_plays_on(&script("exec yes info string hello", ":"));
@@ -234,9 +305,9 @@ fn a_move_that_is_not_wanted_is_not_played() {
     let mut thinker =
         thinker(&open(&script("echo 'info depth 3 score cp 1 pv d7d5'; echo bestmove e7e5", ":")));
     let line = line(&["e2e4"]);
-    let wanted = line.now().pack(line.now().read("c7c5").unwrap());
+    let wanted = line.now().pack(line.now().read("d7d5").unwrap());
     let limits = Limits { root_moves: vec![wanted], ..within(LONG) };
-    assert_eq!(thought(&mut thinker, &line, limits).0, "-");
+    assert_eq!(thought(&mut thinker, &line, limits).0, "d7d5");
 }
 
 /// Processes of this group; a zombie is none.

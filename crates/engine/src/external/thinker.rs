@@ -13,12 +13,14 @@ use zeitnot_rules::Tactics;
 use super::{
     fault::Fault,
     program::Program,
-    search::{POLL, Session, search},
+    search::{POLL, Reply, Session, search},
 };
 use crate::thinker::{Report, Task, Thinker};
 
 /// Time to answer after `stop`. Shorter than the time after which a search thread counts as hung.
 const GRACE: Duration = Duration::from_millis(250);
+/// One part in this many of the time for a move is waited for an engine that starts; then our own engine has the rest.
+const START_SHARE: u32 = 4;
 /// Faults in a row after which our own engine takes over.
 const MAX_FAULTS: u32 = 3;
 
@@ -45,11 +47,12 @@ impl<G: Tactics> Thinker<G> for External<G> {
             }
             let fault = match self.attempt(task) {
                 Ok(report) => return report,
+                Err(Fault::Unsupported) => return self.play_ourselves(task),
                 Err(fault) => fault,
             };
-            self.failed(&fault);
-            if is_over(task) {
-                return Report::default();
+            self.failed(&fault, task);
+            if is_over(task) || fault.is_answer() {
+                return self.play_ourselves(task);
             }
         }
     }
@@ -66,14 +69,17 @@ impl<G: Tactics> External<G> {
         External { program, state, faults: 0, make_own }
     }
 
-    fn failed(&mut self, fault: &Fault) {
+    fn failed(&mut self, fault: &Fault, task: &Task<'_, G>) {
         self.faults += 1;
-        let engine = self.program.name();
+        let (engine, position) = (self.program.name(), task.game.now().print());
         if self.faults < MAX_FAULTS {
-            tracing::warn!("engine {engine} {fault}; starting it again");
+            let what = if fault.is_answer() { "our own search plays this move" } else { "asking it again" };
+            tracing::warn!("engine {engine} {fault} in {position}: starting it again; {what}");
             self.state = State::Starting(self.program.start_in_background());
         } else {
-            tracing::error!("engine {engine} {fault}, and failed before: our own engine plays this game on");
+            tracing::error!(
+                "engine {engine} {fault} in {position}, and failed before: our own engine plays this game on"
+            );
             self.state = State::Replaced((self.make_own)());
         }
     }
@@ -82,20 +88,32 @@ impl<G: Tactics> External<G> {
         if let State::Starting(starting) = &self.state {
             match wait_for_start(starting, task)? {
                 Some(session) => self.state = State::Ready(Box::new(session)),
-                // The move in the slot must do; the engine may be ready for the next one.
-                None => return Ok(Report::default()),
+                // The engine may be ready for the next move.
+                None => return Ok(self.play_ourselves(task)),
             }
         }
         let State::Ready(session) = &mut self.state else { return Ok(Report::default()) };
         let Some(variant) = self.program.variant(task.game.now().kind()) else {
-            return Ok(Report::default());
+            return Err(Fault::Unsupported);
         };
-        let searched = search(variant, session, task, GRACE);
-        match &searched {
+        let answer = search(variant, session, task, GRACE).and_then(|searched| match searched.reply {
+            Reply::NoMove if !task.game.now().moves().is_empty() => Err(Fault::NoMove),
+            Reply::Resigns => Err(Fault::Resigns),
+            Reply::Move | Reply::NoMove => Ok(searched.report),
+        });
+        match &answer {
             Ok(_) => self.faults = 0,
+            Err(Fault::Unsupported) => {}
             Err(_) => session.engine.give_up(),
         }
-        searched.map(|searched| searched.report)
+        answer
+    }
+
+    /// Searches one move with our own engine, if an answer is due and there is time for it: the move in the slot was
+    /// chosen without a search.
+    fn play_ourselves(&self, task: &Task<'_, G>) -> Report {
+        let is_due = task.limits.hard.is_some() && !is_over(task);
+        if is_due { (self.make_own)().think(task) } else { Report::default() }
     }
 
     #[cfg(test)]
@@ -104,12 +122,14 @@ impl<G: Tactics> External<G> {
     }
 }
 
-/// Waits for a process that is being started; `None` if the answer is wanted before.
+/// Waits for a process that is being started; `None` if it takes too much of the time for the answer.
 fn wait_for_start<G: Tactics>(
     starting: &Receiver<Result<Session, Fault>>,
     task: &Task<'_, G>,
 ) -> Result<Option<Session>, Fault> {
-    while !is_over(task) {
+    let now = Instant::now();
+    let until = task.limits.hard.map(|hard| now + hard.saturating_duration_since(now) / START_SHARE);
+    while !is_over(task) && until.is_none_or(|until| Instant::now() < until) {
         match starting.recv_timeout(POLL) {
             Ok(session) => return session.map(Some),
             Err(RecvTimeoutError::Timeout) => {}
