@@ -2,8 +2,10 @@
 //! under its GUI, which keeps one process.
 
 use std::{
+    env,
     io::{BufRead, BufReader, Read, Write},
-    process::Stdio,
+    path::Path,
+    process::{Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
     thread,
     time::{Duration, Instant},
@@ -15,7 +17,7 @@ use zeitnot_rules::{
 };
 
 use crate::support::{
-    command::{err, zeitnot},
+    command::{ZEITNOT, err, zeitnot},
     uci_engine::Engine,
 };
 
@@ -38,13 +40,9 @@ const OURS: Player = Player { arguments: &["ubgi"], limit: Limit::Time(Duration:
 const TEXTBOOK: Player = Player { arguments: &["ubgi", "--engine", "alpha-beta"], limit: Limit::Depth(3) };
 
 /// Returns the move of a new process, or `None` if it did not answer in time.
-fn ask(player: Player, moves: &str) -> Option<String> {
-    let mut process = zeitnot(player.arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+fn ask(mut program: Command, limit: Limit, moves: &str) -> Option<String> {
+    let mut process =
+        program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut input = process.stdin.take().unwrap();
     let mut output = BufReader::new(process.stdout.take().unwrap());
     write!(input, "ubgi\nsetoption name Algorithm value minimax\nposition startpos{moves}\nisready\n")
@@ -52,7 +50,7 @@ fn ask(player: Player, moves: &str) -> Option<String> {
     let handshake = output.by_ref().lines().map(Result::unwrap);
     assert!(handshake.take_while(|line| !is_ready(line)).count() < 20);
     let mut said = String::new();
-    match player.limit {
+    match limit {
         Limit::Time(time) => {
             writeln!(input, "go movetime {}", time.as_millis()).unwrap();
             thread::sleep(time);
@@ -84,7 +82,10 @@ fn play(players: ByColor<Player>, opening: &[String], plies: usize) -> GameHisto
     let (mut line, mut moves) = (GameHistory::new(MiniChess::start(Rules::Nthu2026)), String::new());
     let mut opening = opening.iter().cloned();
     while line.moves().len() < plies && !line.outcome().is_over() {
-        let text = opening.next().or_else(|| ask(players[line.now().side_to_move()], &moves));
+        let text = opening.next().or_else(|| {
+            let Player { arguments, limit } = players[line.now().side_to_move()];
+            ask(zeitnot(arguments), limit, &moves)
+        });
         let text = text.unwrap_or_else(|| panic!("late after{moves}"));
         let mv = line.now().read(&text).ok().filter(|_| text.len() == 4);
         line.play(mv.unwrap_or_else(|| panic!("illegal: {text} after{moves}")));
@@ -344,4 +345,25 @@ fn weaker_engines_are_selected_by_option() {
     let refused = zeitnot(&["ubgi", "--engine", "boss"]).output().unwrap();
     assert!(!refused.status.success());
     assert!(err(&refused).contains("known: search, mcts, uct, random, minimax"));
+}
+
+/// The first example of docs/courses.md, in a shell, from an empty folder; then its script as the runner starts it.
+#[test]
+fn the_script_of_the_page_is_an_engine_without_arguments() {
+    let page = include_str!("../../docs/courses.md");
+    let example = |begin: &str| {
+        let example = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+        example.clone().find(|example| example.contains(begin)).unwrap()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let programs = Path::new(ZEITNOT).parent().unwrap().to_str().unwrap();
+    let path = format!("{programs}:{}", env::var("PATH").unwrap());
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-euc", example("ubgi <<END")]).env("PATH", path).current_dir(folder.path());
+    assert!(shell.status().unwrap().success());
+    // The runner gets the same path, and neither a search path nor a folder is needed.
+    let runner: Vec<_> = example("cli.cli").split_whitespace().collect();
+    assert_eq!(runner[..5], ["python3", "-m", "cli.cli", "--white", "build/zeitnot-ubgi"]);
+    let script = Command::new(folder.path().join(runner[4]));
+    assert_eq!(ask(script, Limit::Depth(2), " moves a2a3").unwrap().len(), 4);
 }
