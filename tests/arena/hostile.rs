@@ -158,9 +158,20 @@ async fn silent_connections_are_closed() {
     arena.stop().await;
 }
 
+/// Waits while the clock is paused: the arena reads at a bounded pace, and the clock moves only when it is advanced.
+async fn as_time_passes<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    loop {
+        if let Some(output) = future.as_mut().now_or_never() {
+            return output;
+        }
+        advance(Duration::from_millis(10)).await;
+    }
+}
+
 #[tokio::test]
 async fn a_player_who_does_not_read_is_disconnected() {
-    let arena = TestArena::start("").await;
+    let arena = TestArena::start("time = '600+0'").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -174,7 +185,10 @@ async fn a_player_who_does_not_read_is_disconnected() {
         let questions = format!("WATCH {game}\n").repeat(1000);
         while deaf.write_all(questions.as_bytes()).await.is_ok() {}
     };
-    let (over, ()) = tokio::join!(alice.expect("GAME_OVER"), flood);
+    pause();
+    as_time_passes(flood).await;
+    resume();
+    let over = alice.expect("GAME_OVER").await;
     assert!(over.ends_with("Resignation by disconnect"), "{over}");
     is_well(arena).await;
 }
@@ -224,7 +238,7 @@ async fn a_flood_of_chat_costs_a_player_who_thinks_nothing() {
     let flood = format!("SAY {} {}\n", board.white.name, "x".repeat(4000)).repeat(100);
     for _ in 0..100 {
         // White thinks for five minutes and reads nothing.
-        board.black.writer.send_text(&flood).await.unwrap();
+        as_time_passes(board.black.writer.send_text(&flood)).await.unwrap();
         while let Some(Ok(Some(_))) = board.black.reader.next().now_or_never() {}
         advance(Duration::from_secs(3)).await;
     }

@@ -67,7 +67,7 @@ impl GameFile {
     /// Reports games that are given up.
     pub(crate) fn report_lost(&self, games: usize) {
         if games > 0 {
-            tracing::error!("{games} games could not be written to {} and are lost", self.path.display());
+            tracing::error!("games lost, as {} could not be written to: {games}", self.path.display());
         }
     }
 

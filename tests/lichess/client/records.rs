@@ -41,6 +41,7 @@ async fn an_unwritable_folder_is_reported_and_costs_no_game() {
     play(&format!("pgn_directory = '{folder}'")).await;
     let text = log.text();
     let errors: Vec<_> = text.lines().filter(|line| line.contains(" ERROR ")).collect();
-    let [error] = errors[..] else { panic!("{text}") };
-    assert!(error.contains("cannot write the game") && error.contains(&folder), "{error}");
+    let [kept, lost] = errors[..] else { panic!("{text}") };
+    assert!(kept.contains("cannot write the game") && kept.contains(&folder), "{kept}");
+    assert!(lost.contains("games lost") && lost.contains(&folder), "{lost}");
 }

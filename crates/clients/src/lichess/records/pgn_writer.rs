@@ -219,7 +219,7 @@ impl WriteQueue {
         self.retry().await;
         if !self.unwritten.is_empty() {
             let (games, directory) = (self.unwritten.len(), self.files.directory.display());
-            error!("{games} games could not be written to {directory} and are lost");
+            error!("games lost, as {directory} could not be written to: {games}");
         }
     }
 
