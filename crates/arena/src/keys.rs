@@ -36,7 +36,7 @@ impl From<io::Error> for KeysError {
 pub struct Keys(BTreeMap<Name, Secret>);
 
 impl Keys {
-    /// Reads a file, which nobody else may be able to read.
+    /// Reads a file that only its owner can read.
     ///
     /// # Errors
     /// [`KeysError`]

@@ -4,7 +4,7 @@ use std::{sync::Mutex, time::Duration};
 
 use tokio::time::Instant;
 
-/// So many at once, and one more after each interval.
+/// Token bucket: a burst at once, and one more after each interval.
 #[derive(Clone, Debug)]
 pub(crate) struct Ration {
     burst: u32,

@@ -184,7 +184,7 @@ mod tests {
         actor.file.file = writable;
         actor.write("four\n".into());
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\nfour\n");
-        // What is still kept at the end is tried once more.
+        // The games still kept at the end are tried once more.
         actor.unwritten.push_back("five\n".into());
         assert_eq!(actor.run(), Some(path.clone()));
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\nfour\nfive\n");

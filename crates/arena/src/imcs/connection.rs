@@ -23,7 +23,7 @@ pub(super) struct Connection {
     pub(super) place: Place,
 }
 
-/// What is read from a connection.
+/// Line, or the end of a connection.
 #[derive(Debug)]
 pub(super) enum Heard {
     Line(Incoming),

@@ -330,7 +330,7 @@ impl Game {
     }
 }
 
-/// What came of a prompt.
+/// Outcome of a prompt.
 enum Turn {
     /// A move, or the end of the game.
     Done,

@@ -178,7 +178,7 @@ impl Game {
         let done = catch_unwind(AssertUnwindSafe(|| step(self)));
         if done.is_err() {
             tracing::error!("Lichess: game {} broke down and is aborted; please report it", self.id);
-            // What broke the game may break its end, too.
+            // The cause of the panic may strike again while the game ends.
             let _ = catch_unwind(AssertUnwindSafe(|| self.finish(Status::Aborted, None, now)));
             self.end.get_or_insert(End { status: Status::Aborted, winner: None });
             self.close_streams();

@@ -24,7 +24,7 @@ const SLOW: usize = 32;
 const MAX_QUEUE: usize = 256;
 const GARBAGE: &[u8] = b"<html>{\"type\": \xff\xfe\n";
 
-/// What becomes of a line if its reader is slow. No move and no end of a game is ever lost.
+/// Treatment of a line whose reader is slow. No move and no end of a game is ever lost.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum LineKind {
     /// Replaced by the next one of its kind: a game's state has all of its moves.

@@ -1,4 +1,4 @@
-//! Who may join a tournament: the names and keys of its list, its password, and names that are kept for accounts.
+//! Admission to a tournament: the names and keys of its list, its password, and the names reserved for accounts.
 
 use std::collections::BTreeSet;
 
