@@ -48,8 +48,8 @@ pub(super) struct Args {
 enum Task {
     /// Make keys for the players of a tournament
     ///
-    /// Adds a line `name key` to the file for each name that has none; `keys = "FILE"` in [[arena.tournament]] then lets
-    /// only these players join, each with its key.
+    /// Adds a line `name key` to the file for each name that has none; `keys = "FILE"` in [[arena.tournament]] then
+    /// lets only these players join, each with its key.
     Keys {
         /// File of names and keys; made if there is none
         file: PathBuf,

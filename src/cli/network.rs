@@ -34,7 +34,8 @@ impl<T: Send + 'static> Network<T> {
         name: &'static str,
         main: impl FnOnce(Granted) -> F + Send + 'static,
     ) -> Result<Self, CliError> {
-        // Threads for blocking calls keep the usual priority. In a match our own engine runs on them, with a deep stack.
+        // Threads for blocking calls keep the usual priority. In a match our own engine runs on them, with a deep
+        // stack.
         let runtime = runtime::Builder::new_current_thread()
             .enable_all()
             .on_thread_start(priority::usual)

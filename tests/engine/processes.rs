@@ -14,8 +14,8 @@ use crate::support::{command::zeitnot, wait::wait_for};
 const SECRETS: [&str; 5] =
     ["LICHESS_BOT_TOKEN", "LICHESS_EXPLORER_TOKEN", "ZEITNOT_TOKEN", "ZEITNOT_IMCS_PASSWORD", "SECOND_BOT"];
 
-/// A program that, spoken to or without input, notes its environment and two process ids, its own and a child's, says nothing, and never ends: not
-/// at the end of its input, nor at a polite signal.
+/// A program that, spoken to or without input, notes its environment and two process ids, its own and a child's, says
+/// nothing, and never ends: not at the end of its input, nor at a polite signal.
 struct Clinging {
     folder: TempDir,
     path: PathBuf,

@@ -1,6 +1,7 @@
 //! File of finished games: one file for each tournament and run, one append for each game.
 //!
-//! Disks can be slow, so writing has its own thread; and full, so a game that cannot be written is kept and tried again.
+//! Disks can be slow, so writing has its own thread; and full, so a game that cannot be written is kept and tried
+//! again.
 
 use std::{
     collections::VecDeque,

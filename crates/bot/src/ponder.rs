@@ -2,8 +2,8 @@
 //!
 //! First the reply that our last search expects, for as long as a move of ours would take; then the next likely one, as
 //! a short search among the others finds it, and so on. When the opponent has moved, the search of that very move, if
-//! there is one, goes on as the search for our answer, and the time it has had counts. All others leave their results in
-//! the transposition table and in the cache.
+//! there is one, goes on as the search for our answer, and the time it has had counts. All others leave their results
+//! in the transposition table and in the cache.
 
 use tokio::sync::OwnedSemaphorePermit;
 

@@ -26,8 +26,8 @@ impl MoveRequest {
         self.asked_at + self.budget.hard
     }
 
-    /// Returns when an answer that is known early may leave: after a random part of the soft limit, which shrinks with the
-    /// clock, and never in the second half of the hard one.
+    /// Returns when an answer that is known early may leave: after a random part of the soft limit, which shrinks with
+    /// the clock, and never in the second half of the hard one.
     pub(crate) fn earliest_answer(&self) -> Instant {
         let max = self.budget.soft.min(self.budget.hard / 2);
         self.asked_at + max.mul_f64(0.25 + 0.75 * fastrand::f64())

@@ -98,8 +98,8 @@ impl ActiveSearch {
         self.end
     }
 
-    /// Sets the budget when a pondered move is requested, or our clock is changed; the time so far counts. Breaks if it is
-    /// used up already.
+    /// Sets the budget when a pondered move is requested, or our clock is changed; the time so far counts. Breaks if it
+    /// is used up already.
     pub(crate) fn set_budget(&self, budget: Budget) -> ControlFlow<()> {
         let flow = self.handle.set_budget(budget, now());
         if self.end.is_some() { ControlFlow::Break(()) } else { flow }

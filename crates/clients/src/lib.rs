@@ -1,5 +1,5 @@
-//! Clients of game servers, one folder each: connect, speak the server's protocol, open a seat for each game. No search,
-//! no rules.
+//! Clients of game servers, one folder each: connect, speak the server's protocol, open a seat for each game. No
+//! search, no rules.
 //!
 //! A new protocol is a folder here that implements [`Protocol`], and an entry in [`PROTOCOLS`].
 

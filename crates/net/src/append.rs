@@ -60,8 +60,8 @@ mod tests {
         setrlimit(Resource::Fsize, Rlimit { current: bytes, maximum: None }).unwrap();
     }
 
-    /// The other half of the next test, in a process of its own: its files grow to a thousand bytes at most, and a write
-    /// that goes beyond is done in part.
+    /// The other half of the next test, in a process of its own: its files grow to a thousand bytes at most, and a
+    /// write that goes beyond is done in part.
     #[test]
     fn with_room_for_one_record() {
         let Some(path) = env::var_os(FILE) else { return };

@@ -149,7 +149,8 @@ pub enum Action {
         turn: Turn,
         /// A legal move in coordinates.
         mv: MoveText,
-        /// Whether the move offers a draw, or accepts the opponent's offer. Servers without draws by agreement ignore it.
+        /// Whether the move offers a draw, or accepts the opponent's offer. Servers without draws by agreement ignore
+        /// it.
         offers_draw: bool,
         /// Evaluation by the search, if there was one.
         eval: Option<Eval>,
@@ -235,7 +236,8 @@ impl Lobby {
     /// Requests a player for a game.
     ///
     /// # Errors
-    /// [`Declined`] if there are too many games, the position is invalid, the bot shuts down, or does not answer in time.
+    /// [`Declined`] if there are too many games, the position is invalid, the bot shuts down, or does not answer in
+    /// time.
     pub async fn open(&self, info: GameInfo) -> Result<Seat, Declined> {
         let (reply, answer) = oneshot::channel();
         let closed = || Declined("shutting down".into());

@@ -1,7 +1,7 @@
 //! IMCS, the Internet MiniChess Server of Portland State: commands and numbered replies.
 //!
-//! Source: github.com/BartMassey/imcs, version 2.5. The transport handles line ends, `\r\n` in general and `\n` on boards,
-//! and the empty lines around a board.
+//! Source: github.com/BartMassey/imcs, version 2.5. The transport handles line ends, `\r\n` in general and `\n` on
+//! boards, and the empty lines around a board.
 
 use std::{fmt, time::Duration};
 

@@ -72,8 +72,8 @@ impl Points {
         Ok(Points { digits, count: text.len() as u8 })
     }
 
-    /// Returns the points, given the points before. Of five digits either the first two or the first three are White's: points
-    /// only grow, and only by a few.
+    /// Returns the points, given the points before. Of five digits either the first two or the first three are White's:
+    /// points only grow, and only by a few.
     pub fn after(self, before: ByColor<u16>) -> ByColor<u16> {
         let split = |black_digits: u32| {
             let divisor = 10u32.pow(black_digits);

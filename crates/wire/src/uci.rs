@@ -1,7 +1,7 @@
 //! Universal Chess Interface on the side of the engine, and UBGI, which extends it.
 //!
-//! Source: the UCI specification of April 2006 by Stefan Meyer-Kahlen. As it requires, unknown words at the beginning of a
-//! line are skipped. UBGI, the Universal Board Game Interface, is defined by version 1.0 of KohakuBlueleaf's
+//! Source: the UCI specification of April 2006 by Stefan Meyer-Kahlen. As it requires, unknown words at the beginning
+//! of a line are skipped. UBGI, the Universal Board Game Interface, is defined by version 1.0 of KohakuBlueleaf's
 //! KohakuBoardGame, as the NTHU course of 2026 uses it.
 
 use std::{fmt, time::Duration};

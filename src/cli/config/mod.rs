@@ -97,8 +97,8 @@ impl Config {
         Config::parse_with(file, text, &Overrides::default())
     }
 
-    /// Reads the text of a file of this name, and the keys of the command line. Variables that it takes secrets from are
-    /// withheld from child processes.
+    /// Reads the text of a file of this name, and the keys of the command line. Variables that it takes secrets from
+    /// are withheld from child processes.
     ///
     /// # Errors
     /// As [`Config::load`].

@@ -1,7 +1,7 @@
 //! `zeitnot import-lichess-bot`: converts a configuration of lichess-bot.
 //!
-//! `rows` is the table of keys, `values` converts single values, `matchmaking` that table, `convert` the whole. `tables` holds both
-//! configurations meanwhile.
+//! `rows` is the table of keys, `values` converts single values, `matchmaking` that table, `convert` the whole.
+//! `tables` holds both configurations meanwhile.
 
 use std::{
     fs::{File, OpenOptions},

@@ -1,5 +1,5 @@
-//! Thousands of challenges or games at once: the game that runs goes on, memory and requests are bounded, and the user reads one
-//! line.
+//! Thousands of challenges or games at once: the game that runs goes on, memory and requests are bounded, and the user
+//! reads one line.
 
 use tokio::time::{sleep, timeout};
 

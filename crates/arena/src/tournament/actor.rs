@@ -232,7 +232,7 @@ impl TournamentActor {
         };
         let said = Notice::Said { sender, text: printable(text, MAX_CHAT) };
         match &receiver.client {
-            Some(to) if !receiver.hears.take(now) => tracing::debug!(full = !to.is_open(), "chat is dropped"),
+            Some(to) if !receiver.hears.take(now) => tracing::debug!("chat is dropped"),
             Some(to) if to.is(client) => return client.chat(said),
             Some(to) => to.chat(said.clone()),
             None => return client.info(format!("No player {} is here", printable(to, 50))),

@@ -1,8 +1,8 @@
 //! Task of one table: waits for two names, plays their game, and writes it down.
 //!
-//! It behaves as the original: a legal move is played, both players get it, and no message is sent twice. Datagrams that
-//! the original does not survive (from somebody else, or an illegal move) are logged and ignored, unless the table is
-//! configured to be as strict.
+//! It behaves as the original: a legal move is played, both players get it, and no message is sent twice. Datagrams
+//! that the original does not survive (from somebody else, or an illegal move) are logged and ignored, unless the table
+//! is configured to be as strict.
 
 use std::{
     net::SocketAddr,

@@ -1,7 +1,7 @@
 //! Cache of moves by position: what was found before need not be searched again.
 //!
-//! Lookups use the part in memory; [`store`] writes it to disk in the background. [`verdict`] decides whether a move may
-//! be played without a search, [`learning`] takes the results of games into account.
+//! Lookups use the part in memory; [`store`] writes it to disk in the background. [`verdict`] decides whether a move
+//! may be played without a search, [`learning`] takes the results of games into account.
 
 use std::{
     fmt,

@@ -22,8 +22,8 @@ use zeitnot_rules::Packed;
 
 use super::{CachedMove, Entry, Losses};
 
-/// Move, score, depth, effort, engine, and losses and hour of an entry. The losses are in the highest byte, which is zero in
-/// files from before they were counted.
+/// Move, score, depth, effort, engine, and losses and hour of an entry. The losses are in the highest byte, which is
+/// zero in files from before they were counted.
 type Row = (u16, i16, u16, u64, u64, u32);
 
 /// Entries by name of the game and key of the position.

@@ -30,8 +30,8 @@ pub(crate) struct Charge {
 
 /// Measured delay of one server.
 ///
-/// A clock in steps makes each single charge wrong by up to a step, but not their sum. So the mean of all counts as it is,
-/// and a single charge only as far as a step cannot explain it.
+/// A clock in steps makes each single charge wrong by up to a step, but not their sum. So the mean of all counts as it
+/// is, and a single charge only as far as a step cannot explain it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServerDelay {
     moves: u32,

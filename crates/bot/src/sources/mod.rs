@@ -1,7 +1,7 @@
 //! Sources of moves that go before the search: the cache, an opening book, and servers.
 //!
-//! [`SourceOrder`] ranks them. A move that is known at once and ranks first is played at once. The answers of the others
-//! are waited for beside the search ([`SourceLookup`]), each no longer than its timeout; the search comes last.
+//! [`SourceOrder`] ranks them. A move that is known at once and ranks first is played at once. The answers of the
+//! others are waited for beside the search ([`SourceLookup`]), each no longer than its timeout; the search comes last.
 
 use std::{fmt, sync::Arc};
 

@@ -363,7 +363,8 @@ impl<'a> Connection<'a> {
     }
 }
 
-/// Returns whether a server that says this, and closes, has no more games for us. There is no message for it, only text.
+/// Returns whether a server that says this, and closes, has no more games for us. There is no message for it, only
+/// text.
 fn ends_tournament(info: &str) -> bool {
     let info = info.to_ascii_lowercase();
     info.contains("tournament")

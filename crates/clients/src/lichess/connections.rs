@@ -1,5 +1,5 @@
-//! Connections of an account, in pools that are replaced where their connections are dead: over HTTP/2 all requests of a
-//! pool share one, and a request on a dead one waits for its end.
+//! Connections of an account, in pools that are replaced where their connections are dead: over HTTP/2 all requests of
+//! a pool share one, and a request on a dead one waits for its end.
 
 use std::{
     sync::{

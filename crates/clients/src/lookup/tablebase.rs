@@ -1,7 +1,7 @@
 //! The tablebase of Lichess: the best move of an endgame, with the fifty-move rule in mind.
 //!
-//! A won position is won by getting nearer to the mate, or to the next capture or pawn move, with every move; a lost one
-//! is held as long as possible.
+//! A won position is won by getting nearer to the mate, or to the next capture or pawn move, with every move; a lost
+//! one is held as long as possible.
 
 use std::cmp::Reverse;
 
@@ -131,8 +131,8 @@ mod tests {
 
     use super::*;
 
-    /// A move by its name, the category of the position after it, and the distances there to zeroing and to mate. `x` is
-    /// a capture, `#` mates.
+    /// A move by its name, the category of the position after it, and the distances there to zeroing and to mate. `x`
+    /// is a capture, `#` mates.
     fn mv(text: &str) -> ProbeMove {
         let words: Vec<_> = text.split(' ').collect();
         let distance = |at: usize| words.get(at).map(|word| word.parse().unwrap());

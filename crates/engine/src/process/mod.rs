@@ -1,4 +1,5 @@
-//! Child processes: without our secrets, and each in a process group that is killed as a whole, at our end at the latest.
+//! Child processes: without our secrets, and each in a process group that is killed as a whole, at our end at the
+//! latest.
 
 use std::process::Command;
 

@@ -112,8 +112,8 @@ impl Captures<'_> {
     }
 }
 
-/// Squares that a piece attacks. shakmaty's function of this name is not inlined into other crates, and a twentieth of the
-/// search's time goes here.
+/// Squares that a piece attacks. shakmaty's function of this name is not inlined into other crates, and a twentieth of
+/// the search's time goes here.
 #[inline]
 pub(super) fn attacks_of(piece: Piece, from: Square, occupied: Bitboard) -> Bitboard {
     match piece.role {

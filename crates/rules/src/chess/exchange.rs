@@ -11,8 +11,8 @@ pub(super) fn value(role: Role) -> i32 {
     VALUES[role as usize - 1]
 }
 
-/// Whether the exchange that `mv` begins on its target square wins at least `threshold` if both sides capture with their
-/// least valuable piece and stop when that is better for them.
+/// Whether the exchange that `mv` begins on its target square wins at least `threshold` if both sides capture with
+/// their least valuable piece and stop when that is better for them.
 ///
 /// An estimate: it ignores pins, and promotions later in the exchange. A dropped piece comes from nowhere.
 pub(super) fn wins(board: &Board, mv: Move, us: Color, threshold: i32) -> bool {

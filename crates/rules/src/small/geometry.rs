@@ -3,7 +3,8 @@
 /// One step along a row or a column.
 pub(crate) const ORTHOGONAL: [(i32, i32); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
 
-/// The directions of lines as (rows, columns): first those in which the index of the square grows, then their opposites.
+/// The directions of lines as (rows, columns): first those in which the index of the square grows, then their
+/// opposites.
 const DIRECTIONS: [(i32, i32); 8] = [(1, 0), (0, 1), (1, 1), (1, -1), (-1, 0), (0, -1), (-1, -1), (-1, 1)];
 
 /// Lines of a slider, as indices of [`DIRECTIONS`]: those with growing indices of squares, then the others.

@@ -171,8 +171,8 @@ impl Tuc {
         self.prizes |= self.free_squares() & square.bit();
     }
 
-    /// Takes over a server's report of a move: the move itself, even if it is not legal here, the side to move after it,
-    /// a new prize, and the points (whole ones). Returns whether the move was legal.
+    /// Takes over a server's report of a move: the move itself, even if it is not legal here, the side to move after
+    /// it, a new prize, and the points (whole ones). Returns whether the move was legal.
     pub fn hear(
         &mut self,
         mv: Move,

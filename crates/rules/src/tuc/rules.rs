@@ -28,8 +28,8 @@ pub struct Settings {
     pub worth_percent: u8,
     /// A move that arrives later than this after the server's start is the last one.
     pub time_limit: Duration,
-    /// The side that gets the point for leaving the board when a black pawn captures onto the last row, toward the lower
-    /// and toward the higher column.
+    /// The side that gets the point for leaving the board when a black pawn captures onto the last row, toward the
+    /// lower and toward the higher column.
     extra: [Extra; 2],
 }
 

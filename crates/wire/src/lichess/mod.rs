@@ -1,8 +1,8 @@
 //! Lichess Bot API: streams, answers and requests. See <https://lichess.org/api>.
 //!
-//! Streams are NDJSON, parsed with [`line()`]; answers are JSON; all of them are [`Message`]s. Requests are forms or query
-//! strings, a [`Form`] each. Unknown fields are ignored, `null` equals a missing field, and an unknown name becomes the
-//! `Other` of its type: only unusable messages are errors.
+//! Streams are NDJSON, parsed with [`line()`]; answers are JSON; all of them are [`Message`]s. Requests are forms or
+//! query strings, a [`Form`] each. Unknown fields are ignored, `null` equals a missing field, and an unknown name
+//! becomes the `Other` of its type: only unusable messages are errors.
 //!
 //! Moves are kept as text; castling may be king takes rook.
 

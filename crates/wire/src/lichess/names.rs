@@ -59,8 +59,8 @@ macro_rules! names {
 }
 
 names! {
-    /// Tablebase result for the side to move. The fifty-move rule makes `cursed` wins and `blessed` losses draws, and may do
-    /// so for `syzygy` and `maybe` ones.
+    /// Tablebase result for the side to move. The fifty-move rule makes `cursed` wins and `blessed` losses draws, and
+    /// may do so for `syzygy` and `maybe` ones.
     Category {
         Win = "win", SyzygyWin = "syzygy-win", MaybeWin = "maybe-win", CursedWin = "cursed-win", Draw = "draw",
         BlessedLoss = "blessed-loss", MaybeLoss = "maybe-loss", SyzygyLoss = "syzygy-loss", Loss = "loss",

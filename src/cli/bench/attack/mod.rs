@@ -1,5 +1,6 @@
-//! `zeitnot bench arena-attack`: measures how much attacks on the arena delay the moves of honest players. It runs a real
-//! arena, two contest players and two Lichess bots on loopback, and attacks it in turn in the ways that [`attacks`] lists.
+//! `zeitnot bench arena-attack`: measures how much attacks on the arena delay the moves of honest players. It runs a
+//! real arena, two contest players and two Lichess bots on loopback, and attacks it in turn in the ways that
+//! [`attacks`] lists.
 //!
 //! [`cell`] runs one attack, [`contest`] and [`lichess`] are the honest players, [`measured`] holds the results.
 

@@ -1,7 +1,7 @@
 //! `zeitnot bench overhead`: measures the time that a client of the Lichess Bot API adds to its search, and its memory.
 //!
-//! [`opponent`] plays through the scripted server, which shares no code with our client; [`client`] is this program as a
-//! process of its own. Another client can be measured in its place.
+//! [`opponent`] plays through the scripted server, which shares no code with our client; [`client`] is this program as
+//! a process of its own. Another client can be measured in its place.
 
 use std::{
     io,

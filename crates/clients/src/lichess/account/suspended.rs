@@ -15,7 +15,8 @@ use crate::lichess::challenges::queue::SlotKind;
 
 /// Time left in a game without any limit.
 const UNLIMITED: Duration = Duration::from_secs(30 * 86_400);
-/// Until the list is asked for again, where it could not hold all urgent games; and the shortest for games with a clock.
+/// Until the list is asked for again, where it could not hold all urgent games; and the shortest for games with a
+/// clock.
 const SHORT_PERIOD: Duration = Duration::from_secs(10);
 /// The list is asked for again after this part of the time for which a game with a clock has been suspended.
 const CLOCK_PART: u32 = 4;

@@ -117,7 +117,8 @@ impl Opponent {
         }
     }
 
-    /// An action has failed: a game that cannot be aborted is given up later, a claim is made again later, and a takeback request that still stands is answered again.
+    /// An action has failed: a game that cannot be aborted is given up later, a claim is made again later, and a
+    /// takeback request that still stands is answered again.
     pub(crate) fn failed(&mut self, action: GameAction) {
         if action == GameAction::Abort && self.abort_at.is_some() {
             self.given_up_at = Some(now() + UNSTARTED_TIMEOUT);
