@@ -13,8 +13,9 @@ use zeitnot_clients::{
 };
 
 use crate::support::{
-    contest_server::{Client, Server, Transport, config, in_game},
+    contest_server::{Client, Server, Transport, config, entry, in_game},
     log::Log,
+    pauses::Pauses,
     wait::soon,
 };
 
@@ -30,6 +31,22 @@ async fn a_server_that_goes_and_comes_back_is_joined_again() {
     let turn = player.turn().await;
     player.play(turn, "e2e4").await;
     wire.expect("MOVE g2 e2-e4").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_pause_is_long_while_a_lost_game_could_still_run() {
+    let server = Server::start(Transport::Tcp).await;
+    let mut client = Client::of::<Contest>(entry(&server.address(), "alice"));
+    let mut wire = server.joined().await;
+    wire.begin("g1").await;
+    let mut player = client.game().await;
+    wire.ask("g1").await;
+    player.turn().await;
+    drop(wire);
+    // Our clock of 10 s runs.
+    let pauses = Pauses::until_one_is_long(async || drop(server.accept().await)).await;
+    pauses.are_short_for(Duration::from_secs(10), Duration::from_millis(625));
+    client.ends_now().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -15,6 +15,7 @@ pub mod lichess_client;
 pub mod lichess_proxy;
 pub mod lichess_server;
 pub mod log;
+pub mod pauses;
 pub mod polyglot;
 pub mod program;
 pub mod uci_engine;

@@ -6,6 +6,7 @@
 mod backoff;
 pub mod contest;
 mod findings;
+mod game_clock;
 pub mod imcs;
 pub mod lichess;
 mod link;

@@ -17,6 +17,7 @@ use super::{
     game::{self, Game, Pairing},
 };
 use crate::{
+    game_clock::GameClock,
     link::{Link, LinkError, LinkEvent},
     skipped::Skipped,
     wait::{or_never, until},
@@ -78,6 +79,8 @@ pub(super) struct Connection<'a> {
     link: &'a mut Link,
     /// Becomes true with the first pairing.
     was_paired: &'a mut bool,
+    /// Clocks of the game that was lost last with its connection.
+    lost_game: &'a mut Option<GameClock>,
     phase: Phase,
     /// The last request for a move. Counts through all games, so that no two requests share one.
     turn: Turn,
@@ -109,6 +112,7 @@ impl<'a> Connection<'a> {
         lobby: &'a Lobby,
         link: &'a mut Link,
         was_paired: &'a mut bool,
+        lost_game: &'a mut Option<GameClock>,
         games_left: &'a mut Option<u32>,
     ) -> Self {
         Connection {
@@ -116,6 +120,7 @@ impl<'a> Connection<'a> {
             lobby,
             link,
             was_paired,
+            lost_game,
             phase: Phase::Waiting,
             turn: Turn::default(),
             last_info: None,
@@ -137,6 +142,7 @@ impl<'a> Connection<'a> {
             Err(error) => Err(error.into()),
         };
         if let (Err(lost), Phase::Playing(game)) = (&ended, self.phase) {
+            *self.lost_game = Some(game.clock);
             game.ended(format!("connection lost: {lost}"), None).await;
         }
         ended
@@ -270,7 +276,7 @@ impl<'a> Connection<'a> {
         info!("game {:?}: {white:?} against {black:?}, {}", pairing.game, pairing.time_control);
         self.say(&FromClient::Ack { game: pairing.game.clone() }, None)?;
         self.phase = Phase::Acked(pairing);
-        *self.was_paired = true;
+        (*self.was_paired, *self.lost_game) = (true, None);
         Ok(())
     }
 

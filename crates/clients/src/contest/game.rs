@@ -8,6 +8,8 @@ use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl}
 use zeitnot_seat::{Action, Clocks, Event, GameDetails, GameInfo, PlayerGone, Seat, Turn};
 use zeitnot_wire::contest::{FromClient, State, long_algebraic};
 
+use crate::{game_clock::GameClock, wait::now};
+
 /// Clocks come with two decimals of a second.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
 
@@ -40,6 +42,7 @@ pub(super) struct Game {
     pub(super) pairing: Pairing,
     seat: Seat,
     request: Request,
+    pub(super) clock: GameClock,
 }
 
 /// The server's last request for a move.
@@ -55,7 +58,9 @@ enum Request {
 
 impl Game {
     pub(super) fn new(pairing: Pairing, seat: Seat) -> Game {
-        Game { pairing, seat, request: Request::None }
+        let left = ByColor::both(pairing.time_control.initial);
+        let clock = GameClock::new(&left, pairing.color, false, now());
+        Game { pairing, seat, request: Request::None, clock }
     }
 
     pub(super) async fn moved(
@@ -68,7 +73,7 @@ impl Game {
         if mover == self.name() {
             self.request = Request::None;
         }
-        let clocks = self.clocks(&state, read_at);
+        let clocks = self.read_clocks(&state, read_at);
         match MoveText::new(mv) {
             Some(mv) => self.seat.send(Event::Moved(mv)).await?,
             // Longer than any move: the board shows what was played.
@@ -85,7 +90,6 @@ impl Game {
         read_at: Instant,
         last_words: Option<&str>,
     ) -> Result<(), PlayerGone> {
-        let clocks = Some(self.clocks(&state, read_at));
         if let Request::Answered { turn, fen } = &self.request
             && *fen == state.fen
         {
@@ -93,12 +97,14 @@ impl Game {
             self.seat.send(Event::Refused { turn: *turn, why }).await?;
         }
         self.request = Request::Open { turn, fen: state.fen.clone() };
+        let clocks = Some(self.read_clocks(&state, read_at));
         self.seat.send(Event::Board(state.fen)).await?;
         self.seat.send(Event::YourTurn { turn, clocks }).await
     }
 
-    pub(super) async fn clock_update(&self, state: &State, read_at: Instant) -> Result<(), PlayerGone> {
-        self.seat.send(Event::ClocksRead(self.clocks(state, read_at))).await
+    pub(super) async fn clock_update(&mut self, state: &State, read_at: Instant) -> Result<(), PlayerGone> {
+        let clocks = self.read_clocks(state, read_at);
+        self.seat.send(Event::ClocksRead(clocks)).await
     }
 
     pub(super) async fn sent(&self, turn: Turn, at: Instant) -> Result<(), PlayerGone> {
@@ -120,6 +126,7 @@ impl Game {
         match std::mem::replace(&mut self.request, Request::None) {
             Request::Open { turn: open, fen } if open == turn => {
                 self.request = Request::Answered { turn, fen };
+                self.clock.answered(now());
                 Some(FromClient::Move { game: self.pairing.game.clone(), mv: long_algebraic(&mv) })
             }
             other => {
@@ -133,7 +140,9 @@ impl Game {
         &self.pairing.names[self.pairing.color]
     }
 
-    fn clocks(&self, state: &State, read_at: Instant) -> Clocks {
+    fn read_clocks(&mut self, state: &State, read_at: Instant) -> Clocks {
+        let is_our_turn = matches!(self.request, Request::Open { .. });
+        self.clock = GameClock::new(&state.left, self.pairing.color, is_our_turn, now());
         Clocks {
             left: state.left,
             increment: self.pairing.time_control.increment,

@@ -3,7 +3,7 @@
 //! `config` holds its keys of a `[[server]]` table, `connection` plays game after game on one connection, `game`
 //! is one game.
 
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, time::Duration};
 
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -14,10 +14,12 @@ use zeitnot_wire::{Message, contest::FromClient};
 
 use crate::{
     findings::Findings,
+    game_clock::GameClock,
     link::Link,
     protocol::{Protocol, ProtocolError, Shutdown},
     secret::Secret,
     session::{self, ConnectionEnd, Session},
+    wait::now,
 };
 
 mod config;
@@ -53,8 +55,15 @@ impl Protocol for Contest {
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("contest", server = %config.address, player = %config.player);
         let games_left = config.games.map(NonZeroU32::get);
-        let mut client =
-            Client { config: &config, lobby, link: None, was_paired: false, games_left, is_over: false };
+        let mut client = Client {
+            config: &config,
+            lobby,
+            link: None,
+            was_paired: false,
+            lost_game: None,
+            games_left,
+            is_over: false,
+        };
         session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span).await
     }
 }
@@ -65,6 +74,8 @@ struct Client<'a> {
     link: Option<Link>,
     /// The last connection brought a pairing.
     was_paired: bool,
+    /// Clocks of the game that was lost last with its connection.
+    lost_game: Option<GameClock>,
     games_left: Option<u32>,
     /// The tournament was over when we last asked, and that was reported.
     is_over: bool,
@@ -106,8 +117,14 @@ impl Session for Client<'_> {
             info!("connected; joining tournament {}", config.tournament);
         }
         let link = self.link.insert(Link::new(reader, writer));
-        let connection =
-            Connection::new(config, &self.lobby, link, &mut self.was_paired, &mut self.games_left);
+        let connection = Connection::new(
+            config,
+            &self.lobby,
+            link,
+            &mut self.was_paired,
+            &mut self.lost_game,
+            &mut self.games_left,
+        );
         let ended = connection.run(stop.cancelled()).await;
         if ended.is_err()
             && let Some(link) = self.link.take()
@@ -125,6 +142,10 @@ impl Session for Client<'_> {
 
     fn was_useful(&self) -> bool {
         self.was_paired
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        self.lost_game.and_then(|clock| clock.time_left(now()))
     }
 
     /// A wrong token stays wrong, and so does the kind of a port.

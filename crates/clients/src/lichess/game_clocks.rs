@@ -19,7 +19,7 @@ const MAX_PERIOD: Duration = Duration::from_secs(1800);
 
 /// Clock of one game.
 #[derive(Clone, Debug)]
-struct GameClock {
+struct WatchedClock {
     /// Our time left, which runs since then if it is our turn.
     left: Duration,
     runs_since: Option<Instant>,
@@ -29,7 +29,7 @@ struct GameClock {
     period: Duration,
 }
 
-impl GameClock {
+impl WatchedClock {
     fn time_left(&self, now: Instant) -> Duration {
         let spent = self.runs_since.map(|since| now.saturating_duration_since(since));
         self.left.saturating_sub(spent.unwrap_or_default())
@@ -38,13 +38,13 @@ impl GameClock {
 
 /// Games with clocks, shared by all tasks of an account.
 #[derive(Debug, Default)]
-pub(crate) struct GameClocks(Mutex<HashMap<GameId, GameClock>>);
+pub(crate) struct GameClocks(Mutex<HashMap<GameId, WatchedClock>>);
 
 impl GameClocks {
     /// Notes a game whose clocks are not known yet.
     pub(crate) fn begin(&self, id: GameId, now: Instant) {
         let (left, overdue_at) = (Duration::MAX, now + START_TIMEOUT);
-        self.games().insert(id, GameClock { left, runs_since: None, overdue_at, period: MIN_PERIOD });
+        self.games().insert(id, WatchedClock { left, runs_since: None, overdue_at, period: MIN_PERIOD });
     }
 
     /// Notes our time left, which runs since then if it is our turn. The next news is due within `news`.
@@ -59,7 +59,7 @@ impl GameClocks {
         if let Some(clock) = self.games().get_mut(&id) {
             let overdue_at = read_at + news + END_TIMEOUT;
             let runs_since = is_our_turn.then_some(read_at);
-            *clock = GameClock { left, runs_since, overdue_at, period: MIN_PERIOD };
+            *clock = WatchedClock { left, runs_since, overdue_at, period: MIN_PERIOD };
         }
     }
 
@@ -92,7 +92,7 @@ impl GameClocks {
             .collect()
     }
 
-    fn games(&self) -> MutexGuard<'_, HashMap<GameId, GameClock>> {
+    fn games(&self) -> MutexGuard<'_, HashMap<GameId, WatchedClock>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,0 +1,33 @@
+//! Pauses of a client between its attempts to connect, in paused time.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Longest pause while a game of ours runs.
+const LONG: Duration = Duration::from_secs(2);
+
+/// Pauses, with the time at which each began.
+#[derive(Debug)]
+pub struct Pauses(Vec<(Duration, Duration)>);
+
+impl Pauses {
+    /// Measures the pauses between these attempts, up to a long one.
+    pub async fn until_one_is_long(attempt: impl AsyncFn()) -> Pauses {
+        let (lost, mut pauses) = (Instant::now(), Vec::new());
+        while pauses.last().is_none_or(|(_, pause)| *pause <= LONG) {
+            let (began, began_at) = (lost.elapsed(), Instant::now());
+            attempt().await;
+            pauses.push((began, began_at.elapsed()));
+        }
+        Pauses(pauses)
+    }
+
+    /// Expects that those that began within `time` were no longer than `max`, and that the long one came soon after.
+    #[track_caller]
+    pub fn are_short_for(&self, time: Duration, max: Duration) {
+        let (during, after): (Vec<_>, Vec<_>) = self.0.iter().partition(|(began, _)| *began < time);
+        assert!(!during.is_empty() && during.iter().all(|(_, pause)| *pause <= max), "{self:?}");
+        assert!(after.len() < 5, "{self:?}");
+    }
+}
