@@ -17,6 +17,7 @@ use zeitnot_seat::{Action, Event};
 use crate::support::{
     client::{Client, Player},
     latency::prompt,
+    pauses::Pauses,
     wait::soon,
 };
 
@@ -271,20 +272,61 @@ async fn a_broken_off_game_ends_with_its_reason() {
     for (said, told) in [
         ("X fatal IO error: exiting", "broken off"),
         ("= W wins on opponent disconnect\r\nX fatal IO error: exiting", "W wins on opponent disconnect"),
-        ("", "the server closed the connection"),
         ("503 server shutdown, come back later", "503 server shutdown"),
     ] {
         let (mut wire, mut player) = server.playing(&mut client).await;
         wire.ask("! b5-b4\r\n", 2, "00:10.000 00:10.000").await;
         player.turn().await;
-        if !said.is_empty() {
-            wire.say(said).await;
-        }
+        wire.say(said).await;
         drop(wire);
         let ended = player.ended().await;
         assert!(ended.contains(told), "{ended}");
     }
     client.ends_soon().await;
+}
+
+/// Servers of the course let nobody take up a game, also those that list it until they miss the player.
+#[tokio::test(start_paused = true)]
+async fn a_lost_game_that_cannot_be_taken_up_is_given_up_at_once() {
+    let (server, mut client) = started("").await;
+    for is_listed in [false, true] {
+        let (mut wire, mut player) = server.playing(&mut client).await;
+        wire.ask("! b5-b4\r\n", 2, "00:10.000 00:10.000").await;
+        player.turn().await;
+        drop(wire);
+        let ended = player.ended().await;
+        assert!(ended.contains("the server closed the connection"), "{ended}");
+        let mut wire = server.accept().await;
+        wire.expect("me alice hush", "201 hello alice").await;
+        if is_listed {
+            let list = "211 1 available games\r\n 7 alice bob (1000/1000)  [in-progress]\r\n.";
+            wire.expect("list", list).await;
+            wire.expect("accept 7", "408 no such game").await;
+        } else {
+            wire.expect("list", "211 0 available games\r\n.").await;
+        }
+        wire.expect("clean", "204 0 games cleaned").await;
+        wire.hears("list").await;
+        drop(wire);
+    }
+    client.ends_soon().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_pause_is_long_while_a_lost_game_could_still_run() {
+    let server = Server::start().await;
+    let config = Config { timeouts: Timeouts::default(), ..config(&server, "") };
+    let mut client = Client::of::<Imcs>(config);
+    let (mut wire, mut player) = server.playing(&mut client).await;
+    wire.ask("! b5-b4\r\n", 2, "00:10.000 00:30.000").await;
+    let turn = player.turn().await;
+    player.play(turn, "b1c3").await;
+    wire.hears("b1-c3").await;
+    drop(wire);
+    // Our opponent has 30 s for a move, and we have 10 s then.
+    let pauses = Pauses::until_one_is_long(async || drop(server.accept().await)).await;
+    pauses.are_short_for(Duration::from_secs(40), Duration::from_millis(625));
+    client.ends_now().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -298,7 +340,7 @@ async fn a_server_that_falls_silent_in_a_game_is_left() {
     assert!(player.ended().await.contains("nothing from the server"));
     wire.closed().await;
     // And it comes back.
-    let wire = server.visited().await;
+    let wire = server.accept().await;
     drop(wire);
     client.ends_soon().await;
 }

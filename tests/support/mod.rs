@@ -18,5 +18,6 @@ pub mod log;
 pub mod pauses;
 pub mod polyglot;
 pub mod program;
+pub mod relay;
 pub mod uci_engine;
 pub mod wait;

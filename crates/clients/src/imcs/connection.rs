@@ -43,6 +43,16 @@ pub(super) enum ConnectionError {
     Refused { what: String, advice: &'static str },
 }
 
+impl ConnectionError {
+    /// Returns whether the server may not know of the end, so that a game may go on.
+    pub(super) fn is_lost(&self) -> bool {
+        matches!(
+            self,
+            ConnectionError::Link(_) | ConnectionError::Dismissed { .. } | ConnectionError::Silent(_)
+        )
+    }
+}
+
 pub(super) struct Connection<'a> {
     config: &'a Config,
     link: Link,
@@ -218,13 +228,17 @@ pub(super) async fn find_opponent(config: &Config, game: u64, color: Color) -> R
     };
     let limit = config.timeouts.answer;
     let entries = timeout(limit, finding).await.unwrap_or(Err(ConnectionError::Silent(limit)));
-    let named = entries.map_err(|error| error.to_string())?.into_iter().find_map(|entry| match entry {
+    let opponent = opponent_in(entries.map_err(|error| error.to_string())?, config, game, color);
+    opponent.ok_or_else(|| "the game is not listed".to_owned())
+}
+
+/// Returns the opponent in a running game of ours, if it is listed.
+pub(super) fn opponent_in(entries: Vec<Entry>, config: &Config, game: u64, color: Color) -> Option<String> {
+    let mut names = entries.into_iter().find_map(|entry| match entry {
         Entry::Game { game: listed, names, .. } if listed == game => Some(names),
         _ => None,
-    });
-    let names = named.filter(|names| names[color] == config.user.to_string());
-    let mut names = names.ok_or_else(|| "the game is not listed".to_owned())?;
-    Ok(std::mem::take(&mut names[!color]))
+    })?;
+    (names[color] == config.user.to_string()).then(|| std::mem::take(&mut names[!color]))
 }
 
 pub(super) fn unexpected(expected: &'static str, (code, text): Reply) -> ConnectionError {

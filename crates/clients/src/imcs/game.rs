@@ -18,7 +18,10 @@ use super::{
     config::Config,
     connection::{Connection, ConnectionError, ConnectionEvent, find_opponent},
 };
-use crate::wait::{or_never, until};
+use crate::{
+    game_clock::GameClock,
+    wait::{now, or_never, until},
+};
 
 /// Time that White has for its first move, whatever the clocks show.
 const FIRST_MOVE: Duration = Duration::from_secs(60);
@@ -40,6 +43,16 @@ pub(super) struct Start {
     pub(super) yours: Duration,
     pub(super) theirs: Duration,
     pub(super) opponent: Option<String>,
+    /// It goes on from a board that the server will show.
+    pub(super) is_resumed: bool,
+}
+
+/// Game whose connection was lost. Our arena lets a player take it up again.
+#[derive(Debug)]
+pub(super) struct LostGame {
+    pub(super) game: u64,
+    pub(super) color: Color,
+    pub(super) clock: GameClock,
 }
 
 pub(super) struct Game<'a, 'c> {
@@ -57,7 +70,10 @@ pub(super) struct Game<'a, 'c> {
     pending_move: Option<(Turn, MoveText, Instant)>,
     board: BoardLines,
     has_begun: bool,
+    /// The player's board is the server's. It is not in a resumed game, before the first request.
+    knows_board: bool,
     theirs: Duration,
+    clock: GameClock,
     deadline: Instant,
 }
 
@@ -79,10 +95,14 @@ impl BoardLines {
 
 impl<'a, 'c> Game<'a, 'c> {
     pub(super) fn new(config: &'a Config, connection: &'a mut Connection<'c>, start: Start) -> Self {
+        let first = if start.is_resumed { start.theirs.max(FIRST_MOVE) } else { FIRST_MOVE };
         Game {
             config,
             connection,
             theirs: start.theirs,
+            clock: clock(start.color, start.yours, start.theirs.max(FIRST_MOVE), false),
+            has_begun: start.is_resumed,
+            knows_board: !start.is_resumed,
             start,
             seat: None,
             no_player: None,
@@ -90,15 +110,15 @@ impl<'a, 'c> Game<'a, 'c> {
             is_open: false,
             pending_move: None,
             board: BoardLines::default(),
-            has_begun: false,
-            deadline: Instant::now() + FIRST_MOVE + config.timeouts.beyond_clock,
+            deadline: Instant::now() + first + config.timeouts.beyond_clock,
         }
     }
 
     /// Plays to the end; the server closes afterwards.
-    pub(super) async fn play(mut self, lobby: &Lobby) -> Result<(), ConnectionError> {
-        let Start { game, color, .. } = self.start;
-        info!("game {game} against {:?} begins; we are {color}", self.opponent());
+    pub(super) async fn play(&mut self, lobby: &Lobby) -> Result<(), ConnectionError> {
+        let Start { game, color, is_resumed, .. } = self.start;
+        let begins = if is_resumed { "goes on" } else { "begins" };
+        info!("game {game} against {:?} {begins}; we are {color}", self.opponent());
         match lobby.open(self.info()).await {
             Ok(seat) => self.seat = Some(seat),
             Err(declined) => self.resign_without_player(declined.to_string())?,
@@ -114,7 +134,13 @@ impl<'a, 'c> Game<'a, 'c> {
         let verdict = ended?;
         debug!("game {game} is over: {verdict}");
         // Without a player there must be a delay before the next game.
-        self.no_player.map_or(Ok(()), |why| Err(ConnectionError::NoPlayer(why)))
+        self.no_player.take().map_or(Ok(()), |why| Err(ConnectionError::NoPlayer(why)))
+    }
+
+    /// Returns the game as it can be taken up, after the connection was lost, unless we have resigned.
+    pub(super) fn lost(&self) -> Option<LostGame> {
+        let Start { game, color, .. } = self.start;
+        self.seat.as_ref().map(|_| LostGame { game, color, clock: self.clock })
     }
 
     fn opponent(&self) -> &str {
@@ -221,6 +247,7 @@ impl<'a, 'c> Game<'a, 'c> {
         self.has_begun = true;
         self.move_accepted().await;
         match MoveText::new(mv) {
+            Some(_) if !self.knows_board => debug!("{mv} was played on a board that is shown next"),
             Some(mv) => self.send_event(Event::Moved(mv)).await,
             None => warn!("not a move: {mv:?}"),
         }
@@ -234,12 +261,16 @@ impl<'a, 'c> Game<'a, 'c> {
         let board = std::mem::take(&mut self.board);
         let number = board.header.map_or(1, |(number, _)| number);
         match board.position() {
-            Some(position) => self.send_event(Event::Board(position)).await,
+            Some(position) => {
+                self.knows_board = true;
+                self.send_event(Event::Board(position)).await;
+            }
             None => warn!("asked for a move without a board"),
         }
         (self.turn, self.is_open, self.theirs) = (self.turn.next(), true, theirs);
         let first = if number == 1 { FIRST_MOVE } else { Duration::ZERO };
         self.deadline = Instant::now() + yours.max(first) + self.config.timeouts.beyond_clock;
+        self.clock = clock(self.start.color, yours.max(first), theirs, true);
         let mut left = ByColor::both(yours);
         left[!self.start.color] = theirs;
         let clocks = Clocks {
@@ -275,6 +306,7 @@ impl<'a, 'c> Game<'a, 'c> {
         self.is_open = false;
         self.pending_move = Some((turn, mv, Instant::now() + COMPLAINT_TIME));
         self.deadline = Instant::now() + self.theirs + self.config.timeouts.beyond_clock;
+        self.clock.answered(now());
         self.connection.send_answer(&Answer::Move(dashed(&mv)), Some(turn))
     }
 
@@ -298,6 +330,12 @@ impl<'a, 'c> Game<'a, 'c> {
             warn!("game {}: the player does not answer", self.start.game);
         }
     }
+}
+
+fn clock(color: Color, yours: Duration, theirs: Duration, is_our_turn: bool) -> GameClock {
+    let mut left = ByColor::both(theirs);
+    left[color] = yours;
+    GameClock::new(&left, color, is_our_turn, now())
 }
 
 /// Returns whether a move of this side that the server has not answered was played. One that came too late was not, and

@@ -1,9 +1,10 @@
 //! Client of IMCS, the Internet MiniChess Server: accepts or offers one game after another.
 //!
 //! `config` holds its keys of a `[[server]]` table, `connection` is a connection on which we are logged in, `seek`
-//! finds a game there, `game` plays it. The server closes after each game.
+//! finds a game there, `game` plays it. The server closes after each game. A game whose connection was lost is taken up
+//! again, if the server still lists it and accepts that, as our arena does.
 
-use std::num::NonZeroU32;
+use std::{num::NonZeroU32, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
@@ -13,6 +14,7 @@ use crate::{
     findings::Findings,
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, Session},
+    wait::now,
 };
 
 mod config;
@@ -22,6 +24,7 @@ mod seek;
 
 pub use config::{Accept, Config, Offer, Timeouts, User};
 use connection::ConnectionError;
+use game::LostGame;
 use seek::DeadOffers;
 
 /// Protocol of the MiniChess server of Portland State.
@@ -45,7 +48,8 @@ impl Protocol for Imcs {
 
     async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
         let span = info_span!("imcs", server = %config.address, user = %config.user);
-        let mut client = Client { config: &config, lobby, dead_offers: DeadOffers::default(), played: 0 };
+        let dead_offers = DeadOffers::default();
+        let mut client = Client { config: &config, lobby, dead_offers, lost_game: None, played: 0 };
         session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span).await
     }
 }
@@ -54,6 +58,7 @@ struct Client<'a> {
     config: &'a Config,
     lobby: Lobby,
     dead_offers: DeadOffers,
+    lost_game: Option<LostGame>,
     played: u32,
 }
 
@@ -61,7 +66,8 @@ impl Session for Client<'_> {
     type Error = ConnectionError;
 
     async fn connect_once(&mut self, stop: &CancellationToken) -> Result<ConnectionEnd, ConnectionError> {
-        let end = seek::connect_once(self.config, &self.lobby, stop, &mut self.dead_offers).await?;
+        let Client { config, lobby, dead_offers, lost_game, .. } = self;
+        let end = seek::connect_once(config, lobby, stop, dead_offers, lost_game).await?;
         if end == ConnectionEnd::Completed {
             self.played += 1;
             if self.config.games.is_some_and(|games| games.get() == self.played) {
@@ -70,6 +76,10 @@ impl Session for Client<'_> {
             }
         }
         Ok(end)
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        self.lost_game.as_ref().and_then(|lost| lost.clock.time_left(now()))
     }
 
     fn refusal(&self, error: &ConnectionError) -> Option<ProtocolError> {

@@ -1,4 +1,5 @@
-//! Search for a game on one connection: accepts an offer or makes one, and plays the game.
+//! Search for a game on one connection: takes up the one whose connection was lost, accepts an offer or makes one, and
+//! plays the game.
 
 use std::collections::VecDeque;
 
@@ -13,10 +14,13 @@ use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer};
 
 use super::{
     config::{Accept, Config, Offer},
-    connection::{Connection, ConnectionError, unexpected},
-    game::{Game, Start},
+    connection::{Connection, ConnectionError, opponent_in, unexpected},
+    game::{Game, LostGame, Start},
 };
-use crate::{session::ConnectionEnd, wait::or_never};
+use crate::{
+    session::ConnectionEnd,
+    wait::{now, or_never},
+};
 
 /// Dead offers that are remembered.
 const MAX_DEAD_OFFERS: usize = 64;
@@ -40,18 +44,22 @@ pub(super) async fn connect_once(
     lobby: &Lobby,
     stop: &CancellationToken,
     dead_offers: &mut DeadOffers,
+    lost_game: &mut Option<LostGame>,
 ) -> Result<ConnectionEnd, ConnectionError> {
     let Some(connection) = stop.run_until_cancelled(Connection::open(config)).await else {
         return Ok(ConnectionEnd::Stopped);
     };
-    let mut seeker = Seeker { config, stop, dead_offers, connection: connection? };
+    let mut seeker = Seeker { config, stop, dead_offers, lost_game, connection: connection? };
     let Some(start) = seeker.seek().await? else {
         seeker.connection.quit().await;
         return Ok(ConnectionEnd::Stopped);
     };
-    let Seeker { mut connection, dead_offers, .. } = seeker;
+    let Seeker { mut connection, dead_offers, lost_game, .. } = seeker;
     let number = start.game;
-    let played = Game::new(config, &mut connection, start).play(lobby).await;
+    let mut game = Game::new(config, &mut connection, start);
+    let played = game.play(lobby).await;
+    let is_lost = played.as_ref().is_err_and(ConnectionError::is_lost);
+    *lost_game = game.lost().filter(|_| is_lost);
     if let Err(ConnectionError::NoGame(_)) = &played {
         dead_offers.add(number);
     }
@@ -64,6 +72,7 @@ struct Seeker<'a> {
     config: &'a Config,
     stop: &'a CancellationToken,
     dead_offers: &'a mut DeadOffers,
+    lost_game: &'a mut Option<LostGame>,
     connection: Connection<'a>,
 }
 
@@ -76,6 +85,9 @@ struct Acceptable {
 impl Seeker<'_> {
     /// Returns `None` after a stop.
     async fn seek(&mut self) -> Result<Option<Start>, ConnectionError> {
+        if let Some(start) = self.take_up().await? {
+            return Ok(Some(start));
+        }
         self.clean().await?;
         while !self.stop.is_cancelled() {
             if let Some(accept) = &self.config.accept
@@ -91,6 +103,24 @@ impl Seeker<'_> {
                 self.stop.run_until_cancelled(sleep(accept.poll_interval)).await;
             }
         }
+        Ok(None)
+    }
+
+    /// Takes up the game whose connection was lost, if the server lists it as running and lets us. The servers of the
+    /// course do not.
+    async fn take_up(&mut self) -> Result<Option<Start>, ConnectionError> {
+        let runs = |lost: &&LostGame| lost.clock.time_left(now()).is_some();
+        if let Some(&LostGame { game, color, .. }) = self.lost_game.as_ref().filter(runs) {
+            let entries = self.connection.list().await?;
+            if let Some(opponent) = opponent_in(entries, self.config, game, color) {
+                self.connection.send(&Command::Accept { game: game.to_string(), color: ColorChoice::Any })?;
+                if let Some(start) = self.accepted(game, opponent).await? {
+                    return Ok(Some(Start { is_resumed: true, ..start }));
+                }
+            }
+            info!("game {game} cannot be taken up again");
+        }
+        *self.lost_game = None;
         Ok(None)
     }
 
@@ -136,7 +166,8 @@ impl Seeker<'_> {
         loop {
             match self.connection.message_before(deadline).await? {
                 FromServer::Starts { color, yours, theirs } => {
-                    return Ok(Some(Start { game, color, yours, theirs, opponent: Some(opponent) }));
+                    let opponent = Some(opponent);
+                    return Ok(Some(Start { game, color, yours, theirs, opponent, is_resumed: false }));
                 }
                 FromServer::Reply { code, text } if code >= 400 => {
                     info!("game {game} of {opponent:?} is not available: {code} {text:?}");
@@ -183,7 +214,7 @@ impl Seeker<'_> {
         loop {
             match self.connection.message().await? {
                 FromServer::Starts { color, yours, theirs } => {
-                    return Ok(Some(Start { game, color, yours, theirs, opponent: None }));
+                    return Ok(Some(Start { game, color, yours, theirs, opponent: None, is_resumed: false }));
                 }
                 FromServer::Reply { code: 421, .. } => return Ok(None),
                 FromServer::Reply { code, text } => return Err(unexpected("a game", (code, text))),
