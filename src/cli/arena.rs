@@ -16,7 +16,7 @@ use zeitnot_rules::Color;
 
 use super::{
     CliError,
-    config::{Config, ConfigArgs},
+    config::{Config, ConfigFileArgs},
     live::Live,
     log, network, preflight, print, signals, usage,
 };
@@ -29,7 +29,7 @@ use super::{
 #[command(after_help = "\
 Examples:
   zeitnot arena                         with the configuration in config.toml
-  zeitnot arena --config class.toml     with another one
+  zeitnot arena class.toml              with another one
   zeitnot arena --set arena.tournament[0].time=60+0.5
                                         with another time for each game
   zeitnot arena keys class.keys alice bob   make keys for two players
@@ -39,7 +39,7 @@ Exit code: 0 at the end, 1 if a port or a folder cannot be used, 2 if the config
 #[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Args {
     #[command(flatten)]
-    config: ConfigArgs,
+    config: ConfigFileArgs,
     #[command(subcommand)]
     task: Option<Task>,
 }
@@ -63,8 +63,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     if let Some(Task::Keys { file, names }) = &args.task {
         return add_keys(file, names);
     }
-    let config = Config::load(&args.config)?;
-    preflight::check_arena(&args.config.config.display().to_string(), &config.arena)?;
+    let source = args.config.source();
+    let config = Config::load(&source)?;
+    preflight::check_arena(&source.config.display().to_string(), &config.arena)?;
     let _log = log::start(&config.log, Live::default().lines());
     let summary = network::run(|_| serve(config.arena))?;
     report(&summary?)

@@ -5,7 +5,7 @@ use zeitnot_arena as arena;
 use super::{
     CliError,
     arena::Listeners,
-    config::{Config, ConfigArgs, DOCUMENTED},
+    config::{Config, ConfigFileArgs, DOCUMENTED},
     preflight::{self, Prepared},
     print,
 };
@@ -17,15 +17,15 @@ use super::{
 #[command(after_help = "\
 Examples:
   zeitnot check                            the configuration in config.toml
-  zeitnot check --config class.toml        another one
+  zeitnot check class.toml                 another one
   zeitnot check --default > config.toml    write one, with every key explained
 
 Exit code: 0 if it is valid, 1 if the engine for all games cannot play, 2 if it is invalid.")]
 pub(super) struct Args {
     #[command(flatten)]
-    config: ConfigArgs,
+    config: ConfigFileArgs,
     /// Print the documented default configuration instead
-    #[arg(long, conflicts_with_all = ["config", "set"])]
+    #[arg(long, conflicts_with_all = ["config", "file", "set"])]
     default: bool,
 }
 
@@ -33,12 +33,13 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     if args.default {
         return print(|out| out.write_all(DOCUMENTED.as_bytes()));
     }
+    let source = args.config.source();
     let every = |error| match error {
         CliError::Config(errors) => CliError::Checked(errors),
         other => other,
     };
-    let config = Config::load(&args.config).map_err(CliError::Checked)?;
-    let file = args.config.config.display().to_string();
+    let config = Config::load(&source).map_err(CliError::Checked)?;
+    let file = source.config.display().to_string();
     let has_arena = config.arena != arena::Config::default();
     if has_arena {
         preflight::check_arena(&file, &config.arena).map_err(every)?;

@@ -6,7 +6,7 @@ use std::{
     fs,
     io::{self, Write},
     path::{Path, PathBuf},
-    process::{self, ExitCode},
+    process::ExitCode,
 };
 
 use clap::{Parser, Subcommand};
@@ -17,6 +17,7 @@ use zeitnot_engine::{OutOfMemory, training::RecordFileError};
 use zeitnot_rules::GameError;
 
 mod arena;
+mod arguments;
 mod bench;
 mod check;
 pub mod config;
@@ -166,7 +167,7 @@ fn usage(error: impl ToString) -> CliError {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let Err(error) = run(arguments()) else { return ExitCode::SUCCESS };
+    let Err(error) = run(arguments::parse()) else { return ExitCode::SUCCESS };
     let lines = match &error {
         CliError::Checked(errors) => errors.iter().map(ToString::to_string).collect(),
         other => vec![other.to_string()],
@@ -177,29 +178,6 @@ pub fn main() -> ExitCode {
     }
     ExitCode::from(error.exit_code())
 }
-
-/// Parses the arguments, or exits. Of a wrong number it says what was expected.
-fn arguments() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| {
-        if error.kind() != clap::error::ErrorKind::ValueValidation {
-            error.exit()
-        }
-        let told = error.to_string();
-        let told = PLAIN.iter().fold(told, |told, (std, plain)| told.replace(std, plain));
-        let _ = write!(io::stderr(), "{told}");
-        process::exit(error.exit_code())
-    })
-}
-
-/// What the standard library says of text that is no number, and what is said instead.
-const PLAIN: [(&str, &str); 6] = [
-    ("invalid digit found in string", "expected a whole number, such as 8"),
-    ("cannot parse integer from empty string", "expected a whole number, such as 8"),
-    ("number too large to fit in target type", "expected a smaller number"),
-    ("number would be zero for non-zero type", "expected a whole number above zero, such as 8"),
-    ("..=", " to "),
-    ("invalid float literal", "expected a number, such as 0.5"),
-];
 
 fn run(cli: Cli) -> Result<(), CliError> {
     match cli.command.unwrap_or_else(default_command) {

@@ -13,7 +13,7 @@ use zeitnot_seat::Lobby;
 
 use super::{
     CliError,
-    config::{Config, ConfigArgs},
+    config::{Config, ConfigFileArgs},
     live::Live,
     log, network,
     preflight::Prepared,
@@ -27,7 +27,7 @@ use super::{
 #[command(after_help = "\
 Examples:
   zeitnot play                         with the configuration in config.toml
-  zeitnot play --config class.toml     with another one
+  zeitnot play class.toml              with another one
   zeitnot play --once 10               leave each server after ten games
   zeitnot play --player second --set cache.file=second.redb
                                        a second bot by the same configuration
@@ -37,7 +37,7 @@ The first Ctrl-C or SIGTERM finishes the running games, the second one leaves th
 Exit code: 0 when stopped, 1 if a server refused us, 2 if the configuration is invalid.")]
 pub(super) struct Args {
     #[command(flatten)]
-    config: ConfigArgs,
+    config: ConfigFileArgs,
     /// Our name on all servers: overrides `player`, and `user` of the protocol "imcs"
     #[arg(long, value_name = "NAME")]
     player: Option<String>,
@@ -55,7 +55,7 @@ const NOT_RAISED: &str = "the system does not allow a raised priority: on a busy
 const GOODBYE: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    let mut source = args.config.clone();
+    let mut source = args.config.source();
     source.overrides.player = args.player.clone();
     let mut config = Config::load(&source)?;
     if config.servers.is_empty() {

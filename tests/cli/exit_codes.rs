@@ -97,6 +97,67 @@ fn usage_errors_have_exit_code_two_and_help_has_examples() {
     }
 }
 
+/// The whole of what is said of a wrong command line.
+#[test]
+fn usage_errors_take_two_lines_that_say_what_was_expected() {
+    let dir = tempfile::tempdir().unwrap();
+    for (wrong, told) in [
+        (
+            &["plya"][..],
+            "error: unrecognized subcommand 'plya'; tip: a similar subcommand exists: 'play'\nUsage: zeitnot [COMMAND]; ",
+        ),
+        (
+            &["play", "--onec", "3"],
+            "error: unexpected argument '--onec' found; tip: a similar argument exists: '--once'\nUsage: zeitnot play ",
+        ),
+        (&["play", "--once"], "error: a value is required for '--once <N>' but none was supplied\n"),
+        (
+            &["play", "--once", "x"],
+            "error: invalid value 'x' for '--once <N>': expected a whole number, such as 8\n",
+        ),
+        (
+            &["play", "a.toml", "b.toml"],
+            "error: unexpected argument 'b.toml' found\nUsage: zeitnot play [OPTIONS] [FILE]; ",
+        ),
+        (
+            &["play", "a.toml", "--config", "b.toml"],
+            "error: the argument '[FILE]' cannot be used with '--config <FILE>'\nUsage: ",
+        ),
+        (
+            &["runner", "state"],
+            "error: the following required arguments were not provided: <ACTION>\nUsage: zeitnot runner ",
+        ),
+        (
+            &["runner"],
+            "error: the following required arguments were not provided: <STATE>, <ACTION>\nUsage: zeitnot ",
+        ),
+        (&["play", "--no"], "error: unexpected argument '--no' found\nUsage: "),
+        (&["study", "--format", "x"], "error: invalid value 'x' for '--format <FORMAT>' [possible values: "),
+        (
+            &["lichess", "chekc"],
+            "error: unrecognized subcommand 'chekc'; tip: a similar subcommand exists: 'check'\nUsage: ",
+        ),
+    ] {
+        refused(&run(&dir, wrong), |err| err.starts_with(told) && err.lines().count() <= 2);
+    }
+}
+
+#[test]
+fn the_configuration_can_be_named_without_an_option() {
+    let dir = folder("[engine]\nthreads = 'x'\n");
+    let yml = dir.path().join("config.yml");
+    std::fs::write(&yml, "token: 'x'\nurl: 'https://lichess.org/'\nengine:\n  dir: '.'\n").unwrap();
+    let told = "error: config.yml: is a configuration of lichess-bot; convert it: \
+        zeitnot import-lichess-bot config.yml > config.toml\n";
+    for command in ["play", "check", "arena"] {
+        refused(&run(&dir, &[command, "config.yml"]), |err| err == told);
+        refused(&run(&dir, &[command, "--config", "config.yml"]), |err| err == told);
+    }
+    std::fs::write(dir.path().join("class.toml"), "").unwrap();
+    let check = run(&dir, &["check", "class.toml", "--set", "engine.hash_mib=5"]);
+    assert!(out(&check).starts_with("class.toml is valid.\nengine: "), "{check:?}");
+}
+
 #[test]
 fn perft_counts_move_by_move() {
     let dir = tempfile::tempdir().unwrap();

@@ -22,7 +22,7 @@ mod reader;
 
 pub use error::{ConfigError, ConfigErrors};
 use overrides::DEFAULT_FILE;
-pub use overrides::{ConfigArgs, Overrides};
+pub use overrides::{ConfigArgs, ConfigFileArgs, Overrides};
 use reader::Reader;
 
 /// The documented default configuration.

@@ -23,6 +23,25 @@ pub struct ConfigArgs {
     pub overrides: Overrides,
 }
 
+/// The same, with the file also as an argument without `--config`: for commands that have no other.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ConfigFileArgs {
+    /// Configuration file, as with --config
+    #[arg(value_name = "FILE", conflicts_with = "config")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    options: ConfigArgs,
+}
+
+impl ConfigFileArgs {
+    /// Returns the configuration to read.
+    pub fn source(&self) -> ConfigArgs {
+        let mut source = self.options.clone();
+        source.config = self.file.clone().unwrap_or(source.config);
+        source
+    }
+}
+
 /// Keys that take precedence over those of the file.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Overrides {
