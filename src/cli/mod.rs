@@ -133,6 +133,8 @@ enum CliError {
     Crashed(#[from] tokio::task::JoinError),
     #[error("{}: cannot be written: {source}; is it the right place?", path.display())]
     Unwritten { path: PathBuf, source: io::Error },
+    #[error("{}: games that could not be written and are lost: {games}{why}; make room on the disk", path.display())]
+    GamesLost { path: PathBuf, games: usize, why: String },
     #[error(transparent)]
     RecordFile(#[from] RecordFileError),
     #[error("{doing}: {source}")]

@@ -91,6 +91,30 @@ fn two_processes_play_pairs_of_games_that_are_recorded() {
 }
 
 #[test]
+fn a_full_disk_leaves_whole_games_and_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    // Blocks of 512 bytes, or of 1024 under some shells; the signal at the limit would end the process.
+    let small_disk = r#"trap "" XFSZ; ulimit -f 4; exec "$0" "$@""#;
+    let arguments = "match --engine random --engine random --games 20 --nodes 1 --longest 8 --pgn games.pgn";
+    let output = Command::new("sh")
+        .args(["-c", small_disk, ZEITNOT])
+        .args(arguments.split(' '))
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(out(&output).contains("20 games of 1 nodes a move"), "the match goes on: {output:?}");
+    let pgn = fs::read_to_string(folder.path().join("games.pgn")).unwrap();
+    let written = tags(&pgn, "Round").len();
+    assert!((1..20).contains(&written) && pgn.ends_with(" 1/2-1/2\n\n"), "a torn game:\n{pgn}");
+    assert_eq!(pgn.matches(" 1/2-1/2\n\n").count(), written, "a torn game:\n{pgn}");
+    let [failing, lost] = err(&output).lines().collect::<Vec<_>>()[..] else { panic!("{output:?}") };
+    assert!(failing.starts_with("games.pgn: a game cannot be written: File too large"), "{failing}");
+    let told = format!("error: games.pgn: games that could not be written and are lost: {}: ", 20 - written);
+    assert!(lost.starts_with(&told), "{lost}");
+}
+
+#[test]
 fn our_engine_plays_within_the_process_until_the_sprt_ends() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = "--games 400 --sprt 0 100 --depth 2";

@@ -1,8 +1,11 @@
 //! File of the players of a tournament and their keys: a name and a key in each line.
 
-use std::{collections::BTreeMap, fs::OpenOptions, io, io::Write, path::Path};
+use std::{collections::BTreeMap, fs::OpenOptions, io, path::Path};
 
-use zeitnot_net::secret_file::{self, SecretFileError};
+use zeitnot_net::{
+    append_whole,
+    secret_file::{self, SecretFileError},
+};
 
 use crate::{name::Name, secret::Secret};
 
@@ -83,7 +86,7 @@ impl Keys {
                 added.push(name.clone());
             }
         }
-        private(path)?.write_all(text.as_bytes())?;
+        append_whole(&mut private(path)?, &text)?;
         Ok(added)
     }
 

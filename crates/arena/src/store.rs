@@ -4,7 +4,6 @@
 //! again.
 
 use std::{
-    collections::VecDeque,
     fs::{self, File, OpenOptions},
     io,
     path::{Path, PathBuf},
@@ -13,11 +12,11 @@ use std::{
 use time::{OffsetDateTime, macros::format_description};
 use tokio::sync::mpsc;
 
-use zeitnot_net::append_whole;
+use zeitnot_net::{RecordQueue, append_whole};
 
 use crate::error::ArenaError;
 
-/// Games that may wait for the disk, and be kept while it is full.
+/// Games that may wait for the disk.
 const QUEUE: usize = 1024;
 
 /// New file of games.
@@ -54,7 +53,9 @@ impl GameFile {
             Ok(()) => {}
             Err(error) => {
                 if !self.is_failing {
-                    tracing::error!("cannot write a game to {file}: {error}; it is kept and tried again");
+                    tracing::error!(
+                        "cannot write a game to {file}: {error}; it is kept and tried again with the next: make room on the disk"
+                    );
                 }
                 self.is_failing = true;
                 return Err(error);
@@ -99,14 +100,13 @@ pub(crate) struct Store {
 pub(crate) struct StoreActor {
     games: mpsc::Receiver<String>,
     file: GameFile,
-    /// Games that could not be written, oldest first.
-    unwritten: VecDeque<String>,
+    unwritten: RecordQueue<String>,
 }
 
 impl Store {
     pub(crate) fn channel(file: GameFile) -> (Store, StoreActor) {
         let (tx, games) = mpsc::channel(QUEUE);
-        (Store { games: tx }, StoreActor { games, file, unwritten: VecDeque::new() })
+        (Store { games: tx }, StoreActor { games, file, unwritten: RecordQueue::default() })
     }
 
     pub(crate) async fn write(&self, game: String) {
@@ -119,29 +119,17 @@ impl StoreActor {
     /// Writes until no sender is left; returns the file, if there were games. Blocks: for a thread of its own.
     pub(crate) fn run(mut self) -> Option<PathBuf> {
         while let Some(game) = self.games.blocking_recv() {
-            self.write(game);
+            self.unwritten.push(game);
+            self.write();
         }
-        self.write_kept();
-        self.file.report_lost(self.unwritten.len());
+        self.write();
+        self.file.report_lost(self.unwritten.missing());
         self.file.finish()
     }
 
-    fn write(&mut self, game: String) {
-        if self.unwritten.len() >= QUEUE {
-            self.unwritten.pop_front();
-            self.file.report_lost(1);
-        }
-        self.unwritten.push_back(game);
-        self.write_kept();
-    }
-
-    fn write_kept(&mut self) {
-        while let Some(game) = self.unwritten.front() {
-            if self.file.append(game).is_err() {
-                return;
-            }
-            self.unwritten.pop_front();
-        }
+    fn write(&mut self) {
+        // The file reports its failures.
+        let _ = self.unwritten.write(|game| self.file.append(game));
     }
 }
 
@@ -176,17 +164,21 @@ mod tests {
         let now = OffsetDateTime::UNIX_EPOCH;
         let (_, mut actor) = Store::channel(GameFile::create(folder.path(), "class", "pgn", now).unwrap());
         let path = actor.file.path.clone();
-        actor.write("one\n".into());
+        let write = |actor: &mut StoreActor, game: &str| {
+            actor.unwritten.push(game.into());
+            actor.write();
+        };
+        write(&mut actor, "one\n");
         // Open for reading only.
         let writable = std::mem::replace(&mut actor.file.file, File::open(&path).unwrap());
-        actor.write("two\n".into());
-        actor.write("three\n".into());
-        assert_eq!((actor.unwritten.len(), fs::read_to_string(&path).unwrap()), (2, "one\n".into()));
+        write(&mut actor, "two\n");
+        write(&mut actor, "three\n");
+        assert_eq!((actor.unwritten.missing(), fs::read_to_string(&path).unwrap()), (2, "one\n".into()));
         actor.file.file = writable;
-        actor.write("four\n".into());
+        write(&mut actor, "four\n");
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\nfour\n");
         // The games still kept at the end are tried once more.
-        actor.unwritten.push_back("five\n".into());
+        actor.unwritten.push("five\n".into());
         assert_eq!(actor.run(), Some(path.clone()));
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\nfour\nfive\n");
     }

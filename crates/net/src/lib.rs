@@ -8,10 +8,12 @@ mod codec;
 mod connection;
 pub mod http;
 mod quickack;
+mod record_queue;
 pub mod secret_file;
 
 pub use address::{Address, BadAddress};
 pub use append::append_whole;
 pub use codec::{BadLine, MAX_LINE};
 pub use connection::{Incoming, LineReader, LineWriter, NetError, accept_ws, over_tcp, over_telnet};
+pub use record_queue::RecordQueue;
 pub use tokio_tungstenite::tungstenite::http::StatusCode;

@@ -1,11 +1,10 @@
 //! `zeitnot match`: plays two engines against each other and measures which one is better.
 //!
-//! [`spec`] parses the arguments, [`scoreboard`] counts and prints; the games are played by [`zeitnot_arena::matches`].
+//! [`spec`] parses the arguments, [`scoreboard`] counts and prints, [`pgn_file`] records; the games are played by [`zeitnot_arena::matches`].
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::Write,
-    path::{Path, PathBuf},
+    io::{self, Write},
+    path::PathBuf,
     time::Duration,
 };
 
@@ -25,11 +24,13 @@ use zeitnot_arena::{
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
 use zeitnot_rules::{DynGame, Game, GameKind, TimeControl};
 
-use super::{CliError, config::Overrides, log, network, print, progress, signals::Signals, unwritten};
+use super::{CliError, config::Overrides, log, network, print, progress, signals::Signals};
 
+mod pgn_file;
 mod scoreboard;
 mod spec;
 
+use pgn_file::PgnFile;
 use scoreboard::Scoreboard;
 use spec::Roster;
 
@@ -141,7 +142,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let openings = with_game(args.variant, Load(args))?;
     let roster = Roster::open(args, &openings)?;
     let mut scoreboard = Scoreboard::new(args, &roster.entries, sprt);
-    let mut pgn = args.pgn.as_deref().map(create_pgn).transpose()?;
+    let mut pgn = args.pgn.clone().map(PgnFile::open).transpose()?;
     let source = args.openings.as_ref().map_or("built-in openings".into(), |path| path.to_string_lossy());
     print(|out| scoreboard.begin(out, &format!("{source} ({})", openings.positions.len())))?;
     // Not earlier: lines printed above a bar leave pieces of it behind.
@@ -168,8 +169,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     while let Some(news) = news.blocking_recv() {
         match news {
             News::Over(played) => {
-                if let (Some(file), Some(path)) = (&mut pgn, &args.pgn) {
-                    file.write_all(scoreboard.pgn(&played).as_bytes()).map_err(unwritten(path))?;
+                if let Some(told) = pgn.as_mut().and_then(|pgn| pgn.append(scoreboard.pgn(&played))) {
+                    // Even if stderr is closed, the score is printed.
+                    let _ = bar.suspend(|| writeln!(io::stderr(), "{told}"));
                 }
                 let message = scoreboard.record(&played);
                 bar.inc(1);
@@ -185,7 +187,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     bar.finish_and_clear();
     let is_aborted = network.join()? && scoreboard.verdict() == Verdict::Open;
     print(|out| scoreboard.end(out, is_aborted))?;
-    failure.map_or(Ok(()), |error| Err(CliError::Engine(error.to_string())))
+    let recorded = pgn.map_or(Ok(()), PgnFile::close);
+    failure.map_or(recorded, |error| Err(CliError::Engine(error.to_string())))
 }
 
 struct Openings {
@@ -256,11 +259,4 @@ impl Args {
         let model = if self.normalized { Model::Normalized } else { Model::Logistic };
         Ok(Some(Sprt { elo0: *elo0, elo1: *elo1, error: self.error, model }))
     }
-}
-
-fn create_pgn(path: &Path) -> Result<File, CliError> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(unwritten(path))?;
-    }
-    OpenOptions::new().append(true).create(true).open(path).map_err(unwritten(path))
 }

@@ -78,11 +78,15 @@ impl Table {
                     info!("{finished}");
                     records.write(&finished).await;
                 }
-                Err(Stop::Shutdown) => return,
-                Err(error) => return warn!("{error}; the table is closed"),
+                Err(Stop::Shutdown) => break,
+                Err(error) => {
+                    warn!("{error}; the table is closed");
+                    break;
+                }
             }
             left = left.map(|left| left - 1);
         }
+        records.close().await;
     }
 
     async fn game(&self, stop: &CancellationToken) -> Result<Finished, Stop> {
