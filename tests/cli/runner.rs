@@ -18,6 +18,7 @@ use zeitnot_rules::{
 use zeitnot_wire::nthu::{Action, print_state};
 
 use crate::support::{
+    baits::{baits, loses},
     command::{err, zeitnot},
     wait::wait_for,
 };
@@ -108,6 +109,17 @@ fn the_first_move_is_there_soon_and_better_ones_follow() {
     assert!(began.elapsed() >= Duration::from_secs(2), "it uses its time");
     let moves = desk.moves(&position);
     assert!(moves.windows(2).all(|two| two[0] != two[1]), "only what is new is written");
+}
+
+#[test]
+fn the_first_line_hangs_nothing() {
+    let desk = Desk::new();
+    for position in baits(&MiniChess::start(Rules::Nthu2023), 12) {
+        desk.show(&position);
+        assert!(desk.run(&["--time", "1ms"]).status.success());
+        let first = desk.moves(&position)[0];
+        assert!(!loses(&position, first), "{first} in {}", position.print());
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ use zeitnot_rules::{
 };
 
 use crate::support::{
+    baits::{baits, loses},
     command::{ZEITNOT, err, zeitnot},
     uci_engine::Engine,
 };
@@ -159,6 +160,26 @@ fn options_are_listed_in_the_dialect_of_the_question() {
     }
     engine.say("quit\r");
     assert_eq!(engine.wait(), 0);
+}
+
+#[test]
+fn without_time_to_search_nothing_hangs() {
+    let mut engine = start();
+    // Nothing is known of a position from before.
+    let mut answer = |position: &MiniChess, limit| {
+        let lines = engine.answer(&format!("ubginewgame\nposition board {}\ngo {limit}", position.print()));
+        position.read(lines.last().unwrap().split(' ').nth(1).unwrap()).unwrap()
+    };
+    for position in baits(&MiniChess::start(Rules::Nthu2026), 25) {
+        let mv = answer(&position, "nodes 1");
+        assert!(!loses(&position, mv), "{mv} in {}", position.print());
+    }
+    // The queen could take a pawn that another protects. A search sees that as well, if there is time for one.
+    let position = MiniChess::parse(Rules::Nthu2026, "k..../.p.../..p../...../..Q../K.... W 8").unwrap();
+    for limit in ["nodes 1", "movetime 1"] {
+        let mv = answer(&position, limit);
+        assert!(!loses(&position, mv), "go {limit}: {mv}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Helpers that several modules share.
 
 pub mod arena;
+pub mod baits;
 pub mod bot;
 pub mod client;
 pub mod command;

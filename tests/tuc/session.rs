@@ -5,13 +5,18 @@ use std::{net::SocketAddr, time::Duration};
 use tokio::{net::UdpSocket, time::timeout};
 use zeitnot_bot as bot;
 use zeitnot_clients::tuc::TucChess;
-use zeitnot_engine::Kind;
+use zeitnot_engine::{Fault, Kind};
 use zeitnot_rules::{
     Color, Game,
     tuc::{Move, Tuc},
 };
 
-use crate::support::{client::Client, log::Log, wait::soon};
+use crate::support::{
+    baits::{is_bait, loses},
+    client::Client,
+    log::Log,
+    wait::soon,
+};
 
 /// Span of paused time in which nothing may be sent.
 const QUIET: Duration = Duration::from_millis(300);
@@ -22,12 +27,16 @@ fn start(server: SocketAddr, settings: &str) -> Client {
 
 /// The same, with this limit for the server's silence, and this pause between attempts to find one.
 fn start_with(server: SocketAddr, settings: &str, silence: &str, pause: &str) -> Client {
+    start_by(Kind::Random, server, settings, silence, pause)
+}
+
+fn start_by(kind: Kind, server: SocketAddr, settings: &str, silence: &str, pause: &str) -> Client {
     let text = format!(
         "address = '{server}'\nplayer = 'zeitnot'\nmove_time = '100ms'\n{settings}\n[timeouts]\nseat = '400ms'\n\
          confirmation = '400ms'\nsilence = '{silence}'\nbetween_games = '1s'\n\
          reconnect = {{ min_delay = '{pause}', max_delay = '{pause}', stable_after = '1s' }}"
     );
-    Client::with_bot::<TucChess>(toml::from_str(&text).unwrap(), Kind::Random, bot::Config::default())
+    Client::with_bot::<TucChess>(toml::from_str(&text).unwrap(), kind, bot::Config::default())
 }
 
 /// Starts a server, and a client that plays this side.
@@ -132,6 +141,34 @@ async fn a_game_as_black_from_name_to_end() {
     // Our last move is not announced.
     server.end(client, "GE0203").await;
     log.shows("3 to 2\" (6 plies)").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_search_that_finds_nothing_in_time_leaves_a_move_that_hangs_nothing() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut bait_count = 0;
+    while bait_count < 10 {
+        let mut server = Server::bind().await;
+        let client = start_by(Kind::Faulty(Fault::Silent), server.address(), "", "2s", "50ms");
+        server.seat("PW").await;
+        let mut board = Tuc::start();
+        for _ in 0..12 {
+            let ours = server.hear_move(&board).await;
+            let is_bait = is_bait(&board);
+            assert!(!(is_bait && loses(&board, ours)), "{ours} in {}", board.print());
+            bait_count += usize::from(is_bait);
+            server.announce(&mut board, ours).await;
+            let replies = board.moves();
+            if board.outcome().is_over() || replies.is_empty() {
+                break;
+            }
+            server.announce(&mut board, replies[random.usize(..replies.len())]).await;
+            if board.outcome().is_over() {
+                break;
+            }
+        }
+        server.end(client, "GE0000").await;
+    }
 }
 
 #[tokio::test(start_paused = true)]
