@@ -120,6 +120,18 @@ fn tables_beyond_the_memory_are_refused() {
             total + 80
         ),
     );
+    // A tree for each game.
+    let quarter = total / 4;
+    let text = format!("{CONTEST}[engine]\nkind = 'mcts'\nhash_mib = {quarter}\n");
+    refused(
+        &text,
+        &format!(
+            "config.toml: the tables of [engine], [cache] take {} MiB together with a tree for each of 8 games, and \
+             this machine has {total} MiB: choose smaller ones or a lower bot.max_games",
+            8 * quarter + 16
+        ),
+    );
+    valid(&format!("{text}[bot]\nmax_games = 2\n"));
 }
 
 #[test]

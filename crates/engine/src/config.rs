@@ -75,6 +75,23 @@ impl Kind {
             .into_iter()
             .chain(Algorithm::ALL.map(Kind::Textbook))
     }
+
+    /// Returns who shares a table of the configured size; `None` if there is no such table.
+    pub fn table(self) -> Option<TableScope> {
+        match self {
+            Kind::Search => Some(TableScope::AllGames),
+            Kind::Mcts | Kind::Uct => Some(TableScope::EachGame),
+            Kind::Random | Kind::Textbook(_) | Kind::Faulty(_) => None,
+        }
+    }
+}
+
+/// Games that share a table.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum TableScope {
+    AllGames,
+    EachGame,
 }
 
 impl<'de> Deserialize<'de> for Kind {

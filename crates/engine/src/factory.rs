@@ -11,7 +11,7 @@ use zeitnot_rules::{
 };
 
 use crate::{
-    config::{Config, Kind},
+    config::{Config, Kind, TableScope},
     eval::EngineGame,
     external::{self, External},
     fallback,
@@ -64,12 +64,8 @@ impl EngineFactory {
     /// [`OutOfMemory`] if the table is larger than the available memory.
     pub fn new(config: &Config) -> Result<Self, OutOfMemory> {
         memory::check(config.hash_mib.get())?;
-        let table = match config.kind {
-            Kind::Search => TranspositionTable::new(config.hash_mib.get())?,
-            Kind::Mcts | Kind::Uct | Kind::Random | Kind::Textbook(_) | Kind::Faulty(_) => {
-                TranspositionTable::new(1)?
-            }
-        };
+        let is_shared = config.kind.table() == Some(TableScope::AllGames);
+        let table = TranspositionTable::new(if is_shared { config.hash_mib.get() } else { 1 })?;
         Ok(EngineFactory::with(Source::Own(config.kind), config, table))
     }
 

@@ -33,7 +33,7 @@ pub mod transposition_table;
 pub mod uci;
 pub mod wdl;
 
-pub use config::{Config, Kind, UnknownKind};
+pub use config::{Config, Kind, TableScope, UnknownKind};
 pub use decision::{Best, Decision};
 pub use eval::{EngineGame, Evaluator};
 pub use factory::{EngineFactory, PlayVisitor, Playable, cores, with_game};

@@ -6,7 +6,9 @@ use std::{fmt::Display, sync::Arc};
 use zeitnot_arena as arena;
 use zeitnot_bot::sources::MoveSources;
 use zeitnot_clients::{Server, Written, lookup::Lookup};
-use zeitnot_engine::{self as engine, EngineFactory, external::Named, memory, syzygy::Tablebases};
+use zeitnot_engine::{
+    self as engine, EngineFactory, TableScope, external::Named, memory, syzygy::Tablebases,
+};
 
 use super::{
     CliError,
@@ -119,26 +121,34 @@ impl Checks<'_> {
         }
     }
 
-    /// Each table may fit where all of them do not.
+    /// Each table may fit where all of them do not. Each game has a tree by one of the engines that grow trees.
     fn memory(&mut self, config: &Config) {
+        let Some(total) = memory::total_mib() else { return };
         let own = config.engines.iter().filter_map(|(name, named)| match named {
-            Named::Own(own) => Some((format!("[engines.{name}]"), own.hash_mib.get())),
+            Named::Own(own) => Some((format!("[engines.{name}]"), own)),
             Named::External(_) => None,
         });
-        let tables: Vec<_> = [("[engine]".to_owned(), config.engine.hash_mib.get())]
-            .into_iter()
-            .chain(own)
-            .chain([("[cache]".to_owned(), config.cache.memory_mib)])
-            .collect();
-        let Some(total) = memory::total_mib() else { return };
-        for (table, mib) in tables.iter().filter(|(table, mib)| *mib > total && table != "[engine]") {
+        let engines = [("[engine]".to_owned(), &config.engine)].into_iter().chain(own);
+        let scoped =
+            |(name, engine): (_, &engine::Config)| Some((name, engine.hash_mib.get(), engine.kind.table()?));
+        let cache = ("[cache]".to_owned(), config.cache.memory_mib, TableScope::AllGames);
+        let tables: Vec<_> = engines.filter_map(scoped).chain([cache]).collect();
+        // That of `[engine]` is reported where it is made.
+        for (table, mib, _) in tables.iter().filter(|(table, mib, _)| *mib > total && table != "[engine]") {
             self.mistake(table, engine::OutOfMemory(*mib).to_string());
         }
-        let sum = tables.iter().fold(0usize, |sum, (_, mib)| sum.saturating_add(*mib));
-        if sum > total && tables.iter().all(|(_, mib)| *mib <= total) {
-            let tables: Vec<_> = tables.into_iter().map(|(table, _)| table).collect();
-            let tables = tables.join(", ");
-            self.mistake("", format!("the tables of {tables} take {sum} MiB together, and this machine has {total} MiB: choose smaller ones"));
+        let of = |scope| tables.iter().filter(move |table| table.2 == scope).map(|(_, mib, _)| *mib);
+        let shared = of(TableScope::AllGames).fold(0usize, usize::saturating_add);
+        let (tree, games) = (of(TableScope::EachGame).max().unwrap_or(0), config.bot.max_games);
+        let sum = shared.saturating_add(tree.saturating_mul(games));
+        if sum > total && tables.iter().all(|(_, mib, _)| *mib <= total) {
+            let names: Vec<_> = tables.iter().map(|(name, ..)| name.as_str()).collect();
+            let names = names.join(", ");
+            let (and, or) = match tree {
+                0 => (String::new(), ""),
+                _ => (format!(" with a tree for each of {games} games"), " or a lower bot.max_games"),
+            };
+            self.mistake("", format!("the tables of {names} take {sum} MiB together{and}, and this machine has {total} MiB: choose smaller ones{or}"));
         }
     }
 
