@@ -11,8 +11,7 @@ use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText, Reason};
 use zeitnot_wire::{
     Message,
     lichess::{
-        Chat, ChatLine, Expiration, GameFull, GameId, GameMessage, GameState, Player as WirePlayer, Room,
-        Source, Status, TimeControl, Title, TournamentId, UserId,
+        Chat, ChatLine, GameId, GameMessage, Room, Source, Status, TimeControl, Title, TournamentId, UserId,
     },
 };
 
@@ -33,8 +32,6 @@ const MAX_MOVES: u32 = 300;
 const BEGUN: usize = 2;
 const MAX_CHAT_TEXT: usize = 140;
 const MAX_CHAT_LINES: usize = 200;
-/// The time shown in games without a clock.
-const NO_CLOCK: Duration = Duration::from_millis(i32::MAX as u64);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Player {
@@ -169,7 +166,7 @@ impl Game {
         self.end.as_ref().and_then(|end| end.winner)
     }
 
-    fn has_begun(&self) -> bool {
+    pub(super) fn has_begun(&self) -> bool {
         self.referee.plies.len() >= BEGUN
     }
 
@@ -439,63 +436,6 @@ impl Game {
 
     pub(super) fn tell_state(&self, now: Instant) {
         self.presence.tell(&GameMessage::GameState(self.state(now)));
-    }
-
-    fn full(&self, now: Instant) -> GameFull {
-        let [white, black] = self.players.0.clone().map(WirePlayer::from);
-        let days_per_turn = match self.terms.time {
-            TimeControl::Correspondence { days } => Some(days),
-            _ => None,
-        };
-        GameFull {
-            id: self.id,
-            variant: self.terms.variant.clone().into(),
-            clock: self.terms.time.clock(),
-            days_per_turn,
-            speed: Some(self.terms.time.speed()),
-            perf: Some(self.terms.perf_name()),
-            rated: self.terms.rated,
-            created_at: Some(self.created),
-            white,
-            black,
-            initial_fen: self.terms.fen.clone().unwrap_or_else(|| "startpos".into()),
-            tournament_id: self.tournament.map(|tournament| tournament.id),
-            state: self.state(now),
-        }
-    }
-
-    fn state(&self, now: Instant) -> GameState {
-        let clock = &self.referee.clock;
-        let has_deadline = !self.has_begun() && !self.is_over() && self.class.is_none();
-        let deadline = self.referee.timeout().filter(|_| has_deadline && self.terms.time.clock().is_some());
-        let expiration = deadline.map(|at| Expiration {
-            idle: now.saturating_duration_since(self.referee.asked),
-            left: at.saturating_duration_since(now),
-        });
-        let left = |color| clock.left(color, now).unwrap_or(NO_CLOCK);
-        let [wdraw, bdraw] = Color::BOTH.map(|color| self.referee.offers_draw(color));
-        let [wtakeback, btakeback] = Color::BOTH.map(|color| self.referee.asks_takeback(color));
-        GameState {
-            moves: self.board().moves().iter().map(MoveText::as_str).collect::<Vec<_>>().join(" "),
-            wtime: Some(left(Color::White)),
-            btime: Some(left(Color::Black)),
-            winc: clock.increment(Color::White),
-            binc: clock.increment(Color::Black),
-            status: self.status(),
-            winner: self.winner(),
-            wdraw,
-            bdraw,
-            wtakeback,
-            btakeback,
-            expiration,
-        }
-    }
-}
-
-impl From<Player> for WirePlayer {
-    fn from(player: Player) -> WirePlayer {
-        let Player { id, name, title, rating, provisional, .. } = player;
-        WirePlayer { id: Some(id), name, title, rating, provisional, ai_level: None }
     }
 }
 

@@ -36,6 +36,7 @@ mod dirty_map;
 mod faults;
 mod front;
 mod game;
+mod game_state;
 mod games;
 mod http;
 mod limit;

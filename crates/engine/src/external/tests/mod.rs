@@ -18,6 +18,10 @@ use crate::{
     Thinker, faulty::LastMove,
 };
 
+mod faults;
+#[cfg(target_os = "linux")]
+mod processes;
+
 /// A UCI engine that does `go` when it is asked in a game in which moves were played (so never in its trial), and
 /// `stop` when it is told to.
 fn script(go: &str, stop: &str) -> Config {
@@ -34,6 +38,27 @@ fn script(go: &str, stop: &str) -> Config {
         esac; done"#
     );
     Config { args: vec!["-c".into(), script], ..Config::new("/bin/sh") }
+}
+
+/// A UCI engine that runs this at its start, and that at `go` in a game; there, `reply` is its usual answer.
+fn uci_that(start: &str, go: &str) -> Config {
+    let mut config = script(go, ":");
+    config.args[1] = format!("reply() {{ echo bestmove e7e5; }}; {start}{}", config.args[1]);
+    config
+}
+
+/// The same, in xboard's protocol.
+fn xboard_that(start: &str, go: &str) -> Config {
+    let script = format!(
+        r#"reply() {{ echo move e7e5; }}; {start}while read -r line; do case "$line" in
+            protover*) echo 'feature usermove=1 setboard=1 san=0 done=1';;
+            new) game=;;
+            usermove*) game=1;;
+            go) if [ "$game" ]; then {go}; else echo '1 5 1 20 e2e4'; echo move e2e4; fi;;
+            quit) exit;;
+        esac; done"#
+    );
+    Config { args: vec!["-c".into(), script], protocol: Protocol::Xboard, ..Config::new("/bin/sh") }
 }
 
 fn open(config: &Config) -> Arc<Program> {
@@ -76,14 +101,6 @@ fn last_move(line: &GameHistory<Chess>) -> String {
     line.now().write(*line.now().moves().last().unwrap()).to_string()
 }
 
-/// With such an engine our own plays on after a while, and plays at once.
-fn ours_plays_on(config: &Config) {
-    let mut thinker = thinker(&open(config));
-    let line = line(&["e2e4"]);
-    let (mv, ..) = thought(&mut thinker, &line, within(LONG));
-    assert_eq!(mv, last_move(&line));
-}
-
 #[test]
 fn what_it_says_is_published_and_told() {
     let go = "echo 'info depth 7 seldepth 9 score cp 31 nodes 500 pv e7e5 g1f3'; echo 'bestmove e7e5'";
@@ -95,113 +112,12 @@ fn what_it_says_is_published_and_told() {
 }
 
 #[test]
-fn what_cannot_be_an_engine_is_told_in_one_line() {
-    let sh = |script: &str, start_within: Duration| Config {
-        args: vec!["-c".into(), script.into()],
-        start_within,
-        ..Config::new("/bin/sh")
-    };
-    // Where it is not the time that ends it, a busy machine may take its time.
-    for (config, said) in [
-        (Config::new("/nowhere/engine"), "cannot be started: No such file"),
-        (sh("sleep 100", SHORT), "does not answer `uci`"),
-        (sh("yes", LONG), "prints without end"),
-        (sh("exec head -c 20000000 /dev/zero", LONG), "has ended by itself"),
-        (sh("exit 1", LONG), "has ended by itself"),
-        (sh("echo uciok; sleep 100", 5 * SHORT), "does not answer `isready`"),
-    ] {
-        let failure = Program::open("odd", &config).unwrap_err().to_string();
-        assert!(failure.starts_with("engine odd (") && failure.contains(said), "{failure}");
-        assert!(failure.contains("; ") && !failure.contains('\n'), "{failure}");
-    }
-}
-
-#[test]
 fn options_that_it_does_not_have_are_named() {
     let mut config = script(":", ":");
     config.options.extend([("hash".to_owned(), "4".into()), ("Contempt".to_owned(), "7".into())]);
     let tried = Program::open("fake", &config).unwrap();
     assert_eq!(tried.unknown_options, ["Contempt"]);
     assert_eq!(tried.program.options().collect::<Vec<_>>(), ["Hash"]);
-}
-
-#[test]
-fn one_that_dies_once_is_started_again_and_asked_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let flag = folder.path().join("flag");
-    let go = format!("[ -e {0} ] || {{ touch {0}; exit; }}; echo bestmove e7e5", flag.display());
-    let (mv, ..) = thought(&mut thinker(&open(&script(&go, ":"))), &line(&["e2e4"]), within(LONG));
-    assert_eq!(mv, "e7e5");
-    assert!(flag.exists());
-}
-
-#[test]
-fn one_that_always_dies_leaves_the_game_to_ours() {
-    ours_plays_on(&script("exit", ":"));
-}
-
-#[test]
-fn so_does_one_that_plays_what_is_no_legal_move() {
-    ours_plays_on(&script("echo bestmove e7e4", ":"));
-    ours_plays_on(&script("echo bestmove nonsense", ":"));
-}
-
-/// Our own search plays the move, and the engine the next one, in another process.
-#[test]
-fn an_answer_that_is_no_move_is_replaced_by_our_search_and_the_engine_started_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let starts = folder.path().join("starts");
-    for answer in
-        ["bestmove (none)", "bestmove 0000", "bestmove", "bestmove e7e4", "move e7e4", "resign", "0-1 {bye}"]
-    {
-        let _ = fs::remove_file(&starts);
-        // Only the first process does it, the one after the trial.
-        let note = format!("echo >> {}; ", starts.display());
-        let go = format!("if [ $(wc -l < {}) = 2 ]; then echo '{answer}'; else reply; fi", starts.display());
-        let is_xboard = !answer.starts_with("bestmove");
-        let config = if is_xboard { xboard_that(&note, &go) } else { uci_that(&note, &go) };
-        let program = open(&config);
-        let (mut thinker, line) = (thinker(&program), line(&["e2e4"]));
-        let (mv, best, _) = thought(&mut thinker, &line, within(LONG));
-        assert_eq!((mv, best.depth, thinker.faults()), (last_move(&line), 1, 1), "{answer}");
-        let told = thought(&mut thinker, &line, within(LONG)).0;
-        assert_eq!((told.as_str(), thinker.faults()), ("e7e5", 0), "{answer}");
-        assert_eq!(fs::read_to_string(&starts).unwrap().len(), 3, "{answer}");
-    }
-}
-
-/// A UCI engine that runs this at its start, and that at `go` in a game; there, `reply` is its usual answer.
-fn uci_that(start: &str, go: &str) -> Config {
-    let mut config = script(go, ":");
-    config.args[1] = format!("reply() {{ echo bestmove e7e5; }}; {start}{}", config.args[1]);
-    config
-}
-
-/// The same, in xboard's protocol.
-fn xboard_that(start: &str, go: &str) -> Config {
-    let script = format!(
-        r#"reply() {{ echo move e7e5; }}; {start}while read -r line; do case "$line" in
-            protover*) echo 'feature usermove=1 setboard=1 san=0 done=1';;
-            new) game=;;
-            usermove*) game=1;;
-            go) if [ "$game" ]; then {go}; else echo '1 5 1 20 e2e4'; echo move e2e4; fi;;
-            quit) exit;;
-        esac; done"#
-    );
-    Config { args: vec!["-c".into(), script], protocol: Protocol::Xboard, ..Config::new("/bin/sh") }
-}
-
-#[test]
-fn while_it_starts_slowly_our_search_plays() {
-    // Quick at its trial.
-    let folder = tempfile::tempdir().unwrap();
-    let flag = folder.path().join("flag");
-    let start = format!("[ -e {0} ] && exec sleep 100; touch {0}; ", flag.display());
-    let program = open(&uci_that(&start, "reply"));
-    let line = line(&["e2e4"]);
-    let (mut thinker, hurry) = (thinker(&program), within(4 * SHORT));
-    assert_eq!(thought(&mut thinker, &line, hurry).0, last_move(&line));
-    assert_eq!(thinker.faults(), 0);
 }
 
 /// It can neither be told which moves to search, nor be relied on to play one of them.
@@ -215,34 +131,6 @@ fn what_it_cannot_be_asked_our_search_plays() {
         assert_eq!(thought(&mut thinker, &line, limits).0, last_move(&line));
         assert_eq!(thought(&mut thinker, &line, within(LONG)).0, "e7e5", "it plays on");
     }
-}
-
-#[test]
-fn so_does_one_that_prints_without_end() {
-    ours_plays_on(&script("exec yes info string hello", ":"));
-}
-
-#[test]
-fn an_illegal_line_and_a_line_of_ten_mebibytes_are_passed_over() {
-    let go = "echo 'info depth 9 score cp 900 pv e7e4'; head -c 10485760 /dev/zero | tr '\\0' x; echo; echo bestmove e7e5";
-    let (mv, best, _) = thought(&mut thinker(&open(&script(go, ":"))), &line(&["e2e4"]), within(LONG));
-    assert_eq!((mv.as_str(), best.depth), ("e7e5", 0));
-}
-
-#[test]
-fn one_that_ignores_stop_costs_its_thought_and_no_more() {
-    let go = "echo 'info depth 3 score cp 1 pv d7d5'; sleep 100";
-    let mut thinker = thinker(&open(&script(go, ":")));
-    let line = line(&["e2e4"]);
-    for _ in 0..3 {
-        let limits = within(Duration::from_secs(2));
-        let hard = limits.hard.unwrap();
-        let (mv, ..) = thought(&mut thinker, &line, limits);
-        assert_eq!(mv, "d7d5");
-        assert!(hard.elapsed() < Duration::from_secs(5));
-    }
-    // Then ours takes over.
-    assert_eq!(thought(&mut thinker, &line, within(LONG)).0, last_move(&line));
 }
 
 #[test]
@@ -308,64 +196,6 @@ fn a_move_that_is_not_wanted_is_not_played() {
     let wanted = line.now().pack(line.now().read("d7d5").unwrap());
     let limits = Limits { root_moves: vec![wanted], ..within(LONG) };
     assert_eq!(thought(&mut thinker, &line, limits).0, "d7d5");
-}
-
-/// Processes of this group; a zombie is none.
-#[cfg(target_os = "linux")]
-fn living(group: &str) -> usize {
-    let stat = |pid: fs::DirEntry| fs::read_to_string(pid.path().join("stat")).ok();
-    let lives = |stat: &String| {
-        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
-        fields.next() != Some("Z") && fields.nth(1) == Some(group)
-    };
-    fs::read_dir("/proc").unwrap().flatten().filter_map(stat).filter(lives).count()
-}
-
-/// An engine that writes its number there, starts a child, and leaves neither at `quit` nor at the end of its input.
-#[cfg(target_os = "linux")]
-fn clinging(note: &Path) -> Config {
-    let mut config = script("echo bestmove e7e5", ":");
-    let script = config.args[1].replace("quit) exit;;", "quit) sleep 1000;;");
-    config.args[1] = format!("echo $$ > {}; sleep 1000 & {script}; wait", note.display());
-    config
-}
-
-#[cfg(target_os = "linux")]
-fn gone(note: &Path) -> bool {
-    let id = fs::read_to_string(note).unwrap();
-    let until = Instant::now() + LONG;
-    while living(id.trim()) > 0 && Instant::now() < until {
-        thread::sleep(Duration::from_millis(10));
-    }
-    living(id.trim()) == 0
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn with_its_game_it_ends_with_all_that_it_has_started() {
-    let folder = tempfile::tempdir().unwrap();
-    let note = folder.path().join("id");
-    let program = open(&clinging(&note));
-    assert!(gone(&note), "the one of the trial");
-    let mut thinker = thinker(&program);
-    assert_eq!(thought(&mut thinker, &line(&["e2e4"]), within(LONG)).0, "e7e5");
-    assert_eq!(living(fs::read_to_string(&note).unwrap().trim()), 2);
-    drop(thinker);
-    assert!(gone(&note));
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn when_we_leave_all_end_and_none_begins() {
-    let folder = tempfile::tempdir().unwrap();
-    let note = folder.path().join("id");
-    let program = open(&clinging(&note));
-    let (mut playing, line) = (thinker(&program), line(&["e2e4"]));
-    assert_eq!(thought(&mut playing, &line, within(LONG)).0, "e7e5");
-    program.close();
-    assert!(gone(&note));
-    assert_eq!(thought(&mut playing, &line, within(LONG)).0, last_move(&line));
-    assert_eq!(thought(&mut thinker(&program), &line, within(LONG)).0, last_move(&line));
 }
 
 /// Writes the input of an engine of xboard's protocol there; it knows one answer to each last move.
