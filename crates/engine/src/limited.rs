@@ -33,9 +33,10 @@ impl MoveLimits {
     }
 
     /// Returns the limits of a search that begins now.
-    fn apply(self, limits: &Limits, now: Instant) -> Limits {
+    pub(crate) fn apply(self, limits: &Limits, now: Instant) -> Limits {
         let until = self.move_time.and_then(|time| now.checked_add(time));
-        let is_shorter = until.is_some_and(|until| limits.hard.is_none_or(|hard| until < hard));
+        // Without a hard limit, the clocks may end before this limit: then they are told, and the search is stopped.
+        let is_shorter = until.zip(limits.hard).is_some_and(|(until, hard)| until < hard);
         Limits {
             nodes: min(limits.nodes, self.nodes.map(NonZeroU64::get)),
             depth: min(limits.depth, self.depth.map(NonZeroU16::get)),
@@ -114,6 +115,8 @@ mod tests {
         );
         let more = limits(0, 10, 6).apply(&asked, now);
         assert_eq!(more, asked);
+        let in_a_match = limits(0, 0, 5).apply(&Limits { hard: None, ..asked.clone() }, now);
+        assert_eq!((in_a_match.hard, in_a_match.clocks), (Some(now + 5 * SECOND), asked.clocks));
         let endless = limits(0, 0, u64::MAX).apply(&Limits::default(), now);
         assert_eq!(endless.hard, None);
     }

@@ -64,7 +64,7 @@ impl MatchEngine {
         Ok(())
     }
 
-    /// Asks for a move. A fault ends the process; the next game starts another one.
+    /// Asks for a move, within the limits of the engine's configuration as well. A fault ends the process; the next game starts another one.
     ///
     /// # Errors
     /// [`Fault`] if the engine gives no legal move.
@@ -74,7 +74,8 @@ impl MatchEngine {
             let report = Report::default();
             return Ok(Answer { reply: Reply::NoMove, read_at: Instant::now(), report });
         };
-        match search(variant, session, task, GRACE) {
+        let limits = self.program.limits().apply(task.limits, Instant::now());
+        match search(variant, session, &Task { limits: &limits, ..*task }, GRACE) {
             Ok(searched) => Ok(Answer {
                 reply: searched.reply,
                 read_at: session.engine.read_at(),

@@ -12,7 +12,7 @@ use std::{
 
 use zeitnot_rules::{ByColor, Game, GameHistory, GameKind, Packed, chess::Chess};
 
-use super::{Config, Program, Protocol, thinker::External};
+use super::{Config, MatchEngine, Program, Protocol, Reply, thinker::External};
 use crate::{
     Best, Clocks, Decision, EngineFactory, Limits, MoveLimits, Progress, Report, Score, StopFlag, Task,
     Thinker, faulty::LastMove,
@@ -185,6 +185,39 @@ fn its_limits_are_sent_with_every_go() {
             words
         };
         assert_eq!(words(&told), words(sent), "{told}");
+    }
+}
+
+#[test]
+fn its_limits_hold_in_a_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = folder.path().join("go");
+    let go = format!(r#"echo "$line" > '{}'; echo bestmove e7e5"#, note.display());
+    let limits = MoveLimits {
+        nodes: 7.try_into().ok(),
+        move_time: Some(Duration::from_secs(40)),
+        ..MoveLimits::default()
+    };
+    let mut engine = MatchEngine::new(open(&Config { limits, ..script(&go, ":") }));
+    engine.prepare().unwrap();
+    let clocks = Clocks {
+        left: ByColor::both(Duration::from_secs(30)),
+        increment: Duration::ZERO,
+        moves_to_go: None,
+        read_at: Instant::now(),
+    };
+    let line = line(&["e2e4"]);
+    for (limits, sent) in [
+        // The clock may end before the time for a move: both bind.
+        (Limits { clocks: Some(clocks), ..Limits::default() }, ["go wtime ", " nodes 7"]),
+        (Limits { depth: Some(3), ..Limits::default() }, ["go movetime 39", " depth 3 nodes 7"]),
+    ] {
+        let (best, stop) = (Decision::new(Packed::NONE), StopFlag::default());
+        let watch = |_: &Progress<Chess>| ControlFlow::Continue(());
+        let task = Task { game: &line, limits: &limits, best: &best, stop: &stop, watch: &watch };
+        assert_eq!(engine.think(&task).unwrap().reply, Reply::Move);
+        let told = fs::read_to_string(&note).unwrap();
+        assert!(told.starts_with(sent[0]) && told.contains(sent[1]), "{told}");
     }
 }
 
