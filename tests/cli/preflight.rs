@@ -74,15 +74,35 @@ fn a_lichess_account_needs_a_token() {
 }
 
 #[test]
-fn a_password_file_is_private() {
-    let imcs =
-        "[[server]]\nprotocol = 'imcs'\naddress = 'tcp://localhost:1'\nuser = 'u'\npassword_file = 'p'\n";
-    let dir = folder(imcs);
-    secret(dir.path(), "p", 0o644);
-    let expected = "config.toml:1: server[0]: cannot use password_file p: others can read it: chmod 600 p";
-    refused_in(&dir, ["check", "play"], expected);
-    secret(dir.path(), "p", 0o600);
-    assert_eq!(run(&dir, &["check"]).status.code(), Some(0));
+fn a_file_with_a_password_or_a_key_is_private() {
+    let imcs = "[[server]]\nprotocol = 'imcs'\naddress = 'tcp://localhost:1'\nuser = 'u'\n";
+    for (table, key) in [(imcs, "password_file"), (CONTEST, "key_file")] {
+        let dir = folder(&format!("{table}{key} = 'p'\n"));
+        let refused = |why: &str| {
+            let told = format!("config.toml:1: server[0]: cannot use {key} p: {why}");
+            refused_in(&dir, ["check", "play"], &told);
+        };
+        refused("No such file or directory (os error 2)");
+        secret(dir.path(), "p", 0o644);
+        refused("others can read it: chmod 600 p");
+        secret(dir.path(), "p", 0o600);
+        let check = run(&dir, &["check"]);
+        assert_eq!(check.status.code(), Some(0), "{check:?}");
+        assert!(!out(&check).contains("hush"));
+    }
+}
+
+#[test]
+fn a_key_of_the_environment_goes_only_where_one_is_asked_for() {
+    for (table, told) in [(CONTEST.to_owned(), false), (format!("{CONTEST}key = 'hush'\n"), true)] {
+        let dir = folder(&table);
+        let check =
+            zeitnot(&["check"]).env("ZEITNOT_JOIN_KEY", "hush2").current_dir(dir.path()).output().unwrap();
+        assert_eq!((check.status.code(), out(&check).contains("with a key")), (Some(0), told), "{check:?}");
+    }
+    let dir = folder(&format!("{CONTEST}key_file = 'p'\n"));
+    let check = zeitnot(&["check"]).env("ZEITNOT_JOIN_KEY", "a b").current_dir(dir.path()).output().unwrap();
+    assert!(err(&check).contains("in ZEITNOT_JOIN_KEY: expected a key"), "{check:?}");
 }
 
 #[test]

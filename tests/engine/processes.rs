@@ -11,8 +11,14 @@ use tempfile::TempDir;
 use crate::support::{command::zeitnot, wait::wait_for};
 
 /// Variables of the tests' environment that hold secrets, the last one as the configuration says.
-const SECRETS: [&str; 5] =
-    ["LICHESS_BOT_TOKEN", "LICHESS_EXPLORER_TOKEN", "ZEITNOT_TOKEN", "ZEITNOT_IMCS_PASSWORD", "SECOND_BOT"];
+const SECRETS: [&str; 6] = [
+    "LICHESS_BOT_TOKEN",
+    "LICHESS_EXPLORER_TOKEN",
+    "ZEITNOT_TOKEN",
+    "ZEITNOT_IMCS_PASSWORD",
+    "ZEITNOT_JOIN_KEY",
+    "SECOND_BOT",
+];
 
 /// A program that, spoken to or without input, notes its environment and two process ids, its own and a child's, says
 /// nothing, and never ends: not at the end of its input, nor at a polite signal.

@@ -1,7 +1,10 @@
 //! Secrets, which no log, error or screen shows.
 
+use std::{env, path::Path};
+
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, de::Error};
+use zeitnot_net::secret_file;
 
 /// One printable ASCII word, fit for a header or a line.
 #[derive(Clone, Debug)]
@@ -28,4 +31,39 @@ impl Secret {
 /// Reads text that may be a secret from a configuration. The error does not repeat it.
 pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     String::deserialize(deserializer).map_err(|_| D::Error::custom("expected text in quotes"))
+}
+
+/// Key of a `[[server]]` table for a secret, which a file or the environment may hold instead.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct SecretKey {
+    pub(crate) key: &'static str,
+    /// Environment variable that takes precedence.
+    pub(crate) variable: &'static str,
+    pub(crate) max_length: usize,
+}
+
+impl SecretKey {
+    /// Reads the text of the table.
+    pub(crate) fn read<'de, D: Deserializer<'de>>(self, table: D) -> Result<Option<Secret>, D::Error> {
+        Secret::new(text(table)?, self.max_length).map(Some).ok_or_else(|| D::Error::custom(self.expected()))
+    }
+
+    /// Finds the secret: in the environment first, then in the file, then in the table.
+    pub(crate) fn find(self, written: Option<Secret>, file: Option<&Path>) -> Result<Option<Secret>, String> {
+        let SecretKey { key, variable, max_length } = self;
+        if let Ok(text) = env::var(variable) {
+            let secret = Secret::new(text, max_length);
+            return secret.map(Some).ok_or_else(|| format!("in {variable}: {}", self.expected()));
+        }
+        let Some(file) = file else { return Ok(written) };
+        let shown = file.display();
+        let text =
+            secret_file::read(file).map_err(|error| format!("cannot use {key}_file {shown}: {error}"))?;
+        let secret = Secret::new(text, max_length);
+        secret.map(Some).ok_or_else(|| format!("in {key}_file {shown}: {}", self.expected()))
+    }
+
+    fn expected(self) -> String {
+        format!("expected a {} of letters, digits and punctuation, without a space", self.key)
+    }
 }

@@ -1,21 +1,21 @@
 //! A `[[server]]` table with `protocol = "contest"`, checked as it is read.
 
-use std::{env, fmt, num::NonZeroU32, time::Duration};
+use std::{env, fmt, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
 use zeitnot_net::Address;
 
 use crate::{
     backoff::Reconnect,
-    secret::{self, Secret},
+    secret::{self, Secret, SecretKey},
 };
 
 /// Environment variable with the token, so that it need not be in a file.
 const TOKEN_VARIABLE: &str = "ZEITNOT_TOKEN";
 /// Maximum length of a token; servers refuse longer headers.
 const MAX_TOKEN: usize = 4096;
-/// Maximum length of a key: it is a part of a line.
-const MAX_KEY: usize = 100;
+/// Our key in a tournament; it is a part of a line.
+const KEY: SecretKey = SecretKey { key: "key", variable: "ZEITNOT_JOIN_KEY", max_length: 100 };
 /// Maximum length of a player's name on the server.
 const MAX_PLAYER: usize = 49;
 /// Maximum length of a tournament's name. The server has no limit, but a line has one.
@@ -49,20 +49,25 @@ struct Table {
     player: Player,
     #[serde(default, deserialize_with = "key")]
     key: Option<Secret>,
+    key_file: Option<PathBuf>,
     #[serde(default, deserialize_with = "token")]
     token: Option<Secret>,
 }
 
 impl TryFrom<Table> for Config {
-    type Error = &'static str;
+    type Error = String;
 
-    fn try_from(table: Table) -> Result<Self, &'static str> {
-        let Table { address, tournament, player, key, token } = table;
+    fn try_from(table: Table) -> Result<Self, String> {
+        let Table { address, tournament, player, key, key_file, token } = table;
         if token.is_some() && !address.takes_token() {
-            return Err(
-                "a token can only be sent to a ws:// address: change the address, or remove the token",
-            );
+            let told = "a token can only be sent to a ws:// address: change the address, or remove the token";
+            return Err(told.to_owned());
         }
+        // Other tournaments refuse a key, so the environment alone gives none.
+        let key = match (&key, &key_file) {
+            (None, None) => None,
+            _ => KEY.find(key, key_file.as_deref())?,
+        };
         Ok(Config { key, token, ..Config::new(address, tournament, player) })
     }
 }
@@ -156,10 +161,8 @@ impl<const MAX: usize> fmt::Display for Name<MAX> {
     }
 }
 
-/// Reads the key.
 fn key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
-    let key = Secret::new(secret::text(deserializer)?, MAX_KEY);
-    key.map(Some).ok_or_else(|| D::Error::custom("expected a key of letters, digits and signs"))
+    KEY.read(deserializer)
 }
 
 /// Reads the bearer token. `ZEITNOT_TOKEN` takes precedence, but a server whose table has no `token` gets neither.

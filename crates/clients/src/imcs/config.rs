@@ -1,21 +1,21 @@
 //! A `[[server]]` table with `protocol = "imcs"`, checked as it is read.
 
-use std::{env, fmt, num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{fmt, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
-use zeitnot_net::{Address, secret_file};
+use zeitnot_net::Address;
 use zeitnot_wire::imcs::{ColorChoice, Times};
 
 use crate::{
     backoff::Reconnect,
-    secret::{self, Secret},
+    secret::{Secret, SecretKey},
     settings::settings,
 };
 
-/// Environment variable with the password, so that it need not be in a file.
-const PASSWORD_VARIABLE: &str = "ZEITNOT_IMCS_PASSWORD";
 /// Maximum length of a name or password. The server has no limit, but a line has one.
 const MAX_LENGTH: usize = 100;
+const PASSWORD: SecretKey =
+    SecretKey { key: "password", variable: "ZEITNOT_IMCS_PASSWORD", max_length: MAX_LENGTH };
 /// Maximum of a clock: a day.
 const MAX_CLOCK: Duration = Duration::from_secs(86_400);
 /// Maximum of a configured delay; it is safe to add to an instant.
@@ -49,7 +49,7 @@ struct Table {
     #[serde(deserialize_with = "over_tcp")]
     address: Address,
     user: User,
-    #[serde(default, deserialize_with = "written")]
+    #[serde(default, deserialize_with = "password")]
     password: Option<Secret>,
     password_file: Option<PathBuf>,
     #[serde(default)]
@@ -64,7 +64,11 @@ impl TryFrom<Table> for Config {
 
     fn try_from(table: Table) -> Result<Self, String> {
         let Table { address, user, password, password_file, register, offer, accept, games } = table;
-        let password = find_password(password, password_file)?;
+        let password = PASSWORD.find(password, password_file.as_deref())?;
+        let SecretKey { variable, .. } = PASSWORD;
+        let password = password.ok_or_else(|| {
+            format!("no password: set `password`, `password_file` or the environment's {variable}")
+        })?;
         // Without either table both have their defaults.
         let (offer, accept) = match (offer, accept) {
             (None, None) => (Some(Offer::default()), Some(Accept::default())),
@@ -77,20 +81,8 @@ impl TryFrom<Table> for Config {
     }
 }
 
-/// Finds the password: in the environment first, then in the file, then in the table.
-fn find_password(written: Option<Secret>, file: Option<PathBuf>) -> Result<Secret, String> {
-    let password = |text: String| Secret::new(text, MAX_LENGTH);
-    if let Ok(text) = env::var(PASSWORD_VARIABLE) {
-        return password(text).ok_or_else(|| format!("{PASSWORD_VARIABLE} is not a password: {EXPECTED}"));
-    }
-    let Some(file) = file else {
-        let where_to = format!("set `password`, `password_file` or the environment's {PASSWORD_VARIABLE}");
-        return written.ok_or_else(|| format!("no password: {where_to}"));
-    };
-    let shown = file.display();
-    let text =
-        secret_file::read(&file).map_err(|error| format!("cannot use password_file {shown}: {error}"))?;
-    password(text).ok_or_else(|| format!("in password_file {shown}: {EXPECTED}"))
+fn password<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
+    PASSWORD.read(deserializer)
 }
 
 /// Reads the address. IMCS has no WebSocket.
@@ -254,13 +246,6 @@ impl fmt::Display for User {
     }
 }
 
-const EXPECTED: &str = "expected a password of letters, digits and punctuation, without a space";
-
-fn written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Secret>, D::Error> {
-    let text = secret::text(deserializer)?;
-    Secret::new(text, MAX_LENGTH).map(Some).ok_or_else(|| D::Error::custom(EXPECTED))
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -285,9 +270,9 @@ mod tests {
         assert_eq!(config.password.expose(), "quiet");
         fs::write(&file, "two words").unwrap();
         for (wrong, told) in [
-            (format!("password_file = '{}'", file.display()), EXPECTED),
+            (format!("password_file = '{}'", file.display()), "expected a password"),
             ("password_file = '/no/such/file'".to_owned(), "cannot use password_file"),
-            ("password = 'hush hush'".to_owned(), EXPECTED),
+            ("password = 'hush hush'".to_owned(), "expected a password"),
             (String::new(), "no password: set"),
         ] {
             let error = read(&wrong).unwrap_err();

@@ -10,8 +10,17 @@ use std::{
 
 /// Words in the names of variables with secrets: ours (`LICHESS_BOT_TOKEN`, `ZEITNOT_IMCS_PASSWORD`), and those of
 /// others.
-const SECRET_WORDS: [&str; 8] =
-    ["TOKEN", "PASSWORD", "PASSWD", "SECRET", "CREDENTIAL", "API_KEY", "ACCESS_KEY", "PRIVATE_KEY"];
+const SECRET_WORDS: [&str; 9] = [
+    "TOKEN",
+    "PASSWORD",
+    "PASSWD",
+    "SECRET",
+    "CREDENTIAL",
+    "API_KEY",
+    "ACCESS_KEY",
+    "PRIVATE_KEY",
+    "JOIN_KEY",
+];
 
 /// Variables that a configuration takes secrets from.
 static WITHHELD: Mutex<BTreeSet<OsString>> = Mutex::new(BTreeSet::new());
@@ -48,6 +57,7 @@ mod tests {
             "LICHESS_EXPLORER_TOKEN",
             "ZEITNOT_TOKEN",
             "ZEITNOT_IMCS_PASSWORD",
+            "ZEITNOT_JOIN_KEY",
             "lichess_bot_token",
             "AWS_SECRET_ACCESS_KEY",
         ] {
