@@ -10,8 +10,12 @@ use clap::CommandFactory;
 use zeitnot::cli::{
     Cli,
     config::{Config, DOCUMENTED},
-    import::{convert, rows::ROWS},
+    import::{
+        convert,
+        rows::{REASONS, ROWS},
+    },
 };
+use zeitnot_wire::lichess::DeclineReason;
 
 const PAGES: &str = "README.md CONTRIBUTING.md CHANGELOG.md docs/architecture.md docs/arena.md docs/courses.md \
     docs/configuration.md docs/lichess.md docs/lichess-faults.md docs/matches.md docs/playing.md \
@@ -149,6 +153,30 @@ fn keys_of_lichess_bot_have_the_documented_counterparts() {
         let is_left = |line: &&String| line.starts_with(&format!("{key} ("));
         assert!(converted.left.iter().find(is_left).is_none(), "{key} is not converted");
     }
+}
+
+#[test]
+fn keys_of_lichess_bot_without_a_counterpart_have_the_documented_reasons() {
+    let page = page("docs/lichess.md");
+    let (_, list) = page.split_once("What has no counterpart here").unwrap();
+    let (_, list) = list.split_once("\n\n- ").unwrap();
+    let (list, _) = list.split_once("\n\n").unwrap();
+    let mut told = BTreeSet::new();
+    for item in list.split("\n- ") {
+        let (keys, why) = item.split_once(": ").unwrap_or_else(|| panic!("{item}"));
+        let why: Vec<_> = why.trim_end_matches('.').split_whitespace().collect();
+        told.extend(codes(keys).map(|key| (key, why.join(" "))));
+    }
+    let known: BTreeSet<_> = REASONS.iter().map(|(key, why)| (*key, (*why).to_owned())).collect();
+    assert_eq!(told, known);
+}
+
+#[test]
+fn the_reasons_for_declining_a_challenge_are_documented() {
+    let page = page("docs/lichess.md");
+    let (_, reasons) = page.split_once("A declined challenger is told the reason:").unwrap();
+    let told: BTreeSet<_> = codes(reasons.split("\n\n").next().unwrap()).collect();
+    assert_eq!(told, DeclineReason::KNOWN.iter().map(DeclineReason::as_str).collect());
 }
 
 #[test]

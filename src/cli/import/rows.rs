@@ -178,7 +178,7 @@ pub(super) const WHOLE: &[&str] = &[
 ];
 
 /// Reasons why there is no equivalent; a table includes its keys.
-pub(super) const REASONS: &[(&str, &str)] = &[
+pub const REASONS: &[(&str, &str)] = &[
     ("engine.interpreter", "no engine is configured"),
     ("engine.working_dir", "no engine is configured"),
     ("engine.homemade_options", "only programs that speak UCI or xboard's protocol are supported"),
