@@ -5,7 +5,9 @@
 //! always let in: if there is no place, the oldest of the address that has the most of them makes room.
 
 use std::{
-    collections::BTreeMap,
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    fmt,
     net::{IpAddr, Ipv6Addr},
     sync::{Arc, Mutex, MutexGuard},
 };
@@ -45,8 +47,8 @@ pub(crate) struct Places(Arc<Mutex<State>>);
 struct State {
     limits: PlaceLimits,
     last: u64,
-    /// In the order of their arrival.
     taken: BTreeMap<u64, Taken>,
+    pools: [Members; 3],
 }
 
 #[derive(Debug)]
@@ -54,6 +56,52 @@ struct Taken {
     from: Origin,
     pool: Pool,
     evicted: CancellationToken,
+}
+
+/// Connections of a pool, by their numbers.
+#[derive(Debug, Default)]
+struct Members {
+    count: usize,
+    by_origin: BTreeMap<Origin, BTreeSet<u64>>,
+    /// The last has the most connections, and of those the oldest.
+    by_count: BTreeSet<(usize, Reverse<u64>, Origin)>,
+}
+
+impl Members {
+    fn of(&self, from: Origin) -> usize {
+        self.by_origin.get(&from).map_or(0, BTreeSet::len)
+    }
+
+    fn insert(&mut self, number: u64, from: Origin) {
+        self.change(from, |numbers| numbers.insert(number));
+    }
+
+    fn remove(&mut self, number: u64, from: Origin) {
+        self.change(from, |numbers| numbers.remove(&number));
+    }
+
+    fn change(&mut self, from: Origin, change: impl FnOnce(&mut BTreeSet<u64>) -> bool) {
+        let numbers = self.by_origin.entry(from).or_default();
+        let key = |numbers: &BTreeSet<u64>| Some((numbers.len(), Reverse(*numbers.first()?), from));
+        self.count -= numbers.len();
+        key(numbers).map(|key| self.by_count.remove(&key));
+        change(numbers);
+        self.count += numbers.len();
+        match key(numbers) {
+            Some(key) => drop(self.by_count.insert(key)),
+            None => drop(self.by_origin.remove(&from)),
+        }
+    }
+
+    /// Returns the oldest connection of the address with most of them, where one from `newcomer` counts already.
+    fn oldest_of_most(&self, newcomer: Origin) -> Option<u64> {
+        let theirs = self
+            .by_origin
+            .get(&newcomer)
+            .and_then(|numbers| Some((numbers.len() + 1, Reverse(*numbers.first()?), newcomer)));
+        let (_, Reverse(oldest), _) = theirs.max(self.by_count.last().copied())?;
+        Some(oldest)
+    }
 }
 
 /// Unit of the limits for an address: one of IPv4, or the network of 64 bits that a subscriber has in IPv6.
@@ -69,6 +117,15 @@ impl From<IpAddr> for Origin {
     }
 }
 
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            IpAddr::V4(address) => address.fmt(f),
+            IpAddr::V6(network) => write!(f, "{network}/64"),
+        }
+    }
+}
+
 /// Place of one connection, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
@@ -81,7 +138,8 @@ pub(crate) struct Place {
 
 impl Places {
     pub(crate) fn new(limits: PlaceLimits) -> Places {
-        Places(Arc::new(Mutex::new(State { limits, last: 0, taken: BTreeMap::new() })))
+        let state = State { limits, last: 0, taken: BTreeMap::new(), pools: Default::default() };
+        Places(Arc::new(Mutex::new(state)))
     }
 
     /// Lets a connection in, among the newcomers.
@@ -91,7 +149,7 @@ impl Places {
         state.last += 1;
         let number = state.last;
         state.make_room(Pool::Newcomers, MAX_NEWCOMERS, from);
-        state.taken.insert(number, Taken { from, pool: Pool::Newcomers, evicted: evicted.clone() });
+        state.insert(number, Taken { from, pool: Pool::Newcomers, evicted: evicted.clone() });
         drop(state);
         Place { places: self.clone(), number, from, evicted }
     }
@@ -102,21 +160,26 @@ impl Places {
 }
 
 impl State {
-    fn count(&self, pool: Pool, from: Option<Origin>) -> usize {
-        let counts = |taken: &&Taken| taken.pool == pool && from.is_none_or(|from| taken.from == from);
-        self.taken.values().filter(counts).count()
+    fn pool(&mut self, pool: Pool) -> &mut Members {
+        &mut self.pools[pool as usize]
+    }
+
+    fn insert(&mut self, number: u64, taken: Taken) {
+        self.pool(taken.pool).insert(number, taken.from);
+        self.taken.insert(number, taken);
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Taken> {
+        let taken = self.taken.remove(&number)?;
+        self.pool(taken.pool).remove(number, taken.from);
+        Some(taken)
     }
 
     /// Sends connections of a pool away until there is one place for one from that address, which counts already.
     fn make_room(&mut self, pool: Pool, limit: usize, for_one: Origin) {
-        while self.count(pool, None) >= limit.max(1) {
-            let of_pool = self.taken.iter().filter(|(_, taken)| taken.pool == pool);
-            let most = of_pool.max_by_key(|(number, Taken { from, .. })| {
-                let count = self.count(pool, Some(*from)) + usize::from(*from == for_one);
-                (count, std::cmp::Reverse(**number))
-            });
-            let Some(oldest) = most.map(|(number, _)| *number) else { return };
-            if let Some(taken) = self.taken.remove(&oldest) {
+        while self.pool(pool).count >= limit.max(1) {
+            let Some(oldest) = self.pool(pool).oldest_of_most(for_one) else { return };
+            if let Some(taken) = self.remove(oldest) {
                 taken.evicted.cancel();
             }
         }
@@ -135,16 +198,14 @@ impl Place {
             return Ok(());
         }
         match pool {
-            Pool::Players if state.count(pool, None) >= limits.players => return Err(Full::Arena),
-            Pool::Players if state.count(pool, Some(from)) >= limits.per_address => {
-                return Err(Full::Address);
-            }
+            Pool::Players if state.pool(pool).count >= limits.players => return Err(Full::Arena),
+            Pool::Players if state.pool(pool).of(from) >= limits.per_address => return Err(Full::Address),
             Pool::Players => {}
             Pool::Spectators => state.make_room(pool, limits.spectators, from),
             Pool::Newcomers => state.make_room(pool, MAX_NEWCOMERS, from),
         }
-        if let Some(taken) = state.taken.get_mut(&self.number) {
-            taken.pool = pool;
+        if let Some(taken) = state.remove(self.number) {
+            state.insert(self.number, Taken { pool, ..taken });
         }
         Ok(())
     }
@@ -152,7 +213,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.places.state().taken.remove(&self.number);
+        self.places.state().remove(self.number);
     }
 }
 
@@ -204,6 +265,35 @@ mod tests {
         watchers.iter().for_each(|watcher| watcher.move_to(Pool::Spectators).unwrap());
         assert_eq!(evicted(&watchers), [1, 2]);
         assert_eq!(places.enter(address(2)).move_to(Pool::Players), Ok(()));
+    }
+
+    /// The counts that are kept say the same as a look at all places.
+    #[test]
+    fn counts_agree_with_the_places_taken() {
+        let (places, mut random) = (places(20, 10, 5), fastrand::Rng::with_seed(7));
+        let mut kept = Vec::new();
+        for _ in 0..2000 {
+            kept.push(places.enter(address(random.u8(..9))));
+            let place = &kept[random.usize(..kept.len())];
+            let pool = [Pool::Newcomers, Pool::Players, Pool::Spectators][random.usize(..3)];
+            let _ = place.move_to(pool);
+            if kept.len() > 80 {
+                kept.swap_remove(random.usize(..kept.len()));
+            }
+            let state = places.state();
+            for (members, pool) in state.pools.iter().zip([Pool::Newcomers, Pool::Players, Pool::Spectators])
+            {
+                let of_pool = state.taken.iter().filter(|(_, taken)| taken.pool == pool);
+                let mut by_origin: BTreeMap<Origin, BTreeSet<u64>> = BTreeMap::new();
+                for (number, taken) in of_pool.clone() {
+                    by_origin.entry(taken.from).or_default().insert(*number);
+                }
+                let sizes =
+                    by_origin.iter().map(|(from, all)| (all.len(), Reverse(*all.first().unwrap()), *from));
+                assert_eq!((members.count, &members.by_count), (of_pool.count(), &sizes.collect()));
+                assert_eq!(members.by_origin, by_origin);
+            }
+        }
     }
 
     #[test]
