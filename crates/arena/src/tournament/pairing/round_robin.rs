@@ -13,16 +13,21 @@ use super::{Pairing, PairingSystem, SeatNo};
 #[derive(Clone, Debug)]
 pub(super) struct RoundRobin {
     games_per_pair: u32,
-    /// Games by the lower seat, then the higher.
-    played: BTreeMap<(SeatNo, SeatNo), u32>,
+    played: BTreeMap<SeatNo, Played>,
+}
+
+/// Games of one seat.
+#[derive(Clone, Debug, Default)]
+struct Played {
+    count: u64,
+    by_opponent: BTreeMap<SeatNo, u32>,
 }
 
 impl PairingSystem for RoundRobin {
     /// Those who have played least come first.
     fn pair(&self, free: &[SeatNo]) -> Vec<Pairing> {
-        let games = self.games();
         let mut waiting = free.to_vec();
-        waiting.sort_by_key(|seat| Reverse((games.get(seat).copied().unwrap_or(0), *seat)));
+        waiting.sort_by_key(|seat| Reverse((self.played.get(seat).map_or(0, |played| played.count), *seat)));
         let mut pairings = Vec::new();
         while let Some(seat) = waiting.pop() {
             if let Some((at, met)) = self.opponent(seat, &waiting) {
@@ -35,7 +40,7 @@ impl PairingSystem for RoundRobin {
 
     fn played(&mut self, pairing: Pairing, _result: GameResult) {
         let [a, b] = pairing.seats.0;
-        *self.played.entry((a.min(b), a.max(b))).or_default() += 1;
+        self.count(a, b, 1);
     }
 
     fn withdraw(&mut self, seat: SeatNo, players: &[SeatNo]) -> Vec<(SeatNo, u32)> {
@@ -46,18 +51,25 @@ impl PairingSystem for RoundRobin {
             .filter(|(_, games)| *games > 0)
             .collect();
         for &(other, games) in &lost {
-            *self.played.entry((seat.min(other), seat.max(other))).or_default() += games;
+            self.count(seat, other, games);
         }
         lost
     }
 
     fn forget(&mut self, seat: SeatNo) {
-        self.played.retain(|(a, b), _| *a != seat && *b != seat);
+        let Some(forgotten) = self.played.remove(&seat) else { return };
+        for (other, games) in forgotten.by_opponent {
+            if let Some(played) = self.played.get_mut(&other) {
+                played.count -= u64::from(games);
+                played.by_opponent.remove(&seat);
+            }
+        }
     }
 
     fn is_complete(&self, players: usize) -> bool {
         let pairs = players as u64 * players.saturating_sub(1) as u64 / 2;
-        let played: u64 = self.played.values().map(|&games| u64::from(games)).sum();
+        // Each game counts for both players.
+        let played = self.played.values().map(|played| played.count).sum::<u64>() / 2;
         played >= pairs * u64::from(self.games_per_pair)
     }
 }
@@ -99,22 +111,19 @@ impl RoundRobin {
     }
 
     fn met(&self, a: SeatNo, b: SeatNo) -> u32 {
-        self.played.get(&(a.min(b), a.max(b))).copied().unwrap_or(0)
+        self.played.get(&a).and_then(|played| played.by_opponent.get(&b)).copied().unwrap_or(0)
     }
 
     fn left(&self, a: SeatNo, b: SeatNo) -> u32 {
         self.games_per_pair.saturating_sub(self.met(a, b))
     }
 
-    /// Number of games that each seat has played.
-    fn games(&self) -> BTreeMap<SeatNo, u64> {
-        let mut games = BTreeMap::new();
-        for (&(a, b), &met) in &self.played {
-            for seat in [a, b] {
-                *games.entry(seat).or_default() += u64::from(met);
-            }
+    fn count(&mut self, a: SeatNo, b: SeatNo, games: u32) {
+        for (seat, other) in [(a, b), (b, a)] {
+            let played = self.played.entry(seat).or_default();
+            played.count += u64::from(games);
+            *played.by_opponent.entry(other).or_default() += games;
         }
-        games
     }
 }
 
@@ -194,5 +203,22 @@ mod tests {
         assert_eq!(system.pair(&players).len(), 1);
         system.withdraw(SeatNo(2), &players);
         assert!(system.is_complete(3));
+    }
+
+    #[test]
+    fn whoever_gets_a_forgotten_seat_begins_anew() {
+        let mut system = RoundRobin::new(2);
+        let players = [0, 1, 2].map(SeatNo);
+        for (a, b) in [(0, 1), (0, 2), (0, 2)] {
+            system.played(system.pairing(SeatNo(a), SeatNo(b), 0), GameResult::Draw);
+        }
+        system.forget(SeatNo(2));
+        assert_eq!((system.met(players[0], players[2]), system.met(players[0], players[1])), (0, 1));
+        // The new player has played least, and the others once each.
+        assert_eq!(
+            system.pair(&players)[0].seats.0.map(|seat| seat.0 == 2).into_iter().filter(|is| *is).count(),
+            1
+        );
+        assert_eq!(system.played.values().map(|played| played.count).collect::<Vec<_>>(), [1, 1]);
     }
 }
