@@ -197,13 +197,13 @@ async fn a_player_who_does_not_read_is_disconnected() {
 async fn silent_connections_shut_nobody_out() {
     let arena = TestArena::with("max_connections = 2", "").await;
     let mut silent = Vec::new();
-    for by in [By::Tcp, By::WebSocket].repeat(150) {
+    for by in [By::Tcp, By::WebSocket].repeat(100) {
         silent.push(arena.raw(by).await);
     }
     let mut board = arena.game().await;
     board.play("f2-f3 e7-e5").await;
     // Spectators take no place of a player either.
-    for _ in 0..100 {
+    for _ in 0..70 {
         let mut watcher = arena.connect(By::Tcp).await;
         watcher.send(&format!("WATCH {}", board.game)).await;
         watcher.expect("GAME_STATE").await;

@@ -2,25 +2,24 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until};
+use tokio::time::sleep_until;
 use zeitnot_net::{Incoming, LineReader, NetError};
 
-/// Lines that a client may send at once …
-const BURST: u32 = 50;
-/// … and the interval of further ones. A move every ten milliseconds is far below it.
-const INTERVAL: Duration = Duration::from_millis(2);
+use crate::ration::{Rate, Ration};
+
+/// Lines of a client. A move every ten milliseconds is far below it.
+const LINES: Rate = Rate { burst: 50, interval: Duration::from_millis(2) };
 
 /// Reading half of a client's connection.
 #[derive(Debug)]
 pub(crate) struct PacedReader {
     lines: LineReader,
-    /// The time that the lines so far take at the pace of the long run.
-    spent_until: Instant,
+    ration: Ration,
 }
 
 impl PacedReader {
     pub(crate) fn new(lines: LineReader) -> PacedReader {
-        PacedReader { lines, spent_until: Instant::now() }
+        PacedReader { lines, ration: Ration::new(LINES) }
     }
 
     /// Returns the next line, not before it is due; `None` after the peer closed. Cancel safe.
@@ -28,12 +27,11 @@ impl PacedReader {
     /// # Errors
     /// [`NetError`]: the connection is unusable.
     pub(crate) async fn next(&mut self) -> Result<Option<Incoming>, NetError> {
-        let due = self.spent_until.checked_sub(BURST * INTERVAL);
-        if let Some(due) = due.filter(|due| *due > Instant::now()) {
+        if let Some(due) = self.ration.due() {
             sleep_until(due).await;
         }
         let line = self.lines.next().await?;
-        self.spent_until = self.spent_until.max(Instant::now()) + INTERVAL;
+        self.ration.spend();
         Ok(line)
     }
 }
@@ -43,6 +41,7 @@ mod tests {
     use tokio::{
         io::AsyncWriteExt,
         net::{TcpListener, TcpStream},
+        time::Instant,
     };
 
     use super::*;
@@ -53,10 +52,10 @@ mod tests {
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (lines, _writer) = zeitnot_net::over_tcp(listener.accept().await.unwrap().0).unwrap();
         let (mut reader, since) = (PacedReader::new(lines), Instant::now());
-        client.write_all("SAY bob hi\n".repeat(2 * BURST as usize).as_bytes()).await.unwrap();
-        for _ in 0..2 * BURST {
+        client.write_all("SAY bob hi\n".repeat(2 * LINES.burst as usize).as_bytes()).await.unwrap();
+        for _ in 0..2 * LINES.burst {
             reader.next().await.unwrap();
         }
-        assert!(since.elapsed() >= (BURST - 1) * INTERVAL, "{:?}", since.elapsed());
+        assert!(since.elapsed() >= LINES.burst * LINES.interval, "{:?}", since.elapsed());
     }
 }

@@ -1,30 +1,50 @@
-//! Listening port: a source of connections until shutdown.
+//! Listening port: a source of connections until shutdown, at a bounded pace for each address and in all.
 
 use std::{io, net::SocketAddr, time::Duration};
 
 use tokio::{
     net::{TcpListener, TcpStream},
-    time::sleep,
+    time::{sleep, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::error::ArenaError;
+use crate::{
+    error::ArenaError,
+    places::Origin,
+    ration::{Keyed, LogThrottle, Rate, Ration},
+};
 
 /// Pause after a failed accept, most likely for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Connections of one address. A class behind one router that begins all at once is far below it, and so are its
+/// programs if they make a connection for each game.
+const CONNECTIONS: Rate = Rate { burst: 256, interval: Duration::from_millis(10) };
+/// Connections of all addresses: so few at once, that games are looked after in between.
+const PACE: Rate = Rate { burst: 8, interval: Duration::from_micros(125) };
+/// Addresses whose connections are counted.
+const MAX_COUNTED: usize = 4096;
 
 #[derive(Debug)]
 pub(crate) struct Port {
     /// Bound address, with the port that the system chose if any was asked for.
     pub(crate) address: SocketAddr,
     listener: TcpListener,
+    pace: Ration,
+    rate: Rate,
+    origins: Keyed<Origin, Ration>,
+    log: LogThrottle,
 }
 
 impl Port {
     pub(crate) async fn open(address: SocketAddr) -> Result<Port, ArenaError> {
         let error = |source| ArenaError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(error)?;
-        Ok(Port { address: listener.local_addr().map_err(error)?, listener })
+        Port::new(listener, CONNECTIONS).map_err(error)
+    }
+
+    fn new(listener: TcpListener, rate: Rate) -> io::Result<Port> {
+        let (address, pace) = (listener.local_addr()?, Ration::new(PACE));
+        Ok(Port { address, listener, pace, rate, origins: Keyed::new(MAX_COUNTED), log: LogThrottle::new() })
     }
 
     /// Frees the port from its runtime, so that another can take it.
@@ -32,21 +52,104 @@ impl Port {
         self.listener.into_std()
     }
 
-    /// Takes a listener into the present runtime.
-    pub(crate) fn from_std(listener: std::net::TcpListener) -> io::Result<Port> {
-        Ok(Port { address: listener.local_addr()?, listener: TcpListener::from_std(listener)? })
+    /// Takes a listener into the present runtime. An address may make connections at this rate.
+    pub(crate) fn from_std(listener: std::net::TcpListener, rate: Rate) -> io::Result<Port> {
+        Port::new(TcpListener::from_std(listener)?, rate)
     }
 
     /// Accepts the next connection; `None` at `stop`.
-    pub(crate) async fn next(&self, stop: &CancellationToken) -> Option<(TcpStream, SocketAddr)> {
+    pub(crate) async fn next(&mut self, stop: &CancellationToken) -> Option<(TcpStream, SocketAddr)> {
         loop {
+            if let Some(due) = self.pace.due() {
+                stop.run_until_cancelled(sleep_until(due)).await?;
+            }
             match stop.run_until_cancelled(self.listener.accept()).await? {
-                Ok(accepted) => return Some(accepted),
+                Ok((stream, from)) => {
+                    if self.admits(from) {
+                        return Some((stream, from));
+                    }
+                    // A reset leaves nothing behind; if it fails, the drop closes all the same.
+                    let _ = stream.set_zero_linger();
+                }
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     stop.run_until_cancelled(sleep(ACCEPT_PAUSE)).await?;
                 }
             }
+        }
+    }
+
+    /// Counts a connection, and returns whether its address may make one now.
+    fn admits(&mut self, from: SocketAddr) -> bool {
+        self.pace.spend();
+        let is_admitted = self.origins.get(from.ip().into(), |_| Ration::new(self.rate)).take();
+        if !is_admitted {
+            self.log.info(|| {
+                format!("{from} is disconnected: too many connections from its address to {}", self.address)
+            });
+        }
+        is_admitted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::AsyncReadExt,
+        time::{Instant, advance},
+    };
+
+    use super::*;
+
+    async fn port() -> Port {
+        Port::open(([127, 0, 0, 1], 0).into()).await.unwrap()
+    }
+
+    fn from(last: u8) -> SocketAddr {
+        ([10, 0, 0, last], 1000).into()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_class_is_admitted_at_once_and_a_flood_at_a_bounded_rate() {
+        let mut port = port().await;
+        let mut admitted = |tries: usize, last| (0..tries).filter(|_| port.admits(from(last))).count();
+        // Sixty who begin together, and one game a second each.
+        assert_eq!(admitted(60, 1), 60);
+        for _ in 0..100 {
+            assert_eq!(admitted(60, 1), 60);
+            advance(Duration::from_secs(1)).await;
+        }
+        assert_eq!(admitted(10_000, 2), 256);
+        assert_eq!(admitted(60, 3), 60, "others are admitted during a flood");
+        advance(Duration::from_secs(1)).await;
+        assert_eq!(admitted(10_000, 2), 100);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_addresses_are_accepted_a_few_at_a_time() {
+        let (mut port, stop) = (port().await, CancellationToken::new());
+        let _clients = [(); 24].map(|()| std::net::TcpStream::connect(port.address).unwrap());
+        let since = Instant::now();
+        let mut accepted = 0;
+        while accepted < 24 {
+            port.next(&stop).await.unwrap();
+            accepted += 1;
+            assert!(accepted <= PACE.burst + (since.elapsed().as_micros() / 125) as u32, "{accepted}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_too_many_is_reset_without_a_word() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let once = Rate { burst: 1, interval: Duration::from_secs(3600) };
+        let (mut port, stop) = (Port::from_std(listener, once).unwrap(), CancellationToken::new());
+        let first = TcpStream::connect(port.address).await.unwrap();
+        let mut second = TcpStream::connect(port.address).await.unwrap();
+        assert_eq!(port.next(&stop).await.unwrap().1, first.local_addr().unwrap());
+        tokio::select! {
+            _ = port.next(&stop) => panic!("it was admitted"),
+            read = second.read_u8() => assert_eq!(read.unwrap_err().kind(), io::ErrorKind::ConnectionReset),
         }
     }
 }

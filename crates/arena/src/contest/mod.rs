@@ -74,7 +74,7 @@ impl ContestFront {
         ContestFront { registry, places, log, connections, closing, delay }
     }
 
-    pub(crate) async fn listen(self, listener: Listener, stop: CancellationToken) {
+    pub(crate) async fn listen(self, mut listener: Listener, stop: CancellationToken) {
         while let Some((stream, from)) = listener.port.next(&stop).await {
             let place = self.places.enter(from.ip());
             self.connections.spawn(self.clone().serve(stream, from, listener.transport, place));

@@ -4,10 +4,7 @@ use std::{collections::BTreeMap, panic::AssertUnwindSafe, time::Duration};
 
 use futures_util::FutureExt;
 use time::{OffsetDateTime, macros::format_description};
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_rules::{ByColor, Color};
@@ -22,7 +19,7 @@ use super::{
 use crate::{
     jobs::{Jobs, WeakHandle},
     places::Origin,
-    ration::Ration,
+    ration::{Keyed, Rate, Ration},
     secret::is_same,
     store::Store,
 };
@@ -30,10 +27,10 @@ use crate::{
 /// User who may stop the server.
 const ADMIN: &str = "admin";
 const TOP: usize = 10;
-/// New users of one address at once, and the interval of further ones.
-const REGISTRATIONS: (u32, Duration) = (100, Duration::from_secs(10));
+/// New users of one address.
+const REGISTRATIONS: Rate = Rate { burst: 100, interval: Duration::from_secs(10) };
 /// Addresses whose registrations are counted.
-const MAX_COUNTED: usize = 1000;
+pub(super) const MAX_COUNTED: usize = 1000;
 /// Players who may come back to one game at the same time.
 const RETURNS: usize = 2;
 
@@ -103,7 +100,7 @@ pub(super) struct Lobby {
     pub(super) running: BTreeMap<u64, Running>,
     /// Number of the latest offer.
     pub(super) last: u64,
-    pub(super) registrations: BTreeMap<Origin, Ration>,
+    pub(super) registrations: Keyed<Origin, Ration>,
     pub(super) records: Vec<String>,
 }
 
@@ -164,11 +161,7 @@ impl Lobby {
     }
 
     fn register(&mut self, name: String, from: Origin, password: &str) -> Response {
-        if self.registrations.len() >= MAX_COUNTED {
-            self.registrations.clear();
-        }
-        let ration = || Ration::new(REGISTRATIONS.0, REGISTRATIONS.1);
-        if !self.registrations.entry(from).or_insert_with(ration).take(Instant::now()) {
+        if !self.registrations.get(from, |_| Ration::new(REGISTRATIONS)).take() {
             return Response::reply(499, "internal error: too many new users from your address");
         }
         match self.users.register(&name, password) {

@@ -7,12 +7,19 @@ use tokio::{select, task::spawn_blocking};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_net as net;
 
-use super::{config::Config, connection::Connection, guest::Guest, lobby::Lobby, users::Users};
+use super::{
+    config::Config,
+    connection::Connection,
+    guest::Guest,
+    lobby::{Lobby, MAX_COUNTED},
+    users::Users,
+};
 use crate::{
     error::ArenaError,
     jobs,
     places::{PlaceLimits, Places},
     port::Port,
+    ration::Keyed,
     store::{GameFile, Store, StoreActor},
 };
 
@@ -49,13 +56,13 @@ impl Imcs {
             offers: BTreeMap::new(),
             running: BTreeMap::new(),
             last: 0,
-            registrations: BTreeMap::new(),
+            registrations: Keyed::new(MAX_COUNTED),
             records: Vec::new(),
         };
         let actor = tokio::spawn(actor.run(jobs, store));
 
-        let places = Places::new(self.limits);
-        while let Some((stream, from)) = self.port.next(&stop).await {
+        let (places, mut port) = (Places::new(self.limits), self.port);
+        while let Some((stream, from)) = port.next(&stop).await {
             let place = places.enter(from.ip());
             match net::over_telnet(stream) {
                 Ok(halves) => {
@@ -71,7 +78,7 @@ impl Imcs {
                 Err(error) => tracing::debug!(%error, "no connection"),
             }
         }
-        drop((self.port, lobby));
+        drop((port, lobby));
         tracker.close();
         tracker.wait().await;
         // Each of them ends with the one before it.

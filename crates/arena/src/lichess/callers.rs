@@ -3,18 +3,21 @@
 //! Requests beyond that are not refused: they wait, and with them their connection.
 
 use std::{
-    collections::BTreeMap,
     fmt,
-    net::IpAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
-    time::{Instant, sleep_until},
+    time::sleep_until,
 };
 use zeitnot_wire::lichess::UserId;
+
+use crate::{
+    places::Origin,
+    ration::{Keyed, Rate, Ration},
+};
 
 /// Requests that a caller may make at once.
 const BURST: u32 = 100;
@@ -25,7 +28,7 @@ const MAX_IDLE: usize = 1000;
 pub(super) enum CallerKey {
     Administrator,
     Account(UserId),
-    Address(IpAddr),
+    Address(Origin),
 }
 
 impl fmt::Display for CallerKey {
@@ -39,51 +42,46 @@ impl fmt::Display for CallerKey {
 }
 
 impl CallerKey {
-    /// The pause between requests in the long run, and the requests in flight.
-    fn limits(&self) -> (Duration, usize) {
-        match self {
+    /// The rate of requests, and the number in flight.
+    fn limits(&self) -> (Rate, usize) {
+        let (interval, in_flight) = match self {
             CallerKey::Administrator | CallerKey::Account(_) => (Duration::from_millis(10), 64),
             CallerKey::Address(_) => (Duration::from_millis(2), 8),
-        }
+        };
+        (Rate { burst: BURST, interval }, in_flight)
     }
 }
 
 /// One caller; all of its connections share this.
 #[derive(Debug)]
 pub(super) struct Caller {
-    interval: Duration,
-    /// The time that the requests so far take at the pace of the long run.
-    spent_until: Mutex<Instant>,
+    requests: Mutex<Ration>,
     in_flight: Semaphore,
 }
 
 impl Caller {
     fn new(key: &CallerKey) -> Caller {
-        let (interval, in_flight) = key.limits();
-        Caller { interval, spent_until: Mutex::new(Instant::now()), in_flight: Semaphore::new(in_flight) }
+        let (rate, in_flight) = key.limits();
+        Caller { requests: Mutex::new(Ration::new(rate)), in_flight: Semaphore::new(in_flight) }
     }
 
     /// Waits until the caller may make a request.
     pub(super) async fn admit(&self) -> Option<SemaphorePermit<'_>> {
         let permit = self.in_flight.acquire().await.ok();
-        let now = Instant::now();
-        let at = self.spend(now) - BURST * self.interval;
-        if at > now {
-            sleep_until(at).await;
+        let due = self.requests().spend();
+        if let Some(due) = due {
+            sleep_until(due).await;
         }
         permit
     }
 
-    fn spend(&self, now: Instant) -> Instant {
-        let mut until = self.spent_until.lock().unwrap_or_else(PoisonError::into_inner);
-        *until = now.max(*until) + self.interval;
-        *until
-    }
-
     /// Takes a request back from the account: a move that was played.
     pub(super) fn refund(&self) {
-        let mut until = self.spent_until.lock().unwrap_or_else(PoisonError::into_inner);
-        *until = until.checked_sub(self.interval).unwrap_or(*until);
+        self.requests().refund();
+    }
+
+    fn requests(&self) -> MutexGuard<'_, Ration> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Connections of a caller that [`Callers`] knows.
@@ -93,26 +91,34 @@ impl Caller {
 }
 
 /// All callers with a connection, and those of late.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Callers(Arc<Mutex<BTreeMap<CallerKey, Arc<Caller>>>>);
+#[derive(Clone, Debug)]
+pub(super) struct Callers(Arc<Mutex<Keyed<CallerKey, Arc<Caller>>>>);
 
 impl Callers {
+    /// Creates a memory that forgets no caller with one of these connections.
+    pub(super) fn new(max_connections: usize) -> Callers {
+        // Those of strangers come on top, and more than half of the places are never taken by them all.
+        let max = max_connections.saturating_mul(3).saturating_add(MAX_IDLE);
+        Callers(Arc::new(Mutex::new(Keyed::new(max))))
+    }
+
     pub(super) fn get(&self, key: CallerKey) -> Arc<Caller> {
         let mut callers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if callers.len() >= MAX_IDLE {
-            callers.retain(|_, caller| Arc::strong_count(caller) > 1);
-        }
-        callers.entry(key).or_insert_with_key(|key| Arc::new(Caller::new(key))).clone()
+        callers.get(key, |key| Arc::new(Caller::new(key))).clone()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
+    use tokio::time::Instant;
+
     use super::*;
 
     #[tokio::test(start_paused = true)]
     async fn beyond_the_burst_requests_wait_and_played_moves_are_free() {
-        let (callers, key) = (Callers::default(), CallerKey::Account("mallory".parse().unwrap()));
+        let (callers, key) = (Callers::new(8), CallerKey::Account("mallory".parse().unwrap()));
         let (caller, since) = (callers.get(key.clone()), Instant::now());
         for _ in 0..10 * BURST {
             caller.admit().await;
@@ -136,7 +142,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_address_has_a_few_requests_in_flight() {
-        let caller = Callers::default().get(CallerKey::Address([127, 0, 0, 1].into()));
+        let caller = Callers::new(8).get(CallerKey::Address(IpAddr::from([127, 0, 0, 1]).into()));
         let mut permits = Vec::new();
         for _ in 0..8 {
             permits.push(caller.admit().await);

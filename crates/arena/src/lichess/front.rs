@@ -3,7 +3,7 @@
 //! A connection whose first packet holds a known token moves to the thread of the games; the others stay. So nothing
 //! that anybody can send runs before a move.
 
-use std::{collections::VecDeque, io, net::IpAddr, sync::Arc, thread, time::Duration};
+use std::{collections::VecDeque, io, sync::Arc, thread, time::Duration};
 
 use axum::Router;
 use tokio::{
@@ -23,7 +23,10 @@ use super::{
     callers::{Caller, CallerKey, Callers},
     http,
 };
-use crate::port::Port;
+use crate::{places::Origin, port::Port, ration::Rate};
+
+/// Connections of one address, as fast as requests without a token: some programs make one for each.
+const CONNECTIONS: Rate = Rate { burst: 500, interval: Duration::from_millis(2) };
 
 /// Time for the first packet of a connection.
 const FIRST_PACKET: Duration = Duration::from_secs(10);
@@ -93,7 +96,7 @@ pub(super) struct Front {
 /// A connection of somebody without a token, or not known yet.
 #[derive(Debug)]
 struct Stranger {
-    from: IpAddr,
+    from: Origin,
     task: AbortHandle,
 }
 
@@ -105,18 +108,18 @@ impl Front {
         max_connections: usize,
     ) -> Front {
         let places = Arc::new(Semaphore::new(max_connections.min(Semaphore::MAX_PERMITS)));
-        Front { server, router, members, callers: Callers::default(), places, max_connections }
+        Front { server, router, members, callers: Callers::new(max_connections), places, max_connections }
     }
 
     /// Takes connections until `stop`.
     async fn run(self, listener: std::net::TcpListener, stop: CancellationToken) {
-        let port = match Port::from_std(listener) {
+        let mut port = match Port::from_std(listener, CONNECTIONS) {
             Ok(port) => port,
             Err(error) => return tracing::error!("Lichess: cannot listen: {error}"),
         };
         let (tracker, mut strangers) = (TaskTracker::new(), VecDeque::new());
         while let Some((stream, from)) = port.next(&stop).await {
-            let from = from.ip();
+            let from = Origin::from(from.ip());
             make_room(&mut strangers, from, (self.max_connections / 4).max(1));
             let task = tracker.spawn(self.clone().receive(stream, from, stop.clone())).abort_handle();
             strangers.push_back(Stranger { from, task });
@@ -127,7 +130,7 @@ impl Front {
     }
 
     /// Serves a stranger, and hands over the connection of anybody else.
-    async fn receive(self, stream: TcpStream, from: IpAddr, stop: CancellationToken) {
+    async fn receive(self, stream: TcpStream, from: Origin, stop: CancellationToken) {
         let mut head = vec![0; HEAD];
         let peeked = stop.run_until_cancelled(timeout(FIRST_PACKET, stream.peek(&mut head))).await;
         let Some(Ok(Ok(length @ 1..))) = peeked else { return };
@@ -161,7 +164,7 @@ impl Front {
 
 /// Closes the oldest connection if all places of strangers are taken: that of an address with half of them, if the new
 /// one is from there.
-fn make_room(strangers: &mut VecDeque<Stranger>, from: IpAddr, places: usize) {
+fn make_room(strangers: &mut VecDeque<Stranger>, from: Origin, places: usize) {
     strangers.retain(|stranger| !stranger.task.is_finished());
     if strangers.len() < places {
         return;
@@ -176,13 +179,13 @@ fn make_room(strangers: &mut VecDeque<Stranger>, from: IpAddr, places: usize) {
 
 #[cfg(test)]
 mod tests {
-    use std::future::pending;
+    use std::{future::pending, net::IpAddr};
 
     use super::*;
 
     #[tokio::test]
     async fn strangers_never_shut_others_out() {
-        let (own, other): (IpAddr, IpAddr) = ([127, 0, 0, 1].into(), [127, 0, 0, 2].into());
+        let [own, other] = [1, 2].map(|number| Origin::from(IpAddr::from([127, 0, 0, number])));
         let mut strangers = VecDeque::new();
         for from in [other, own, own, own, own, own] {
             make_room(&mut strangers, from, 4);

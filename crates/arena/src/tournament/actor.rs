@@ -220,9 +220,8 @@ impl TournamentActor {
 
     /// Passes on a line of chat. It is rationed for the sender, and for the receiver of many senders' lines.
     fn chat(&mut self, seat: SeatNo, client: &Client, to: &str, text: &str) {
-        let now = Instant::now();
         let Some(sender) = self.players.seats.get_mut(&seat) else { return };
-        if !sender.says.take(now) {
+        if !sender.says.take() {
             return client
                 .tell_optional(Notice::Info("You say too much: one line a second is passed on".into()));
         }
@@ -232,7 +231,7 @@ impl TournamentActor {
         };
         let said = Notice::Said { sender, text: printable(text, MAX_CHAT) };
         match &receiver.client {
-            Some(to) if !receiver.hears.take(now) => tracing::debug!("chat is dropped"),
+            Some(_) if !receiver.hears.take() => tracing::debug!("chat is dropped"),
             Some(to) if to.is(client) => return client.chat(said),
             Some(to) => to.chat(said.clone()),
             None => return client.info(format!("No player {} is here", printable(to, 50))),

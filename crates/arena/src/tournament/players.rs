@@ -10,11 +10,18 @@ use super::{
     admission::{Admitted, JoinError},
     pairing::{Pairing, SeatNo},
 };
-use crate::{client::Client, message::Notice, name::Name, places::Origin, ration::Ration, tag::GameTag};
+use crate::{
+    client::Client,
+    message::Notice,
+    name::Name,
+    places::Origin,
+    ration::{Rate, Ration},
+    tag::GameTag,
+};
 
-/// Lines of chat that a player may say and get at once, and the interval of further ones.
-const SAYS: (u32, Duration) = (10, Duration::from_secs(1));
-const HEARS: (u32, Duration) = (20, Duration::from_millis(500));
+/// Lines of chat that a player may say and get.
+const SAYS: Rate = Rate { burst: 10, interval: Duration::from_secs(1) };
+const HEARS: Rate = Rate { burst: 20, interval: Duration::from_millis(500) };
 
 #[derive(Debug)]
 pub(super) struct Player {
@@ -101,8 +108,8 @@ impl Players {
             rests_until: now,
             absent_since: None,
             left_at: now,
-            says: Ration::new(SAYS.0, SAYS.1),
-            hears: Ration::new(HEARS.0, HEARS.1),
+            says: Ration::new(SAYS),
+            hears: Ration::new(HEARS),
         };
         self.seats.insert(seat, player);
         Ok(seat)
