@@ -23,9 +23,13 @@ pub fn append_whole(file: &mut File, text: &str) -> io::Result<()> {
 }
 
 fn append(file: &mut File, text: &str) -> io::Result<()> {
-    let length = file.metadata()?.len();
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        // A pipe or a terminal: it can neither be cut back nor synchronised.
+        return file.write_all(text.as_bytes());
+    }
     file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).map_err(|error| {
-        match file.set_len(length) {
+        match file.set_len(metadata.len()) {
             Ok(()) => error,
             Err(cut) => {
                 let torn =
@@ -77,6 +81,12 @@ mod tests {
         set_limit(None);
         append_whole(&mut file, &record("b")).unwrap();
         append_whole(&mut file, &record("c")).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_file_is_written_to() {
+        let mut null = OpenOptions::new().append(true).open("/dev/null").unwrap();
+        append_whole(&mut null, &record("a")).unwrap();
     }
 
     #[test]

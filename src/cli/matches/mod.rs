@@ -1,6 +1,7 @@
 //! `zeitnot match`: plays two engines against each other and measures which one is better.
 //!
-//! [`spec`] parses the arguments, [`scoreboard`] counts and prints, [`pgn_file`] records; the games are played by [`zeitnot_arena::matches`].
+//! [`spec`] parses the arguments, [`scoreboard`] counts and prints, [`pgn_file`] records; the games are played by
+//! [`zeitnot_arena::matches`].
 
 use std::{
     io::{self, Write},

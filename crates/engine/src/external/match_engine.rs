@@ -64,7 +64,8 @@ impl MatchEngine {
         Ok(())
     }
 
-    /// Asks for a move, within the limits of the engine's configuration as well. A fault ends the process; the next game starts another one.
+    /// Asks for a move, within the limits of the engine's configuration as well. A fault ends the process; the next
+    /// game starts another one.
     ///
     /// # Errors
     /// [`Fault`] if the engine gives no legal move.
