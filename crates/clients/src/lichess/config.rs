@@ -7,7 +7,7 @@ use zeitnot_net::http::BaseUrl;
 use zeitnot_wire::lichess::{Speed, Token};
 
 use super::{
-    challenges::{players, queue},
+    challenges::{config as challenge, players},
     chat,
     game::rules::{Berserk, Claim, Correspondence, GameRules},
     matchmaking,
@@ -53,7 +53,7 @@ settings! {
         /// Chat in games.
         chat: chat::messages::Config = chat::messages::Config::default(),
         /// Challenges that are accepted.
-        challenge: queue::Config = queue::Config::default(),
+        challenge: challenge::Config = challenge::Config::default(),
         /// Players that are accepted and challenged.
         players: players::Config = players::Config::default(),
         /// Challenges to bots when nobody plays us; without it, none.
@@ -128,7 +128,7 @@ impl Config {
 
     /// Describes what would be played, a line each.
     pub fn describe(&self) -> Vec<String> {
-        let queue::Config { human, bot, reserved_for_humans, max_queue, .. } = &self.challenge;
+        let challenge::Config { human, bot, reserved_for_humans, max_queue, .. } = &self.challenge;
         let mut lines = vec![format!("from humans: {human}"), format!("from bots: {bot}")];
         lines.push(format!(
             "at once: {} games, {reserved_for_humans} of them for humans only; {max_queue} more may wait",

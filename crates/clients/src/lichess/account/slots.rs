@@ -13,7 +13,7 @@ use zeitnot_seat::Opponent;
 use zeitnot_wire::lichess::{ChallengeId, GameEvent, GameId, TournamentId, UserId};
 
 use crate::lichess::{
-    challenges::queue::{RunningGames, SlotKind},
+    challenges::capacity::{RunningGames, SlotKind},
     game::context::GameSignals,
 };
 

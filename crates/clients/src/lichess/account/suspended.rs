@@ -11,7 +11,7 @@ use std::{
 
 use zeitnot_wire::lichess::{GameEvent, GameId, UserId};
 
-use crate::lichess::challenges::queue::SlotKind;
+use crate::lichess::challenges::capacity::SlotKind;
 
 /// Time left in a game without any limit.
 const UNLIMITED: Duration = Duration::from_secs(30 * 86_400);

@@ -6,7 +6,10 @@ use backon::Retryable;
 use tracing::{debug, info, warn};
 use zeitnot_wire::lichess::{Challenge, ChallengeId, Decline, DeclineReason, Form, UserId};
 
-use super::queue::{ChallengeQueue, RunningGames, Verdict};
+use super::{
+    capacity::RunningGames,
+    queue::{ChallengeQueue, Verdict},
+};
 use crate::lichess::{Background, BotLimit, Http, HttpError, RequestKind, Tasks};
 
 /// Requests that may run in the background; beyond that, challenges are left to expire.

@@ -1,5 +1,7 @@
 //! Challenges to us: whose and which are accepted, and in which order.
 
+pub(crate) mod capacity;
+pub(crate) mod config;
 pub(crate) mod filter;
 pub(crate) mod incoming;
 pub(crate) mod list_updates;

@@ -1,60 +1,16 @@
 //! Challenge queue: which challenges to accept, now or later, and why the others are declined. No I/O and no clock.
 
-use std::{
-    cmp::Reverse,
-    collections::VecDeque,
-    num::{NonZeroU32, NonZeroUsize},
-    time::Instant,
+use std::{cmp::Reverse, collections::VecDeque, time::Instant};
+
+use zeitnot_wire::lichess::{Challenge, ChallengeId, DeclineReason, UserId};
+
+use super::{
+    capacity::{Capacity, RunningGames, SlotKind, is_bot},
+    config::{Config, Preference, SortBy},
+    filter::ChallengeFilter,
+    players::PlayerLists,
 };
-
-use serde::Deserialize;
-use zeitnot_wire::lichess::{Challenge, ChallengeId, DeclineReason, Speed, UserId};
-
-use super::{filter::ChallengeFilter, players::PlayerLists};
-use crate::{lichess::RecentByUser, settings::settings};
-
-settings! {
-    /// The `challenge` table.
-    #[derive(PartialEq)]
-    pub struct Config {
-        /// Game slots that bots cannot take.
-        reserved_for_humans: usize = 0,
-        /// Challenges that may wait for a free slot.
-        max_queue: usize = 16,
-        /// Order in which they are accepted.
-        sort_by: SortBy = SortBy::First,
-        /// Challengers that go before the others.
-        preference: Preference = Preference::None,
-        /// Games at once against the same opponent.
-        max_simultaneous_games_per_user: Option<NonZeroUsize> = None,
-        human: ChallengeFilter = ChallengeFilter::default(),
-        bot: ChallengeFilter = ChallengeFilter::default(),
-    }
-}
-
-/// Order of waiting challenges.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SortBy {
-    /// The oldest first.
-    #[default]
-    First,
-    /// The highest rated challenger first.
-    Best,
-}
-
-/// Kind of challengers that goes before the other, whatever [`SortBy`] says.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Preference {
-    /// Neither.
-    #[default]
-    None,
-    /// Humans.
-    Human,
-    /// Bots.
-    Bot,
-}
+use crate::lichess::RecentByUser;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -64,69 +20,11 @@ pub(crate) enum Verdict {
     Decline(DeclineReason),
 }
 
-/// Numbers of running games, accepted challenges included.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RunningGames {
-    pub(crate) humans: usize,
-    pub(crate) bots: usize,
-    /// Games without a clock, against either, suspended ones included.
-    pub(crate) correspondence: usize,
-}
-
-impl RunningGames {
-    pub(crate) fn with_clock(self) -> usize {
-        self.humans + self.bots
-    }
-}
-
-impl FromIterator<SlotKind> for RunningGames {
-    fn from_iter<I: IntoIterator<Item = SlotKind>>(slots: I) -> RunningGames {
-        let mut running = RunningGames::default();
-        for slot in slots {
-            match slot {
-                SlotKind::Human => running.humans += 1,
-                SlotKind::Bot => running.bots += 1,
-                SlotKind::Correspondence => running.correspondence += 1,
-            }
-        }
-        running
-    }
-}
-
-/// Kinds of game slots.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum SlotKind {
-    /// With a clock, against a human.
-    Human,
-    /// With a clock, against a bot.
-    Bot,
-    /// Without a clock.
-    Correspondence,
-}
-
-impl SlotKind {
-    /// Returns the slot that the game of this challenge would take.
-    pub(crate) fn of(challenge: &Challenge) -> SlotKind {
-        if challenge.time_control.speed() == Speed::Correspondence {
-            SlotKind::Correspondence
-        } else {
-            SlotKind::with_clock(is_bot(challenge))
-        }
-    }
-
-    pub(crate) fn with_clock(is_bot: bool) -> SlotKind {
-        if is_bot { SlotKind::Bot } else { SlotKind::Human }
-    }
-}
-
 /// Judges challenges, and keeps those that wait.
 #[derive(Debug)]
 pub(crate) struct ChallengeQueue {
     config: Config,
-    max_with_clock: usize,
-    max_correspondence: usize,
-    /// Games that may still end, running ones included, if they are counted.
-    remaining: Option<usize>,
+    pub(crate) capacity: Capacity,
     /// No games against bots before then.
     no_bots_until: Option<Instant>,
     players: PlayerLists,
@@ -139,19 +37,11 @@ pub(crate) struct ChallengeQueue {
 const MAX_OPPONENTS: usize = 4096;
 
 impl ChallengeQueue {
-    pub(crate) fn new(
-        config: Config,
-        max_with_clock: NonZeroU32,
-        max_correspondence: NonZeroU32,
-        players: PlayerLists,
-    ) -> ChallengeQueue {
-        let limit = |games: NonZeroU32| usize::try_from(games.get()).unwrap_or(usize::MAX);
+    pub(crate) fn new(config: Config, capacity: Capacity, players: PlayerLists) -> ChallengeQueue {
         let longest = config.human.recent_challenge_age.max(config.bot.recent_challenge_age);
         ChallengeQueue {
             config,
-            max_with_clock: limit(max_with_clock),
-            max_correspondence: limit(max_correspondence),
-            remaining: None,
+            capacity,
             no_bots_until: None,
             players,
             waiting: VecDeque::new(),
@@ -159,32 +49,8 @@ impl ChallengeQueue {
         }
     }
 
-    pub(crate) fn set_remaining(&mut self, games: u32) {
-        self.remaining = Some(usize::try_from(games).unwrap_or(usize::MAX));
-    }
-
     pub(crate) fn pause_bots(&mut self, until: Instant) {
         self.no_bots_until = Some(until);
-    }
-
-    pub(crate) fn has_room(&self, running: RunningGames, slot: SlotKind) -> bool {
-        let for_bots = self.max_with_clock.saturating_sub(self.config.reserved_for_humans);
-        let is_free = match slot {
-            SlotKind::Human => running.with_clock() < self.max_with_clock,
-            SlotKind::Bot => running.with_clock() < self.max_with_clock && running.bots < for_bots,
-            SlotKind::Correspondence => running.correspondence < self.max_correspondence,
-        };
-        is_free && !self.is_enough(running, slot)
-    }
-
-    /// Returns whether the running games are all that may still end. Games with clocks do not wait for games without:
-    /// those may take days.
-    fn is_enough(&self, running: RunningGames, slot: SlotKind) -> bool {
-        let may_end = match slot {
-            SlotKind::Human | SlotKind::Bot => running.with_clock(),
-            SlotKind::Correspondence => running.with_clock() + running.correspondence,
-        };
-        self.remaining.is_some_and(|remaining| may_end >= remaining)
     }
 
     /// Judges a challenge to us. The same challenge may come again. [`Verdict::Accept`] counts as accepted.
@@ -209,15 +75,15 @@ impl ChallengeQueue {
         }
         // Waiting challenges go first, except those without a slot.
         let slot = SlotKind::of(challenge);
-        let is_next = !self.waiting.iter().any(|other| self.has_room(running, SlotKind::of(other)));
-        if is_next && self.has_room(running, slot) {
+        let is_next = !self.waiting.iter().any(|other| self.capacity.has_room(running, SlotKind::of(other)));
+        if is_next && self.capacity.has_room(running, slot) {
             self.accepted(challenge, now);
             return Verdict::Accept;
         }
         let is_same = |waiting: &Challenge| {
             challenger(waiting).is_some() && challenger(waiting) == challenger(challenge)
         };
-        let is_full = self.waiting.len() >= self.config.max_queue || self.is_enough(running, slot);
+        let is_full = self.waiting.len() >= self.config.max_queue || self.capacity.is_enough(running, slot);
         if is_full || self.waiting.iter().any(is_same) {
             return Verdict::Decline(DeclineReason::Later);
         }
@@ -233,7 +99,7 @@ impl ChallengeQueue {
         now: Instant,
     ) -> Option<Challenge> {
         let fits = |(_, waiting): &(usize, &Challenge)| {
-            self.has_room(running, SlotKind::of(waiting)) && !self.plays_enough(waiting, &games_with)
+            self.capacity.has_room(running, SlotKind::of(waiting)) && !self.plays_enough(waiting, &games_with)
         };
         // Of equals the first.
         let (at, _) = self.waiting.iter().enumerate().filter(fits).min_by_key(|(_, waiting)| {
@@ -309,17 +175,13 @@ fn challenger(challenge: &Challenge) -> Option<&UserId> {
     challenge.challenger.as_ref().map(|user| &user.id)
 }
 
-fn is_bot(challenge: &Challenge) -> bool {
-    challenge.challenger.as_ref().is_some_and(|user| user.is_bot())
-}
-
 fn rating(challenge: &Challenge) -> Option<i32> {
     challenge.challenger.as_ref().and_then(|user| user.rating)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{num::NonZeroU32, time::Duration};
 
     use super::{
         super::{filter::tests::challenge, players},
@@ -327,8 +189,19 @@ mod tests {
     };
 
     fn queue(config: &str) -> ChallengeQueue {
+        queue_with(config, 1)
+    }
+
+    fn queue_with(config: &str, max_with_clock: u32) -> ChallengeQueue {
         let players = PlayerLists::new(players::Config::default());
-        ChallengeQueue::new(toml::from_str(config).unwrap(), NonZeroU32::MIN, NonZeroU32::MIN, players)
+        let config: Config = toml::from_str(config).unwrap();
+        let capacity = capacity(max_with_clock, config.reserved_for_humans);
+        ChallengeQueue::new(config, capacity, players)
+    }
+
+    fn capacity(max_with_clock: u32, reserved_for_humans: usize) -> Capacity {
+        let max_with_clock = NonZeroU32::new(max_with_clock).unwrap();
+        Capacity::new(max_with_clock, NonZeroU32::MIN, reserved_for_humans)
     }
 
     fn from(number: usize, name: &str, title: &str, rating: i32) -> Challenge {
@@ -387,8 +260,7 @@ mod tests {
     #[test]
     fn humans_have_slots_of_their_own() {
         let now = Instant::now();
-        let mut queue = queue("reserved_for_humans = 1");
-        queue.max_with_clock = 2;
+        let mut queue = queue_with("reserved_for_humans = 1", 2);
         assert_eq!(queue.judge(&from(1, "x", "BOT", 1500), NONE, nobody, now), Verdict::Accept);
         assert_eq!(queue.judge(&from(2, "y", "BOT", 1500), BOT, nobody, now), Verdict::Queue);
         // The waiting bot cannot have this slot.
@@ -422,14 +294,13 @@ mod tests {
     #[test]
     fn one_opponent_has_a_limited_number_of_games_at_once() {
         let now = Instant::now();
-        let mut queue = queue("max_simultaneous_games_per_user = 2");
-        queue.max_with_clock = 9;
+        let mut queue = queue_with("max_simultaneous_games_per_user = 2", 9);
         let two_with_x = |user: &UserId| if user.as_str() == "x" { 2 } else { 0 };
         assert_eq!(queue.judge(&from(1, "x", "BOT", 1500), NONE, |_| 1, now), Verdict::Accept);
         assert_eq!(queue.judge(&from(2, "x", "BOT", 1500), NONE, two_with_x, now), LATER);
         assert_eq!(queue.judge(&from(3, "y", "BOT", 1500), NONE, two_with_x, now), Verdict::Accept);
         // One that waits goes on waiting, and does not keep the others out.
-        queue.max_with_clock = 1;
+        queue.capacity = capacity(1, 0);
         assert_eq!(queue.judge(&from(4, "x", "BOT", 1500), BOT, nobody, now), Verdict::Queue);
         assert_eq!(queue.judge(&from(5, "y", "BOT", 1500), BOT, nobody, now), Verdict::Queue);
         assert_eq!(queue.next(NONE, two_with_x, now).unwrap().id, "00000005".parse().unwrap());
@@ -474,9 +345,8 @@ mod tests {
     #[test]
     fn games_are_counted_and_bots_are_paused() {
         let (now, hour) = (Instant::now(), Duration::from_secs(3600));
-        let mut queue = queue("");
-        queue.max_with_clock = 4;
-        queue.set_remaining(2);
+        let mut queue = queue_with("", 4);
+        queue.capacity.set_remaining(2);
         assert_eq!(queue.judge(&from(1, "a", "", 1500), HUMAN, nobody, now), Verdict::Accept);
         // Both remaining games run: a third challenge does not wait.
         assert_eq!(

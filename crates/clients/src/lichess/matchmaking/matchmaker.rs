@@ -5,18 +5,14 @@
 
 use std::{mem, time::Duration};
 
-use zeitnot_wire::lichess::{
-    Challenge, ChallengeId, DeclineReason, NewChallenge, PerfKey, TimeControl, User, UserId, VariantKey,
-};
+use zeitnot_wire::lichess::{Challenge, ChallengeId, DeclineReason, User, UserId};
 
 use super::{
-    config::{Config, RatingPreference},
+    config::Config,
     decline_history::{DeclineHistory, GameType},
+    proposal::{Proposal, choose},
 };
-use crate::lichess::{
-    BotLimit, HttpError,
-    challenges::{filter::Mode, players::PlayerLists},
-};
+use crate::lichess::{BotLimit, HttpError, challenges::players::PlayerLists};
 
 /// Minimum delay after a failed look at the opponents online.
 const LOOKUP_DELAY: Duration = Duration::from_secs(5);
@@ -31,12 +27,6 @@ pub(crate) enum Step {
     LookUp,
     /// Cancel the open challenge.
     Cancel(ChallengeId),
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Proposal {
-    pub(crate) opponent: UserId,
-    pub(crate) challenge: NewChallenge,
 }
 
 #[derive(Debug)]
@@ -122,39 +112,11 @@ impl Matchmaker {
         now: Duration,
     ) -> Option<Proposal> {
         let Matchmaker { config, variations, random, history, .. } = self;
-        let may_play = |user: &User| {
+        let may_play = |user: &User, game: &GameType| {
             let is_blocked = user.disabled || user.tos_violation || config.block_list.contains(&user.id);
-            user.id != me.id && !is_blocked && players.allows(&user.id)
+            user.id != me.id && !is_blocked && players.allows(&user.id) && history.allows(&user.id, game, now)
         };
-        let mut order: Vec<&Config> = variations.iter().collect();
-        random.shuffle(&mut order);
-        let proposal = 'found: {
-            for variation in order {
-                let mut kinds = [clock_games(variation), correspondence_games(variation)];
-                if !has_correspondence_room {
-                    kinds[1].clear();
-                }
-                // Either is as likely, whatever the number of its games.
-                random.shuffle(&mut kinds);
-                for mut games in kinds {
-                    while let Some((time, game)) = draw(random, &mut games) {
-                        let suits = |user: &&User| {
-                            may_play(user)
-                                && variation.suits(me, user, &perf(&game))
-                                && history.allows(&user.id, &game, now)
-                        };
-                        let candidates: Vec<_> = online.iter().filter(suits).collect();
-                        let preference = variation.rating_preference;
-                        if let Some(opponent) = pick(random, &candidates, preference, &perf(&game)) {
-                            let (rated, variant) = (game.mode == Mode::Rated, game.variant);
-                            let challenge = NewChallenge { rated, variant, ..NewChallenge::new(time) };
-                            break 'found Some(Proposal { opponent: opponent.id.clone(), challenge });
-                        }
-                    }
-                }
-            }
-            None
-        };
+        let proposal = choose(variations, random, me, online, may_play, has_correspondence_room);
         let Some(proposal) = proposal else {
             self.not_before = now + self.config.challenge_timeout;
             return None;
@@ -250,86 +212,21 @@ impl Matchmaker {
     }
 }
 
-/// A game that may be proposed, with its weight.
-type Game = (u32, (TimeControl, GameType));
-
-fn clock_games(config: &Config) -> Vec<Game> {
-    let clocks = config.clocks.iter();
-    games(config, clocks.map(|(clock, weight)| (TimeControl::Clock(*clock), *weight)))
-}
-
-fn correspondence_games(config: &Config) -> Vec<Game> {
-    let days = config.challenge_days.iter();
-    games(config, days.map(|days| (TimeControl::Correspondence { days: *days }, 1)))
-}
-
-fn games(config: &Config, times: impl Iterator<Item = (TimeControl, u32)>) -> Vec<Game> {
-    let mut games = Vec::new();
-    for (time, time_weight) in times {
-        for (variant, variant_weight) in &config.variants {
-            let weight = time_weight.saturating_mul(*variant_weight);
-            let game = |mode: &Mode| GameType { speed: time.speed(), variant: variant.clone(), mode: *mode };
-            games.extend(config.modes.iter().map(|mode| (weight, (time.clone(), game(mode)))));
-        }
-    }
-    games.retain(|(weight, _)| *weight > 0);
-    games
-}
-
-/// Takes one out at random, by weight.
-fn draw<T>(random: &mut fastrand::Rng, from: &mut Vec<(u32, T)>) -> Option<T> {
-    let total: u64 = from.iter().map(|(weight, _)| u64::from(*weight)).sum();
-    let mut left = if total == 0 { return None } else { random.u64(..total) };
-    let at = from.iter().position(|(weight, _)| {
-        let is_drawn = left < u64::from(*weight);
-        left = left.saturating_sub(u64::from(*weight));
-        is_drawn
-    })?;
-    Some(from.swap_remove(at).1)
-}
-
-/// Picks an opponent at random; with a preference, the better of two.
-fn pick<'u>(
-    random: &mut fastrand::Rng,
-    candidates: &[&'u User],
-    preference: RatingPreference,
-    perf: &PerfKey,
-) -> Option<&'u User> {
-    let one = random.choice(candidates.iter().copied())?;
-    let other = random.choice(candidates.iter().copied())?;
-    let (first, second) = (one.rating(perf), other.rating(perf));
-    let is_other = match preference {
-        RatingPreference::None => false,
-        RatingPreference::High => second > first,
-        RatingPreference::Low => second < first,
-    };
-    Some(if is_other { other } else { one })
-}
-
-/// Returns which rating such a game counts for.
-fn perf(game: &GameType) -> PerfKey {
-    match &game.variant {
-        VariantKey::Standard | VariantKey::FromPosition => game.speed.as_str().into(),
-        variant => variant.as_str().into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use zeitnot_wire::{
+        Message,
+        lichess::{NewChallenge, RateLimit, VariantKey},
+    };
 
-    use zeitnot_wire::{Message, lichess::RateLimit};
-
-    use super::{super::super::challenges::players, *};
+    use super::{
+        super::{super::challenges::players, proposal::tests::user},
+        *,
+    };
 
     const NOW: Duration = Duration::from_secs(1_800_000_000);
     const DAY: Duration = Duration::from_secs(86_400);
     const MINUTE: Duration = Duration::from_secs(60);
-
-    fn user(name: &str, blitz: i32) -> User {
-        let perfs = format!(r#"{{"blitz":{{"rating":{blitz}}},"chess960":{{"rating":{}}}}}"#, blitz + 100);
-        Message::parse(&format!(r#"{{"id":"{name}","title":"BOT","perfs":{perfs}}}"#)).unwrap()
-    }
 
     fn matchmaker(config: &str) -> Matchmaker {
         Matchmaker::new(toml::from_str(config).unwrap(), DeclineHistory::default(), 7, NOW)
@@ -412,6 +309,13 @@ mod tests {
     }
 
     #[test]
+    fn those_of_the_block_list_are_not_challenged() {
+        let mut idle = matchmaker("challenge_timeout = '0s'\nblock_list = ['Eve']");
+        assert_eq!(propose(&mut idle, &[user("eve", 1500)], NOW), None);
+        assert!(propose(&mut idle, &[user("eve", 1500), user("bob", 1500)], NOW).is_some());
+    }
+
+    #[test]
     fn after_a_decline_another_kind_of_game_is_proposed() {
         let bots = [user("bob", 1500)];
         let mut idle = matchmaker(
@@ -466,78 +370,5 @@ mod tests {
         assert!(propose(&mut idle, &bots, NOW + DAY).is_some());
         let mut never = matchmaker("challenge_timeout = '0s'\nmax_challenges_per_day = 0");
         assert!(matches!(never.step(0, true, NOW), Step::Wait { .. }));
-    }
-
-    #[test]
-    fn games_are_drawn_by_weight() {
-        let mut idle = matchmaker("clocks = { '180+2' = 9, '60+1' = 1, '300' = 0 }");
-        let mut fast = 0;
-        for _ in 0..1000 {
-            let mut games = clock_games(&idle.config);
-            assert_eq!(games.len(), 2);
-            let (time, _) = draw(&mut idle.random, &mut games).unwrap();
-            fast += usize::from(time.clock().unwrap().initial == MINUTE);
-        }
-        assert!((50..150).contains(&fast), "{fast}");
-    }
-
-    /// The proposals of many choices, as time and variant, with how often each came.
-    fn proposals(config: &str, online: &[User], room: bool) -> BTreeMap<String, u32> {
-        let mut idle = matchmaker(config);
-        let mut seen = BTreeMap::new();
-        for _ in 0..400 {
-            idle.open = OpenChallenge::None;
-            let proposal = idle.choose(&user("me", 1500), online, &anybody(), room, NOW);
-            let told = proposal.map_or("none".to_owned(), |Proposal { opponent, challenge }| {
-                format!("{opponent} {} {} {}", challenge.time, challenge.variant, challenge.rated)
-            });
-            *seen.entry(told).or_default() += 1;
-        }
-        seen
-    }
-
-    #[test]
-    fn each_override_is_as_likely_as_the_table() {
-        let bots = [user("bob", 1500), user("eve", 1900)];
-        let config = "modes = ['rated']\n\
-            [overrides.easy]\nvariants = { chess960 = 1 }\nmodes = ['casual']\n\
-            [overrides.far]\nclocks = { '60+1' = 1 }\nopponent_min_rating = 1900\n\
-            opponent_rating_difference = 500";
-        let seen = proposals(config, &bots, true);
-        let names: Vec<_> = seen.keys().map(String::as_str).collect();
-        // The clock, the difference and the mode are those of the table where an override has none.
-        assert_eq!(names, ["bob 3+2 chess960 false", "bob 3+2 standard true"]);
-        assert!(seen.values().all(|times| *times > 100), "{seen:?}");
-        let with_perf = |text: &str| -> User { Message::parse(text).unwrap() };
-        let eve = with_perf(r#"{"id":"eve","title":"BOT","perfs":{"bullet":{"rating":1900}}}"#);
-        let me_unrated = proposals(config, &[eve], true);
-        assert!(me_unrated.keys().any(|told| told == "eve 1+1 standard true"), "{me_unrated:?}");
-    }
-
-    #[test]
-    fn half_of_the_challenges_are_to_correspondence_games_if_there_are_days() {
-        let bots = [user("bob", 1500)];
-        let config = "challenge_days = [2, 14]\nclocks = { '180+2' = 50 }";
-        let seen = proposals(config, &bots, true);
-        let days: u32 = seen.iter().filter(|(told, _)| told.contains("days")).map(|(_, times)| times).sum();
-        assert!((100..300).contains(&days) && seen.len() == 3, "{seen:?}");
-        let no_room = proposals(config, &bots, false);
-        assert_eq!(no_room.keys().collect::<Vec<_>>(), ["bob 3+2 standard true"]);
-        assert_eq!(
-            proposals("challenge_days = [3]\nclocks = {}", &bots, false).keys().next().unwrap(),
-            "none"
-        );
-    }
-
-    #[test]
-    fn the_preferred_rating_is_challenged_more_often() {
-        let bots = [user("bob", 1400), user("eve", 1600)];
-        for (config, often) in [("rating_preference = 'high'", "eve"), ("rating_preference = 'low'", "bob")] {
-            let seen = proposals(config, &bots, true);
-            let times = seen[&format!("{often} 3+2 standard true")];
-            assert!((250..350).contains(&times), "{seen:?}");
-        }
-        let seen = proposals("block_list = ['Eve']", &bots, true);
-        assert_eq!(seen.len(), 1, "{seen:?}");
     }
 }

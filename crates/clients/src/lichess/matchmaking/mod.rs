@@ -4,3 +4,4 @@ pub(crate) mod config;
 mod decline_history;
 mod matchmaker;
 pub(crate) mod outgoing;
+mod proposal;

@@ -16,11 +16,12 @@ use zeitnot_wire::lichess::{Challenge, ChallengeEnd, ChallengeId, Form, GameEven
 use super::{
     config::Config,
     decline_history::DeclineHistory,
-    matchmaker::{Matchmaker, Proposal, Step},
+    matchmaker::{Matchmaker, Step},
+    proposal::Proposal,
 };
 use crate::lichess::{
     Background, BotLimit, Http, HttpError, Lines, RequestKind, Tasks,
-    challenges::{incoming::cancel_path, players::PlayerLists, queue::RunningGames},
+    challenges::{capacity::RunningGames, incoming::cancel_path, players::PlayerLists},
 };
 
 /// Bounds of the time between two questions to the matchmaker while nothing happens.

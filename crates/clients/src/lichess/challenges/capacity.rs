@@ -1,0 +1,111 @@
+//! Game slots: their kinds, how many there are, and which are free.
+
+use std::num::NonZeroU32;
+
+use zeitnot_wire::lichess::{Challenge, Speed};
+
+/// Numbers of running games, accepted challenges included.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RunningGames {
+    pub(crate) humans: usize,
+    pub(crate) bots: usize,
+    /// Games without a clock, against either, suspended ones included.
+    pub(crate) correspondence: usize,
+}
+
+impl RunningGames {
+    pub(crate) fn with_clock(self) -> usize {
+        self.humans + self.bots
+    }
+}
+
+impl FromIterator<SlotKind> for RunningGames {
+    fn from_iter<I: IntoIterator<Item = SlotKind>>(slots: I) -> RunningGames {
+        let mut running = RunningGames::default();
+        for slot in slots {
+            match slot {
+                SlotKind::Human => running.humans += 1,
+                SlotKind::Bot => running.bots += 1,
+                SlotKind::Correspondence => running.correspondence += 1,
+            }
+        }
+        running
+    }
+}
+
+/// Kinds of game slots.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SlotKind {
+    /// With a clock, against a human.
+    Human,
+    /// With a clock, against a bot.
+    Bot,
+    /// Without a clock.
+    Correspondence,
+}
+
+impl SlotKind {
+    /// Returns the slot that the game of this challenge would take.
+    pub(crate) fn of(challenge: &Challenge) -> SlotKind {
+        if challenge.time_control.speed() == Speed::Correspondence {
+            SlotKind::Correspondence
+        } else {
+            SlotKind::with_clock(is_bot(challenge))
+        }
+    }
+
+    pub(crate) fn with_clock(is_bot: bool) -> SlotKind {
+        if is_bot { SlotKind::Bot } else { SlotKind::Human }
+    }
+}
+
+/// Numbers of games at once.
+#[derive(Debug)]
+pub(crate) struct Capacity {
+    max_with_clock: usize,
+    max_correspondence: usize,
+    /// Slots of those with a clock that bots cannot take.
+    reserved_for_humans: usize,
+    /// Games that may still end, running ones included, if they are counted.
+    remaining: Option<usize>,
+}
+
+impl Capacity {
+    pub(crate) fn new(
+        max_with_clock: NonZeroU32,
+        max_correspondence: NonZeroU32,
+        reserved_for_humans: usize,
+    ) -> Capacity {
+        let limit = |games: NonZeroU32| usize::try_from(games.get()).unwrap_or(usize::MAX);
+        let (max_with_clock, max_correspondence) = (limit(max_with_clock), limit(max_correspondence));
+        Capacity { max_with_clock, max_correspondence, reserved_for_humans, remaining: None }
+    }
+
+    pub(crate) fn set_remaining(&mut self, games: u32) {
+        self.remaining = Some(usize::try_from(games).unwrap_or(usize::MAX));
+    }
+
+    pub(crate) fn has_room(&self, running: RunningGames, slot: SlotKind) -> bool {
+        let for_bots = self.max_with_clock.saturating_sub(self.reserved_for_humans);
+        let is_free = match slot {
+            SlotKind::Human => running.with_clock() < self.max_with_clock,
+            SlotKind::Bot => running.with_clock() < self.max_with_clock && running.bots < for_bots,
+            SlotKind::Correspondence => running.correspondence < self.max_correspondence,
+        };
+        is_free && !self.is_enough(running, slot)
+    }
+
+    /// Returns whether the running games are all that may still end. Games with clocks do not wait for games without:
+    /// those may take days.
+    pub(super) fn is_enough(&self, running: RunningGames, slot: SlotKind) -> bool {
+        let may_end = match slot {
+            SlotKind::Human | SlotKind::Bot => running.with_clock(),
+            SlotKind::Correspondence => running.with_clock() + running.correspondence,
+        };
+        self.remaining.is_some_and(|remaining| may_end >= remaining)
+    }
+}
+
+pub(super) fn is_bot(challenge: &Challenge) -> bool {
+    challenge.challenger.as_ref().is_some_and(|user| user.is_bot())
+}
