@@ -159,6 +159,22 @@ async fn a_strict_table_ends_the_game_silently_at_an_illegal_move() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_record_that_could_not_be_written_is_tried_again_at_the_end() {
+    let log = Log::capture();
+    let table = Table::open("games = 2\nstrict = true").await;
+    // No file can be made in the place of a folder.
+    let file = table.arena.folder.path().join(format!("games/tuc-{}.txt", table.address.port()));
+    fs::create_dir(&file).unwrap();
+    let (_white, black) = seated(&table).await;
+    black.say("1020").await;
+    log.shows("cannot write a game to ").await;
+    fs::remove_dir(&file).unwrap();
+    table.arena.shutdown.cancel();
+    let [record, _] = table.ends().await;
+    assert!(record.contains("dead"), "{record}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_player_who_does_not_move_does_not_keep_the_table() {
     let table = Table::open("games = 2\nmove_timeout = '300ms'").await;
     seated(&table).await;
