@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::sleep_until;
-use zeitnot_net::{Incoming, LineReader, NetError};
-
-use crate::ration::{Rate, Ration};
+use zeitnot_net::{Incoming, LineReader, NetError, Rate, Ration};
 
 /// Lines of a client. A move every ten milliseconds is far below it.
 const LINES: Rate = Rate { burst: 50, interval: Duration::from_millis(2) };

@@ -7,12 +7,9 @@ use tokio::{
     time::{sleep, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
+use zeitnot_net::{LogThrottle, Rate, Ration};
 
-use crate::{
-    error::ArenaError,
-    places::Origin,
-    ration::{Keyed, LogThrottle, Rate, Ration},
-};
+use crate::{error::ArenaError, keyed::Keyed, places::Origin};
 
 /// Pause after a failed accept, most likely for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -44,7 +41,14 @@ impl Port {
 
     fn new(listener: TcpListener, rate: Rate) -> io::Result<Port> {
         let (address, pace) = (listener.local_addr()?, Ration::new(PACE));
-        Ok(Port { address, listener, pace, rate, origins: Keyed::new(MAX_COUNTED), log: LogThrottle::new() })
+        Ok(Port {
+            address,
+            listener,
+            pace,
+            rate,
+            origins: Keyed::new(MAX_COUNTED),
+            log: LogThrottle::default(),
+        })
     }
 
     /// Frees the port from its runtime, so that another can take it.
@@ -84,7 +88,7 @@ impl Port {
         self.pace.spend();
         let is_admitted = self.origins.get(from.ip().into(), |_| Ration::new(self.rate)).take();
         if !is_admitted {
-            self.log.info(|| {
+            self.log.info("connections beyond an address's ration", || {
                 format!("{from} is disconnected: too many connections from its address to {}", self.address)
             });
         }

@@ -1,4 +1,5 @@
-//! Lines of text over TCP and WebSocket in both directions, bounded in length and time, and helpers for HTTP and files.
+//! Lines of text over TCP and WebSocket in both directions, bounded in length and time, and helpers for HTTP, files and
+//! rates.
 //!
 //! The clients and the arena's listeners share this crate. It knows no protocol's messages.
 
@@ -7,7 +8,9 @@ mod append;
 mod codec;
 mod connection;
 pub mod http;
+mod log_throttle;
 mod quickack;
+mod ration;
 mod record_queue;
 pub mod secret_file;
 
@@ -15,5 +18,7 @@ pub use address::{Address, BadAddress};
 pub use append::append_whole;
 pub use codec::{BadLine, MAX_LINE};
 pub use connection::{Incoming, LineReader, LineWriter, NetError, accept_ws, over_tcp, over_telnet};
+pub use log_throttle::LogThrottle;
+pub use ration::{Rate, Ration};
 pub use record_queue::RecordQueue;
 pub use tokio_tungstenite::tungstenite::http::StatusCode;

@@ -63,7 +63,9 @@ pub(super) async fn serve(
         }
         let thrown_out = client.fault().map(str::to_owned);
         if let Some(why) = thrown_out.or(closed.err().map(|CloseReason(why)| why)) {
-            front.log.info(|| format!("{} at {from} is disconnected: {why}", guest.name));
+            front.log.info("clients that are disconnected", || {
+                format!("{} at {from} is disconnected: {why}", guest.name)
+            });
         }
         if let Some(seat) = guest.seat {
             seat.leave().await;

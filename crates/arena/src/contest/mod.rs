@@ -4,14 +4,13 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use tokio::{net::TcpStream, select};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot_net::{self as net, LineWriter, NetError};
+use zeitnot_net::{self as net, LineWriter, LogThrottle, NetError};
 
 use crate::{
     error::ArenaError,
     paced::PacedReader,
     places::{Place, PlaceLimits, Places},
     port::Port,
-    ration::LogThrottle,
     tournament::TournamentRegistry,
 };
 
@@ -70,7 +69,7 @@ impl ContestFront {
         connections: TaskTracker,
         closing: CancellationToken,
     ) -> Self {
-        let (places, log) = (Places::new(limits), Arc::new(LogThrottle::new()));
+        let (places, log) = (Places::new(limits), Arc::new(LogThrottle::for_strangers()));
         ContestFront { registry, places, log, connections, closing, delay }
     }
 
@@ -85,7 +84,7 @@ impl ContestFront {
         let connection = async {
             match self.closing.run_until_cancelled(transport.take(stream)).await {
                 Some(Ok((reader, writer))) => connection::serve(&self, from, &place, reader, writer).await,
-                Some(Err(NetError::NotWebSocket)) => self.log.info(|| {
+                Some(Err(NetError::NotWebSocket)) => self.log.info("clients that do not speak WebSocket", || {
                     format!("{from} does not speak WebSocket, but came to the port for it: lines go to the TCP port")
                 }),
                 Some(Err(error)) => tracing::debug!(%from, %error, "no connection"),

@@ -7,6 +7,7 @@ use time::{OffsetDateTime, macros::format_description};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+use zeitnot_net::{Rate, Ration};
 use zeitnot_rules::{ByColor, Color};
 use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer, Times, VERSION, letter};
 
@@ -18,8 +19,8 @@ use super::{
 };
 use crate::{
     jobs::{Jobs, WeakHandle},
+    keyed::Keyed,
     places::Origin,
-    ration::{Keyed, Rate, Ration},
     secret::is_same,
     store::Store,
 };

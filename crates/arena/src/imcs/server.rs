@@ -17,9 +17,9 @@ use super::{
 use crate::{
     error::ArenaError,
     jobs,
+    keyed::Keyed,
     places::{PlaceLimits, Places},
     port::Port,
-    ration::Keyed,
     store::{GameFile, Store, StoreActor},
 };
 

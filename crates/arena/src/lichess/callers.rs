@@ -12,12 +12,10 @@ use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::sleep_until,
 };
+use zeitnot_net::{Rate, Ration};
 use zeitnot_wire::lichess::UserId;
 
-use crate::{
-    places::Origin,
-    ration::{Keyed, Rate, Ration},
-};
+use crate::{keyed::Keyed, places::Origin};
 
 /// Requests that a caller may make at once.
 const BURST: u32 = 100;

@@ -15,6 +15,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_engine::priority;
+use zeitnot_net::Rate;
 use zeitnot_wire::lichess::Token;
 
 use super::{
@@ -23,7 +24,7 @@ use super::{
     callers::{Caller, CallerKey, Callers},
     http,
 };
-use crate::{places::Origin, port::Port, ration::Rate};
+use crate::{places::Origin, port::Port};
 
 /// Connections of one address, as fast as requests without a token: some programs make one for each.
 const CONNECTIONS: Rate = Rate { burst: 500, interval: Duration::from_millis(2) };

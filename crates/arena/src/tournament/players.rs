@@ -4,20 +4,14 @@ use std::collections::BTreeMap;
 
 use tokio::time::{Duration, Instant};
 
+use zeitnot_net::{Rate, Ration};
 use zeitnot_rules::ByColor;
 
 use super::{
     admission::{Admitted, JoinError},
     pairing::{Pairing, SeatNo},
 };
-use crate::{
-    client::Client,
-    message::Notice,
-    name::Name,
-    places::Origin,
-    ration::{Rate, Ration},
-    tag::GameTag,
-};
+use crate::{client::Client, message::Notice, name::Name, places::Origin, tag::GameTag};
 
 /// Lines of chat that a player may say and get.
 const SAYS: Rate = Rate { burst: 10, interval: Duration::from_secs(1) };

@@ -4,6 +4,7 @@ use std::{cmp::Ordering, fmt, net::SocketAddr, time::Duration};
 
 use tokio::{select, time::Instant};
 use tokio_util::sync::CancellationToken;
+use zeitnot_net::LogThrottle;
 use zeitnot_rules::{
     ByColor, Color, Game as _, GameResult,
     tuc::{Move, POINT, SQUARES, Square, Tuc},
@@ -19,10 +20,12 @@ use super::{
 };
 use crate::{
     name::printable,
-    ration::LogThrottle,
     referee::{Allowance, Board as _, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed},
     timer::until,
 };
+
+/// Subject of the log.
+pub(super) const IGNORED: &str = "datagrams ignored";
 
 pub(super) struct Game<'t> {
     config: &'t TucConfig,
@@ -134,7 +137,7 @@ impl<'t> Game<'t> {
         let mv = Move::parse(text).filter(|_| is_mover);
         let Some(mv) = mv.filter(|_| self.referee.play(mover, text, now, None).is_ok()) else {
             let text = printable(text, MAX_DATAGRAM);
-            self.log.info(|| match is_mover {
+            self.log.info(IGNORED, || match is_mover {
                 true => {
                     format!(
                         "{text:?} from {from} is no legal move in {}",

@@ -19,16 +19,17 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, error, info, info_span, warn};
+use zeitnot_net::LogThrottle;
 use zeitnot_rules::{ByColor, Color, tuc::Move};
 use zeitnot_wire::tuc::FromServer;
 
 use super::{
     config::TucConfig,
-    game::{Finished, Game},
+    game::{Finished, Game, IGNORED},
     record::Records,
     socket::{Player, Stop, TableSocket},
 };
-use crate::{error::ArenaError, name::printable, ration::LogThrottle};
+use crate::{error::ArenaError, name::printable};
 
 /// Longest name in a record, in characters.
 const MAX_NAME: usize = 40;
@@ -55,7 +56,7 @@ impl Table {
         let games = |source| ArenaError::Games { folder: folder.to_owned(), source };
         std::fs::create_dir_all(folder).map_err(games)?;
         let socket = TableSocket::new(socket).map_err(listen)?;
-        Ok(Table { config, socket, address, folder: folder.to_owned(), log: LogThrottle::new() })
+        Ok(Table { config, socket, address, folder: folder.to_owned(), log: LogThrottle::for_strangers() })
     }
 
     /// Runs the configured number of games, or until `stop`.
@@ -144,7 +145,9 @@ impl Table {
         sleep(PROBE).await;
         let is_there = !self.socket.unreachable().contains(&player.address);
         if !is_there {
-            self.log.info(|| format!("{:?} at {} is gone: the seat is free", player.name, player.address));
+            self.log.info("players that are gone", || {
+                format!("{:?} at {} is gone: the seat is free", player.name, player.address)
+            });
         }
         Ok(is_there)
     }
@@ -160,7 +163,8 @@ impl Table {
             if self.config.strict || !is_seated && !is_move {
                 return Ok(Player { name, address });
             }
-            self.log.info(|| format!("ignored {name:?} from {address}: waiting for a player's name"));
+            self.log
+                .info(IGNORED, || format!("ignored {name:?} from {address}: waiting for a player's name"));
         }
     }
 }

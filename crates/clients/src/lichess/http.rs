@@ -10,7 +10,10 @@ use reqwest::{
 };
 use tokio::{sync::Notify, time::timeout};
 use tracing::debug;
-use zeitnot_net::http::{self, BaseUrl, ReadUntil, root_cause};
+use zeitnot_net::{
+    LogThrottle,
+    http::{self, BaseUrl, ReadUntil, root_cause},
+};
 use zeitnot_wire::{
     Message, WireError,
     lichess::{Failure, GameEvent, Playing, RateLimit, Token},
@@ -20,7 +23,6 @@ use super::{
     connections::{ClientSettings, Connections, Pool},
     game_clocks::GameClocks,
     keep_alive::KeepAlive,
-    log_throttle::LogThrottle,
     playing::{MAX_LISTED, PlayingList},
     rate_limits::{Permit, RateLimits, RequestKind},
     timeouts::Timeouts,

@@ -6,7 +6,7 @@
 //! - `teams`: teams and tournaments to join
 //! - `chat`, `records`: messages and PGN files, written aside from the games
 //!
-//! They share one HTTP client (`http`, with `connections`, `rate_limits` and `log_throttle`) and streams that reconnect
+//! They share one HTTP client (`http`, with `connections`, `rate_limits` and a `LogThrottle`) and streams that reconnect
 //! (`stream`, with `keep_alive`); `game_clocks` bounds their delays, and `playing` tells which games run.
 
 use std::{num::NonZeroU32, time::Duration};
@@ -26,7 +26,6 @@ mod game;
 mod game_clocks;
 mod http;
 mod keep_alive;
-mod log_throttle;
 mod matchmaking;
 mod playing;
 mod rate_limits;
@@ -51,7 +50,6 @@ use connections::Pool;
 use game::context::GameContext;
 pub use http::HttpError;
 use http::{BotLimit, Http, wait_in_game};
-use log_throttle::LogThrottle;
 pub use matchmaking::config::{is_offered, is_offered_days};
 use rate_limits::RequestKind;
 use recent::RecentByUser;

@@ -14,11 +14,14 @@ use tokio::{
 };
 use tokio_util::task::AbortOnDropHandle;
 use tracing::{info, warn};
-use zeitnot_net::http::{self, ReadUntil};
+use zeitnot_net::{
+    LogThrottle,
+    http::{self, ReadUntil},
+};
 use zeitnot_wire::lichess::UserId;
 
 use super::players::{Config, ListUrl, MAX_LIST_BYTES, PlayerLists, parse_names};
-use crate::lichess::{HttpError, LogThrottle};
+use crate::lichess::HttpError;
 
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Files are read before the first challenge is judged, unless the disk takes longer than this.

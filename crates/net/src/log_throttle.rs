@@ -1,4 +1,4 @@
-//! Repeated log messages: the first of a subject is logged, later ones are counted and summarised.
+//! Repeated log messages: of each subject a ration is logged, the rest is counted and summarised.
 
 use std::{
     collections::BTreeMap,
@@ -9,16 +9,22 @@ use std::{
 
 use tracing::{debug, info, warn};
 
+use crate::ration::{Rate, Ration};
+
 /// Bounds of the interval between two summaries, which doubles each time.
 const MIN_INTERVAL: Duration = Duration::from_secs(60);
 const MAX_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// Message counts by subject, shared by all tasks of an account.
-#[derive(Debug, Default)]
-pub(crate) struct LogThrottle(Mutex<BTreeMap<String, Subject>>);
+/// Message counts by subject, shared by all tasks of an account or a listener.
+#[derive(Debug)]
+pub struct LogThrottle {
+    lines: Rate,
+    subjects: Mutex<BTreeMap<String, Subject>>,
+}
 
 #[derive(Debug)]
 struct Subject {
+    lines: Ration,
     since: Instant,
     interval: Duration,
     suppressed: u32,
@@ -30,20 +36,50 @@ impl Subject {
     }
 }
 
+impl Default for LogThrottle {
+    /// The first message of each subject is logged.
+    fn default() -> Self {
+        LogThrottle::new(Rate { burst: 1, interval: MAX_INTERVAL })
+    }
+}
+
 impl LogThrottle {
+    /// Creates a throttle for what strangers cause, where each message may tell something new.
+    pub fn for_strangers() -> Self {
+        LogThrottle::new(Rate { burst: 20, interval: Duration::from_secs(1) })
+    }
+
+    fn new(lines: Rate) -> Self {
+        LogThrottle { lines, subjects: Mutex::default() }
+    }
+
     /// Returns whether a message on this subject is to be logged now. If not, it is counted.
-    pub(crate) fn admits(&self, subject: &str, now: Instant) -> bool {
+    pub fn admits(&self, subject: &str, now: Instant) -> bool {
         let mut subjects = self.subjects();
-        if let Some(known) = subjects.get_mut(subject) {
-            known.suppressed = known.suppressed.saturating_add(1);
-            return false;
+        let known = match subjects.get_mut(subject) {
+            Some(known) => known,
+            None => {
+                let lines = Ration::new(self.lines);
+                let new = Subject { lines, since: now, interval: MIN_INTERVAL, suppressed: 0 };
+                subjects.entry(subject.to_owned()).or_insert(new)
+            }
+        };
+        let is_admitted = known.lines.take();
+        known.suppressed = known.suppressed.saturating_add(u32::from(!is_admitted));
+        is_admitted
+    }
+
+    /// Logs a message, or counts it, and logs the summaries that are due.
+    pub fn info(&self, subject: &str, message: impl FnOnce() -> String) {
+        let now = Instant::now();
+        self.summarise(now);
+        if self.admits(subject, now) {
+            info!("{}", message());
         }
-        subjects.insert(subject.to_owned(), Subject { since: now, interval: MIN_INTERVAL, suppressed: 0 });
-        true
     }
 
     /// Logs a warning, or counts it.
-    pub(crate) fn warn(&self, subject: &str, message: fmt::Arguments<'_>) {
+    pub fn warn(&self, subject: &str, message: fmt::Arguments<'_>) {
         if self.admits(subject, Instant::now()) {
             warn!("{message}");
         } else {
@@ -52,16 +88,17 @@ impl LogThrottle {
     }
 
     /// Logs the summaries that are due.
-    pub(crate) fn summarise(&self, now: Instant) {
+    pub fn summarise(&self, now: Instant) {
         self.due(now).into_iter().for_each(log_summary);
     }
 
-    pub(crate) fn close(&self) {
+    /// Logs all summaries, and begins anew.
+    pub fn close(&self) {
         self.rest().into_iter().for_each(log_summary);
     }
 
     /// Returns when the next summary may be due.
-    pub(crate) fn next_due(&self) -> Option<Instant> {
+    pub fn next_due(&self) -> Option<Instant> {
         self.subjects().values().map(Subject::due).min()
     }
 
@@ -84,7 +121,7 @@ impl LogThrottle {
     }
 
     fn subjects(&self) -> MutexGuard<'_, BTreeMap<String, Subject>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.subjects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -124,5 +161,14 @@ mod tests {
         let end = start + Duration::from_secs(day) + 2 * MAX_INTERVAL;
         assert_eq!(log.due(end).len(), 1);
         assert!(log.due(end + MAX_INTERVAL).is_empty() && log.admits("away", end + MAX_INTERVAL));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_leaves_a_ration_of_lines_and_their_number() {
+        let (log, now) = (LogThrottle::for_strangers(), Instant::now());
+        assert_eq!((0..1000).filter(|_| log.admits("thrown out", now)).count(), 20);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!((0..1000).filter(|_| log.admits("thrown out", now)).count(), 1);
+        assert_eq!(log.due(now + MIN_INTERVAL), [("thrown out".to_owned(), 980 + 999)]);
     }
 }

@@ -1,0 +1,74 @@
+//! Values by key, of which a bounded number is kept: rations of addresses, callers of an API.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use zeitnot_net::Ration;
+
+/// What is kept for a key, and need not be kept for ever.
+pub(crate) trait Idle {
+    /// Returns whether a new one would do as well.
+    fn is_idle(&self) -> bool;
+}
+
+impl Idle for Ration {
+    fn is_idle(&self) -> bool {
+        self.is_full()
+    }
+}
+
+impl<T> Idle for Arc<T> {
+    /// Nobody else has it.
+    fn is_idle(&self) -> bool {
+        Arc::strong_count(self) == 1
+    }
+}
+
+/// Values by key, at most so many: those that are idle are forgotten, and all if more than half are not.
+#[derive(Debug)]
+pub(crate) struct Keyed<K, V> {
+    max: usize,
+    values: BTreeMap<K, V>,
+}
+
+impl<K: Ord, V: Idle> Keyed<K, V> {
+    pub(crate) fn new(max: usize) -> Self {
+        Keyed { max, values: BTreeMap::new() }
+    }
+
+    /// Returns the value of that key, or a new one.
+    pub(crate) fn get(&mut self, key: K, new: impl FnOnce(&K) -> V) -> &mut V {
+        // After a look through all of them there is none before half of them have come anew.
+        if self.values.len() >= self.max && !self.values.contains_key(&key) {
+            self.values.retain(|_, value| !value.is_idle());
+            if self.values.len() > self.max / 2 {
+                self.values.clear();
+            }
+        }
+        self.values.entry(key).or_insert_with_key(new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::advance;
+    use zeitnot_net::Rate;
+
+    use super::*;
+
+    const RATE: Rate = Rate { burst: 3, interval: Duration::from_secs(1) };
+
+    #[tokio::test(start_paused = true)]
+    async fn keys_have_rations_of_their_own_and_are_forgotten_in_time() {
+        let mut rations = Keyed::new(100);
+        let mut take = |key| rations.get(key, |_| Ration::new(RATE)).take();
+        assert_eq!((0..10).filter(|_| take(0)).count(), 3);
+        // Others have theirs, and do not make it forgotten.
+        assert!((1..60).all(&mut take) && !take(0));
+        advance(RATE.interval).await;
+        assert!((60..140).all(&mut take) && take(0) && !take(0));
+        assert_eq!((0..10_000).filter(|key| take(*key)).count(), 10_000 - 1);
+        assert!(rations.values.len() <= 100);
+    }
+}
