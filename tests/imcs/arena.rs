@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::{runtime::Handle, time::sleep};
 
-use crate::support::{arena::records, imcs::Imcs};
+use crate::support::{arena::records, imcs::Imcs, log::Log};
 
 #[tokio::test]
 async fn guests_get_the_replies_of_the_protocol() {
@@ -68,6 +68,21 @@ async fn users_register_log_in_and_are_kept() {
     let folder = imcs.ended().await;
     let users = std::fs::read_to_string(folder.path().join("users")).unwrap();
     assert!(users.ends_with("\nadmin secret 1000\nalice new 1000\nbob pw 1000\n"), "{users}");
+}
+
+#[tokio::test]
+async fn users_that_could_not_be_written_are_tried_again_at_the_end() {
+    let log = Log::capture();
+    let folder = tempfile::tempdir().unwrap();
+    let users = folder.path().join("users");
+    let imcs = Imcs::in_folder(folder).await;
+    // No file can be made in the place of a folder.
+    std::fs::create_dir(&users).unwrap();
+    imcs.register("alice").await;
+    log.shows("cannot write the users of IMCS to ").await;
+    std::fs::remove_dir(&users).unwrap();
+    let _folder = imcs.stop().await;
+    assert!(std::fs::read_to_string(&users).unwrap_or_default().ends_with("\nalice pw 1000\n"));
 }
 
 #[tokio::test]

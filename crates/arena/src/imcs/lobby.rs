@@ -108,16 +108,20 @@ pub(super) struct Lobby {
 impl Lobby {
     /// Serves until no guest and no game is left.
     pub(super) async fn run(mut self, mut jobs: Jobs<Lobby>, store: Store) {
+        let mut is_saved = true;
         while let Some(job) = jobs.recv().await {
             job(&mut self);
             // Of many changes at once, the last is written.
             if self.has_changed && jobs.is_empty() {
-                self.users.save(&self.config.users).await;
+                is_saved = self.users.save(&self.config.users).await;
                 self.has_changed = false;
             }
             for record in self.records.drain(..) {
                 store.write(record).await;
             }
+        }
+        if !is_saved {
+            self.users.save(&self.config.users).await;
         }
     }
 

@@ -77,12 +77,18 @@ impl Users {
         })
     }
 
-    /// Writes the file. A failure is only logged.
-    pub(super) async fn save(&self, path: &Path) {
+    /// Writes the file, and returns whether that worked.
+    pub(super) async fn save(&self, path: &Path) -> bool {
         let (text, file) = (self.print(), path.to_owned());
-        if let Ok(Err(error)) = spawn_blocking(move || save(&file, &text)).await {
-            tracing::error!(file = %path.display(), %error, "cannot write the users of IMCS");
+        let saved = spawn_blocking(move || save(&file, &text)).await;
+        let saved = saved.map_err(io::Error::from).flatten();
+        if let Err(error) = &saved {
+            let file = path.display();
+            tracing::error!(
+                "cannot write the users of IMCS to {file}: {error}; tried again with the next change and at the end: make room on the disk"
+            );
         }
+        saved.is_ok()
     }
 
     pub(super) fn register(&mut self, name: &str, password: &str) -> Result<(), RegisterError> {
