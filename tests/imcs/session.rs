@@ -285,6 +285,30 @@ async fn a_broken_off_game_ends_with_its_reason() {
     client.ends_soon().await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_game_that_can_be_taken_up_is_finished_after_a_stop() {
+    let (server, mut client) = started("").await;
+    let (mut wire, mut player) = server.playing(&mut client).await;
+    wire.ask("", 1, "01:00.000 01:00.000").await;
+    player.turn().await;
+    client.shutdown.soon.cancel();
+    drop(wire);
+    player.ended().await;
+    let mut wire = server.accept().await;
+    wire.expect("me alice hush", "201 hello alice").await;
+    wire.expect("list", "211 1 available games\r\n 7 alice bob (1000/1000)  [in-progress]\r\n.").await;
+    wire.expect("accept 7", "105 W 0:59 1:00 game starts").await;
+    let mut player = client.game().await;
+    wire.ask("! b5-b4\r\n", 2, "00:58.000 01:00.000").await;
+    let turn = player.turn().await;
+    player.play(turn, "b1c3").await;
+    wire.hears("b1-c3").await;
+    wire.say("= W wins\r\n231 W wins").await;
+    assert_eq!(player.ended().await, "W wins");
+    drop(wire);
+    client.ends().await;
+}
+
 /// Servers of the course let nobody take up a game, also those that list it until they miss the player.
 #[tokio::test(start_paused = true)]
 async fn a_lost_game_that_cannot_be_taken_up_is_given_up_at_once() {

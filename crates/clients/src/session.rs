@@ -25,8 +25,8 @@ pub(crate) trait Session: Send {
     /// Error of a connection that was lost, or could not be opened.
     type Error: fmt::Display + Send;
 
-    /// Connects, and stays until the connection ends. Once `stop` is cancelled, it finishes a running game and
-    /// leaves.
+    /// Connects, and stays until the connection ends. Once `stop` is cancelled, it finishes a game that runs or that
+    /// can be taken up, and leaves.
     fn connect_once(
         &mut self,
         stop: &CancellationToken,
@@ -46,6 +46,11 @@ pub(crate) trait Session: Send {
     /// Returns our time left in a game that goes on without the connection, if there is one. It bounds the delay.
     fn time_left(&self) -> Option<Duration> {
         None
+    }
+
+    /// Returns whether the next connection may go on with a game of the last one, which a stop does not prevent.
+    fn has_lost_game(&self) -> bool {
+        false
     }
 
     /// Reports a lost connection and the delay before the next attempt.
@@ -80,7 +85,7 @@ async fn reconnect_until_stopped(
     stop: &CancellationToken,
 ) -> Result<(), ProtocolError> {
     let mut backoff = Backoff::new(reconnect);
-    while !stop.is_cancelled() {
+    while !stop.is_cancelled() || session.has_lost_game() {
         let started = Instant::now();
         let error = match session.connect_once(stop).await {
             Ok(ConnectionEnd::Stopped) => break,
@@ -98,7 +103,10 @@ async fn reconnect_until_stopped(
         }
         let delay = backoff.next(session.time_left());
         session.report(&error, delay);
-        stop.run_until_cancelled(sleep(delay)).await;
+        match session.has_lost_game() {
+            true => sleep(delay).await,
+            false => drop(stop.run_until_cancelled(sleep(delay)).await),
+        }
     }
     Ok(())
 }

@@ -52,7 +52,14 @@ pub(super) struct Start {
 pub(super) struct LostGame {
     pub(super) game: u64,
     pub(super) color: Color,
-    pub(super) clock: GameClock,
+    clock: GameClock,
+}
+
+impl LostGame {
+    /// Returns our time left, unless the game must be over.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        self.clock.time_left(now())
+    }
 }
 
 pub(super) struct Game<'a, 'c> {

@@ -14,7 +14,6 @@ use crate::{
     findings::Findings,
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, Session},
-    wait::now,
 };
 
 mod config;
@@ -79,7 +78,11 @@ impl Session for Client<'_> {
     }
 
     fn time_left(&self) -> Option<Duration> {
-        self.lost_game.as_ref().and_then(|lost| lost.clock.time_left(now()))
+        self.lost_game.as_ref().and_then(LostGame::time_left)
+    }
+
+    fn has_lost_game(&self) -> bool {
+        self.time_left().is_some()
     }
 
     fn refusal(&self, error: &ConnectionError) -> Option<ProtocolError> {

@@ -17,10 +17,7 @@ use super::{
     connection::{Connection, ConnectionError, opponent_in, unexpected},
     game::{Game, LostGame, Start},
 };
-use crate::{
-    session::ConnectionEnd,
-    wait::{now, or_never},
-};
+use crate::{session::ConnectionEnd, wait::or_never};
 
 /// Dead offers that are remembered.
 const MAX_DEAD_OFFERS: usize = 64;
@@ -46,10 +43,15 @@ pub(super) async fn connect_once(
     dead_offers: &mut DeadOffers,
     lost_game: &mut Option<LostGame>,
 ) -> Result<ConnectionEnd, ConnectionError> {
-    let Some(connection) = stop.run_until_cancelled(Connection::open(config)).await else {
-        return Ok(ConnectionEnd::Stopped);
+    let opening = Connection::open(config);
+    let connection = match lost_game.as_ref().and_then(LostGame::time_left) {
+        Some(_) => opening.await?,
+        None => match stop.run_until_cancelled(opening).await {
+            Some(connection) => connection?,
+            None => return Ok(ConnectionEnd::Stopped),
+        },
     };
-    let mut seeker = Seeker { config, stop, dead_offers, lost_game, connection: connection? };
+    let mut seeker = Seeker { config, stop, dead_offers, lost_game, connection };
     let Some(start) = seeker.seek().await? else {
         seeker.connection.quit().await;
         return Ok(ConnectionEnd::Stopped);
@@ -109,7 +111,7 @@ impl Seeker<'_> {
     /// Takes up the game whose connection was lost, if the server lists it as running and lets us. The servers of the
     /// course do not.
     async fn take_up(&mut self) -> Result<Option<Start>, ConnectionError> {
-        let runs = |lost: &&LostGame| lost.clock.time_left(now()).is_some();
+        let runs = |lost: &&LostGame| lost.time_left().is_some();
         if let Some(&LostGame { game, color, .. }) = self.lost_game.as_ref().filter(runs) {
             let entries = self.connection.list().await?;
             if let Some(opponent) = opponent_in(entries, self.config, game, color) {

@@ -139,3 +139,15 @@ fn games() -> NonZeroU32 {
 fn move_time() -> Duration {
     Duration::from_millis(3500)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backoff::Backoff;
+
+    #[test]
+    fn no_pause_is_longer_than_two_seconds_by_default() {
+        let mut backoff = Backoff::new(&Timeouts::default().reconnect);
+        assert!((0..20).all(|_| backoff.next(None) <= Duration::from_secs(2)));
+    }
+}
