@@ -67,7 +67,7 @@ impl Arena {
         let mut listeners = Vec::new();
         for (address, transport) in [(config.tcp, Transport::Tcp), (config.websocket, Transport::WebSocket)] {
             if let Some(address) = address {
-                listeners.push(Listener::bind(address, transport).await?);
+                listeners.push(Listener::bind(address, transport)?);
             }
         }
         let (news, limits) = (news::channel(), config.place_limits());
@@ -92,13 +92,11 @@ impl Arena {
             tables.push(tuc::Table::open(table, &config.games).await?);
         }
         let imcs = match config.imcs {
-            Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, limits).await?),
+            Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, limits)?),
             None => None,
         };
         let lichess = match config.lichess {
-            Some(lichess) => {
-                Some(lichess::Lichess::bind(lichess, &config.games, config.max_connections).await?)
-            }
+            Some(lichess) => Some(lichess::Lichess::bind(lichess, &config.games, config.max_connections)?),
             None => None,
         };
         let registry = TournamentRegistry::new(handles);

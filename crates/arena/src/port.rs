@@ -3,7 +3,7 @@
 use std::{io, net::SocketAddr, time::Duration};
 
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     time::{sleep, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
@@ -18,6 +18,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const CONNECTIONS: Rate = Rate { burst: 256, interval: Duration::from_millis(10) };
 /// Connections of all addresses: so few at once, that games are looked after in between.
 const PACE: Rate = Rate { burst: 8, interval: Duration::from_micros(125) };
+/// Connections that wait to be accepted; beyond that the system makes the others try again after a second.
+const BACKLOG: u32 = 1024;
 /// Addresses whose connections are counted.
 const MAX_COUNTED: usize = 4096;
 
@@ -33,10 +35,10 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    pub(crate) async fn open(address: SocketAddr) -> Result<Port, ArenaError> {
-        let error = |source| ArenaError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(error)?;
-        Port::new(listener, CONNECTIONS).map_err(error)
+    pub(crate) fn open(address: SocketAddr) -> Result<Port, ArenaError> {
+        listen(address)
+            .and_then(|listener| Port::new(listener, CONNECTIONS))
+            .map_err(|source| ArenaError::Listen { address, source })
     }
 
     fn new(listener: TcpListener, rate: Rate) -> io::Result<Port> {
@@ -96,6 +98,16 @@ impl Port {
     }
 }
 
+/// Listens as [`TcpListener::bind`], with a longer queue.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // Elsewhere it would let another program take the port.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 #[cfg(test)]
 mod tests {
     use tokio::{
@@ -105,8 +117,8 @@ mod tests {
 
     use super::*;
 
-    async fn port() -> Port {
-        Port::open(([127, 0, 0, 1], 0).into()).await.unwrap()
+    fn port() -> Port {
+        Port::open(([127, 0, 0, 1], 0).into()).unwrap()
     }
 
     fn from(last: u8) -> SocketAddr {
@@ -115,7 +127,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_class_is_admitted_at_once_and_a_flood_at_a_bounded_rate() {
-        let mut port = port().await;
+        let mut port = port();
         let mut admitted = |tries: usize, last| (0..tries).filter(|_| port.admits(from(last))).count();
         // Sixty who begin together, and one game a second each.
         assert_eq!(admitted(60, 1), 60);
@@ -131,7 +143,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn many_addresses_are_accepted_a_few_at_a_time() {
-        let (mut port, stop) = (port().await, CancellationToken::new());
+        let (mut port, stop) = (port(), CancellationToken::new());
         let _clients = [(); 24].map(|()| std::net::TcpStream::connect(port.address).unwrap());
         let since = Instant::now();
         let mut accepted = 0;
@@ -140,6 +152,16 @@ mod tests {
             accepted += 1;
             assert!(accepted <= PACE.burst + (since.elapsed().as_micros() / 125) as u32, "{accepted}");
         }
+    }
+
+    /// Other systems have a limit of their own.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn those_who_wait_to_be_accepted_are_kept() {
+        let port = port();
+        let connect = || std::net::TcpStream::connect_timeout(&port.address, Duration::from_millis(900));
+        let waiting: Vec<_> = (0..300).map_while(|_| connect().ok()).collect();
+        assert_eq!(waiting.len(), 300);
     }
 
     #[tokio::test]

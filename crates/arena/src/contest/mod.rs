@@ -43,8 +43,8 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    pub(crate) async fn bind(address: SocketAddr, transport: Transport) -> Result<Listener, ArenaError> {
-        Ok(Listener { port: Port::open(address).await?, transport })
+    pub(crate) fn bind(address: SocketAddr, transport: Transport) -> Result<Listener, ArenaError> {
+        Ok(Listener { port: Port::open(address)?, transport })
     }
 }
 

@@ -33,8 +33,8 @@ pub(crate) struct Imcs {
 }
 
 impl Imcs {
-    pub(crate) async fn bind(config: Config, games: &Path, limits: PlaceLimits) -> Result<Imcs, ArenaError> {
-        let port = Port::open(config.listen).await?;
+    pub(crate) fn bind(config: Config, games: &Path, limits: PlaceLimits) -> Result<Imcs, ArenaError> {
+        let port = Port::open(config.listen)?;
         let users = Users::open(&config.users)?;
         let store = Store::channel(GameFile::create(games, "imcs", "txt", OffsetDateTime::now_utc())?);
         Ok(Imcs { port, users, store, limits, config })

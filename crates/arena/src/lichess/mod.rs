@@ -80,12 +80,12 @@ pub(super) struct Lichess {
 
 impl Lichess {
     /// Takes the port, reads tokens and state, and creates the file for the games.
-    pub(super) async fn bind(
+    pub(super) fn bind(
         mut config: Config,
         games: &Path,
         max_connections: usize,
     ) -> Result<Lichess, ArenaError> {
-        let port = Port::open(config.listen).await?;
+        let port = Port::open(config.listen)?;
         config.load_tokens().map_err(ArenaError::Config)?;
         config.listen = port.address;
         let (mut accounts, mut entrants) = (Accounts::default(), Vec::new());
