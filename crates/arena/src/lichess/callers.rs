@@ -93,9 +93,9 @@ impl Caller {
 pub(super) struct Callers(Arc<Mutex<Keyed<CallerKey, Arc<Caller>>>>);
 
 impl Callers {
-    /// Creates a memory that forgets no caller with one of these connections.
+    /// Creates a memory that forgets no caller who has a connection.
     pub(super) fn new(max_connections: usize) -> Callers {
-        // Those of strangers come on top, and more than half of the places are never taken by them all.
+        // Those are never the half of it, also with the quarter more that is for strangers.
         let max = max_connections.saturating_mul(3).saturating_add(MAX_IDLE);
         Callers(Arc::new(Mutex::new(Keyed::new(max))))
     }
