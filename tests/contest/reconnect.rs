@@ -6,6 +6,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
 };
+use zeitnot_arena::{Name, TournamentConfig};
 use zeitnot_clients::{
     ProtocolError,
     contest::{Config, Contest, Timeouts},
@@ -31,6 +32,13 @@ async fn a_server_that_goes_and_comes_back_is_joined_again() {
     let turn = player.turn().await;
     player.play(turn, "e2e4").await;
     wire.expect("MOVE g2 e2-e4").await;
+}
+
+#[test]
+fn after_an_outage_of_half_a_minute_nobody_is_absent() {
+    let class = TournamentConfig::new(Name::try_from("class").unwrap(), "3".parse().unwrap());
+    let outage = Duration::from_secs(30);
+    assert!(outage + Timeouts::default().reconnect.max_delay < class.absent_after);
 }
 
 #[tokio::test(start_paused = true)]

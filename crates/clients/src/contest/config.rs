@@ -111,7 +111,8 @@ impl Default for Timeouts {
             connect: Duration::from_secs(10),
             ack: Duration::from_secs(30),
             silence: Duration::from_secs(15),
-            reconnect: Reconnect::default(),
+            // Between games, too, nobody waits long for us: after a minute the arena counts a player as absent.
+            reconnect: Reconnect { max_delay: Duration::from_secs(20), ..Reconnect::default() },
         }
     }
 }
