@@ -59,6 +59,15 @@ mod tests {
         assert!(!after(88, 1) && !after(88, 2));
         assert!(!after(92, 1), "two more cycles do not fit into four plies");
         assert!(after(88, 3), "the fourth occurrence");
+        // A knight on its way round the board, and a king that waits: a cycle of sixteen plies.
+        let round = |plies: u16| {
+            let knight = ["a1b3", "b3a5", "a5c6", "c6e5", "e5d3", "d3e1", "e1c2", "c2a1"];
+            let moves = knight.into_iter().zip(["a6b6", "b6a6"].into_iter().cycle()).flat_map(<[_; 2]>::from);
+            let start = MiniChess::parse(Rules::Nthu2026, "k..../...../...../...../....K/N.... W");
+            is_draw(start.unwrap().at_ply(plies), moves)
+        };
+        assert!(round(52), "two more cycles fit into 32 plies");
+        assert!(!round(54), "they do not fit into 30");
         let knights = ["g1f3", "g8f6", "f3g1", "f6g8"];
         assert!(is_draw(Chess::start(), knights.into_iter()), "no count ends a game of chess");
     }
