@@ -5,11 +5,12 @@ use std::{path::Path, time::Duration};
 use zeitnot_bot::{
     Answer, Config, MoveOrigin,
     cache::{self, Cache},
+    policy::Resign,
 };
 use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind};
 use zeitnot_rules::{Color, Game, GameHistory, GameResult, Key, chess::Chess};
-use zeitnot_seat::{Clocks, Event};
+use zeitnot_seat::{Action, Clocks, Event, Turn};
 
 use crate::support::bot::{House, ask, clocks, house_with, info, moved, tell};
 
@@ -23,10 +24,12 @@ fn open(file: &Path) -> Cache {
     Cache::open(&config, EngineFactory::new(&engine::Config::default()).unwrap().fingerprint())
 }
 
-fn house(cache: &Cache) -> House {
+/// A bot that gives up after so many moves in a lost position; 0: never.
+fn house(cache: &Cache, moves: usize) -> House {
     let (cache, lag) = (cache.clone(), Duration::from_millis(5));
     // The time for a move does not depend on how busy the machine is.
-    let config = Config { move_overhead: lag, min_lag: lag, max_lag: lag, ..Config::default() };
+    let resign = Resign { moves, score: 500 };
+    let config = Config { move_overhead: lag, min_lag: lag, max_lag: lag, resign, ..Config::default() };
     house_with(Kind::Search, config, |context| context.set_cache(cache))
 }
 
@@ -57,7 +60,7 @@ async fn a_lost_game_is_searched_anew_with_more_time_also_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
     let cache = open(&file);
-    let mut before = house(&cache);
+    let mut before = house(&cache, 0);
     let first = game(&mut before, drawn).await;
     let second = game(&mut before, lost).await;
     for (_, answer) in &second {
@@ -65,7 +68,7 @@ async fn a_lost_game_is_searched_anew_with_more_time_also_after_a_restart() {
     }
     cache.close();
 
-    let mut after = house(&open(&file));
+    let mut after = house(&open(&file), 0);
     let is_cached = |(_, answer): &(Key, Answer)| answer.origin == MoveOrigin::Cached;
     let third = game(&mut after, lost).await;
     assert!(!third.iter().any(is_cached), "{third:?}");
@@ -81,4 +84,22 @@ async fn a_lost_game_is_searched_anew_with_more_time_also_after_a_restart() {
     // What was searched anew, and was not lost, is known again.
     let fifth = game(&mut after, drawn).await;
     assert!(fifth.iter().all(is_cached), "{fifth:?}");
+}
+
+/// Not every protocol tells the end of such a game.
+#[tokio::test]
+async fn a_game_that_we_give_up_is_lost() {
+    let mut house = house(&open(Path::new("")), 2);
+    // White lacks its queen.
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNB1KBNR w KQkq - 0 1";
+    let time = Some(clocks(Duration::from_secs(1)));
+    for _ in 0..2 {
+        let mut seat = house.lobby.open(info(Color::White, Some(start))).await.unwrap();
+        let ours = ask(&mut seat, 1, time).await;
+        assert_ne!(house.answers.recv().await.unwrap().origin, MoveOrigin::Cached);
+        moved(&seat, &ours).await;
+        moved(&seat, "b8c6").await;
+        tell(&seat, Event::YourTurn { turn: Turn(2), clocks: time }).await;
+        assert_eq!(seat.actions.recv().await, Some(Action::Resign { turn: Turn(2) }));
+    }
 }
