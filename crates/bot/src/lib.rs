@@ -64,7 +64,8 @@ impl Bot {
             let Some(OpenSeat { info, reply }) = request else { break };
             let seat = self.open(info);
             if let Err(declined) = &seat {
-                tracing::warn!("{declined}");
+                // Who asked for the seat tells the user.
+                tracing::debug!("{declined}");
             }
             let _ = reply.send(seat);
         }

@@ -63,6 +63,7 @@ fn tell_flood(server: &Server) {
 
 #[tokio::test(start_paused = true)]
 async fn a_flood_of_games_is_cut_off() {
+    let told = Log::capture();
     let (mut server, client) = online("").await;
     tell_flood(&server);
     let mut games = Vec::new();
@@ -71,6 +72,11 @@ async fn a_flood_of_games_is_cut_off() {
     }
     assert_eq!(games.len(), 256);
     assert!(server.posts.try_recv().is_err());
+    // Few find a player; the others ask for one again and again.
+    games.iter().for_each(|game| game.line(&full(false, "")));
+    sleep(20 * QUIET).await;
+    let token = told.count("the token stands in the configuration");
+    assert_eq!(told.count("WARN"), token + 1, "{}", told.text());
     client.ends_now().await;
 }
 

@@ -7,7 +7,6 @@ use tokio::{
     time::sleep,
 };
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
 use zeitnot_seat::{GameInfo, Lobby, Opponent, Seat};
 use zeitnot_wire::lichess::{GameId, GameMessage, UserId};
 
@@ -40,7 +39,8 @@ impl GameContext {
             match self.lobby.open(info.clone()).await {
                 Ok(seat) => return seat,
                 Err(declined) if !mem::replace(&mut is_reported, true) => {
-                    warn!("{declined}; trying again until a player is free");
+                    let message = format_args!("{declined}; trying again until a player is free");
+                    self.http.log().warn("games that wait for a player", message);
                 }
                 Err(_) => {}
             }

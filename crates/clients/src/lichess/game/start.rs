@@ -31,7 +31,7 @@ pub(crate) async fn start(
     stream: &mut Stream<GameMessage>,
     opponent: &mut Option<oneshot::Sender<Opponent>>,
 ) -> Result<StartedGame, GameEnd> {
-    let (full, read_at) = first_message(stream).await?;
+    let (full, read_at) = first_message(context, stream).await?;
     let players = full.players();
     let is_ours = |color: &Color| players[*color].id.as_ref() == Some(&context.me);
     let Some(color) = Color::BOTH.into_iter().find(is_ours) else {
@@ -86,12 +86,16 @@ fn over_already(context: &GameContext, full: GameFull, color: Color) -> GameEnd 
 }
 
 /// Returns the game in full, which comes first, and when it was read.
-async fn first_message(stream: &mut Stream<GameMessage>) -> Result<(GameFull, Instant), GameEnd> {
+async fn first_message(
+    context: &GameContext,
+    stream: &mut Stream<GameMessage>,
+) -> Result<(GameFull, Instant), GameEnd> {
     loop {
         match stream.next().await {
             StreamEvent::Message(GameMessage::GameFull(full), read_at) => return Ok((*full, read_at)),
             StreamEvent::Closed(error) => {
-                warn!("cannot follow the game: {error}");
+                let message = format_args!("cannot follow the game: {error}");
+                context.http.log().warn("games that cannot be followed", message);
                 return Err(GameEnd::Unplayed);
             }
             StreamEvent::Opened | StreamEvent::Message(..) => {}
