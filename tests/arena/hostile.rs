@@ -6,12 +6,12 @@ use futures_util::FutureExt;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpSocket, TcpStream},
-    time::{advance, pause, resume},
+    time::{Instant, advance, pause, resume},
 };
 
 use crate::support::{
     arena::{By, TestArena, word},
-    wait::{soon, until},
+    wait::{as_time_passes, soon, until},
 };
 
 /// Reads everything until the close.
@@ -147,26 +147,17 @@ async fn silent_connections_are_closed() {
     for (by, first, last_words) in
         [(By::Tcp, "", late), (By::Tcp, "WATCH x\n", &unknown), (By::WebSocket, "", "")]
     {
-        let (mut socket, mut heard) = (arena.raw(by).await, String::new());
+        let (began, mut heard) = (Instant::now(), String::new());
+        let mut socket = arena.raw(by).await;
         socket.write_all(first.as_bytes()).await.unwrap();
         let mut close = pin!(socket.read_to_string(&mut heard));
         while futures_util::poll!(&mut close).is_pending() {
             advance(Duration::from_millis(100)).await;
+            assert!(began.elapsed() < Duration::from_secs(60), "{by:?} is not closed");
         }
         assert_eq!(heard, last_words, "{by:?}");
     }
     arena.stop().await;
-}
-
-/// Waits while the clock is paused: the arena reads at a bounded pace, and the clock moves only when it is advanced.
-async fn as_time_passes<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    loop {
-        if let Some(output) = future.as_mut().now_or_never() {
-            return output;
-        }
-        advance(Duration::from_millis(10)).await;
-    }
 }
 
 #[tokio::test]
@@ -211,6 +202,7 @@ async fn silent_connections_shut_nobody_out() {
     }
     board.play("g2-g4 d8-h4").await;
     assert_eq!(board.over().await, "0-1 Checkmate");
+    assert_eq!(hear(silent.remove(0)).await, "", "the oldest has made room");
     arena.stop().await;
 }
 
@@ -247,6 +239,23 @@ async fn a_flood_of_chat_costs_a_player_who_thinks_nothing() {
     let heard = board.white.until("PLAYER_MOVED").await;
     let said: Vec<_> = heard.iter().filter(|line| line.starts_with("SAID")).collect();
     assert!((20..600).contains(&said.len()) && said.iter().all(|line| line.len() < 400), "{}", said.len());
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn of_many_who_talk_to_one_player_some_are_heard() {
+    let arena = TestArena::start("players = 20").await;
+    let mut alice = arena.join(By::Tcp, "alice").await;
+    for number in 0..8 {
+        let mut other = arena.join(By::Tcp, &format!("other-{number}")).await;
+        for _ in 0..10 {
+            other.send("SAY alice hello").await;
+            other.expect("SAID").await;
+        }
+    }
+    alice.send("DISCONNECT").await;
+    let said = alice.rest().await.iter().filter(|line| line.starts_with("SAID")).count();
+    assert!((10..60).contains(&said), "{said} of 80");
     arena.stop().await;
 }
 

@@ -1,8 +1,9 @@
 //! Waiting that ends, also where what is waited for never comes.
 
-use std::{thread::sleep, time::Duration};
+use std::{pin::pin, thread::sleep, time::Duration};
 
-use tokio::time::{Instant, timeout};
+use futures_util::FutureExt;
+use tokio::time::{Instant, advance, timeout};
 
 /// Nothing in the tests takes this long on a busy machine, unless it never comes.
 pub const LONG: Duration = Duration::from_secs(120);
@@ -12,6 +13,17 @@ const LOOK: Duration = Duration::from_millis(10);
 /// The value of a future that is done in time.
 pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     timeout(LONG, future).await.unwrap_or_else(|_| panic!("waited in vain: {what}"))
+}
+
+/// Waits while the clock is paused: an arena reads at a bounded pace, and the clock moves only when it is advanced.
+pub async fn as_time_passes<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    loop {
+        if let Some(output) = future.as_mut().now_or_never() {
+            return output;
+        }
+        advance(LOOK).await;
+    }
 }
 
 /// Waits until a condition holds.

@@ -140,7 +140,7 @@ async fn strangers_illegal_moves_and_doubled_datagrams_change_nothing() {
     told([&white, &black], "T01020990000").await;
     table.arena.shutdown.cancel();
     let [record, _] = table.ends().await;
-    assert!(record.contains("broken off"), "{record}");
+    assert!(record.contains("broken off") && record.contains("\"Anna\" – \"Bob\""), "{record}");
     for reported in
         ["ignored \"1020\" from", "ignored \"carl\" from", "\"9999\" from", "waiting for a player's name"]
     {

@@ -75,6 +75,8 @@ impl fmt::Debug for Secret {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -99,5 +101,21 @@ mod tests {
         }
         let [one, other] = [Secret::random(), Secret::random()].map(Option::unwrap);
         assert!(one != other && one.expose().len() == LENGTH);
+    }
+
+    #[test]
+    fn a_comparison_takes_as_long_wherever_the_secrets_differ() {
+        let ours = "x".repeat(1 << 16);
+        let (early, late) = (format!("y{}", &ours[1..]), format!("{}y", &ours[1..]));
+        // The machine may be busy now and then, but never makes it quicker.
+        let quickest = |shown: &str| -> Duration {
+            let time = |_| {
+                let began = Instant::now();
+                assert!(!is_same(&ours, shown));
+                began.elapsed()
+            };
+            (0..20).map(time).min().unwrap()
+        };
+        assert!(quickest(&early) > quickest(&late) / 4);
     }
 }

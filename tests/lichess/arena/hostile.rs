@@ -158,6 +158,26 @@ async fn silent_connections_shut_nobody_out() {
     lichess.stop().await;
 }
 
+#[tokio::test]
+async fn an_account_has_a_quarter_of_the_connections() {
+    let lichess = Lichess::start("").await;
+    let request =
+        "GET /api/users/status?ids=bob HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer lip_alice\r\n\r\n";
+    let mut connections = Vec::new();
+    for number in 1..=65 {
+        let mut stream = TcpStream::connect(lichess.address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = [0; 12];
+        soon("an answer", stream.read_exact(&mut answer)).await.unwrap();
+        let expected = if number <= 64 { b"HTTP/1.1 200" } else { b"HTTP/1.1 503" };
+        assert_eq!(&answer, expected, "{number}");
+        connections.push(stream);
+    }
+    assert_eq!(lichess.bot("bob").get("/api/account").await.0, 200);
+    drop(connections);
+    lichess.stop().await;
+}
+
 /// Many who begin a request and never end it, and one who sends a thousand: the game goes on meanwhile.
 #[tokio::test]
 async fn a_flood_holds_up_no_game() {
@@ -177,6 +197,7 @@ async fn a_flood_holds_up_no_game() {
     const MANY: usize = 1000;
     let address = lichess.address;
     let flood = tokio::spawn(async move {
+        let began = Instant::now();
         let stream = TcpStream::connect(address).await.unwrap();
         let (read, mut write) = stream.into_split();
         let request = b"GET /api/users/status?ids=alice,bob HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -198,13 +219,16 @@ async fn a_flood_holds_up_no_game() {
             tail.drain(..kept);
         }
         writing.await.unwrap();
-        answered
+        (answered, began.elapsed())
     });
     let since = Instant::now();
     play(&alice, &bob, &id, "e2e4 e7e5 g1f3 b8c6 f1b5 a7a6 b5a4 g8f6 e1g1 f8e7").await;
     let took = since.elapsed();
     assert!(took < Duration::from_secs(5), "ten moves took {took:?}");
-    assert_eq!(flood.await.unwrap(), MANY);
+    let (answered, took) = flood.await.unwrap();
+    assert_eq!(answered, MANY);
+    // A hundred at once, and one every two milliseconds.
+    assert!(took >= Duration::from_millis(1800), "{took:?}");
     drop(halves);
     lichess.stop().await;
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);

@@ -337,3 +337,17 @@ impl PathId for GameId {
         id.parse().ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_are_distinct_and_bounded() {
+        let parsed =
+            |text: &str, max| items::<UserId>(text, max).iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(parsed(&"alice, Alice,../x,bob,".repeat(100), 300), ["alice", "bob"]);
+        let many: String = (0..400).map(|number| format!("user{number},")).collect();
+        assert_eq!(parsed(&many, 300).len(), 300);
+    }
+}

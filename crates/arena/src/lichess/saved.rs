@@ -203,9 +203,16 @@ fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -
 mod tests {
     use zeitnot_wire::lichess::{Source, TimeControl, VariantKey};
 
-    use super::*;
+    use super::{
+        super::{accounts::Accounts, config::Config, games::Games},
+        *,
+    };
 
     fn game(increment: Duration) -> Game {
+        game_with("abcdefgh", increment, TIMEOUTS)
+    }
+
+    fn game_with(id: &str, increment: Duration, timeouts: GameTimeouts) -> Game {
         let clock =
             zeitnot_rules::TimeControl { initial: Duration::from_secs(60), increment: Duration::ZERO };
         let mut terms = Terms {
@@ -226,7 +233,7 @@ mod tests {
         let board = terms.begin().unwrap();
         terms.time = TimeControl::Clock(zeitnot_rules::TimeControl { increment, ..clock });
         let players = ByColor(["alice", "bob"].map(player));
-        Game::new("abcdefgh".parse().unwrap(), terms, board, players, TIMEOUTS, Instant::now())
+        Game::new(id.parse().unwrap(), terms, board, players, timeouts, Instant::now())
     }
 
     const TIMEOUTS: GameTimeouts = GameTimeouts {
@@ -234,6 +241,10 @@ mod tests {
         gone_after: Duration::from_secs(10),
         claim_after: Duration::from_secs(30),
     };
+
+    /// Time-outs that make a game panic, as no instant is so late. A configuration cannot have them.
+    const ENDLESS: GameTimeouts =
+        GameTimeouts { first_move: Duration::MAX, gone_after: Duration::MAX, ..TIMEOUTS };
 
     #[test]
     fn a_game_that_cannot_be_restored_is_left_out() {
@@ -249,6 +260,9 @@ mod tests {
         let mut restored = Restored::parse(rows, Path::new("state")).unwrap();
         let games = restored.games(TIMEOUTS, now);
         assert_eq!(games.keys().map(ToString::to_string).collect::<Vec<_>>(), ["aaaaaaaa"]);
+        let rows = vec![("game/aaaaaaaa".to_owned(), saved(Duration::ZERO))];
+        let mut restored = Restored::parse(rows, Path::new("state")).unwrap();
+        assert!(restored.games(ENDLESS, now).values().next().is_none(), "it panics");
         let account = vec![("account/alice".to_owned(), "{".to_owned())];
         assert!(Restored::parse(account, Path::new("state")).is_err(), "an account is not forgotten");
     }
@@ -260,5 +274,13 @@ mod tests {
         assert_eq!(game.contain(Instant::now(), |_| -> u8 { panic!("a bug") }), None);
         assert_eq!(game.status(), Status::Aborted);
         game.tick(Instant::now());
+
+        let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
+        let (mut games, now) = (Games::new(&config), Instant::now());
+        for (id, timeouts) in [("aaaaaaaa", TIMEOUTS), ("bbbbbbbb", ENDLESS)] {
+            games.begin(game_with(id, Duration::ZERO, timeouts), &Accounts::default(), now);
+        }
+        assert_eq!(games.tick(now), ["bbbbbbbb".parse().unwrap()]);
+        assert_eq!(games.running().count(), 1);
     }
 }

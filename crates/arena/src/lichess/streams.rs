@@ -189,11 +189,13 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::timeout;
+
     use super::*;
 
     async fn read(rest: &Rest) -> Vec<String> {
         let mut lines = Vec::new();
-        while let Some(line) = rest.next().await {
+        while let Some(line) = timeout(Duration::from_secs(1), rest.next()).await.expect("an end") {
             lines.push(line.to_string());
         }
         lines

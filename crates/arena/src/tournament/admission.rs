@@ -125,6 +125,7 @@ mod tests {
         assert_eq!(try_join(&listed, "bob", Some("k1")), Err(JoinError::NotListed(name("bob"))));
         listed.password = Some(Secret::try_from("sesame").unwrap());
         assert_eq!(try_join(&listed, "bob", Some("sesame")), Ok(true));
+        assert_eq!(try_join(&listed, "bob", Some("open")), Err(JoinError::WrongKey(name("bob"))));
         assert_eq!(try_join(&listed, "alice", Some("sesame")), Err(JoinError::WrongKey(name("alice"))));
         assert_eq!(try_join(&listed, "bob", None), Err(JoinError::KeyMissing(name("class"))));
     }
