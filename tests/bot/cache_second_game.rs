@@ -28,14 +28,14 @@ fn reply(fen: &str) -> String {
     position.write(*moves.iter().max_by_key(|mv| worth(mv)).unwrap()).to_string()
 }
 
-/// Plays this many games, and resigns those that are too long.
+/// Plays this many games, and resigns them early: of a game that we give away nothing is played again.
 async fn script(mut player: Player, games: usize) {
     let (mut over, mut moves) = (0, 0);
     while over < games {
         let line = player.next().await.expect("the arena is there");
         match word(&line, 0) {
             "GAME_PAIRED" => player.ack(&line).await,
-            "YOUR_MOVE" if moves == 25 => player.send(&format!("RESIGN {}", word(&line, 1))).await,
+            "YOUR_MOVE" if moves == 12 => player.send(&format!("RESIGN {}", word(&line, 1))).await,
             "YOUR_MOVE" => {
                 moves += 1;
                 let fen = line.splitn(7, ' ').nth(6).unwrap();
@@ -54,7 +54,7 @@ async fn two_games(file: &Path) -> Vec<Answer> {
         EngineFactory::new(&engine::Config { hash_mib: 8.try_into().unwrap(), ..Default::default() })
             .unwrap();
     // The machine may be less busy the second time: what was found counts although more could be found now.
-    let config = cache::Config { file: file.into(), min_effort: 0.1, ..Default::default() };
+    let config = cache::Config { file: file.into(), min_effort: 0.0, ..Default::default() };
     let cache = Cache::open(&config, factory.fingerprint());
     let (tell, mut told) = mpsc::channel(1024);
     let mut context = BotContext::new(Config::default(), factory, mpsc::channel(1).0);
