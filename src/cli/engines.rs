@@ -65,7 +65,7 @@ impl Drop for Engines {
     }
 }
 
-/// Why an engine cannot be opened.
+/// Reason why an engine cannot be opened.
 enum Failure {
     /// The configuration names what does not exist.
     Missing(String),

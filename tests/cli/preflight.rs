@@ -1,4 +1,4 @@
-//! What `check` refuses, `play` and `arena` refuse as well, at once and in the same words.
+//! `play` and `arena` refuse everything that `check` refuses, at once and in the same words.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Output};
 

@@ -17,7 +17,7 @@ pub fn is_bait<G: Tactics>(position: &G) -> bool {
     most > 0 && all_lose && moves.iter().any(|mv| !loses(position, *mv))
 }
 
-/// So many of them, out of random games.
+/// Draws this many of them from random games.
 pub fn baits<G: Tactics>(start: &G, count: usize) -> Vec<G> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut found = Vec::new();

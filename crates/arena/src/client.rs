@@ -75,7 +75,7 @@ impl Client {
         self.hang_up(why);
     }
 
-    /// Why the arena has thrown the client out, if it has.
+    /// Returns the reason why the arena has thrown the client out, if it has.
     pub(crate) fn fault(&self) -> Option<&str> {
         self.fault.get().map(String::as_str)
     }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use zeitnot_net::Ration;
 
-/// What is kept for a key, and need not be kept for ever.
+/// Value of a key that need not be kept for ever.
 pub(crate) trait Idle {
     /// Returns whether a new one would do as well.
     fn is_idle(&self) -> bool;

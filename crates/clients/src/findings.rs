@@ -5,9 +5,9 @@ use std::path::PathBuf;
 /// Findings in one `[[server]]` table.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// What cannot work, and what to do.
+    /// Mistakes: each cannot work, and says what to do.
     pub mistakes: Vec<String>,
-    /// What works, but should be changed.
+    /// Settings that work, but should be changed.
     pub warnings: Vec<String>,
     /// Paths that will be written, by their key.
     pub written: Vec<(&'static str, Written)>,

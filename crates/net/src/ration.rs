@@ -7,7 +7,7 @@ use tokio::time::Instant;
 /// A burst at once, and one more after each interval.
 #[derive(Copy, Clone, Debug)]
 pub struct Rate {
-    /// So many at once …
+    /// Number at once …
     pub burst: u32,
     /// … and the time for each further one.
     pub interval: Duration,

@@ -18,7 +18,7 @@ use super::{
 
 mod paths;
 
-/// What playing needs, opened.
+/// Everything that playing needs, opened.
 pub(super) struct Prepared {
     /// Makes the thinkers of `[engine]`.
     pub factory: EngineFactory,

@@ -1,5 +1,5 @@
-//! How long a fault keeps the Lichess client from its game, with the time-outs that users have: each second of that is
-//! on its clock.
+//! Time for which a fault keeps the Lichess client from its game, with the time-outs that users have: each second of
+//! that is on its clock.
 
 use std::time::Duration;
 

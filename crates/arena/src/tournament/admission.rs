@@ -32,7 +32,7 @@ pub(crate) enum JoinError {
     Over(Name),
 }
 
-/// What speaks for a player who wants to join.
+/// Proof of a player who wants to join.
 #[derive(Clone, Debug)]
 pub(crate) enum Proof {
     /// Another front knows its account.

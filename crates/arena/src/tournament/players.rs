@@ -20,7 +20,7 @@ const HEARS: Rate = Rate { burst: 20, interval: Duration::from_millis(500) };
 #[derive(Debug)]
 pub(super) struct Player {
     pub(super) name: Name,
-    /// What the name looks like.
+    /// Look of the name, which others may share.
     look: String,
     /// The address that has the name; `None` if a key proves whose it is.
     holder: Option<Origin>,

@@ -1,4 +1,4 @@
-//! What the result of a game says about our moves in it.
+//! Lessons from the result of a game about our moves in it.
 
 use zeitnot_engine::Score;
 use zeitnot_rules::{Color, GameResult};

@@ -30,7 +30,7 @@ impl PlayingList {
     }
 }
 
-/// What the list says of a game.
+/// Entry of a game in the list.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
     Running,

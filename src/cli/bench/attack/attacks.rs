@@ -67,7 +67,7 @@ impl fmt::Display for Attack {
     }
 }
 
-/// What is attacked, and how often that was done.
+/// Addresses under attack, and the number of messages.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) tcp: SocketAddr,
