@@ -81,7 +81,7 @@ async fn a_lost_game_is_searched_anew_with_more_time_also_after_a_restart() {
         assert!(now.budget.soft >= then.budget.soft * 3 / 2, "{:?}, {:?}", now.budget, then.budget);
     }
     assert!(!same.is_empty());
-    // What was searched anew, and was not lost, is known again.
+    // The new searches are cached, as the game after them was drawn.
     let fifth = game(&mut after, drawn).await;
     assert!(fifth.iter().all(is_cached), "{fifth:?}");
 }

@@ -12,7 +12,7 @@ use std::{
 use time::{OffsetDateTime, macros::format_description};
 use tokio::sync::mpsc;
 
-use zeitnot_net::{RecordQueue, append_whole};
+use zeitnot_net::{Outage, OutageNews, RecordQueue, append_whole};
 
 use crate::error::ArenaError;
 
@@ -25,8 +25,7 @@ pub(crate) struct GameFile {
     file: File,
     path: PathBuf,
     games: usize,
-    /// The last game could not be written.
-    is_failing: bool,
+    outage: Outage,
 }
 
 impl GameFile {
@@ -40,30 +39,24 @@ impl GameFile {
         let stem = stem(tournament, now);
         fs::create_dir_all(folder)
             .and_then(|()| create(folder, &stem, ending))
-            .map(|(file, path)| GameFile { file, path, games: 0, is_failing: false })
+            .map(|(file, path)| GameFile { file, path, games: 0, outage: Outage::default() })
             .map_err(|source| ArenaError::Games { folder: folder.to_owned(), source })
     }
 
     /// Appends a game, and waits until it is on the disk. A game that cannot be written whole is not written, and its
     /// owner should try again; the first such failure is reported.
     pub(crate) fn append(&mut self, game: &str) -> io::Result<()> {
+        let written = append_whole(&mut self.file, game);
         let file = self.path.display();
-        match append_whole(&mut self.file, game) {
-            Ok(()) if self.is_failing => tracing::info!("games are written to {file} again"),
-            Ok(()) => {}
-            Err(error) => {
-                if !self.is_failing {
-                    tracing::error!(
-                        "cannot write a game to {file}: {error}; it is kept and tried again with the next: make room on the disk"
-                    );
-                }
-                self.is_failing = true;
-                return Err(error);
-            }
+        match (self.outage.note(&written), &written) {
+            (Some(OutageNews::Begins), Err(error)) => tracing::error!(
+                "cannot write a game to {file}: {error}; it is kept and tried again with the next: make room on the disk"
+            ),
+            (Some(OutageNews::Ends), _) => tracing::info!("games are written to {file} again"),
+            _ => {}
         }
-        self.is_failing = false;
-        self.games += 1;
-        Ok(())
+        self.games += usize::from(written.is_ok());
+        written
     }
 
     /// Reports games that are given up.

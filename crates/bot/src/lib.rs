@@ -64,7 +64,7 @@ impl Bot {
             let Some(OpenSeat { info, reply }) = request else { break };
             let seat = self.open(info);
             if let Err(declined) = &seat {
-                // Who asked for the seat tells the user.
+                // The client reports it, once for many games.
                 tracing::debug!("{declined}");
             }
             let _ = reply.send(seat);

@@ -5,7 +5,7 @@ use std::{
     path::PathBuf,
 };
 
-use zeitnot_net::{RecordQueue, append_whole};
+use zeitnot_net::{Outage, OutageNews, RecordQueue, append_whole};
 
 use crate::cli::{CliError, unwritten};
 
@@ -13,7 +13,7 @@ pub(super) struct PgnFile {
     path: PathBuf,
     file: File,
     games: RecordQueue<String>,
-    is_failing: bool,
+    outage: Outage,
 }
 
 impl PgnFile {
@@ -24,7 +24,7 @@ impl PgnFile {
             .map_or(Ok(()), fs::create_dir_all)
             .and_then(|()| OpenOptions::new().append(true).create(true).open(&path))
             .map_err(unwritten(&path))?;
-        Ok(PgnFile { path, file, games: RecordQueue::default(), is_failing: false })
+        Ok(PgnFile { path, file, games: RecordQueue::default(), outage: Outage::default() })
     }
 
     /// Appends a game, after those that could not be written before. Returns a line for the user when that begins to
@@ -32,13 +32,12 @@ impl PgnFile {
     pub(super) fn append(&mut self, game: String) -> Option<String> {
         self.games.push(game);
         let written = self.games.write(|game| append_whole(&mut self.file, game));
-        let was_failing = std::mem::replace(&mut self.is_failing, written.is_err());
         let path = self.path.display();
-        match written {
-            Err(error) if !was_failing => Some(format!(
+        match (self.outage.note(&written), written) {
+            (Some(OutageNews::Begins), Err(error)) => Some(format!(
                 "{path}: a game cannot be written: {error}; it is kept and tried again with the next: make room on the disk"
             )),
-            Ok(()) if was_failing => {
+            (Some(OutageNews::Ends), _) => {
                 Some(format!("{path}: games are written again, also those that were kept"))
             }
             _ => None,

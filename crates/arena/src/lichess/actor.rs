@@ -169,14 +169,19 @@ mod tests {
         *,
     };
 
-    #[tokio::test(start_paused = true)]
-    async fn moves_go_first_and_a_panic_is_that_of_its_job() {
+    /// A server without accounts, and the access for both kinds of callers.
+    fn actor() -> (ServerHandle, ServerHandle, ServerActor) {
         let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
         let faults = FaultSwitch::new(config.faults.clone());
         let server = LichessServer::new(config, Accounts::default(), None, faults);
-        let ((members, strangers, queues), (changes, _file)) = (channel(), mpsc::channel(1));
-        let stop = CancellationToken::new();
-        let actor = tokio::spawn(ServerActor { server, queues, changes, has_state: false }.run(stop.clone()));
+        let ((members, strangers, queues), (changes, _)) = (channel(), mpsc::channel(1));
+        (members, strangers, ServerActor { server, queues, changes, has_state: false })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn moves_go_first_and_a_panic_is_that_of_its_job() {
+        let ((members, strangers, actor), stop) = (actor(), CancellationToken::new());
+        let actor = tokio::spawn(actor.run(stop.clone()));
         let order = Arc::new(Mutex::new(Vec::new()));
         let note = |name: &'static str| {
             let order = order.clone();
@@ -197,12 +202,8 @@ mod tests {
     /// The jobs of a flood leave most of the time to others.
     #[tokio::test(start_paused = true)]
     async fn what_is_no_move_pauses() {
-        let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
-        let faults = FaultSwitch::new(config.faults.clone());
-        let server = LichessServer::new(config, Accounts::default(), None, faults);
-        let ((members, _strangers, queues), (changes, _file)) = (channel(), mpsc::channel(1));
-        let stop = CancellationToken::new();
-        let actor = tokio::spawn(ServerActor { server, queues, changes, has_state: false }.run(stop.clone()));
+        let ((members, _strangers, actor), stop) = (actor(), CancellationToken::new());
+        let actor = tokio::spawn(actor.run(stop.clone()));
         let since = Instant::now();
         let costly = || members.call(|_| std::thread::sleep(2 * SLICE));
         costly().await;

@@ -12,6 +12,7 @@ use std::{
 use redb::{Database, DatabaseError, ReadableTable, TableDefinition, TableHandle};
 use tokio::sync::mpsc;
 
+use zeitnot_net::{Outage, OutageNews};
 use zeitnot_wire::lichess::GameId;
 
 use crate::{error::ArenaError, store::GameFile};
@@ -43,8 +44,8 @@ pub(super) struct StorageActor {
     unwritten: BTreeMap<String, Option<String>>,
     /// Records that are not in the file of games yet.
     records: BTreeMap<String, String>,
-    /// The last changes could not be written to the database.
-    is_failing: bool,
+    /// Of the database.
+    outage: Outage,
 }
 
 impl std::fmt::Debug for StorageActor {
@@ -75,7 +76,7 @@ pub(super) fn open(
     let (records, rows): (Rows, Rows) = rows.into_iter().partition(|(key, _)| key.starts_with(RECORD));
     let (records, unwritten) = (records.into_iter().collect(), BTreeMap::new());
     let (tx, changes) = mpsc::channel(1);
-    Ok((tx, StorageActor { changes, database, games, unwritten, records, is_failing: false }, rows))
+    Ok((tx, StorageActor { changes, database, games, unwritten, records, outage: Outage::default() }, rows))
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -191,22 +192,19 @@ impl StorageActor {
     /// Writes the changes to the database. The first of several failures is reported.
     fn commit(&mut self) {
         if let Some((database, path)) = self.database.as_ref().filter(|_| !self.unwritten.is_empty()) {
+            let committed = commit(database, &self.unwritten);
             let file = path.display();
-            match commit(database, &self.unwritten) {
-                Ok(()) if self.is_failing => tracing::info!("the state {file} is written again"),
-                Ok(()) => {}
-                Err(error) => {
-                    if !self.is_failing {
-                        tracing::error!(
-                            "cannot write the state {file}: {error}; the latest changes would be lost by a restart"
-                        );
-                    }
-                    self.is_failing = true;
-                    return;
-                }
+            match (self.outage.note(&committed), &committed) {
+                (Some(OutageNews::Begins), Err(error)) => tracing::error!(
+                    "cannot write the state {file}: {error}; the latest changes would be lost by a restart: make room on the disk"
+                ),
+                (Some(OutageNews::Ends), _) => tracing::info!("the state {file} is written again"),
+                _ => {}
+            }
+            if committed.is_err() {
+                return;
             }
         }
-        self.is_failing = false;
         self.unwritten.clear();
     }
 }

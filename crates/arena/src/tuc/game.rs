@@ -120,7 +120,8 @@ impl<'t> Game<'t> {
         Ok(self.finish(ending))
     }
 
-    /// When the game is given up. Somebody who has not moved yet may be a ghost, for which nobody waits long.
+    /// Returns the time at which the game is aborted. A player without a move may have left, so the limit of the first
+    /// move is short.
     fn deadline(&self) -> Option<Instant> {
         let is_first = self.referee.board.ply_count() < Color::BOTH.len();
         let first = is_first.then(|| self.referee.asked.checked_add(self.config.first_move)).flatten();

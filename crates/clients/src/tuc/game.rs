@@ -201,8 +201,8 @@ impl<'a> Game<'a> {
         }
     }
 
-    /// Returns the next message and when it was read, or `None` for an unreadable one. Reports that nothing comes, and
-    /// what for we wait. Cancel safe.
+    /// Returns the next message and when it was read, or `None` for an unreadable one. Reports a long silence, with
+    /// the reason why we are `waiting`. Cancel safe.
     async fn receive(&mut self, waiting: &str) -> Result<Option<(FromServer, Instant)>, GameError> {
         let datagram = loop {
             select! {
