@@ -1,12 +1,12 @@
 //! Bytes that no client should send, and clients that do not read.
 
-use std::{pin::pin, time::Duration};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpSocket, TcpStream},
-    time::{Instant, advance, pause, resume},
+    time::{advance, pause, resume, timeout},
 };
 
 use crate::support::{
@@ -147,14 +147,11 @@ async fn silent_connections_are_closed() {
     for (by, first, last_words) in
         [(By::Tcp, "", late), (By::Tcp, "WATCH x\n", &unknown), (By::WebSocket, "", "")]
     {
-        let (began, mut heard) = (Instant::now(), String::new());
+        let mut heard = String::new();
         let mut socket = arena.raw(by).await;
         socket.write_all(first.as_bytes()).await.unwrap();
-        let mut close = pin!(socket.read_to_string(&mut heard));
-        while futures_util::poll!(&mut close).is_pending() {
-            advance(Duration::from_millis(100)).await;
-            assert!(began.elapsed() < Duration::from_secs(60), "{by:?} is not closed");
-        }
+        let close = timeout(Duration::from_secs(60), socket.read_to_string(&mut heard));
+        as_time_passes(close).await.unwrap_or_else(|_| panic!("{by:?} is not closed")).unwrap();
         assert_eq!(heard, last_words, "{by:?}");
     }
     arena.stop().await;

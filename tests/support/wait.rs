@@ -9,6 +9,8 @@ use tokio::time::{Instant, advance, timeout};
 pub const LONG: Duration = Duration::from_secs(120);
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(10);
+/// Real time that passes meanwhile where the clock is paused, for the system and other threads.
+const MOMENT: Duration = Duration::from_micros(250);
 
 /// The value of a future that is done in time.
 pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
@@ -22,6 +24,7 @@ pub async fn as_time_passes<T>(future: impl Future<Output = T>) -> T {
         if let Some(output) = future.as_mut().now_or_never() {
             return output;
         }
+        sleep(MOMENT);
         advance(LOOK).await;
     }
 }
