@@ -237,6 +237,7 @@ def exports(a, b):
 def draws(a, b):
     game = start(a, b)
     board = b.watch(game)
+    board.expect("gameFull")
     play(a, b, game, ["e2e4", "e7e5"])
     a.deed(game, "draw/yes")
     assert board.expect("gameState", lambda state: state.get("wdraw"))["status"] == "started"
@@ -253,6 +254,7 @@ def draws(a, b):
 def takebacks(a, b):
     game = start(a, b)
     board = b.watch(game)
+    board.expect("gameFull")
     play(a, b, game, ["e2e4", "e7e5", "g1f3"])
     a.deed(game, "takeback/yes")
     board.expect("gameState", lambda state: state.get("wtakeback"))
