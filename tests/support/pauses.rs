@@ -27,7 +27,8 @@ impl Pauses {
         Pauses(pauses)
     }
 
-    /// Expects that those that began well within `time` were no longer than `max`, and that the long one came soon after.
+    /// Expects that those that began well within `time` were no longer than `max`, and that the long one came soon
+    /// after.
     #[track_caller]
     pub fn are_short_for(&self, time: Duration, max: Duration) {
         let (during, after): (Vec<_>, Vec<_>) =

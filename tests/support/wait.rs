@@ -17,7 +17,8 @@ pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
     timeout(LONG, future).await.unwrap_or_else(|_| panic!("waited in vain: {what}"))
 }
 
-/// Waits while the clock is paused: an arena reads at a bounded pace, and the clock moves only when it is advanced.
+/// Waits while the clock is paused, and advances it in small steps: it neither stands still while an arena reads at a
+/// bounded pace, nor leaps to the next timer while the system delivers bytes.
 pub async fn as_time_passes<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     loop {

@@ -10,7 +10,7 @@ use crate::keys::KeysError;
 pub enum ArenaError {
     #[error("[arena] {0}")]
     Config(String),
-    #[error("cannot listen on {address}: {source}; is another server running there?")]
+    #[error("cannot listen on {address}: {source}; {}", listen_hint(source.kind()))]
     Listen { address: SocketAddr, source: io::Error },
     #[error("cannot write games to {}: {source}; set games = \"…\" to a folder that can be written", folder.display())]
     Games { folder: PathBuf, source: io::Error },
@@ -30,5 +30,15 @@ impl ArenaError {
     /// Returns whether the configuration must change, rather than the machine.
     pub fn is_configuration(&self) -> bool {
         !matches!(self, ArenaError::Listen { .. } | ArenaError::Games { .. })
+    }
+}
+
+/// Says what to do about an address that cannot be listened on.
+fn listen_hint(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::AddrInUse => "is another server running there?",
+        io::ErrorKind::AddrNotAvailable => "choose an address of this machine, such as 127.0.0.1",
+        io::ErrorKind::PermissionDenied => "choose a port above 1023",
+        _ => "choose another address",
     }
 }

@@ -158,10 +158,26 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn those_who_wait_to_be_accepted_are_kept() {
+        let allowed = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+        let expected = allowed.trim().parse::<usize>().unwrap().min(300);
         let port = port();
         let connect = || std::net::TcpStream::connect_timeout(&port.address, Duration::from_millis(900));
-        let waiting: Vec<_> = (0..300).map_while(|_| connect().ok()).collect();
-        assert_eq!(waiting.len(), 300);
+        let waiting: Vec<_> = (0..expected).map_while(|_| connect().ok()).collect();
+        assert_eq!(waiting.len(), expected);
+    }
+
+    #[tokio::test]
+    async fn an_address_that_cannot_be_listened_on_is_answered_with_what_to_do() {
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        // The second is for documentation, so that no machine has it.
+        for (address, hint) in [
+            (taken.local_addr().unwrap(), "; is another server running there?"),
+            (([192, 0, 2, 1], 8000).into(), "; choose an address of this machine, such as 127.0.0.1"),
+        ] {
+            let error = Port::open(address).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("cannot listen on {address}: ")), "{error}");
+            assert!(error.ends_with(hint), "{error}");
+        }
     }
 
     #[tokio::test]
