@@ -476,3 +476,24 @@ fn a_search_to_a_depth_ends_with_its_reader() {
     let ended = wait_for("its end", || engine.try_wait().unwrap());
     assert_eq!(ended.code(), Some(1));
 }
+
+#[test]
+fn d_prints_the_board_of_each_game() {
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("position startpos moves e2e4 f7f6 d1h5\nd");
+    let told = engine.until("Checkers:").join("\n");
+    let head = "\n +---+---+---+---+---+---+---+---+\n | r | n | b | q | k | b | n | r | 8\n";
+    assert!(told.starts_with(head), "{told}");
+    let fen = "rnbqkbnr/ppppp1pp/5p2/7Q/4P3/8/PPPP1PPP/RNB1KBNR b KQkq - 1 2";
+    assert!(
+        told.contains(&format!("\n   a   b   c   d   e   f   g   h\n\nFen: {fen}\nSide: black\nKey: ")),
+        "{told}"
+    );
+    assert!(told.ends_with("\nCheckers: h5"), "{told}");
+    engine.say("setoption name UCI_Variant value crazyhouse\nposition startpos moves e2e4 d7d5 e4d5\nd");
+    let told = engine.until("Checkers:").join("\n");
+    assert!(told.contains("\n\nPocket of White: P\n\nFen: "), "{told}");
+    engine.say("position fen nonsense\nd");
+    assert!(engine.hear().starts_with("info string error: "));
+    assert!(engine.hear().starts_with("info string error: no position"));
+}

@@ -16,6 +16,7 @@
 
 pub mod chess;
 mod color;
+mod diagram;
 mod dyn_game;
 mod error;
 mod game;
@@ -33,6 +34,7 @@ pub mod tuc;
 mod visitor;
 
 pub use color::{ByColor, Color};
+pub use diagram::Diagram;
 pub use dyn_game::DynGame;
 pub use error::GameError;
 pub use game::{Game, Key, MAX_MOVES, Margin, MoveText, Moves, Outcome, Packed, Reason};

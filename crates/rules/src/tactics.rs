@@ -61,6 +61,11 @@ pub trait Tactics: Game {
         false
     }
 
+    /// Squares of the pieces that give check, for people.
+    fn checkers(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether a move gives check.
     fn gives_check(&self, mv: Self::Move) -> bool {
         self.after(mv).is_check()

@@ -1,6 +1,6 @@
 //! A game and its search thread with the type of the game erased, so that the console is compiled once.
 
-use zeitnot_rules::{Color, Game, GameError, GameHistory, GameKind, Outcome, Packed};
+use zeitnot_rules::{Color, Diagram, Game, GameError, GameHistory, GameKind, Outcome, Packed};
 use zeitnot_wire::uci::Info;
 
 use crate::{
@@ -22,7 +22,8 @@ pub(super) trait Board {
     /// Replaces the thinker, without what it has learned.
     fn reset(&mut self, factory: EngineFactory);
 
-    fn position(&self) -> String;
+    /// The position for people, as Stockfish's command `d` prints it.
+    fn diagram(&self) -> String;
 
     fn to_move(&self) -> Color;
 
@@ -108,8 +109,14 @@ impl<G: Playable> Board for Typed<G> {
         self.factory = factory;
     }
 
-    fn position(&self) -> String {
-        self.game.now().print()
+    fn diagram(&self) -> String {
+        let now = self.game.now();
+        let fen = now.print();
+        // Every game prints what its diagram reads; a test says so.
+        let board =
+            Diagram::read(now.kind(), &fen).map_or_else(String::new, |diagram| format!("\n{diagram}\n\n"));
+        let (key, checkers) = (now.key().0, now.checkers().join(" "));
+        format!("{board}Fen: {fen}\nSide: {}\nKey: {key:016X}\nCheckers: {checkers}", now.side_to_move())
     }
 
     fn to_move(&self) -> Color {

@@ -125,9 +125,7 @@ impl Console {
             FromGui::Uci => self.introduce("uciok")?,
             FromGui::Ubgi => self.introduce("ubgiok")?,
             FromGui::Display if !self.has_position => self.session.output.error(&CommandError::NoPosition)?,
-            FromGui::Display => {
-                self.session.output.line(&(self.session.dialect.show)(&self.board.position()))?
-            }
+            FromGui::Display => self.session.output.line(&self.board.diagram())?,
             FromGui::IsReady => self.session.output.line("readyok")?,
             FromGui::NewGame => {
                 self.answer()?;

@@ -34,8 +34,6 @@ pub(super) struct Dialect {
     pub score: fn(Score) -> UciScore,
     /// Whether the answer names the expected reply.
     pub tells_reply: bool,
-    /// Position for human readers.
-    pub show: fn(&str) -> String,
 }
 
 /// Safety margin of the time for one move.
@@ -63,5 +61,4 @@ pub(super) const UCI: Dialect = Dialect {
     complete: |go| go,
     score: |score| score.into(),
     tells_reply: true,
-    show: str::to_owned,
 };

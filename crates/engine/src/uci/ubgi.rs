@@ -6,8 +6,8 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use zeitnot_rules::{
-    Game, GameKind,
-    minichess::{COLUMNS, MiniChess, ROWS, Rules},
+    GameKind,
+    minichess::{COLUMNS, ROWS},
 };
 use zeitnot_wire::uci::{Go, UciScore, Words};
 
@@ -46,17 +46,4 @@ pub(super) const UBGI: Dialect = Dialect {
     complete: |go| if go == Go::default() { Go { depth: Some(DEFAULT_DEPTH), ..go } } else { go },
     score: |score| UciScore::Cp(score.get()),
     tells_reply: false,
-    show,
 };
-
-fn show(position: &str) -> String {
-    let Ok(position) = MiniChess::parse(Rules::Nthu2026, position) else { return position.to_owned() };
-    let board = position.board().to_string();
-    let files: String = ('a'..).take(COLUMNS).flat_map(|file| [' ', file]).collect();
-    let ranks = (1..=ROWS).rev().zip(board.split('/')).map(|(rank, pieces)| {
-        let pieces: String = pieces.chars().flat_map(|piece| [' ', piece]).collect();
-        format!("{rank}{pieces}\n")
-    });
-    let (side, plies) = (position.side_to_move(), position.plies());
-    format!("{} {files}\n{side} to move, {plies} plies played", ranks.collect::<String>())
-}

@@ -329,6 +329,10 @@ impl<R: ChessRules> Tactics for ChessPosition<R> {
         self.check
     }
 
+    fn checkers(&self) -> Vec<String> {
+        self.position.checkers().into_iter().map(|square| square.to_string()).collect()
+    }
+
     fn gives_check(&self, mv: Move) -> bool {
         self.position.gives_check(mv)
     }

@@ -126,6 +126,7 @@ impl Tactics for VariantPosition {
         fn no_moves_outcome(&self) -> Outcome;
         #[inline]
         fn is_check(&self) -> bool;
+        fn checkers(&self) -> Vec<String>;
         fn gives_check(&self, mv: Move) -> bool;
         fn key_ahead(&self, mv: Move) -> Option<Key>;
         fn see_ge(&self, mv: Move, threshold: i32) -> bool;
