@@ -1,6 +1,7 @@
 //! `zeitnot datagen`: self-play positions for tuning the evaluation.
 
 use std::{
+    io::{self, Write},
     num::{NonZeroU64, NonZeroUsize},
     path::PathBuf,
     sync::mpsc::{SyncSender, sync_channel},
@@ -14,12 +15,12 @@ use zeitnot_engine::{
     training::{NodeLimits, Record, RecordFile, RecordFileError, SelfPlay},
 };
 
-use super::{CliError, io_error, progress};
+use super::{CliError, io_error, progress::Work};
 
 /// Play games against itself and store their quiet positions with score and result
 ///
-/// Games begin with random moves. Each position takes 32 bytes, in the format of docs/data.md. The command may be
-/// killed at any time and continues when it is run again.
+/// Games begin with random moves. Each position takes 32 bytes, in the format of docs/data.md. Ctrl-C ends it with the
+/// games so far; it may also be killed at any time, and continues when it is run again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -61,20 +62,20 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let players =
         (0..threads).map(|_| SelfPlay::new(limits, seeds.u64(..))).collect::<Result<Vec<_>, _>>()?;
 
-    let bar = progress::bar(args.positions.get(), "{wide_bar} {pos}/{len} {per_sec} {eta}")
-        .with_position(store.positions());
-    bar.reset_eta();
-    let stop = StopFlag::default();
+    let work = Work::begin(args.positions.get(), "{wide_bar} {pos}/{len} {per_sec} {eta}")?;
+    work.bar.set_position(store.positions());
+    work.bar.reset_eta();
     let (games, written) = sync_channel(QUEUE_CAPACITY);
-    thread::scope(|scope| {
+    let ended = thread::scope(|scope| {
         for player in players {
-            let (games, stop) = (games.clone(), &stop);
+            let (games, stop) = (games.clone(), &work.stop);
             let thread = thread::Builder::new().name("selfplay".into()).stack_size(STACK_SIZE);
             thread
                 .spawn_scoped(scope, move || play(player, &games, stop))
                 .map_err(io_error("cannot start a thread"))?;
         }
         drop(games);
+        // After Ctrl-C the players end, and what they have sent is still written.
         while store.positions() < args.positions.get() {
             let Ok(game) = written.recv() else { break };
             let left = args.positions.get() - store.positions();
@@ -82,14 +83,21 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
             store
                 .append(&game[..fits])
                 .map_err(|source| RecordFileError::Io { path: args.file.clone(), source })?;
-            bar.set_position(store.positions());
+            work.bar.set_position(store.positions());
         }
         // Closing the channel wakes players that wait to send a game.
         drop(written);
-        stop.stop();
-        bar.finish_and_clear();
+        work.stop.stop();
         Ok(())
-    })
+    });
+    work.bar.finish_and_clear();
+    let (has, wanted) = (store.positions(), args.positions);
+    if ended.is_ok() && has < wanted.get() {
+        // Even if stderr is closed, the positions are there.
+        let file = args.file.display();
+        let _ = writeln!(io::stderr(), "{file}: {has} of {wanted} positions; the same command continues");
+    }
+    ended
 }
 
 /// Plays games until the receiver is gone.

@@ -1,8 +1,33 @@
-//! Progress bars of long commands.
+//! Long work: its progress bar, and how Ctrl-C ends it with what it has.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use indicatif::{ProgressBar, ProgressStyle};
+
+use zeitnot_engine::StopFlag;
+
+use super::{CliError, signals};
+
+/// Template of a bar with a message.
+pub(super) const STEPS: &str = "{wide_bar} {pos}/{len} {elapsed} {msg}";
+
+/// Work that shows its progress, and that the first Ctrl-C ends after the present step. The second one ends the process.
+pub(super) struct Work {
+    pub(super) bar: ProgressBar,
+    pub(super) stop: Arc<StopFlag>,
+}
+
+impl Work {
+    /// Begins work of this many steps. The template is one of indicatif's.
+    pub(super) fn begin(steps: u64, template: &str) -> Result<Work, CliError> {
+        Ok(Work { stop: signals::stop_flag()?, bar: bar(steps, template) })
+    }
+
+    /// Returns whether to end with what is there.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.is_raised()
+    }
+}
 
 /// A progress bar on stderr, if it is a terminal. The template is one of indicatif's.
 pub(super) fn bar(length: u64, template: &str) -> ProgressBar {

@@ -1,8 +1,17 @@
 //! Ctrl-C and SIGTERM: the first one lets the games end, the second one leaves them.
 
+use std::{
+    io::{self, Write},
+    process,
+    sync::Arc,
+    thread,
+};
+
+use tokio::runtime;
 use tracing::info;
 
 use zeitnot_clients::Shutdown;
+use zeitnot_engine::StopFlag;
 
 use super::{CliError, io_error};
 
@@ -28,6 +37,27 @@ pub(super) fn watch(
     Ok(async move {
         now.run_until_cancelled(asked).await;
     })
+}
+
+/// Exit code of a process that Ctrl-C ended, as shells report it.
+const INTERRUPTED: i32 = 130;
+
+/// Returns a flag that the first signal raises, for work without a runtime. The second signal ends the process.
+pub(super) fn stop_flag() -> Result<Arc<StopFlag>, CliError> {
+    let failed = io_error("cannot listen for signals");
+    let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(&failed)?;
+    let (flag, mut signals) = (Arc::new(StopFlag::default()), runtime.block_on(async { Signals::new() })?);
+    let raised = flag.clone();
+    let wait = async move {
+        signals.next().await;
+        raised.stop();
+        // Even if stderr is closed, the flag is raised.
+        let _ = writeln!(io::stderr(), "ending with what is there; once more to end at once");
+        signals.next().await;
+        process::exit(INTERRUPTED)
+    };
+    thread::Builder::new().name("signals".into()).spawn(move || runtime.block_on(wait)).map_err(failed)?;
+    Ok(flag)
 }
 
 #[cfg(unix)]

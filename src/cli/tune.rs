@@ -1,15 +1,15 @@
 //! `zeitnot tune`: fits the weights of the evaluation to positions of `zeitnot datagen`.
 
-use std::{fs, num::NonZeroUsize, path::PathBuf};
+use std::{fs, num::NonZeroUsize, ops::ControlFlow, path::PathBuf};
 
 use zeitnot_engine as engine;
 use zeitnot_engine::training::{self, Dataset, Objective, TunerSettings};
 
-use super::{CliError, print, unwritten};
+use super::{CliError, print, signals, unwritten};
 
 /// Fit the weights of the evaluation to positions and results
 ///
-/// Starts with piece values alone. The output replaces crates/engine/src/eval/chess/weights.rs; play a match to see
+/// Starts with piece values alone. Ctrl-C ends it after the present epoch. The output replaces crates/engine/src/eval/chess/weights.rs; play a match to see
 /// whether it is stronger.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -70,10 +70,11 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     }
     print(|out| writeln!(out, "{} positions, steepness {:.5}", dataset.len(), goal.steepness))?;
 
+    let stop = signals::stop_flag()?;
     let settings =
         TunerSettings { epochs: args.epochs, step: args.step, batch: BATCH, holdout: HOLDOUT, threads };
     let weights = training::tune(&dataset, goal, &training::initial_weights(), &settings, |epoch| {
-        // A closed standard output must not stop the tuning.
+        // A closed standard output does not stop the tuning.
         let _ = print(|out| {
             writeln!(
                 out,
@@ -81,6 +82,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
                 epoch.number, epoch.loss, epoch.holdout_loss
             )
         });
+        if stop.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     fs::write(&args.out, training::format_weights(&weights)).map_err(unwritten(&args.out))
 }

@@ -8,6 +8,7 @@ mod datagen;
 mod demo;
 mod exit_codes;
 mod import_lichess_bot;
+mod interrupts;
 mod matches;
 mod preflight;
 mod referee;

@@ -8,6 +8,8 @@ use std::{
     thread,
 };
 
+use zeitnot_engine::process::isolate;
+
 /// Keeps a core busy until the standard input ends.
 pub(super) fn run() -> ! {
     thread::spawn(|| {
@@ -28,7 +30,8 @@ impl Crowd {
         let mut crowd = Crowd(Vec::with_capacity(size));
         let program = env::current_exe()?;
         for _ in 0..size {
-            let one = Command::new(&program).args(["bench", "busy"]).stdin(Stdio::piped()).spawn()?;
+            let one =
+                isolate(Command::new(&program)).args(["bench", "busy"]).stdin(Stdio::piped()).spawn()?;
             crowd.0.push(one);
         }
         Ok(crowd)

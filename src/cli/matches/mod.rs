@@ -147,7 +147,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let source = args.openings.as_ref().map_or("built-in openings".into(), |path| path.to_string_lossy());
     print(|out| scoreboard.begin(out, &format!("{source} ({})", openings.positions.len())))?;
     // Not earlier: lines printed above a bar leave pieces of it behind.
-    let bar = lines.add(progress::bar(args.games.into(), "{wide_bar} {pos}/{len} {elapsed} {msg}"));
+    let bar = lines.add(progress::bar(args.games.into(), progress::STEPS));
 
     let has_move_time = roster.entries.iter().any(|entry| matches!(entry.effort, Effort::Time(_)));
     let usual_margin = if has_move_time { MOVE_TIME_MARGIN } else { Duration::ZERO };

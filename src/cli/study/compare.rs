@@ -2,12 +2,11 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use indicatif::ProgressBar;
-
 use zeitnot_engine::textbook::{Algorithm, Analysis, Options, analyse_with};
 use zeitnot_rules::{Game, chess::Chess};
 
 use super::findings::Row;
+use crate::cli::progress::Work;
 
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Contestant {
@@ -41,29 +40,35 @@ pub(super) struct Subject<'p> {
 
 type Studies = Vec<Analysis<<Chess as Game>::Move>>;
 
-/// Runs each algorithm on each position at each depth, and compares all with the first that reaches the depth.
+/// Runs each algorithm on each position at each depth, and compares all with the first that reaches the depth. Ends
+/// early, with whole rows, when it is stopped.
 pub(super) fn compare(
     subject: &Subject<'_>,
     contestants: &[Contestant],
     depths: RangeInclusive<u16>,
-    bar: &ProgressBar,
+    work: &Work,
 ) -> Vec<Row> {
     let runs: Vec<_> = depths
         .flat_map(|depth| contestants.iter().map(move |contestant| (depth, contestant)))
         .filter(|(depth, contestant)| *depth <= contestant.deepest)
         .collect();
-    bar.inc_length((runs.len() * subject.positions.len()) as u64);
+    work.bar.inc_length((runs.len() * subject.positions.len()) as u64);
 
     let mut rows = Vec::new();
     let mut first: Option<(u16, &Contestant, Studies)> = None;
     for (depth, contestant) in runs {
-        bar.set_message(format!("{}, depth {depth}", contestant.name));
+        work.bar.set_message(format!("{}, depth {depth}", contestant.name));
         let study = |position| {
             let study = analyse_with(contestant.algorithm, &contestant.options, position, depth);
-            bar.inc(1);
+            work.bar.inc(1);
             study
         };
-        let studies: Studies = subject.positions.iter().map(study).collect();
+        let positions = subject.positions.iter().take_while(|_| !work.is_stopped());
+        let studies: Studies = positions.map(study).collect();
+        if studies.len() < subject.positions.len() {
+            // An average of fewer positions would be taken for one of all.
+            break;
+        }
         let mut row = summary(subject, contestant, depth, &studies);
         match &first {
             Some((at, reference, theirs)) if *at == depth => {

@@ -2,8 +2,6 @@
 
 use std::num::NonZeroU16;
 
-use indicatif::ProgressBar;
-
 use zeitnot_engine::{
     Kind, OutOfMemory, Playable,
     textbook::{Algorithm, Options},
@@ -17,7 +15,7 @@ use super::{
     match_play::{Effort, Match, Player},
     openings,
 };
-use crate::cli::CliError;
+use crate::cli::{CliError, progress::Work};
 
 /// Position of a report that shows the horizon effect.
 const HORIZON: &str = "r1b1kb1r/pppp1pp1/4p3/2n5/2Q1BN1q/3P4/PP2PP2/RNB1K2R b KQkq - 0 1";
@@ -45,32 +43,32 @@ fn average(positions: &[Chess]) -> Subject<'_> {
     Subject { name: format!("average of {}", positions.len()), positions }
 }
 
-pub(super) fn positions(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+pub(super) fn positions(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
     let mut contestants = everybody(4, 5);
     let before: &[_] = &[(3, "8,587 nodes before ordering"), (4, "64,049 nodes before ordering")];
     let after: &[_] = &[(3, "1,828 nodes"), (4, "3,923 nodes"), (5, "30,169 nodes in 14.3 s")];
     reported(&mut contestants, Algorithm::AlphaBeta, before);
     reported(&mut contestants, Algorithm::AlphaBetaOrdered, after);
     let deepest = settings.depth(6, 3);
-    Ok(compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, bar))
+    Ok(compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, work))
 }
 
-pub(super) fn horizon(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+pub(super) fn horizon(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
     let mut contestants = everybody(5, 6);
     reported(&mut contestants, Algorithm::Minimax, &[(4, "2,252,057 nodes, h4h1")]);
     reported(&mut contestants, Algorithm::AlphaBeta, &[(4, "117,961 nodes, h4h1")]);
     let subject = Subject { name: "horizon".into(), positions: &[Chess::parse(HORIZON)?] };
-    Ok(compare(&subject, &contestants, 1..=settings.depth(5, 4), bar))
+    Ok(compare(&subject, &contestants, 1..=settings.depth(5, 4), work))
 }
 
-pub(super) fn mate(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+pub(super) fn mate(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
     let mut contestants = everybody(6, 6);
     reported(&mut contestants, Algorithm::Minimax, &[(1, "a6b7"), (2, "a6b7"), (3, "a6b7")]);
     let subject = Subject { name: "mate in one".into(), positions: &[Chess::parse(MATE)?] };
-    Ok(compare(&subject, &contestants, 1..=settings.depth(3, 2), bar))
+    Ok(compare(&subject, &contestants, 1..=settings.depth(3, 2), work))
 }
 
-pub(super) fn table(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+pub(super) fn table(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
     let options = Options { order: true, ..Options::default() };
     let with = Options { table: true, ..options };
     let one = |name, algorithm: Algorithm, options| Contestant { name, options, ..algorithm.into() };
@@ -81,28 +79,31 @@ pub(super) fn table(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, 
         one("mtd-f with table", Algorithm::MtdF, with),
     ];
     let deepest = settings.depth(5, 3);
-    let mut rows = compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, bar);
+    let mut rows = compare(&average(&settings.positions), &contestants, deepest.min(3)..=deepest, work);
     // With few moves, deeper searches are affordable.
     let subject = Subject { name: "Fine 70".into(), positions: &[Chess::parse(FINE_70)?] };
-    rows.extend(compare(&subject, &contestants, deepest + 3..=deepest + 7, bar));
+    rows.extend(compare(&subject, &contestants, deepest + 3..=deepest + 7, work));
     Ok(rows)
 }
 
-pub(super) fn quiescence(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+pub(super) fn quiescence(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
     let contestants = [
         Contestant { name: "without quiescence", ..Algorithm::AlphaBetaTable.into() },
         Contestant { name: "with quiescence", ..Algorithm::AlphaBetaQuiescence.into() },
     ];
-    Ok(compare(&average(&settings.positions), &contestants, 1..=settings.depth(5, 3), bar))
+    Ok(compare(&average(&settings.positions), &contestants, 1..=settings.depth(5, 3), work))
 }
 
 /// TUC-Chess: speed of Monte Carlo tree search, and matches against minimax.
-pub(super) fn mcts(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+pub(super) fn mcts(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
     let start = GameHistory::new(Tuc::start());
     let mut rows = Vec::new();
-    bar.inc_length(2);
+    work.bar.inc_length(2);
     for (kind, report) in [(Kind::Uct, "25,000 to 40,000 in 6 s"), (Kind::Mcts, "")] {
-        bar.set_message(format!("{kind} from the start"));
+        if work.is_stopped() {
+            return Ok(rows);
+        }
+        work.bar.set_message(format!("{kind} from the start"));
         let player = Player { kind, effort: Effort::Time(settings.seconds()) };
         let chosen = player.choose(&mut *player.factory()?.thinker(), &start);
         rows.extend(chosen.map(|(mv, cost)| Row {
@@ -114,7 +115,7 @@ pub(super) fn mcts(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, C
             report,
             ..Row::default()
         }));
-        bar.inc(1);
+        work.bar.inc(1);
     }
     let minimax = by_depth(Algorithm::AlphaBetaTable, const { NonZeroU16::new(4).unwrap() });
     let pairs = [Kind::Uct, Kind::Mcts].map(|kind| [by_time(kind, settings), minimax]);
@@ -123,16 +124,16 @@ pub(super) fn mcts(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, C
         0 => None,
         lead => Some(if lead > 0 { Color::White } else { Color::Black }),
     };
-    rows.extend(matches(settings, &pairs, &openings::random(&Tuc::start()), 200, leader, bar)?);
+    rows.extend(matches(settings, &pairs, &openings::random(&Tuc::start()), 200, leader, work)?);
     Ok(rows)
 }
 
 /// Chess: matches between the engines and textbook alpha-beta.
-pub(super) fn duels(settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+pub(super) fn duels(settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
     let alpha_beta = by_depth(Algorithm::AlphaBetaOrdered, const { NonZeroU16::new(3).unwrap() });
     let [search, mcts] = [Kind::Search, Kind::Mcts].map(|kind| by_time(kind, settings));
     let pairs = [[mcts, alpha_beta], [search, alpha_beta], [search, mcts]];
-    Ok(matches(settings, &pairs, &openings::chess(), 400, |_| None, bar)?)
+    Ok(matches(settings, &pairs, &openings::chess(), 400, |_| None, work)?)
 }
 
 fn by_depth(algorithm: Algorithm, depth: NonZeroU16) -> Player {
@@ -150,20 +151,20 @@ fn matches<G: Playable>(
     openings: &[GameHistory<G>],
     max_plies: usize,
     leader: fn(&G) -> Option<Color>,
-    bar: &ProgressBar,
+    work: &Work,
 ) -> Result<Vec<Row>, OutOfMemory> {
     let games = settings.games();
     let game = openings.first().map_or("", |opening| opening.now().kind().name());
-    bar.inc_length((games * pairs.len()) as u64);
+    work.bar.inc_length((games * pairs.len()) as u64);
     let row = |&players: &[Player; 2]| {
-        let tally = Match { players, openings, games, max_plies, leader }.play(bar)?;
+        let tally = Match { players, openings, games, max_plies, leader }.play(work)?;
         let [first, second] = players;
         Ok(Row {
-            position: format!("{games} games of {game}"),
+            position: format!("{} games of {game}", tally.games()),
             who: format!("{first} against {second}"),
             finding: tally.to_string(),
             ..Row::default()
         })
     };
-    pairs.iter().map(row).collect()
+    pairs.iter().take_while(|_| !work.is_stopped()).map(row).collect()
 }

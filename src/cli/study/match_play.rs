@@ -11,13 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use indicatif::ProgressBar;
-
 use zeitnot_arena::matches::tally::Tally;
 use zeitnot_engine::{
     Config, EngineFactory, Kind, Limits, OutOfMemory, Playable, Report, Thinker, think_now,
 };
 use zeitnot_rules::{Color, GameHistory, Outcome};
+
+use crate::cli::progress::Work;
 
 const CONCURRENCY: usize = 2;
 /// Size of each player's transposition table or tree.
@@ -86,11 +86,11 @@ pub(super) struct Match<'d, G: Playable> {
 }
 
 impl<G: Playable> Match<'_, G> {
-    pub(super) fn play(&self, bar: &ProgressBar) -> Result<Tally, OutOfMemory> {
+    pub(super) fn play(&self, work: &Work) -> Result<Tally, OutOfMemory> {
         let [first, second] = &self.players;
         let factories = [first.factory()?, second.factory()?];
         let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
-        let show = |tally: &Tally| bar.set_message(format!("{first} – {second}: {tally}"));
+        let show = |tally: &Tally| work.bar.set_message(format!("{first} – {second}: {tally}"));
         show(&Tally::default());
         thread::scope(|scope| {
             for _ in 0..CONCURRENCY {
@@ -102,11 +102,11 @@ impl<G: Playable> Match<'_, G> {
                         if game >= self.games {
                             break;
                         }
-                        let halves = self.play_game(game, &mut thinkers);
+                        let Some(halves) = self.play_game(game, &mut thinkers, work) else { break };
                         let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
                         tally.record(game, halves);
                         show(&tally);
-                        bar.inc(1);
+                        work.bar.inc(1);
                     }
                 });
             }
@@ -114,12 +114,16 @@ impl<G: Playable> Match<'_, G> {
         Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Plays a game and returns the half points of the first player, who has White in every other game.
-    fn play_game(&self, game: usize, thinkers: &mut [Box<dyn Thinker<G>>; 2]) -> u8 {
+    /// Plays a game and returns the half points of the first player, who has White in every other game; `None` if it is
+    /// stopped.
+    fn play_game(&self, game: usize, thinkers: &mut [Box<dyn Thinker<G>>; 2], work: &Work) -> Option<u8> {
         let mut line = self.openings[game / 2 % self.openings.len()].clone();
         let ours = Color::BOTH[game % 2];
         thinkers.iter_mut().for_each(|thinker| thinker.new_game());
         while line.outcome() == Outcome::Ongoing && line.moves().len() < self.max_plies {
+            if work.is_stopped() {
+                return None;
+            }
             let at = usize::from(line.now().side_to_move() != ours);
             let Some((mv, _)) = self.players[at].choose(&mut *thinkers[at], &line) else { break };
             line.play(mv);
@@ -129,10 +133,10 @@ impl<G: Playable> Match<'_, G> {
             Outcome::Draw(_) => None,
             Outcome::Ongoing => (self.leader)(line.now()),
         };
-        match winner {
+        Some(match winner {
             Some(side) if side == ours => 2,
             Some(_) => 0,
             None => 1,
-        }
+        })
     }
 }

@@ -12,11 +12,13 @@ use std::{
 };
 
 use clap::ValueEnum;
-use indicatif::ProgressBar;
-
 use zeitnot_rules::chess::Chess;
 
-use super::{CliError, io_error, print, progress};
+use super::{
+    CliError, io_error, print,
+    progress::{STEPS, Work, bar},
+    signals,
+};
 
 mod compare;
 mod experiments;
@@ -33,7 +35,7 @@ const POSITIONS: &str = include_str!("vinuni-50.fen");
 ///
 /// Minimax and its improvements on the positions of the reports, Monte Carlo tree search on TUC-Chess, and matches
 /// between them. Textbook algorithms count every visited position as a node, so counts are the same on every machine.
-/// For Monte Carlo tree search, nodes are iterations.
+/// For Monte Carlo tree search, nodes are iterations. Ctrl-C ends it with the results so far.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -99,15 +101,15 @@ enum Format {
 }
 
 impl Experiment {
-    fn run(self, settings: &Settings, bar: &ProgressBar) -> Result<Vec<Row>, CliError> {
+    fn run(self, settings: &Settings, work: &Work) -> Result<Vec<Row>, CliError> {
         match self {
-            Experiment::Positions => experiments::positions(settings, bar),
-            Experiment::Horizon => experiments::horizon(settings, bar),
-            Experiment::Mate => experiments::mate(settings, bar),
-            Experiment::Table => experiments::table(settings, bar),
-            Experiment::Quiescence => experiments::quiescence(settings, bar),
-            Experiment::Mcts => experiments::mcts(settings, bar),
-            Experiment::Match => experiments::duels(settings, bar),
+            Experiment::Positions => experiments::positions(settings, work),
+            Experiment::Horizon => experiments::horizon(settings, work),
+            Experiment::Mate => experiments::mate(settings, work),
+            Experiment::Table => experiments::table(settings, work),
+            Experiment::Quiescence => experiments::quiescence(settings, work),
+            Experiment::Mcts => experiments::mcts(settings, work),
+            Experiment::Match => experiments::duels(settings, work),
         }
     }
 }
@@ -168,11 +170,14 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         if args.format == Format::Csv { print(|out| out.write_all(text.as_bytes())) } else { Ok(()) }
     };
     write_csv(&findings::csv_head())?;
-    let all = Experiment::value_variants();
+    let (all, stop) = (Experiment::value_variants(), signals::stop_flag()?);
     for &experiment in if args.experiments.is_empty() { all } else { &args.experiments } {
-        let bar = progress::bar(0, "{wide_bar} {pos}/{len} {elapsed} {msg}");
-        let rows = experiment.run(&settings, &bar)?;
-        bar.finish_and_clear();
+        if stop.is_raised() {
+            break;
+        }
+        let work = Work { bar: bar(0, STEPS), stop: stop.clone() };
+        let rows = experiment.run(&settings, &work)?;
+        work.bar.finish_and_clear();
         let Some(value) = experiment.to_possible_value() else { continue };
         write_csv(&findings::csv(value.get_name(), &rows))?;
         if args.format == Format::Text {

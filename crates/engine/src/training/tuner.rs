@@ -2,6 +2,8 @@
 //!
 //! Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization" (2015).
 
+use std::ops::ControlFlow;
+
 use super::dataset::{Dataset, Objective, Weights};
 
 /// Tuner settings.
@@ -37,13 +39,13 @@ const EPSILON: f64 = 1e-12;
 /// Decay of a weight towards its start, for terms that occur in few positions.
 const WEIGHT_DECAY: f64 = 2e-9;
 
-/// Tunes from these weights on; `tell` is called after each epoch.
+/// Tunes from these weights on; `tell` is called after each epoch, and says whether to go on.
 pub fn tune(
     dataset: &Dataset,
     goal: Objective,
     start: &Weights,
     settings: &TunerSettings,
-    mut tell: impl FnMut(Epoch),
+    mut tell: impl FnMut(Epoch) -> ControlFlow<()>,
 ) -> Weights {
     let mut weights = start.clone();
     let mut adam = Adam::new(start.len());
@@ -68,7 +70,9 @@ pub fn tune(
             taken += 1;
         }
         let holdout_loss = dataset.loss(&apart, goal, &weights, settings.threads);
-        tell(Epoch { number, loss, holdout_loss });
+        if tell(Epoch { number, loss, holdout_loss }).is_break() {
+            break;
+        }
     }
     weights
 }
@@ -156,7 +160,10 @@ mod tests {
         }
         let settings = TunerSettings { epochs: 60, step: 4.0, batch: 200, holdout: 0.1, threads: 2 };
         let mut epochs = Vec::new();
-        let found = tune(&dataset, GOAL, &initial_weights(), &settings, |epoch| epochs.push(epoch));
+        let found = tune(&dataset, GOAL, &initial_weights(), &settings, |epoch| {
+            epochs.push(epoch);
+            ControlFlow::Continue(())
+        });
         assert_eq!(epochs.len(), 60);
         assert!(epochs[59].loss < epochs[0].loss / 100.0, "{:?} {:?}", epochs[0], epochs[59]);
         for term in known.into_iter().chain(danger) {

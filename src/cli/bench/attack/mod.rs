@@ -8,7 +8,12 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use crate::cli::{CliError, live::Live, log, print};
+use crate::cli::{
+    CliError,
+    live::Live,
+    log, print,
+    progress::{STEPS, Work},
+};
 
 mod attacks;
 mod cell;
@@ -44,7 +49,8 @@ Examples:
   zeitnot bench arena-attack                             all attacks, in about a minute
   zeitnot bench arena-attack --attack say --seconds 20   one of them, for longer
 
-Exit code: 0 if p99 is at most 10 ms in each row and no game was lost on time, otherwise 1.")]
+Exit code: 0 if p99 is at most 10 ms in each row and no game was lost on time, otherwise 1.
+Ctrl-C ends it after the present attack.")]
 pub(super) struct Args {
     /// Only these attacks
     #[arg(long, value_name = "ATTACK")]
@@ -60,10 +66,16 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let attacks = if args.attack.is_empty() { Attack::value_variants() } else { &args.attack };
     print(|out| writeln!(out, "{}", measured::HEADER))?;
     let mut delayed = 0;
+    let work = Work::begin(attacks.len() as u64, STEPS)?;
     for attack in attacks {
+        if work.is_stopped() {
+            break;
+        }
         let measured = cell::run(*attack, Duration::from_secs(args.seconds.into()))?;
-        print(|out| writeln!(out, "{}", measured.row(*attack)))?;
+        work.bar.suspend(|| print(|out| writeln!(out, "{}", measured.row(*attack))))?;
+        work.bar.inc(1);
         delayed += usize::from(!measured.is_good());
     }
+    work.bar.finish_and_clear();
     if delayed == 0 { Ok(()) } else { Err(CliError::Delayed(delayed)) }
 }

@@ -9,7 +9,12 @@ use std::time::Duration;
 
 use zeitnot_engine::Kind;
 
-use crate::cli::{CliError, live::Live, log, print};
+use crate::cli::{
+    CliError,
+    live::Live,
+    log, print,
+    progress::{STEPS, Work},
+};
 
 mod cell;
 mod grid;
@@ -38,7 +43,8 @@ Examples:
   zeitnot bench deadline                                 the whole grid, in about half an hour
   zeitnot bench deadline --budget 1+0.01 --games 2 --under overload --total-games 200
 
-Exit code: 0 if nothing was late, 1 if something was; budgets below 20ms are shown, and not counted.")]
+Exit code: 0 if nothing was late, 1 if something was; budgets below 20ms are shown, and not counted.
+Ctrl-C ends it after the present cell.")]
 pub(super) struct Args {
     /// Play only a selection of the grid
     #[arg(long, conflicts_with_all = ["budget", "games", "under", "thinker"])]
@@ -87,14 +93,20 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let cells = grid::cells(args);
     print(|out| writeln!(out, "{}", measured::HEADER))?;
     let (mut all, mut late) = (Measured::default(), 0);
+    let work = Work::begin(cells.len() as u64, STEPS)?;
     for cell in cells {
+        if work.is_stopped() {
+            break;
+        }
         let measured = cell::play(&cell, args.length(), args.total_games)?;
-        print(|out| writeln!(out, "{}", measured.row(&cell)))?;
+        work.bar.suspend(|| print(|out| writeln!(out, "{}", measured.row(&cell))))?;
+        work.bar.inc(1);
         if cell.counts() {
             late += measured.late() + measured.forfeits();
         }
         all.add(measured);
     }
+    work.bar.finish_and_clear();
     print(|out| writeln!(out, "{}", all.total()))?;
     if late == 0 { Ok(()) } else { Err(CliError::Late(late)) }
 }

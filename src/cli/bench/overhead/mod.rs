@@ -11,7 +11,10 @@ use std::{
 
 use tokio::time::timeout;
 
-use crate::cli::{CliError, io_error, network, print};
+use crate::cli::{
+    CliError, io_error, network, print,
+    progress::{STEPS, Work},
+};
 
 mod client;
 mod opponent;
@@ -33,7 +36,9 @@ use opponent::{Opponent, Seen};
 Examples:
   zeitnot bench overhead                                  the usual table
   zeitnot bench overhead --games 16 --think 100ms         one line of it
-  zeitnot bench overhead --listen 127.0.0.1:8080          wait for another client, and measure it")]
+  zeitnot bench overhead --listen 127.0.0.1:8080          wait for another client, and measure it
+
+Ctrl-C ends it after the present row.")]
 pub(super) struct Args {
     /// Games at once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
@@ -78,10 +83,16 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         (games, think, _) => vec![Row { games: games.unwrap_or(1), think: think.unwrap_or_default() }],
     };
     print(|out| writeln!(out, "{HEADER}"))?;
+    let work = Work::begin(rows.len() as u64, STEPS)?;
     for row in rows {
+        if work.is_stopped() {
+            break;
+        }
         let measured = measure(row, args)?;
-        print(|out| writeln!(out, "{}", measured.line(row)))?;
+        work.bar.suspend(|| print(|out| writeln!(out, "{}", measured.line(row))))?;
+        work.bar.inc(1);
     }
+    work.bar.finish_and_clear();
     Ok(())
 }
 

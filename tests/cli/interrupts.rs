@@ -1,0 +1,88 @@
+//! Ctrl-C during long commands: each ends with what it has.
+
+#![cfg(unix)]
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+};
+
+use crate::support::{
+    command::{err, out, zeitnot},
+    wait::wait_for,
+};
+
+fn start(arguments: &[&str], folder: &Path) -> Child {
+    let mut command = zeitnot(arguments);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Presses Ctrl-C, and returns what the program says until its end.
+fn interrupt(child: Child) -> Output {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    output
+}
+
+#[test]
+fn openings_are_those_found_so_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("openings.epd");
+    let arguments = ["openings", "--count", "1000000", "--nodes", "100", "--output", "openings.epd"];
+    let child = start(&arguments, folder.path());
+    let found = || fs::read_to_string(&file).unwrap_or_default().lines().count();
+    wait_for("three openings", || (found() >= 3).then_some(()));
+    let output = interrupt(child);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.ends_with('\n') && text.lines().all(|line| line.split(' ').count() == 6), "{text}");
+    assert!(err(&output).ends_with(&format!("\n{} of 1000000 openings\n", found())), "{}", err(&output));
+    // Each is there as soon as it is found, so also after worse than Ctrl-C.
+    let all = zeitnot(&["openings", "--count", "3", "--nodes", "100"]).output().unwrap();
+    assert!(text.starts_with(out(&all)), "the same ones in the same order");
+}
+
+#[test]
+fn positions_are_those_of_the_games_so_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("quiet.bin");
+    let child = start(&["datagen", "--nodes", "60", "--threads", "2", "quiet.bin"], folder.path());
+    let size = || fs::metadata(&file).map_or(0, |metadata| metadata.len());
+    wait_for("a game", || (size() > 0).then_some(()));
+    let output = interrupt(child);
+    let told = format!("quiet.bin: {} of 2000000 positions; the same command continues\n", size() / 32);
+    assert!(err(&output).ends_with(&told), "{}", err(&output));
+
+    let child = start(&["tune", "--epochs", "100000", "--out", "weights.rs", "quiet.bin"], folder.path());
+    let mut child = child;
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("epoch   2:") {
+        line.clear();
+        assert_ne!(lines.read_line(&mut line).unwrap(), 0);
+    }
+    // It must not block while we wait for its end.
+    let rest = std::thread::spawn(move || lines.read_to_string(&mut String::new()));
+    interrupt(child);
+    rest.join().unwrap().unwrap();
+    let weights = fs::read_to_string(folder.path().join("weights.rs")).unwrap();
+    assert!(weights.contains("static WEIGHTS: [TaperedScore; COUNT] = ["));
+}
+
+#[test]
+fn experiments_are_the_rows_so_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments =
+        ["study", "horizon", "match", "--depth", "1", "--move-time", "10s", "--csv", "findings.csv"];
+    let child = start(&arguments, folder.path());
+    let rows = || fs::read_to_string(folder.path().join("findings.csv")).unwrap_or_default();
+    // The match takes hours.
+    wait_for("the first experiment", || rows().contains("\nhorizon,").then_some(()));
+    let output = interrupt(child);
+    assert!(out(&output).starts_with("All algorithms where much depends on the depth\n"), "{output:?}");
+    assert!(rows().contains("\nhorizon,") && rows().ends_with('\n'), "{}", rows());
+}
