@@ -1,0 +1,41 @@
+// Numbers of a search, as text.
+
+import type { Score } from './types';
+
+const MINUS = '−';
+
+export function scoreText(score: Score): string {
+  if ('mate' in score) return `${score.mate < 0 ? MINUS : ''}#${Math.abs(score.mate)}`;
+  const pawns = Math.abs(score.cp) / 100;
+  const sign = score.cp > 0 ? '+' : score.cp < 0 ? MINUS : '';
+  return sign + pawns.toFixed(pawns < 99.95 ? 2 : 0);
+}
+
+/** White's share of the evaluation bar, from 0 to 1. */
+export function share(score: Score): number {
+  if ('mate' in score) return score.mate > 0 ? 1 : 0;
+  return 1 / (1 + Math.exp(-0.0037 * score.cp));
+}
+
+/** Pawns for the graph: what decides the game is at its edge. */
+export function pawns(score: Score, edge: number): number {
+  if ('mate' in score) return score.mate > 0 ? edge : -edge;
+  return Math.max(-edge, Math.min(edge, score.cp / 100));
+}
+
+/** `1,234`, `56.7 k`, `8.9 M`. */
+export function countText(count: number, language: string): string {
+  const write = (value: number, unit: string) =>
+    `${value.toLocaleString(language, { maximumFractionDigits: value < 100 ? 1 : 0 })} ${unit}`;
+  if (count < 10_000) return count.toLocaleString(language);
+  return count < 1_000_000 ? write(count / 1000, 'k') : write(count / 1_000_000, 'M');
+}
+
+/** A score of a tournament: halves as ½. */
+export function pointsText(points: number): string {
+  const whole = Math.floor(points);
+  if (points - whole === 0.5) return whole ? `${whole}½` : '½';
+  return Number.isInteger(points) ? String(points) : points.toFixed(2);
+}
+
+export const resultText = (result: string) => result.replaceAll('1/2', '½').replace('-', '–');

@@ -1,0 +1,147 @@
+// Shapes of the arena's JSON, as `GET /api` documents them.
+
+export type Color = 'white' | 'black';
+
+export interface Person {
+  name: string;
+  rating: number | null;
+  bot: boolean | null;
+}
+
+export interface Clocks {
+  white_ms: number;
+  black_ms: number;
+  running: Color | null;
+}
+
+export interface GameSummary {
+  id: string;
+  source: string;
+  kind: string;
+  tournament: string | null;
+  round: number | null;
+  white: Person;
+  black: Person;
+  time_control: string | null;
+  state: 'running' | 'ended';
+  result: string | null;
+  reason: string | null;
+  fen: string;
+  last_move: string | null;
+  clocks: Clocks | null;
+  ply: number;
+  started: string;
+}
+
+export type Score = { cp: number } | { mate: number };
+
+export interface Thought {
+  score: Score;
+  depth: number;
+  nodes: number | null;
+  nps: number | null;
+  pv: string[];
+  origin: string;
+}
+
+export interface Ply {
+  uci: string;
+  san: string;
+  fen: string;
+  spent_ms: number | null;
+  left_ms: number | null;
+  thought: Thought | null;
+}
+
+export interface Game extends GameSummary {
+  start_fen: string;
+  plies: Ply[];
+}
+
+export interface Standing {
+  rank: number;
+  name: string;
+  score: number;
+  tie_breaks: { name: string; value: number }[];
+  wins: number;
+  draws: number;
+  losses: number;
+  forfeits: number;
+  present: boolean;
+  withdrawn: boolean;
+}
+
+export interface Pairing {
+  round: number;
+  white: string;
+  black: string | null;
+  game: string | null;
+  result: string | null;
+  note: string | null;
+}
+
+export interface TournamentSummary {
+  name: string;
+  kind: string;
+  time_control: string | null;
+  pairing: string;
+  rounds: number | null;
+  state: 'waiting' | 'running' | 'paused' | 'complete';
+  players: Standing[];
+  joins: { protocol: string; line: string }[];
+  editable: boolean;
+}
+
+export interface Tournament extends TournamentSummary {
+  pairings: Pairing[];
+  refusals: { at: string; name: string; reason: string }[];
+}
+
+export interface Status {
+  program: string;
+  version: string;
+  role: 'arena' | 'bot';
+  organiser: boolean;
+  kinds: string[];
+}
+
+export type Watch = 'games' | { game: string } | { tournament: string };
+
+export type Message =
+  | { type: 'games'; games: GameSummary[] }
+  | { type: 'game'; game: Game }
+  | { type: 'begin'; game: GameSummary }
+  | { type: 'move'; id: string; ply: number; move: Ply; clocks: Clocks | null }
+  | { type: 'thought'; id: string; ply: number; side: Color; thought: Thought }
+  | { type: 'end'; id: string; result: string; reason: string | null; clocks: Clocks | null }
+  | { type: 'tournament'; tournament: Tournament }
+  | { type: 'pong'; ping: number }
+  | { type: 'error'; error: string };
+
+export interface LegalMove {
+  uci: string;
+  san: string;
+}
+
+export interface TableState {
+  type: 'state';
+  game: Game;
+  you: Color;
+  legal: LegalMove[];
+  draw_offer: Color | null;
+  takeback_offer: Color | null;
+  opponent_here: boolean;
+  can: { takeback: boolean; draw: boolean; rematch: boolean };
+}
+
+export type TableMessage =
+  | TableState
+  | { type: 'rematch'; seat: string }
+  | { type: 'pong'; ping: number }
+  | { type: 'error'; error: string };
+
+export type Offer = 'offer' | 'accept' | 'decline';
+
+export interface Analysis extends Thought {
+  san?: string[];
+}
