@@ -13,7 +13,7 @@ function licences(): Plugin {
     const { version, license } = JSON.parse(read(`node_modules/${name}/package.json`));
     const file = name === 'svelte' ? 'LICENSE.md' : 'LICENSE';
     const text = license.startsWith('GPL') ? '' : `\n${read(`node_modules/${name}/${file}`).trim()}\n`;
-    return `${name} ${version}: ${license}${name === 'chessgroundx' ? '-or-later (derived from chessground, GPL-3.0-or-later)' : ''}\n${text}`;
+    return `${name} ${version}: ${license}\n${text}`;
   };
   return {
     name: 'licences',

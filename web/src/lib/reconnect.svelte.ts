@@ -1,4 +1,5 @@
 // A WebSocket that comes back: random delays that grow, and a ping that finds dead connections and measures lag.
+// `failed` is told of each attempt that came to nothing.
 
 export interface Line {
   readonly status: 'connecting' | 'open' | 'lost';
@@ -15,6 +16,7 @@ export function connect<M extends { type: string }>(
   path: string,
   opened: () => void,
   received: (message: M) => void,
+  failed: () => void = () => {},
 ): Line {
   const line = $state({ status: 'connecting' as Line['status'], lag: null as number | null });
   let socket: WebSocket | null = null;
@@ -45,8 +47,12 @@ export function connect<M extends { type: string }>(
         pending = null;
       }
     };
+    let isOpen = false;
+    here.addEventListener('open', () => (isOpen = true));
     here.onclose = () => {
-      if (socket === here) lost();
+      if (socket !== here) return;
+      if (!isOpen) failed();
+      lost();
     };
   }
 

@@ -74,6 +74,7 @@ export interface Standing {
 export interface Pairing {
   round: number;
   white: string;
+  /** Nothing: White has a bye. */
   black: string | null;
   game: string | null;
   result: string | null;

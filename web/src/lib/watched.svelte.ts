@@ -32,6 +32,12 @@ export class WatchedGame {
     this.isMissing = false;
   }
 
+  /** A thought about a move that was played meanwhile belongs to that move. */
+  #attach(game: Game, ply: number, thought: Thought): void {
+    const plies = game.plies.with(ply, { ...game.plies[ply]!, thought });
+    this.game = { ...game, plies };
+  }
+
   #received(message: Message): void {
     if (message.type === 'game') {
       if (message.game.id !== this.id) return;
@@ -53,6 +59,7 @@ export class WatchedGame {
         break;
       case 'thought':
         if (message.ply === game.plies.length) this.thinking = message.thought;
+        else if (message.ply < game.plies.length) this.#attach(game, message.ply, message.thought);
         break;
       case 'end': {
         const { result, reason, clocks } = message;

@@ -11,7 +11,6 @@ export const en = {
   line: {
     lost: 'Connection lost. Reconnecting…',
     back: 'Connected again.',
-    connecting: 'Connecting…',
   },
   title: { notFound: 'There is no such page', toLive: 'See the running games' },
   white: 'White',
@@ -24,7 +23,6 @@ export const en = {
     noneHint: 'Games appear here by themselves as soon as two players have begun.',
     round: (n: number) => `round ${n}`,
     open: (white: string, black: string) => `${white} against ${black}: open the game`,
-    moves: (n: number) => (n === 1 ? '1 ply' : `${n} plies`),
   },
   board: {
     label: (white: string, black: string) => `Board. White: ${white}. Black: ${black}.`,
@@ -64,7 +62,6 @@ export const en = {
     analyse: 'Analyse',
     analysing: 'Analysing…',
     analysis: 'Analysis by the engine',
-    back: 'Back to the game as it runs',
   },
   origins: {
     book: ['B', 'from the book'],
@@ -73,7 +70,6 @@ export const en = {
     opponent: ['O', 'told by the opponent'],
     other: ['·', 'from another source'],
   } as Record<string, [string, string]>,
-  results: { win: (side: string) => `${side} wins`, draw: 'Draw', none: 'No result' },
   kinds: {
     chess: 'Chess',
     'minichess-imcs': 'MiniChess (IMCS)',
@@ -103,6 +99,7 @@ export const en = {
     chess960: 'Chess960 start position',
     time: 'Time',
     noTime: 'no clock',
+    other: 'other …',
     minutes: 'Minutes',
     increment: 'Seconds a move',
     position: 'Start position (FEN), if not the usual one',
@@ -137,7 +134,6 @@ export const en = {
     promote: 'Promote to',
     lag: (ms: number) => `lag ${ms} ms`,
     pocket: (side: string) => `Pieces in hand, ${side}`,
-    premove: 'Move ahead while the opponent thinks: it is played at once if it is legal.',
     watch: 'Spectators’ page',
   },
   tournaments: {
@@ -153,6 +149,7 @@ export const en = {
     gauntlet: 'Gauntlet',
     knockout: 'Knockout',
   } as Record<string, string>,
+  tieBreaks: {} as Record<string, string>,
   tournament: {
     missing: 'There is no such tournament.',
     standings: 'Standings',
@@ -187,6 +184,7 @@ export const en = {
     resume: 'Go on',
     remove: 'Remove',
     forfeit: 'Forfeit the running game',
+    forfeitShort: 'Forfeit',
     correct: 'Correct',
     correction: (white: string, black: string) => `Result of ${white} against ${black}`,
     note: 'Note (why)',
@@ -199,7 +197,6 @@ export const en = {
     name: 'Name',
     system: 'Pairing',
     number: 'Rounds',
-    timeControl: 'Time control, as 5+3 (minutes + seconds)',
     open: 'Open the tournament',
   },
   footer: { licences: 'Licences', api: 'API' },

@@ -1,0 +1,44 @@
+// The engine's opinion of the position shown, once a game is over: asked for one position at a time.
+
+import { change } from './api';
+import type { Analysis, Game } from './types';
+
+const PAUSE_MS = 250;
+
+export class Analyser {
+  isOn = $state(false);
+  isBusy = $state(false);
+  error = $state('');
+  #known = $state.raw(new Map<number, Analysis>());
+  #timer: number | undefined;
+
+  /** What is known of the position after so many plies. */
+  at(ply: number): Analysis | null {
+    return this.isOn ? (this.#known.get(ply) ?? null) : null;
+  }
+
+  /** Asks for it, unless it is known; somebody who steps on quickly asks for the last one only. */
+  ask(game: Game, ply: number): void {
+    clearTimeout(this.#timer);
+    if (!this.isOn || this.#known.has(ply) || (ply === game.plies.length && game.reason === 'Checkmate')) return;
+    this.#timer = window.setTimeout(() => this.#fetch(game, ply), PAUSE_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  async #fetch({ kind, start_fen, plies }: Game, ply: number): Promise<void> {
+    const moves = plies.slice(0, ply).map(({ uci }) => uci);
+    this.isBusy = true;
+    try {
+      const analysis = await change<Analysis>('POST', 'analysis', { kind, fen: start_fen, moves });
+      this.#known = new Map(this.#known).set(ply, analysis);
+      this.error = '';
+    } catch (refused) {
+      this.error = (refused as Error).message;
+    } finally {
+      this.isBusy = false;
+    }
+  }
+}
