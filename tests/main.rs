@@ -15,3 +15,4 @@ mod lichess;
 mod rules;
 mod support;
 mod tuc;
+mod web;

@@ -23,8 +23,8 @@ use super::{
 
 /// Run the tournaments of the configuration
 ///
-/// Players join over TCP and WebSocket. Ends when all tournaments have ended; with a table [arena.imcs] or
-/// [arena.lichess], only when it is stopped.
+/// Players join over TCP and WebSocket. Ends when all tournaments have ended; with a table [arena.imcs], [arena.lichess]
+/// or [arena.web], only when it is stopped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -97,11 +97,16 @@ async fn serve(config: arena::Config) -> Result<Summary, CliError> {
         imcs: arena.imcs(),
         lichess: arena.lichess(),
         tables: arena.tables(),
+        page: arena.page(),
     };
     for listener in listeners.describe() {
         info!("listening on {listener}");
     }
-    let stays = arena.imcs().is_some() || arena.lichess().is_some();
+    if let Some((page, token)) = arena.page().zip(arena.new_token()) {
+        // Not to the log: the token is a secret.
+        print(|out| writeln!(out, "the organiser's page, until the arena ends: {page}/#token={token}"))?;
+    }
+    let stays = arena.imcs().is_some() || arena.lichess().is_some() || arena.web().is_some();
     tokio::spawn(log_events(arena.news(), stays));
     Ok(arena.run(shutdown.soon).await)
 }
@@ -113,6 +118,7 @@ pub(super) struct Listeners {
     pub imcs: Option<SocketAddr>,
     pub lichess: Option<SocketAddr>,
     pub tables: Vec<SocketAddr>,
+    pub page: Option<String>,
 }
 
 impl Listeners {
@@ -128,6 +134,7 @@ impl Listeners {
         .into_iter()
         .chain(tables)
         .filter_map(|(scheme, address, what)| Some(format!("{scheme}://{}{what}", address?)))
+        .chain(self.page.iter().map(|page| format!("{page} for browsers")))
     }
 }
 

@@ -86,6 +86,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
             websocket: arena.websocket,
             imcs: arena.imcs.as_ref().map(|imcs| imcs.listen),
             lichess: lichess.map(|lichess| lichess.listen),
+            page: arena.web.as_ref().map(|web| web.url(web.listen)),
             tables: arena.tuc.iter().map(|table| table.address).collect(),
         };
         for listener in listeners.describe() {

@@ -27,6 +27,7 @@ pub struct TestArena {
     pub websocket: Option<SocketAddr>,
     pub imcs: Option<SocketAddr>,
     pub lichess: Option<SocketAddr>,
+    pub web: Option<SocketAddr>,
     /// Addresses of the TUC-Chess tables.
     pub tables: Vec<SocketAddr>,
     pub news: broadcast::Receiver<News>,
@@ -47,9 +48,10 @@ impl TestArena {
     pub async fn with_config(folder: TempDir, config: Config) -> Self {
         let arena = Arena::bind(config).await.unwrap();
         let (tcp, websocket, imcs, lichess) = (arena.tcp(), arena.websocket(), arena.imcs(), arena.lichess());
+        let web = arena.web();
         let (tables, news, shutdown) = (arena.tables(), arena.news(), CancellationToken::new());
         let running = tokio::spawn(arena.run(shutdown.clone()));
-        TestArena { tcp, websocket, imcs, lichess, tables, news, folder, shutdown, running }
+        TestArena { tcp, websocket, imcs, lichess, web, tables, news, folder, shutdown, running }
     }
 
     /// Starts an arena with one tournament, `class`, and these settings besides or instead of quick ones.

@@ -20,5 +20,7 @@ pub mod pauses;
 pub mod polyglot;
 pub mod program;
 pub mod relay;
+pub mod schema;
 pub mod uci_engine;
 pub mod wait;
+pub mod web;

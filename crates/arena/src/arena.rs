@@ -12,13 +12,17 @@ use crate::{
     contest::{ContestFront, Listener, Transport},
     error::ArenaError,
     imcs, lichess,
+    live::{Feed, Thoughts, view::JoinLine},
     name::Name,
     news::{self, News, NewsSender},
     openings,
     places::PlaceLimits,
     store::{GameFile, Store, StoreActor},
-    tournament::{Admission, TournamentActor, TournamentConfig, TournamentRegistry, TournamentSummary},
+    tournament::{
+        Admission, Reports, TournamentActor, TournamentConfig, TournamentRegistry, TournamentSummary,
+    },
     tuc,
+    web::Web,
 };
 
 /// Arena with its ports bound and its files open, ready to run.
@@ -48,6 +52,8 @@ pub struct Arena {
     tables: Vec<tuc::Table>,
     imcs: Option<imcs::Imcs>,
     lichess: Option<lichess::Lichess>,
+    web: Option<Web>,
+    thoughts: Thoughts,
 }
 
 /// Outcome of an arena.
@@ -70,6 +76,11 @@ impl Arena {
                 listeners.push(Listener::bind(address, transport)?);
             }
         }
+        let (web, live) = match config.web.clone().map(Web::bind).transpose()? {
+            Some((web, feed)) => (Some(web), feed),
+            None => (None, Feed::default()),
+        };
+        let thoughts = live.thoughts();
         let (news, limits) = (news::channel(), config.place_limits());
         let (mut handles, mut tournaments) = (Vec::new(), Vec::new());
         for tournament in config.tournament {
@@ -82,26 +93,41 @@ impl Arena {
             let name = tournament.name.clone();
             let admission = admission(&tournament, config.lichess.as_ref())?;
             let per_address = limits.per_address;
+            let reports = Reports { news: news.clone(), live: live.clone(), joins: joins(&listeners, &name) };
             let (handle, actor) =
-                TournamentActor::channel(tournament, admission, per_address, openings, store, news.clone());
+                TournamentActor::channel(tournament, admission, per_address, openings, store, reports);
             handles.push((name, handle));
             tournaments.push((actor, writer));
         }
         let mut tables = Vec::new();
         for table in config.tuc {
-            tables.push(tuc::Table::open(table, &config.games).await?);
+            tables.push(tuc::Table::open(table, &config.games, live.clone()).await?);
         }
         let imcs = match config.imcs {
-            Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, limits)?),
+            Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, limits, live.clone())?),
             None => None,
         };
         let lichess = match config.lichess {
-            Some(lichess) => Some(lichess::Lichess::bind(lichess, &config.games, config.max_connections)?),
+            Some(lichess) => {
+                Some(lichess::Lichess::bind(lichess, &config.games, config.max_connections, live)?)
+            }
             None => None,
         };
         let registry = TournamentRegistry::new(handles);
         let delay = config.network_delay;
-        Ok(Arena { listeners, limits, delay, news, registry, tournaments, tables, imcs, lichess })
+        Ok(Arena {
+            listeners,
+            limits,
+            delay,
+            news,
+            registry,
+            tournaments,
+            tables,
+            imcs,
+            lichess,
+            web,
+            thoughts,
+        })
     }
 
     /// Address of the TCP listener.
@@ -124,6 +150,26 @@ impl Arena {
         self.lichess.as_ref().map(|lichess| lichess.port.address)
     }
 
+    /// Address of the page for browsers.
+    pub fn web(&self) -> Option<SocketAddr> {
+        self.web.as_ref().map(|web| web.port.address)
+    }
+
+    /// URL of the page, as people open it.
+    pub fn page(&self) -> Option<String> {
+        self.web.as_ref().map(Web::url)
+    }
+
+    /// Organiser's token, if it was drawn at this start. It must not reach a log.
+    pub fn new_token(&self) -> Option<&str> {
+        self.web.as_ref()?.new_token()
+    }
+
+    /// Returns the way to show on the page what players think.
+    pub fn thoughts(&self) -> Thoughts {
+        self.thoughts.clone()
+    }
+
     fn address(&self, transport: Transport) -> Option<SocketAddr> {
         let mut listeners = self.listeners.iter();
         listeners.find(|listener| listener.transport == transport).map(|listener| listener.port.address)
@@ -139,8 +185,8 @@ impl Arena {
         self.news.subscribe()
     }
 
-    /// Runs until every tournament and every table has ended or `shutdown` is cancelled. IMCS and the Lichess
-    /// API have no end of their own: with them, until the latter, or until IMCS's administrator stops it.
+    /// Runs until every tournament and every table has ended or `shutdown` is cancelled. IMCS, the Lichess API
+    /// and the page have no end of their own: with them, until the latter, or until IMCS's administrator stops it.
     ///
     /// When it returns, all connections are closed, all games are on the disk and no task is left.
     pub async fn run(self, shutdown: CancellationToken) -> Summary {
@@ -153,6 +199,7 @@ impl Arena {
         for listener in self.listeners {
             tracker.spawn(front.clone().listen(listener, stop.clone()));
         }
+        let page = self.web.map(|web| tracker.spawn(web.run(closing.clone())));
         let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));
         let lichess = self.lichess.map(|lichess| tracker.spawn(lichess.run(registry, stop.clone())));
         let mut running = JoinSet::new();
@@ -170,6 +217,10 @@ impl Arena {
                 tracing::error!(%error, "{name} has failed; please report it");
             }
         }
+        if page.is_some() {
+            // What was played can still be looked at.
+            stop.cancelled().await;
+        }
         stop.cancel();
         closing.cancel();
         tracker.close();
@@ -177,6 +228,19 @@ impl Arena {
         summaries.sort_by_key(|(place, _)| *place);
         Summary { tournaments: summaries.into_iter().map(|(_, summary)| summary).collect() }
     }
+}
+
+/// Ways to join a tournament.
+fn joins(listeners: &[Listener], tournament: &Name) -> Vec<JoinLine> {
+    let join = |listener: &Listener| {
+        let scheme = match listener.transport {
+            Transport::Tcp => "tcp",
+            Transport::WebSocket => "ws",
+        };
+        let protocol = format!("{scheme}://{}", listener.port.address);
+        JoinLine { protocol, line: format!("JOIN {tournament} NAME") }
+    };
+    listeners.iter().map(join).collect()
 }
 
 /// Reads what decides who may join a tournament.

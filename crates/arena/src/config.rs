@@ -7,7 +7,7 @@ use zeitnot_rules::chess::Chess;
 
 use crate::{
     error::ArenaError, imcs, lichess, openings, places::PlaceLimits, tournament::TournamentConfig,
-    tuc::TucConfig,
+    tuc::TucConfig, web,
 };
 
 const MAX_DELAY: Duration = Duration::from_secs(10);
@@ -39,6 +39,8 @@ pub struct Config {
     pub imcs: Option<imcs::Config>,
     /// Chess over the Lichess Bot API.
     pub lichess: Option<lichess::Config>,
+    /// The page and its API.
+    pub web: Option<web::Config>,
 }
 
 impl Default for Config {
@@ -55,6 +57,7 @@ impl Default for Config {
             tuc: Vec::new(),
             imcs: None,
             lichess: None,
+            web: None,
         }
     }
 }
@@ -73,7 +76,8 @@ impl Config {
         let error = |why: String| Err(ArenaError::Config(why));
         let is_open = self.tcp.is_some() || self.websocket.is_some();
         // Other games need no tournament.
-        let others = !self.tuc.is_empty() || self.imcs.is_some() || self.lichess.is_some();
+        let others =
+            !self.tuc.is_empty() || self.imcs.is_some() || self.lichess.is_some() || self.web.is_some();
         if !is_open && (!self.tournament.is_empty() || !others) {
             return error("nowhere to listen: set tcp = \"127.0.0.1:8000\" or websocket".into());
         }
@@ -84,6 +88,9 @@ impl Config {
             return error(why);
         }
         if let Some(Err(why)) = self.lichess.as_ref().map(lichess::Config::check) {
+            return error(why);
+        }
+        if let Some(Err(why)) = self.web.as_ref().map(web::Config::check) {
             return error(why);
         }
         for (key, limit) in [
@@ -136,6 +143,9 @@ impl Config {
         if let Some(imcs) = &self.imcs {
             imcs::Users::open(&imcs.users)?;
         }
+        if let Some(web) = &self.web {
+            web.find_token().map_err(ArenaError::Config)?;
+        }
         let mut lichess = self.lichess.clone();
         lichess.as_mut().map_or(Ok(()), lichess::Config::load_tokens).map_err(ArenaError::Config)?;
         // Two of them may be the same.
@@ -153,6 +163,7 @@ impl Config {
             ("websocket", self.websocket),
             ("imcs.listen", self.imcs.as_ref().map(|imcs| imcs.listen)),
             ("lichess.listen", self.lichess.as_ref().map(|lichess| lichess.listen)),
+            ("web.listen", self.web.as_ref().map(|web| web.listen)),
         ];
         let streams = streams.into_iter().filter_map(|(key, address)| Some((key, address?))).collect();
         let datagrams = self.tuc.iter().map(|table| ("tuc.address", table.address)).collect();

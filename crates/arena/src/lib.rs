@@ -3,7 +3,8 @@
 //! ```text
 //!  socket ─▶ front (lines) ─▶ tournament (who plays whom) ─▶ game (referee, watchers)
 //!  socket ◀─ client (a bounded queue) ◀───────────┴───────────────┘        │
-//!                       store (PGN) ◀── tournament (standings) ◀───────────┘
+//!                       store (PGN) ◀── tournament (standings) ◀───────────┤
+//!                                    web (page, API) ◀── live (views) ◀──────┘
 //! ```
 //!
 //! Each tournament and each connection is one task that owns its state. A tournament waits only for the disk, a
@@ -15,11 +16,13 @@ mod config;
 mod contest;
 mod duration;
 mod error;
+mod http;
 mod imcs;
 mod jobs;
 mod keyed;
 mod keys;
 mod lichess;
+pub mod live;
 pub mod matches;
 mod message;
 mod name;
@@ -32,11 +35,13 @@ mod places;
 mod port;
 mod referee;
 mod secret;
+mod side_thread;
 mod store;
 mod tag;
 mod timer;
 mod tournament;
 mod tuc;
+mod web;
 
 pub use arena::{Arena, Summary};
 pub use config::Config;

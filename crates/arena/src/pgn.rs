@@ -105,6 +105,7 @@ mod tests {
         let ply = |(i, text): (usize, &&str)| Ply {
             san: (*text).to_owned(),
             left: Some(Duration::from_millis(2950 + 3_600_000 * i as u64)),
+            spent: None,
             opinion: None,
         };
         Record {

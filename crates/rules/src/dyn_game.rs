@@ -35,6 +35,11 @@ impl DynGame {
         kind.with(Start(position))
     }
 
+    /// The game's rules.
+    pub fn kind(&self) -> GameKind {
+        self.0.kind()
+    }
+
     /// The position at the start.
     pub fn root(&self) -> String {
         self.0.root()
@@ -136,6 +141,7 @@ impl Visitor for Start<'_> {
 
 /// The interface behind a [`DynGame`].
 trait Erased: fmt::Debug + Send + Sync {
+    fn kind(&self) -> GameKind;
     fn root(&self) -> String;
     fn own_start(&self) -> Option<String>;
     fn history(&self) -> &dyn Any;
@@ -160,6 +166,10 @@ struct TextHistory<G: Game> {
 }
 
 impl<G: Game> Erased for TextHistory<G> {
+    fn kind(&self) -> GameKind {
+        self.history.now().kind()
+    }
+
     fn root(&self) -> String {
         self.history.root().print()
     }
@@ -236,7 +246,7 @@ mod tests {
             let game = DynGame::begin(kind, None).unwrap();
             let again = DynGame::begin(kind, Some(&game.now())).unwrap();
             assert_eq!((again.now(), again.root()), (game.now(), game.root()), "{}", kind.name());
-            assert_eq!((game.side_to_move(), game.moves()), (Color::White, &[][..]));
+            assert_eq!((game.kind(), game.side_to_move(), game.moves()), (kind, Color::White, &[][..]));
             assert!(game.can_win(Color::White) && game.can_win(Color::Black));
             assert_eq!(
                 (game.own_start(), game.history::<Chess>().is_some()),

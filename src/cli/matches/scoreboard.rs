@@ -209,7 +209,7 @@ impl Scoreboard {
         let plies = plies.iter().enumerate().map(|(at, ply)| {
             let side = Color::BOTH[(at + usize::from(black_first)) % 2];
             let has_clock = matches!(seats[side].effort, Effort::Clock(_));
-            let Ply { san, left, opinion } = ply.clone();
+            let Ply { san, left, opinion, .. } = ply.clone();
             pgn::Ply { text: san, left: left.filter(|_| has_clock), eval: opinion.map(|it| eval(it, side)) }
         });
         let plies = plies.collect();

@@ -22,7 +22,9 @@ use zeitnot_wire::{
 
 use super::connection::{Connection, Heard, STOPPING, lines, reply};
 use crate::{
+    live::{Feed, Header, LiveGame, person, view::Source},
     referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, Untimed},
+    tag::GameTag,
     timer::until,
 };
 
@@ -46,6 +48,7 @@ pub(super) struct Setup {
     /// Time in which a player whose connection broke down can come back.
     pub(super) reconnect: Duration,
     pub(super) returning: mpsc::Receiver<Return>,
+    pub(super) live: Feed,
 }
 
 /// Player who comes back on another connection.
@@ -82,8 +85,8 @@ pub(super) struct Closing {
 }
 
 pub(super) async fn run(setup: Setup, stop: CancellationToken) -> (Report, Closing) {
-    let Setup { game, names, clocks, seats: ByColor([white, black]), offered, late, reconnect, returning } =
-        setup;
+    let Setup { game, names, clocks, seats, offered, late, reconnect, returning, live } = setup;
+    let ByColor([white, black]) = seats;
     let began = OffsetDateTime::now_utc();
     let mut report = Report { game, names, began, verdict: None, moves: Vec::new() };
     let arrived = timeout(ARRIVAL, async { join!(white, black) }).await;
@@ -92,18 +95,15 @@ pub(super) async fn run(setup: Setup, stop: CancellationToken) -> (Report, Closi
     };
     let players =
         ByColor([white, black].map(|connection| Player { connection: Some(connection), lost: None }));
-    let mut game = Game {
-        players,
-        names: report.names.clone(),
-        reconnect,
-        returning,
-        referee: referee(clocks, late),
-        moves: Vec::new(),
-    };
+    let referee = referee(clocks, late);
+    let live = live.begin(header(&report, clocks, &referee), &referee, Instant::now());
+    let mut game =
+        Game { players, names: report.names.clone(), reconnect, returning, referee, moves: Vec::new(), live };
     let end = select! {
         end = game.run(offered) => end,
         () = stop.cancelled() => End::Stopped,
     };
+    game.tell_end(&end);
     let words = end.words();
     if let End::Verdict(verdict) = end {
         report.verdict = Some(verdict);
@@ -179,6 +179,25 @@ struct Game {
     returning: mpsc::Receiver<Return>,
     referee: Referee<DynGame>,
     moves: Vec<String>,
+    live: LiveGame,
+}
+
+/// Facts about a game for its spectators.
+fn header(report: &Report, clocks: ByColor<Duration>, referee: &Referee<DynGame>) -> Header {
+    let same = clocks[Color::White] == clocks[Color::Black];
+    Header {
+        id: GameTag::random().to_string(),
+        source: Source::Imcs,
+        kind: referee.board.kind(),
+        tournament: None,
+        round: None,
+        players: ByColor(Color::BOTH.map(|color| person(&report.names[color]))),
+        time_control: same
+            .then_some(TimeControl { initial: clocks[Color::White], increment: Duration::ZERO }),
+        start_fen: referee.board.root(),
+        is_own_start: false,
+        started: report.began,
+    }
 }
 
 fn referee(clocks: ByColor<Duration>, late: Duration) -> Referee<DynGame> {
@@ -204,10 +223,12 @@ impl Game {
                 self.lost(color, false);
             }
             self.referee.await_move(Instant::now());
+            self.show_last_move();
             if !self.turn(color).await {
                 return End::Vanished;
             }
             if let Some(ending) = self.referee.ending {
+                self.show_last_move();
                 if let Cause::Rules(_) = ending.cause {
                     let moved = lines(self.last_move());
                     let _ = self.players[!color].say(&moved).await;
@@ -215,6 +236,24 @@ impl Game {
                 return End::Verdict(verdict(ending));
             }
         }
+    }
+
+    /// Shows spectators the last move, once.
+    fn show_last_move(&mut self) {
+        let played = self.referee.board.moves();
+        if let Some(mv) = played.last().filter(|_| played.len() > self.live.plies()) {
+            self.live.moved(mv, &self.referee, Instant::now());
+        }
+    }
+
+    fn tell_end(&mut self, end: &End) {
+        let ending = self.referee.ending;
+        let (result, reason) = match (end, ending) {
+            (End::Verdict(_), Some(Ending { result, cause })) => (result, cause.to_string()),
+            (End::Stopped, _) => (None, Cause::Shutdown.to_string()),
+            _ => (None, "A player has left".to_owned()),
+        };
+        self.live.ended(result, reason, &self.referee, Instant::now());
     }
 
     async fn greet(&mut self, color: Color) -> Result<(), NetError> {

@@ -20,6 +20,7 @@ use super::{
 use crate::{
     jobs::{Jobs, WeakHandle},
     keyed::Keyed,
+    live::Feed,
     places::Origin,
     secret::is_same,
     store::Store,
@@ -103,6 +104,7 @@ pub(super) struct Lobby {
     pub(super) last: u64,
     pub(super) registrations: Keyed<Origin, Ration>,
     pub(super) records: Vec<String>,
+    pub(super) live: Feed,
 }
 
 impl Lobby {
@@ -272,7 +274,8 @@ impl Lobby {
         let (returns, returning) = mpsc::channel(RETURNS);
         self.running.insert(game, Running { names: names.clone(), returns });
         let Config { late, reconnect, .. } = self.config;
-        self.begin(Setup { game, names, clocks, seats, offered, late, reconnect, returning });
+        let live = self.live.clone();
+        self.begin(Setup { game, names, clocks, seats, offered, late, reconnect, returning, live });
         Response { next: Next::Play(sender), ..Response::say(String::new()) }
     }
 

@@ -18,6 +18,7 @@ use crate::{
     error::ArenaError,
     jobs,
     keyed::Keyed,
+    live::Feed,
     places::{PlaceLimits, Places},
     port::Port,
     store::{GameFile, Store, StoreActor},
@@ -30,14 +31,20 @@ pub(crate) struct Imcs {
     store: (Store, StoreActor),
     limits: PlaceLimits,
     config: Config,
+    live: Feed,
 }
 
 impl Imcs {
-    pub(crate) fn bind(config: Config, games: &Path, limits: PlaceLimits) -> Result<Imcs, ArenaError> {
+    pub(crate) fn bind(
+        config: Config,
+        games: &Path,
+        limits: PlaceLimits,
+        live: Feed,
+    ) -> Result<Imcs, ArenaError> {
         let port = Port::open(config.listen)?;
         let users = Users::open(&config.users)?;
         let store = Store::channel(GameFile::create(games, "imcs", "txt", OffsetDateTime::now_utc())?);
-        Ok(Imcs { port, users, store, limits, config })
+        Ok(Imcs { port, users, store, limits, config, live })
     }
 
     /// Serves until `stop`, or until the administrator stops it. When it returns, no task is left.
@@ -58,6 +65,7 @@ impl Imcs {
             last: 0,
             registrations: Keyed::new(MAX_COUNTED),
             records: Vec::new(),
+            live: self.live,
         };
         let actor = tokio::spawn(actor.run(jobs, store));
 

@@ -173,7 +173,8 @@ mod tests {
     fn actor() -> (ServerHandle, ServerHandle, ServerActor) {
         let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
         let faults = FaultSwitch::new(config.faults.clone());
-        let server = LichessServer::new(config, Accounts::default(), None, faults);
+        let server =
+            LichessServer::new(config, Accounts::default(), None, faults, crate::live::Feed::default());
         let ((members, strangers, queues), (changes, _)) = (channel(), mpsc::channel(1));
         (members, strangers, ServerActor { server, queues, changes, has_state: false })
     }

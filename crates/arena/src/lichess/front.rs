@@ -3,18 +3,16 @@
 //! A connection whose first packet holds a known token moves to the thread of the games; the others stay. So nothing
 //! that anybody can send runs before a move.
 
-use std::{collections::VecDeque, io, sync::Arc, thread, time::Duration};
+use std::{collections::VecDeque, io, sync::Arc, time::Duration};
 
 use axum::Router;
 use tokio::{
     net::TcpStream,
-    runtime,
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
     task::AbortHandle,
     time::timeout,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot_engine::priority;
 use zeitnot_net::Rate;
 use zeitnot_wire::lichess::Token;
 
@@ -24,7 +22,7 @@ use super::{
     callers::{Caller, CallerKey, Callers},
     http,
 };
-use crate::{places::Origin, port::Port};
+use crate::{places::Origin, port::Port, side_thread::SideThread};
 
 /// Connections of one address, as fast as requests without a token: some programs make one for each.
 const CONNECTIONS: Rate = Rate { burst: 500, interval: Duration::from_millis(2) };
@@ -56,30 +54,19 @@ impl Member {
     }
 }
 
-/// Starts the thread, and returns the way to run tasks on it. It takes connections until `stop`, and runs until `done`.
+/// Starts the thread. It takes connections until `stop`, and runs until `done`.
 pub(super) async fn start(
     port: Port,
     front: Front,
     stop: CancellationToken,
     done: CancellationToken,
-) -> io::Result<(runtime::Handle, thread::JoinHandle<()>)> {
+) -> io::Result<SideThread> {
     let listener = port.into_std()?;
     let main = async move {
         front.run(listener, stop).await;
         done.cancelled().await;
     };
-    let (started, handle) = oneshot::channel();
-    let thread = thread::Builder::new().name("web".into()).spawn(move || {
-        priority::usual();
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        let running = runtime.as_ref().ok().map(|runtime| runtime.handle().clone());
-        let _ = started.send(running);
-        if let Ok(runtime) = runtime {
-            runtime.block_on(main);
-        }
-    })?;
-    let handle = handle.await.ok().flatten().ok_or(io::ErrorKind::Other)?;
-    Ok((handle, thread))
+    SideThread::start("lichess", main).await
 }
 
 #[derive(Clone, Debug)]

@@ -6,6 +6,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
 use tokio::time::Instant;
 use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText, Reason};
 use zeitnot_wire::{
@@ -22,6 +23,7 @@ use super::{
     terms::Terms,
 };
 use crate::{
+    live::{self, Feed, Header, LiveGame, view::Person},
     referee::{Adjudication, Cause, Ending, Expiry, OfferChange, Referee, RefereeRules, Untimed},
     tag::GameTag,
 };
@@ -105,6 +107,7 @@ pub(super) struct Game {
     pub(super) berserked: ByColor<bool>,
     timeouts: GameTimeouts,
     presence: Presence,
+    live: LiveGame,
 }
 
 fn refuse(why: &str) -> Result<(), String> {
@@ -136,7 +139,36 @@ impl Game {
             berserked: ByColor::both(false),
             timeouts,
             presence: Presence::new(now),
+            live: LiveGame::default(),
         }
+    }
+
+    /// Shows the game to spectators from now on, unless a class tournament does.
+    pub(super) fn show(&mut self, live: &Feed, now: Instant) {
+        if self.class.is_some() || self.is_over() || !live.is_on() {
+            return;
+        }
+        let person = |player: &Player| {
+            let bot = player.title.as_ref().is_some_and(|title| *title == Title::Bot);
+            Person { name: player.name.clone(), rating: player.rating, bot: Some(bot) }
+        };
+        let board = self.board();
+        let started = i64::try_from(self.created.as_secs()).ok();
+        let header = Header {
+            id: self.id.to_string(),
+            source: live::view::Source::Lichess,
+            kind: board.kind(),
+            tournament: self.tournament.map(|tournament| tournament.id.to_string()),
+            round: None,
+            players: ByColor([&self.players[Color::White], &self.players[Color::Black]].map(person)),
+            time_control: self.terms.time.clock(),
+            start_fen: board.root(),
+            is_own_start: board.own_start().is_some(),
+            started: started
+                .and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok())
+                .unwrap_or_else(OffsetDateTime::now_utc),
+        };
+        self.live = live.go_on(header, &self.referee, now);
     }
 
     pub(super) fn color_of(&self, who: &UserId) -> Option<Color> {
@@ -217,12 +249,13 @@ impl Game {
             return Ok(());
         }
         self.resume_clock(color, now);
-        self.referee.play(color, text, now, None).map_err(|_| invalid_move(text))?;
+        let mv = self.referee.play(color, text, now, None).map_err(|_| invalid_move(text))?;
         self.last_move = unix_now();
         if offers_draw {
             self.referee.draw(color, true, now);
         }
         self.await_move(now);
+        self.live.moved(&mv, &self.referee, now);
         self.settle(now);
         Ok(())
     }
@@ -262,6 +295,7 @@ impl Game {
         let Some(change) = self.referee.takeback(color, agrees, now) else { return };
         if change == OfferChange::Accepted {
             self.await_move(now);
+            self.live.changed(&self.referee, now);
         }
         self.announce(match change {
             OfferChange::Made => "Takeback sent",
@@ -351,6 +385,12 @@ impl Game {
     pub(super) fn finish(&mut self, status: Status, winner: Option<Color>, now: Instant) {
         // Clocks stop and offers lapse. The status is Lichess's: it has ends that the referee does not know.
         self.referee.end(winner.map(GameResult::Won), Cause::Aborted, now);
+        let result = match (&status, winner) {
+            (Status::Aborted | Status::UnknownFinish, _) => None,
+            (_, Some(winner)) => Some(GameResult::Won(winner)),
+            (_, None) => Some(GameResult::Draw),
+        };
+        self.live.ended(result, status.to_string(), &self.referee, now);
         self.end = Some(End { status, winner });
         self.tell_state(now);
         self.close_streams();

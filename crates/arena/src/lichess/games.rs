@@ -25,6 +25,7 @@ use super::{
     storage::{self, Change},
     terms::Terms,
 };
+use crate::live::Feed;
 
 /// Games in memory, finished ones included.
 const MAX_GAMES: usize = 20_000;
@@ -39,6 +40,7 @@ pub(super) struct Games {
     timeouts: GameTimeouts,
     site: SocketAddr,
     records: Vec<Change>,
+    live: Feed,
 }
 
 #[derive(Debug)]
@@ -53,7 +55,7 @@ pub(super) struct TournamentResult {
 }
 
 impl Games {
-    pub(super) fn new(config: &Config) -> Games {
+    pub(super) fn new(config: &Config, live: Feed) -> Games {
         let Config { first_move, gone_after, claim_after, .. } = *config;
         Games {
             map: DirtyMap::default(),
@@ -61,11 +63,13 @@ impl Games {
             timeouts: GameTimeouts { first_move, gone_after, claim_after },
             site: config.listen,
             records: Vec::new(),
+            live,
         }
     }
 
     pub(super) fn restore(&mut self, restored: &mut Restored, now: Instant) {
         self.map = restored.games(self.timeouts, now);
+        self.map.values_mut_clean().for_each(|game| game.show(&self.live, now));
         self.finished = self.map.values().filter(|game| game.is_over()).map(|game| game.id).collect();
         let running = self.running().count();
         if running > 0 {
@@ -185,12 +189,13 @@ impl Games {
         Game::new(id, terms, board, players, self.timeouts, now)
     }
 
-    pub(super) fn begin(&mut self, game: Game, accounts: &Accounts, now: Instant) {
+    pub(super) fn begin(&mut self, mut game: Game, accounts: &Accounts, now: Instant) {
         let [white, black] = &game.players.0;
         tracing::info!("Lichess: game {}: {} – {}", game.id, white.name, black.name);
         for color in Color::BOTH {
             accounts.tell(&game.players[color].id, &start_event(&game, color, now));
         }
+        game.show(&self.live, now);
         self.map.insert(game.id, game);
     }
 

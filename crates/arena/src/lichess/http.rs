@@ -5,21 +5,16 @@ use axum::{
     body::Body,
     http::{Request, StatusCode, Uri, uri::PathAndQuery},
 };
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::body::Incoming;
 use std::{sync::Arc, time::Duration};
-use tokio::{net::TcpStream, pin, select, time::timeout};
+use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 use tower::Service;
 
 use super::callers::Caller;
+use crate::http;
 
-/// Time that the last answers may take at a stop.
-const LINGER: Duration = Duration::from_millis(500);
-const MAX_HEADERS: usize = 64 * 1024;
-
-/// Serves one connection to its end, to `stop`, or until no request has come for `idle`. It runs one request at a time,
-/// so that the limit of connections is that of concurrent requests, too.
+/// Serves one connection to its end, to `stop`, or until no request has come for `idle`.
 pub(super) async fn serve(
     stream: TcpStream,
     router: Router,
@@ -27,9 +22,7 @@ pub(super) async fn serve(
     idle: Duration,
     stop: CancellationToken,
 ) {
-    // A move is one small packet, which must not wait for others.
-    let _ = stream.set_nodelay(true);
-    let service = service_fn(move |request| {
+    let answer = |request| {
         let (mut router, caller) = (router.clone(), caller.clone());
         async move {
             let _permit = caller.admit().await;
@@ -41,23 +34,8 @@ pub(super) async fn serve(
             }
             answer
         }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(idle)
-        .max_buf_size(MAX_HEADERS)
-        .serve_connection(TokioIo::new(stream), service);
-    pin!(connection);
-    let ended = select! {
-        ended = connection.as_mut() => Ok(ended),
-        () = stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            timeout(LINGER, connection).await
-        }
     };
-    if let Ok(Err(error)) = ended {
-        tracing::debug!(%error, "a connection to the Lichess API has ended");
-    }
+    http::serve(stream, answer, idle, &stop).await;
 }
 
 /// Drops empty segments of the path: some clients write `//api/account/`.

@@ -1,10 +1,10 @@
 //! The Lichess Bot API: bots written for Lichess play here unchanged.
 //!
 //! ```text
-//!  thread "web": socket ─▶ front ─▶ http (strangers) ─▶ api ─▶ call ─┐
-//!                            │ a known token        ▲ no move         ▼
-//!  the arena's thread:       └▶ http (members) ─▶ api ─▶ call ─▶ actor ─▶ server (accounts, challenges, games, …)
-//!  socket ◀─ streams, answer ◀───────────────────────────────────────┘ └─▶ store (PGN), storage (state file)
+//!  thread "lichess": socket ─▶ front ─▶ http (strangers) ─▶ api ─▶ call ─┐
+//!                                │ a known token        ▲ no move         ▼
+//!  the arena's thread:           └▶ http (members) ─▶ api ─▶ call ─▶ actor ─▶ server (accounts, challenges, games, …)
+//!  socket ◀─ streams, answer ◀───────────────────────────────────────────┘ └─▶ store (PGN), storage (state file)
 //! ```
 //!
 //! The server is one task (`actor`) that owns the state, each subject in a type and a file of its own; each connection
@@ -20,7 +20,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use zeitnot_wire::lichess::UserId;
 
-use crate::{error::ArenaError, name::Name, port::Port, store::GameFile, tournament::TournamentRegistry};
+use crate::{
+    error::ArenaError, live::Feed, name::Name, port::Port, store::GameFile, tournament::TournamentRegistry,
+};
 
 mod accounts;
 mod actor;
@@ -84,6 +86,7 @@ impl Lichess {
         mut config: Config,
         games: &Path,
         max_connections: usize,
+        live: Feed,
     ) -> Result<Lichess, ArenaError> {
         let port = Port::open(config.listen)?;
         config.load_tokens().map_err(ArenaError::Config)?;
@@ -103,7 +106,7 @@ impl Lichess {
         let restored = config.state.as_deref().map(|path| Restored::parse(rows, path)).transpose()?;
         let faults = FaultSwitch::new(config.faults.clone());
         let has_state = config.state.is_some();
-        let mut server = LichessServer::new(config, accounts, restored, faults.clone());
+        let mut server = LichessServer::new(config, accounts, restored, faults.clone(), live);
         let bridge = |(account, name, tournament): (UserId, Name, Name)| {
             let orders = server.class.enter(account.clone(), name.to_string());
             Bridge { account, name, tournament, orders, game: None }
@@ -126,16 +129,15 @@ impl Lichess {
         let router = api::router(self.for_strangers, self.faults.clone(), None);
         let front = Front::new(self.handle.clone(), router, members, self.max_connections);
         match front::start(self.port, front, stop.clone(), done.clone()).await {
-            Ok((web, thread)) => {
-                let router = api::router(self.handle, self.faults, Some(web));
+            Ok(thread) => {
+                let router = api::router(self.handle, self.faults, Some(thread.runtime.clone()));
                 while let Some(member) = arrivals.recv().await {
                     tracker.spawn(member.serve(router.clone(), IDLE, stop.clone()));
                 }
                 tracker.close();
                 tracker.wait().await;
                 done.cancel();
-                // It has nothing left to do.
-                let _ = spawn_blocking(move || thread.join()).await;
+                thread.join().await;
             }
             Err(error) => {
                 tracing::error!("cannot serve the Lichess API: {error}");

@@ -203,6 +203,8 @@ fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -
 mod tests {
     use zeitnot_wire::lichess::{Source, TimeControl, VariantKey};
 
+    use crate::live::Feed;
+
     use super::{
         super::{accounts::Accounts, config::Config, games::Games},
         *,
@@ -276,7 +278,7 @@ mod tests {
         game.tick(Instant::now());
 
         let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
-        let (mut games, now) = (Games::new(&config), Instant::now());
+        let (mut games, now) = (Games::new(&config, Feed::default()), Instant::now());
         for (id, timeouts) in [("aaaaaaaa", TIMEOUTS), ("bbbbbbbb", ENDLESS)] {
             games.begin(game_with(id, Duration::ZERO, timeouts), &Accounts::default(), now);
         }

@@ -32,7 +32,10 @@ use super::{
     terms::{Terms, draw_color},
     tournaments::Tournaments,
 };
-use crate::message::{Notice, Request};
+use crate::{
+    live::Feed,
+    message::{Notice, Request},
+};
 
 /// Cost of a challenge to a person; to a bot it is 1.
 const PERSON_COST: usize = 5;
@@ -64,6 +67,7 @@ impl LichessServer {
         accounts: Accounts,
         restored: Option<Restored>,
         faults: FaultSwitch,
+        live: Feed,
     ) -> LichessServer {
         let tournaments = std::mem::take(&mut config.tournament);
         let mut server = LichessServer {
@@ -71,7 +75,7 @@ impl LichessServer {
             limits: RateLimits::new(config.limits),
             accounts,
             challenges: Challenges::default(),
-            games: Games::new(&config),
+            games: Games::new(&config, live),
             tournaments: Tournaments::default(),
             teams: Teams::new(&config.team),
             class: Class::default(),

@@ -11,6 +11,9 @@ pub(crate) trait Board {
 
     fn ply_count(&self) -> usize;
 
+    /// Returns the present position in the game's own text form.
+    fn fen(&self) -> String;
+
     fn play(&mut self, text: &str) -> Result<PlayedMove, GameError>;
 
     /// Returns the outcome by the rules, repetition included.
@@ -27,6 +30,10 @@ impl Board for DynGame {
 
     fn ply_count(&self) -> usize {
         self.moves().len()
+    }
+
+    fn fen(&self) -> String {
+        self.now()
     }
 
     fn play(&mut self, text: &str) -> Result<PlayedMove, GameError> {
@@ -68,6 +75,10 @@ impl<G: Game> Board for ServedGame<G> {
 
     fn ply_count(&self) -> usize {
         self.plies
+    }
+
+    fn fen(&self) -> String {
+        self.position.print()
     }
 
     fn play(&mut self, text: &str) -> Result<PlayedMove, GameError> {

@@ -49,6 +49,11 @@ impl Clock {
         }
     }
 
+    /// Returns the side whose clock runs.
+    pub(crate) fn running(&self) -> Option<Color> {
+        self.running.map(|(color, _)| color)
+    }
+
     pub(crate) fn is_running(&self) -> bool {
         self.running.is_some()
     }

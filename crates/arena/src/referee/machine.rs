@@ -55,6 +55,8 @@ pub struct Ply {
     pub san: String,
     /// Time left on the mover's clock after the move, increment included.
     pub left: Option<Duration>,
+    /// Time from the request for the move to its arrival.
+    pub spent: Option<Duration>,
     /// Evaluation that the mover reported.
     pub opinion: Option<Opinion>,
 }
@@ -176,7 +178,8 @@ impl<B: Board> Referee<B> {
             return Err(Refusal::Illegal);
         };
         self.clock.press(at);
-        self.plies.push(Ply { san, left: self.clock.left(color, at), opinion });
+        let spent = Some(at.saturating_duration_since(self.asked));
+        self.plies.push(Ply { san, left: self.clock.left(color, at), spent, opinion });
         self.draws.drop(!color);
         self.takebacks = Offers::default();
         if let Some((result, reason)) = self.board.outcome().result() {
@@ -190,7 +193,7 @@ impl<B: Board> Referee<B> {
     /// Adds a move that another referee has accepted, or that was played before a restart.
     pub(crate) fn replay(&mut self, text: &str, left: Option<Duration>) -> Result<MoveText, GameError> {
         let (mv, san) = self.board.play(text)?;
-        self.plies.push(Ply { san, left, opinion: None });
+        self.plies.push(Ply { san, left, spent: None, opinion: None });
         Ok(mv)
     }
 

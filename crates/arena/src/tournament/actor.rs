@@ -13,14 +13,19 @@ use zeitnot_rules::{ByColor, Color, chess::Chess};
 use super::{
     admission::{Admission, Applicant, JoinError},
     config::TournamentConfig,
-    game::TournamentGame,
+    game::{Setup, TournamentGame},
     pairing::{self, Pairing, PairingSystem, SeatNo},
     players::{Doing, Players, SeatLimits},
     standings::{Standings, TournamentSummary},
+    view::{Publisher, view},
 };
 use crate::{
     client::Client,
     jobs::{self, Handle, Jobs},
+    live::{
+        Feed,
+        view::{JoinLine, TournamentState},
+    },
     message::{Notice, Request},
     name::{Name, printable},
     news::{Event, News, NewsSender},
@@ -41,7 +46,8 @@ pub(crate) struct TournamentActor {
     admission: Admission,
     openings: Vec<Chess>,
     store: Store,
-    news: NewsSender,
+    reports: Reports,
+    publisher: Publisher,
     jobs: Jobs<TournamentActor>,
     players: Players,
     pairing: Box<dyn PairingSystem>,
@@ -68,6 +74,15 @@ struct Running {
     game: TournamentGame,
 }
 
+/// Receivers of what happens.
+#[derive(Clone, Debug)]
+pub(crate) struct Reports {
+    pub(crate) news: NewsSender,
+    pub(crate) live: Feed,
+    /// Ways to join, for the page.
+    pub(crate) joins: Vec<JoinLine>,
+}
+
 impl TournamentActor {
     /// Creates a tournament that has not begun, and its handle.
     pub(crate) fn channel(
@@ -76,7 +91,7 @@ impl TournamentActor {
         per_address: usize,
         openings: Vec<Chess>,
         store: Store,
-        news: NewsSender,
+        reports: Reports,
     ) -> (Handle<TournamentActor>, TournamentActor) {
         let (handle, jobs) = jobs::channel();
         let limits = SeatLimits { seats: config.max_players(), per_address, hold: config.name_held };
@@ -91,7 +106,8 @@ impl TournamentActor {
             config,
             openings,
             store,
-            news,
+            reports,
+            publisher: Publisher::default(),
             jobs,
         };
         (handle, actor)
@@ -111,9 +127,11 @@ impl TournamentActor {
                 _ = pairing.tick() => self.pair(),
             }
             self.conclude_games().await;
+            self.publish(false);
         }
         let complete = self.is_complete();
         self.close(complete).await;
+        self.publish(complete);
         let TournamentActor { config, standings, store, .. } = self;
         drop(store);
         let pgn = writing.await.unwrap_or_default();
@@ -121,6 +139,15 @@ impl TournamentActor {
     }
 
     pub(super) fn join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
+        let name = applicant.name.clone();
+        let joined = self.try_join(applicant);
+        if let Err(error) = &joined {
+            self.reports.live.refused(&self.config.name, &name, error);
+        }
+        joined
+    }
+
+    fn try_join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
         let admitted = self.admission.admit(&self.config.name, applicant)?;
         let name = admitted.name.clone();
         // In a tournament with an end every seat counts.
@@ -290,7 +317,15 @@ impl TournamentActor {
         };
         self.rounds = self.rounds.saturating_add(1);
         self.report(Event::GameStarted { game: tag, names: names.clone() });
-        let game = TournamentGame::start(tag, names.clone(), clients, start, self.config.time);
+        let setup = Setup {
+            tag,
+            tournament: self.config.name.clone(),
+            round: self.rounds,
+            names: names.clone(),
+            clients,
+            time_control: self.config.time,
+        };
+        let game = TournamentGame::start(setup, start, &self.reports.live);
         self.running.insert(tag, Running { pairing, names, round: self.rounds, game });
     }
 
@@ -326,7 +361,8 @@ impl TournamentActor {
     fn deadline(&self) -> Option<Instant> {
         let acks = self.invitations.values().map(|invitation| invitation.until);
         let games = self.running.values().map(|running| running.game.due());
-        acks.chain(games).chain(self.absent().map(|(_, until)| until)).min()
+        let times = acks.chain(games).chain(self.absent().map(|(_, until)| until));
+        times.chain(self.publisher.due()).min()
     }
 
     /// Absent players, and when each is absent for too long; only a tournament with an end cannot wait.
@@ -358,6 +394,9 @@ impl TournamentActor {
             (0..*games).for_each(|_| self.standings.forfeit(&name, &opponent.name));
         }
         if !forfeited.is_empty() {
+            if let Some(player) = self.players.seats.get_mut(&seat) {
+                player.is_withdrawn = true;
+            }
             self.players
                 .tell_others(seat, &format!("Player {name} stayed away and forfeits the remaining games"));
             self.report(Event::Withdrawn(name));
@@ -423,14 +462,29 @@ impl TournamentActor {
     }
 
     /// Standings are large: they are copied only if somebody listens.
-    fn report_standings(&self) {
-        if self.news.receiver_count() > 0 {
+    fn report_standings(&mut self) {
+        if self.reports.news.receiver_count() > 0 {
             self.report(Event::Standings(Arc::new(self.standings.clone())));
         }
     }
 
-    fn report(&self, event: Event) {
+    /// Shows the standings on the page, once they have changed and it is time.
+    fn publish(&mut self, complete: bool) {
+        let TournamentActor { config, players, standings, reports, publisher, running, .. } = self;
+        publisher.publish(&reports.live, complete, || {
+            let has_begun = config.players.is_none_or(|wanted| players.seats.len() >= wanted);
+            let state = match (complete, has_begun || !running.is_empty()) {
+                (true, _) => TournamentState::Complete,
+                (false, true) => TournamentState::Running,
+                (false, false) => TournamentState::Waiting,
+            };
+            view(config, players, standings, state, &reports.joins)
+        });
+    }
+
+    fn report(&mut self, event: Event) {
+        self.publisher.note_change();
         // An error means that nobody listens.
-        let _ = self.news.send(News { tournament: self.config.name.clone(), event });
+        let _ = self.reports.news.send(News { tournament: self.config.name.clone(), event });
     }
 }

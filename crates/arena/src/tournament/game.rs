@@ -13,6 +13,7 @@ use zeitnot_rules::{ByColor, Color, DynGame, TimeControl, chess::Chess};
 
 use crate::{
     client::Client,
+    live::{Feed, Header, LiveGame, person, view::Source},
     message::{GameView, Notice},
     name::{Name, printable},
     referee::{Allowance, Cause, Ending, GameRecord, Referee, RefereeRules, Refusal},
@@ -40,17 +41,25 @@ pub(super) struct TournamentGame {
     referee: Referee<DynGame>,
     /// Illegal moves of the present turn.
     illegal: u32,
+    live: LiveGame,
+}
+
+/// Facts about a game that begins.
+#[derive(Debug)]
+pub(super) struct Setup {
+    pub(super) tag: GameTag,
+    pub(super) tournament: Name,
+    /// Number of the game in its tournament.
+    pub(super) round: u32,
+    pub(super) names: ByColor<Name>,
+    pub(super) clients: ByColor<Client>,
+    pub(super) time_control: TimeControl,
 }
 
 impl TournamentGame {
     /// Begins a game: White is asked for a move.
-    pub(super) fn start(
-        tag: GameTag,
-        names: ByColor<Name>,
-        clients: ByColor<Client>,
-        position: Chess,
-        time_control: TimeControl,
-    ) -> Self {
+    pub(super) fn start(setup: Setup, position: Chess, live: &Feed) -> Self {
+        let Setup { tag, tournament, round, names, clients, time_control } = setup;
         let now = Instant::now();
         let allowances = ByColor::both(Allowance::Game(time_control));
         let rules = RefereeRules { transit: TRANSIT, ..RefereeRules::default() };
@@ -63,9 +72,24 @@ impl TournamentGame {
             next_update: now + CLOCK_UPDATE,
             referee: Referee::new(position.into(), allowances, rules, now),
             illegal: 0,
+            live: LiveGame::default(),
         };
         game.tell_players(&Notice::GameStarted(game.view(now)));
         game.ask_for_move(now);
+        let board = &game.referee.board;
+        let header = Header {
+            id: tag.to_string(),
+            source: Source::Contest,
+            kind: board.kind(),
+            tournament: Some(tournament.to_string()),
+            round: Some(round),
+            players: ByColor(Color::BOTH.map(|color| person(&game.names[color]))),
+            time_control: Some(time_control),
+            start_fen: board.root(),
+            is_own_start: board.own_start().is_some(),
+            started: game.began,
+        };
+        game.live = live.begin(header, &game.referee, now);
         game
     }
 
@@ -116,6 +140,7 @@ impl TournamentGame {
                 if self.referee.ending.is_none() {
                     self.ask_for_move(now);
                 }
+                self.live.moved(&mv, &self.referee, now);
             }
             Err(Refusal::NotYourTurn) => self.clients[color].info("It is not your turn"),
             Err(Refusal::Illegal) => {
@@ -157,7 +182,7 @@ impl TournamentGame {
     }
 
     /// Tells everybody how the game ended, and returns its record.
-    pub(super) fn finish(self) -> GameRecord {
+    pub(super) fn finish(mut self) -> GameRecord {
         if let Some(Ending { result, cause }) = self.referee.ending {
             let game = self.tag;
             let over = |is_player| match result {
@@ -166,6 +191,7 @@ impl TournamentGame {
             };
             self.clients.0.iter().for_each(|client| client.tell(over(true)));
             self.watchers.iter().for_each(|client| client.tell(over(false)));
+            self.live.ended(result, cause.to_string(), &self.referee, Instant::now());
         }
         GameRecord::new(self.referee, self.began)
     }
@@ -219,8 +245,15 @@ mod tests {
             let [(alice, white), (bob, black)] = [(); 2].map(|()| Client::channel(CancellationToken::new()));
             let names = ByColor(["alice", "bob"].map(|name| Name::try_from(name).unwrap()));
             let clients = ByColor([alice, bob]);
-            let time_control = time_control.parse().unwrap();
-            let game = TournamentGame::start(GameTag::random(), names, clients, Chess::start(), time_control);
+            let setup = Setup {
+                tag: GameTag::random(),
+                tournament: Name::try_from("class").unwrap(),
+                round: 1,
+                names,
+                clients,
+                time_control: time_control.parse().unwrap(),
+            };
+            let game = TournamentGame::start(setup, Chess::start(), &Feed::default());
             Table { game, white, black }
         }
 

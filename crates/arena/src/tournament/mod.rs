@@ -8,8 +8,9 @@ mod pairing;
 mod players;
 mod registry;
 pub(crate) mod standings;
+mod view;
 
-pub(crate) use actor::TournamentActor;
+pub(crate) use actor::{Reports, TournamentActor};
 pub(crate) use admission::{Admission, Applicant, JoinError, Proof};
 pub use config::TournamentConfig;
 pub(crate) use registry::{Seat, TournamentRegistry};

@@ -31,6 +31,8 @@ pub(super) struct Player {
     pub(super) rests_until: Instant,
     /// When the player disconnected, until the next `ACK`: reconnecting alone is no presence.
     pub(super) absent_since: Option<Instant>,
+    /// Has forfeited what was left to play.
+    pub(super) is_withdrawn: bool,
     /// When the connection was lost.
     left_at: Instant,
     /// Chat that the player may say, and may be told.
@@ -101,6 +103,7 @@ impl Players {
             doing: Doing::Waiting,
             rests_until: now,
             absent_since: None,
+            is_withdrawn: false,
             left_at: now,
             says: Ration::new(SAYS),
             hears: Ration::new(HEARS),

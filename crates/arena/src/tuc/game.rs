@@ -2,6 +2,7 @@
 
 use std::{cmp::Ordering, fmt, net::SocketAddr, time::Duration};
 
+use time::OffsetDateTime;
 use tokio::{select, time::Instant};
 use tokio_util::sync::CancellationToken;
 use zeitnot_net::LogThrottle;
@@ -19,8 +20,10 @@ use super::{
     socket::{Player, Stop, TableSocket},
 };
 use crate::{
+    live::{Feed, Header, LiveGame, person, view::Source},
     name::printable,
     referee::{Allowance, Board as _, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed},
+    tag::GameTag,
     timer::until,
 };
 
@@ -37,6 +40,7 @@ pub(super) struct Game<'t> {
     /// Longest time that each took for a move.
     longest: ByColor<Duration>,
     messages: Vec<String>,
+    live: LiveGame,
 }
 
 #[derive(Debug)]
@@ -76,6 +80,7 @@ impl<'t> Game<'t> {
         socket: &'t TableSocket,
         log: &'t LogThrottle,
         players: ByColor<Player>,
+        live: &Feed,
     ) -> Self {
         let worth_chance = config.worth_chance();
         // Nobody knows the worth of a prize before it is taken, so it is drawn then.
@@ -86,12 +91,28 @@ impl<'t> Game<'t> {
         let untimed = Untimed { plies: usize::MAX, limit: config.move_timeout, expiry: Expiry::Abort };
         let rules = RefereeRules { untimed: Some(untimed), ..RefereeRules::default() };
         let now = Instant::now();
+        let referee = Referee::new(board, ByColor::both(Allowance::Unlimited), rules, now);
+        let position = &referee.board.position;
+        let header = Header {
+            id: GameTag::random().to_string(),
+            source: Source::Tuc,
+            kind: position.kind(),
+            tournament: None,
+            round: None,
+            players: ByColor(Color::BOTH.map(|color| person(&players[color].name))),
+            time_control: None,
+            start_fen: position.print(),
+            is_own_start: false,
+            started: OffsetDateTime::now_utc(),
+        };
+        let live = live.begin(header, &referee, now);
         Game {
+            live,
             config,
             socket,
             log,
             players,
-            referee: Referee::new(board, ByColor::both(Allowance::Unlimited), rules, now),
+            referee,
             began: now,
             longest: ByColor([Duration::ZERO; 2]),
             messages: Vec::new(),
@@ -136,7 +157,8 @@ impl<'t> Game<'t> {
         // The original compares the machine, not the port.
         let is_mover = if strict { from.ip() == address.ip() } else { from == address };
         let mv = Move::parse(text).filter(|_| is_mover);
-        let Some(mv) = mv.filter(|_| self.referee.play(mover, text, now, None).is_ok()) else {
+        let played = mv.and_then(|mv| Some((mv, self.referee.play(mover, text, now, None).ok()?)));
+        let Some((mv, played)) = played else {
             let text = printable(text, MAX_DATAGRAM);
             self.log.info(IGNORED, || match is_mover {
                 true => {
@@ -157,7 +179,10 @@ impl<'t> Game<'t> {
         if now - self.began > self.config.time_limit() {
             self.referee.end(Some(self.result()), Cause::TimeLimit, now);
         }
-        self.tell(mv).await
+        let told = self.tell(mv).await;
+        // Now the prize that the move has brought lies on the board.
+        self.live.moved(&played, &self.referee, now);
+        told
     }
 
     async fn tell(&mut self, mv: Move) -> Result<(), Stop> {
@@ -197,7 +222,8 @@ impl<'t> Game<'t> {
         }
     }
 
-    fn finish(self, ending: Ending) -> Finished {
+    fn finish(mut self, ending: Ending) -> Finished {
+        self.live.ended(ending.result, ending.cause.to_string(), &self.referee, Instant::now());
         let points = self.points();
         let rules = self.config.rules.to_string();
         let names = ByColor(self.players.0.map(|player| player.name));

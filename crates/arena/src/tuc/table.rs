@@ -29,7 +29,7 @@ use super::{
     record::Records,
     socket::{Player, Stop, TableSocket},
 };
-use crate::{error::ArenaError, name::printable};
+use crate::{error::ArenaError, live::Feed, name::printable};
 
 /// Longest name in a record, in characters.
 const MAX_NAME: usize = 40;
@@ -46,17 +46,25 @@ pub(crate) struct Table {
     folder: PathBuf,
     /// For what strangers send.
     log: LogThrottle,
+    live: Feed,
 }
 
 impl Table {
-    pub(crate) async fn open(config: TucConfig, folder: &Path) -> Result<Table, ArenaError> {
+    pub(crate) async fn open(config: TucConfig, folder: &Path, live: Feed) -> Result<Table, ArenaError> {
         let listen = |source| ArenaError::Listen { address: config.address, source };
         let socket = UdpSocket::bind(config.address).await.map_err(listen)?;
         let address = socket.local_addr().map_err(listen)?;
         let games = |source| ArenaError::Games { folder: folder.to_owned(), source };
         std::fs::create_dir_all(folder).map_err(games)?;
         let socket = TableSocket::new(socket).map_err(listen)?;
-        Ok(Table { config, socket, address, folder: folder.to_owned(), log: LogThrottle::for_strangers() })
+        Ok(Table {
+            config,
+            socket,
+            address,
+            folder: folder.to_owned(),
+            log: LogThrottle::for_strangers(),
+            live,
+        })
     }
 
     /// Runs the configured number of games, or until `stop`.
@@ -113,7 +121,7 @@ impl Table {
             () = sleep(self.config.countdown) => {}
         }
         self.socket.send_both(&players, &FromServer::Begins).await?;
-        Game::new(&self.config, &self.socket, &self.log, players).run(stop).await
+        Game::new(&self.config, &self.socket, &self.log, players, &self.live).run(stop).await
     }
 
     /// Gives the first seat to somebody who is there, by now or in a while.

@@ -1,0 +1,217 @@
+//! Game as the hub knows it: its moves and thoughts, and the views of it.
+
+use std::{sync::Arc, time::Duration};
+
+use time::format_description::well_known::Rfc3339;
+use tokio::time::Instant;
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
+use zeitnot_wire::pgn::{self, Pgn};
+
+use super::{
+    feed::{ClocksAt, End, MoveMade, Shared},
+    view::{Clocks, Game, GameState, GameSummary, LiveMessage, Ply, Score, Thought},
+};
+
+/// Reason of a game whose owner is gone without a word.
+const BROKEN_OFF: &str = "The game was broken off";
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) shared: Arc<Shared>,
+    plies: Vec<(Arc<MoveMade>, Option<Thought>)>,
+    clocks: Option<ClocksAt>,
+    /// Latest thought of each side.
+    latest: ByColor<Option<Latest>>,
+    is_over: bool,
+}
+
+/// Thought about the move after `ply` plies.
+#[derive(Debug)]
+struct Latest {
+    ply: usize,
+    thought: Thought,
+    is_told: bool,
+}
+
+impl Entry {
+    pub(super) fn new(shared: Arc<Shared>) -> Entry {
+        Entry { shared, plies: Vec::new(), clocks: None, latest: ByColor::default(), is_over: false }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.shared.header.id
+    }
+
+    /// Returns whether the end is known, or the owner is gone.
+    pub(super) fn has_ended(&self) -> bool {
+        self.shared.end.get().is_some() || Arc::strong_count(&self.shared) == 1
+    }
+
+    /// Replaces the moves; thoughts about moves that are the same stay.
+    pub(super) fn replace(&mut self, plies: Vec<Arc<MoveMade>>, clocks: Option<ClocksAt>) {
+        let mut before = std::mem::take(&mut self.plies).into_iter();
+        let with_thought = |made: Arc<MoveMade>| {
+            let thought = before.next().filter(|(old, _)| Arc::ptr_eq(old, &made)).and_then(|(_, it)| it);
+            (made, thought)
+        };
+        self.plies = plies.into_iter().map(with_thought).collect();
+        self.clocks = clocks;
+    }
+
+    /// Adds a move; `None` if earlier ones are missing.
+    pub(super) fn play(
+        &mut self,
+        ply: usize,
+        made: Arc<MoveMade>,
+        clocks: Option<ClocksAt>,
+    ) -> Option<LiveMessage> {
+        if ply != self.plies.len() + 1 || self.is_over {
+            return None;
+        }
+        let of_move = |latest: &&Latest| latest.ply + 1 == ply;
+        let thought = self.latest.0.iter().flatten().find(of_move).map(|latest| latest.thought.clone());
+        self.plies.push((made, thought));
+        self.clocks = clocks;
+        let made = self.plies.last().map(view)?;
+        Some(LiveMessage::Move { id: self.id().to_owned(), ply, made, clocks: self.clocks() })
+    }
+
+    /// Ends the game, with all its moves.
+    pub(super) fn end(&mut self) -> LiveMessage {
+        self.is_over = true;
+        let shared = self.shared.clone();
+        if let Some(End { clocks, plies, .. }) = shared.end.get() {
+            self.replace(plies.clone(), *clocks);
+        } else if let Some(clocks) = &mut self.clocks {
+            clocks.running = None;
+        }
+        let (result, reason) = self.outcome();
+        LiveMessage::End {
+            id: self.id().to_owned(),
+            result: result.to_owned(),
+            reason: reason.to_owned(),
+            clocks: self.clocks(),
+        }
+    }
+
+    fn outcome(&self) -> (&'static str, &str) {
+        match self.shared.end.get() {
+            Some(end) => (end.result.map_or("*", GameResult::as_str), &end.reason),
+            None => ("*", BROKEN_OFF),
+        }
+    }
+
+    /// Notes what a side thinks about the move after `ply` plies.
+    pub(super) fn think(&mut self, ply: usize, side: Color, thought: Thought) {
+        if let Some((_, of_move)) = self.plies.get_mut(ply) {
+            *of_move = Some(thought.clone());
+        }
+        // Players may hear of a move before the event of it is here.
+        if ply <= self.plies.len() + 1 {
+            self.latest[side] = Some(Latest { ply, thought, is_told: false });
+        }
+    }
+
+    /// Takes the thoughts since the last time.
+    pub(super) fn take_thoughts(&mut self) -> Vec<LiveMessage> {
+        let Entry { shared, latest, .. } = self;
+        let fresh = Color::BOTH.into_iter().zip(&mut latest.0).filter_map(|(side, latest)| {
+            let Latest { ply, thought, is_told } = latest.as_mut()?;
+            let (id, thought) = (shared.header.id.clone(), thought.clone());
+            (!std::mem::replace(is_told, true)).then_some(LiveMessage::Thought {
+                id,
+                ply: *ply,
+                side,
+                thought,
+            })
+        });
+        fresh.collect()
+    }
+
+    fn clocks(&self) -> Option<Clocks> {
+        let ClocksAt { left, running, at } = self.clocks?;
+        let gone = Instant::now().saturating_duration_since(at);
+        let now = |color: Color| {
+            let used = if running == Some(color) { gone } else { Duration::ZERO };
+            millis(left[color].saturating_sub(used))
+        };
+        Some(Clocks { white_ms: now(Color::White), black_ms: now(Color::Black), running })
+    }
+
+    pub(super) fn summary(&self) -> GameSummary {
+        let header = &self.shared.header;
+        let last = self.plies.last().map(|(made, _)| made);
+        let outcome = self.is_over.then(|| self.outcome());
+        let [white, black] = header.players.0.clone();
+        GameSummary {
+            id: header.id.clone(),
+            source: header.source,
+            kind: header.kind.name().to_owned(),
+            tournament: header.tournament.clone(),
+            round: header.round,
+            white,
+            black,
+            time_control: header.time_control.map(|it| it.to_string()),
+            state: if self.is_over { GameState::Ended } else { GameState::Running },
+            result: outcome.map(|(result, _)| result.to_owned()),
+            reason: outcome.map(|(_, reason)| reason.to_owned()),
+            fen: last.map_or_else(|| header.start_fen.clone(), |made| made.fen.clone()),
+            last_move: last.map(|made| made.uci.clone()),
+            clocks: self.clocks(),
+            ply: self.plies.len(),
+            started: header.started.format(&Rfc3339).unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn game(&self) -> Game {
+        let start_fen = self.shared.header.start_fen.clone();
+        Game { summary: self.summary(), start_fen, plies: self.plies.iter().map(view).collect() }
+    }
+
+    pub(super) fn pgn(&self) -> String {
+        let header = &self.shared.header;
+        let [white, black] = &header.players.0;
+        let unknown = || "?".to_owned();
+        let (result, reason) = if self.is_over { self.outcome() } else { ("*", "unterminated") };
+        let mut tags = vec![
+            ("Event", header.tournament.clone().unwrap_or_else(unknown)),
+            ("Site", "Zeitnot arena".to_owned()),
+            ("Date", pgn::date(header.started)),
+            ("Round", header.round.map_or_else(unknown, |round| round.to_string())),
+            ("White", white.name.clone()),
+            ("Black", black.name.clone()),
+            ("Result", result.to_owned()),
+            ("UTCTime", pgn::time(header.started)),
+            ("TimeControl", header.time_control.map_or_else(|| "-".to_owned(), |it| it.to_string())),
+            ("PlyCount", self.plies.len().to_string()),
+            ("Termination", reason.to_owned()),
+        ];
+        if header.kind != GameKind::Chess {
+            tags.push(("Variant", header.kind.name().to_owned()));
+        }
+        let ply = |(made, thought): &(Arc<MoveMade>, Option<Thought>)| {
+            let eval = thought.as_ref().map(|it| match it.score {
+                Score::Cp(cp) => format!("{:.2},{}", f64::from(cp) / 100.0, it.depth),
+                Score::Mate(moves) => format!("#{moves},{}", it.depth),
+            });
+            pgn::Ply { text: made.san.clone(), left: made.left, eval }
+        };
+        let plies = self.plies.iter().map(ply).collect();
+        Pgn { tags, fen: header.is_own_start.then(|| header.start_fen.clone()), plies, result }.print()
+    }
+}
+
+fn view((made, thought): &(Arc<MoveMade>, Option<Thought>)) -> Ply {
+    Ply {
+        uci: made.uci.clone(),
+        san: made.san.clone(),
+        fen: made.fen.clone(),
+        spent_ms: made.spent.map(millis),
+        left_ms: made.left.map(millis),
+        thought: thought.clone(),
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,275 @@
+//! Sending side of the live view: owners of games and tournaments report what happens, and never wait.
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use tokio::{sync::mpsc, time::Instant};
+use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult, MoveText, TimeControl};
+
+use super::view::{Person, RefusalRow, Source, Thought, TournamentSummary};
+use crate::{
+    name::Name,
+    referee::{Board, Ply, Referee},
+};
+
+/// Events that may wait for the hub.
+const QUEUE: usize = 4096;
+
+/// Event for the hub.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A game that begins, or whose earlier events did not fit into the queue.
+    Whole {
+        game: Arc<Shared>,
+        plies: Vec<Arc<MoveMade>>,
+        clocks: Option<ClocksAt>,
+    },
+    /// The move that makes it `ply` plies.
+    Moved {
+        game: Arc<Shared>,
+        ply: usize,
+        made: Arc<MoveMade>,
+        clocks: Option<ClocksAt>,
+    },
+    /// The game has an end now.
+    Ended(Arc<Shared>),
+    Thought {
+        game: String,
+        ply: usize,
+        side: Color,
+        thought: Thought,
+    },
+    Tournament(Box<TournamentSummary>),
+    Refused {
+        tournament: String,
+        refusal: RefusalRow,
+    },
+}
+
+/// Facts about a game that its moves do not change.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    pub(crate) id: String,
+    pub(crate) source: Source,
+    pub(crate) kind: GameKind,
+    pub(crate) tournament: Option<String>,
+    pub(crate) round: Option<u32>,
+    pub(crate) players: ByColor<Person>,
+    pub(crate) time_control: Option<TimeControl>,
+    pub(crate) start_fen: String,
+    /// The start is not the usual one.
+    pub(crate) is_own_start: bool,
+    pub(crate) started: OffsetDateTime,
+}
+
+/// Part of a game that its owner shares with the hub.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(super) header: Header,
+    /// The hub finds the end here, even if there was no room for the event.
+    pub(super) end: OnceLock<End>,
+}
+
+#[derive(Debug)]
+pub(super) struct End {
+    pub(super) result: Option<GameResult>,
+    pub(super) reason: String,
+    pub(super) clocks: Option<ClocksAt>,
+    pub(super) plies: Vec<Arc<MoveMade>>,
+}
+
+/// Move that was played.
+#[derive(Debug)]
+pub(crate) struct MoveMade {
+    pub(super) uci: String,
+    pub(super) san: String,
+    pub(super) fen: String,
+    pub(super) spent: Option<Duration>,
+    pub(super) left: Option<Duration>,
+}
+
+/// Clocks at an instant.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct ClocksAt {
+    pub(super) left: ByColor<Duration>,
+    pub(super) running: Option<Color>,
+    pub(super) at: Instant,
+}
+
+impl ClocksAt {
+    /// Reads the clocks of a game; `None` if it has none.
+    pub(crate) fn of<B: Board>(referee: &Referee<B>, now: Instant) -> Option<ClocksAt> {
+        let left = |color| referee.clock.left(color, now);
+        let left = ByColor([left(Color::White)?, left(Color::Black)?]);
+        Some(ClocksAt { left, running: referee.clock.running(), at: now })
+    }
+}
+
+/// A player of whom only the name is known.
+pub(crate) fn person(name: impl ToString) -> Person {
+    Person { name: name.to_string(), rating: None, bot: None }
+}
+
+/// Sender of events. Where there is no web server it does nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Feed(Option<mpsc::Sender<Event>>);
+
+impl Feed {
+    /// Creates the feed of a hub.
+    pub(crate) fn channel() -> (Feed, mpsc::Receiver<Event>) {
+        let (sender, events) = mpsc::channel(QUEUE);
+        (Feed(Some(sender)), events)
+    }
+
+    /// Returns whether anybody may watch, so that views are worth their making.
+    pub(crate) fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Reports a game that begins.
+    pub(crate) fn begin<B: Board>(&self, header: Header, referee: &Referee<B>, now: Instant) -> LiveGame {
+        self.resume(header, |_| Vec::new(), ClocksAt::of(referee, now))
+    }
+
+    /// Reports a game that goes on after a restart.
+    pub(crate) fn go_on(&self, header: Header, referee: &Referee<DynGame>, now: Instant) -> LiveGame {
+        self.resume(header, |_| replay(&referee.board, &referee.plies), ClocksAt::of(referee, now))
+    }
+
+    fn resume(
+        &self,
+        header: Header,
+        plies: impl FnOnce(&Header) -> Vec<Arc<MoveMade>>,
+        clocks: Option<ClocksAt>,
+    ) -> LiveGame {
+        let Some(feed) = self.0.clone() else { return LiveGame(None) };
+        let plies = plies(&header);
+        let game = Arc::new(Shared { header, end: OnceLock::new() });
+        let mut live = Live { feed, game, plies, is_behind: true };
+        live.send(|_| None, clocks);
+        LiveGame(Some(live))
+    }
+
+    /// Reports a tournament's state. Returns whether there was room for it.
+    pub(crate) fn tournament(&self, tournament: TournamentSummary) -> bool {
+        self.try_send(Event::Tournament(Box::new(tournament)))
+    }
+
+    /// Reports somebody who was refused; dropped if too much waits.
+    pub(crate) fn refused(&self, tournament: &Name, name: &Name, reason: &impl ToString) {
+        if self.is_on() {
+            let at = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
+            let refusal = RefusalRow { at, name: name.to_string(), reason: reason.to_string() };
+            self.try_send(Event::Refused { tournament: tournament.to_string(), refusal });
+        }
+    }
+
+    /// Returns the way to report thoughts of players that the arena knows from elsewhere.
+    pub(crate) fn thoughts(&self) -> Thoughts {
+        Thoughts(self.clone())
+    }
+
+    fn try_send(&self, event: Event) -> bool {
+        self.0.as_ref().is_none_or(|feed| feed.try_send(event).is_ok())
+    }
+}
+
+/// Reports what players think, for the page. Where there is no page it does nothing.
+#[derive(Clone, Debug)]
+pub struct Thoughts(Feed);
+
+impl Thoughts {
+    /// Reports what a player thinks about the move after `ply` plies of the game of that id; dropped if too much waits.
+    pub fn report(&self, game: String, ply: usize, side: Color, thought: Thought) {
+        self.0.try_send(Event::Thought { game, ply, side, thought });
+    }
+}
+
+/// Reports one game. Without a hub it does nothing, and keeps nothing.
+#[derive(Debug, Default)]
+pub(crate) struct LiveGame(Option<Live>);
+
+#[derive(Debug)]
+struct Live {
+    feed: mpsc::Sender<Event>,
+    game: Arc<Shared>,
+    plies: Vec<Arc<MoveMade>>,
+    /// An event did not fit: the next one is the whole game.
+    is_behind: bool,
+}
+
+impl LiveGame {
+    /// Returns the number of moves reported.
+    pub(crate) fn plies(&self) -> usize {
+        self.0.as_ref().map_or(0, |live| live.plies.len())
+    }
+
+    /// Reports the last move, which the referee has played; the next clock runs already.
+    pub(crate) fn moved<B: Board>(&mut self, mv: &MoveText, referee: &Referee<B>, now: Instant) {
+        let Some(live) = &mut self.0 else { return };
+        let Some(Ply { san, left, spent, .. }) = referee.plies.last() else { return };
+        let fen = referee.board.fen();
+        let made = MoveMade { uci: mv.to_string(), san: san.clone(), fen, spent: *spent, left: *left };
+        let made = Arc::new(made);
+        live.plies.push(made.clone());
+        let clocks = ClocksAt::of(referee, now);
+        let ply = live.plies.len();
+        live.send(|game| Some(Event::Moved { game: game.clone(), ply, made, clocks }), clocks);
+    }
+
+    /// Reports a change that is no move: moves were taken back, or clocks were set.
+    pub(crate) fn changed<B: Board>(&mut self, referee: &Referee<B>, now: Instant) {
+        let Some(live) = &mut self.0 else { return };
+        live.plies.truncate(referee.plies.len());
+        live.is_behind = true;
+        live.send(|_| None, ClocksAt::of(referee, now));
+    }
+
+    /// Reports the end of the game, whose clocks stand; `None`: there is no result.
+    pub(crate) fn ended<B: Board>(
+        &mut self,
+        result: Option<GameResult>,
+        reason: String,
+        referee: &Referee<B>,
+        now: Instant,
+    ) {
+        let Some(Live { feed, game, plies, .. }) = self.0.take() else { return };
+        let end = End { result, reason, clocks: ClocksAt::of(referee, now), plies };
+        if game.end.set(end).is_ok() {
+            // If there is no room, the hub finds the end by itself.
+            let _ = feed.try_send(Event::Ended(game));
+        }
+    }
+}
+
+impl Live {
+    /// Sends an event, or the whole game if an earlier one did not fit.
+    fn send(&mut self, event: impl FnOnce(&Arc<Shared>) -> Option<Event>, clocks: Option<ClocksAt>) {
+        let event = (!self.is_behind).then(|| event(&self.game)).flatten();
+        let whole = || Event::Whole { game: self.game.clone(), plies: self.plies.clone(), clocks };
+        self.is_behind = match self.feed.try_reserve() {
+            Ok(room) => {
+                room.send(event.unwrap_or_else(whole));
+                false
+            }
+            Err(_) => true,
+        };
+    }
+}
+
+/// Returns the moves of a game that was played before.
+fn replay(game: &DynGame, plies: &[Ply]) -> Vec<Arc<MoveMade>> {
+    let mut again = game.again();
+    let mut made = Vec::new();
+    for (mv, Ply { san, left, spent, .. }) in game.moves().iter().zip(plies) {
+        if again.play(mv).is_err() {
+            break;
+        }
+        let (uci, san, fen) = (mv.to_string(), san.clone(), again.now());
+        made.push(Arc::new(MoveMade { uci, san, fen, spent: *spent, left: *left }));
+    }
+    made
+}

@@ -1,0 +1,264 @@
+//! Task that owns the views of games and tournaments, and tells those who watch them.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+use tokio::{
+    select,
+    sync::mpsc,
+    time::{MissedTickBehavior, interval},
+};
+use tokio_tungstenite::tungstenite::Utf8Bytes;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    entry::Entry,
+    feed::Event,
+    subscribers::{SubscriberId, Subscribers},
+    tournament::TournamentEntry,
+    view::{Game, GameSummary, LiveMessage, Topic, Tournament, TournamentSummary},
+};
+use crate::{jobs::Jobs, name::printable};
+
+/// Characters of a client's words that are shown again.
+const MAX_SHOWN: usize = 50;
+
+/// Ended games that are kept.
+const MAX_ENDED: usize = 200;
+/// Games in a list.
+const MAX_LISTED: usize = 200;
+/// Tournaments that are kept.
+const MAX_TOURNAMENTS: usize = 1000;
+/// Interval of what can wait: thoughts, views of those who were left out, ends without an event.
+const TICK: Duration = Duration::from_millis(250);
+/// Ticks between two messages about one tournament.
+const TOURNAMENT_TICKS: u64 = 2;
+
+#[derive(Debug, Default)]
+pub(crate) struct Hub {
+    running: BTreeMap<String, Entry>,
+    /// Ids of running games in the order of their starts.
+    order: VecDeque<String>,
+    /// The latest last.
+    ended: VecDeque<Entry>,
+    tournaments: BTreeMap<String, TournamentEntry>,
+    subscribers: Subscribers,
+    ticks: u64,
+}
+
+impl Hub {
+    /// Runs until `stop`; what has been reported by then is told.
+    pub(crate) async fn run(
+        mut self,
+        mut events: mpsc::Receiver<Event>,
+        mut jobs: Jobs<Hub>,
+        stop: CancellationToken,
+    ) {
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            select! {
+                biased;
+                () = stop.cancelled() => break,
+                Some(event) = events.recv() => self.apply(event),
+                Some(job) = jobs.recv() => job(&mut self),
+                _ = tick.tick() => self.tick(),
+            }
+        }
+        while let Ok(event) = events.try_recv() {
+            self.apply(event);
+        }
+        self.tick();
+    }
+
+    pub(super) fn apply(&mut self, event: Event) {
+        match event {
+            Event::Whole { game, plies, clocks } => {
+                if game.end.get().is_some() {
+                    return;
+                }
+                let id = game.header.id.clone();
+                let is_new = !self.running.contains_key(&id);
+                let entry = self.running.entry(id.clone()).or_insert_with(|| Entry::new(game));
+                entry.replace(plies, clocks);
+                let summary = entry.summary();
+                if is_new {
+                    self.order.push_back(id.clone());
+                    self.note_pairing(&summary);
+                    self.broadcast(&[&Topic::Games], || LiveMessage::Begin { game: summary });
+                }
+                // Watchers of all games see a gap and watch again.
+                self.tell_whole(&Topic::Game(id));
+            }
+            Event::Moved { game, ply, made, clocks } => {
+                let id = &game.header.id;
+                if let Some(message) = self.running.get_mut(id).and_then(|it| it.play(ply, made, clocks)) {
+                    self.broadcast(&[&Topic::Games, &Topic::Game(id.clone())], || message);
+                }
+            }
+            Event::Ended(game) => self.end(&game.header.id),
+            Event::Thought { game, ply, side, thought } => {
+                if let Some(entry) = self.running.get_mut(&game) {
+                    entry.think(ply, side, thought);
+                }
+            }
+            Event::Tournament(tournament) => {
+                let name = tournament.name.clone();
+                if let Some(entry) = self.tournament_entry(name) {
+                    entry.update(*tournament);
+                }
+            }
+            Event::Refused { tournament, refusal } => {
+                if let Some(entry) = self.tournaments.get_mut(&tournament) {
+                    entry.refuse(refusal);
+                }
+            }
+        }
+    }
+
+    fn tournament_entry(&mut self, name: String) -> Option<&mut TournamentEntry> {
+        let has_room = self.tournaments.len() < MAX_TOURNAMENTS || self.tournaments.contains_key(&name);
+        has_room.then(|| self.tournaments.entry(name).or_default())
+    }
+
+    fn note_pairing(&mut self, game: &GameSummary) {
+        if let Some(entry) = game.tournament.clone().and_then(|name| self.tournament_entry(name)) {
+            entry.note(game);
+        }
+    }
+
+    fn end(&mut self, id: &str) {
+        let Some(mut entry) = self.running.remove(id) else { return };
+        self.order.retain(|known| known != id);
+        let topic = Topic::Game(id.to_owned());
+        for thought in entry.take_thoughts() {
+            self.broadcast(&[&topic], || thought);
+        }
+        let message = entry.end();
+        self.note_pairing(&entry.summary());
+        if self.ended.len() >= MAX_ENDED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(entry);
+        self.broadcast(&[&Topic::Games, &topic], || message);
+    }
+
+    pub(super) fn tick(&mut self) {
+        self.ticks = self.ticks.wrapping_add(1);
+        let over = self.running.values().filter(|entry| entry.has_ended());
+        for id in over.map(|entry| entry.id().to_owned()).collect::<Vec<_>>() {
+            self.end(&id);
+        }
+        let thoughts = self.running.iter_mut().map(|(id, entry)| (id.clone(), entry.take_thoughts()));
+        for (id, thoughts) in thoughts.collect::<Vec<_>>() {
+            for thought in thoughts {
+                self.broadcast(&[&Topic::Game(id.clone())], || thought);
+            }
+        }
+        if self.ticks.is_multiple_of(TOURNAMENT_TICKS) {
+            let dirty = self
+                .tournaments
+                .iter_mut()
+                .filter_map(|(name, entry)| std::mem::take(&mut entry.is_dirty).then(|| name.clone()));
+            for name in dirty.collect::<Vec<_>>() {
+                self.tell_whole(&Topic::Tournament(name));
+            }
+        }
+        let mut printed = BTreeMap::<Topic, Option<Utf8Bytes>>::new();
+        for (id, topic) in self.subscribers.behind() {
+            if !printed.contains_key(&topic) {
+                printed.insert(topic.clone(), self.whole(&topic).map(|message| print(&message)));
+            }
+            if let Some(Some(message)) = printed.get(&topic) {
+                self.subscribers.send(id, Some(&topic), message);
+            }
+        }
+    }
+
+    /// Sends a whole view to all who watch a subject.
+    fn tell_whole(&mut self, topic: &Topic) {
+        if self.subscribers.has_watchers(topic)
+            && let Some(message) = self.whole(topic)
+        {
+            self.subscribers.broadcast(&[topic], &print(&message));
+        }
+    }
+
+    /// Prints a message once, if anybody watches, and sends it to all who do.
+    fn broadcast(&mut self, topics: &[&Topic], message: impl FnOnce() -> LiveMessage) {
+        if topics.iter().any(|topic| self.subscribers.has_watchers(topic)) {
+            self.subscribers.broadcast(topics, &print(&message()));
+        }
+    }
+
+    fn whole(&self, topic: &Topic) -> Option<LiveMessage> {
+        Some(match topic {
+            Topic::Games => LiveMessage::Games { games: self.games() },
+            Topic::Game(id) => LiveMessage::Game { game: self.game(id)? },
+            Topic::Tournament(name) => LiveMessage::Tournament { tournament: self.tournament(name)? },
+        })
+    }
+
+    pub(crate) fn subscribe(&mut self, queue: mpsc::Sender<Utf8Bytes>) -> SubscriberId {
+        self.subscribers.add(queue)
+    }
+
+    pub(crate) fn unsubscribe(&mut self, id: SubscriberId) {
+        self.subscribers.remove(id);
+    }
+
+    /// Shows a subject to a subscriber: at once as a whole, and then each change.
+    pub(crate) fn watch(&mut self, id: SubscriberId, topic: Topic) {
+        let Some(whole) = self.whole(&topic) else {
+            let error = match topic {
+                Topic::Tournament(name) => format!("there is no tournament {}", printable(&name, MAX_SHOWN)),
+                Topic::Game(game) => format!("there is no game {}", printable(&game, MAX_SHOWN)),
+                Topic::Games => return,
+            };
+            return self.subscribers.send(id, None, &print(&LiveMessage::Error { error }));
+        };
+        if self.subscribers.watch(id, topic.clone()) {
+            self.subscribers.send(id, Some(&topic), &print(&whole));
+        } else {
+            let error = "you watch too much at once: unwatch something first".to_owned();
+            self.subscribers.send(id, None, &print(&LiveMessage::Error { error }));
+        }
+    }
+
+    pub(crate) fn unwatch(&mut self, id: SubscriberId, topic: &Topic) {
+        self.subscribers.unwatch(id, topic);
+    }
+
+    /// Returns the running games, the oldest first, and then the latest ended ones.
+    pub(crate) fn games(&self) -> Vec<GameSummary> {
+        let running = self.order.iter().filter_map(|id| self.running.get(id));
+        running.chain(self.ended.iter().rev()).take(MAX_LISTED).map(Entry::summary).collect()
+    }
+
+    fn entry(&self, id: &str) -> Option<&Entry> {
+        self.running.get(id).or_else(|| self.ended.iter().rev().find(|entry| entry.id() == id))
+    }
+
+    pub(crate) fn game(&self, id: &str) -> Option<Game> {
+        self.entry(id).map(Entry::game)
+    }
+
+    pub(crate) fn pgn(&self, id: &str) -> Option<String> {
+        self.entry(id).map(Entry::pgn)
+    }
+
+    pub(crate) fn tournaments(&self) -> Vec<TournamentSummary> {
+        self.tournaments.values().filter_map(|entry| entry.summary.clone()).collect()
+    }
+
+    pub(crate) fn tournament(&self, name: &str) -> Option<Tournament> {
+        self.tournaments.get(name)?.view()
+    }
+}
+
+/// Prints a message, for all who get it.
+pub(crate) fn print(message: &LiveMessage) -> Utf8Bytes {
+    serde_json::to_string(message).unwrap_or_default().into()
+}

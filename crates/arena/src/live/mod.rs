@@ -1,0 +1,24 @@
+//! Live view of the arena for spectators: what happens in games and tournaments, on its way to the page.
+//!
+//! ```text
+//!  owners of games ─▶ feed (bounded, never waits) ─▶ hub (one task on the thread of the web server) ─▶ subscribers
+//! ```
+//!
+//! An owner of a game never waits for anybody here. Where the queue is full, the next event of that game is the whole
+//! game. The hub keeps the views of running and of the latest ended games, and prints each message once for all who
+//! watch; whoever does not read is left out until a whole view fits again.
+
+mod entry;
+mod feed;
+mod hub;
+mod subscribers;
+mod tournament;
+pub mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub use feed::Thoughts;
+pub(crate) use feed::{Event, Feed, Header, LiveGame, person};
+pub(crate) use hub::{Hub, print};
+pub(crate) use subscribers::SubscriberId;

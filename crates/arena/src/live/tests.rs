@@ -1,0 +1,262 @@
+//! Tests of the way from a game to its spectators.
+
+use std::time::Duration;
+
+use time::OffsetDateTime;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, advance},
+};
+use tokio_tungstenite::tungstenite::Utf8Bytes;
+use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
+
+use super::{
+    Event, Feed, Header, Hub, LiveGame, SubscriberId, person,
+    view::{LiveMessage, Score, Source, Thought, Topic},
+};
+use crate::referee::{Allowance, Referee, RefereeRules};
+
+/// A game, its feed and the hub, moved by hand.
+struct Bench {
+    hub: Hub,
+    feed: Feed,
+    events: mpsc::Receiver<Event>,
+}
+
+struct Played {
+    referee: Referee<DynGame>,
+    live: LiveGame,
+}
+
+struct Spectator {
+    id: SubscriberId,
+    messages: mpsc::Receiver<Utf8Bytes>,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let (feed, events) = Feed::channel();
+        Bench { hub: Hub::default(), feed, events }
+    }
+
+    fn begin(&self, id: &str) -> Played {
+        let time_control = "60+1".parse().unwrap();
+        let board = DynGame::begin(GameKind::Chess, None).unwrap();
+        let now = Instant::now();
+        let header = Header {
+            id: id.to_owned(),
+            source: Source::Contest,
+            kind: board.kind(),
+            tournament: Some("class".to_owned()),
+            round: Some(1),
+            players: ByColor([person("alice"), person("bob")]),
+            time_control: Some(time_control),
+            start_fen: board.root(),
+            is_own_start: false,
+            started: OffsetDateTime::UNIX_EPOCH,
+        };
+        let allowances = ByColor::both(Allowance::Game(time_control));
+        let mut referee = Referee::new(board, allowances, RefereeRules::default(), now);
+        referee.await_move(now);
+        let live = self.feed.begin(header, &referee, now);
+        Played { referee, live }
+    }
+
+    /// The hub takes in what was reported.
+    fn settle(&mut self) {
+        while let Ok(event) = self.events.try_recv() {
+            self.hub.apply(event);
+        }
+    }
+
+    fn spectator(&mut self, room: usize, topic: Topic) -> Spectator {
+        let (queue, messages) = mpsc::channel(room);
+        let id = self.hub.subscribe(queue);
+        self.hub.watch(id, topic);
+        Spectator { id, messages }
+    }
+}
+
+impl Played {
+    fn play(&mut self, san: &str) {
+        let now = Instant::now();
+        let mv = self.referee.play(self.referee.turn(), san, now, None).unwrap();
+        self.referee.await_move(now);
+        self.live.moved(&mv, &self.referee, now);
+    }
+}
+
+impl Spectator {
+    fn heard(&mut self) -> Vec<LiveMessage> {
+        let messages = std::iter::from_fn(|| self.messages.try_recv().ok());
+        messages.map(|text| serde_json::from_str(&text).unwrap()).collect()
+    }
+}
+
+fn game(id: &str) -> Topic {
+    Topic::Game(id.to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn spectators_see_a_game_from_its_beginning_to_its_end() {
+    let mut bench = Bench::new();
+    let mut lists = bench.spectator(64, Topic::Games);
+    let mut played = bench.begin("g");
+    bench.settle();
+    let mut spectator = bench.spectator(64, game("g"));
+    advance(Duration::from_millis(1500)).await;
+    played.play("e4");
+    bench.settle();
+    advance(Duration::from_secs(2)).await;
+    let mut late = bench.spectator(64, game("g"));
+    played.live.ended(
+        Some(GameResult::Won(Color::White)),
+        "Resignation".into(),
+        &played.referee,
+        Instant::now(),
+    );
+    bench.settle();
+
+    let heard = lists.heard();
+    let [
+        LiveMessage::Games { games },
+        LiveMessage::Begin { game },
+        LiveMessage::Move { .. },
+        LiveMessage::End { .. },
+    ] = heard.as_slice()
+    else {
+        panic!("{heard:?}")
+    };
+    assert!(games.is_empty());
+    assert_eq!((game.white.name.as_str(), game.clocks.unwrap().running), ("alice", Some(Color::White)));
+
+    let heard = spectator.heard();
+    let [
+        LiveMessage::Game { .. },
+        LiveMessage::Move { ply: 1, made, clocks, .. },
+        LiveMessage::End { result, reason, .. },
+    ] = heard.as_slice()
+    else {
+        panic!("{heard:?}")
+    };
+    assert_eq!((made.uci.as_str(), made.san.as_str(), made.spent_ms), ("e2e4", "e4", Some(1500)));
+    assert_eq!((made.left_ms, clocks.unwrap().white_ms), (Some(59_500), 59_500));
+    assert_eq!((result.as_str(), reason.as_str()), ("1-0", "Resignation"));
+
+    let heard = late.heard();
+    let LiveMessage::Game { game } = &heard[0] else { panic!("{heard:?}") };
+    assert_eq!(game.summary.clocks.unwrap().black_ms, 58_000, "as of the sending");
+    assert_eq!(game.plies.len(), 1);
+    let row = bench.hub.games()[0].clone();
+    assert_eq!((row.result.as_deref(), row.ply), (Some("1-0"), 1));
+    assert!(bench.hub.pgn("g").unwrap().contains("1. e4"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_the_feed_is_full_the_next_event_is_the_whole_game() {
+    let mut bench = Bench::new();
+    let mut played = bench.begin("g");
+    bench.settle();
+    let mut others: Vec<Played> = Vec::new();
+    while bench.events.len() < bench.events.max_capacity() {
+        others.push(bench.begin(&others.len().to_string()));
+    }
+    played.play("e4");
+    bench.settle();
+    assert_eq!(bench.hub.game("g").unwrap().plies.len(), 0, "there was no room");
+    played.play("e5");
+    bench.settle();
+    assert_eq!(bench.hub.game("g").unwrap().plies.len(), 2);
+    // An end is found even if there is no room for it; so is a game that nobody has any more.
+    while bench.events.len() < bench.events.max_capacity() {
+        others.push(bench.begin(&others.len().to_string()));
+    }
+    played.play("Nf3");
+    played.live.ended(None, "Aborted".into(), &played.referee, Instant::now());
+    others.remove(0);
+    bench.settle();
+    bench.hub.tick();
+    let ended = bench.hub.game("g").unwrap();
+    assert_eq!((ended.summary.reason.as_deref(), ended.plies.len()), (Some("Aborted"), 3));
+    assert_eq!(bench.hub.game("0").unwrap().summary.result.as_deref(), Some("*"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_read_is_left_out_and_gets_the_whole_game_later() {
+    let mut bench = Bench::new();
+    let mut played = bench.begin("g");
+    bench.settle();
+    let mut slow = bench.spectator(2, game("g"));
+    let mut quick = bench.spectator(64, game("g"));
+    for san in ["e4", "e5", "Nf3", "Nc6"] {
+        played.play(san);
+    }
+    bench.settle();
+    bench.hub.tick();
+    assert_eq!(quick.heard().len(), 5);
+    assert_eq!(slow.heard().len(), 2, "the game and the first move");
+    played.play("Bb5");
+    bench.settle();
+    assert!(slow.heard().is_empty(), "a move with a gap before it is of no use");
+    bench.hub.tick();
+    let heard = slow.heard();
+    let [LiveMessage::Game { game: whole }] = heard.as_slice() else { panic!("{heard:?}") };
+    assert_eq!(whole.plies.len(), 5);
+    played.play("a6");
+    bench.settle();
+    assert!(matches!(slow.heard().as_slice(), [LiveMessage::Move { ply: 6, .. }]));
+    bench.hub.unwatch(slow.id, &game("g"));
+    played.play("Ba4");
+    bench.settle();
+    assert!(slow.heard().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn thoughts_come_at_a_bounded_rate_and_stay_with_their_moves() {
+    let mut bench = Bench::new();
+    let mut played = bench.begin("g");
+    bench.settle();
+    let mut spectator = bench.spectator(64, game("g"));
+    let thought = |depth| Thought {
+        score: Score::Cp(30),
+        depth,
+        nodes: Some(1000),
+        nps: None,
+        pv: vec!["e2e4".to_owned()],
+        origin: "search".to_owned(),
+    };
+    for depth in 1..50 {
+        bench.feed.thoughts().report("g".to_owned(), 0, Color::White, thought(depth));
+    }
+    bench.settle();
+    bench.hub.tick();
+    bench.hub.tick();
+    let heard = spectator.heard();
+    assert!(
+        matches!(heard.as_slice(), [LiveMessage::Game { .. }, LiveMessage::Thought { ply: 0, thought, .. }] if thought.depth == 49),
+        "{heard:?}"
+    );
+    played.play("e4");
+    bench.settle();
+    let heard = spectator.heard();
+    assert!(
+        matches!(heard.as_slice(), [LiveMessage::Move { made, .. }] if made.thought == Some(thought(49)))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_exist_cannot_be_watched_and_not_too_much_at_once() {
+    let mut bench = Bench::new();
+    let mut nobody = bench.spectator(512, game("g"));
+    assert!(
+        matches!(nobody.heard().as_slice(), [LiveMessage::Error { error }] if error == "there is no game g")
+    );
+    let games: Vec<_> = (0..100).map(|number| bench.begin(&number.to_string())).collect();
+    bench.settle();
+    for number in 0..games.len() {
+        bench.hub.watch(nobody.id, game(&number.to_string()));
+    }
+    let errors = nobody.heard().iter().filter(|it| matches!(it, LiveMessage::Error { .. })).count();
+    assert_eq!(errors, 100 - 64);
+    bench.hub.unsubscribe(nobody.id);
+}

@@ -1,0 +1,333 @@
+//! Views of games and tournaments: the JSON of the web API.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use zeitnot_rules::Color;
+
+/// Server that referees a game.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum Source {
+    Contest,
+    Imcs,
+    Tuc,
+    Lichess,
+    Table,
+    Bot,
+}
+
+/// State of a game.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum GameState {
+    Running,
+    Ended,
+}
+
+/// Player of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Person {
+    /// Name as the server shows it.
+    pub name: String,
+    /// Rating on that server.
+    pub rating: Option<i32>,
+    /// Plays by itself; unknown where the protocol does not tell.
+    pub bot: Option<bool>,
+}
+
+/// Clocks at the moment of sending.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Clocks {
+    /// Time left for White.
+    pub white_ms: u64,
+    /// Time left for Black.
+    pub black_ms: u64,
+    /// Side whose clock runs.
+    #[schema(value_type = Option<String>, example = "white")]
+    pub running: Option<Color>,
+}
+
+/// Game without its moves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct GameSummary {
+    /// Id, unique in this arena.
+    pub id: String,
+    /// Server that referees it.
+    pub source: Source,
+    /// Rules, as configurations name them.
+    #[schema(example = "chess")]
+    pub kind: String,
+    /// Tournament that it belongs to.
+    pub tournament: Option<String>,
+    /// Round or number in the tournament.
+    pub round: Option<u32>,
+    /// Player of the white pieces.
+    pub white: Person,
+    /// Player of the black pieces.
+    pub black: Person,
+    /// Seconds, and seconds added after each move.
+    #[schema(example = "180+2")]
+    pub time_control: Option<String>,
+    /// Whether it is over.
+    pub state: GameState,
+    /// `1-0`, `0-1`, `1/2-1/2`, or `*` for a game without a result.
+    pub result: Option<String>,
+    /// Reason of the result.
+    pub reason: Option<String>,
+    /// Present position.
+    pub fen: String,
+    /// Last move, as the game writes it.
+    #[schema(example = "e2e4")]
+    pub last_move: Option<String>,
+    /// Clocks; none where there are no clocks.
+    pub clocks: Option<Clocks>,
+    /// Plies played.
+    pub ply: usize,
+    /// Start, by RFC 3339.
+    pub started: String,
+}
+
+/// Game with its moves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Game {
+    /// All but the moves.
+    #[serde(flatten)]
+    pub summary: GameSummary,
+    /// Position at the start.
+    pub start_fen: String,
+    /// Moves.
+    pub plies: Vec<Ply>,
+}
+
+/// Move of a game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Ply {
+    /// Move, as the game writes it.
+    #[schema(example = "e2e4")]
+    pub uci: String,
+    /// Notation of game records.
+    #[schema(example = "e4")]
+    pub san: String,
+    /// Position after it.
+    pub fen: String,
+    /// Time that it took.
+    pub spent_ms: Option<u64>,
+    /// Time left on the mover's clock, increment included.
+    pub left_ms: Option<u64>,
+    /// Thought of the mover, where it is known.
+    pub thought: Option<Thought>,
+}
+
+/// Evaluation of a position by an engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Thought {
+    /// Score from White's point of view.
+    pub score: Score,
+    /// Search depth in plies.
+    pub depth: u16,
+    /// Nodes searched.
+    pub nodes: Option<u64>,
+    /// Nodes a second.
+    pub nps: Option<u64>,
+    /// Principal variation, as the game writes moves.
+    pub pv: Vec<String>,
+    /// Origin of the move.
+    #[schema(example = "search")]
+    pub origin: String,
+}
+
+/// Score for White.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Score {
+    /// Centipawns.
+    Cp(i32),
+    /// Moves to mate; negative if Black mates.
+    Mate(i32),
+}
+
+/// State of a tournament.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum TournamentState {
+    Waiting,
+    Running,
+    Paused,
+    Complete,
+}
+
+/// Tournament without its pairings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TournamentSummary {
+    /// Name that players write after `JOIN`.
+    pub name: String,
+    /// Rules, as configurations name them.
+    #[schema(example = "chess")]
+    pub kind: String,
+    /// Seconds, and seconds added after each move.
+    #[schema(example = "3+0.05")]
+    pub time_control: String,
+    /// Pairing system.
+    #[schema(example = "round-robin")]
+    pub pairing: String,
+    /// Number of rounds, if it is fixed.
+    pub rounds: Option<u32>,
+    /// State.
+    pub state: TournamentState,
+    /// Standings, best first.
+    pub players: Vec<Standing>,
+    /// Ways to join.
+    pub joins: Vec<JoinLine>,
+    /// The organiser can change it.
+    pub editable: bool,
+}
+
+/// Tournament with its pairings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Tournament {
+    /// All but the pairings.
+    #[serde(flatten)]
+    pub summary: TournamentSummary,
+    /// Pairings so far.
+    pub pairings: Vec<PairingRow>,
+    /// What was refused, the latest last.
+    pub refusals: Vec<RefusalRow>,
+}
+
+/// Row of the standings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Standing {
+    /// Place, from 1.
+    pub rank: u32,
+    /// Player.
+    pub name: String,
+    /// Points.
+    pub score: f64,
+    /// Tie-breaks in the order in which they decide.
+    pub tie_breaks: Vec<TieBreak>,
+    /// Games won, including forfeits of opponents.
+    pub wins: u32,
+    /// Games drawn.
+    pub draws: u32,
+    /// Games lost, including forfeits.
+    pub losses: u32,
+    /// Games lost by absence.
+    pub forfeits: u32,
+    /// Connected now.
+    pub present: bool,
+    /// Plays no more.
+    pub withdrawn: bool,
+}
+
+/// Value of a tie-break.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TieBreak {
+    /// Name of the tie-break.
+    #[schema(example = "Sonneborn-Berger")]
+    pub name: String,
+    /// Value.
+    pub value: f64,
+}
+
+/// Game of a tournament, played or to be played.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PairingRow {
+    /// Round or number of the game.
+    pub round: u32,
+    /// White's name.
+    pub white: String,
+    /// Black's name.
+    pub black: String,
+    /// Id of the game.
+    pub game: Option<String>,
+    /// Result, once there is one.
+    pub result: Option<String>,
+    /// Note of the organiser.
+    pub note: Option<String>,
+}
+
+/// Way to join a tournament.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct JoinLine {
+    /// Protocol and address.
+    #[schema(example = "tcp://127.0.0.1:8000")]
+    pub protocol: String,
+    /// Line to send there.
+    #[schema(example = "JOIN class NAME")]
+    pub line: String,
+}
+
+/// Player or program that was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RefusalRow {
+    /// Moment, by RFC 3339.
+    pub at: String,
+    /// Name that was given.
+    pub name: String,
+    /// Reason, as it was answered.
+    pub reason: String,
+}
+
+/// Message of the live WebSocket to a client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum LiveMessage {
+    /// All games, on watching them.
+    Games { games: Vec<GameSummary> },
+    /// Whole game, on watching it and after messages were left out.
+    Game { game: Game },
+    /// A game has begun.
+    Begin { game: GameSummary },
+    /// A move was played; `ply` counts it.
+    Move {
+        id: String,
+        ply: usize,
+        #[serde(rename = "move")]
+        made: Ply,
+        clocks: Option<Clocks>,
+    },
+    /// A player thinks about the move after `ply` plies, or has played it.
+    Thought {
+        id: String,
+        ply: usize,
+        #[schema(value_type = String, example = "white")]
+        side: Color,
+        thought: Thought,
+    },
+    /// A game is over.
+    End { id: String, result: String, reason: String, clocks: Option<Clocks> },
+    /// Whole tournament, on watching it and after each change.
+    Tournament { tournament: Tournament },
+    /// Answer to `ping`.
+    Pong { ping: u64 },
+    /// A message was not understood or not possible.
+    Error { error: String },
+}
+
+/// Message of a client of the live WebSocket.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LiveRequest {
+    /// Asks for messages about something.
+    Watch(Topic),
+    /// Ends them.
+    Unwatch(Topic),
+    /// Asks for `pong`.
+    Ping(u64),
+}
+
+/// Subject that can be watched.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Topic {
+    /// All games.
+    Games,
+    /// The game of this id.
+    Game(String),
+    /// The tournament of this name.
+    Tournament(String),
+}

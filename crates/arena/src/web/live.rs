@@ -1,0 +1,145 @@
+//! The live WebSocket: a client says what it watches, and hears of each change.
+
+use std::time::Duration;
+
+use axum::{extract::State, response::Response};
+use futures_util::{
+    SinkExt, StreamExt,
+    stream::{SplitSink, SplitStream},
+};
+use tokio::{
+    select,
+    sync::mpsc,
+    time::{interval, sleep_until, timeout},
+};
+use tokio_tungstenite::tungstenite::{
+    Message, Utf8Bytes,
+    protocol::{CloseFrame, frame::coding::CloseCode},
+};
+use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_net::{Rate, Ration};
+
+use super::{
+    answer::ErrorBody,
+    socket::{Socket, Upgrade},
+    state::{Peer, WebState},
+};
+use crate::live::{
+    SubscriberId, print,
+    view::{LiveMessage, LiveRequest},
+};
+
+/// Messages that may wait for one client.
+const QUEUE: usize = 128;
+/// Bytes of a client's message.
+const MAX_REQUEST: usize = 1024;
+/// Messages of a client.
+const REQUESTS: Rate = Rate { burst: 40, interval: Duration::from_millis(100) };
+/// Interval of pings, and the silence after which a client is gone.
+const PING: Duration = Duration::from_secs(30);
+const SILENCE: Duration = Duration::from_secs(90);
+/// Time that a client may take for a message.
+const WRITE: Duration = Duration::from_secs(10);
+
+pub(super) fn routes() -> OpenApiRouter<WebState> {
+    OpenApiRouter::new().routes(routes!(live))
+}
+
+/// Opens the live WebSocket: text frames of `LiveRequest` from the client, of `LiveMessage` to it
+#[utoipa::path(get, path = "/api/live",
+    responses((status = 101, description = "WebSocket"), (status = 426, body = ErrorBody)))]
+async fn live(State(web): State<WebState>, peer: Peer, upgrade: Upgrade) -> Response {
+    let tasks = web.tasks.clone();
+    upgrade.serve(&tasks, move |socket| serve(socket, web, peer))
+}
+
+async fn serve(socket: Socket, web: WebState, peer: Peer) {
+    let (queue, messages) = mpsc::channel(QUEUE);
+    let own = queue.clone();
+    let Some(id) = web.hub.call(move |hub| hub.subscribe(queue)).await else { return };
+    let (mut sink, stream) = socket.split();
+    let client = Client { id, web: web.clone(), own };
+    let close = select! {
+        () = client.read(stream) => None,
+        close = write(&mut sink, messages) => close,
+        () = peer.place.evicted.cancelled() => Some((CloseCode::Again, "too many connections")),
+        () = web.stop.cancelled() => Some((CloseCode::Away, "the arena is shutting down")),
+    };
+    web.hub.send(move |hub| hub.unsubscribe(id)).await;
+    let frame = close.map(|(code, reason)| CloseFrame { code, reason: reason.into() });
+    let _ = timeout(WRITE / 10, sink.send(Message::Close(frame))).await;
+}
+
+/// Sends messages, and pings in between; ends where the client does not take them.
+async fn write(
+    sink: &mut SplitSink<Socket, Message>,
+    mut messages: mpsc::Receiver<Utf8Bytes>,
+) -> Option<(CloseCode, &'static str)> {
+    let mut ping = interval(PING);
+    ping.reset();
+    loop {
+        let message = select! {
+            message = messages.recv() => match message {
+                Some(text) => Message::Text(text),
+                None => return Some((CloseCode::Away, "the arena is shutting down")),
+            },
+            _ = ping.tick() => Message::Ping(Default::default()),
+        };
+        match timeout(WRITE, sink.send(message)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) => return None,
+        }
+    }
+}
+
+struct Client {
+    id: SubscriberId,
+    web: WebState,
+    own: mpsc::Sender<Utf8Bytes>,
+}
+
+impl Client {
+    /// Obeys the client until it is gone.
+    async fn read(self, mut stream: SplitStream<Socket>) {
+        let mut ration = Ration::new(REQUESTS);
+        loop {
+            if let Some(due) = ration.due() {
+                sleep_until(due).await;
+            }
+            let Ok(Some(Ok(message))) = timeout(SILENCE, stream.next()).await else { return };
+            match message {
+                Message::Text(text) => {
+                    ration.spend();
+                    self.obey(&text).await;
+                }
+                Message::Binary(_) => {
+                    ration.spend();
+                    self.say(&LiveMessage::Error { error: "send text, not binary frames".into() });
+                }
+                Message::Close(_) => return,
+                Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
+            }
+        }
+    }
+
+    async fn obey(&self, text: &str) {
+        if text.len() > MAX_REQUEST {
+            let error = format!("a message is {MAX_REQUEST} bytes long at most");
+            return self.say(&LiveMessage::Error { error });
+        }
+        let id = self.id;
+        match serde_json::from_str::<LiveRequest>(text) {
+            Ok(LiveRequest::Watch(topic)) => self.web.hub.send(move |hub| hub.watch(id, topic)).await,
+            Ok(LiveRequest::Unwatch(topic)) => self.web.hub.send(move |hub| hub.unwatch(id, &topic)).await,
+            Ok(LiveRequest::Ping(ping)) => self.say(&LiveMessage::Pong { ping }),
+            Err(error) => {
+                self.say(&LiveMessage::Error { error: format!("cannot read the message: {error}") })
+            }
+        }
+    }
+
+    /// Answers, if there is room: whoever reads nothing needs no answers.
+    fn say(&self, message: &LiveMessage) {
+        let _ = self.own.try_send(print(message));
+    }
+}

@@ -1,0 +1,25 @@
+//! The web server: the page, and the JSON and WebSocket API behind it.
+//!
+//! ```text
+//!  thread "web": socket ─▶ server (places, rates) ─▶ router (security, limits) ─▶ assets, games, tournaments, live
+//!                                                                     │
+//!  owners of games ─▶ live::feed ─▶ live::hub ◀── jobs, subscriptions ┘
+//! ```
+//!
+//! All of it runs on a thread of usual priority, apart from the games: no spectator delays a move.
+
+mod answer;
+mod assets;
+mod config;
+mod games;
+mod live;
+mod organiser;
+mod router;
+mod security;
+mod server;
+mod socket;
+mod state;
+mod tournaments;
+
+pub(crate) use config::Config;
+pub(crate) use server::Web;

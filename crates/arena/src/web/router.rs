@@ -1,0 +1,109 @@
+//! All routes, their documentation, and the layers that every request passes.
+
+use std::time::Duration;
+
+use axum::{
+    BoxError, Json, Router,
+    body::Bytes,
+    error_handling::HandleErrorLayer,
+    extract::DefaultBodyLimit,
+    http::{StatusCode, Uri, header},
+    middleware::{from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{any, get},
+};
+use serde::{Deserialize, Serialize};
+use tower::{ServiceBuilder, timeout::TimeoutLayer};
+use tower_http::compression::CompressionLayer;
+use utoipa::{OpenApi, ToSchema};
+use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_rules::GameKind;
+
+use super::{
+    answer::{ApiError, ErrorBody, as_json},
+    assets, games, live,
+    security::{Hosts, protect},
+    state::{ByOrganiser, WebState},
+    tournaments,
+};
+use crate::{
+    live::view::{LiveMessage, LiveRequest},
+    name::printable,
+};
+
+const MAX_BODY: usize = 64 * 1024;
+/// Time to read a request and to answer it.
+const REQUEST: Duration = Duration::from_secs(10);
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Zeitnot arena",
+        description = "Games and tournaments of this arena, live.",
+        license(name = "GPL-3.0-or-later", identifier = "GPL-3.0-or-later")
+    ),
+    components(schemas(ErrorBody, LiveMessage, LiveRequest))
+)]
+struct Document;
+
+/// Routes of the API and their documentation.
+pub(super) fn api() -> (Router<WebState>, utoipa::openapi::OpenApi) {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(status))
+        .merge(games::routes())
+        .merge(tournaments::routes())
+        .merge(live::routes())
+        .split_for_parts()
+}
+
+/// The whole server.
+pub(super) fn router(state: WebState, hosts: Hosts) -> Router {
+    let (api, document) = api();
+    let document = Bytes::from(document.to_json().unwrap_or_default());
+    let timeout = ServiceBuilder::new()
+        .layer(HandleErrorLayer::new(|_: BoxError| async {
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "the request took too long")
+        }))
+        .layer(TimeoutLayer::new(REQUEST));
+    let api = api
+        .route("/api", get(|| async { ([(header::CONTENT_TYPE, "application/json")], document) }))
+        .route("/api/", any(unknown))
+        .route("/api/{*rest}", any(unknown))
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(timeout)
+        .layer(from_fn(as_json))
+        .with_state(state);
+    api.fallback(assets::serve).layer(CompressionLayer::new()).layer(from_fn_with_state(hosts, protect))
+}
+
+async fn unknown(uri: Uri) -> Response {
+    let path = printable(uri.path(), 100);
+    ApiError::missing(format!("there is no {path}: /api describes what there is")).into_response()
+}
+
+/// State of the server.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+struct Status {
+    /// Name of the program.
+    program: String,
+    /// Its version.
+    version: String,
+    /// `arena`, or `bot` for the page of a bot.
+    role: String,
+    /// This request carries the organiser's token.
+    organiser: bool,
+    /// Games by their rules.
+    kinds: Vec<String>,
+}
+
+/// Tells who answers here
+#[utoipa::path(get, path = "/api/status", responses((status = 200, body = Status)))]
+async fn status(by_organiser: Result<ByOrganiser, ApiError>) -> Json<Status> {
+    Json(Status {
+        program: "zeitnot".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        role: "arena".to_owned(),
+        organiser: by_organiser.is_ok(),
+        kinds: GameKind::ALL.iter().map(|kind| kind.name().to_owned()).collect(),
+    })
+}

@@ -1,0 +1,199 @@
+//! The server: its port, its thread, and its connections, bounded in number and rate for each address.
+
+use std::{
+    convert::Infallible,
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    body::Body,
+    http::{HeaderMap, HeaderValue, Request, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use hyper::body::Incoming;
+use tokio::{join, net::TcpStream, select, sync::mpsc};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tower::Service;
+use zeitnot_net::{Rate, Ration};
+
+use super::{
+    answer::ApiError,
+    config::Config,
+    organiser::Organiser,
+    router::router,
+    security::Hosts,
+    state::{Peer, WebState},
+};
+use crate::{
+    error::ArenaError,
+    http,
+    jobs::{self, Handle, Jobs},
+    keyed::Keyed,
+    live::{Event, Feed, Hub},
+    places::{Origin, Place, PlaceLimits, Places, Pool},
+    port::Port,
+    secret::Secret,
+    side_thread::SideThread,
+};
+
+/// Connections of one address.
+const CONNECTIONS: Rate = Rate { burst: 1024, interval: Duration::from_millis(5) };
+/// Requests of one address: a class behind one router opens the page at once.
+const REQUESTS: Rate = Rate { burst: 2000, interval: Duration::from_millis(5) };
+/// Addresses whose requests are counted.
+const MAX_COUNTED: usize = 4096;
+/// Time for which a connection may wait for its next request.
+const IDLE: Duration = Duration::from_secs(30);
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// Web server with its port bound, ready to run.
+#[derive(Debug)]
+pub(crate) struct Web {
+    pub(crate) port: Port,
+    config: Config,
+    token: Secret,
+    /// The token was drawn here, so nobody knows it yet.
+    is_new_token: bool,
+    hub: (Handle<Hub>, Jobs<Hub>),
+    events: mpsc::Receiver<Event>,
+}
+
+impl Web {
+    /// Takes the port; returns the feed that shows games on it, too.
+    pub(crate) fn bind(config: Config) -> Result<(Web, Feed), ArenaError> {
+        let token = config.find_token().map_err(ArenaError::Config)?;
+        let is_new_token = token.is_none();
+        let no_random = || ArenaError::Config("web: the system has no random numbers: set token".into());
+        let token = token.or_else(Secret::random).ok_or_else(no_random)?;
+        let port = Port::open(config.listen)?;
+        let (feed, events) = Feed::channel();
+        Ok((Web { port, config, token, is_new_token, hub: jobs::channel(), events }, feed))
+    }
+
+    /// Address of the page for people.
+    pub(crate) fn url(&self) -> String {
+        self.config.url(self.port.address)
+    }
+
+    /// The organiser's token, if it was drawn here.
+    pub(crate) fn new_token(&self) -> Option<&str> {
+        self.is_new_token.then(|| self.token.expose())
+    }
+
+    /// Serves until `stop`, on a thread of its own.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let Web { port, config, token, hub: (hub, jobs), events, .. } = self;
+        // The thread ends with this future, whatever ends it.
+        let stop = stop.child_token();
+        let _guard = stop.clone().drop_guard();
+        let listener = match port.into_std() {
+            Ok(listener) => listener,
+            Err(error) => return tracing::error!("cannot serve the page: {error}"),
+        };
+        let main = async move {
+            let state = WebState {
+                hub,
+                organiser: Organiser::new(token),
+                tasks: TaskTracker::new(),
+                stop: stop.clone(),
+            };
+            let tasks = state.tasks.clone();
+            let limits = PlaceLimits {
+                players: config.max_connections,
+                spectators: config.max_connections,
+                per_address: config.max_connections,
+            };
+            let server = Server {
+                router: router(state, Hosts(config.public)),
+                behind_proxy: config.behind_proxy,
+                requests: Arc::new(Mutex::new(Keyed::new(MAX_COUNTED))),
+                places: Places::new(limits),
+                stop: stop.clone(),
+            };
+            let hub = Hub::default().run(events, jobs, stop);
+            join!(hub, server.run(listener, tasks));
+        };
+        let thread = match SideThread::start("web", main).await {
+            Ok(thread) => thread,
+            Err(error) => return tracing::error!("cannot serve the page: {error}"),
+        };
+        if !thread.join().await {
+            tracing::error!("the web server has failed; please report it");
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Server {
+    router: Router,
+    behind_proxy: bool,
+    requests: Arc<Mutex<Keyed<Origin, Ration>>>,
+    places: Places,
+    stop: CancellationToken,
+}
+
+impl Server {
+    /// Takes connections until the stop, and waits for their ends.
+    async fn run(self, listener: std::net::TcpListener, tasks: TaskTracker) {
+        let mut port = match Port::from_std(listener, CONNECTIONS) {
+            Ok(port) => port,
+            Err(error) => return tracing::error!("cannot serve the page: {error}"),
+        };
+        while let Some((stream, from)) = port.next(&self.stop).await {
+            tasks.spawn(self.clone().serve(stream, from));
+        }
+        drop((port, self));
+        tasks.close();
+        tasks.wait().await;
+    }
+
+    async fn serve(self, stream: TcpStream, from: SocketAddr) {
+        let place = Arc::new(self.places.enter(from.ip()));
+        // Nobody is refused: the oldest of the address with most connections makes room.
+        let _ = place.move_to(Pool::Spectators);
+        let evicted = place.evicted.clone();
+        let answer = |request| self.answer(request, place.clone());
+        select! {
+            () = http::serve(stream, answer, IDLE, &self.stop) => {}
+            () = evicted.cancelled() => tracing::debug!(%from, "its place went to another connection"),
+        }
+    }
+
+    fn answer(
+        &self,
+        request: Request<Incoming>,
+        place: Arc<Place>,
+    ) -> impl Future<Output = Result<Response, Infallible>> + use<> {
+        let from = self.behind_proxy.then(|| forwarded(request.headers())).flatten().unwrap_or(place.from);
+        let is_admitted = {
+            let mut requests = self.requests.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            requests.get(from, |_| Ration::new(REQUESTS)).take()
+        };
+        let mut router = self.router.clone();
+        async move {
+            if !is_admitted {
+                return Ok(too_many());
+            }
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(Peer { from, place });
+            router.call(request).await
+        }
+    }
+}
+
+fn too_many() -> Response {
+    let error = "too many requests from your address: try again in a second";
+    let mut answer = ApiError::new(StatusCode::TOO_MANY_REQUESTS, error).into_response();
+    answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    answer
+}
+
+/// Returns the address that the proxy has added last.
+fn forwarded(headers: &HeaderMap) -> Option<Origin> {
+    let last = headers.get_all(FORWARDED_FOR).into_iter().next_back()?.to_str().ok()?;
+    let address = last.rsplit(',').next()?.trim().parse::<IpAddr>().ok()?;
+    Some(address.into())
+}

@@ -1,0 +1,52 @@
+//! State that all handlers share, and facts about the client of a request.
+
+use std::sync::Arc;
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{answer::ApiError, organiser::Organiser};
+use crate::{
+    jobs::Handle,
+    live::Hub,
+    places::{Origin, Place},
+};
+
+/// Shared state of all handlers.
+#[derive(Clone, Debug)]
+pub(crate) struct WebState {
+    pub(crate) hub: Handle<Hub>,
+    pub(super) organiser: Organiser,
+    /// Sockets, which outlive their requests.
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stop: CancellationToken,
+}
+
+/// Client of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    pub(crate) from: Origin,
+    /// Place of its connection, which a WebSocket keeps.
+    pub(crate) place: Arc<Place>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Peer {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Peer, ApiError> {
+        // The server adds it to every request.
+        parts.extensions.get::<Peer>().cloned().ok_or_else(ApiError::stopping)
+    }
+}
+
+/// Proof that a request is the organiser's.
+pub(crate) struct ByOrganiser;
+
+impl FromRequestParts<WebState> for ByOrganiser {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &WebState) -> Result<ByOrganiser, ApiError> {
+        let peer = Peer::from_request_parts(parts, state).await?;
+        state.organiser.check(&parts.headers, peer.from).map(|()| ByOrganiser)
+    }
+}

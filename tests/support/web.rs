@@ -1,0 +1,94 @@
+//! A client of the arena's web API.
+
+use std::net::SocketAddr;
+
+use futures_util::{SinkExt, StreamExt};
+use reqwest::{Client, Method, Response};
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
+
+use super::{arena::TestArena, wait::soon};
+
+/// Token of the test arenas.
+pub const TOKEN: &str = "organiser";
+
+pub struct Browser {
+    pub address: SocketAddr,
+    client: Client,
+}
+
+/// An arena with a page and one tournament with these settings.
+pub async fn with_page(settings: &str) -> (TestArena, Browser) {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "tcp = '127.0.0.1:0'\nwebsocket = '127.0.0.1:0'\ngames = '{{folder}}/games'\n\
+         [web]\nlisten = '127.0.0.1:0'\ntoken = '{TOKEN}'\n\
+         [[tournament]]\nname = 'class'\ntime = '60+0'\npairing_interval = '20ms'\npause = '0ms'\n{settings}"
+    );
+    let arena = TestArena::open(folder, &text).await;
+    let browser = Browser::new(arena.web.unwrap());
+    (arena, browser)
+}
+
+impl Browser {
+    pub fn new(address: SocketAddr) -> Browser {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Browser { address, client: Client::builder().no_proxy().build().unwrap() }
+    }
+
+    pub async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Response {
+        let url = format!("http://{}{path}", self.address);
+        let mut request = self.client.request(Method::from_bytes(method.as_bytes()).unwrap(), url).body(body);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        soon(path, request.send()).await.unwrap()
+    }
+
+    pub async fn get(&self, path: &str) -> Response {
+        self.ask("GET", path, &[], Vec::new()).await
+    }
+
+    /// The status and the JSON of an answer.
+    pub async fn json(&self, path: &str) -> (u16, Value) {
+        let answer = self.get(path).await;
+        let status = answer.status().as_u16();
+        (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap())
+    }
+
+    /// The live WebSocket.
+    pub async fn live(&self) -> Spectator {
+        let url = format!("ws://{}/api/live", self.address);
+        Spectator(soon("a WebSocket", connect_async(url)).await.unwrap().0)
+    }
+}
+
+pub struct Spectator(pub WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+impl Spectator {
+    pub async fn send(&mut self, text: &str) {
+        self.0.send(Message::text(text)).await.unwrap();
+    }
+
+    /// The next message; `None` at the close.
+    pub async fn next(&mut self) -> Option<Value> {
+        loop {
+            match soon("a live message", self.0.next()).await {
+                Some(Ok(Message::Text(text))) => return Some(serde_json::from_str(&text).unwrap()),
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
+                _ => return None,
+            }
+        }
+    }
+
+    /// The next message of a type; others are passed over.
+    pub async fn expect(&mut self, kind: &str) -> Value {
+        loop {
+            let message = self.next().await.unwrap_or_else(|| panic!("closed without '{kind}'"));
+            if message["type"] == kind {
+                return message;
+            }
+        }
+    }
+}

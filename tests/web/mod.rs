@@ -1,0 +1,5 @@
+//! The arena's page and its API, as browsers and programs see them.
+
+mod api;
+mod live;
+mod security;

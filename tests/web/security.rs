@@ -1,0 +1,76 @@
+//! Protection of the page: other hosts, other origins, the organiser's token, headers and limits.
+
+use serde_json::json;
+
+use crate::support::web::{TOKEN, with_page};
+
+#[tokio::test]
+async fn foreign_hosts_and_pages_are_refused() {
+    let (arena, browser) = with_page("").await;
+    let own = format!("http://{}", browser.address);
+    let status = async |headers: &[(&str, &str)]| {
+        browser.ask("GET", "/api/live", headers, Vec::new()).await.status().as_u16()
+    };
+    let socket = [("connection", "upgrade"), ("upgrade", "websocket"), ("sec-websocket-version", "13")];
+    let key = ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
+    let with = |origin| [socket.as_slice(), &[key, ("origin", origin)]].concat();
+    assert_eq!(status(&with(&own)).await, 101);
+    assert_eq!(status(&with("https://evil.example")).await, 403);
+    assert_eq!(status(&socket).await, 426, "without a key");
+    assert_eq!(browser.ask("GET", "/", &[("host", "evil.example")], Vec::new()).await.status(), 421);
+    let post = browser.ask("POST", "/api/status", &[("origin", "https://evil.example")], Vec::new()).await;
+    assert_eq!(post.status(), 403);
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn the_organiser_is_known_by_the_token() {
+    let (arena, browser) = with_page("").await;
+    let asked = async |token: &str| {
+        let header = format!("Bearer {token}");
+        let answer = browser.ask("GET", "/api/status", &[("authorization", &header)], Vec::new()).await;
+        serde_json::from_str::<serde_json::Value>(&answer.text().await.unwrap()).unwrap()["organiser"].clone()
+    };
+    assert_eq!((asked(TOKEN).await, asked("guess").await), (json!(true), json!(false)));
+    assert_eq!(browser.json("/api/status").await.1["organiser"], json!(false));
+    for _ in 0..10 {
+        asked("guess").await;
+    }
+    assert_eq!(asked(TOKEN).await, json!(false), "after so many guesses the address has to wait");
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn the_page_comes_with_its_protection_and_is_kept_by_browsers() {
+    let (arena, browser) = with_page("").await;
+    for path in ["/", "/game/abc", "/tournament/class/projector", "/table/token"] {
+        let answer = browser.get(path).await;
+        assert_eq!(answer.status(), 200, "{path}");
+        let header = |name: &str| answer.headers()[name].to_str().unwrap().to_owned();
+        assert!(header("content-security-policy").starts_with("default-src 'self'"));
+        assert_eq!(header("x-content-type-options"), "nosniff");
+        assert_eq!(header("referrer-policy"), "no-referrer");
+        assert_eq!(header("content-type"), "text/html; charset=utf-8");
+        let again = browser.ask("GET", path, &[("if-none-match", &header("etag"))], Vec::new()).await;
+        assert_eq!(again.status(), 304);
+    }
+    let gzip = browser.ask("GET", "/api", &[("accept-encoding", "gzip")], Vec::new()).await;
+    assert_eq!(gzip.headers()["content-encoding"], "gzip");
+    for (method, path, status) in
+        [("GET", "/nothing", 404), ("POST", "/", 405), ("GET", "/../Cargo.toml", 404)]
+    {
+        assert_eq!(browser.ask(method, path, &[], Vec::new()).await.status(), status, "{method} {path}");
+    }
+    for (method, path, status) in [
+        ("GET", "/api/nothing", 404),
+        ("POST", "/api/games", 405),
+        ("GET", "/api/games/x", 404),
+        ("DELETE", "/api", 405),
+    ] {
+        let answer = browser.ask(method, path, &[], Vec::new()).await;
+        assert_eq!(answer.status(), status, "{method} {path}");
+        let error: serde_json::Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+        assert!(error["error"].as_str().is_some_and(|line| !line.is_empty()), "{error}");
+    }
+    arena.stop().await;
+}
