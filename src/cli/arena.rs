@@ -18,7 +18,7 @@ use super::{
     CliError,
     config::{Config, ConfigFileArgs},
     live::Live,
-    log, network, preflight, print, signals, usage,
+    log, network, preflight, print, signals, swiss, usage,
 };
 
 /// Run the tournaments of the configuration
@@ -33,6 +33,7 @@ Examples:
   zeitnot arena --set arena.tournament[0].time=60+0.5
                                         with another time for each game
   zeitnot arena keys class.keys alice bob   make keys for two players
+  zeitnot arena pair class.trf          pair the next round of a report file
 
 Ctrl-C or SIGTERM aborts the running games, records them, and shows the standings.
 Exit code: 0 at the end, 1 if a port or a folder cannot be used, 2 if the configuration is invalid.")]
@@ -57,11 +58,31 @@ enum Task {
         #[arg(required = true)]
         names: Vec<String>,
     },
+    /// Pair the next round of a Swiss tournament by the Dutch rules
+    ///
+    /// Reads FIDE's report file (TRF16), prints the number of games and then a line for each: the numbers of White and
+    /// Black, the first board first; 0 instead of an opponent is the bye. Players are left out who have a bye in that
+    /// round, or are named in a line XXZ.
+    Pair {
+        /// Report file of the tournament
+        file: PathBuf,
+    },
+    /// Compare the rounds of Swiss tournaments with the Dutch rules
+    ///
+    /// Pairs each round of each report file (TRF16) anew, and prints those that differ. Exit code 1 if any does.
+    Check {
+        /// Report files of tournaments
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    if let Some(Task::Keys { file, names }) = &args.task {
-        return add_keys(file, names);
+    match &args.task {
+        Some(Task::Keys { file, names }) => return add_keys(file, names),
+        Some(Task::Pair { file }) => return swiss::pair(file),
+        Some(Task::Check { files }) => return swiss::check(files),
+        None => {}
     }
     let source = args.config.source();
     let config = Config::load(&source)?;

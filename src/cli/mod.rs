@@ -39,6 +39,7 @@ mod referee;
 mod runner;
 mod signals;
 mod study;
+mod swiss;
 mod tune;
 mod ubgi;
 mod uci;
@@ -129,6 +130,9 @@ enum CliError {
     /// Failure of `bench arena-attack`.
     #[error("{0} attacks delayed honest players by more than 10 ms, or cost a game")]
     Delayed(usize),
+    /// Failure of `arena check`.
+    #[error("{0} rounds are not paired by the Dutch rules")]
+    Differ(usize),
     #[error("a task crashed, please report it: {0}")]
     Crashed(#[from] tokio::task::JoinError),
     #[error("{}: cannot be written: {source}; is it the right place?", path.display())]

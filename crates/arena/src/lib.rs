@@ -52,5 +52,8 @@ pub use news::{Event, News};
 pub use referee::{Adjudication, Cause, DrawRule, Ending, GameRecord, Opinion, Ply, ResignRule};
 pub use secret::{BadSecret, Secret};
 pub use tag::GameTag;
-pub use tournament::{Row, Score, Standings, Tally, TournamentConfig, TournamentSummary};
+pub use tournament::{
+    CheckedRound, NextRound, NoPairing, Row, Standings, Tally, TournamentConfig, TournamentSummary,
+    check_rounds, pair_next,
+};
 pub use tuc::{BadChance, Chance, TucConfig};

@@ -7,6 +7,7 @@ mod game;
 mod pairing;
 mod players;
 mod registry;
+mod report_file;
 pub(crate) mod standings;
 mod view;
 
@@ -14,4 +15,5 @@ pub(crate) use actor::{Reports, TournamentActor};
 pub(crate) use admission::{Admission, Applicant, JoinError, Proof};
 pub use config::TournamentConfig;
 pub(crate) use registry::{Seat, TournamentRegistry};
-pub use standings::{Row, Score, Standings, Tally, TournamentSummary};
+pub use report_file::{CheckedRound, NextRound, NoPairing, check_rounds, pair_next};
+pub use standings::{Row, Standings, Tally, TournamentSummary};

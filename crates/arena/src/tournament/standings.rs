@@ -7,6 +7,7 @@ use std::{
 };
 
 use zeitnot_rules::{Color, GameResult};
+use zeitnot_wire::trf::Score;
 
 use crate::name::Name;
 
@@ -29,28 +30,6 @@ pub struct TournamentSummary {
     pub complete: bool,
     /// File of the games; `None` if there were none.
     pub pgn: Option<PathBuf>,
-}
-
-/// Points, counted in halves so that they add up exactly.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Score {
-    halves: u32,
-}
-
-impl Score {
-    const DRAW: Score = Score { halves: 1 };
-    const WIN: Score = Score { halves: 2 };
-
-    /// Returns the points as a number.
-    pub fn points(self) -> f64 {
-        f64::from(self.halves) / 2.0
-    }
-}
-
-impl Display for Score {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.points().to_string())
-    }
 }
 
 /// Counted games of one player.
@@ -162,7 +141,7 @@ impl Standings {
     }
 
     fn credit(&mut self, name: &Name, against: &Name, score: Score) {
-        self.won.entry((name.clone(), against.clone())).or_default().halves += score.halves;
+        *self.won.entry((name.clone(), against.clone())).or_default() += score;
     }
 
     /// Sums for all players with points; halves times halves are quarters.
@@ -170,14 +149,14 @@ impl Standings {
         let mut sums = BTreeMap::new();
         for ((winner, opponent), won) in &self.won {
             let opponents = self.tallies.get(opponent).map(score).unwrap_or_default();
-            *sums.entry(winner).or_default() += u64::from(won.halves) * u64::from(opponents.halves);
+            *sums.entry(winner).or_default() += u64::from(won.halves()) * u64::from(opponents.halves());
         }
         sums
     }
 }
 
 fn score(tally: &Tally) -> Score {
-    Score { halves: 2 * tally.wins + tally.draws }
+    Score::from_halves(2 * tally.wins + tally.draws)
 }
 
 impl Display for Standings {

@@ -3,14 +3,12 @@
 use std::fmt;
 
 use zeitnot_rules::{ByColor, Color, GameResult};
+pub(super) use zeitnot_wire::trf::SeatNo;
 
 use super::config::TournamentConfig;
 
 mod round_robin;
-
-/// Seat of a player in one tournament, counted from 0 in the order of joining.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct SeatNo(pub(super) usize);
+pub(super) mod swiss;
 
 /// A game to be played.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

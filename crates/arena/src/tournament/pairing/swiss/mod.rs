@@ -1,0 +1,17 @@
+//! Swiss system by the Dutch rules (FIDE handbook C.04.3).
+
+mod baku;
+mod bracket;
+mod color;
+mod contender;
+mod dutch;
+mod matching;
+mod weights;
+mod wide;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use baku::Acceleration;
+pub(crate) use dutch::{RoundPairing, pair};
+pub(crate) use weights::Round;
