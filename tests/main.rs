@@ -12,6 +12,7 @@ mod documents;
 mod engine;
 mod imcs;
 mod lichess;
+mod page;
 mod rules;
 mod support;
 mod tuc;

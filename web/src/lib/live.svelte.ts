@@ -1,7 +1,7 @@
 // The one connection to the live feed: who watches what, and the games that everybody shares.
 
 import { SvelteMap } from 'svelte/reactivity';
-import { connect, type Line } from './reconnect.svelte';
+import { connect } from './reconnect.svelte';
 import type { Clocks, GameSummary, Message, Watch } from './types';
 
 /** A game of the list, with the moment its clocks were told and its last move as the players write it. */
@@ -20,19 +20,14 @@ const watchers = new Set<Watcher>();
 export const games = new SvelteMap<string, Listed>();
 export const feed = $state({ isLoaded: false, error: null as string | null });
 
-let line: Line | null = null;
+const line = connect<Message>('/api/live', everything, received);
 
-function open(): Line {
-  line ??= connect<Message>('/api/live', everything, received);
-  return line;
-}
-
-/** What the connection is like; `null` before the first page watches something. */
-export const lineStatus = () => line?.status ?? null;
+/** What the connection is like. */
+export const lineStatus = () => line.status;
 
 function everything(): void {
   const asked = new Map([...watchers].map(({ watch }) => [JSON.stringify(watch), watch]));
-  for (const watch of asked.values()) line?.send({ watch });
+  for (const watch of asked.values()) line.send({ watch });
 }
 
 function received(message: Message): void {
@@ -44,16 +39,16 @@ function received(message: Message): void {
 export function watch(subject: Watch, received: (message: Message) => void): () => void {
   const watcher = { watch: subject, received };
   watchers.add(watcher);
-  open().send({ watch: subject });
+  line.send({ watch: subject });
   return () => {
     watchers.delete(watcher);
     const key = JSON.stringify(subject);
-    if (![...watchers].some((other) => JSON.stringify(other.watch) === key)) line?.send({ unwatch: subject });
+    if (![...watchers].some((other) => JSON.stringify(other.watch) === key)) line.send({ unwatch: subject });
   };
 }
 
 /** Asks for the whole state again, after a gap. */
-export const again = (subject: Watch) => line?.send({ watch: subject });
+export const again = (subject: Watch) => line.send({ watch: subject });
 
 const SHOWN = 250;
 

@@ -20,8 +20,8 @@ export class Seat {
   error = $state('');
   /** Counts refusals, so that the board shows the server's position again. */
   refusals = $state(0);
-  rematchAsked = $state(false);
-  isMissing = $state(false);
+  /** The server knows no such seat, or no more. */
+  isGone = $state(false);
   readonly invitation: string | null;
   #line: Line;
   #failures = 0;
@@ -37,7 +37,7 @@ export class Seat {
   }
 
   get status() {
-    return this.#line.status;
+    return this.isGone ? null : this.#line.status;
   }
 
   get lag() {
@@ -55,8 +55,7 @@ export class Seat {
     );
     this.#failures = isThere ? this.#failures + 1 : 0;
     if (this.#failures < ATTEMPTS) return;
-    this.isMissing = true;
-    this.state = null;
+    this.isGone = true;
     this.stop();
   }
 
@@ -86,8 +85,5 @@ export class Seat {
   draw = (offer: Offer): void => this.#line.send({ draw: offer });
   takeback = (offer: Offer): void => this.#line.send({ takeback: offer });
 
-  rematch = (): void => {
-    this.rematchAsked = true;
-    this.#line.send({ rematch: true });
-  };
+  rematch = (): void => this.#line.send({ rematch: true });
 }

@@ -131,6 +131,7 @@ export interface TableState {
   legal: LegalMove[];
   draw_offer: Color | null;
   takeback_offer: Color | null;
+  rematch_offer: Color | null;
   opponent_here: boolean;
   can: { takeback: boolean; draw: boolean; rematch: boolean };
 }

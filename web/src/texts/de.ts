@@ -153,6 +153,8 @@ export const de: Texts = {
     decline: 'Ablehnen',
     rematch: 'Revanche',
     rematchOffered: 'Revanche angeboten',
+    rematchAsked: 'Der Gegner möchte eine Revanche.',
+    gone: 'Der Server hat diesen Tisch geschlossen.',
     yes: 'Ja',
     no: 'Nein',
     move: 'Zug, etwa Nf3 oder g1f3',

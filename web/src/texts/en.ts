@@ -126,6 +126,8 @@ export const en = {
     decline: 'Decline',
     rematch: 'Rematch',
     rematchOffered: 'Rematch offered',
+    rematchAsked: 'The opponent wants a rematch.',
+    gone: 'The server has closed this table.',
     yes: 'Yes',
     no: 'No',
     move: 'Move, as Nf3 or g1f3',

@@ -1,0 +1,37 @@
+//! The page in a real browser: `web/e2e/` plays its cases against the program in headless Chromium.
+
+use std::{path::Path, process::Stdio};
+
+use tokio::process::Command;
+
+use crate::support::{
+    command::{ENVIRONMENT, ZEITNOT},
+    installed::is_installed,
+    wait::soon,
+};
+
+/// Browsers that it works with.
+const BROWSERS: [&str; 3] = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/// Each line is a case; the script ends by itself, and its children with it.
+#[tokio::test]
+async fn its_cases_pass_in_a_browser() {
+    let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
+    let browser = BROWSERS.into_iter().find(|path| Path::new(path).exists());
+    let packages = web.join("node_modules/playwright-core").exists();
+    if !is_installed("Chromium", browser.is_some(), "install the package chromium")
+        || !is_installed("web/node_modules", packages, "run scripts/build-web")
+    {
+        return;
+    }
+    let mut script = Command::new("node");
+    for variable in ENVIRONMENT {
+        script.env_remove(variable);
+    }
+    script.arg("e2e/run.mjs").current_dir(web).env("ZEITNOT", ZEITNOT).env("CHROMIUM", browser.unwrap());
+    let child = script.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let output = soon("the cases of the page", child.unwrap().wait_with_output()).await.unwrap();
+    let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let passed = told.lines().filter(|line| line.starts_with("ok ")).count();
+    assert!(output.status.success() && passed > 0, "{told}");
+}

@@ -1,0 +1,43 @@
+// Runs the page's cases against a real arena, side by side in one browser: `node e2e/run.mjs [WORD…]` runs those
+// whose name has one of the words. ZEITNOT names the program, CHROMIUM the browser.
+
+import { Arena } from './arena.mjs';
+import { launch } from './browser.mjs';
+import * as looks from './looks.mjs';
+import * as watching from './watching.mjs';
+
+const words = process.argv.slice(2);
+const isWanted = (name) => words.length === 0 || words.some((word) => name.toLowerCase().includes(word.toLowerCase()));
+let failed = 0;
+
+// The children end with this process, which ends in any case.
+const LIMIT_MS = 110_000;
+setTimeout(() => {
+  console.log(`FAILED: not done after ${LIMIT_MS} ms`);
+  process.exit(1);
+}, LIMIT_MS).unref();
+
+async function run(cases, context) {
+  const wanted = Object.entries(cases).filter(([name]) => isWanted(name));
+  await Promise.all(
+    wanted.map(async ([name, test]) => {
+      const start = performance.now();
+      try {
+        await test(context);
+        console.log(`ok ${name} ${Math.round(performance.now() - start)} ms`);
+      } catch (error) {
+        failed += 1;
+        console.log(`FAILED ${name}: ${error.stack}`);
+      }
+    }),
+  );
+}
+
+const [arena, browser] = await Promise.all([Arena.open(), launch()]);
+const { thePageComesBackAfterAKill, ...watched } = watching;
+await run({ ...watched, ...looks }, { arena, browser });
+// The kill would disturb the others.
+await run({ thePageComesBackAfterAKill }, { arena, browser });
+await browser.close();
+if (failed > 0) console.log(arena.told);
+process.exit(failed > 0 ? 1 : 0);

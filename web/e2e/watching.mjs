@@ -1,0 +1,100 @@
+// Cases of those who watch.
+
+import assert from 'node:assert/strict';
+import { TOKEN, TOURNAMENT, until } from './arena.mjs';
+import { moves, visit } from './browser.mjs';
+
+const plies = (page) => page.locator('.moves button').count();
+
+export async function aGameIsWatchedToItsEnd({ arena, browser }) {
+  const page = await visit(browser, arena.url);
+  await page.getByText('No game is running').waitFor();
+  arena.startBots();
+  await page.locator('.card:not(.ended) a').first().click();
+  await page.waitForURL(/\/game\//);
+  await until('a dozen plies', async () => (await plies(page)) >= 12);
+
+  // Back and forth, while the game goes on.
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowLeft');
+  const shown = () => page.locator('.moves [aria-current]').getAttribute('data-ply');
+  assert.equal(await shown(), '1');
+  const start = await page.locator('.stage .board').getAttribute('aria-label');
+  const before = await plies(page);
+  await until('the game goes on', async () => (await plies(page)) > before || (await page.locator('.over').count()) > 0);
+  assert.equal(await shown(), '1', 'the position shown stays');
+  assert.equal(await page.locator('.stage .board').getAttribute('aria-label'), start);
+  await page.keyboard.press('f');
+  await page.locator('.stage .orientation-black').waitFor();
+
+  // A reload in the middle loses nothing.
+  const known = await moves(page);
+  await page.reload();
+  await until('all moves are back', async () => (await plies(page)) >= known.length);
+  assert.deepEqual((await moves(page)).slice(0, known.length), known);
+
+  await page.locator('.over').waitFor();
+  assert.match(await page.locator('.over').textContent(), /(1–0|0–1|½–½) \S/);
+  const told = await arena.api(`games/${page.url().split('/').at(-1)}`);
+  assert.deepEqual(await moves(page), told.plies.map(({ san }) => san));
+  await page.leave();
+}
+
+export async function standingsComeLive({ arena, browser }) {
+  const page = await visit(browser, `${arena.url}/tournament/${TOURNAMENT}`);
+  const row = (name) => page.locator('.standings tbody tr', { hasText: name });
+  for (const name of ['alice', 'bob', 'carol']) await row(name).waitFor();
+  await page.locator('.state', { hasText: 'complete' }).waitFor();
+  const { players } = await arena.api(`tournaments/${TOURNAMENT}`);
+  const texts = await page.locator('.standings tbody tr').allTextContents();
+  for (const [place, { name }] of players.entries()) assert.ok(texts[place].includes(name), texts.join('\n'));
+  assert.equal(await page.locator('.box summary', { hasText: 'Round' }).count() > 0, true);
+  await page.getByRole('link', { name: 'Projector' }).click();
+  await page.locator('.projector .standings').waitFor();
+  await page.leave();
+}
+
+export async function nobodyElseChangesAnything({ arena, browser }) {
+  const path = `${arena.url}/tournament/${TOURNAMENT}`;
+  const page = await visit(browser, path, { expected: /40[145]/ });
+  await page.locator('.standings').waitFor();
+  assert.equal(await page.getByRole('region', { name: 'Organise' }).count(), 0);
+  const tries = await page.evaluate(async (name) => {
+    const asked = [
+      ['POST', 'tournaments'],
+      ['PATCH', `tournaments/${name}`],
+      ['POST', `tournaments/${name}/start`],
+      ['POST', `tournaments/${name}/players/alice/remove`],
+      ['POST', `tournaments/${name}/pairings`],
+    ];
+    const send = (method, way) =>
+      fetch(`/api/${way}`, { method, body: '{}', headers: { 'Content-Type': 'application/json' } });
+    return Promise.all(asked.map(async ([method, way]) => (await send(method, way)).status));
+  }, TOURNAMENT);
+  for (const status of tries) assert.ok([401, 404, 405].includes(status), String(tries));
+  await page.leave();
+
+  // With the token the buttons are there, and the address does not keep it.
+  const organiser = await visit(browser, `${path}#token=${TOKEN}`);
+  await organiser.locator('.standings').waitFor();
+  assert.equal(organiser.url(), path);
+  const { organiser: isKnown } = await organiser.evaluate(async () => {
+    const token = sessionStorage.getItem('zeitnot-token');
+    return (await fetch('/api/status', { headers: { Authorization: `Bearer ${token}` } })).json();
+  });
+  assert.equal(isKnown, true);
+  await organiser.leave();
+}
+
+export async function thePageComesBackAfterAKill({ arena, browser }) {
+  const page = await visit(browser, `${arena.url}/tournament/${TOURNAMENT}`, { expected: /ERR_|WebSocket|Failed to load/ });
+  await page.locator('.standings').waitFor();
+  await arena.kill();
+  await page.getByText('Connection lost').waitFor();
+  await arena.start();
+  await page.getByText('Connected again').waitFor();
+  await page.locator('.standings').waitFor();
+  await page.leave();
+}
