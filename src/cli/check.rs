@@ -1,5 +1,7 @@
 //! `zeitnot check`: validates a configuration and shows what it would do.
 
+use std::io::Write;
+
 use zeitnot_arena as arena;
 
 use super::{
@@ -7,7 +9,7 @@ use super::{
     arena::Listeners,
     config::{Config, ConfigFileArgs, DOCUMENTED},
     preflight::{self, Prepared},
-    print,
+    print, table,
 };
 
 /// Validate a configuration, and show what it would do
@@ -46,7 +48,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     }
     let Prepared { endgames, sources, engines: opened, warnings, .. } =
         Prepared::open(&file, &config).map_err(every)?;
-    print(|out| {
+    print(|terminal| {
+        let mut text = Vec::new();
+        let out = &mut text;
         let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena } = &config;
         writeln!(out, "{file} is valid.")?;
         writeln!(out, "engine: {}, hash {} MiB, threads {}", engine.kind, engine.hash_mib, engine.threads)?;
@@ -101,6 +105,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         if !has_arena {
             writeln!(out, "arena: none; `zeitnot arena` needs an [arena] table")?;
         }
-        Ok(())
+        let (text, width) = (String::from_utf8_lossy(&text), table::width());
+        text.lines().try_for_each(|line| writeln!(terminal, "{}", table::fold(line, width, 4)))
     })
 }

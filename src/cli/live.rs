@@ -214,7 +214,7 @@ impl Shown {
 }
 
 /// Formats a clock, with tenths below a minute and hours if there are any.
-fn clock(left: Duration) -> String {
+pub(super) fn clock(left: Duration) -> String {
     let seconds = left.as_secs();
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
     match (hours, minutes) {

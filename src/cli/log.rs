@@ -1,4 +1,4 @@
-//! The log: to stderr, for people or as JSON, above the live lines.
+//! The log: to stderr, for people or as JSON, above the live lines. On a terminal its lines are short.
 
 use std::{
     env, fmt,
@@ -13,6 +13,8 @@ use tracing_subscriber::{
     layer::SubscriberExt,
     util::SubscriberInitExt,
 };
+
+use super::log_line::{LastValue, ShortLine};
 
 /// Environment variable that overrides the configured level.
 const VARIABLE: &str = "RUST_LOG";
@@ -108,7 +110,11 @@ pub(super) fn start(config: &Config, live: &MultiProgress) -> WorkerGuard {
     let log = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(writer);
     // Fails if there is a log already, as in a test, which then stays.
     let _ = match config.format {
-        Format::Human => log.with_target(false).with_ansi(with_colours()).finish().with(filter).try_init(),
+        Format::Human if io::stderr().is_terminal() => {
+            let log = log.with_ansi(wants_colours()).fmt_fields(LastValue).event_format(ShortLine);
+            log.finish().with(filter).try_init()
+        }
+        Format::Human => log.with_target(false).with_ansi(false).finish().with(filter).try_init(),
         Format::Json => log.json().finish().with(filter).try_init(),
     };
     if let Some(Err(error)) = variable {
@@ -117,9 +123,9 @@ pub(super) fn start(config: &Config, live: &MultiProgress) -> WorkerGuard {
     guard
 }
 
-/// Whether stderr is a terminal whose user has not turned colours off.
-fn with_colours() -> bool {
-    io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+/// Whether the user has not turned colours off.
+fn wants_colours() -> bool {
+    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Writes to stderr while the live lines are hidden.

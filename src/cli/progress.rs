@@ -20,7 +20,7 @@ pub(super) struct Work {
 impl Work {
     /// Begins work of this many steps. The template is one of indicatif's.
     pub(super) fn begin(steps: u64, template: &str) -> Result<Work, CliError> {
-        Ok(Work { stop: signals::stop_flag()?, bar: bar(steps, template) })
+        Ok(Work { stop: signals::stop_flag(signals::ENDING)?, bar: bar(steps, template) })
     }
 
     /// Returns whether to end with what is there.

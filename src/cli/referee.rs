@@ -14,7 +14,7 @@ use zeitnot_arena::{
 };
 use zeitnot_rules::{ByColor, Color, GameResult};
 
-use super::{CliError, io_error, print, signals::Signals, unwritten};
+use super::{CliError, io_error, print, signals::Signals, table, unwritten};
 
 /// Let two programs play MiniChess through files
 ///
@@ -160,10 +160,10 @@ fn print_table(args: &Args, games: &[Played]) -> Result<(), CliError> {
             let (name, games) = (NAMES[program], games.len());
             let drawn = games - won - lost;
             let points = won as f64 + drawn as f64 / 2.0;
-            writeln!(
-                out,
+            let row = format!(
                 "{name:6} {points:7.1} {games:6} {won:4} ({won_white:5}) {drawn:6} {lost:5} ({lost_white:5})  {command}"
-            )?;
+            );
+            writeln!(out, "{}", table::fold(&row, table::width(), 4))?;
         }
         Ok(())
     })

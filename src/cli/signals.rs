@@ -42,8 +42,12 @@ pub(super) fn watch(
 /// Exit code of a process that Ctrl-C ended, as shells report it.
 const INTERRUPTED: i32 = 130;
 
-/// Returns a flag that the first signal raises, for work without a runtime. The second signal ends the process.
-pub(super) fn stop_flag() -> Result<Arc<StopFlag>, CliError> {
+/// Message at the first signal, for work that ends with what it has.
+pub(super) const ENDING: &str = "ending with what is there; once more to end at once\n";
+
+/// Returns a flag that the first signal raises, for work without a runtime; `first` is written to stderr then. The second
+/// signal ends the process.
+pub(super) fn stop_flag(first: &'static str) -> Result<Arc<StopFlag>, CliError> {
     let failed = io_error("cannot listen for signals");
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(&failed)?;
     let (flag, mut signals) = (Arc::new(StopFlag::default()), runtime.block_on(async { Signals::new() })?);
@@ -52,7 +56,7 @@ pub(super) fn stop_flag() -> Result<Arc<StopFlag>, CliError> {
         signals.next().await;
         raised.stop();
         // Even if stderr is closed, the flag is raised.
-        let _ = writeln!(io::stderr(), "ending with what is there; once more to end at once");
+        let _ = io::stderr().write_all(first.as_bytes());
         signals.next().await;
         process::exit(INTERRUPTED)
     };

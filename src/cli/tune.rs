@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     }
     print(|out| writeln!(out, "{} positions, steepness {:.5}", dataset.len(), goal.steepness))?;
 
-    let stop = signals::stop_flag()?;
+    let stop = signals::stop_flag(signals::ENDING)?;
     let settings =
         TunerSettings { epochs: args.epochs, step: args.step, batch: BATCH, holdout: HOLDOUT, threads };
     let weights = training::tune(&dataset, goal, &training::initial_weights(), &settings, |epoch| {

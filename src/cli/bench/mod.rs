@@ -7,7 +7,7 @@ use std::{num::NonZeroUsize, time::Duration};
 
 use zeitnot_engine::bench::{DEPTH, HASH_MIB, measure};
 
-use super::{CliError, network, print};
+use super::{CliError, network, print, table};
 
 mod attack;
 mod busy;
@@ -63,6 +63,11 @@ fn search(args: &Args) -> Result<(), CliError> {
         writeln!(out, "depth {}, hash {} MiB, {:.2?}", args.depth, args.hash, measured.time)?;
         writeln!(out, "{measured}")
     })
+}
+
+/// Prints a row of a table, folded on a narrow terminal.
+fn print_row(text: &str) -> Result<(), CliError> {
+    print(|out| writeln!(out, "{}", table::row(text, table::width())))
 }
 
 /// Quantile of sorted times, in milliseconds.

@@ -2,6 +2,11 @@
 
 use std::{borrow::Cow, time::Duration};
 
+use crate::cli::table::fold;
+
+/// Indentation of what does not fit the line of a row.
+const INDENT: usize = 4;
+
 /// One result; fields that do not apply stay empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
@@ -53,8 +58,8 @@ impl Row {
     }
 }
 
-/// Formats the rows as a table without empty columns.
-pub(super) fn text(rows: &[Row]) -> String {
+/// Formats the rows as a table without empty columns, whose lines are folded at this width.
+pub(super) fn text(rows: &[Row], width: usize) -> String {
     let names = COLUMNS.map(|(name, _)| name.to_owned());
     let rows = rows.iter().filter(|row| !row.detail).map(|row| row.cells(grouped));
     let rows: Vec<_> = rows.collect();
@@ -67,9 +72,10 @@ pub(super) fn text(rows: &[Row]) -> String {
             (_, false) => format!("{:<width$}", cells[at]),
         };
         let cells: Vec<_> = used.iter().zip(&widths).map(cell).collect();
-        format!("{}\n", cells.join("  ").trim_end())
+        fold(cells.join("  ").trim_end(), width, INDENT) + "\n"
     };
-    let rule = "-".repeat(widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1));
+    let all = widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
+    let rule = "-".repeat(all.min(width));
     let head = line(&names) + &rule + "\n";
     rows.iter().map(line).fold(head, |text, line| text + &line)
 }
@@ -120,7 +126,7 @@ mod tests {
             |who: &str, nodes, detail| Row { who: who.into(), nodes: Some(nodes), detail, ..Row::default() };
         let rows = [row("minimax", 1_234_567, false), row("mtd-f", 89, false), row("hidden", 1, true)];
         assert_eq!(
-            text(&rows),
+            text(&rows, 80),
             "who          nodes\n------------------\nminimax  1,234,567\nmtd-f           89\n"
         );
     }

@@ -17,7 +17,7 @@ use zeitnot_rules::chess::Chess;
 use super::{
     CliError, io_error, print,
     progress::{STEPS, Work, bar},
-    signals,
+    signals, table,
 };
 
 mod compare;
@@ -170,7 +170,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         if args.format == Format::Csv { print(|out| out.write_all(text.as_bytes())) } else { Ok(()) }
     };
     write_csv(&findings::csv_head())?;
-    let (all, stop) = (Experiment::value_variants(), signals::stop_flag()?);
+    let (all, stop) = (Experiment::value_variants(), signals::stop_flag(signals::ENDING)?);
     for &experiment in if args.experiments.is_empty() { all } else { &args.experiments } {
         if stop.is_raised() {
             break;
@@ -182,7 +182,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         write_csv(&findings::csv(value.get_name(), &rows))?;
         if args.format == Format::Text {
             let title = value.get_help().map(ToString::to_string).unwrap_or_default();
-            print(|out| writeln!(out, "{title}\n\n{}", findings::text(&rows)))?;
+            print(|out| writeln!(out, "{title}\n\n{}", findings::text(&rows, table::width())))?;
         }
     }
     Ok(())

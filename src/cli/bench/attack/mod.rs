@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
+use super::print_row;
 use crate::cli::{
     CliError,
     live::Live,
-    log, print,
+    log,
     progress::{STEPS, Work},
 };
 
@@ -64,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let live = Live::default();
     let _log = log::start(&log::Config::silent(), live.lines());
     let attacks = if args.attack.is_empty() { Attack::value_variants() } else { &args.attack };
-    print(|out| writeln!(out, "{}", measured::HEADER))?;
+    measured::HEADER.lines().try_for_each(print_row)?;
     let mut delayed = 0;
     let work = Work::begin(attacks.len() as u64, STEPS)?;
     for attack in attacks {
@@ -72,7 +73,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
             break;
         }
         let measured = cell::run(*attack, Duration::from_secs(args.seconds.into()))?;
-        work.bar.suspend(|| print(|out| writeln!(out, "{}", measured.row(*attack))))?;
+        work.bar.suspend(|| print_row(&measured.row(*attack)))?;
         work.bar.inc(1);
         delayed += usize::from(!measured.is_good());
     }

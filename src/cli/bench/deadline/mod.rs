@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use zeitnot_engine::Kind;
 
+use super::print_row;
 use crate::cli::{
     CliError,
     live::Live,
-    log, print,
+    log,
     progress::{STEPS, Work},
 };
 
@@ -91,7 +92,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let live = Live::default();
     let _log = log::start(&log::Config::silent(), live.lines());
     let cells = grid::cells(args);
-    print(|out| writeln!(out, "{}", measured::HEADER))?;
+    measured::HEADER.lines().try_for_each(print_row)?;
     let (mut all, mut late) = (Measured::default(), 0);
     let work = Work::begin(cells.len() as u64, STEPS)?;
     for cell in cells {
@@ -99,7 +100,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
             break;
         }
         let measured = cell::play(&cell, args.length(), args.total_games)?;
-        work.bar.suspend(|| print(|out| writeln!(out, "{}", measured.row(&cell))))?;
+        work.bar.suspend(|| print_row(&measured.row(&cell)))?;
         work.bar.inc(1);
         if cell.counts() {
             late += measured.late() + measured.forfeits();
@@ -107,6 +108,6 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         all.add(measured);
     }
     work.bar.finish_and_clear();
-    print(|out| writeln!(out, "{}", all.total()))?;
+    print_row(&all.total())?;
     if late == 0 { Ok(()) } else { Err(CliError::Late(late)) }
 }

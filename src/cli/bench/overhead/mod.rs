@@ -11,6 +11,7 @@ use std::{
 
 use tokio::time::timeout;
 
+use super::print_row;
 use crate::cli::{
     CliError, io_error, network, print,
     progress::{STEPS, Work},
@@ -82,14 +83,14 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         (None, None, None) => DEFAULT_ROWS.to_vec(),
         (games, think, _) => vec![Row { games: games.unwrap_or(1), think: think.unwrap_or_default() }],
     };
-    print(|out| writeln!(out, "{HEADER}"))?;
+    HEADER.lines().try_for_each(print_row)?;
     let work = Work::begin(rows.len() as u64, STEPS)?;
     for row in rows {
         if work.is_stopped() {
             break;
         }
         let measured = measure(row, args)?;
-        work.bar.suspend(|| print(|out| writeln!(out, "{}", measured.line(row))))?;
+        work.bar.suspend(|| print_row(&measured.line(row)))?;
         work.bar.inc(1);
     }
     work.bar.finish_and_clear();
