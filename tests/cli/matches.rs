@@ -254,7 +254,7 @@ fn invalid_arguments_are_reported_before_the_match() {
         assert_eq!(output.status.code(), Some(code), "{error}");
     }
     let output = zeitnot(&["match", "--engine", "zeitnot"]).output().unwrap();
-    assert!(err(&output).contains("give --engine twice"));
+    assert!(err(&output).contains("give --engine once for each"));
 }
 
 #[test]

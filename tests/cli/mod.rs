@@ -9,6 +9,7 @@ mod demo;
 mod exit_codes;
 mod import_lichess_bot;
 mod interrupts;
+mod match_resume;
 mod matches;
 mod preflight;
 mod referee;

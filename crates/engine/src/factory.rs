@@ -5,7 +5,7 @@ use std::{num::NonZeroU16, num::NonZeroUsize, sync::Arc};
 use zeitnot_rules::{
     Game, GameKind, Packed, Tactics,
     chess::{Chess, VariantPosition},
-    for_each_game,
+    fnv1a, for_each_game,
     minichess::MiniChess,
     tuc::Tuc,
 };
@@ -141,8 +141,7 @@ impl EngineFactory {
         if !self.limits.is_none() {
             name.push_str(&format!(" {}", self.limits));
         }
-        name.bytes()
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+        fnv1a(&name)
     }
 
     pub(crate) fn spawner(&self) -> ThreadSpawner {

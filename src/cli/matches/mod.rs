@@ -1,12 +1,13 @@
-//! `zeitnot match`: plays two engines against each other and measures which one is better.
+//! `zeitnot match`: plays engines against each other and measures which one is better.
 //!
-//! [`spec`] parses the arguments, [`scoreboard`] counts and prints, [`pgn_file`] records; the games are played by
-//! [`zeitnot_arena::matches`].
+//! [`spec`] parses the arguments, [`scoreboard`] counts, [`report`] and [`cross_table`] print, [`record`] and
+//! [`pgn_file`] write the games, [`resume`] reads them; the games are played by [`zeitnot_arena::matches`].
 
 use std::{
+    collections::HashSet,
     io::{self, Write},
     path::PathBuf,
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use indicatif::MultiProgress;
@@ -17,24 +18,31 @@ use zeitnot_arena as arena;
 use zeitnot_arena::{
     Adjudication, DrawRule, ResignRule,
     matches::{
-        Effort, Match, News,
+        Effort, Format, Match, News, Played, Schedule,
         openings::BALANCED,
         sprt::{Model, Sprt, Verdict},
     },
 };
 use zeitnot_engine::{PlayVisitor, Playable, with_game};
-use zeitnot_rules::{DynGame, Game, GameKind, TimeControl};
+use zeitnot_rules::{DynGame, Game, GameKind, TimeControl, fnv1a};
 
-use super::{CliError, config::Overrides, log, network, print, progress, signals::Signals};
+use super::{CliError, config::Overrides, log, network, print, progress, signals::Signals, table};
 
+mod cross_table;
 mod pgn_file;
+mod record;
+mod report;
+mod resume;
 mod scoreboard;
 mod spec;
 
 use pgn_file::PgnFile;
+use resume::Resumed;
 use scoreboard::Scoreboard;
 use spec::Roster;
 
+/// The score has a line of its own, as it may be long.
+const BAR: &str = "{wide_bar} {pos}/{len} {elapsed}\n{wide_msg}";
 /// Capacity of the queue of finished games.
 const NEWS: usize = 256;
 /// Default margin with a fixed time for each move: engines answer when it is over.
@@ -42,9 +50,9 @@ const MOVE_TIME_MARGIN: Duration = Duration::from_millis(100);
 const DEFAULT_TIME: TimeControl =
     TimeControl { initial: Duration::from_secs(5), increment: Duration::from_millis(50) };
 
-/// Play two engines against each other, and measure which one is better
+/// Play engines against each other, and measure which one is better
 ///
-/// Each opening is played twice, with colours reversed. The referee runs the clocks: a move's time ends when it is read
+/// Each opening is played twice by each two that meet, with colours reversed. The referee runs the clocks: a move's time ends when it is read
 /// from the engine. A late or illegal move, or a crash, loses the game. An engine that crashed or hangs is started
 /// again for its next game.
 ///
@@ -61,14 +69,18 @@ Examples:
       --games 20000 --nodes 10000 --concurrency 2 --sprt 0 5 --pgn games.pgn
   zeitnot match --engine 'stockfish nodes=1000' --engine 'zeitnot option.Hash=32' --movetime 50ms
   zeitnot match --engine zeitnot --engine random --config engines.toml --variant atomic --openings atomic.epd
+  zeitnot match -e zeitnot -e mcts -e alpha-beta --nodes 2000 --games 20 --pgn games.pgn --resume
 
-Ctrl-C ends a match with the score so far. A match cannot be resumed: play another one with another --seed, and add
-the pairs up.")]
+Ctrl-C ends a match with the score so far. With --resume the same command goes on with it, also after a crash: what
+counts are the games in the PGN file.")]
 pub(super) struct Args {
-    /// Engine; given twice
+    /// Engine; given twice, or more often
     #[arg(long, short, value_name = "ENGINE", required = true, num_args = 1)]
     engine: Vec<String>,
-    /// Number of games, two for each opening
+    /// Who meets whom, if there are more than two engines; in a gauntlet the first one meets each other
+    #[arg(long, value_enum, default_value_t = FormatArg::RoundRobin)]
+    format: FormatArg,
+    /// Number of games of each two that meet, two for each opening
     #[arg(long, short, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     games: u32,
     /// Clock of both in seconds [default: 5+0.05]
@@ -122,6 +134,9 @@ pub(super) struct Args {
     /// Append the games to this file
     #[arg(long, value_name = "FILE")]
     pgn: Option<PathBuf>,
+    /// Go on with the match in the PGN file, if there is one
+    #[arg(long, requires = "pgn")]
+    resume: bool,
     /// Print the score after every N games
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     report: u32,
@@ -135,6 +150,23 @@ pub(super) struct Args {
     overrides: Overrides,
 }
 
+/// Value of `--format`, by the names of fastchess and cutechess-cli.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum FormatArg {
+    #[value(alias = "roundrobin")]
+    RoundRobin,
+    Gauntlet,
+}
+
+impl From<FormatArg> for Format {
+    fn from(format: FormatArg) -> Format {
+        match format {
+            FormatArg::RoundRobin => Format::RoundRobin,
+            FormatArg::Gauntlet => Format::Gauntlet,
+        }
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let lines = MultiProgress::new();
     // Faults of engines are part of the score.
@@ -142,35 +174,64 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let sprt = args.sprt()?;
     let openings = with_game(args.variant, Load(args))?;
     let roster = Roster::open(args, &openings)?;
-    let mut scoreboard = Scoreboard::new(args, &roster.entries, sprt);
-    let mut pgn = args.pgn.clone().map(PgnFile::open).transpose()?;
-    let source = args.openings.as_ref().map_or("built-in openings".into(), |path| path.to_string_lossy());
-    print(|out| scoreboard.begin(out, &format!("{source} ({})", openings.positions.len())))?;
-    // Not earlier: lines printed above a bar leave pieces of it behind.
-    let bar = lines.add(progress::bar(args.games.into(), progress::STEPS));
-
+    let schedule = Schedule::new(args.format.into(), roster.entries.len(), args.games as usize);
+    if sprt.is_some() && schedule.pairings().len() != 1 {
+        return Err(CliError::Usage("--sprt compares two engines; leave it out for more".into()));
+    }
     let has_move_time = roster.entries.iter().any(|entry| matches!(entry.effort, Effort::Time(_)));
     let usual_margin = if has_move_time { MOVE_TIME_MARGIN } else { Duration::ZERO };
-    let games = Match {
+    let mut games = Match {
         entries: roster.entries.clone(),
+        schedule: schedule.clone(),
+        done: HashSet::new(),
         variant: args.variant,
         openings: openings.positions,
-        games: args.games as usize,
         concurrency: args.concurrency.into(),
         margin: args.margin.unwrap_or(usual_margin),
         adjudication: Adjudication { draw: args.draw, resign: args.resign, max_moves: args.longest },
         patience: args.patience,
     };
+    let settings = args.settings(&games);
+    let resumed = match &args.pgn {
+        Some(path) if args.resume => resume::read(path, &settings, &games.entries, &schedule)?,
+        _ => Resumed::default(),
+    };
+    let id = resumed
+        .id
+        .unwrap_or_else(|| format!("{settings} {}", humantime::format_rfc3339_seconds(SystemTime::now())));
+    let mut scoreboard = Scoreboard::new(args, &games.entries, &schedule, sprt);
+    for game in resumed.games.iter().filter(|game| games.done.insert(game.fixture.number)) {
+        scoreboard.count(game);
+    }
+    scoreboard.resumed = games.done.len();
+    let mut pgn = args.pgn.clone().map(PgnFile::open).transpose()?;
+    let source = args.openings.as_ref().map_or("built-in openings".into(), |path| path.to_string_lossy());
+    let (title, efforts) = (scoreboard.title(), scoreboard.efforts());
+    let begin = format!("{title}: {efforts}, {source} ({})", games.openings.len());
+    print(|out| writeln!(out, "{}", table::fold(&begin, table::width(), 2)))?;
+    if scoreboard.resumed > 0 {
+        let (resumed, all) = (scoreboard.resumed, schedule.games());
+        print(|out| writeln!(out, "resuming after {resumed} of {all} games: {}", scoreboard.summary()))?;
+    }
+    // Not earlier: lines printed above a bar leave pieces of it behind.
+    let bar = lines.add(progress::bar(schedule.games() as u64, BAR));
+    bar.set_position(scoreboard.resumed as u64);
+    bar.set_message(scoreboard.summary());
+
     let stop = CancellationToken::new();
+    if scoreboard.verdict() != Verdict::Open {
+        stop.cancel();
+    }
     let (sender, mut news) = mpsc::channel(NEWS);
     let running = stop.clone();
     let network = network::Network::start("network", move |_| play(games, sender, running))?;
 
+    let record = |played: &Played| record::pgn(played, &roster.entries, args.variant, &id);
     let mut failure = None;
     while let Some(news) = news.blocking_recv() {
         match news {
             News::Over(played) => {
-                if let Some(told) = pgn.as_mut().and_then(|pgn| pgn.append(scoreboard.pgn(&played))) {
+                if let Some(told) = pgn.as_mut().and_then(|pgn| pgn.append(record(&played))) {
                     // Even if stderr is closed, the score is printed.
                     let _ = bar.suspend(|| writeln!(io::stderr(), "{told}"));
                 }
@@ -187,7 +248,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     }
     bar.finish_and_clear();
     let is_aborted = network.join()? && scoreboard.verdict() == Verdict::Open;
-    print(|out| scoreboard.end(out, is_aborted))?;
+    print(|out| report::end(&scoreboard, is_aborted, table::width(), out))?;
     let recorded = pgn.map_or(Ok(()), PgnFile::close);
     failure.map_or(recorded, |error| Err(CliError::Engine(error.to_string())))
 }
@@ -248,6 +309,16 @@ impl Args {
             (.., Some(depth)) => Effort::Depth(depth),
             _ => Effort::Clock(self.tc.unwrap_or(DEFAULT_TIME)),
         }
+    }
+
+    /// Identifies what must be the same for games to count together, in 16 hexadecimal digits.
+    fn settings(&self, games: &Match) -> String {
+        let Match { entries, variant, openings, margin, adjudication, patience, .. } = games;
+        let efforts: Vec<_> = entries.iter().map(|entry| (&entry.name, entry.effort)).collect();
+        let openings: Vec<_> = openings.iter().map(DynGame::root).collect();
+        let rules = (variant, margin, adjudication, patience);
+        let text = format!("{:?} {:?} {efforts:?} {rules:?} {openings:?}", self.engine, self.format);
+        format!("{:016x}", fnv1a(&text))
     }
 
     fn sprt(&self) -> Result<Option<Sprt>, CliError> {

@@ -25,25 +25,34 @@ use crate::cli::{CliError, config::Config, engines::unknown_options};
 const OURSELVES: &str = "zeitnot";
 /// Maximum length of a name in characters.
 const MAX_NAME: usize = 40;
+/// Maximum number of engines.
+const MAX_ENGINES: usize = 64;
 const KEYS: &str = "name, tc, movetime, nodes, depth, protocol, folder, restart, option.NAME";
 
-/// Both engines, whose programs end when this is dropped.
+/// The engines, whose programs end when this is dropped.
 pub(super) struct Roster {
-    pub entries: [Entry; 2],
+    pub entries: Vec<Entry>,
 }
 
 impl Roster {
-    /// Starts and tries both engines.
+    /// Starts and tries all engines.
     pub(super) fn open(args: &Args, openings: &Openings) -> Result<Roster, CliError> {
-        let [first, second] = args.engine.as_slice() else {
-            return Err(CliError::Usage("two engines are needed: give --engine twice".into()));
-        };
-        let (first, second) = (Spec::parse(first)?, Spec::parse(second)?);
-        let mut roster = Roster { entries: [first.open(args, openings)?, second.open(args, openings)?] };
-        let [first, second] = &mut roster.entries;
-        if first.name == second.name {
-            first.name.push_str("-1");
-            second.name.push_str("-2");
+        if !(2..=MAX_ENGINES).contains(&args.engine.len()) {
+            return Err(CliError::Usage(format!(
+                "from two to {MAX_ENGINES} engines are needed: give --engine once for each"
+            )));
+        }
+        let specs = args.engine.iter().map(|spec| Spec::parse(spec)).collect::<Result<Vec<_>, _>>()?;
+        // Filled one by one: those that were started end if a later one cannot be.
+        let mut roster = Roster { entries: Vec::with_capacity(specs.len()) };
+        for spec in specs {
+            roster.entries.push(spec.open(args, openings)?);
+        }
+        let names: Vec<_> = roster.entries.iter().map(|entry| entry.name.clone()).collect();
+        for (at, entry) in roster.entries.iter_mut().enumerate() {
+            if names.iter().filter(|name| **name == entry.name).count() > 1 {
+                entry.name = format!("{}-{}", entry.name, at + 1);
+            }
         }
         Ok(roster)
     }

@@ -4,7 +4,7 @@
 //! scores 0, ½, 1, 1½ or 2, and the variance is that of pairs. Sources: Chess Programming Wiki, "Match
 //! Statistics"; M. Van den Bergh, "Normalized Elo Practical" and "Comments on Normalized Elo".
 
-use std::{f64::consts::LN_10, fmt};
+use std::{array, f64::consts::LN_10, fmt, iter::Sum};
 
 /// Standard deviations within which 95 % of a normal distribution lie.
 const Z_95: f64 = 1.959_963_984_540_054;
@@ -35,6 +35,12 @@ impl Pentanomial {
     /// Counts a pair by its half points, 0 to 4.
     pub fn count(&mut self, halves: u8) {
         self.0[usize::from(halves.min(4))] += 1;
+    }
+
+    /// Returns the same pairs as the second player sees them.
+    pub fn reversed(mut self) -> Pentanomial {
+        self.0.reverse();
+        self
     }
 
     /// Returns the number of pairs.
@@ -79,6 +85,12 @@ impl Pentanomial {
     fn standard_error(&self) -> Option<f64> {
         let pairs = self.pairs();
         (pairs > 1).then(|| (Distribution::of(*self).variance() / f64::from(pairs)).sqrt())
+    }
+}
+
+impl Sum for Pentanomial {
+    fn sum<I: Iterator<Item = Pentanomial>>(pairs: I) -> Pentanomial {
+        pairs.fold(Pentanomial::default(), |sum, one| Pentanomial(array::from_fn(|at| sum.0[at] + one.0[at])))
     }
 }
 

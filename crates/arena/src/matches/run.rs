@@ -1,6 +1,8 @@
 //! Plays the games of a match.
 
 use std::{
+    collections::HashSet,
+    mem,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -15,12 +17,13 @@ use tokio::{
     time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
-use zeitnot_rules::{ByColor, DynGame, GameKind};
+use zeitnot_rules::{ByColor, Color, DynGame, GameKind};
 
 use super::{
     entry::{Entry, MatchError},
     game::{self, Seat},
     player::{self, Player},
+    schedule::{Fixture, Schedule},
 };
 use crate::referee::{Adjudication, GameRecord, Referee, RefereeRules};
 
@@ -30,17 +33,19 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Time that a move read before the flag fell may take to reach the referee.
 const TRANSIT: Duration = Duration::from_millis(100);
 
-/// Match of two engines.
+/// Match of two engines or more.
 #[derive(Debug)]
 pub struct Match {
-    /// The players; the first one begins each pair with White.
-    pub entries: [Entry; 2],
+    /// The players.
+    pub entries: Vec<Entry>,
+    /// Their games.
+    pub schedule: Schedule,
+    /// Numbers of the games that are played already.
+    pub done: HashSet<usize>,
     /// The game that is played.
     pub variant: GameKind,
-    /// Each is played twice in a row; after the last one, the first comes again.
+    /// One for each round; after the last one, the first comes again.
     pub openings: Vec<DynGame>,
-    /// Number of games, if nothing ends the match sooner.
-    pub games: usize,
     /// Games at once.
     pub concurrency: usize,
     /// Lateness at which a move still counts.
@@ -63,31 +68,23 @@ pub enum News {
 /// Finished game of a match.
 #[derive(Debug)]
 pub struct Played {
-    /// Number from 0; games 2n and 2n + 1 are a pair.
-    pub number: usize,
+    /// Its place on the schedule.
+    pub fixture: Fixture,
     /// The game itself.
     pub record: GameRecord,
-    /// Faults of the engine of each entry.
+    /// Faults of the engines of both entries.
     pub faults: [Option<String>; 2],
 }
 
-impl Played {
-    /// Returns which entry has White.
-    pub fn white(&self) -> usize {
-        white(self.number)
-    }
-}
-
-fn white(number: usize) -> usize {
-    number % 2
-}
+/// Engines that a slot keeps for its next game, with their entries.
+type Idle = Vec<(usize, Box<dyn Player>)>;
 
 impl Match {
     /// Plays all games, or until `stop`, which aborts the running ones without news.
     pub async fn run(self, news: mpsc::Sender<News>, stop: CancellationToken) {
         let (whole, next) = (Arc::new(self), Arc::new(AtomicUsize::new(0)));
         let mut slots = JoinSet::new();
-        for _ in 0..whole.concurrency.min(whole.games) {
+        for _ in 0..whole.concurrency.min(whole.schedule.games()) {
             slots.spawn(whole.clone().slot(next.clone(), news.clone(), stop.clone()));
         }
         while let Some(ended) = slots.join_next().await {
@@ -106,17 +103,29 @@ impl Match {
         news: mpsc::Sender<News>,
         stop: CancellationToken,
     ) -> Result<(), MatchError> {
-        let mut players = [None, None];
+        let mut idle = Idle::new();
         loop {
-            let number = next.fetch_add(1, Relaxed);
-            if number >= self.games || stop.is_cancelled() {
+            let Some(fixture) = self.schedule.fixture(next.fetch_add(1, Relaxed)) else { return Ok(()) };
+            if stop.is_cancelled() {
                 return Ok(());
             }
-            let [first, second] = &mut players;
-            let (first, second) = tokio::join!(self.ready(0, first.take()), self.ready(1, second.take()));
-            let seated = [first?, second?];
-            let (played, seated) = self.play(number, seated, &stop).await;
-            players = seated;
+            if self.done.contains(&fixture.number) {
+                continue;
+            }
+            let [first, second] = fixture
+                .entries
+                .map(|entry| idle.iter().position(|(at, _)| *at == entry).map(|at| idle.swap_remove(at).1));
+            // Engines that do not play now end, which may take them a moment.
+            let leaving = mem::take(&mut idle);
+            if !leaving.is_empty() {
+                spawn_blocking(|| drop(leaving)).await?;
+            }
+            let [one, other] = fixture.entries;
+            let (first, second) = tokio::join!(self.ready(one, first), self.ready(other, second));
+            let (played, players) = self.play(fixture, [first?, second?], &stop).await;
+            idle.extend(
+                fixture.entries.into_iter().zip(players).filter_map(|(at, player)| Some((at, player?))),
+            );
             if played.record.ending.result.is_none() {
                 return Ok(());
             }
@@ -157,14 +166,13 @@ impl Match {
     /// Plays one game; the players come back as far as they are still sound.
     async fn play(
         &self,
-        number: usize,
+        fixture: Fixture,
         players: [Box<dyn Player>; 2],
         stop: &CancellationToken,
     ) -> (Played, [Option<Box<dyn Player>>; 2]) {
-        let white = white(number);
-        let board = self.openings[number / 2 % self.openings.len()].again();
-        let allowance = |entry: usize| self.entries[entry].effort.allowance(self.patience);
-        let allowances = ByColor([allowance(white), allowance(1 - white)]);
+        let board = self.openings[fixture.round % self.openings.len()].again();
+        let allowance = |color| self.entries[fixture.entry(color)].effort.allowance(self.patience);
+        let allowances = ByColor(Color::BOTH.map(allowance));
         let began = OffsetDateTime::now_utc();
         let rules = RefereeRules {
             illegal_move_loses: true,
@@ -175,13 +183,13 @@ impl Match {
         };
         let mut referee = Referee::new(board, allowances, rules, Instant::now());
         let mut seats = players.map(|player| Seat { player: Some(player), fault: None });
-        seats.rotate_left(white);
+        seats.rotate_left(fixture.half);
         let mut seats = ByColor(seats);
         game::play(&mut referee, &mut seats, stop).await;
         let mut seats = seats.0;
-        seats.rotate_left(white);
+        seats.rotate_left(fixture.half);
         let [first, second] = seats;
         let faults = [first.fault, second.fault];
-        (Played { number, record: GameRecord::new(referee, began), faults }, [first.player, second.player])
+        (Played { fixture, record: GameRecord::new(referee, began), faults }, [first.player, second.player])
     }
 }

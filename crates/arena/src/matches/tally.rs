@@ -36,10 +36,14 @@ impl Tally {
         pairs
     }
 
+    /// Returns the first player's half points.
+    pub fn halves(&self) -> usize {
+        self.0.values().map(|&halves| usize::from(halves)).sum()
+    }
+
     /// Returns the first player's share of the points.
     pub fn share(&self) -> f64 {
-        let halves: u32 = self.0.values().map(|&halves| u32::from(halves)).sum();
-        f64::from(halves) / 2.0 / self.0.len().max(1) as f64
+        self.halves() as f64 / 2.0 / self.0.len().max(1) as f64
     }
 }
 

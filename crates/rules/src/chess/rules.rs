@@ -6,6 +6,7 @@ use shakmaty::{FromSetup, Move, Position, Role};
 
 use super::exchange;
 use crate::{
+    fnv::fnv1a,
     game::{Moves, Outcome, Reason},
     kind::GameKind,
 };
@@ -113,16 +114,4 @@ pub(super) fn has_officers<R: Position>(position: &R, min: usize) -> bool {
 pub(super) fn material_gain(mv: Move) -> i32 {
     let promoted = mv.promotion().map_or(0, |role| exchange::value(role) - exchange::value(Role::Pawn));
     mv.capture().map_or(0, exchange::value) + promoted
-}
-
-/// FNV-1a hash of a name.
-const fn fnv1a(name: &str) -> u64 {
-    let bytes = name.as_bytes();
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut at = 0;
-    while at < bytes.len() {
-        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x100_0000_01b3);
-        at += 1;
-    }
-    hash
 }
