@@ -70,6 +70,11 @@ impl DynGame {
         self.0.moves()
     }
 
+    /// All legal moves, as the game writes them and as game records show them.
+    pub fn legal_moves(&self) -> Vec<(MoveText, String)> {
+        self.0.legal_moves()
+    }
+
     /// Reads a legal move in any notation that the game knows, and writes it as the game does.
     ///
     /// # Errors
@@ -97,6 +102,12 @@ impl DynGame {
     /// Undoes all but the first moves.
     pub fn truncate(&mut self, plies: usize) {
         self.0.truncate(plies);
+    }
+
+    /// Replaces the present position, where chance had a part in the last move; returns whether it is of this game.
+    pub fn amend<G: Game>(&mut self, now: G) -> bool {
+        let history = self.0.history_mut().downcast_mut::<GameHistory<G>>();
+        history.map(|history| history.amend(now)).is_some()
     }
 
     /// A new game with the same start.
@@ -145,9 +156,11 @@ trait Erased: fmt::Debug + Send + Sync {
     fn root(&self) -> String;
     fn own_start(&self) -> Option<String>;
     fn history(&self) -> &dyn Any;
+    fn history_mut(&mut self) -> &mut dyn Any;
     fn now(&self) -> String;
     fn side_to_move(&self) -> Color;
     fn moves(&self) -> &[MoveText];
+    fn legal_moves(&self) -> Vec<(MoveText, String)>;
     fn read(&self, text: &str) -> Result<MoveText, GameError>;
     fn san(&self, text: &str) -> Result<String, GameError>;
     fn play(&mut self, text: &str) -> Result<(), GameError>;
@@ -183,6 +196,10 @@ impl<G: Game> Erased for TextHistory<G> {
         &self.history
     }
 
+    fn history_mut(&mut self) -> &mut dyn Any {
+        &mut self.history
+    }
+
     fn now(&self) -> String {
         self.history.now().print()
     }
@@ -193,6 +210,11 @@ impl<G: Game> Erased for TextHistory<G> {
 
     fn moves(&self) -> &[MoveText] {
         &self.moves
+    }
+
+    fn legal_moves(&self) -> Vec<(MoveText, String)> {
+        let now = self.history.now();
+        now.moves().into_iter().map(|mv| (now.write(mv), now.san(mv))).collect()
     }
 
     fn read(&self, text: &str) -> Result<MoveText, GameError> {
@@ -254,6 +276,18 @@ mod tests {
             );
             assert!(DynGame::begin(kind, Some("nonsense")).is_err());
         }
+    }
+
+    #[test]
+    fn all_legal_moves_are_listed_and_chance_can_change_a_position() {
+        let mut game = DynGame::begin(GameKind::Chess, None).unwrap();
+        let moves = game.legal_moves();
+        assert_eq!(moves.len(), 20);
+        assert!(moves.iter().any(|(text, san)| text.as_str() == "g1f3" && san == "Nf3"));
+        assert!(!game.amend(crate::tuc::Tuc::start()));
+        let other = "4k3/8/8/8/8/8/8/4K2R w K - 0 1";
+        assert!(game.amend(Chess::parse(other).unwrap()));
+        assert_eq!(game.now(), other);
     }
 
     #[test]

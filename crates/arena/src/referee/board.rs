@@ -23,6 +23,18 @@ pub(crate) trait Board {
     fn can_win(&self, color: Color) -> bool;
 }
 
+/// A [`Board`] on which moves can be taken back.
+pub(crate) trait Rewind: Board {
+    /// Undoes all but the first moves.
+    fn rewind(&mut self, plies: usize);
+}
+
+impl Rewind for DynGame {
+    fn rewind(&mut self, plies: usize) {
+        self.truncate(plies);
+    }
+}
+
 impl Board for DynGame {
     fn turn(&self) -> Color {
         self.side_to_move()

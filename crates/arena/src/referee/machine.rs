@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use zeitnot_rules::{ByColor, Color, DynGame, GameError, GameResult, MoveText};
+use zeitnot_rules::{ByColor, Color, GameError, GameResult, MoveText};
 
 use super::{
     adjudication::{Adjudication, Adjudicator, Opinion},
-    board::Board,
+    board::{Board, Rewind},
     clock::{Allowance, Clock},
     ending::{Cause, Ending},
     offer::{OfferChange, Offers},
@@ -232,7 +232,7 @@ impl<B: Board> Referee<B> {
     }
 }
 
-impl Referee<DynGame> {
+impl<B: Rewind> Referee<B> {
     /// Asks for, grants, refuses or withdraws a takeback; returns what has changed, if anything. A granted one stops
     /// the clock: [`Referee::await_move`] starts it again.
     pub(crate) fn takeback(&mut self, color: Color, yes: bool, now: Instant) -> Option<OfferChange> {
@@ -241,7 +241,7 @@ impl Referee<DynGame> {
         if change == Some(OfferChange::Accepted)
             && let Some(kept) = self.before_last_move_of(!color)
         {
-            self.board.truncate(kept);
+            self.board.rewind(kept);
             self.plies.truncate(kept);
             self.clock.stop(now);
             self.adjudicator = Adjudicator::new(self.rules.adjudication);
@@ -253,6 +253,6 @@ impl Referee<DynGame> {
     /// Returns how many plies come before the last move of a side.
     fn before_last_move_of(&self, color: Color) -> Option<usize> {
         let back = if self.turn() == color { 2 } else { 1 };
-        self.board.moves().len().checked_sub(back)
+        self.board.ply_count().checked_sub(back)
     }
 }

@@ -12,7 +12,7 @@ mod offer;
 mod record;
 
 pub use adjudication::{Adjudication, DrawRule, Opinion, ResignRule};
-pub(crate) use board::{Board, ServedGame};
+pub(crate) use board::{Board, PlayedMove, Rewind, ServedGame};
 pub(crate) use clock::Allowance;
 pub use ending::{Cause, Ending};
 pub use machine::Ply;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, de::Error};
 
 use zeitnot_rules::tuc::Rules;
 
+use super::prizes::Prizes;
 use crate::duration::{MAX_WAIT, seconds};
 
 /// Table for TUC-Chess.
@@ -45,12 +46,10 @@ pub struct TucConfig {
 }
 
 impl TucConfig {
-    pub(super) fn prize_chance(&self) -> f64 {
-        self.prize_chance.map_or(self.rules.edition.settings().prize_chance, |chance| chance.0)
-    }
-
-    pub(super) fn worth_chance(&self) -> f64 {
-        self.worth_chance.map_or(self.rules.edition.settings().worth_chance(), |chance| chance.0)
+    pub(super) fn prizes(&self) -> Prizes {
+        let usual = Prizes::of(self.rules.edition);
+        let or = |chance: Option<Chance>, usual| chance.map_or(usual, |chance| chance.0);
+        Prizes { new: or(self.prize_chance, usual.new), worth: or(self.worth_chance, usual.worth) }
     }
 
     /// Checks what the types alone do not say.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use zeitnot_net::LogThrottle;
 use zeitnot_rules::{
     ByColor, Color, Game as _, GameResult,
-    tuc::{Move, POINT, SQUARES, Square, Tuc},
+    tuc::{Move, POINT, Tuc},
 };
 use zeitnot_wire::{
     Message,
@@ -82,12 +82,8 @@ impl<'t> Game<'t> {
         players: ByColor<Player>,
         live: &Feed,
     ) -> Self {
-        let worth_chance = config.worth_chance();
-        // Nobody knows the worth of a prize before it is taken, so it is drawn then.
-        let play = move |position: &mut Tuc, mv| {
-            position.play_for(mv, if fastrand::f64() < worth_chance { POINT } else { 0 });
-        };
-        let board = ServedGame::new(Tuc::start_by(config.rules), play);
+        let prizes = config.prizes();
+        let board = ServedGame::new(Tuc::start_by(config.rules), move |position, mv| prizes.play(position, mv));
         let untimed = Untimed { plies: usize::MAX, limit: config.move_timeout, expiry: Expiry::Abort };
         let rules = RefereeRules { untimed: Some(untimed), ..RefereeRules::default() };
         let now = Instant::now();
@@ -190,23 +186,12 @@ impl<'t> Game<'t> {
             self.messages.push(mv.to_string());
             FromServer::Over { points: Points::new(self.points()) }
         } else {
-            let (prize, to_move) = (self.new_prize(), self.referee.turn());
+            let prize = self.config.prizes().deal(&mut self.referee.board.position);
+            let to_move = self.referee.turn();
             FromServer::Moved { to_move, mv, prize, points: Points::new(self.points()) }
         };
         self.messages.push(message.to_line());
         self.socket.send_both(&self.players, &message).await
-    }
-
-    fn new_prize(&mut self) -> Option<Square> {
-        if fastrand::f64() >= self.config.prize_chance() {
-            return None;
-        }
-        let position = &mut self.referee.board.position;
-        let is_free = |square: &Square| position.free_squares() >> square.index() & 1 == 1;
-        let free: Vec<_> = (0..SQUARES).map(Square::new).filter(is_free).collect();
-        let square = fastrand::choice(&free).copied()?;
-        position.put_prize(square);
-        Some(square)
     }
 
     fn points(&self) -> ByColor<u16> {

@@ -2,9 +2,11 @@
 
 mod config;
 mod game;
+mod prizes;
 mod record;
 mod socket;
 mod table;
 
+pub(crate) use prizes::Prizes;
 pub use config::{BadChance, Chance, TucConfig};
 pub(crate) use table::Table;
