@@ -57,9 +57,22 @@ impl Browser {
         (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap())
     }
 
+    /// The status and the JSON of an answer to JSON.
+    pub async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        let json = [("content-type", "application/json")];
+        let answer = self.ask("POST", path, &json, body.to_string().into_bytes()).await;
+        let status = answer.status().as_u16();
+        (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap())
+    }
+
     /// The live WebSocket.
     pub async fn live(&self) -> Spectator {
-        let url = format!("ws://{}/api/live", self.address);
+        self.socket("/api/live").await
+    }
+
+    /// A WebSocket.
+    pub async fn socket(&self, path: &str) -> Spectator {
+        let url = format!("ws://{}{path}", self.address);
         Spectator(soon("a WebSocket", connect_async(url)).await.unwrap().0)
     }
 }

@@ -3,3 +3,4 @@
 mod api;
 mod live;
 mod security;
+mod tables;

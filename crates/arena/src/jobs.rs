@@ -25,6 +25,12 @@ impl<S> Clone for Handle<S> {
 #[derive(Debug)]
 pub(crate) struct WeakHandle<S>(mpsc::WeakSender<Job<S>>);
 
+impl<S> Clone for WeakHandle<S> {
+    fn clone(&self) -> Self {
+        WeakHandle(self.0.clone())
+    }
+}
+
 impl<S> WeakHandle<S> {
     pub(crate) fn upgrade(&self) -> Option<Handle<S>> {
         self.0.upgrade().map(Handle)

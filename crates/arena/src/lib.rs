@@ -32,6 +32,7 @@ pub mod openings;
 mod paced;
 mod pgn;
 mod places;
+mod play;
 mod port;
 mod referee;
 mod secret;

@@ -9,7 +9,7 @@ use zeitnot_wire::pgn::{self, Pgn};
 
 use super::{
     feed::{ClocksAt, End, MoveMade, Shared},
-    view::{Clocks, Game, GameState, GameSummary, LiveMessage, Ply, Score, Thought},
+    view::{Clocks, Game, GameState, GameSummary, LiveMessage, Ply, Score, Source, Thought, Topic},
 };
 
 /// Reason of a game whose owner is gone without a word.
@@ -40,6 +40,17 @@ impl Entry {
 
     pub(super) fn id(&self) -> &str {
         &self.shared.header.id
+    }
+
+    /// Returns whether the game stands in the lists. A table's does not: it is watched by whoever has its link.
+    pub(super) fn is_listed(&self) -> bool {
+        self.shared.header.source != Source::Table
+    }
+
+    /// Returns the subjects whose watchers hear of each move.
+    pub(super) fn topics(&self) -> Vec<Topic> {
+        let listed = self.is_listed().then_some(Topic::Games);
+        listed.into_iter().chain([Topic::Game(self.id().to_owned())]).collect()
     }
 
     /// Returns whether the end is known, or the owner is gone.

@@ -83,19 +83,22 @@ impl Hub {
                 let is_new = !self.running.contains_key(&id);
                 let entry = self.running.entry(id.clone()).or_insert_with(|| Entry::new(game));
                 entry.replace(plies, clocks);
-                let summary = entry.summary();
+                let (summary, is_listed) = (entry.summary(), entry.is_listed());
                 if is_new {
                     self.order.push_back(id.clone());
                     self.note_pairing(&summary);
+                }
+                if is_new && is_listed {
                     self.broadcast(&[&Topic::Games], || LiveMessage::Begin { game: summary });
                 }
                 // Watchers of all games see a gap and watch again.
                 self.tell_whole(&Topic::Game(id));
             }
             Event::Moved { game, ply, made, clocks } => {
-                let id = &game.header.id;
-                if let Some(message) = self.running.get_mut(id).and_then(|it| it.play(ply, made, clocks)) {
-                    self.broadcast(&[&Topic::Games, &Topic::Game(id.clone())], || message);
+                let Some(entry) = self.running.get_mut(&game.header.id) else { return };
+                let topics = entry.topics();
+                if let Some(message) = entry.play(ply, made, clocks) {
+                    self.broadcast(&topics.iter().collect::<Vec<_>>(), || message);
                 }
             }
             Event::Ended(game) => self.end(&game.header.id),
@@ -138,11 +141,14 @@ impl Hub {
         }
         let message = entry.end();
         self.note_pairing(&entry.summary());
-        if self.ended.len() >= MAX_ENDED {
-            self.ended.pop_front();
+        // What is not listed does not take the place of what is.
+        let mut alike = self.ended.iter().enumerate().filter(|(_, it)| it.is_listed() == entry.is_listed());
+        if let (Some((oldest, _)), true) = (alike.next(), alike.count() + 1 >= MAX_ENDED) {
+            self.ended.remove(oldest);
         }
+        let topics = entry.topics();
         self.ended.push_back(entry);
-        self.broadcast(&[&Topic::Games, &topic], || message);
+        self.broadcast(&topics.iter().collect::<Vec<_>>(), || message);
     }
 
     pub(super) fn tick(&mut self) {
@@ -234,7 +240,12 @@ impl Hub {
     /// Returns the running games, the oldest first, and then the latest ended ones.
     pub(crate) fn games(&self) -> Vec<GameSummary> {
         let running = self.order.iter().filter_map(|id| self.running.get(id));
-        running.chain(self.ended.iter().rev()).take(MAX_LISTED).map(Entry::summary).collect()
+        running
+            .chain(self.ended.iter().rev())
+            .filter(|entry| entry.is_listed())
+            .take(MAX_LISTED)
+            .map(Entry::summary)
+            .collect()
     }
 
     fn entry(&self, id: &str) -> Option<&Entry> {

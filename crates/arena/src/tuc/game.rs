@@ -83,7 +83,8 @@ impl<'t> Game<'t> {
         live: &Feed,
     ) -> Self {
         let prizes = config.prizes();
-        let board = ServedGame::new(Tuc::start_by(config.rules), move |position, mv| prizes.play(position, mv));
+        let board =
+            ServedGame::new(Tuc::start_by(config.rules), move |position, mv| prizes.play(position, mv));
         let untimed = Untimed { plies: usize::MAX, limit: config.move_timeout, expiry: Expiry::Abort };
         let rules = RefereeRules { untimed: Some(untimed), ..RefereeRules::default() };
         let now = Instant::now();

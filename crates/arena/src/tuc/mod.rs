@@ -7,6 +7,6 @@ mod record;
 mod socket;
 mod table;
 
-pub(crate) use prizes::Prizes;
 pub use config::{BadChance, Chance, TucConfig};
+pub(crate) use prizes::Prizes;
 pub(crate) use table::Table;

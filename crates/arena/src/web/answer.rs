@@ -66,7 +66,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Param {
 }
 
 /// JSON of a request.
-#[expect(dead_code, reason = "the first endpoint with a body comes with the tables of people")]
 pub(crate) struct ApiJson<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for ApiJson<T> {

@@ -15,10 +15,12 @@ mod games;
 mod live;
 mod organiser;
 mod router;
+mod seat;
 mod security;
 mod server;
 mod socket;
 mod state;
+mod tables;
 mod tournaments;
 
 pub(crate) use config::Config;

@@ -24,11 +24,12 @@ use super::{
     assets, games, live,
     security::{Hosts, protect},
     state::{ByOrganiser, WebState},
-    tournaments,
+    tables, tournaments,
 };
 use crate::{
     live::view::{LiveMessage, LiveRequest},
     name::printable,
+    play::{PlayerMessage, TableNotice, TableState},
 };
 
 const MAX_BODY: usize = 64 * 1024;
@@ -42,7 +43,7 @@ const REQUEST: Duration = Duration::from_secs(10);
         description = "Games and tournaments of this arena, live.",
         license(name = "GPL-3.0-or-later", identifier = "GPL-3.0-or-later")
     ),
-    components(schemas(ErrorBody, LiveMessage, LiveRequest))
+    components(schemas(ErrorBody, LiveMessage, LiveRequest, PlayerMessage, TableNotice, TableState))
 )]
 struct Document;
 
@@ -52,6 +53,7 @@ pub(super) fn api() -> (Router<WebState>, utoipa::openapi::OpenApi) {
         .routes(routes!(status))
         .merge(games::routes())
         .merge(tournaments::routes())
+        .merge(tables::routes())
         .merge(live::routes())
         .split_for_parts()
 }

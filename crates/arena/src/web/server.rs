@@ -34,6 +34,7 @@ use crate::{
     keyed::Keyed,
     live::{Event, Feed, Hub},
     places::{Origin, Place, PlaceLimits, Places, Pool},
+    play::{Analyst, Searches, Tables, TablesActor},
     port::Port,
     secret::Secret,
     side_thread::SideThread,
@@ -59,6 +60,8 @@ pub(crate) struct Web {
     is_new_token: bool,
     hub: (Handle<Hub>, Jobs<Hub>),
     events: mpsc::Receiver<Event>,
+    analyst: Analyst,
+    tables: (Handle<Tables>, TablesActor),
 }
 
 impl Web {
@@ -70,7 +73,10 @@ impl Web {
         let token = token.or_else(Secret::random).ok_or_else(no_random)?;
         let port = Port::open(config.listen)?;
         let (feed, events) = Feed::channel();
-        Ok((Web { port, config, token, is_new_token, hub: jobs::channel(), events }, feed))
+        let searches = Searches::new().map_err(|error| ArenaError::Config(format!("web: {error}")))?;
+        let analyst = Analyst::new(searches.clone());
+        let (hub, tables) = (jobs::channel(), Tables::channel(searches, feed.clone()));
+        Ok((Web { port, config, token, is_new_token, hub, events, analyst, tables }, feed))
     }
 
     /// Address of the page for people.
@@ -85,7 +91,8 @@ impl Web {
 
     /// Serves until `stop`, on a thread of its own.
     pub(crate) async fn run(self, stop: CancellationToken) {
-        let Web { port, config, token, hub: (hub, jobs), events, .. } = self;
+        let Web { port, config, token, hub: (hub, jobs), events, analyst, tables: (tables, actor), .. } =
+            self;
         // The thread ends with this future, whatever ends it.
         let stop = stop.child_token();
         let _guard = stop.clone().drop_guard();
@@ -96,6 +103,8 @@ impl Web {
         let main = async move {
             let state = WebState {
                 hub,
+                tables,
+                analyst: Arc::new(analyst),
                 organiser: Organiser::new(token),
                 tasks: TaskTracker::new(),
                 stop: stop.clone(),
@@ -113,8 +122,8 @@ impl Web {
                 places: Places::new(limits),
                 stop: stop.clone(),
             };
-            let hub = Hub::default().run(events, jobs, stop);
-            join!(hub, server.run(listener, tasks));
+            let hub = Hub::default().run(events, jobs, stop.clone());
+            join!(hub, actor.run(stop), server.run(listener, tasks));
         };
         let thread = match SideThread::start("web", main).await {
             Ok(thread) => thread,

@@ -10,12 +10,15 @@ use crate::{
     jobs::Handle,
     live::Hub,
     places::{Origin, Place},
+    play::{Analyst, Tables},
 };
 
 /// Shared state of all handlers.
 #[derive(Clone, Debug)]
 pub(crate) struct WebState {
     pub(crate) hub: Handle<Hub>,
+    pub(crate) tables: Handle<Tables>,
+    pub(crate) analyst: Arc<Analyst>,
     pub(super) organiser: Organiser,
     /// Sockets, which outlive their requests.
     pub(crate) tasks: TaskTracker,

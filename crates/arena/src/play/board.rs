@@ -1,0 +1,124 @@
+//! Board of a table: any game, and the server's part in a game of chance.
+
+use zeitnot_rules::{
+    Color, DynGame, Game, GameError, GameKind, Outcome,
+    chess::{Chess, chess960_start},
+    tuc::Tuc,
+};
+
+use crate::{
+    referee::{Board, PlayedMove, Rewind},
+    tuc::Prizes,
+};
+
+/// Game at a table.
+#[derive(Debug)]
+pub(super) struct TableBoard {
+    pub(super) game: DynGame,
+    /// Positions after each move of TUC-Chess, in which prizes are dealt.
+    dealt: Vec<Tuc>,
+}
+
+impl TableBoard {
+    /// Sets up a game, from its usual start or this position.
+    pub(super) fn new(kind: GameKind, chess960: bool, fen: Option<&str>) -> Result<TableBoard, GameError> {
+        let game = match (chess960, fen) {
+            (true, Some(fen)) => Chess::parse_chess960(fen)?.into(),
+            (true, None) => Chess::parse_chess960(&chess960_start(&mut fastrand::Rng::new()))?.into(),
+            (false, fen) => DynGame::begin(kind, fen)?,
+        };
+        Ok(TableBoard { game, dealt: Vec::new() })
+    }
+
+    /// Returns a new game with the same start.
+    pub(super) fn again(&self) -> TableBoard {
+        TableBoard { game: self.game.again(), dealt: Vec::new() }
+    }
+
+    /// Draws what the last move brought, and deals a new prize.
+    fn deal(&mut self, before: Tuc) {
+        let last = self.game.history::<Tuc>().and_then(|history| history.moves().last().copied());
+        let Some(mv) = last else { return };
+        let (mut now, prizes) = (before.clone(), Prizes::of(before.rules().edition));
+        prizes.play(&mut now, mv);
+        if !now.outcome().is_over() {
+            prizes.deal(&mut now);
+        }
+        self.game.amend(now.clone());
+        self.dealt.push(now);
+    }
+}
+
+impl Board for TableBoard {
+    fn turn(&self) -> Color {
+        self.game.side_to_move()
+    }
+
+    fn ply_count(&self) -> usize {
+        self.game.moves().len()
+    }
+
+    fn fen(&self) -> String {
+        self.game.now()
+    }
+
+    fn play(&mut self, text: &str) -> Result<PlayedMove, GameError> {
+        let before = self.game.history::<Tuc>().map(|history| history.now().clone());
+        let played = Board::play(&mut self.game, text)?;
+        before.into_iter().for_each(|before| self.deal(before));
+        Ok(played)
+    }
+
+    fn outcome(&self) -> Outcome {
+        self.game.outcome()
+    }
+
+    fn can_win(&self, color: Color) -> bool {
+        self.game.can_win(color)
+    }
+}
+
+impl Rewind for TableBoard {
+    fn rewind(&mut self, plies: usize) {
+        self.game.truncate(plies);
+        self.dealt.truncate(plies);
+        if let Some(position) = self.dealt.last() {
+            self.game.amend(position.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_chance_brought_stays_after_a_takeback() {
+        for _ in 0..20 {
+            let mut board = TableBoard::new(GameKind::Tuc, false, None).unwrap();
+            let mut positions = vec![board.game.now()];
+            while positions.len() < 30 && !board.outcome().is_over() {
+                let moves = board.game.legal_moves();
+                let (mv, _) = &moves[fastrand::usize(..moves.len())];
+                board.play(mv.as_str()).unwrap();
+                positions.push(board.game.now());
+            }
+            while positions.len() > 1 {
+                positions.pop();
+                board.rewind(positions.len() - 1);
+                assert_eq!(Some(&board.game.now()), positions.last());
+            }
+            let points = board.game.history::<Tuc>().unwrap().now().points();
+            assert!(points.0.iter().all(|points| points % zeitnot_rules::tuc::POINT == 0));
+        }
+    }
+
+    #[test]
+    fn chess960_castles_by_taking_the_rook() {
+        let fen = "nrk1bqrn/pppppppp/8/8/8/8/PPPPPPPP/NRK1BQRN w KQkq - 0 1";
+        let board = TableBoard::new(GameKind::Chess, true, Some(fen)).unwrap();
+        let castling = board.game.legal_moves().into_iter().find(|(_, san)| san == "O-O-O");
+        assert_eq!(castling.unwrap().0.as_str(), "c1b1");
+        assert!(TableBoard::new(GameKind::Chess, true, None).unwrap().game.own_start().is_some());
+    }
+}

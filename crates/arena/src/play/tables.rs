@@ -1,0 +1,281 @@
+//! Task that owns all tables: seats by their tokens, timers, the bot's moves, rematches.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    time::Duration,
+};
+
+use tokio::{select, sync::watch, time::Instant};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use zeitnot_net::{Rate, Ration};
+use zeitnot_rules::{ByColor, Color};
+
+use super::{
+    action::Action,
+    refusal::{BadAction, NoTable},
+    request::{CreatedTable, Setup, Sitter, TableRequest},
+    search::Searches,
+    table::{Question, Table},
+    view::{SeatView, TableNotice},
+};
+use crate::{
+    jobs::{self, Handle, Jobs, WeakHandle},
+    keyed::Keyed,
+    live::Feed,
+    places::Origin,
+    secret::Secret,
+    tag::GameTag,
+    timer::until,
+};
+
+/// Tables at once.
+const MAX_TABLES: usize = 256;
+/// Tables of one address: a class behind one router fits.
+const MAX_PER_ADDRESS: usize = 128;
+/// Tables that an address may ask for.
+const REQUESTS: Rate = Rate { burst: 60, interval: Duration::from_secs(1) };
+/// Addresses whose requests are counted.
+const MAX_COUNTED: usize = 4096;
+
+pub(crate) struct Tables {
+    handle: WeakHandle<Tables>,
+    searches: Searches,
+    feed: Feed,
+    tables: BTreeMap<GameTag, Table>,
+    /// A map by keyed hashes: how long a look-up takes tells nothing about the tokens.
+    seats: HashMap<Secret, SeatRef>,
+    requests: Keyed<Origin, Ration>,
+    tracker: TaskTracker,
+}
+
+/// Seat at a table.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SeatRef {
+    table: GameTag,
+    color: Color,
+}
+
+impl fmt::Debug for Tables {
+    /// Omits the tables: there are tokens among them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} tables", self.tables.len())
+    }
+}
+
+impl Tables {
+    pub(crate) fn channel(searches: Searches, feed: Feed) -> (Handle<Tables>, TablesActor) {
+        let (handle, jobs) = jobs::channel();
+        let tables = Tables {
+            handle: handle.downgrade(),
+            searches,
+            feed,
+            tables: BTreeMap::new(),
+            seats: HashMap::new(),
+            requests: Keyed::new(MAX_COUNTED),
+            tracker: TaskTracker::new(),
+        };
+        (handle, TablesActor { tables, jobs })
+    }
+
+    /// Makes a table.
+    pub(crate) fn create(&mut self, request: TableRequest, from: Origin) -> Result<CreatedTable, NoTable> {
+        if !self.requests.get(from, |_| Ration::new(REQUESTS)).take() {
+            return Err(NoTable::TooFast);
+        }
+        let setup = request.check()?;
+        let host = setup.host;
+        let id = self.open(setup, from, Instant::now())?;
+        let table = self.tables.get(&id).ok_or(NoTable::Full)?;
+        let token = |color: Color| table.seats[color].token.expose().to_owned();
+        let invitation = (table.seats[!host].sitter == Sitter::Human).then(|| token(!host));
+        Ok(CreatedTable { game: id.to_string(), seat: token(host), invitation })
+    }
+
+    fn open(&mut self, setup: Setup, from: Origin, now: Instant) -> Result<GameTag, NoTable> {
+        self.make_room(from)?;
+        let tokens =
+            ByColor([Secret::random(), Secret::random()].map(|token| token.ok_or(NoTable::NoRandom)));
+        let ByColor([white, black]) = tokens;
+        let table = Table::new(setup, ByColor([white?, black?]), from, now);
+        let id = table.id;
+        for color in Color::BOTH {
+            let seat = &table.seats[color];
+            if seat.sitter == Sitter::Human {
+                self.seats.insert(seat.token.clone(), SeatRef { table: id, color });
+            }
+        }
+        self.tables.insert(id, table);
+        Ok(id)
+    }
+
+    /// Closes a table whose game is over and that all have left, if there is no room for another.
+    fn make_room(&mut self, from: Origin) -> Result<(), NoTable> {
+        let theirs = self.tables.values().filter(|table| table.from == from).count();
+        let is_crowded = theirs >= MAX_PER_ADDRESS;
+        if self.tables.len() < MAX_TABLES && !is_crowded {
+            return Ok(());
+        }
+        let mut done = self.tables.values().filter(|table| table.is_over() && table.is_empty());
+        let done = done.by_ref().filter(|table| !is_crowded || table.from == from);
+        match done.min_by_key(|table| table.closes()).map(|table| table.id) {
+            Some(id) => self.close(id),
+            None if is_crowded => return Err(NoTable::FullForAddress),
+            None => return Err(NoTable::Full),
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, id: GameTag) {
+        let Some(mut table) = self.tables.remove(&id) else { return };
+        let now = Instant::now();
+        table.abandon(now);
+        table.tell(now);
+        for seat in table.seats.0 {
+            self.seats.remove(&seat.token);
+            seat.view.send_modify(|view| view.is_closed = true);
+        }
+    }
+
+    /// Finds the seat of a token.
+    pub(crate) fn check_seat(&self, token: &str) -> Result<SeatRef, BadAction> {
+        let seat = Secret::try_from(token).ok().and_then(|token| self.seats.get(&token).copied());
+        seat.ok_or(BadAction::NoTable)
+    }
+
+    /// Opens the seat of a token.
+    pub(crate) fn join(&mut self, token: &str) -> Result<(SeatRef, watch::Receiver<SeatView>), BadAction> {
+        let seat = self.check_seat(token)?;
+        let table = self.tables.get_mut(&seat.table).ok_or(BadAction::NoTable)?;
+        let mut view = table.seats[seat.color].view.subscribe();
+        table.enter(seat.color, &self.feed, Instant::now());
+        self.settle(seat.table);
+        view.mark_changed();
+        Ok((seat, view))
+    }
+
+    /// Notes that a connection is gone, whose view is dropped already.
+    pub(crate) fn leave(&mut self, seat: SeatRef) {
+        if let Some(table) = self.tables.get_mut(&seat.table) {
+            table.leave(Instant::now());
+            self.settle(seat.table);
+        }
+    }
+
+    /// Does what a player asked for at this instant.
+    pub(crate) fn act(&mut self, seat: SeatRef, action: Action, at: Instant) -> Result<(), BadAction> {
+        let now = Instant::now();
+        let table = self.tables.get_mut(&seat.table).ok_or(BadAction::NoTable)?;
+        let wants_rematch = action == Action::Rematch;
+        let mut done = table.act(seat.color, action, at.min(now), now);
+        if done.is_ok() && wants_rematch && table.has_rematch() {
+            done = self.rematch(seat.table, now).map_err(|error| BadAction::NoRematch(Box::new(error)));
+        }
+        self.settle(seat.table);
+        done
+    }
+
+    /// Sets the same game up with the colours swapped, and tells both players their new seats.
+    fn rematch(&mut self, id: GameTag, now: Instant) -> Result<(), NoTable> {
+        let Some(table) = self.tables.get(&id) else { return Ok(()) };
+        if table.seats.0.iter().any(|seat| seat.view.borrow().rematch.is_some()) {
+            return Ok(());
+        }
+        let next = self.open(table.again(), table.from, now)?;
+        let tokens = self.tables.get(&next).map(|next| next.seats.0.each_ref().map(|it| it.token.clone()));
+        if let (Some(tokens), Some(table)) = (tokens, self.tables.get(&id)) {
+            for color in Color::BOTH {
+                let seat = ByColor(tokens.clone())[!color].expose().to_owned();
+                let notice = TableNotice::Rematch { seat }.print();
+                table.seats[color].view.send_modify(|view| view.rematch = Some(notice));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the bot if it is to move, and tells everybody at a table what has changed.
+    fn settle(&mut self, id: GameTag) {
+        let now = Instant::now();
+        let Some(table) = self.tables.get_mut(&id) else { return };
+        if let Some(Question { level, clock, stop, number }) = table.question(now) {
+            let game = &table.referee.board.game;
+            let finding = self.searches.find(table.kind, game, level.strength(), clock, stop.clone());
+            let handle = self.handle.clone();
+            self.tracker.spawn(async move {
+                let found = finding.await;
+                // The table has another question by now, or none.
+                if stop.is_cancelled() {
+                    return;
+                }
+                if let Some(tables) = handle.upgrade() {
+                    tables.send(move |tables| tables.answer(id, number, found)).await;
+                }
+            });
+        }
+        table.tell(now);
+    }
+
+    fn answer(&mut self, id: GameTag, number: u64, found: Option<super::search::Found>) {
+        if let Some(table) = self.tables.get_mut(&id) {
+            table.answer(number, found, &self.feed, Instant::now());
+            self.settle(id);
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.tables.values().map(Table::deadline).min()
+    }
+
+    /// Ends games whose clocks have run out, and closes tables that are left.
+    fn check_time(&mut self) {
+        let now = Instant::now();
+        let due = self.tables.values().filter(|table| table.deadline() <= now).map(|table| table.id);
+        for id in due.collect::<Vec<_>>() {
+            let Some(table) = self.tables.get_mut(&id) else { continue };
+            if table.closes() <= now {
+                self.close(id);
+            } else {
+                table.check_time(now);
+                self.settle(id);
+            }
+        }
+    }
+
+    fn stop(&mut self) {
+        for id in self.tables.keys().copied().collect::<Vec<_>>() {
+            if let Some(table) = self.tables.get_mut(&id) {
+                table.stop(Instant::now());
+            }
+            self.close(id);
+        }
+    }
+}
+
+/// The task of the tables.
+#[derive(Debug)]
+pub(crate) struct TablesActor {
+    tables: Tables,
+    jobs: Jobs<Tables>,
+}
+
+impl TablesActor {
+    /// Runs until `stop`; then all games have ended.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let TablesActor { mut tables, mut jobs } = self;
+        loop {
+            select! {
+                biased;
+                () = stop.cancelled() => break,
+                () = until(tables.deadline()) => tables.check_time(),
+                job = jobs.recv() => match job {
+                    Some(job) => job(&mut tables),
+                    None => break,
+                },
+            }
+        }
+        tables.stop();
+        drop(jobs);
+        tables.tracker.close();
+        tables.tracker.wait().await;
+    }
+}
