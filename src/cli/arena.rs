@@ -14,6 +14,8 @@ use zeitnot_arena::{Arena, Event, Keys, Name, News, Summary};
 use zeitnot_clients::{Shutdown, contest};
 use zeitnot_rules::Color;
 
+mod results;
+
 use super::{
     CliError,
     config::{Config, ConfigFileArgs},
@@ -34,6 +36,7 @@ Examples:
                                         with another time for each game
   zeitnot arena keys class.keys alice bob   make keys for two players
   zeitnot arena pair class.trf          pair the next round of a report file
+  zeitnot arena results class --pgn     its games so far, also while it runs
 
 Ctrl-C or SIGTERM aborts the running games, records them, and shows the standings.
 Exit code: 0 at the end, 1 if a port or a folder cannot be used, 2 if the configuration is invalid.")]
@@ -75,16 +78,21 @@ enum Task {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+    /// Show the results of a tournament
+    ///
+    /// Reads the database of an arena, which may be running. Without a name it lists the tournaments.
+    Results(results::Args),
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let source = args.config.source();
     match &args.task {
         Some(Task::Keys { file, names }) => return add_keys(file, names),
         Some(Task::Pair { file }) => return swiss::pair(file),
         Some(Task::Check { files }) => return swiss::check(files),
+        Some(Task::Results(asked)) => return results::run(asked, &source),
         None => {}
     }
-    let source = args.config.source();
     let config = Config::load(&source)?;
     preflight::check_arena(&source.config.display().to_string(), &config.arena)?;
     let _log = log::start(&config.log, Live::default().lines());

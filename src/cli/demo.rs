@@ -1,6 +1,6 @@
 //! `zeitnot demo`: a tournament on this machine: an arena on loopback, and three bots that join it as any client would.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use tokio::{sync::mpsc, task::JoinSet};
 use tokio_util::task::TaskTracker;
@@ -62,7 +62,9 @@ async fn demo(live: Live, granted: Granted) -> Result<Summary, CliError> {
         pause: PAUSE,
         ..TournamentConfig::new(TOURNAMENT.to_owned().try_into().map_err(usage)?, TIME)
     };
-    let config = Config { tournament: vec![tournament], ..arena::loopback() };
+    // Each demo begins anew.
+    let database = Some(PathBuf::new());
+    let config = Config { tournament: vec![tournament], database, ..arena::loopback() };
     let arena = Arena::bind(config).await?;
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);

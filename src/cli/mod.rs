@@ -121,6 +121,8 @@ enum CliError {
     #[error(transparent)]
     Arena(#[from] ArenaError),
     #[error(transparent)]
+    Results(#[from] zeitnot_arena::ResultsError),
+    #[error(transparent)]
     Uci(#[from] zeitnot_engine::uci::UciError),
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
@@ -152,7 +154,7 @@ impl CliError {
     fn exit_code(&self) -> u8 {
         match self {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
-            CliError::OutOfMemory(_) => 2,
+            CliError::OutOfMemory(_) | CliError::Results(_) => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::Account(lichess::AccountError::Token(_)) => 2,
             _ => 1,

@@ -4,6 +4,7 @@ mod endings;
 mod hostile;
 mod mistakes;
 mod rejoin;
+mod results;
 mod shutdown;
 mod spectators;
 mod tournament;

@@ -2,7 +2,7 @@
 
 use tokio::runtime::Handle;
 
-use crate::support::arena::{By, TestArena};
+use crate::support::arena::{By, TestArena, record_files};
 
 #[tokio::test]
 async fn a_stop_amid_a_game_leaves_a_pgn_and_no_task() {
@@ -49,6 +49,6 @@ async fn a_stop_without_a_game_leaves_no_file() {
 
     let (summary, folder) = TestArena::start("").await.stop().await;
     assert_eq!(summary.tournaments[0].pgn, None);
-    assert_eq!(std::fs::read_dir(folder.path().join("games")).unwrap().count(), 0);
+    assert_eq!(record_files(folder.path()).count(), 0);
     assert_eq!(Handle::current().metrics().num_alive_tasks(), 0);
 }

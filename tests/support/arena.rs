@@ -1,6 +1,10 @@
 //! An arena on ports of its own, and clients that speak from a script.
 
-use std::{fs, net::SocketAddr, path::Path};
+use std::{
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use tempfile::TempDir;
 use tokio::{
@@ -156,10 +160,15 @@ impl TestArena {
     }
 }
 
-/// Texts of all files below an arena's `games`.
+/// Texts of all files below an arena's `games`, except the database.
 pub fn records(folder: &Path) -> String {
-    let files = fs::read_dir(folder.join("games")).unwrap();
-    files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+    record_files(folder).map(|file| fs::read_to_string(file).unwrap()).collect()
+}
+
+/// Those files.
+pub fn record_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let files = fs::read_dir(folder.join("games")).unwrap().map(|file| file.unwrap().path());
+    files.filter(|file| !file.file_name().unwrap().to_string_lossy().starts_with("zeitnot.db"))
 }
 
 /// Values of a tag in all games of a PGN.

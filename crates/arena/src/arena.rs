@@ -5,19 +5,20 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use time::OffsetDateTime;
 use tokio::{sync::broadcast, task::JoinSet};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot_rules::chess::Chess;
+use zeitnot_rules::{GameKind, chess::Chess};
 
 use crate::{
     config::Config,
     contest::{ContestFront, Listener, Transport},
+    database::{Database, Opened, Opening, WriterThread},
     error::ArenaError,
     imcs, lichess,
     live::{Feed, Thoughts, view::JoinLine},
     name::Name,
     news::{self, News, NewsSender},
-    openings,
+    openings, pgn,
     places::PlaceLimits,
-    store::{GameFile, Store, StoreActor},
+    store::{Earlier, GameFile, Store, StoreActor},
     tournament::{
         Admission, Reports, TournamentActor, TournamentConfig, TournamentRegistry, TournamentSummary,
     },
@@ -54,6 +55,7 @@ pub struct Arena {
     lichess: Option<lichess::Lichess>,
     web: Option<Web>,
     thoughts: Thoughts,
+    writer: Option<WriterThread>,
 }
 
 /// Outcome of an arena.
@@ -64,7 +66,7 @@ pub struct Summary {
 }
 
 impl Arena {
-    /// Binds the ports, reads the openings and creates the files for the games.
+    /// Binds the ports, reads the openings, opens the database and creates the files for the games.
     ///
     /// # Errors
     /// [`ArenaError`], which says what to change.
@@ -81,6 +83,12 @@ impl Arena {
             None => (None, Feed::default()),
         };
         let thoughts = live.thoughts();
+        let (database, writer) = match config.database() {
+            Some(path) => {
+                Database::open(path).await.map(|(database, writer)| (Some(database), Some(writer)))?
+            }
+            None => (None, None),
+        };
         let (news, limits) = (news::channel(), config.place_limits());
         let (mut handles, mut tournaments) = (Vec::new(), Vec::new());
         for tournament in config.tournament {
@@ -88,16 +96,29 @@ impl Arena {
             let openings = tournament.openings.as_ref().map(load).transpose()?;
             let file =
                 GameFile::create(&config.games, tournament.name.as_str(), "pgn", OffsetDateTime::now_utc())?;
-            let (store, writer) = Store::channel(file);
+            let (store, mut file) = Store::channel(file);
+            let mut opened = None;
+            if let Some(database) = &database {
+                let going_on = open_tournament(database, &tournament).await?;
+                file = file.after(earlier(&going_on));
+                opened = Some((database.clone(), going_on));
+            }
             let openings = openings.unwrap_or_default();
             let name = tournament.name.clone();
             let admission = admission(&tournament, config.lichess.as_ref())?;
             let per_address = limits.per_address;
             let reports = Reports { news: news.clone(), live: live.clone(), joins: joins(&listeners, &name) };
-            let (handle, actor) =
-                TournamentActor::channel(tournament, admission, per_address, openings, store, reports);
+            let (handle, actor) = TournamentActor::channel(
+                tournament,
+                admission,
+                per_address,
+                openings,
+                store,
+                reports,
+                opened,
+            );
             handles.push((name, handle));
-            tournaments.push((actor, writer));
+            tournaments.push((actor, file));
         }
         let mut tables = Vec::new();
         for table in config.tuc {
@@ -127,6 +148,7 @@ impl Arena {
             lichess,
             web,
             thoughts,
+            writer,
         })
     }
 
@@ -225,6 +247,9 @@ impl Arena {
         closing.cancel();
         tracker.close();
         tracker.wait().await;
+        if let Some(writer) = self.writer {
+            writer.join().await;
+        }
         summaries.sort_by_key(|(place, _)| *place);
         Summary { tournaments: summaries.into_iter().map(|(_, summary)| summary).collect() }
     }
@@ -241,6 +266,34 @@ fn joins(listeners: &[Listener], tournament: &Name) -> Vec<JoinLine> {
         JoinLine { protocol, line: format!("JOIN {tournament} NAME") }
     };
     listeners.iter().map(join).collect()
+}
+
+/// Takes up a tournament, or begins it.
+async fn open_tournament(database: &Database, tournament: &TournamentConfig) -> Result<Opened, ArenaError> {
+    let TournamentConfig { name, time, .. } = tournament;
+    let opening = Opening { name: name.clone(), kind: GameKind::Chess, time_control: *time };
+    let opened = database.open_tournament(opening).await?;
+    let ended = opened.history.games.iter().filter(|game| game.end.is_some()).count();
+    if ended > 0 {
+        let again = opened.interrupted.len();
+        tracing::info!("{name} goes on: {ended} games are over, and {again} that ran are played again");
+    }
+    Ok(opened)
+}
+
+/// Returns the games that a kill may have kept from their file.
+fn earlier(opened: &Opened) -> Vec<Earlier> {
+    let event = opened.history.tournament.name.as_str();
+    let over =
+        opened.history.games.iter().filter(|game| game.end.as_ref().is_some_and(|end| end.is_played()));
+    let earlier = over.filter_map(|game| match pgn::print_stored(event, game) {
+        Ok(text) => Some(Earlier { mark: pgn::id_tag(&game.header), text }),
+        Err(error) => {
+            tracing::warn!("the stored game {} is left out: {error}", game.header.id);
+            None
+        }
+    });
+    earlier.collect()
 }
 
 /// Reads what decides who may join a tournament.

@@ -11,6 +11,8 @@ use crate::{
 };
 
 const MAX_DELAY: Duration = Duration::from_secs(10);
+/// The database's name in the folder of games.
+const DATABASE: &str = "zeitnot.db";
 
 /// The `[arena]` table.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -22,6 +24,9 @@ pub struct Config {
     pub websocket: Option<SocketAddr>,
     /// Folder for PGN files; created if it does not exist.
     pub games: PathBuf,
+    /// File of tournaments and games, which an arena that starts again goes on with; by default in the folder of games.
+    /// An empty path: none.
+    pub database: Option<PathBuf>,
     /// Limit of players connected at once; more are turned away.
     pub max_connections: usize,
     /// Limit of players connected from one address, and of their names in one tournament.
@@ -49,6 +54,7 @@ impl Default for Config {
             tcp: None,
             websocket: None,
             games: "games".into(),
+            database: None,
             max_connections: 256,
             max_connections_per_address: 100,
             max_spectators: 64,
@@ -63,6 +69,15 @@ impl Default for Config {
 }
 
 impl Config {
+    /// File of tournaments and games, if there is to be one.
+    pub fn database(&self) -> Option<PathBuf> {
+        match &self.database {
+            None => Some(self.games.join(DATABASE)),
+            Some(path) if path.as_os_str().is_empty() => None,
+            Some(path) => Some(path.clone()),
+        }
+    }
+
     pub(crate) fn place_limits(&self) -> PlaceLimits {
         let (players, spectators) = (self.max_connections, self.max_spectators);
         PlaceLimits { players, spectators, per_address: self.max_connections_per_address }
@@ -193,7 +208,10 @@ mod tests {
             TournamentConfig::new(config.tournament[0].name.clone(), config.tournament[0].time);
         expected.pause = Duration::from_millis(1500);
         assert_eq!(config.tournament, [expected]);
-        assert_eq!((config.max_connections, config.games), (256, "games".into()));
+        assert_eq!((config.max_connections, config.games.as_path()), (256, "games".as_ref()));
+        assert_eq!(config.database(), Some("games/zeitnot.db".into()));
+        assert_eq!(read("database = ''").database(), None);
+        assert_eq!(read("database = 'class.db'").database(), Some("class.db".into()));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-use crate::keys::KeysError;
+use crate::{database::DatabaseError, keys::KeysError};
 
 /// Reason why an arena cannot start.
 #[allow(missing_docs)]
@@ -20,6 +20,8 @@ pub enum ArenaError {
     Users { path: PathBuf, why: String },
     #[error("cannot use the keys {}: {source}; `zeitnot arena keys FILE NAME…` makes such a file", path.display())]
     Keys { path: PathBuf, source: KeysError },
+    #[error("cannot use the database {}: {why}", path.display())]
+    Database { path: PathBuf, why: DatabaseError },
     #[error("cannot use the state {}: {why}; move it away, or set state = \"…\" in [arena.lichess] to another file", path.display())]
     State { path: PathBuf, why: String },
     #[error("{}, line {line}: {why}; each line is to hold one FEN or EPD", path.display())]

@@ -1,48 +1,65 @@
 //! PGN of tournament games: seven tags and a few more, moves with clocks.
 
-use zeitnot_rules::{ByColor, TimeControl};
-use zeitnot_wire::pgn::{self, Pgn};
+use zeitnot_rules::{ByColor, DynGame, GameError};
+use zeitnot_wire::pgn::{self, Pgn, Ply};
 
-use crate::{
-    name::Name,
-    referee::{GameRecord, Ply},
-};
+use crate::database::{GameEnd, GameHeader, GameState};
 
-#[derive(Clone, Debug)]
-pub(crate) struct Record {
-    pub(crate) event: Name,
-    /// Number of the game in its tournament, from 1.
-    pub(crate) round: u32,
-    pub(crate) names: ByColor<Name>,
-    pub(crate) time_control: TimeControl,
-    pub(crate) record: GameRecord,
+/// Termination of a game that the arena does not know the end of.
+const UNTERMINATED: &str = "unterminated";
+
+/// Prints a game of the tournament of that name.
+pub(crate) fn print(event: &str, header: &GameHeader, plies: Vec<Ply>, end: Option<&GameEnd>) -> String {
+    let tags = tags(event, header, plies.len(), end);
+    Pgn { tags, fen: header.start.clone(), plies, result: end.map_or("*", GameEnd::result_text) }.print()
 }
 
-impl Record {
-    pub(crate) fn pgn(&self) -> String {
-        let GameRecord { fen, plies, ending, .. } = &self.record;
-        let ply = |ply: &Ply| pgn::Ply { text: ply.san.clone(), left: ply.left, eval: None };
-        let plies = plies.iter().map(ply).collect();
-        Pgn { tags: self.tags(), fen: fen.clone(), plies, result: ending.result_text() }.print()
+/// Prints a game from the database.
+///
+/// # Errors
+/// [`GameError`] of the first move that does not fit the rules.
+pub(crate) fn print_stored(event: &str, game: &GameState) -> Result<String, GameError> {
+    let GameState { header, moves, end } = game;
+    let mut board = DynGame::begin(header.kind, header.start.as_deref())?;
+    let mut plies = Vec::new();
+    for (text, left) in moves.iter() {
+        let mv = board.read(text)?;
+        plies.push(Ply { text: board.san(&mv)?, left, eval: None });
+        board.play(&mv)?;
     }
+    Ok(print(event, header, plies, end.as_ref()))
+}
 
-    fn tags(&self) -> Vec<(&'static str, String)> {
-        let GameRecord { began, plies, ending, .. } = &self.record;
-        let [white, black] = &self.names.0;
-        vec![
-            ("Event", self.event.to_string()),
-            ("Site", "Zeitnot arena".to_owned()),
-            ("Date", pgn::date(*began)),
-            ("Round", self.round.to_string()),
-            ("White", white.to_string()),
-            ("Black", black.to_string()),
-            ("Result", ending.result_text().to_owned()),
-            ("UTCTime", pgn::time(*began)),
-            ("TimeControl", self.time_control.to_string()),
-            ("PlyCount", plies.len().to_string()),
-            ("Termination", ending.cause.termination().to_owned()),
-        ]
-    }
+/// Line by which a game is found again in a file.
+pub(crate) fn id_tag(header: &GameHeader) -> String {
+    format!("[GameId \"{}\"]", header.id)
+}
+
+fn tags(
+    event: &str,
+    header: &GameHeader,
+    plies: usize,
+    end: Option<&GameEnd>,
+) -> Vec<(&'static str, String)> {
+    let GameHeader { id, round, names: ByColor([white, black]), time_control, repeats, began, .. } = header;
+    let unknown = |text: Option<String>, mark: &str| text.unwrap_or_else(|| mark.to_owned());
+    let mut tags = vec![
+        ("Event", event.to_owned()),
+        ("Site", "Zeitnot arena".to_owned()),
+        ("Date", pgn::date(*began)),
+        ("Round", unknown(round.map(|round| round.to_string()), "-")),
+        ("White", white.clone()),
+        ("Black", black.clone()),
+        ("Result", end.map_or("*", GameEnd::result_text).to_owned()),
+        ("GameId", id.to_string()),
+        ("UTCTime", pgn::time(*began)),
+        ("TimeControl", unknown(time_control.clone(), "-")),
+        ("PlyCount", plies.to_string()),
+        ("Termination", end.map_or(UNTERMINATED, |end| &end.termination).to_owned()),
+    ];
+    // The other game was broken off.
+    tags.extend(repeats.clone().map(|id| ("Repeats", id)));
+    tags
 }
 
 #[cfg(test)]
@@ -53,8 +70,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::referee::{Cause, Ending};
-    use zeitnot_rules::{Color, GameResult, Reason};
+    use crate::database::{MoveList, Source};
+    use zeitnot_rules::{Color, GameKind, GameResult};
     use zeitnot_wire::pgn::WIDTH;
 
     /// Collects the tags and then the moves, each with whether there is a comment.
@@ -101,40 +118,49 @@ mod tests {
             .collect()
     }
 
-    fn record(names: [&str; 2], fen: Option<&str>, moves: &[&str]) -> Record {
-        let ply = |(i, text): (usize, &&str)| Ply {
-            san: (*text).to_owned(),
-            left: Some(Duration::from_millis(2950 + 3_600_000 * i as u64)),
-            spent: None,
-            opinion: None,
+    fn game(names: [&str; 2], start: Option<&str>, repeats: Option<&str>) -> (GameHeader, GameEnd) {
+        let began = time::macros::datetime!(2026-03-01 12:30:00 UTC);
+        let header = GameHeader {
+            id: "1a2b".into(),
+            source: Source::Contest,
+            kind: GameKind::Chess,
+            tournament: None,
+            round: Some(7),
+            opening: None,
+            names: ByColor(names.map(str::to_owned)),
+            time_control: Some("3+0.05".into()),
+            start: start.map(str::to_owned),
+            repeats: repeats.map(str::to_owned),
+            began,
         };
-        Record {
-            event: Name::try_from("class").unwrap(),
-            round: 7,
-            names: ByColor(names.map(|n| Name::try_from(n).unwrap())),
-            time_control: "3+0.05".parse().unwrap(),
-            record: GameRecord {
-                began: time::macros::datetime!(2026-03-01 12:30:00 UTC),
-                fen: fen.map(str::to_owned),
-                plies: moves.iter().enumerate().map(ply).collect(),
-                ending: Ending {
-                    result: Some(GameResult::Won(Color::Black)),
-                    cause: Cause::Rules(Reason::Checkmate),
-                },
-            },
-        }
+        let end = GameEnd {
+            result: Some(GameResult::Won(Color::Black)),
+            reason: "Checkmate".into(),
+            termination: "normal".into(),
+            place: None,
+            at: began,
+        };
+        (header, end)
     }
 
-    #[test]
-    fn a_short_game_to_the_letter() {
-        let pgn = record(["alice", "bob"], None, &["f3", "e5", "g4", "Qh4#"]).pgn();
-        let expected = r#"[Event "class"]
+    fn left(ply: usize) -> Option<Duration> {
+        Some(Duration::from_millis(2950 + 3_600_000 * ply as u64))
+    }
+
+    fn print_game(names: [&str; 2], start: Option<&str>, moves: &[&str]) -> String {
+        let (header, end) = game(names, start, None);
+        let ply = |(i, text): (usize, &&str)| Ply { text: (*text).to_owned(), left: left(i), eval: None };
+        print("class", &header, moves.iter().enumerate().map(ply).collect(), Some(&end))
+    }
+
+    const SHORT: &str = r#"[Event "class"]
 [Site "Zeitnot arena"]
 [Date "2026.03.01"]
 [Round "7"]
 [White "alice"]
 [Black "bob"]
 [Result "0-1"]
+[GameId "1a2b"]
 [UTCTime "12:30:00"]
 [TimeControl "3+0.05"]
 [PlyCount "4"]
@@ -144,13 +170,36 @@ mod tests {
 2... Qh4# {[%clk 3:00:02.95]} 0-1
 
 "#;
-        assert_eq!(pgn, expected);
+
+    #[test]
+    fn a_short_game_to_the_letter() {
+        assert_eq!(print_game(["alice", "bob"], None, &["f3", "e5", "g4", "Qh4#"]), SHORT);
+    }
+
+    #[test]
+    fn a_stored_game_is_printed_as_the_played_one() {
+        let (header, end) = game(["alice", "bob"], None, None);
+        let mut moves = MoveList::default();
+        for (ply, mv) in ["f2f3", "e7e5", "g2g4", "d8h4"].into_iter().enumerate() {
+            moves.push(mv, left(ply));
+        }
+        let stored = GameState { header: header.into(), moves, end: Some(end) };
+        assert_eq!(print_stored("class", &stored).unwrap(), SHORT);
+        assert!(SHORT.contains(&id_tag(&stored.header)));
+
+        let (header, _) = game(["alice", "bob"], None, Some("0f"));
+        let mut running = GameState { header: header.into(), end: None, ..stored };
+        let pgn = print_stored("class", &running).unwrap();
+        assert!(pgn.contains("[Termination \"unterminated\"]\n[Repeats \"0f\"]\n"), "{pgn}");
+        assert!(pgn.ends_with("2... Qh4# {[%clk 3:00:02.95]} *\n\n"), "{pgn}");
+        running.moves.push("e2e4", None);
+        assert!(print_stored("class", &running).is_err());
     }
 
     #[test]
     fn numbers_follow_the_position() {
         let fen = "4k3/8/8/8/8/8/8/4K2R b K - 3 40";
-        let pgn = record(["a", "b"], Some(fen), &["Kd7", "O-O"]).pgn();
+        let pgn = print_game(["a", "b"], Some(fen), &["Kd7", "O-O"]);
         assert!(pgn.contains("[SetUp \"1\"]\n[FEN \"4k3/8/8/8/8/8/8/4K2R b K - 3 40\"]\n"), "{pgn}");
         assert!(pgn.contains("\n40... Kd7 {[%clk 0:00:02.95]} 41. O-O {"), "{pgn}");
     }
@@ -162,8 +211,7 @@ mod tests {
         ) {
             let shuffle = ["Nf3", "Nf6", "Ng1", "Ng8"];
             let moves: Vec<_> = shuffle.iter().copied().cycle().take(plies).collect();
-            let record = record([&white, &black], None, &moves);
-            let pgn = record.pgn();
+            let pgn = print_game([&white, &black], None, &moves);
             prop_assert!(pgn.lines().skip_while(|line| line.starts_with('[')).all(|l| l.chars().count() <= WIDTH));
             let twice = pgn.clone() + &pgn;
             let games: Result<Vec<_>, _> = Reader::new(twice.as_bytes()).read_games(&mut Collector).collect();

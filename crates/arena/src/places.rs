@@ -117,6 +117,13 @@ impl From<IpAddr> for Origin {
     }
 }
 
+impl Origin {
+    /// Reads what is shown of it.
+    pub(crate) fn read(text: &str) -> Option<Origin> {
+        text.strip_suffix("/64").unwrap_or(text).parse::<IpAddr>().ok().map(Origin::from)
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {

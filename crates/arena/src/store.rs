@@ -4,6 +4,7 @@
 //! again.
 
 use std::{
+    collections::HashSet,
     fs::{self, File, OpenOptions},
     io,
     path::{Path, PathBuf},
@@ -66,6 +67,20 @@ impl GameFile {
         }
     }
 
+    /// Leaves out the games whose marks are in a file of this kind in this folder.
+    fn drop_written(&self, games: &mut Vec<Earlier>) {
+        if games.is_empty() {
+            return;
+        }
+        let files = self.path.parent().and_then(|folder| fs::read_dir(folder).ok());
+        let paths = files.into_iter().flatten().flatten().map(|file| file.path());
+        for path in paths.filter(|path| path.extension() == self.path.extension()) {
+            let text = fs::read_to_string(path).unwrap_or_default();
+            let marks: HashSet<_> = text.lines().collect();
+            games.retain(|game| !marks.contains(game.mark.as_str()));
+        }
+    }
+
     /// Returns whether a file of this kind in this folder holds the game.
     pub(crate) fn is_written(&self, game: &str) -> bool {
         let files = self.path.parent().and_then(|folder| fs::read_dir(folder).ok());
@@ -89,17 +104,27 @@ pub(crate) struct Store {
     games: mpsc::Sender<String>,
 }
 
+/// Game of an arena that was killed, perhaps before the game was written to its file.
+#[derive(Clone, Debug)]
+pub(crate) struct Earlier {
+    /// Line by which it is found again.
+    pub(crate) mark: String,
+    pub(crate) text: String,
+}
+
 #[derive(Debug)]
 pub(crate) struct StoreActor {
     games: mpsc::Receiver<String>,
     file: GameFile,
+    earlier: Vec<Earlier>,
     unwritten: RecordQueue<String>,
 }
 
 impl Store {
     pub(crate) fn channel(file: GameFile) -> (Store, StoreActor) {
         let (tx, games) = mpsc::channel(QUEUE);
-        (Store { games: tx }, StoreActor { games, file, unwritten: RecordQueue::default() })
+        let (earlier, unwritten) = (Vec::new(), RecordQueue::default());
+        (Store { games: tx }, StoreActor { games, file, earlier, unwritten })
     }
 
     pub(crate) async fn write(&self, game: String) {
@@ -109,8 +134,18 @@ impl Store {
 }
 
 impl StoreActor {
+    /// Writes those of these games first that are in no file yet.
+    pub(crate) fn after(self, earlier: Vec<Earlier>) -> StoreActor {
+        StoreActor { earlier, ..self }
+    }
+
     /// Writes until no sender is left; returns the file, if there were games. Blocks: for a thread of its own.
     pub(crate) fn run(mut self) -> Option<PathBuf> {
+        self.file.drop_written(&mut self.earlier);
+        for game in std::mem::take(&mut self.earlier) {
+            self.unwritten.push(game.text);
+            self.write();
+        }
         while let Some(game) = self.games.blocking_recv() {
             self.unwritten.push(game);
             self.write();
@@ -174,6 +209,27 @@ mod tests {
         actor.unwritten.push("five\n".into());
         assert_eq!(actor.run(), Some(path.clone()));
         assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\nfour\nfive\n");
+    }
+
+    #[test]
+    fn games_that_a_kill_kept_from_their_file_are_written_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let game = |id: &str| Earlier {
+            mark: format!("[GameId \"{id}\"]"),
+            text: format!("[GameId \"{id}\"]\n\n*\n\n"),
+        };
+        let run = |games: Vec<Earlier>| {
+            let file = GameFile::create(folder.path(), "class", "pgn", OffsetDateTime::UNIX_EPOCH).unwrap();
+            let (_, actor) = Store::channel(file);
+            actor.after(games).run()
+        };
+        let first = run(vec![game("a")]).unwrap();
+        let second = run(vec![game("a"), game("b")]).unwrap();
+        assert_eq!(run(vec![game("a"), game("b")]), None);
+        assert_eq!(
+            [first, second].map(|file| fs::read_to_string(file).unwrap()),
+            [game("a").text, game("b").text]
+        );
     }
 
     #[test]

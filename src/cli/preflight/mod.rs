@@ -71,6 +71,9 @@ pub(super) fn check_arena(file: &str, arena: &arena::Config) -> Result<(), CliEr
     arena.check_files()?;
     let mut checks = Checks { file, mistakes: Vec::new(), warnings: Vec::new() };
     checks.written("arena.games", &Written::Folder(arena.games.clone()));
+    if let Some(database) = arena.database.as_ref().filter(|path| !path.as_os_str().is_empty()) {
+        checks.written("arena.database", &Written::File(database.clone()));
+    }
     if let Some(imcs) = &arena.imcs {
         let folder = imcs.users.parent().unwrap_or(&imcs.users);
         checks.written("arena.imcs.users", &Written::Folder(folder.to_owned()));

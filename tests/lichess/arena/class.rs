@@ -1,14 +1,12 @@
 //! A tournament of the class in which some speak the contest protocol and some the Lichess Bot API.
 
-use std::fs;
-
 use zeitnot_arena::Event;
 use zeitnot_bot as bot;
 use zeitnot_clients::contest::Contest;
 use zeitnot_engine::Kind;
 
 use crate::support::{
-    arena::{By, TestArena, records, word},
+    arena::{By, TestArena, record_files, records, word},
     client::Client,
     contest_server::entry,
     lichess_arena::Bot as Account,
@@ -160,7 +158,6 @@ async fn two_protocols_play_one_round_robin() {
     assert_eq!(names, ["Lila", "Otto", "carl", "lila"]);
     assert!(rows.iter().all(|row| row.tally.games() == 6 && row.tally.forfeits == 0), "{rows:?}");
     // The tournament's file has all games, and there is no other.
-    let files = fs::read_dir(folder.path().join("games")).unwrap().map(|file| file.unwrap().path());
-    assert_eq!(files.collect::<Vec<_>>(), [tournament.pgn.clone().unwrap()]);
+    assert_eq!(record_files(folder.path()).collect::<Vec<_>>(), [tournament.pgn.clone().unwrap()]);
     assert_eq!(records(folder.path()).matches("[Result ").count(), GAMES);
 }

@@ -14,13 +14,16 @@ use super::{
     admission::{Admission, Applicant, JoinError},
     config::TournamentConfig,
     game::{Setup, TournamentGame},
-    pairing::{self, Pairing, PairingSystem, SeatNo},
+    journal::Journal,
+    pairing::{Pairing, PairingSystem, SeatNo},
     players::{Doing, Players, SeatLimits},
+    restore::{BrokenOff, Restored},
     standings::{Standings, TournamentSummary},
     view::{Publisher, view},
 };
 use crate::{
     client::Client,
+    database::{Database, Fact, GameEnd, Opened},
     jobs::{self, Handle, Jobs},
     live::{
         Feed,
@@ -29,16 +32,14 @@ use crate::{
     message::{Notice, Request},
     name::{Name, printable},
     news::{Event, News, NewsSender},
-    pgn::Record,
     places::Origin,
-    referee::{Cause, GameRecord},
+    referee::Cause,
     store::{Store, StoreActor},
     tag::GameTag,
     timer::until,
 };
 
-/// Characters of a line of chat.
-const MAX_CHAT: usize = 300;
+mod endings;
 
 #[derive(Debug)]
 pub(crate) struct TournamentActor {
@@ -53,9 +54,13 @@ pub(crate) struct TournamentActor {
     pairing: Box<dyn PairingSystem>,
     standings: Standings,
     invitations: BTreeMap<GameTag, Invitation>,
+    /// Those whose result is on its way to the disk among them.
     running: BTreeMap<GameTag, Running>,
     /// Games that began.
     rounds: u32,
+    /// Games without a result, which are to be played again.
+    broken_off: Vec<BrokenOff>,
+    journal: Journal,
 }
 
 /// Game that waits for both players' `ACK`.
@@ -70,8 +75,9 @@ struct Invitation {
 struct Running {
     pairing: Pairing,
     names: ByColor<Name>,
-    round: u32,
     game: TournamentGame,
+    /// Once it is handed over to the database.
+    end: Option<GameEnd>,
 }
 
 /// Receivers of what happens.
@@ -84,7 +90,7 @@ pub(crate) struct Reports {
 }
 
 impl TournamentActor {
-    /// Creates a tournament that has not begun, and its handle.
+    /// Creates a tournament, which goes on if it is one of a database, and its handle.
     pub(crate) fn channel(
         config: TournamentConfig,
         admission: Admission,
@@ -92,17 +98,26 @@ impl TournamentActor {
         openings: Vec<Chess>,
         store: Store,
         reports: Reports,
+        opened: Option<(Database, Opened)>,
     ) -> (Handle<TournamentActor>, TournamentActor) {
         let (handle, jobs) = jobs::channel();
         let limits = SeatLimits { seats: config.max_players(), per_address, hold: config.name_held };
-        let actor = TournamentActor {
-            players: Players::new(limits),
+        let (mut restored, mut journal) = (Restored::new(&config, limits), Journal::none());
+        if let Some((database, Opened { history, .. })) = opened {
+            restored.replay(&history);
+            journal = Journal::new(database, &history);
+        }
+        let Restored { players, pairing, standings, rounds, broken_off } = restored;
+        let mut actor = TournamentActor {
+            players,
             admission,
-            pairing: pairing::system(&config),
-            standings: Standings::default(),
+            pairing,
+            standings,
             invitations: BTreeMap::new(),
             running: BTreeMap::new(),
-            rounds: 0,
+            rounds,
+            broken_off,
+            journal,
             config,
             openings,
             store,
@@ -110,6 +125,13 @@ impl TournamentActor {
             publisher: Publisher::default(),
             jobs,
         };
+        // Whoever had only joined comes anew, or not.
+        let seats = actor.players.seats.iter().map(|(seat, player)| (*seat, player.name.clone()));
+        for (seat, name) in seats.collect::<Vec<_>>() {
+            if actor.is_dispensable(seat, &name) {
+                actor.free(seat, &name);
+            }
+        }
         (handle, actor)
     }
 
@@ -125,8 +147,9 @@ impl TournamentActor {
                 Some(job) = self.jobs.recv() => job(&mut self),
                 () = until(deadline) => self.expire(Instant::now()),
                 _ = pairing.tick() => self.pair(),
+                Some(settled) = self.journal.settled() => self.settle(settled).await,
             }
-            self.conclude_games().await;
+            self.conclude_games();
             self.publish(false);
         }
         let complete = self.is_complete();
@@ -151,12 +174,18 @@ impl TournamentActor {
         let admitted = self.admission.admit(&self.config.name, applicant)?;
         let name = admitted.name.clone();
         // In a tournament with an end every seat counts.
-        let is_known = self.players.seats.values().any(|player| player.name == name);
-        if self.config.players.is_none() && !is_known {
+        let known = self.players.seat_of(name.as_str());
+        let holder = known.and_then(|seat| self.players.seats.get(&seat)).and_then(|player| player.holder);
+        let is_noted = known.is_some() && holder == admitted.holder;
+        if self.config.players.is_none() && known.is_none() {
             self.vacate(admitted.holder);
         }
+        let holder = admitted.holder;
         let seat = self.players.join(&self.config.name, admitted)?;
         self.standings.enter(&name);
+        if !is_noted {
+            self.journal.note(Fact::Seated { player: name.clone(), seat: seat.0, holder });
+        }
         let active = self.players.clients().count();
         self.players.tell_others(seat, &format!("Player {name} joined tournament ({active} active players)"));
         self.report(Event::Joined(name));
@@ -167,11 +196,27 @@ impl TournamentActor {
     fn vacate(&mut self, holder: Option<Origin>) {
         let standings = &self.standings;
         let Some(seat) = self.players.to_vacate(holder, |name| standings.games(name)) else { return };
-        if let Some(player) = self.players.seats.remove(&seat) {
-            tracing::info!("{}: {} is gone and makes room for others", self.config.name, player.name);
-            self.standings.forget(&player.name);
-            self.pairing.forget(seat);
+        if let Some(name) = self.players.seats.get(&seat).map(|player| player.name.clone()) {
+            tracing::info!("{}: {name} is gone and makes room for others", self.config.name);
+            self.free(seat, &name);
         }
+    }
+
+    /// Forgets a player and all results against others, who keep their points.
+    fn free(&mut self, seat: SeatNo, name: &Name) {
+        self.players.seats.remove(&seat);
+        self.standings.forget(name);
+        self.pairing.forget(seat);
+        self.journal.note(Fact::Freed { player: name.clone() });
+    }
+
+    /// Returns whether an absent player's seat is free for somebody else: a player who has played keeps it, and in a
+    /// tournament with an end, so does everybody once it has begun.
+    fn is_dispensable(&self, seat: SeatNo, name: &Name) -> bool {
+        let is_playing =
+            self.players.seats.get(&seat).is_some_and(|player| matches!(player.doing, Doing::Playing(_)));
+        let has_begun = self.config.players.is_some_and(|wanted| self.players.seats.len() >= wanted);
+        !has_begun && !is_playing && self.standings.games(name) == 0
     }
 
     /// Shows a game to a client from now on; returns whether there is such a game.
@@ -204,13 +249,8 @@ impl TournamentActor {
     /// Empties a seat, and frees it for somebody else if nothing has happened on it.
     fn part(&mut self, seat: SeatNo, name: Name) {
         self.players.leave(seat);
-        // A player who has played keeps the seat; in a tournament with an end, so does everybody once it has begun.
-        let playing = self.players.seats.get(&seat).is_some_and(|p| matches!(p.doing, Doing::Playing(_)));
-        let begun =
-            self.config.players.is_some() && self.players.seats.len() >= self.config.players.unwrap_or(0);
-        if !begun && !playing && self.standings.games(&name) == 0 {
-            self.standings.leave(&name);
-            self.players.seats.remove(&seat);
+        if self.is_dispensable(seat, &name) {
+            self.free(seat, &name);
         }
         let active = self.players.clients().count();
         self.players.tell_others(seat, &format!("Player {name} left tournament ({active} active players)"));
@@ -221,7 +261,7 @@ impl TournamentActor {
     pub(super) fn answer(&mut self, seat: SeatNo, client: &Client, request: Request) {
         let Some(player) = self.players.seated(seat, client) else { return };
         let (doing, named, game) = match &request {
-            Request::Say { to, text } => return self.chat(seat, client, to, text),
+            Request::Say { to, text } => return self.players.chat(seat, client, to, text),
             Request::Ack { game } | Request::Move { game, .. } | Request::Resign { game } => {
                 (player.doing, GameTag::read(game), printable(game, 50))
             }
@@ -234,7 +274,11 @@ impl TournamentActor {
             Doing::Playing(tag) if named == Some(tag) => {
                 let Some((game, color)) = self.running_game(tag, seat) else { return };
                 match request {
-                    Request::Move { mv, read_at, .. } => game.play(color, &mv, read_at),
+                    Request::Move { mv, read_at, .. } => {
+                        if game.play(color, &mv, read_at) {
+                            self.note_game(tag);
+                        }
+                    }
                     Request::Resign { .. } => game.lose(color, Cause::Resignation),
                     _ => client.info("The game has started already"),
                 }
@@ -243,27 +287,6 @@ impl TournamentActor {
             Doing::Playing(tag) => client.throw_out(format!("You are playing game {tag}, not {game}")),
             Doing::Waiting | Doing::Invited(_) => client.info(format!("You are not in game {game}")),
         }
-    }
-
-    /// Passes on a line of chat. It is rationed for the sender, and for the receiver of many senders' lines.
-    fn chat(&mut self, seat: SeatNo, client: &Client, to: &str, text: &str) {
-        let Some(sender) = self.players.seats.get_mut(&seat) else { return };
-        if !sender.says.take() {
-            return client
-                .tell_optional(Notice::Info("You say too much: one line a second is passed on".into()));
-        }
-        let sender = sender.name.clone();
-        let Some(receiver) = self.players.named(to) else {
-            return client.info(format!("No player {} is here", printable(to, 50)));
-        };
-        let said = Notice::Said { sender, text: printable(text, MAX_CHAT) };
-        match &receiver.client {
-            Some(_) if !receiver.hears.take() => tracing::debug!("chat is dropped"),
-            Some(to) if to.is(client) => return client.chat(said),
-            Some(to) => to.chat(said.clone()),
-            None => return client.info(format!("No player {} is here", printable(to, 50))),
-        }
-        client.chat(said);
     }
 
     fn pair(&mut self) {
@@ -317,16 +340,27 @@ impl TournamentActor {
         };
         self.rounds = self.rounds.saturating_add(1);
         self.report(Event::GameStarted { game: tag, names: names.clone() });
+        let broken_off = self.broken_off.iter().position(|game| game.names == names);
         let setup = Setup {
             tag,
             tournament: self.config.name.clone(),
+            stored: self.journal.tournament(),
             round: self.rounds,
+            opening: pairing.opening,
+            repeats: broken_off.map(|at| self.broken_off.swap_remove(at).id),
             names: names.clone(),
             clients,
             time_control: self.config.time,
         };
         let game = TournamentGame::start(setup, start, &self.reports.live);
-        self.running.insert(tag, Running { pairing, names, round: self.rounds, game });
+        self.running.insert(tag, Running { pairing, names, game, end: None });
+        self.note_game(tag);
+    }
+
+    fn note_game(&self, tag: GameTag) {
+        if let Some(running) = self.running.get(&tag) {
+            self.journal.note_game(running.game.state());
+        }
     }
 
     /// A game that was paired does not take place.
@@ -360,14 +394,16 @@ impl TournamentActor {
     /// When [`TournamentActor::expire`] has something to do.
     fn deadline(&self) -> Option<Instant> {
         let acks = self.invitations.values().map(|invitation| invitation.until);
-        let games = self.running.values().map(|running| running.game.due());
+        let games = self.running.values().filter_map(|running| running.game.due());
         let times = acks.chain(games).chain(self.absent().map(|(_, until)| until));
         times.chain(self.publisher.due()).min()
     }
 
-    /// Absent players, and when each is absent for too long; only a tournament with an end cannot wait.
+    /// Absent players, and when each is absent for too long; only a tournament with an end cannot wait. Results that are
+    /// on their way count first.
     fn absent(&self) -> impl Iterator<Item = (SeatNo, Instant)> {
-        let counts = self.config.players.is_some_and(|wanted| self.players.seats.len() >= wanted);
+        let has_begun = self.config.players.is_some_and(|wanted| self.players.seats.len() >= wanted);
+        let counts = has_begun && self.journal.is_settled();
         self.players.absent(self.config.absent_after).filter(move |_| counts)
     }
 
@@ -383,76 +419,9 @@ impl TournamentActor {
         }
     }
 
-    /// A player who stayed away forfeits the rest.
-    fn withdraw(&mut self, seat: SeatNo) {
-        let Some(player) = self.players.seats.get_mut(&seat) else { return };
-        player.absent_since = None;
-        let name = player.name.clone();
-        let forfeited = self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
-        for (opponent, games) in &forfeited {
-            let Some(opponent) = self.players.seats.get(opponent) else { continue };
-            (0..*games).for_each(|_| self.standings.forfeit(&name, &opponent.name));
-        }
-        if !forfeited.is_empty() {
-            if let Some(player) = self.players.seats.get_mut(&seat) {
-                player.is_withdrawn = true;
-            }
-            self.players
-                .tell_others(seat, &format!("Player {name} stayed away and forfeits the remaining games"));
-            self.report(Event::Withdrawn(name));
-            self.report_standings();
-        }
-    }
-
-    /// Records the games that are over.
-    async fn conclude_games(&mut self) {
-        let over = self.running.extract_if(.., |_, running| running.game.is_over());
-        for (_, running) in over.collect::<Vec<_>>() {
-            for seat in running.pairing.seats.0 {
-                self.players.rest(seat, self.config.pause);
-            }
-            self.record(running).await;
-        }
-    }
-
-    async fn record(&mut self, Running { pairing, names, round, game: over }: Running) {
-        let record = over.finish();
-        let GameRecord { ending, plies, .. } = &record;
-        self.report(Event::GameEnded {
-            names: names.clone(),
-            result: ending.result,
-            reason: ending.cause.to_string(),
-            plies: plies.len(),
-        });
-        if let Some(result) = ending.result {
-            self.pairing.played(pairing, result);
-            self.standings.record([&names[Color::White], &names[Color::Black]], result);
-            self.report_standings();
-        }
-        let (event, time_control) = (self.config.name.clone(), self.config.time);
-        self.store.write(Record { event, round, names, time_control, record }.pgn()).await;
-    }
-
     fn is_complete(&self) -> bool {
         let all_met = |wanted| self.players.seats.len() >= wanted && self.pairing.is_complete(wanted);
-        self.running.is_empty() && self.config.players.is_some_and(all_met)
-    }
-
-    /// Aborts running games, and closes all connections.
-    async fn close(&mut self, complete: bool) {
-        self.running.values_mut().for_each(|running| running.game.shut_down());
-        self.conclude_games().await;
-        let goodbye = match complete {
-            true => format!("Tournament {} is over", self.config.name),
-            false => "The arena is shutting down".to_owned(),
-        };
-        for tag in self.invitations.keys().copied().collect::<Vec<_>>() {
-            self.call_off(tag, &goodbye);
-        }
-        self.players.clients().for_each(|client| client.hang_up(goodbye.clone()));
-        if complete {
-            self.report(Event::Over);
-        }
+        self.running.is_empty() && self.journal.is_settled() && self.config.players.is_some_and(all_met)
     }
 
     /// The game of that tag, and which side the seat has in it.

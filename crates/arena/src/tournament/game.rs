@@ -4,6 +4,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
     time::Duration,
 };
 
@@ -13,10 +14,11 @@ use zeitnot_rules::{ByColor, Color, DynGame, TimeControl, chess::Chess};
 
 use crate::{
     client::Client,
+    database::{self, GameHeader, GameState, MoveList, TournamentId},
     live::{Feed, Header, LiveGame, person, view::Source},
     message::{GameView, Notice},
     name::{Name, printable},
-    referee::{Allowance, Cause, Ending, GameRecord, Referee, RefereeRules, Refusal},
+    referee::{Allowance, Cause, Ending, Ply, Referee, RefereeRules, Refusal},
     tag::GameTag,
 };
 
@@ -36,9 +38,11 @@ pub(super) struct TournamentGame {
     names: ByColor<Name>,
     clients: ByColor<Client>,
     watchers: Vec<Client>,
-    began: OffsetDateTime,
+    pub(super) header: Arc<GameHeader>,
     next_update: Instant,
     referee: Referee<DynGame>,
+    /// For the database.
+    moves: MoveList,
     /// Illegal moves of the present turn.
     illegal: u32,
     live: LiveGame,
@@ -49,8 +53,14 @@ pub(super) struct TournamentGame {
 pub(super) struct Setup {
     pub(super) tag: GameTag,
     pub(super) tournament: Name,
+    /// The tournament in the database.
+    pub(super) stored: Option<TournamentId>,
     /// Number of the game in its tournament.
     pub(super) round: u32,
+    /// Number of the opening.
+    pub(super) opening: u64,
+    /// Game that was broken off, and that this one repeats.
+    pub(super) repeats: Option<String>,
     pub(super) names: ByColor<Name>,
     pub(super) clients: ByColor<Client>,
     pub(super) time_control: TimeControl,
@@ -59,18 +69,33 @@ pub(super) struct Setup {
 impl TournamentGame {
     /// Begins a game: White is asked for a move.
     pub(super) fn start(setup: Setup, position: Chess, live: &Feed) -> Self {
-        let Setup { tag, tournament, round, names, clients, time_control } = setup;
+        let Setup { tag, tournament, stored, round, opening, repeats, names, clients, time_control } = setup;
         let now = Instant::now();
         let allowances = ByColor::both(Allowance::Game(time_control));
         let rules = RefereeRules { transit: TRANSIT, ..RefereeRules::default() };
+        let board = DynGame::from(position);
+        let header = GameHeader {
+            id: tag.to_string().into(),
+            source: database::Source::Contest,
+            kind: board.kind(),
+            tournament: stored,
+            round: Some(round),
+            opening: Some(opening),
+            names: ByColor(names.0.each_ref().map(ToString::to_string)),
+            time_control: Some(time_control.to_string()),
+            start: board.own_start(),
+            repeats,
+            began: OffsetDateTime::now_utc(),
+        };
         let mut game = TournamentGame {
             tag,
             names,
             clients,
             watchers: Vec::new(),
-            began: OffsetDateTime::now_utc(),
+            header: header.into(),
             next_update: now + CLOCK_UPDATE,
-            referee: Referee::new(position.into(), allowances, rules, now),
+            referee: Referee::new(board, allowances, rules, now),
+            moves: MoveList::default(),
             illegal: 0,
             live: LiveGame::default(),
         };
@@ -87,20 +112,23 @@ impl TournamentGame {
             time_control: Some(time_control),
             start_fen: board.root(),
             is_own_start: board.own_start().is_some(),
-            started: game.began,
+            started: game.header.began,
         };
         game.live = live.begin(header, &game.referee, now);
         game
     }
 
-    /// Returns when [`TournamentGame::tick`] has something to do.
-    pub(super) fn due(&self) -> Instant {
-        self.referee.timeout().map_or(self.next_update, |timeout| timeout.min(self.next_update))
+    /// Returns when [`TournamentGame::tick`] has something to do; `None` if the game is over.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let due = self.referee.timeout().map_or(self.next_update, |timeout| timeout.min(self.next_update));
+        (!self.is_over()).then_some(due)
     }
 
     /// Ends the game at a flag, or tells the players of the clocks.
     pub(super) fn tick(&mut self, now: Instant) {
-        self.contain_panic(|game| game.try_tick(now));
+        if !self.is_over() {
+            self.contain_panic(|game| game.try_tick(now));
+        }
     }
 
     fn try_tick(&mut self, now: Instant) {
@@ -118,9 +146,12 @@ impl TournamentGame {
         }
     }
 
-    /// Plays a move whose bytes were read at this instant. A panic on the way aborts this game and no other.
-    pub(super) fn play(&mut self, color: Color, text: &str, read_at: Instant) {
+    /// Plays a move whose bytes were read at this instant; returns whether it was played. A panic on the way aborts this
+    /// game and no other.
+    pub(super) fn play(&mut self, color: Color, text: &str, read_at: Instant) -> bool {
+        let before = self.referee.plies.len();
         self.contain_panic(|game| game.try_play(color, text, read_at));
+        self.referee.plies.len() > before
     }
 
     fn contain_panic(&mut self, step: impl FnOnce(&mut Self)) {
@@ -136,6 +167,7 @@ impl TournamentGame {
         match self.referee.play(color, text, read_at, None) {
             Ok(mv) => {
                 self.illegal = 0;
+                self.moves.push(mv.as_str(), self.referee.plies.last().and_then(|ply| ply.left));
                 self.tell_all(&Notice::PlayerMoved { mover: color, mv, view: self.view(now) });
                 if self.referee.ending.is_none() {
                     self.ask_for_move(now);
@@ -170,6 +202,16 @@ impl TournamentGame {
         self.referee.ending.is_some()
     }
 
+    /// Returns how it ended; `None` while it goes on.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        self.referee.ending
+    }
+
+    /// Returns the game as the database is to hold it while it goes on.
+    pub(super) fn state(&self) -> GameState {
+        GameState { header: self.header.clone(), moves: self.moves.clone(), end: None }
+    }
+
     pub(super) fn watch(&mut self, client: Client) {
         client.tell(Notice::GameState(self.view(Instant::now())));
         if !self.watchers.iter().any(|watcher| watcher.is(&client)) {
@@ -181,8 +223,8 @@ impl TournamentGame {
         self.watchers.retain(|watcher| !watcher.is(client));
     }
 
-    /// Tells everybody how the game ended, and returns its record.
-    pub(super) fn finish(mut self) -> GameRecord {
+    /// Tells everybody how the game ended, and returns its moves.
+    pub(super) fn finish(mut self) -> Vec<Ply> {
         if let Some(Ending { result, cause }) = self.referee.ending {
             let game = self.tag;
             let over = |is_player| match result {
@@ -193,7 +235,7 @@ impl TournamentGame {
             self.watchers.iter().for_each(|client| client.tell(over(false)));
             self.live.ended(result, cause.to_string(), &self.referee, Instant::now());
         }
-        GameRecord::new(self.referee, self.began)
+        self.referee.plies
     }
 
     fn ask_for_move(&mut self, now: Instant) {
@@ -248,7 +290,10 @@ mod tests {
             let setup = Setup {
                 tag: GameTag::random(),
                 tournament: Name::try_from("class").unwrap(),
+                stored: None,
                 round: 1,
+                opening: 0,
+                repeats: None,
                 names,
                 clients,
                 time_control: time_control.parse().unwrap(),
@@ -260,7 +305,7 @@ mod tests {
         /// Lets time pass until the game is over.
         async fn run(&mut self) {
             while !self.game.is_over() {
-                advance(self.game.due() - Instant::now()).await;
+                advance(self.game.due().unwrap() - Instant::now()).await;
                 self.game.tick(Instant::now());
             }
         }
@@ -277,9 +322,9 @@ mod tests {
         let (mut table, began) = (Table::new("12+1"), Instant::now());
         table.run().await;
         assert_eq!(began.elapsed(), 12 * SECOND + TRANSIT);
-        let record = table.game.finish();
         let lost = Ending { result: Some(GameResult::Won(Color::Black)), cause: Cause::OutOfTime };
-        assert_eq!(record.ending, lost);
+        assert_eq!((table.game.ending(), table.game.due()), (Some(lost), None));
+        table.game.finish();
         let notices = table.white.drain();
         let Notice::ClockUpdate(view) = &notices[3] else { panic!("{notices:?}") };
         assert_eq!(view.left, ByColor([2 * SECOND, 12 * SECOND]));
@@ -307,7 +352,8 @@ mod tests {
         let mut table = Table::new("10+0");
         table.game.contain_panic(|_| panic!("a bug in the rules"));
         let ending = Ending { result: None, cause: Cause::InternalError };
-        assert_eq!(table.game.finish().ending, ending);
+        assert_eq!(table.game.ending(), Some(ending));
+        table.game.finish();
         assert!(kinds(&mut table.white).contains(&"GameAborted".to_owned()));
     }
 
@@ -324,7 +370,8 @@ mod tests {
         assert!(seen.drain().is_empty());
         table.game.watch(watcher);
         table.game.shut_down();
-        assert_eq!(table.game.finish().ending.cause, Cause::Shutdown);
+        assert_eq!(table.game.ending().unwrap().cause, Cause::Shutdown);
+        assert_eq!(table.game.finish().len(), 2);
         assert_eq!(kinds(&mut seen), ["GameState", "GameAborted"]);
     }
 }

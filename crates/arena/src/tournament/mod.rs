@@ -4,10 +4,12 @@ mod actor;
 mod admission;
 mod config;
 mod game;
+mod journal;
 mod pairing;
 mod players;
 mod registry;
 mod report_file;
+pub(crate) mod restore;
 pub(crate) mod standings;
 mod view;
 

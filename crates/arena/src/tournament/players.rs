@@ -11,11 +11,19 @@ use super::{
     admission::{Admitted, JoinError},
     pairing::{Pairing, SeatNo},
 };
-use crate::{client::Client, message::Notice, name::Name, places::Origin, tag::GameTag};
+use crate::{
+    client::Client,
+    message::Notice,
+    name::{Name, printable},
+    places::Origin,
+    tag::GameTag,
+};
 
 /// Lines of chat that a player may say and get.
 const SAYS: Rate = Rate { burst: 10, interval: Duration::from_secs(1) };
 const HEARS: Rate = Rate { burst: 20, interval: Duration::from_millis(500) };
+/// Characters of a line of chat.
+const MAX_CHAT: usize = 300;
 
 #[derive(Debug)]
 pub(super) struct Player {
@@ -23,7 +31,7 @@ pub(super) struct Player {
     /// Look of the name, which others may share.
     look: String,
     /// The address that has the name; `None` if a key proves whose it is.
-    holder: Option<Origin>,
+    pub(super) holder: Option<Origin>,
     /// `None` if the player is disconnected.
     pub(super) client: Option<Client>,
     pub(super) doing: Doing,
@@ -64,6 +72,25 @@ pub(super) struct Players {
     limits: SeatLimits,
 }
 
+impl Player {
+    fn new(name: Name, holder: Option<Origin>) -> Player {
+        let now = Instant::now();
+        Player {
+            look: name.look(),
+            name,
+            holder,
+            client: None,
+            doing: Doing::Waiting,
+            rests_until: now,
+            absent_since: None,
+            is_withdrawn: false,
+            left_at: now,
+            says: Ration::new(SAYS),
+            hears: Ration::new(HEARS),
+        }
+    }
+}
+
 impl Players {
     pub(super) fn new(limits: SeatLimits) -> Self {
         Players { seats: BTreeMap::new(), limits }
@@ -95,21 +122,17 @@ impl Players {
         }
         let free = (0..self.limits.seats).map(SeatNo).find(|seat| !self.seats.contains_key(seat));
         let seat = free.ok_or_else(|| JoinError::Full(tournament.clone()))?;
-        let player = Player {
-            name,
-            look,
-            holder,
-            client: Some(client),
-            doing: Doing::Waiting,
-            rests_until: now,
-            absent_since: None,
-            is_withdrawn: false,
-            left_at: now,
-            says: Ration::new(SAYS),
-            hears: Ration::new(HEARS),
-        };
-        self.seats.insert(seat, player);
+        self.seats.insert(seat, Player { client: Some(client), ..Player::new(name, holder) });
         Ok(seat)
+    }
+
+    /// Gives a seat back after a restart. Its player is away from now on, and the name is kept as for one who has left.
+    pub(super) fn restore(&mut self, seat: SeatNo, name: Name, holder: Option<Origin>) {
+        self.seats.insert(seat, Player { absent_since: Some(Instant::now()), ..Player::new(name, holder) });
+    }
+
+    pub(super) fn seat_of(&self, name: &str) -> Option<SeatNo> {
+        self.seats.iter().find(|(_, player)| player.name.as_str() == name).map(|(seat, _)| *seat)
     }
 
     /// Returns the seat that a newcomer can have in place of a player who has left: if the newcomer's address has its
@@ -194,6 +217,27 @@ impl Players {
     ) -> Option<ByColor<Client>> {
         let client = |seat| self.seats.get(&seat)?.client.clone();
         Some(ByColor([client(white)?, client(black)?]))
+    }
+
+    /// Passes on a line of chat. It is rationed for the sender, and for the receiver of many senders' lines.
+    pub(super) fn chat(&mut self, seat: SeatNo, client: &Client, to: &str, text: &str) {
+        let Some(sender) = self.seats.get_mut(&seat) else { return };
+        if !sender.says.take() {
+            return client
+                .tell_optional(Notice::Info("You say too much: one line a second is passed on".into()));
+        }
+        let sender = sender.name.clone();
+        let Some(receiver) = self.named(to) else {
+            return client.info(format!("No player {} is here", printable(to, 50)));
+        };
+        let said = Notice::Said { sender, text: printable(text, MAX_CHAT) };
+        match &receiver.client {
+            Some(_) if !receiver.hears.take() => tracing::debug!("chat is dropped"),
+            Some(to) if to.is(client) => return client.chat(said),
+            Some(to) => to.chat(said.clone()),
+            None => return client.info(format!("No player {} is here", printable(to, 50))),
+        }
+        client.chat(said);
     }
 
     /// Tells everybody but the player concerned.

@@ -71,13 +71,6 @@ impl Standings {
         self.tallies.entry(name.clone()).or_default();
     }
 
-    /// Removes a player who has not played; others stay.
-    pub(crate) fn leave(&mut self, name: &Name) {
-        if self.games(name) == 0 {
-            self.tallies.remove(name);
-        }
-    }
-
     /// Removes a player with all results against others, who keep their points.
     pub(crate) fn forget(&mut self, name: &Name) {
         self.tallies.remove(name);
@@ -212,15 +205,5 @@ mod tests {
         let widths: Vec<_> = table.lines().map(|line| line.chars().count()).collect();
         assert_eq!(widths, [widths[0]; 5], "{table}");
         assert_eq!(table.lines().nth(2).unwrap(), "  2 a         1.5    2.75     3    1    1    1        0");
-    }
-
-    #[test]
-    fn only_who_has_not_played_can_leave_the_table() {
-        let mut standings = example();
-        standings.enter(&name("e"));
-        assert_eq!(standings.rows().len(), 5);
-        standings.leave(&name("e"));
-        standings.leave(&name("a"));
-        assert_eq!(standings.rows().len(), 4);
     }
 }

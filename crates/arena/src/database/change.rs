@@ -1,0 +1,205 @@
+//! Changes for the database. Each names one row and its whole new value, so that writing it twice does no harm.
+
+use std::{fmt, fmt::Write as _, sync::Arc, time::Duration};
+
+use time::OffsetDateTime;
+use zeitnot_rules::{ByColor, GameKind, GameResult};
+
+use crate::{name::Name, places::Origin};
+
+/// Termination of a game that was not played.
+pub(crate) const FORFEIT: &str = "forfeit";
+
+/// Identifier of one edition of a tournament.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TournamentId(pub(super) i64);
+
+/// Place of a fact or result in the history of its tournament.
+pub(crate) type Place = u64;
+
+/// New value of one row.
+#[derive(Clone, Debug)]
+pub(crate) enum Change {
+    /// Where a tournament stands.
+    State(TournamentId, TournamentState),
+    /// What has happened in a tournament besides results.
+    Event { tournament: TournamentId, place: Place, at: OffsetDateTime, fact: Fact },
+    /// A game that has begun, goes on or is over. The end tells all moves, so those in between may be lost.
+    Game(GameState),
+}
+
+/// Row that a change is about; in the order in which rows need each other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    State(TournamentId),
+    Event(TournamentId, Place),
+    Game(Arc<str>),
+}
+
+impl Change {
+    pub(super) fn key(&self) -> Key {
+        match self {
+            Change::State(tournament, _) => Key::State(*tournament),
+            Change::Event { tournament, place, .. } => Key::Event(*tournament, *place),
+            Change::Game(game) => Key::Game(game.header.id.clone()),
+        }
+    }
+}
+
+macro_rules! texts {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+        pub(crate) enum $name {
+            $($variant),*
+        }
+
+        impl $name {
+            pub(crate) fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text),* }
+            }
+
+            pub(super) fn read(text: &str) -> Option<$name> {
+                match text { $($text => Some($name::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+texts! {
+    /// Where a tournament stands.
+    TournamentState {
+        Running = "running",
+        Paused = "paused",
+        Complete = "complete",
+    }
+}
+
+texts! {
+    /// Front that owns a game.
+    Source {
+        Contest = "contest",
+        Imcs = "imcs",
+        Tuc = "tuc",
+    }
+}
+
+impl fmt::Display for TournamentState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What has happened in a tournament besides results. A new kind needs a line in `write.rs` and in `read.rs`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// A player has a seat, and the address the name; `None` if a key proves whose it is.
+    Seated { player: Name, seat: usize, holder: Option<Origin> },
+    /// A seat is free for somebody else; the games of its player count no longer.
+    Freed { player: Name },
+    /// A player forfeits what is left; the forfeited games follow as games.
+    Withdrawn { player: Name },
+}
+
+/// Game without its moves and its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GameHeader {
+    pub(crate) id: Arc<str>,
+    pub(crate) source: Source,
+    pub(crate) kind: GameKind,
+    pub(crate) tournament: Option<TournamentId>,
+    /// Number of the game in its tournament, from 1.
+    pub(crate) round: Option<u32>,
+    /// Number of the opening.
+    pub(crate) opening: Option<u64>,
+    pub(crate) names: ByColor<String>,
+    pub(crate) time_control: Option<String>,
+    /// Initial position, unless it is the usual one.
+    pub(crate) start: Option<String>,
+    /// An earlier game without a result, which this one repeats.
+    pub(crate) repeats: Option<String>,
+    pub(crate) began: OffsetDateTime,
+}
+
+/// End of a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GameEnd {
+    /// `None` if it was broken off.
+    pub(crate) result: Option<GameResult>,
+    pub(crate) reason: String,
+    /// As in PGN, or [`FORFEIT`].
+    pub(crate) termination: String,
+    /// `None` if it does not count in a tournament.
+    pub(crate) place: Option<Place>,
+    pub(crate) at: OffsetDateTime,
+}
+
+impl GameEnd {
+    /// Result as in PGN.
+    pub(crate) fn result_text(&self) -> &'static str {
+        self.result.map_or("*", GameResult::as_str)
+    }
+
+    /// Returns whether there was a game at the board.
+    pub(crate) fn is_played(&self) -> bool {
+        self.termination != FORFEIT
+    }
+}
+
+/// Game as it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GameState {
+    pub(crate) header: Arc<GameHeader>,
+    pub(crate) moves: MoveList,
+    /// `None` while it runs.
+    pub(crate) end: Option<GameEnd>,
+}
+
+/// Moves of a game in one text, each with its clock: `e2e4@2950 e7e5@2900`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct MoveList(pub(super) String);
+
+impl MoveList {
+    /// Adds a move, and the time left on the mover's clock after it.
+    pub(crate) fn push(&mut self, mv: &str, left: Option<Duration>) {
+        if !self.0.is_empty() {
+            self.0.push(' ');
+        }
+        self.0.push_str(mv);
+        if let Some(left) = left {
+            // Writing to a string does not fail.
+            let _ = write!(self.0, "@{}", left.as_millis());
+        }
+    }
+
+    /// Returns the moves with the clocks after them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Option<Duration>)> {
+        self.0.split(' ').filter(|word| !word.is_empty()).map(|word| {
+            // A drop has an @ of its own, with a square behind it.
+            let clock = word.rsplit_once('@').and_then(|(mv, left)| Some((mv, left.parse().ok()?)));
+            clock.map_or((word, None), |(mv, left)| (mv, Some(Duration::from_millis(left))))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_read_back_with_their_clocks() {
+        let mut moves = MoveList::default();
+        assert_eq!(moves.iter().count(), 0);
+        let played = [
+            ("e2e4", Some(Duration::from_millis(2950))),
+            ("e7e5", None),
+            ("P@f3", None),
+            ("Q@a1", Some(Duration::ZERO)),
+        ];
+        for (mv, left) in played {
+            moves.push(mv, left);
+        }
+        assert_eq!(moves.0, "e2e4@2950 e7e5 P@f3 Q@a1@0");
+        assert_eq!(moves.iter().collect::<Vec<_>>(), played);
+    }
+}

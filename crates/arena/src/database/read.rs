@@ -1,0 +1,223 @@
+//! Reading of tournaments and games: of an arena that starts again, and of others while it runs.
+
+use std::{path::Path, sync::Arc};
+
+use sqlx::{Connection, Row, SqliteConnection, query, sqlite::SqliteRow};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
+
+use super::{
+    change::{Fact, GameEnd, GameHeader, GameState, MoveList, Place, Source, TournamentId, TournamentState},
+    error::DatabaseError,
+    open,
+};
+use crate::{name::Name, places::Origin};
+
+/// An edition of a tournament.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredTournament {
+    pub(crate) id: TournamentId,
+    pub(crate) name: Name,
+    /// Tournaments of one name follow each other, from 1.
+    pub(crate) edition: u32,
+    pub(crate) kind: GameKind,
+    pub(crate) time_control: String,
+    pub(crate) state: TournamentState,
+    pub(crate) opened: OffsetDateTime,
+}
+
+impl StoredTournament {
+    /// Returns whether an arena goes on with it.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        self.state != TournamentState::Complete
+    }
+}
+
+/// A tournament with all that has happened in it.
+#[derive(Clone, Debug)]
+pub(crate) struct History {
+    pub(crate) tournament: StoredTournament,
+    events: Vec<(Place, Fact)>,
+    /// In the order in which they ended; those without a result and those that run come last.
+    pub(crate) games: Vec<GameState>,
+}
+
+/// Step of a tournament's history.
+#[derive(Copy, Clone, Debug)]
+pub(crate) enum Step<'h> {
+    Fact(&'h Fact),
+    /// A game that counts.
+    Result(&'h GameHeader, &'h GameEnd, GameResult),
+}
+
+impl History {
+    /// Returns the facts and the results in their order.
+    pub(crate) fn steps(&self) -> Vec<Step<'_>> {
+        let events = self.events.iter().map(|(place, fact)| (*place, Step::Fact(fact)));
+        let games = self.games.iter().filter_map(|game| {
+            let end = game.end.as_ref()?;
+            Some((end.place?, Step::Result(&game.header, end, end.result?)))
+        });
+        let mut steps: Vec<_> = events.chain(games).collect();
+        steps.sort_by_key(|(place, _)| *place);
+        steps.into_iter().map(|(_, step)| step).collect()
+    }
+
+    /// Returns the place of what happens next.
+    pub(crate) fn next_place(&self) -> Place {
+        let events = self.events.iter().map(|(place, _)| *place);
+        let games = self.games.iter().filter_map(|game| game.end.as_ref()?.place);
+        events.chain(games).max().map_or(0, |last| last.saturating_add(1))
+    }
+}
+
+/// Connection that only reads. It sees what is written until the beginning of each question.
+#[derive(Debug)]
+pub(crate) struct Reader(SqliteConnection);
+
+impl Reader {
+    /// Opens the database of an arena, which may be running.
+    pub(crate) async fn open(path: &Path) -> Result<Reader, DatabaseError> {
+        open::for_reading(path).await.map(Reader)
+    }
+
+    /// Returns all tournaments, the latest first.
+    pub(crate) async fn tournaments(&mut self) -> Result<Vec<StoredTournament>, DatabaseError> {
+        let rows = query("SELECT * FROM tournament ORDER BY id DESC").fetch_all(&mut self.0).await?;
+        rows.iter().map(tournament).collect()
+    }
+
+    /// Returns what has happened in a tournament.
+    pub(crate) async fn history(&mut self, tournament: StoredTournament) -> Result<History, DatabaseError> {
+        // All from one moment.
+        let mut transaction = self.0.begin().await?;
+        history(&mut transaction, tournament).await
+    }
+}
+
+/// Returns the latest edition of a tournament.
+pub(super) async fn latest(
+    connection: &mut SqliteConnection,
+    name: &Name,
+) -> Result<Option<StoredTournament>, DatabaseError> {
+    let latest = query("SELECT * FROM tournament WHERE name = $1 ORDER BY edition DESC LIMIT 1");
+    let row = latest.bind(name.as_str()).fetch_optional(connection).await?;
+    row.as_ref().map(tournament).transpose()
+}
+
+/// Returns the games that run, or ran when the arena was killed.
+pub(super) async fn running(connection: &mut SqliteConnection) -> Result<Vec<String>, DatabaseError> {
+    let rows = query("SELECT id FROM game WHERE result IS NULL").fetch_all(connection).await?;
+    rows.iter().map(|row| Ok(row.try_get("id")?)).collect()
+}
+
+pub(super) async fn history(
+    connection: &mut SqliteConnection,
+    tournament: StoredTournament,
+) -> Result<History, DatabaseError> {
+    let TournamentId(id) = tournament.id;
+    let events = query("SELECT * FROM event WHERE tournament_id = $1 ORDER BY place");
+    let events = events.bind(id).fetch_all(&mut *connection).await?;
+    let games = query("SELECT * FROM game WHERE tournament_id = $1 ORDER BY place IS NULL, place, began, id");
+    let games = games.bind(id).fetch_all(connection).await?;
+    Ok(History {
+        tournament,
+        events: events.iter().map(event).collect::<Result<_, _>>()?,
+        games: games.iter().map(game).collect::<Result<_, _>>()?,
+    })
+}
+
+/// Error for a column whose text is not ours.
+fn damaged(column: &'static str) -> DatabaseError {
+    DatabaseError::Damaged(format!("the column {column} cannot be read"))
+}
+
+fn text<'r, T>(
+    row: &'r SqliteRow,
+    column: &'static str,
+    read: impl FnOnce(&'r str) -> Option<T>,
+) -> Result<T, DatabaseError> {
+    read(row.try_get(column)?).ok_or_else(|| damaged(column))
+}
+
+fn number<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<Option<T>, DatabaseError> {
+    let number: Option<i64> = row.try_get(column)?;
+    number.map(|number| T::try_from(number).map_err(|_| damaged(column))).transpose()
+}
+
+fn moment(text: &str) -> Option<OffsetDateTime> {
+    OffsetDateTime::parse(text, &Rfc3339).ok()
+}
+
+fn name(text: &str) -> Option<Name> {
+    Name::try_from(text).ok()
+}
+
+fn tournament(row: &SqliteRow) -> Result<StoredTournament, DatabaseError> {
+    Ok(StoredTournament {
+        id: TournamentId(row.try_get("id")?),
+        name: text(row, "name", name)?,
+        edition: number(row, "edition")?.unwrap_or(1),
+        kind: text(row, "kind", |kind| kind.parse().ok())?,
+        time_control: row.try_get("time_control")?,
+        state: text(row, "state", TournamentState::read)?,
+        opened: text(row, "opened", moment)?,
+    })
+}
+
+fn event(row: &SqliteRow) -> Result<(Place, Fact), DatabaseError> {
+    let place = number(row, "place")?.unwrap_or_default();
+    let player = text(row, "player", name)?;
+    let fact = match row.try_get("kind")? {
+        "seated" => {
+            let holder: Option<&str> = row.try_get("holder")?;
+            let holder = holder.map(|holder| Origin::read(holder).ok_or_else(|| damaged("holder")));
+            let seat = number(row, "seat")?.ok_or_else(|| damaged("seat"))?;
+            Fact::Seated { player, seat, holder: holder.transpose()? }
+        }
+        "freed" => Fact::Freed { player },
+        "withdrawn" => Fact::Withdrawn { player },
+        _ => return Err(damaged("kind")),
+    };
+    Ok((place, fact))
+}
+
+/// Reads `Some(None)` for a game that was broken off.
+fn result(text: &str) -> Option<Option<GameResult>> {
+    let all = Color::BOTH.map(GameResult::Won).into_iter().chain([GameResult::Draw]);
+    let mut known = all.map(Some).chain([None]);
+    known.find(|result| result.map_or("*", GameResult::as_str) == text)
+}
+
+fn game(row: &SqliteRow) -> Result<GameState, DatabaseError> {
+    let tournament: Option<i64> = row.try_get("tournament_id")?;
+    let header = GameHeader {
+        id: row.try_get::<&str, _>("id")?.into(),
+        source: text(row, "source", Source::read)?,
+        kind: text(row, "kind", |kind| kind.parse().ok())?,
+        tournament: tournament.map(TournamentId),
+        round: number(row, "round")?,
+        opening: number(row, "opening")?,
+        names: ByColor([row.try_get("white")?, row.try_get("black")?]),
+        time_control: row.try_get("time_control")?,
+        start: row.try_get("start")?,
+        repeats: row.try_get("repeats")?,
+        began: text(row, "began", moment)?,
+    };
+    let ended: Option<&str> = row.try_get("ended")?;
+    let end = match ended {
+        None => None,
+        Some(_) => {
+            let corrected: Option<&str> = row.try_get("corrected")?;
+            let column = if corrected.is_some() { "corrected" } else { "result" };
+            Some(GameEnd {
+                result: text(row, column, result)?,
+                reason: row.try_get("reason")?,
+                termination: row.try_get("termination")?,
+                place: number(row, "place")?,
+                at: text(row, "ended", moment)?,
+            })
+        }
+    };
+    Ok(GameState { header: Arc::new(header), moves: MoveList(row.try_get("moves")?), end })
+}

@@ -1,0 +1,126 @@
+//! SQL of each change.
+
+use sqlx::{Result, SqliteConnection, query};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use zeitnot_rules::{ByColor, GameKind, TimeControl};
+
+use super::change::{Change, Fact, GameEnd, GameHeader, GameState, TournamentId, TournamentState};
+use crate::name::Name;
+
+/// Formats a moment, to the millisecond.
+pub(crate) fn moment(at: OffsetDateTime) -> String {
+    let at = at.to_offset(time::UtcOffset::UTC);
+    let at = at.replace_nanosecond(at.nanosecond() / 1_000_000 * 1_000_000).unwrap_or(at);
+    at.format(&Rfc3339).unwrap_or_default()
+}
+
+/// A number that is not too large for a column.
+fn number(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+/// Writes a change, within the transaction of its batch.
+pub(super) async fn write(connection: &mut SqliteConnection, change: &Change) -> Result<()> {
+    match change {
+        Change::State(tournament, state) => write_state(connection, *tournament, *state).await,
+        Change::Event { tournament, place, at, fact } => {
+            let event = (*tournament, number(*place), moment(*at));
+            write_event(connection, event, fact).await
+        }
+        Change::Game(game) => write_game(connection, game).await,
+    }
+}
+
+async fn write_state(
+    connection: &mut SqliteConnection,
+    TournamentId(tournament): TournamentId,
+    state: TournamentState,
+) -> Result<()> {
+    let closed = (state == TournamentState::Complete).then(|| moment(OffsetDateTime::now_utc()));
+    let update = query("UPDATE tournament SET state = $1, closed = $2 WHERE id = $3");
+    update.bind(state.as_str()).bind(closed).bind(tournament).execute(connection).await.map(drop)
+}
+
+async fn write_event(
+    connection: &mut SqliteConnection,
+    (TournamentId(tournament), place, at): (TournamentId, i64, String),
+    fact: &Fact,
+) -> Result<()> {
+    let (kind, player, seat, holder) = match fact {
+        Fact::Seated { player, seat, holder } => {
+            ("seated", player, Some(number(*seat)), holder.map(|holder| holder.to_string()))
+        }
+        Fact::Freed { player } => ("freed", player, None, None),
+        Fact::Withdrawn { player } => ("withdrawn", player, None, None),
+    };
+    let insert = query(
+        "INSERT INTO event (tournament_id, place, at, kind, player, seat, holder)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (tournament_id, place) DO NOTHING",
+    );
+    let insert = insert.bind(tournament).bind(place).bind(at).bind(kind);
+    insert.bind(player.as_str()).bind(seat).bind(holder).execute(connection).await.map(drop)
+}
+
+async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Result<()> {
+    let GameHeader { names: ByColor([white, black]), .. } = &*game.header;
+    let GameHeader { id, source, kind, tournament, round, opening, .. } = &*game.header;
+    let GameHeader { time_control, start, repeats, began, .. } = &*game.header;
+    let end = game.end.as_ref();
+    let insert = query(
+        "INSERT INTO game (id, source, kind, tournament_id, round, opening, white, black, time_control,
+                           start, repeats, began, moves, ended, result, reason, termination, place)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+         ON CONFLICT (id) DO UPDATE SET
+             moves = excluded.moves, ended = excluded.ended, result = excluded.result,
+             reason = excluded.reason, termination = excluded.termination, place = excluded.place",
+    );
+    insert
+        .bind(&**id)
+        .bind(source.as_str())
+        .bind(kind.name())
+        .bind(tournament.map(|TournamentId(id)| id))
+        .bind(*round)
+        .bind(opening.map(number))
+        .bind(white)
+        .bind(black)
+        .bind(time_control.as_deref())
+        .bind(start.as_deref())
+        .bind(repeats.as_deref())
+        .bind(moment(*began))
+        .bind(&game.moves.0)
+        .bind(end.map(|end| moment(end.at)))
+        .bind(end.map(GameEnd::result_text))
+        .bind(end.map(|end| end.reason.as_str()))
+        .bind(end.map(|end| end.termination.as_str()))
+        .bind(end.and_then(|end| end.place).map(number))
+        .execute(connection)
+        .await
+        .map(drop)
+}
+
+/// Adds a tournament, with the next id and as the next edition of its name.
+pub(super) async fn add_tournament(
+    connection: &mut SqliteConnection,
+    name: &Name,
+    kind: GameKind,
+    time_control: TimeControl,
+) -> Result<()> {
+    let insert = query(
+        "INSERT INTO tournament (id, name, edition, kind, time_control, state, opened)
+         SELECT (SELECT COALESCE(MAX(id), 0) + 1 FROM tournament), $1,
+                (SELECT COALESCE(MAX(edition), 0) + 1 FROM tournament WHERE name = $1), $2, $3, $4, $5",
+    );
+    let insert = insert.bind(name.as_str()).bind(kind.name()).bind(time_control.to_string());
+    let insert = insert.bind(TournamentState::Running.as_str()).bind(moment(OffsetDateTime::now_utc()));
+    insert.execute(connection).await.map(drop)
+}
+
+/// Breaks off the games that an arena left running when it was killed.
+pub(super) async fn break_off(connection: &mut SqliteConnection) -> Result<()> {
+    let update = query(
+        "UPDATE game SET ended = $1, result = '*', reason = 'The arena was interrupted', termination = 'unterminated'
+         WHERE result IS NULL",
+    );
+    update.bind(moment(OffsetDateTime::now_utc())).execute(connection).await.map(drop)
+}

@@ -1,0 +1,177 @@
+//! Results of a tournament from the database of an arena, running or not: as text, CSV, JSON and PGN.
+
+use std::{
+    fmt::{self, Display},
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+use zeitnot_rules::ByColor;
+
+use crate::{
+    database::{DatabaseError, GameState, History, Reader, StoredTournament, moment},
+    pgn,
+    tournament::{Row, Standings, Tally, restore},
+};
+
+/// Reason why there are no results.
+#[allow(missing_docs)]
+#[derive(Debug, thiserror::Error)]
+pub enum ResultsError {
+    #[error("cannot read the database {}: {why}", path.display())]
+    Database { path: PathBuf, why: DatabaseError },
+    #[error("there is no tournament '{name}' in {}; it has: {known}", path.display())]
+    Unknown { path: PathBuf, name: String, known: String },
+}
+
+/// Returns all tournaments of a database, one a line, the latest first.
+///
+/// # Errors
+/// [`ResultsError::Database`].
+pub async fn tournaments(database: &Path) -> Result<Vec<String>, ResultsError> {
+    let tournaments = read(database, async |reader| reader.tournaments().await).await?;
+    Ok(tournaments.iter().map(describe).collect())
+}
+
+/// Results of one edition of a tournament.
+#[derive(Clone, Debug)]
+pub struct TournamentResults {
+    history: History,
+    standings: Standings,
+}
+
+impl TournamentResults {
+    /// Reads an edition of a tournament, by default the latest.
+    ///
+    /// # Errors
+    /// [`ResultsError`].
+    pub async fn read(
+        database: &Path,
+        name: &str,
+        edition: Option<u32>,
+    ) -> Result<TournamentResults, ResultsError> {
+        let is_it = |tournament: &StoredTournament| {
+            tournament.name.as_str() == name && edition.is_none_or(|edition| tournament.edition == edition)
+        };
+        let found = read(database, async |reader| {
+            let mut tournaments = reader.tournaments().await?;
+            let Some(at) = tournaments.iter().position(is_it) else { return Ok(Err(tournaments)) };
+            reader.history(tournaments.swap_remove(at)).await.map(Ok)
+        });
+        let history = found.await?.map_err(|tournaments| {
+            let name = edition.map_or(name.to_owned(), |edition| format!("{name}, edition {edition}"));
+            ResultsError::Unknown { path: database.to_owned(), name, known: known(&tournaments) }
+        })?;
+        let standings = restore::standings(&history);
+        Ok(TournamentResults { history, standings })
+    }
+
+    /// Standings with a heading, separated by commas.
+    pub fn csv(&self) -> String {
+        let row = |(at, row): (usize, Row)| {
+            let Row { name, score, sonneborn_berger, tally } = row;
+            let Tally { wins, draws, losses, forfeits } = tally;
+            let (rank, name, games) = (at + 1, quoted(name.as_str()), tally.games());
+            format!("{rank},{name},{score},{sonneborn_berger},{games},{wins},{draws},{losses},{forfeits}\n")
+        };
+        let heading = "rank,name,score,sonneborn_berger,games,wins,draws,losses,forfeits\n";
+        [heading.to_owned()]
+            .into_iter()
+            .chain(self.standings.rows().into_iter().enumerate().map(row))
+            .collect()
+    }
+
+    /// Standings and games.
+    pub fn json(&self) -> Value {
+        let StoredTournament { name, edition, kind, time_control, state, opened, .. } =
+            &self.history.tournament;
+        let player = |(at, row): (usize, Row)| {
+            let Tally { wins, draws, losses, forfeits } = row.tally;
+            json!({
+                "rank": at + 1, "name": row.name.as_str(), "score": row.score.points(),
+                "tie_breaks": [{ "name": "Sonneborn-Berger", "value": row.sonneborn_berger }],
+                "wins": wins, "draws": draws, "losses": losses, "forfeits": forfeits,
+            })
+        };
+        json!({
+            "name": name.as_str(), "edition": edition, "kind": kind.name(), "time_control": time_control,
+            "state": state.as_str(), "opened": moment(*opened),
+            "players": self.standings.rows().into_iter().enumerate().map(player).collect::<Vec<_>>(),
+            "pairings": self.history.games.iter().map(pairing).collect::<Vec<_>>(),
+        })
+    }
+
+    /// All games at the board that are over or broken off. A game that does not fit the rules is replaced by a comment.
+    pub fn pgn(&self) -> String {
+        let event = self.history.tournament.name.as_str();
+        let played =
+            self.history.games.iter().filter(|game| game.end.as_ref().is_none_or(|end| end.is_played()));
+        let print = |game: &GameState| {
+            let broken = |error| format!("; game {} cannot be shown: {error}\n\n", game.header.id);
+            pgn::print_stored(event, game).unwrap_or_else(broken)
+        };
+        played.map(print).collect()
+    }
+}
+
+impl Display for TournamentResults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let History { tournament, games, .. } = &self.history;
+        writeln!(f, "{}\n\n{}\n", describe(tournament), self.standings)?;
+        let over = games.iter().filter_map(|game| game.end.as_ref());
+        let (played, broken_off) = over.partition::<Vec<_>, _>(|end| end.result.is_some());
+        write!(f, "games: {} over", played.len())?;
+        let running = games.len() - played.len() - broken_off.len();
+        for (count, what) in [(running, "running"), (broken_off.len(), "broken off")] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn pairing(game: &GameState) -> Value {
+    let ByColor([white, black]) = &game.header.names;
+    let end = game.end.as_ref();
+    json!({
+        "game": &*game.header.id, "round": game.header.round, "white": white, "black": black,
+        "began": moment(game.header.began), "repeats": game.header.repeats,
+        "result": end.map(|end| end.result_text()), "reason": end.map(|end| &end.reason),
+        "termination": end.map(|end| &end.termination), "ended": end.map(|end| moment(end.at)),
+    })
+}
+
+/// A field of CSV.
+fn quoted(field: &str) -> String {
+    match field.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.to_owned(),
+    }
+}
+
+/// `class, edition 2: chess at 60+0.5, running since 2026-03-01`
+fn describe(tournament: &StoredTournament) -> String {
+    let StoredTournament { name, edition, kind, time_control, state, opened, .. } = tournament;
+    let edition = if *edition > 1 { format!(", edition {edition}") } else { String::new() };
+    let (kind, date) = (kind.name(), opened.date());
+    format!("{name}{edition}: {kind} at {time_control}, {state}, begun on {date}")
+}
+
+fn known(tournaments: &[StoredTournament]) -> String {
+    let mut names: Vec<_> = tournaments.iter().map(|tournament| tournament.name.to_string()).collect();
+    names.sort();
+    names.dedup();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+async fn read<T>(
+    database: &Path,
+    ask: impl AsyncFnOnce(&mut Reader) -> Result<T, DatabaseError>,
+) -> Result<T, ResultsError> {
+    let asked = async {
+        let mut reader = Reader::open(database).await?;
+        ask(&mut reader).await
+    };
+    asked.await.map_err(|why| ResultsError::Database { path: database.to_owned(), why })
+}

@@ -1,0 +1,108 @@
+//! Ends: of games, whose results are told when they are on the disk, of players who stay away, of the tournament.
+
+use zeitnot_rules::Color;
+
+use super::{
+    super::{journal::Settled, pairing::SeatNo, restore::BrokenOff},
+    Running, TournamentActor,
+};
+use crate::{news::Event, pgn, referee::Ply};
+
+impl TournamentActor {
+    /// A player who stayed away forfeits the rest.
+    pub(super) fn withdraw(&mut self, seat: SeatNo) {
+        let Some(player) = self.players.seats.get_mut(&seat) else { return };
+        player.absent_since = None;
+        let name = player.name.clone();
+        let forfeited = self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
+        let opponents: Vec<_> = forfeited
+            .into_iter()
+            .filter_map(|(opponent, games)| Some((self.players.seats.get(&opponent)?.name.clone(), games)))
+            .flat_map(|(name, games)| vec![name; games as usize])
+            .collect();
+        if !opponents.is_empty() {
+            if let Some(player) = self.players.seats.get_mut(&seat) {
+                player.is_withdrawn = true;
+            }
+            self.journal.withdraw(seat, name, opponents);
+        }
+    }
+
+    /// Hands over the results of the games that are over. They are told when they are on the disk.
+    pub(super) fn conclude_games(&mut self) {
+        for (tag, Running { game, end, .. }) in &mut self.running {
+            if end.is_none()
+                && let Some(ending) = game.ending()
+            {
+                *end = Some(self.journal.end_game(*tag, game.state(), ending));
+            }
+        }
+    }
+
+    /// Tells what is on the disk now.
+    pub(super) async fn settle(&mut self, settled: Settled) {
+        match settled {
+            Settled::Withdrawal { seat, name, opponents } => {
+                opponents.iter().for_each(|opponent| self.standings.forfeit(&name, opponent));
+                self.players.tell_others(
+                    seat,
+                    &format!("Player {name} stayed away and forfeits the remaining games"),
+                );
+                self.report(Event::Withdrawn(name));
+                self.report_standings();
+            }
+            Settled::Game(tag) => {
+                let Some(running) = self.running.remove(&tag) else { return };
+                for seat in running.pairing.seats.0 {
+                    self.players.rest(seat, self.config.pause);
+                }
+                self.record(running).await;
+            }
+        }
+    }
+
+    async fn record(&mut self, Running { pairing, names, game, end }: Running) {
+        let Some(end) = end else { return };
+        let (header, plies) = (game.header.clone(), game.finish());
+        self.report(Event::GameEnded {
+            names: names.clone(),
+            result: end.result,
+            reason: end.reason.clone(),
+            plies: plies.len(),
+        });
+        match end.result {
+            Some(result) => {
+                self.pairing.played(pairing, result);
+                self.standings.record([&names[Color::White], &names[Color::Black]], result);
+                self.report_standings();
+            }
+            None => self.broken_off.extend(BrokenOff::of(&header)),
+        }
+        let ply = |Ply { san, left, .. }| zeitnot_wire::pgn::Ply { text: san, left, eval: None };
+        let plies = plies.into_iter().map(ply).collect();
+        self.store.write(pgn::print(self.config.name.as_str(), &header, plies, Some(&end))).await;
+    }
+
+    /// Aborts running games, and closes all connections.
+    pub(super) async fn close(&mut self, complete: bool) {
+        self.running.values_mut().for_each(|running| running.game.shut_down());
+        self.conclude_games();
+        while let Some(settled) = self.journal.settled().await {
+            self.settle(settled).await;
+        }
+        if complete {
+            self.journal.complete().await;
+        }
+        let goodbye = match complete {
+            true => format!("Tournament {} is over", self.config.name),
+            false => "The arena is shutting down".to_owned(),
+        };
+        for tag in self.invitations.keys().copied().collect::<Vec<_>>() {
+            self.call_off(tag, &goodbye);
+        }
+        self.players.clients().for_each(|client| client.hang_up(goodbye.clone()));
+        if complete {
+            self.report(Event::Over);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A tournament as its history leaves it, for an arena that goes on with it and for whoever asks for its results.
+
+use std::collections::BTreeSet;
+
+use zeitnot_rules::{ByColor, Color, GameResult};
+
+use super::{
+    config::TournamentConfig,
+    pairing::{self, Pairing, PairingSystem, SeatNo},
+    players::{Players, SeatLimits},
+    standings::Standings,
+};
+use crate::{
+    database::{Fact, GameHeader, History, Step},
+    name::Name,
+};
+
+/// A tournament that goes on, or begins.
+#[derive(Debug)]
+pub(super) struct Restored {
+    pub(super) players: Players,
+    pub(super) pairing: Box<dyn PairingSystem>,
+    pub(super) standings: Standings,
+    /// Games that began.
+    pub(super) rounds: u32,
+    /// Games without a result that have not been repeated.
+    pub(super) broken_off: Vec<BrokenOff>,
+}
+
+/// Game without a result, which is to be played again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BrokenOff {
+    pub(super) id: String,
+    pub(super) names: ByColor<Name>,
+}
+
+impl Restored {
+    pub(super) fn new(config: &TournamentConfig, limits: SeatLimits) -> Restored {
+        Restored {
+            players: Players::new(limits),
+            pairing: pairing::system(config),
+            standings: Standings::default(),
+            rounds: 0,
+            broken_off: Vec::new(),
+        }
+    }
+
+    /// Takes in what has happened so far. All players are away from now on.
+    pub(super) fn replay(&mut self, history: &History) {
+        for step in history.steps() {
+            // The pairing counts a seat before its games are forgotten.
+            self.pair(step);
+            count(&mut self.standings, step);
+        }
+        let rounds = history.games.iter().filter_map(|game| game.header.round);
+        self.rounds = rounds.max().unwrap_or(0);
+        let repeated: BTreeSet<_> =
+            history.games.iter().filter_map(|g| g.header.repeats.as_deref()).collect();
+        let broken_off = history.games.iter().filter(|game| {
+            game.end.as_ref().is_some_and(|end| end.result.is_none()) && !repeated.contains(&*game.header.id)
+        });
+        self.broken_off = broken_off.filter_map(|game| BrokenOff::of(&game.header)).collect();
+    }
+
+    fn pair(&mut self, step: Step<'_>) {
+        match step {
+            Step::Fact(Fact::Seated { player, seat, holder }) => {
+                self.players.restore(SeatNo(*seat), player.clone(), *holder);
+            }
+            Step::Fact(Fact::Freed { player }) => {
+                if let Some(seat) = self.players.seat_of(player.as_str()) {
+                    self.players.seats.remove(&seat);
+                    self.pairing.forget(seat);
+                }
+            }
+            Step::Fact(Fact::Withdrawn { player }) => {
+                let Some(seat) = self.players.seat_of(player.as_str()) else { return };
+                self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
+                if let Some(player) = self.players.seats.get_mut(&seat) {
+                    (player.absent_since, player.is_withdrawn) = (None, true);
+                }
+            }
+            // A forfeit is part of the withdrawal.
+            Step::Result(_, end, _) if !end.is_played() => {}
+            Step::Result(header, _, result) => {
+                let [white, black] = header.names.0.each_ref().map(|name| self.players.seat_of(name));
+                if let (Some(white), Some(black)) = (white, black) {
+                    let opening = header.opening.unwrap_or_default();
+                    self.pairing.played(Pairing { seats: ByColor([white, black]), opening }, result);
+                }
+            }
+        }
+    }
+}
+
+impl BrokenOff {
+    pub(super) fn of(header: &GameHeader) -> Option<BrokenOff> {
+        let names = names(header)?;
+        Some(BrokenOff { id: header.id.to_string(), names })
+    }
+}
+
+/// Returns the standings that a history leads to.
+pub(crate) fn standings(history: &History) -> Standings {
+    let mut standings = Standings::default();
+    history.steps().into_iter().for_each(|step| count(&mut standings, step));
+    standings
+}
+
+fn names(header: &GameHeader) -> Option<ByColor<Name>> {
+    let [white, black] = &header.names.0;
+    let name = |text: &str| Name::try_from(text).ok();
+    Some(ByColor([name(white)?, name(black)?]))
+}
+
+fn count(standings: &mut Standings, step: Step<'_>) {
+    match step {
+        Step::Fact(Fact::Seated { player, .. }) => standings.enter(player),
+        Step::Fact(Fact::Freed { player }) => standings.forget(player),
+        Step::Fact(Fact::Withdrawn { .. }) => {}
+        Step::Result(header, end, result) => {
+            let Some(names) = names(header) else { return };
+            match result {
+                GameResult::Won(winner) if !end.is_played() => {
+                    standings.forfeit(&names[!winner], &names[winner]);
+                }
+                _ => standings.record([&names[Color::White], &names[Color::Black]], result),
+            }
+        }
+    }
+}

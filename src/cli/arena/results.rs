@@ -1,0 +1,63 @@
+//! `zeitnot arena results`: the results of a tournament, from the database of an arena that runs or has ended.
+
+use std::path::{Path, PathBuf};
+
+use zeitnot_arena as arena;
+use zeitnot_arena::TournamentResults;
+
+use crate::cli::{
+    CliError,
+    config::{Config, ConfigArgs},
+    network, print, usage,
+};
+
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
+    /// Name of the tournament; without it, all are listed
+    name: Option<String>,
+    /// Standings as CSV
+    #[arg(long, group = "format", requires = "name")]
+    csv: bool,
+    /// Standings and games as JSON
+    #[arg(long, group = "format", requires = "name")]
+    json: bool,
+    /// Games as PGN
+    #[arg(long, group = "format", requires = "name")]
+    pgn: bool,
+    /// Earlier tournament of this name, from 1; by default the latest
+    #[arg(long, value_name = "N", requires = "name")]
+    edition: Option<u32>,
+    /// Database to read; by default the one of the configuration
+    #[arg(long, value_name = "FILE")]
+    database: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args, source: &ConfigArgs) -> Result<(), CliError> {
+    let path = match &args.database {
+        Some(path) => path.clone(),
+        None => {
+            let config = Config::load_if_given(Some(&source.config), &source.overrides)?;
+            let database = config.map(|config| config.arena).unwrap_or_default().database();
+            database.ok_or_else(|| {
+                usage("the arena keeps no database (arena.database = \"\"): there are no results")
+            })?
+        }
+    };
+    let args = args.clone();
+    let text = network::run(move |_| async move { results(&args, &path).await })??;
+    print(|out| write!(out, "{text}"))
+}
+
+async fn results(args: &Args, database: &Path) -> Result<String, arena::ResultsError> {
+    let Some(name) = &args.name else {
+        let tournaments = arena::tournaments(database).await?;
+        return Ok(tournaments.into_iter().map(|tournament| tournament + "\n").collect());
+    };
+    let results = TournamentResults::read(database, name, args.edition).await?;
+    Ok(match args {
+        Args { csv: true, .. } => results.csv(),
+        Args { json: true, .. } => format!("{:#}\n", results.json()),
+        Args { pgn: true, .. } => results.pgn(),
+        _ => format!("{results}\n"),
+    })
+}
