@@ -31,8 +31,8 @@ async function freePort() {
   return port;
 }
 
-export async function until(what, holds) {
-  const end = Date.now() + LONG_MS;
+export async function until(what, holds, limit = LONG_MS) {
+  const end = Date.now() + limit;
   for (;;) {
     const value = await holds().catch(() => null);
     if (value) return value;
@@ -41,27 +41,38 @@ export async function until(what, holds) {
   }
 }
 
-function start(folder, name, command, config) {
-  const file = join(folder, `${name}.toml`);
-  writeFileSync(file, config);
-  const environment = { ...process.env, ZEITNOT_ORGANISER_TOKEN: TOKEN };
-  const child = spawn(PROGRAM, [command, '--config', file], {
-    cwd: folder,
-    env: environment,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+function newFolder() {
+  const folder = mkdtempSync(join(tmpdir(), 'zeitnot-page-'));
+  folders.add(folder);
+  return folder;
+}
+
+function run(folder, words) {
+  const env = { ...process.env, ZEITNOT_ORGANISER_TOKEN: TOKEN };
+  const child = spawn(PROGRAM, words, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const told = [];
-  child.stderr.setEncoding('utf8').on('data', (text) => told.push(text));
+  for (const output of [child.stdout, child.stderr]) output.setEncoding('utf8').on('data', (text) => told.push(text));
   children.add(child);
   const ended = new Promise((done) => child.on('exit', done)).then(() => children.delete(child));
   return { child, told, ended };
 }
 
+function start(folder, name, command, config) {
+  const file = join(folder, `${name}.toml`);
+  writeFileSync(file, config);
+  return run(folder, [command, '--config', file]);
+}
+
+/** The address of a demo, which goes on serving after its games. */
+export async function startDemo() {
+  const { told } = run(newFolder(), ['demo', '--stay']);
+  return until('the demo tells its address', async () => /http:\/\/[\d.:]+/.exec(told.join(''))?.[0]);
+}
+
 /** An arena with one tournament, whose players have yet to come. */
 export class Arena {
   static async open({ names = ['alice', 'bob', 'carol'], time = '2+0', share = 1 } = {}) {
-    const folder = mkdtempSync(join(tmpdir(), 'zeitnot-page-'));
-    folders.add(folder);
+    const folder = newFolder();
     const [port, tcp] = [await freePort(), await freePort()];
     const arena = Object.assign(new Arena(), { folder, port, tcp, names, time, share, url: `http://127.0.0.1:${port}` });
     await arena.start();

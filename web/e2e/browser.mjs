@@ -76,3 +76,23 @@ export async function drag(page, from, to) {
 
 /** The moves of the list, as they are written. */
 export const moves = (page) => page.locator('.moves .san').allTextContents();
+
+/** Fills the form and starts; returns when the board is there. */
+export async function begin(page, { opponent = 'bot', color = 'white', kind = 'chess', time = '', fen = '' }) {
+  await page.locator(`input[name=opponent][value=${opponent}]`).check();
+  await page.locator(`input[name=color][value=${color}]`).check();
+  await page.locator('select[name=kind]').selectOption(kind);
+  if (/^[\d.]+\+\d+$/.test(time)) {
+    const [minutes, increment] = time.split('+');
+    await page.locator('select[name=time]').selectOption('other');
+    await page.getByLabel('Minutes').fill(minutes);
+    await page.getByLabel('Seconds a move').fill(increment);
+  } else await page.locator('select[name=time]').selectOption(time);
+  if (fen) {
+    await page.getByText('Start position (FEN)').first().click();
+    await page.locator('input[name=fen]').fill(fen);
+  }
+  await page.getByRole('button', { name: 'Start' }).click();
+  await page.waitForURL(/\/table\//);
+  await page.locator('.stage cg-board piece').first().waitFor();
+}

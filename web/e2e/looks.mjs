@@ -8,6 +8,7 @@ import { visit } from './browser.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const MAX_KIB = 300;
+const MAX_SHIFT = 0.05;
 
 /** Pages by name, with what must be there before they are looked at. */
 async function pages(arena) {
@@ -38,6 +39,32 @@ export async function pagesAreAccessible({ arena, browser }) {
     }
   }
   assert.deepEqual(faults, []);
+  await page.leave();
+}
+
+/** A slow line and a slow phone: 1.6 Mbit/s, 150 ms away, a quarter of this processor. */
+export async function theFirstPaintComesSoon({ arena, browser }) {
+  const page = await visit(browser, 'about:blank', { viewport: { width: 390, height: 844 } });
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  const line = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 100_000 };
+  await session.send('Network.emulateNetworkConditions', line);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+  await page.addInitScript(() => {
+    globalThis.shift = 0;
+    const add = (list) => list.getEntries().forEach((entry) => (globalThis.shift += entry.value));
+    new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
+  });
+  // A page whose content no game changes.
+  await page.goto(`${arena.url}/play`);
+  await page.locator('h1').waitFor();
+  const [paint, shift] = await page.evaluate(() => [
+    performance.getEntriesByName('first-contentful-paint')[0].startTime,
+    globalThis.shift,
+  ]);
+  assert.ok(shift < MAX_SHIFT, `the layout jumps by ${shift}`);
+  // A busy machine paints late: the figure is for those who look.
+  console.log(`first paint after ${Math.round(paint)} ms`);
   await page.leave();
 }
 

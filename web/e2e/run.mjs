@@ -1,9 +1,12 @@
 // Runs the page's cases against a real arena, side by side in one browser: `node e2e/run.mjs [WORD…]` runs those
-// whose name has one of the words. ZEITNOT names the program, CHROMIUM the browser.
+// whose name has one of the words. ZEITNOT names the program, CHROMIUM the browser; PICTURES is a folder for pictures
+// of the pages, which are taken if it is set.
 
 import { Arena } from './arena.mjs';
 import { launch } from './browser.mjs';
 import * as looks from './looks.mjs';
+import { pictures } from './pictures.mjs';
+import * as playing from './playing.mjs';
 import * as watching from './watching.mjs';
 
 const words = process.argv.slice(2);
@@ -11,7 +14,7 @@ const isWanted = (name) => words.length === 0 || words.some((word) => name.toLow
 let failed = 0;
 
 // The children end with this process, which ends in any case.
-const LIMIT_MS = 110_000;
+const LIMIT_MS = process.env.PICTURES ? 300_000 : 110_000;
 setTimeout(() => {
   console.log(`FAILED: not done after ${LIMIT_MS} ms`);
   process.exit(1);
@@ -35,9 +38,10 @@ async function run(cases, context) {
 
 const [arena, browser] = await Promise.all([Arena.open(), launch()]);
 const { thePageComesBackAfterAKill, ...watched } = watching;
-await run({ ...watched, ...looks }, { arena, browser });
+await run({ ...watched, ...playing, ...looks }, { arena, browser });
 // The kill would disturb the others.
 await run({ thePageComesBackAfterAKill }, { arena, browser });
+if (process.env.PICTURES) await run({ pictures }, { browser });
 await browser.close();
 if (failed > 0) console.log(arena.told);
 process.exit(failed > 0 ? 1 : 0);

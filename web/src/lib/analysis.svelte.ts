@@ -4,6 +4,13 @@ import { change } from './api';
 import type { Analysis, Game } from './types';
 
 const PAUSE_MS = 250;
+const USUAL = 'RNBQKBNR';
+
+/** Chess960 by its start: all pieces on White's first row, in another order. */
+function isChess960({ kind, start_fen }: Game): boolean {
+  const row = start_fen.split(' ')[0]?.split('/').at(-1) ?? '';
+  return kind === 'chess' && /^[A-Z]{8}$/.test(row) && row !== USUAL;
+}
 
 export class Analyser {
   isOn = $state(false);
@@ -28,11 +35,12 @@ export class Analyser {
     clearTimeout(this.#timer);
   }
 
-  async #fetch({ kind, start_fen, plies }: Game, ply: number): Promise<void> {
-    const moves = plies.slice(0, ply).map(({ uci }) => uci);
+  async #fetch(game: Game, ply: number): Promise<void> {
+    const moves = game.plies.slice(0, ply).map(({ uci }) => uci);
+    const position = { kind: game.kind, chess960: isChess960(game), fen: game.start_fen, moves };
     this.isBusy = true;
     try {
-      const analysis = await change<Analysis>('POST', 'analysis', { kind, fen: start_fen, moves });
+      const analysis = await change<Analysis>('POST', 'analysis', position);
       this.#known = new Map(this.#known).set(ply, analysis);
       this.error = '';
     } catch (refused) {

@@ -1,6 +1,10 @@
 // Numbers of a search, as text.
 
-import type { Score } from './types';
+import type { Score, Thought } from './types';
+
+/** The score of a thought; a move that was known without a search has none. */
+export const scoreOf = (thought: Thought | null | undefined): Score | null =>
+  thought && thought.depth > 0 ? thought.score : null;
 
 const MINUS = '−';
 

@@ -1,6 +1,7 @@
 // One game as it is watched: whole at first, then by its moves; and the position that is shown of it.
 
 import { get, Refused } from './api';
+import { scoreOf } from './format';
 import { again, watch } from './live.svelte';
 import { turnOf } from './position';
 import type { Clocks, Color, Game, Message, Thought } from './types';
@@ -112,12 +113,12 @@ export class Shown {
     return this.isLast ? thinking : (this.game()?.plies[this.ply]?.thought ?? null);
   }
 
-  /** The last known thought up to here. */
+  /** The last thought with a score up to here. */
   lastThought(): Thought | null {
     const plies = this.game()?.plies ?? [];
     for (let ply = this.ply; ply > 0; ply -= 1) {
       const thought = plies[ply - 1]?.thought;
-      if (thought) return thought;
+      if (thought && scoreOf(thought)) return thought;
     }
     return null;
   }

@@ -69,8 +69,8 @@ export const de: Texts = {
     book: ['B', 'aus dem Eröffnungsbuch'],
     cache: ['C', 'aus dem Zwischenspeicher'],
     tablebase: ['T', 'aus einer Endspieltabelle'],
-    opponent: ['O', 'vom Gegner genannt'],
-    other: ['·', 'aus anderer Quelle'],
+    ponder: ['P', 'in der Zeit des Gegners gefunden'],
+    forced: ['F', 'der einzige Zug'],
   },
   kinds: {
     chess: 'Schach',

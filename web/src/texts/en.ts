@@ -67,8 +67,8 @@ export const en = {
     book: ['B', 'from the book'],
     cache: ['C', 'from the cache'],
     tablebase: ['T', 'from a tablebase'],
-    opponent: ['O', 'told by the opponent'],
-    other: ['·', 'from another source'],
+    ponder: ['P', 'found in the opponent’s time'],
+    forced: ['F', 'the only move'],
   } as Record<string, [string, string]>,
   kinds: {
     chess: 'Chess',
