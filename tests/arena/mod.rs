@@ -2,6 +2,7 @@
 
 mod endings;
 mod hostile;
+mod kills;
 mod mistakes;
 mod rejoin;
 mod results;

@@ -1,27 +1,11 @@
 //! `zeitnot arena results`: what the database tells of a tournament, while it is played and afterwards.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
-use tokio::process::Command;
 
 use crate::support::{
-    arena::TestArena,
-    command::{err, out, zeitnot},
+    arena::{TestArena, results},
+    command::{err, zeitnot},
 };
-
-/// What the command prints for the arena's database.
-async fn results(folder: &Path, arguments: &[&str]) -> String {
-    let output = Command::from(zeitnot(&["arena", "results"]))
-        .args(arguments)
-        .arg("--database")
-        .arg(folder.join("games/zeitnot.db"))
-        .output()
-        .await
-        .unwrap();
-    assert!(output.status.success(), "{}", err(&output));
-    out(&output).to_owned()
-}
 
 #[tokio::test]
 async fn results_are_there_when_they_are_told_and_afterwards() {
@@ -32,13 +16,13 @@ async fn results_are_there_when_they_are_told_and_afterwards() {
     assert_eq!(board.over().await, "0-1 Checkmate");
 
     // The arena runs, and the result is on the disk.
-    assert!(results(&folder, &[]).await.starts_with("class: chess at 60+0, running, begun on "));
-    let table = results(&folder, &["class"]).await;
+    assert!(results(&folder, &[]).starts_with("class: chess at 60+0, running, begun on "));
+    let table = results(&folder, &["class"]);
     assert!(
         table.contains(&format!("1 {}", board.black.name)) && table.ends_with("games: 1 over\n"),
         "{table}"
     );
-    let csv = results(&folder, &["class", "--csv"]).await;
+    let csv = results(&folder, &["class", "--csv"]);
     let (winner, loser) = (&board.black.name, &board.white.name);
     assert_eq!(
         csv,
@@ -48,10 +32,10 @@ async fn results_are_there_when_they_are_told_and_afterwards() {
         )
     );
     let (summary, folder) = arena.stop().await;
-    let pgn = results(folder.path(), &["class", "--pgn"]).await;
+    let pgn = results(folder.path(), &["class", "--pgn"]);
     let written = std::fs::read_to_string(summary.tournaments[0].pgn.as_ref().unwrap()).unwrap();
     assert_eq!(pgn, written, "the stored games are those of the file");
-    let told: Value = serde_json::from_str(&results(folder.path(), &["class", "--json"]).await).unwrap();
+    let told: Value = serde_json::from_str(&results(folder.path(), &["class", "--json"])).unwrap();
     assert_eq!((&told["state"], &told["pairings"][0]["result"]), (&json!("running"), &json!("0-1")));
     assert_eq!(told["players"][0]["name"], json!(board.black.name));
 }
@@ -61,10 +45,7 @@ async fn an_unknown_tournament_is_refused_with_those_that_there_are() {
     let arena = TestArena::start("").await;
     let folder = arena.folder.path().to_owned();
     let database = folder.join("games/zeitnot.db").display().to_string();
-    let output = Command::from(zeitnot(&["arena", "results", "clss", "--database", &database]))
-        .output()
-        .await
-        .unwrap();
+    let output = zeitnot(&["arena", "results", "clss", "--database", &database]).output().unwrap();
     let told = err(&output);
     assert_eq!((output.status.code(), told.lines().count()), (Some(2), 1), "{told}");
     assert!(told.contains("there is no tournament 'clss'") && told.ends_with("it has: class\n"), "{told}");

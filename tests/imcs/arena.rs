@@ -2,12 +2,18 @@
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use tokio::{
     runtime::Handle,
     time::{Instant, pause, resume, sleep},
 };
 
-use crate::support::{arena::records, imcs::Imcs, log::Log, wait::as_time_passes};
+use crate::support::{
+    arena::{records, results},
+    imcs::Imcs,
+    log::Log,
+    wait::as_time_passes,
+};
 
 #[tokio::test]
 async fn guests_get_the_replies_of_the_protocol() {
@@ -153,6 +159,13 @@ async fn a_game_is_played_rated_and_recorded() {
     let record = records(folder.path());
     let moves = "alice\tbob\t1-0\tW wins\tb1-c3 b5-b4 c3-d5 c5-c4 d5-b4 c4-c3 b4-a6\n";
     assert!(record.starts_with("20") && record.ends_with(&format!("Z\t{moves}")), "{record:?}");
+    let stored: Value = serde_json::from_str(&results(folder.path(), &["--front", "imcs"])).unwrap();
+    let [game] = stored.as_array().unwrap().as_slice() else { panic!("{stored}") };
+    assert_eq!(
+        (&game["white"], &game["result"], &game["termination"]),
+        (&json!("alice"), &json!("1-0"), &json!("normal"))
+    );
+    assert_eq!(game["moves"], json!(["b1c3", "b5b4", "c3d5", "c5c4", "d5b4", "c4c3", "b4a6"]));
 
     // Who was known is known to the next one.
     let imcs = Imcs::in_folder(folder).await;

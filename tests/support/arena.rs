@@ -16,7 +16,10 @@ use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{Arena, Config, News, Summary};
 use zeitnot_net::{Address, LineReader, LineWriter, over_tcp};
 
-use crate::support::wait::{LONG, soon};
+use crate::support::{
+    command::{err, out, zeitnot},
+    wait::{LONG, soon},
+};
 
 /// Transport of a client.
 #[derive(Copy, Clone, Debug)]
@@ -169,6 +172,15 @@ pub fn records(folder: &Path) -> String {
 pub fn record_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let files = fs::read_dir(folder.join("games")).unwrap().map(|file| file.unwrap().path());
     files.filter(|file| !file.file_name().unwrap().to_string_lossy().starts_with("zeitnot.db"))
+}
+
+/// What `zeitnot arena results` prints of the database there.
+pub fn results(folder: &Path, arguments: &[&str]) -> String {
+    let database = folder.join("games/zeitnot.db");
+    let output =
+        zeitnot(&["arena", "results"]).args(arguments).arg("--database").arg(database).output().unwrap();
+    assert!(output.status.success(), "{}", err(&output));
+    out(&output).to_owned()
 }
 
 /// Values of a tag in all games of a PGN.

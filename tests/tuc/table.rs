@@ -2,6 +2,8 @@
 
 use std::{fs, net::SocketAddr, time::Duration};
 
+use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::{
     net::UdpSocket,
     time::{advance, sleep, timeout},
@@ -10,7 +12,12 @@ use zeitnot_bot as bot;
 use zeitnot_clients::tuc::TucChess;
 use zeitnot_engine::Kind;
 
-use crate::support::{arena::TestArena, client::Client, log::Log, wait::soon};
+use crate::support::{
+    arena::{TestArena, results},
+    client::Client,
+    log::Log,
+    wait::soon,
+};
 
 /// Span of paused time in which nothing may be sent.
 const QUIET: Duration = Duration::from_millis(200);
@@ -32,11 +39,17 @@ impl Table {
 
     /// Waits for the end, and returns the texts of the record and of the scores.
     async fn ends(self) -> [String; 2] {
+        self.ends_in().await.0
+    }
+
+    /// The same, with the arena's folder.
+    async fn ends_in(self) -> ([String; 2], TempDir) {
         let (_, folder) = self.arena.end().await;
-        [".txt", "-scores.log"].map(|name| {
+        let texts = [".txt", "-scores.log"].map(|name| {
             let file = format!("games/tuc-{}{name}", self.address.port());
             fs::read_to_string(folder.path().join(file)).unwrap_or_default()
-        })
+        });
+        (texts, folder)
     }
 }
 
@@ -102,8 +115,11 @@ async fn both_are_told_each_move_once_and_the_end_is_recorded() {
     advance(Duration::from_secs(30)).await;
     black.say("2232").await;
     told([&white, &black], "GE0101").await;
-    let [record, scores] = table.ends().await;
+    let ([record, scores], folder) = table.ends_in().await;
     assert!(scores.starts_with("Anna 1 Bob 1 20"), "{scores}");
+    let stored: Value = serde_json::from_str(&results(folder.path(), &["--front", "tuc"])).unwrap();
+    assert_eq!((&stored[0]["black"], &stored[0]["result"]), (&json!("Bob"), &json!("1/2-1/2")));
+    assert_eq!(stored[0]["moves"], json!(["T15040990000", "T01222990000", "T14030990100", "2232", "GE0101"]));
     assert!(record.contains("T15040990000\nT01222990000\nT14030990100\n2232\nGE0101\n"), "{record}");
 }
 

@@ -122,10 +122,12 @@ impl Arena {
         }
         let mut tables = Vec::new();
         for table in config.tuc {
-            tables.push(tuc::Table::open(table, &config.games, live.clone()).await?);
+            tables.push(tuc::Table::open(table, &config.games, live.clone(), database.clone()).await?);
         }
         let imcs = match config.imcs {
-            Some(imcs) => Some(imcs::Imcs::bind(imcs, &config.games, limits, live.clone())?),
+            Some(imcs) => {
+                Some(imcs::Imcs::bind(imcs, &config.games, limits, live.clone(), database.clone())?)
+            }
             None => None,
         };
         let lichess = match config.lichess {

@@ -54,7 +54,7 @@ pub use keys::{Keys, KeysError};
 pub use name::{BadName, Name};
 pub use news::{Event, News};
 pub use referee::{Adjudication, Cause, DrawRule, Ending, GameRecord, Opinion, Ply, ResignRule};
-pub use results::{ResultsError, TournamentResults, tournaments};
+pub use results::{ResultsError, TournamentResults, front_games, tournaments};
 pub use secret::{BadSecret, Secret};
 pub use tag::GameTag;
 pub use tournament::{

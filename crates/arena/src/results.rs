@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use zeitnot_rules::ByColor;
 
 use crate::{
-    database::{DatabaseError, GameState, History, Reader, StoredTournament, moment},
+    database::{DatabaseError, GameState, History, Reader, Source, StoredTournament, moment},
     pgn,
     tournament::{Row, Standings, Tally, restore},
 };
@@ -31,6 +31,16 @@ pub enum ResultsError {
 pub async fn tournaments(database: &Path) -> Result<Vec<String>, ResultsError> {
     let tournaments = read(database, async |reader| reader.tournaments().await).await?;
     Ok(tournaments.iter().map(describe).collect())
+}
+
+/// Returns the games of a front without tournaments: `imcs` or `tuc`.
+///
+/// # Errors
+/// [`ResultsError::Database`].
+pub async fn front_games(database: &Path, front: &str) -> Result<Value, ResultsError> {
+    let Some(source) = Source::read(front) else { return Ok(Value::Array(Vec::new())) };
+    let games = read(database, async |reader| reader.games(source).await).await?;
+    Ok(games.iter().map(pairing).collect())
 }
 
 /// Results of one edition of a tournament.
@@ -139,6 +149,7 @@ fn pairing(game: &GameState) -> Value {
         "began": moment(game.header.began), "repeats": game.header.repeats,
         "result": end.map(|end| end.result_text()), "reason": end.map(|end| &end.reason),
         "termination": end.map(|end| &end.termination), "ended": end.map(|end| moment(end.at)),
+        "moves": game.moves.iter().map(|(mv, _)| mv).collect::<Vec<_>>(),
     })
 }
 

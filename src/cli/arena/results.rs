@@ -27,6 +27,9 @@ pub(super) struct Args {
     /// Earlier tournament of this name, from 1; by default the latest
     #[arg(long, value_name = "N", requires = "name")]
     edition: Option<u32>,
+    /// Games of a front without tournaments, as JSON
+    #[arg(long, value_parser = ["imcs", "tuc"], conflicts_with = "name")]
+    front: Option<String>,
     /// Database to read; by default the one of the configuration
     #[arg(long, value_name = "FILE")]
     database: Option<PathBuf>,
@@ -49,6 +52,9 @@ pub(super) fn run(args: &Args, source: &ConfigArgs) -> Result<(), CliError> {
 }
 
 async fn results(args: &Args, database: &Path) -> Result<String, arena::ResultsError> {
+    if let Some(front) = &args.front {
+        return Ok(format!("{:#}\n", arena::front_games(database, front).await?));
+    }
     let Some(name) = &args.name else {
         let tournaments = arena::tournaments(database).await?;
         return Ok(tournaments.into_iter().map(|tournament| tournament + "\n").collect());

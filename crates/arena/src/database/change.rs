@@ -59,7 +59,7 @@ macro_rules! texts {
                 match self { $($name::$variant => $text),* }
             }
 
-            pub(super) fn read(text: &str) -> Option<$name> {
+            pub(crate) fn read(text: &str) -> Option<$name> {
                 match text { $($text => Some($name::$variant),)* _ => None }
             }
         }

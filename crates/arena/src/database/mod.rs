@@ -29,6 +29,7 @@ mod change;
 mod error;
 mod open;
 mod read;
+mod recorder;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -40,6 +41,7 @@ pub(crate) use change::{
 };
 pub use error::DatabaseError;
 pub(crate) use read::{History, Reader, Step, StoredTournament};
+pub(crate) use recorder::GameRecorder;
 pub(crate) use write::moment;
 pub(crate) use writer::{Opened, Opening};
 

@@ -87,6 +87,14 @@ impl Reader {
         rows.iter().map(tournament).collect()
     }
 
+    /// Returns the games of a front that belong to no tournament, in the order in which they began.
+    pub(crate) async fn games(&mut self, source: Source) -> Result<Vec<GameState>, DatabaseError> {
+        let games =
+            query("SELECT * FROM game WHERE source = $1 AND tournament_id IS NULL ORDER BY began, id");
+        let games = games.bind(source.as_str()).fetch_all(&mut self.0).await?;
+        games.iter().map(game).collect()
+    }
+
     /// Returns what has happened in a tournament.
     pub(crate) async fn history(&mut self, tournament: StoredTournament) -> Result<History, DatabaseError> {
         // All from one moment.

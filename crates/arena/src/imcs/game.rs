@@ -22,6 +22,7 @@ use zeitnot_wire::{
 
 use super::connection::{Connection, Heard, STOPPING, lines, reply};
 use crate::{
+    database::{self, Database, GameHeader, GameRecorder},
     live::{Feed, Header, LiveGame, person, view::Source},
     referee::{Allowance, Cause, Ending, Expiry, Referee, RefereeRules, Untimed},
     tag::GameTag,
@@ -49,6 +50,7 @@ pub(super) struct Setup {
     pub(super) reconnect: Duration,
     pub(super) returning: mpsc::Receiver<Return>,
     pub(super) live: Feed,
+    pub(super) database: Option<Database>,
 }
 
 /// Player who comes back on another connection.
@@ -85,7 +87,7 @@ pub(super) struct Closing {
 }
 
 pub(super) async fn run(setup: Setup, stop: CancellationToken) -> (Report, Closing) {
-    let Setup { game, names, clocks, seats, offered, late, reconnect, returning, live } = setup;
+    let Setup { game, names, clocks, seats, offered, late, reconnect, returning, live, database } = setup;
     let ByColor([white, black]) = seats;
     let began = OffsetDateTime::now_utc();
     let mut report = Report { game, names, began, verdict: None, moves: Vec::new() };
@@ -96,14 +98,24 @@ pub(super) async fn run(setup: Setup, stop: CancellationToken) -> (Report, Closi
     let players =
         ByColor([white, black].map(|connection| Player { connection: Some(connection), lost: None }));
     let referee = referee(clocks, late);
-    let live = live.begin(header(&report, clocks, &referee), &referee, Instant::now());
-    let mut game =
-        Game { players, names: report.names.clone(), reconnect, returning, referee, moves: Vec::new(), live };
+    let header = header(&report, clocks, &referee);
+    let recorder = GameRecorder::begin(database, stored(&header, &report.names));
+    let live = live.begin(header, &referee, Instant::now());
+    let mut game = Game {
+        players,
+        names: report.names.clone(),
+        reconnect,
+        returning,
+        referee,
+        moves: Vec::new(),
+        recorder,
+        live,
+    };
     let end = select! {
         end = game.run(offered) => end,
         () = stop.cancelled() => End::Stopped,
     };
-    game.tell_end(&end);
+    game.record_end(&end).await;
     let words = end.words();
     if let End::Verdict(verdict) = end {
         report.verdict = Some(verdict);
@@ -179,6 +191,7 @@ struct Game {
     returning: mpsc::Receiver<Return>,
     referee: Referee<DynGame>,
     moves: Vec<String>,
+    recorder: GameRecorder,
     live: LiveGame,
 }
 
@@ -197,6 +210,23 @@ fn header(report: &Report, clocks: ByColor<Duration>, referee: &Referee<DynGame>
         start_fen: referee.board.root(),
         is_own_start: false,
         started: report.began,
+    }
+}
+
+/// The same for the database.
+fn stored(header: &Header, names: &ByColor<String>) -> GameHeader {
+    GameHeader {
+        id: header.id.as_str().into(),
+        source: database::Source::Imcs,
+        kind: header.kind,
+        tournament: None,
+        round: None,
+        opening: None,
+        names: names.clone(),
+        time_control: header.time_control.map(|time_control| time_control.to_string()),
+        start: None,
+        repeats: None,
+        began: header.started,
     }
 }
 
@@ -238,21 +268,28 @@ impl Game {
         }
     }
 
-    /// Shows spectators the last move, once.
+    /// Shows spectators the last move, once, and writes it down.
     fn show_last_move(&mut self) {
         let played = self.referee.board.moves();
-        if let Some(mv) = played.last().filter(|_| played.len() > self.live.plies()) {
+        if let Some(mv) = played.last().filter(|_| played.len() > self.recorder.plies()) {
             self.live.moved(mv, &self.referee, Instant::now());
+            self.recorder.moved(mv.as_str(), self.referee.plies.last().and_then(|ply| ply.left));
         }
     }
 
-    fn tell_end(&mut self, end: &End) {
+    /// Writes the end down, and then shows it to spectators.
+    async fn record_end(&mut self, end: &End) {
         let ending = self.referee.ending;
-        let (result, reason) = match (end, ending) {
-            (End::Verdict(_), Some(Ending { result, cause })) => (result, cause.to_string()),
-            (End::Stopped, _) => (None, Cause::Shutdown.to_string()),
-            _ => (None, "A player has left".to_owned()),
+        let (result, cause) = match (end, ending) {
+            (End::Verdict(_), Some(Ending { result, cause })) => (result, cause),
+            (End::Stopped, _) => (None, Cause::Shutdown),
+            _ => (None, Cause::Disconnect),
         };
+        let reason = match (end, cause) {
+            (End::Vanished | End::Absent(_), _) => "A player has left".to_owned(),
+            _ => cause.to_string(),
+        };
+        self.recorder.end(result, reason.clone(), cause.termination()).await;
         self.live.ended(result, reason, &self.referee, Instant::now());
     }
 

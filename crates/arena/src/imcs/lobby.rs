@@ -18,6 +18,7 @@ use super::{
     users::{FIRST_RATING, RegisterError, User, Users, is_password},
 };
 use crate::{
+    database::Database,
     jobs::{Jobs, WeakHandle},
     keyed::Keyed,
     live::Feed,
@@ -105,6 +106,7 @@ pub(super) struct Lobby {
     pub(super) registrations: Keyed<Origin, Ration>,
     pub(super) records: Vec<String>,
     pub(super) live: Feed,
+    pub(super) database: Option<Database>,
 }
 
 impl Lobby {
@@ -274,8 +276,8 @@ impl Lobby {
         let (returns, returning) = mpsc::channel(RETURNS);
         self.running.insert(game, Running { names: names.clone(), returns });
         let Config { late, reconnect, .. } = self.config;
-        let live = self.live.clone();
-        self.begin(Setup { game, names, clocks, seats, offered, late, reconnect, returning, live });
+        let (live, database) = (self.live.clone(), self.database.clone());
+        self.begin(Setup { game, names, clocks, seats, offered, late, reconnect, returning, live, database });
         Response { next: Next::Play(sender), ..Response::say(String::new()) }
     }
 

@@ -15,6 +15,7 @@ use super::{
     users::Users,
 };
 use crate::{
+    database::Database,
     error::ArenaError,
     jobs,
     keyed::Keyed,
@@ -32,6 +33,7 @@ pub(crate) struct Imcs {
     limits: PlaceLimits,
     config: Config,
     live: Feed,
+    database: Option<Database>,
 }
 
 impl Imcs {
@@ -40,11 +42,12 @@ impl Imcs {
         games: &Path,
         limits: PlaceLimits,
         live: Feed,
+        database: Option<Database>,
     ) -> Result<Imcs, ArenaError> {
         let port = Port::open(config.listen)?;
         let users = Users::open(&config.users)?;
         let store = Store::channel(GameFile::create(games, "imcs", "txt", OffsetDateTime::now_utc())?);
-        Ok(Imcs { port, users, store, limits, config, live })
+        Ok(Imcs { port, users, store, limits, config, live, database })
     }
 
     /// Serves until `stop`, or until the administrator stops it. When it returns, no task is left.
@@ -66,6 +69,7 @@ impl Imcs {
             registrations: Keyed::new(MAX_COUNTED),
             records: Vec::new(),
             live: self.live,
+            database: self.database,
         };
         let actor = tokio::spawn(actor.run(jobs, store));
 

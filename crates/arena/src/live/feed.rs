@@ -202,11 +202,6 @@ struct Live {
 }
 
 impl LiveGame {
-    /// Returns the number of moves reported.
-    pub(crate) fn plies(&self) -> usize {
-        self.0.as_ref().map_or(0, |live| live.plies.len())
-    }
-
     /// Reports the last move, which the referee has played; the next clock runs already.
     pub(crate) fn moved<B: Board>(&mut self, mv: &MoveText, referee: &Referee<B>, now: Instant) {
         let Some(live) = &mut self.0 else { return };

@@ -20,6 +20,7 @@ use super::{
     socket::{Player, Stop, TableSocket},
 };
 use crate::{
+    database::{self, Database, GameHeader, GameRecorder},
     live::{Feed, Header, LiveGame, person, view::Source},
     name::printable,
     referee::{Allowance, Board as _, Cause, Ending, Expiry, Referee, RefereeRules, ServedGame, Untimed},
@@ -40,6 +41,7 @@ pub(super) struct Game<'t> {
     /// Longest time that each took for a move.
     longest: ByColor<Duration>,
     messages: Vec<String>,
+    recorder: GameRecorder,
     live: LiveGame,
 }
 
@@ -80,7 +82,7 @@ impl<'t> Game<'t> {
         socket: &'t TableSocket,
         log: &'t LogThrottle,
         players: ByColor<Player>,
-        live: &Feed,
+        (live, database): (&Feed, Option<Database>),
     ) -> Self {
         let prizes = config.prizes();
         let board =
@@ -102,8 +104,22 @@ impl<'t> Game<'t> {
             is_own_start: false,
             started: OffsetDateTime::now_utc(),
         };
+        let stored = GameHeader {
+            id: header.id.as_str().into(),
+            source: database::Source::Tuc,
+            kind: header.kind,
+            tournament: None,
+            round: None,
+            opening: None,
+            names: ByColor(players.0.each_ref().map(|player| player.name.clone())),
+            time_control: None,
+            start: Some(header.start_fen.clone()),
+            repeats: None,
+            began: header.started,
+        };
         let live = live.begin(header, &referee, now);
         Game {
+            recorder: GameRecorder::begin(database, stored),
             live,
             config,
             socket,
@@ -135,6 +151,7 @@ impl<'t> Game<'t> {
                 Err(error) => return Err(error),
             }
         };
+        self.record_end().await;
         Ok(self.finish(ending))
     }
 
@@ -185,14 +202,24 @@ impl<'t> Game<'t> {
     async fn tell(&mut self, mv: Move) -> Result<(), Stop> {
         let message = if self.referee.ending.is_some() {
             self.messages.push(mv.to_string());
+            self.recorder.moved(&mv.to_string(), None);
             FromServer::Over { points: Points::new(self.points()) }
         } else {
             let prize = self.config.prizes().deal(&mut self.referee.board.position);
             let to_move = self.referee.turn();
             FromServer::Moved { to_move, mv, prize, points: Points::new(self.points()) }
         };
+        self.recorder.moved(&message.to_line(), None);
+        self.record_end().await;
         self.messages.push(message.to_line());
         self.socket.send_both(&self.players, &message).await
+    }
+
+    /// Writes the end down, if it has come, before anybody is told.
+    async fn record_end(&mut self) {
+        if let Some(Ending { result, cause }) = self.referee.ending {
+            self.recorder.end(result, cause.to_string(), cause.termination()).await;
+        }
     }
 
     fn points(&self) -> ByColor<u16> {

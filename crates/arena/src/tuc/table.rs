@@ -29,7 +29,7 @@ use super::{
     record::Records,
     socket::{Player, Stop, TableSocket},
 };
-use crate::{error::ArenaError, live::Feed, name::printable};
+use crate::{database::Database, error::ArenaError, live::Feed, name::printable};
 
 /// Longest name in a record, in characters.
 const MAX_NAME: usize = 40;
@@ -47,10 +47,16 @@ pub(crate) struct Table {
     /// For what strangers send.
     log: LogThrottle,
     live: Feed,
+    database: Option<Database>,
 }
 
 impl Table {
-    pub(crate) async fn open(config: TucConfig, folder: &Path, live: Feed) -> Result<Table, ArenaError> {
+    pub(crate) async fn open(
+        config: TucConfig,
+        folder: &Path,
+        live: Feed,
+        database: Option<Database>,
+    ) -> Result<Table, ArenaError> {
         let listen = |source| ArenaError::Listen { address: config.address, source };
         let socket = UdpSocket::bind(config.address).await.map_err(listen)?;
         let address = socket.local_addr().map_err(listen)?;
@@ -64,6 +70,7 @@ impl Table {
             folder: folder.to_owned(),
             log: LogThrottle::for_strangers(),
             live,
+            database,
         })
     }
 
@@ -121,7 +128,9 @@ impl Table {
             () = sleep(self.config.countdown) => {}
         }
         self.socket.send_both(&players, &FromServer::Begins).await?;
-        Game::new(&self.config, &self.socket, &self.log, players, &self.live).run(stop).await
+        Game::new(&self.config, &self.socket, &self.log, players, (&self.live, self.database.clone()))
+            .run(stop)
+            .await
     }
 
     /// Gives the first seat to somebody who is there, by now or in a while.

@@ -33,7 +33,8 @@ CREATE TABLE game (
     -- An earlier game without a result, which this one repeats.
     repeats       TEXT,
     began         TEXT NOT NULL,
-    -- Moves between spaces, each with the milliseconds left behind an @ if there is a clock.
+    -- Moves between spaces, each with the milliseconds left behind an @ if there is a clock. Of tuc: the messages to both
+    -- players, which show the prizes too.
     moves         TEXT NOT NULL,
     -- From here on NULL while the game runs.
     ended         TEXT,

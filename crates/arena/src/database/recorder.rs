@@ -1,0 +1,59 @@
+//! One game of a front on its way to the database.
+
+use std::{sync::Arc, time::Duration};
+
+use time::OffsetDateTime;
+use zeitnot_rules::GameResult;
+
+use super::{
+    Database,
+    change::{Change, GameEnd, GameHeader, GameState, MoveList},
+};
+
+/// A game that is written as it goes on. Without a database nothing happens.
+#[derive(Debug)]
+pub(crate) struct GameRecorder {
+    database: Option<Database>,
+    game: GameState,
+    plies: usize,
+}
+
+impl GameRecorder {
+    /// Begins a game.
+    pub(crate) fn begin(database: Option<Database>, header: GameHeader) -> GameRecorder {
+        let game = GameState { header: Arc::new(header), moves: MoveList::default(), end: None };
+        let recorder = GameRecorder { database, game, plies: 0 };
+        recorder.note();
+        recorder
+    }
+
+    /// Returns the number of moves so far.
+    pub(crate) fn plies(&self) -> usize {
+        self.plies
+    }
+
+    /// Adds a move, and the time left on the mover's clock after it.
+    pub(crate) fn moved(&mut self, mv: &str, left: Option<Duration>) {
+        self.game.moves.push(mv, left);
+        self.plies += 1;
+        self.note();
+    }
+
+    /// Ends the game, once, and waits for the disk: only then the players are told. `None`: it was broken off.
+    pub(crate) async fn end(&mut self, result: Option<GameResult>, reason: String, termination: &str) {
+        if self.game.end.is_some() {
+            return;
+        }
+        let (termination, at) = (termination.to_owned(), OffsetDateTime::now_utc());
+        self.game.end = Some(GameEnd { result, reason, termination, place: None, at });
+        if let Some(database) = &self.database {
+            database.commit(vec![Change::Game(self.game.clone())]).await;
+        }
+    }
+
+    fn note(&self) {
+        if let Some(database) = &self.database {
+            database.note(vec![Change::Game(self.game.clone())]);
+        }
+    }
+}
