@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
 fn search(args: &Args) -> Result<(), CliError> {
     let measured = measure(args.depth, args.hash, &mut |fen, nodes| {
         // A closed output is reported with the result below.
-        let _ = print(|out| writeln!(out, "{nodes:>10} {fen}"));
+        let _ = print(|out| writeln!(out, "{nodes:>7} {fen}"));
     })?;
     print(|out| {
         writeln!(out, "depth {}, hash {} MiB, {:.2?}", args.depth, args.hash, measured.time)?;

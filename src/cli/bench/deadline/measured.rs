@@ -26,9 +26,8 @@ pub(super) struct Measured {
 }
 
 pub(super) const HEADER: &str = "\
-                                 |       moves        games | after hard limit, in ms |
-condition thinker    clock games |   sent late over forfeit |    n   p50   p99    max | used clock
----------------------------------+--------------------------+-------------------------+-----------";
+condition  thinker   clock   games |   moves  late  over forfeits | at hard limit  p50 ms  p99 ms  max ms | used  clock
+-----------------------------------+------------------------------+---------------------------------------+------------";
 
 /// Resolution of the arena's clocks, which are rounded down.
 const CLOCK_STEP: Duration = Duration::from_millis(10);
