@@ -19,6 +19,7 @@ use zeitnot_rules::GameError;
 mod arena;
 mod arguments;
 mod bench;
+mod board;
 mod check;
 pub mod config;
 mod datagen;
@@ -38,6 +39,7 @@ mod preflight;
 mod progress;
 mod referee;
 mod runner;
+mod screen;
 mod signals;
 mod study;
 mod swiss;
@@ -45,6 +47,7 @@ mod table;
 mod tune;
 mod ubgi;
 mod uci;
+mod watch;
 
 use config::ConfigErrors;
 
@@ -59,6 +62,8 @@ pub struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   zeitnot                                  show a small tournament on this machine
+  zeitnot board                            play against it, on a board in the terminal
+  zeitnot watch                            watch the games of an arena in the terminal
   zeitnot check --default > config.toml    write the documented default configuration
   zeitnot check                            validate it, and show what it would do
   zeitnot play                             play on the servers it names
@@ -81,6 +86,8 @@ RUST_LOG=debug logs more. `zeitnot help COMMAND` explains a command.";
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::Args),
+    Board(board::Args),
+    Watch(watch::Args),
     Play(play::Args),
     Arena(arena::Args),
     Uci(uci::Args),
@@ -192,6 +199,8 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<(), CliError> {
     match cli.command.unwrap_or_else(default_command) {
         Command::Demo(_) => demo::run(),
+        Command::Board(args) => board::run(&args),
+        Command::Watch(args) => watch::run(&args),
         Command::Arena(args) => arena::run(&args),
         Command::Uci(_) => uci::run(),
         Command::Ubgi(args) => ubgi::run(&args),

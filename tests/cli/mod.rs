@@ -2,6 +2,7 @@
 
 mod bench_attack;
 mod bench_deadline;
+mod board;
 mod config_errors;
 mod config_overrides;
 mod datagen;
@@ -17,3 +18,4 @@ mod runner;
 mod study;
 mod ubgi;
 mod uci;
+mod watch;

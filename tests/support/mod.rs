@@ -19,6 +19,7 @@ pub mod log;
 pub mod pauses;
 pub mod polyglot;
 pub mod program;
+pub mod pty;
 pub mod relay;
 pub mod schema;
 pub mod uci_engine;

@@ -33,7 +33,7 @@ pub mod openings;
 mod paced;
 mod pgn;
 mod places;
-mod play;
+pub mod play;
 mod port;
 mod referee;
 mod results;

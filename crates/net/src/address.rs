@@ -13,6 +13,7 @@ use tokio_tungstenite::tungstenite::{
 };
 
 use crate::{
+    codec::MAX_LINE,
     connection::{LineReader, LineWriter, NetError, connect_ws, over_tcp},
     http::is_loopback,
 };
@@ -85,12 +86,33 @@ impl Address {
         token: Option<&SecretString>,
         limit: Duration,
     ) -> Result<(LineReader, LineWriter), NetError> {
+        self.open(token, MAX_LINE, limit).await
+    }
+
+    /// Connects to a WebSocket whose messages may be longer than lines.
+    ///
+    /// # Errors
+    /// As [`Address::connect`].
+    pub async fn connect_wide(
+        &self,
+        max_message: usize,
+        limit: Duration,
+    ) -> Result<(LineReader, LineWriter), NetError> {
+        self.open(None, max_message, limit).await
+    }
+
+    async fn open(
+        &self,
+        token: Option<&SecretString>,
+        max_message: usize,
+        limit: Duration,
+    ) -> Result<(LineReader, LineWriter), NetError> {
         let attempt = async {
             let port = self.0.port_or_known_default().unwrap_or_default();
             let host = self.0.host_str().unwrap_or_default();
             let stream = TcpStream::connect(format!("{host}:{port}")).await?;
             match self.is_websocket() {
-                true => connect_ws(self.request(token)?, stream).await,
+                true => connect_ws(self.request(token)?, stream, max_message).await,
                 false => over_tcp(stream),
             }
         };

@@ -150,10 +150,12 @@ async fn refuse(mut stream: TcpStream) -> io::Result<()> {
 pub(crate) async fn connect_ws(
     request: Request,
     stream: TcpStream,
+    max_message: usize,
 ) -> Result<(LineReader, LineWriter), NetError> {
     tune(&stream)?;
     let stream = QuickAck::new(stream);
-    let handshake = tokio_tungstenite::client_async_with_config(request, stream, Some(ws_config()));
+    let config = ws_config().max_message_size(Some(max_message)).max_frame_size(Some(max_message));
+    let handshake = tokio_tungstenite::client_async_with_config(request, stream, Some(config));
     Ok(split_ws(handshake.await?.0, ""))
 }
 

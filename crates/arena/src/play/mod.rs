@@ -12,6 +12,7 @@ mod action;
 mod analysis;
 mod board;
 mod level;
+mod local;
 mod refusal;
 mod request;
 mod search;
@@ -21,6 +22,7 @@ mod view;
 
 pub(crate) use action::{Heard, PlayerMessage};
 pub(crate) use analysis::{Analysis, AnalysisRequest, Analyst, NoAnalysis};
+pub use local::{LocalSeat, LocalTables};
 pub(crate) use refusal::{BadAction, NoTable};
 pub(crate) use request::{CreatedTable, TableRequest};
 pub(crate) use search::Searches;

@@ -1,0 +1,29 @@
+//! State of a table as the arena tells it, in the JSON of its web API.
+
+use serde::Deserialize;
+use zeitnot_arena::live::view::Game;
+use zeitnot_rules::Color;
+
+/// State of a table for one of its players.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(super) struct TableState {
+    pub game: Game,
+    /// Side of the player.
+    pub you: Color,
+    /// Moves of the player, if it is their turn.
+    pub legal: Vec<LegalMove>,
+    pub can: Can,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct LegalMove {
+    pub uci: String,
+    pub san: String,
+}
+
+/// Offers that the player can make now.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct Can {
+    pub takeback: bool,
+    pub draw: bool,
+}

@@ -1,0 +1,42 @@
+//! Games drawn in the terminal, for `zeitnot board` and `zeitnot watch`.
+//!
+//! [`view`] is what is shown of a game, without any drawing; [`board`] and [`panel`] draw it by ratatui; [`terminal`]
+//! takes the terminal over and gives it back.
+
+pub(super) mod board;
+pub(super) mod panel;
+pub(super) mod terminal;
+pub(super) mod theme;
+pub(super) mod view;
+
+use ratatui::{
+    Frame,
+    layout::{Constraint, Layout, Rect},
+};
+
+use board::BoardWidget;
+use theme::Theme;
+use view::{Marks, View};
+
+/// Columns of the panel beside the board, at least.
+const MIN_PANEL: u16 = 22;
+/// Columns of the panel, at most.
+const MAX_PANEL: u16 = 48;
+/// Columns between the board and the panel.
+const GAP: u16 = 2;
+
+/// Draws a game: the board, and beside it the players, their clocks, the evaluation and the moves.
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, view: &View<'_>, marks: &Marks, theme: Theme) {
+    let Some(widget) = BoardWidget::new(view, marks, theme) else {
+        frame.render_widget(format!("no board for {}", view.game.summary.fen), area);
+        return;
+    };
+    let (width, _) = widget.size(area);
+    let has_panel = area.width >= width + GAP + MIN_PANEL;
+    let columns = [Constraint::Length(width), Constraint::Length(GAP), Constraint::Max(MAX_PANEL)];
+    let [left, _, right] = Layout::horizontal(columns).areas(area);
+    if has_panel {
+        panel::draw(frame, right, view, theme);
+    }
+    frame.render_widget(widget, left);
+}

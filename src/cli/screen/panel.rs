@@ -1,0 +1,127 @@
+//! Players, clocks, evaluation and moves beside the board.
+
+use ratatui::{
+    Frame,
+    layout::{Constraint, Layout, Rect},
+    style::Style,
+    text::{Line, Span},
+};
+use zeitnot_rules::Color;
+
+use super::{
+    theme::Theme,
+    view::{MoveRow, View, score_text, white_share},
+};
+use crate::cli::live::clock;
+
+/// Columns of a move in the list.
+const MOVE: usize = 9;
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, view: &View<'_>, theme: Theme) {
+    let rows = [
+        Constraint::Length(2),
+        Constraint::Length(3),
+        Constraint::Min(0),
+        Constraint::Length(1),
+        Constraint::Length(2),
+    ];
+    let [top, eval, moves, end, bottom] = Layout::vertical(rows).areas(area);
+    let width = usize::from(area.width);
+    render_lines(
+        frame,
+        top,
+        vec![player(view, !view.bottom, width, theme), pocket(view, !view.bottom, theme)],
+    );
+    render_lines(frame, eval, evaluation(view, width, theme));
+    render_lines(frame, moves, move_list(view, usize::from(moves.height), theme));
+    render_lines(frame, end, view.end().map(|end| Line::styled(end, theme.strong())).into_iter().collect());
+    render_lines(
+        frame,
+        bottom,
+        vec![pocket(view, view.bottom, theme), player(view, view.bottom, width, theme)],
+    );
+}
+
+fn render_lines(frame: &mut Frame<'_>, area: Rect, lines: Vec<Line<'_>>) {
+    for (row, line) in area.rows().zip(lines) {
+        frame.render_widget(line, row);
+    }
+}
+
+/// `▶ alice (1500)     0:59.9`, with the clock at the right.
+fn player<'l>(view: &View<'_>, color: Color, width: usize, theme: Theme) -> Line<'l> {
+    let person = view.person(color);
+    let rating = person.rating.map_or_else(String::new, |rating| format!(" ({rating})"));
+    let (time, runs) = match view.clock(color) {
+        Some((left, runs)) => (clock(left), runs),
+        None => (String::new(), view.end().is_none() && view.side_to_move() == color && view.is_latest()),
+    };
+    let side = if color == Color::White { '○' } else { '●' };
+    let room = width.saturating_sub(time.chars().count() + 3);
+    let name: String = format!("{}{rating}", plain(&person.name)).chars().take(room).collect();
+    let marked = if runs { theme.strong() } else { Style::new() };
+    Line::from(vec![
+        Span::raw(format!("{side} ")),
+        Span::styled(format!("{name:<room$}"), marked),
+        Span::styled(format!(" {time}"), marked),
+    ])
+}
+
+fn pocket<'l>(view: &View<'_>, color: Color, theme: Theme) -> Line<'l> {
+    let pocket = view.diagram().map(|diagram| theme.pieces(diagram.pocket(color))).unwrap_or_default();
+    Line::raw(if pocket.is_empty() { String::new() } else { format!("  {pocket}") })
+}
+
+/// A bar of White's prospects, the score, and the expected moves.
+fn evaluation<'l>(view: &View<'_>, width: usize, theme: Theme) -> Vec<Line<'l>> {
+    let Some(thought) = view.thought() else { return Vec::new() };
+    let white = (white_share(thought.score) * width as f64).round() as usize;
+    let bar = "█".repeat(white) + &"░".repeat(width.saturating_sub(white));
+    let speed = thought.nps.map_or_else(String::new, |nps| format!("  {:.1} Mn/s", nps as f64 / 1e6));
+    let origin = match thought.origin.as_str() {
+        "search" => String::new(),
+        other => format!("  {}", plain(other)),
+    };
+    let score = format!("{}  depth {}{speed}{origin}", score_text(thought.score), thought.depth);
+    let moves = plain(&thought.pv.join(" "));
+    let cut = |text: String| text.chars().take(width).collect::<String>();
+    vec![Line::raw(bar), Line::raw(cut(score)), Line::styled(cut(moves), theme.faint())]
+}
+
+/// The last full moves that fit, up to the shown one at least.
+fn move_list<'l>(view: &View<'_>, height: usize, theme: Theme) -> Vec<Line<'l>> {
+    let rows = view.move_rows();
+    let is_shown =
+        |moves: &[Option<(usize, &str)>; 2]| moves.iter().flatten().any(|(ply, _)| *ply == view.ply);
+    let at = rows.iter().position(|row| is_shown(&row.moves)).unwrap_or(if view.ply == 0 {
+        0
+    } else {
+        rows.len()
+    });
+    let end = rows.len().min((at + height / 2 + 1).max(height));
+    let visible = &rows[end.saturating_sub(height)..end];
+    let line = |row: &MoveRow<'_>| {
+        let cell = |made: Option<(usize, &str)>| match made {
+            Some((ply, san)) => {
+                let text: String = plain(san).chars().take(MOVE - 1).collect();
+                let gap = " ".repeat(MOVE - text.chars().count());
+                let style = if ply == view.ply { theme.chosen() } else { Style::new() };
+                [Span::styled(text, style), Span::raw(gap)]
+            }
+            None => [Span::raw("…"), Span::raw(" ".repeat(MOVE - 1))],
+        };
+        let [white, black] = row.moves;
+        let mut spans = vec![Span::styled(format!("{:>3}. ", row.number), theme.faint())];
+        spans.extend(cell(white));
+        if black.is_some() {
+            spans.extend(cell(black));
+        }
+        Line::from(spans)
+    };
+    visible.iter().map(line).collect()
+}
+
+/// Text of a server without what could change the terminal.
+pub(in crate::cli) fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}

@@ -1,0 +1,135 @@
+//! Takes the terminal over, and gives it back on every way out: the end, an error, a panic, a signal.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    panic,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use ratatui::{
+    DefaultTerminal, Frame,
+    crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
+};
+use zeitnot_engine::StopFlag;
+
+use crate::cli::{CliError, io_error, signals, usage};
+
+/// Time between two looks at what is new, also the step of the clocks.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The terminal in raw mode on its alternate screen, until this is dropped.
+pub(in crate::cli) struct Screen {
+    terminal: DefaultTerminal,
+    /// Raised by the first signal.
+    stop: Arc<StopFlag>,
+    /// Panics of other threads, told when the terminal is back.
+    panics: Arc<Mutex<Vec<String>>>,
+}
+
+/// What the user did.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Input {
+    Key(Key),
+    /// A signal, or Ctrl-C.
+    Stop,
+}
+
+/// A key that was pressed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Key {
+    Char(char),
+    /// With the control key.
+    Control(char),
+    Up,
+    Down,
+    Left,
+    Right,
+    Home,
+    End,
+    Enter,
+    Escape,
+    Tab,
+    Backspace,
+}
+
+impl Screen {
+    /// Checks that there is a terminal. `instead` says what to do where there is none.
+    pub(in crate::cli) fn require(instead: &str) -> Result<(), CliError> {
+        match io::stdin().is_terminal() && io::stdout().is_terminal() {
+            true => Ok(()),
+            false => Err(usage(format!("this is no terminal; {instead}"))),
+        }
+    }
+
+    /// Takes the terminal over.
+    pub(in crate::cli) fn open() -> Result<Screen, CliError> {
+        let stop = signals::stop_flag("")?;
+        let terminal = ratatui::try_init().map_err(io_error("cannot use the terminal"))?;
+        let panics = Arc::default();
+        set_hook(Arc::clone(&panics));
+        Ok(Screen { terminal, stop, panics })
+    }
+
+    pub(in crate::cli) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> Result<(), CliError> {
+        self.terminal.draw(draw).map(drop).map_err(io_error("cannot draw on the terminal"))
+    }
+
+    /// Waits for the user, but not for long.
+    pub(in crate::cli) fn input(&self) -> Result<Option<Input>, CliError> {
+        let failed = io_error("cannot read from the terminal");
+        if self.stop.is_raised() {
+            return Ok(Some(Input::Stop));
+        }
+        if !event::poll(TICK).map_err(&failed)? {
+            return Ok(None);
+        }
+        Ok(match event::read().map_err(&failed)? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => pressed(key),
+            _ => None,
+        })
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        ratatui::restore();
+        for panic in self.panics.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            let _ = writeln!(io::stderr(), "{panic}");
+        }
+    }
+}
+
+/// A panic of this thread gives the terminal back before it is told. That of another one is told when the terminal is
+/// back: many are caught, as those of thinkers, and nothing may be written over the board.
+fn set_hook(panics: Arc<Mutex<Vec<String>>>) {
+    let (ours, before) = (thread::current().id(), panic::take_hook());
+    panic::set_hook(Box::new(move |panic| {
+        if thread::current().id() == ours {
+            before(panic);
+        } else {
+            panics.lock().unwrap_or_else(PoisonError::into_inner).push(panic.to_string());
+        }
+    }));
+}
+
+fn pressed(key: KeyEvent) -> Option<Input> {
+    let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
+    Some(Input::Key(match key.code {
+        KeyCode::Char('c') if is_control => return Some(Input::Stop),
+        KeyCode::Char(letter) if is_control => Key::Control(letter.to_ascii_lowercase()),
+        KeyCode::Char(letter) => Key::Char(letter),
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::Backspace | KeyCode::Delete => Key::Backspace,
+        _ => return None,
+    }))
+}

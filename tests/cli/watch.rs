@@ -1,0 +1,44 @@
+//! `zeitnot watch` in a real terminal, on the games of a real arena.
+
+#![cfg(target_os = "linux")]
+
+use crate::support::{arena::word, pty::Pty, wait::until, web::with_page};
+
+#[tokio::test]
+async fn games_are_listed_and_one_is_watched_to_its_end_and_beyond() {
+    let (arena, browser) = with_page("").await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut pty = Pty::start(folder.path(), &format!("watch --server http://{}", browser.address));
+    until("an empty list", async || pty.screen().contains("No game has begun yet.")).await;
+    let mut board = arena.game().await;
+    let white = board.white.name.clone();
+    until("the game", async || pty.screen().contains(&white)).await;
+    pty.type_in("\r");
+    until("the board", async || pty.screen().contains("♜")).await;
+    board.play("f2-f3 e7-e5").await;
+    until("a move", async || pty.screen().contains("e5")).await;
+    board.play("g2-g4 d8-h4").await;
+    until("the end", async || pty.screen().contains("0-1 Checkmate")).await;
+    arena.stop().await;
+    until("the arena is missed", async || pty.screen().contains("not connected: ")).await;
+    pty.type_in("q");
+    assert_eq!(pty.end().0, Some(0));
+}
+
+#[tokio::test]
+async fn a_game_is_watched_by_its_id() {
+    let (arena, browser) = with_page("").await;
+    let board = arena.game().await;
+    let (id, folder) = (word(&board.game, 0).to_owned(), tempfile::tempdir().unwrap());
+    let mut pty =
+        Pty::start(folder.path(), &format!("watch --letters --server http://{} {id}", browser.address));
+    until("the board", async || pty.screen().contains(&board.white.name)).await;
+    pty.type_in("q");
+    assert_eq!(pty.end().0, Some(0));
+    let pty = Pty::start(folder.path(), &format!("watch --server http://{} nonsense", browser.address));
+    until("an answer", async || pty.screen().contains("no game")).await;
+    let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap();
+    assert!(std::process::Command::new("kill").arg(pid.trim()).status().unwrap().success());
+    assert_eq!(pty.end().0, Some(0));
+    arena.stop().await;
+}
