@@ -20,7 +20,7 @@ fn each_cell_has_a_row_and_the_last_row_adds_them_up() {
         ["--budget", "100ms", "--budget", "1+0.1", "--games", "1", "--under", "jitter", "--seconds", "2"];
     let output = deadline(&arguments);
     let table = out(&output);
-    let rows: Vec<_> = table.lines().skip(2).collect();
+    let rows: Vec<_> = table.lines().skip_while(|line| !line.starts_with("---")).skip(1).collect();
     assert_eq!(rows.len(), 3, "{table}");
     let cell = |row: &str| row.split_whitespace().take(4).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(cell(rows[0]), ["jitter", "search", "100ms", "1"], "{table}");
