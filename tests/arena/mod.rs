@@ -8,4 +8,5 @@ mod rejoin;
 mod results;
 mod shutdown;
 mod spectators;
+mod systems;
 mod tournament;

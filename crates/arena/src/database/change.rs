@@ -99,6 +99,8 @@ pub(crate) enum Fact {
     Freed { player: Name },
     /// A player forfeits what is left; the forfeited games follow as games.
     Withdrawn { player: Name },
+    /// A player has a point without a game.
+    Bye { player: Name },
 }
 
 /// Game without its moves and its end.

@@ -185,6 +185,7 @@ fn event(row: &SqliteRow) -> Result<(Place, Fact), DatabaseError> {
         }
         "freed" => Fact::Freed { player },
         "withdrawn" => Fact::Withdrawn { player },
+        "bye" => Fact::Bye { player },
         _ => return Err(damaged("kind")),
     };
     Ok((place, fact))

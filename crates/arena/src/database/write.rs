@@ -52,6 +52,7 @@ async fn write_event(
         }
         Fact::Freed { player } => ("freed", player, None, None),
         Fact::Withdrawn { player } => ("withdrawn", player, None, None),
+        Fact::Bye { player } => ("bye", player, None, None),
     };
     let insert = query(
         "INSERT INTO event (tournament_id, place, at, kind, player, seat, holder)

@@ -60,6 +60,8 @@ pub(crate) struct TournamentActor {
     rounds: u32,
     /// Games without a result, which are to be played again.
     broken_off: Vec<BrokenOff>,
+    /// Byes in the database of a round that an arena that goes on has not paired again.
+    noted_byes: Vec<SeatNo>,
     journal: Journal,
 }
 
@@ -107,7 +109,7 @@ impl TournamentActor {
             restored.replay(&history);
             journal = Journal::new(database, &history);
         }
-        let Restored { players, pairing, standings, rounds, broken_off } = restored;
+        let Restored { players, pairing, standings, rounds, broken_off, noted_byes } = restored;
         let mut actor = TournamentActor {
             players,
             admission,
@@ -117,6 +119,7 @@ impl TournamentActor {
             running: BTreeMap::new(),
             rounds,
             broken_off,
+            noted_byes,
             journal,
             config,
             openings,
@@ -173,6 +176,9 @@ impl TournamentActor {
     fn try_join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
         let admitted = self.admission.admit(&self.config.name, applicant)?;
         let name = admitted.name.clone();
+        if !self.has_seat_for(&name) {
+            return Err(JoinError::Full(self.config.name.clone()));
+        }
         // In a tournament with an end every seat counts.
         let known = self.players.seat_of(name.as_str());
         let holder = known.and_then(|seat| self.players.seats.get(&seat)).and_then(|player| player.holder);
@@ -186,10 +192,20 @@ impl TournamentActor {
         if !is_noted {
             self.journal.note(Fact::Seated { player: name.clone(), seat: seat.0, holder });
         }
+        self.pairing.enter(seat, &name);
         let active = self.players.clients().count();
         self.players.tell_others(seat, &format!("Player {name} joined tournament ({active} active players)"));
         self.report(Event::Joined(name));
         Ok(seat)
+    }
+
+    /// Whether a player may sit down: seats are kept for those whom a gauntlet names.
+    fn has_seat_for(&self, name: &Name) -> bool {
+        let is_here = |wanted: &Name| self.players.seats.values().any(|player| player.name == *wanted);
+        let kept = self.config.gauntlet.iter().filter(|wanted| !is_here(wanted)).count();
+        is_here(name)
+            || self.config.gauntlet.contains(name)
+            || self.players.seats.len() + kept < self.config.max_players()
     }
 
     /// Makes room for a newcomer from that address where names are used up: somebody who has left is forgotten.
@@ -294,6 +310,23 @@ impl TournamentActor {
             for pairing in self.pairing.pair(&self.players.free()) {
                 self.invite(pairing);
             }
+            self.grant_byes();
+        }
+    }
+
+    /// Counts the points without a game.
+    fn grant_byes(&mut self) {
+        for seat in self.pairing.take_byes() {
+            let Some(player) = self.players.seats.get(&seat) else { continue };
+            self.standings.grant_bye(&player.name);
+            match self.noted_byes.iter().position(|noted| *noted == seat) {
+                Some(at) => drop(self.noted_byes.swap_remove(at)),
+                None => self.journal.note(Fact::Bye { player: player.name.clone() }),
+            }
+            if let Some(client) = &player.client {
+                client.tell_optional(Notice::Info("You have a bye: a point without a game".into()));
+            }
+            self.report_standings();
         }
     }
 

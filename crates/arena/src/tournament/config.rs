@@ -24,7 +24,19 @@ pub struct TournamentConfig {
     pub name: Name,
     /// Seconds for each player and game, and seconds added after each move: `"3+0.05"`.
     pub time: TimeControl,
-    /// Games of each pair; colours are balanced.
+    /// Who plays whom.
+    #[serde(default)]
+    pub pairing: PairingKind,
+    /// Rounds of a Swiss tournament.
+    #[serde(default)]
+    pub rounds: Option<u32>,
+    /// Virtual points in the first rounds of a Swiss tournament.
+    #[serde(default)]
+    pub acceleration: Option<AccelerationKind>,
+    /// Players of a gauntlet who meet all others.
+    #[serde(default)]
+    pub gauntlet: Vec<Name>,
+    /// Games of each pair in a round robin and a gauntlet; colours are balanced.
     #[serde(default = "games_per_pair")]
     pub games_per_pair: u32,
     /// Number of players with which play begins; the tournament ends when all have met. Without it, whoever is there
@@ -57,12 +69,51 @@ pub struct TournamentConfig {
     pub openings: Option<PathBuf>,
 }
 
+/// Pairing system.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PairingKind {
+    /// Everybody meets everybody.
+    #[default]
+    RoundRobin,
+    /// Rounds by the Dutch rules.
+    Swiss,
+    /// Named players meet all others.
+    Gauntlet,
+    /// Single elimination.
+    Knockout,
+}
+
+impl PairingKind {
+    /// Returns the name that the configuration has for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            PairingKind::RoundRobin => "round-robin",
+            PairingKind::Swiss => "swiss",
+            PairingKind::Gauntlet => "gauntlet",
+            PairingKind::Knockout => "knockout",
+        }
+    }
+}
+
+/// Acceleration of a Swiss tournament.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccelerationKind {
+    /// FIDE handbook C.04.5.1.
+    Baku,
+}
+
 impl TournamentConfig {
     /// Creates a tournament with the default settings.
     pub fn new(name: Name, time: TimeControl) -> Self {
         TournamentConfig {
             name,
             time,
+            pairing: PairingKind::RoundRobin,
+            rounds: None,
+            acceleration: None,
+            gauntlet: Vec::new(),
             games_per_pair: games_per_pair(),
             players: None,
             ack_timeout: seconds::<20>(),
@@ -106,9 +157,37 @@ impl TournamentConfig {
         if self.games_per_pair == 0 {
             return Err("games_per_pair must be at least 1".into());
         }
+        self.check_pairing()?;
         match self.players {
             Some(n @ (0 | 1)) => Err(format!("players = {n}: a tournament needs two")),
             Some(n) if n > MAX_PLAYERS => Err(format!("players: at most {}", MAX_PLAYERS)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the keys of the pairing systems.
+    fn check_pairing(&self) -> Result<(), String> {
+        let kind = self.pairing.name();
+        let (is_swiss, is_gauntlet) =
+            (self.pairing == PairingKind::Swiss, self.pairing == PairingKind::Gauntlet);
+        let players = match (self.pairing, self.players) {
+            (PairingKind::RoundRobin, players) => players.unwrap_or(MAX_PLAYERS),
+            (_, Some(players)) => players,
+            (_, None) => return Err(format!("pairing = \"{kind}\" needs players = N")),
+        };
+        match self.rounds {
+            Some(_) if !is_swiss => Err("rounds: only with pairing = \"swiss\"".into()),
+            None if is_swiss => Err("pairing = \"swiss\" needs rounds = N".into()),
+            Some(rounds) if rounds == 0 || rounds as usize >= players => {
+                Err(format!("rounds = {rounds}: at least 1, and fewer than players"))
+            }
+            _ if self.acceleration.is_some() && !is_swiss => {
+                Err("acceleration: only with pairing = \"swiss\"".into())
+            }
+            _ if self.gauntlet.is_empty() == is_gauntlet => {
+                Err("pairing = \"gauntlet\" needs gauntlet = [\"NAME\"], and nothing else has it".into())
+            }
+            _ if self.gauntlet.len() >= players => Err("gauntlet: fewer names than players".into()),
             _ => Ok(()),
         }
     }

@@ -25,6 +25,8 @@ pub(super) struct Restored {
     pub(super) rounds: u32,
     /// Games without a result that have not been repeated.
     pub(super) broken_off: Vec<BrokenOff>,
+    /// Byes of a round that is to be paired again.
+    pub(super) noted_byes: Vec<SeatNo>,
 }
 
 /// Game without a result, which is to be played again.
@@ -42,6 +44,7 @@ impl Restored {
             standings: Standings::default(),
             rounds: 0,
             broken_off: Vec::new(),
+            noted_byes: Vec::new(),
         }
     }
 
@@ -49,8 +52,10 @@ impl Restored {
     pub(super) fn replay(&mut self, history: &History) {
         for step in history.steps() {
             // The pairing counts a seat before its games are forgotten.
-            self.pair(step);
-            count(&mut self.standings, step);
+            if self.pair(step) {
+                count(&mut self.standings, step);
+            }
+            self.grant_byes();
         }
         let rounds = history.games.iter().filter_map(|game| game.header.round);
         self.rounds = rounds.max().unwrap_or(0);
@@ -62,10 +67,24 @@ impl Restored {
         self.broken_off = broken_off.filter_map(|game| BrokenOff::of(&game.header)).collect();
     }
 
-    fn pair(&mut self, step: Step<'_>) {
+    /// Counts the byes of the rounds that the pairing has begun.
+    fn grant_byes(&mut self) {
+        for seat in self.pairing.take_byes() {
+            if let Some(player) = self.players.seats.get(&seat) {
+                self.standings.grant_bye(&player.name);
+            }
+            if let Some(at) = self.noted_byes.iter().position(|noted| *noted == seat) {
+                self.noted_byes.swap_remove(at);
+            }
+        }
+    }
+
+    /// Returns whether the step counts in the standings as it is.
+    fn pair(&mut self, step: Step<'_>) -> bool {
         match step {
             Step::Fact(Fact::Seated { player, seat, holder }) => {
                 self.players.restore(SeatNo(*seat), player.clone(), *holder);
+                self.pairing.enter(SeatNo(*seat), player);
             }
             Step::Fact(Fact::Freed { player }) => {
                 if let Some(seat) = self.players.seat_of(player.as_str()) {
@@ -74,11 +93,15 @@ impl Restored {
                 }
             }
             Step::Fact(Fact::Withdrawn { player }) => {
-                let Some(seat) = self.players.seat_of(player.as_str()) else { return };
+                let Some(seat) = self.players.seat_of(player.as_str()) else { return false };
                 self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
                 if let Some(player) = self.players.seats.get_mut(&seat) {
                     (player.absent_since, player.is_withdrawn) = (None, true);
                 }
+            }
+            Step::Fact(Fact::Bye { player }) => {
+                self.noted_byes.extend(self.players.seat_of(player.as_str()));
+                return false;
             }
             // A forfeit is part of the withdrawal.
             Step::Result(_, end, _) if !end.is_played() => {}
@@ -86,10 +109,11 @@ impl Restored {
                 let [white, black] = header.names.0.each_ref().map(|name| self.players.seat_of(name));
                 if let (Some(white), Some(black)) = (white, black) {
                     let opening = header.opening.unwrap_or_default();
-                    self.pairing.played(Pairing { seats: ByColor([white, black]), opening }, result);
+                    return self.pairing.played(Pairing { seats: ByColor([white, black]), opening }, result);
                 }
             }
         }
+        true
     }
 }
 
@@ -117,6 +141,7 @@ fn count(standings: &mut Standings, step: Step<'_>) {
     match step {
         Step::Fact(Fact::Seated { player, .. }) => standings.enter(player),
         Step::Fact(Fact::Freed { player }) => standings.forget(player),
+        Step::Fact(Fact::Bye { player }) => standings.grant_bye(player),
         Step::Fact(Fact::Withdrawn { .. }) => {}
         Step::Result(header, end, result) => {
             let Some(names) = names(header) else { return };

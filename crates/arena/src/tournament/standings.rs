@@ -35,7 +35,7 @@ pub struct TournamentSummary {
 /// Counted games of one player.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Games won, including forfeits of opponents.
+    /// Games won, including forfeits of opponents and byes.
     pub wins: u32,
     /// Games drawn.
     pub draws: u32,
@@ -95,6 +95,11 @@ impl Standings {
                 self.credit(black, white, Score::DRAW);
             }
         }
+    }
+
+    /// Records a point without a game.
+    pub(crate) fn grant_bye(&mut self, name: &Name) {
+        self.tally(name).wins += 1;
     }
 
     /// Records a game that was not played, because the loser was absent.

@@ -15,17 +15,17 @@ impl TournamentActor {
         player.absent_since = None;
         let name = player.name.clone();
         let forfeited = self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
+        let Some(forfeited) = forfeited else { return };
         let opponents: Vec<_> = forfeited
             .into_iter()
             .filter_map(|(opponent, games)| Some((self.players.seats.get(&opponent)?.name.clone(), games)))
             .flat_map(|(name, games)| vec![name; games as usize])
             .collect();
-        if !opponents.is_empty() {
-            if let Some(player) = self.players.seats.get_mut(&seat) {
-                player.is_withdrawn = true;
-            }
-            self.journal.withdraw(seat, name, opponents);
+        if let Some(player) = self.players.seats.get_mut(&seat) {
+            player.is_withdrawn = true;
         }
+        self.journal.withdraw(seat, name, opponents);
+        self.grant_byes();
     }
 
     /// Hands over the results of the games that are over. They are told when they are on the disk.
@@ -72,8 +72,10 @@ impl TournamentActor {
         });
         match end.result {
             Some(result) => {
-                self.pairing.played(pairing, result);
-                self.standings.record([&names[Color::White], &names[Color::Black]], result);
+                if self.pairing.played(pairing, result) {
+                    self.standings.record([&names[Color::White], &names[Color::Black]], result);
+                }
+                self.grant_byes();
                 self.report_standings();
             }
             None => self.broken_off.extend(BrokenOff::of(&header)),

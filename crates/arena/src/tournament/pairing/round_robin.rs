@@ -1,19 +1,31 @@
-//! Round robin without rounds, so that nobody waits for the slowest game.
+//! Round robin and gauntlet without rounds, so that nobody waits for the slowest game.
 //!
 //! A free player is paired with the free opponent met least. Colors need no memory: they follow from the seats and
 //! the number of the game between the two.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use zeitnot_rules::{ByColor, GameResult};
 
 use super::{Pairing, PairingSystem, SeatNo};
+use crate::name::Name;
 
 /// Games played so far, and thereby the games left.
 #[derive(Clone, Debug)]
 pub(super) struct RoundRobin {
     games_per_pair: u32,
     played: BTreeMap<SeatNo, Played>,
+    gauntlet: Option<Gauntlet>,
+}
+
+/// Players who alone meet all others; the others do not meet each other.
+#[derive(Clone, Debug)]
+struct Gauntlet {
+    names: Vec<Name>,
+    seats: BTreeSet<SeatNo>,
 }
 
 /// Games of one seat.
@@ -24,8 +36,16 @@ struct Played {
 }
 
 impl PairingSystem for RoundRobin {
+    fn enter(&mut self, seat: SeatNo, name: &Name) {
+        if let Some(gauntlet) = &mut self.gauntlet
+            && gauntlet.names.contains(name)
+        {
+            gauntlet.seats.insert(seat);
+        }
+    }
+
     /// Those who have played least come first.
-    fn pair(&self, free: &[SeatNo]) -> Vec<Pairing> {
+    fn pair(&mut self, free: &[SeatNo]) -> Vec<Pairing> {
         let mut waiting = free.to_vec();
         waiting.sort_by_key(|seat| Reverse((self.played.get(seat).map_or(0, |played| played.count), *seat)));
         let mut pairings = Vec::new();
@@ -38,12 +58,13 @@ impl PairingSystem for RoundRobin {
         pairings
     }
 
-    fn played(&mut self, pairing: Pairing, _result: GameResult) {
+    fn played(&mut self, pairing: Pairing, _result: GameResult) -> bool {
         let [a, b] = pairing.seats.0;
         self.count(a, b, 1);
+        true
     }
 
-    fn withdraw(&mut self, seat: SeatNo, players: &[SeatNo]) -> Vec<(SeatNo, u32)> {
+    fn withdraw(&mut self, seat: SeatNo, players: &[SeatNo]) -> Option<Vec<(SeatNo, u32)>> {
         let lost: Vec<_> = players
             .iter()
             .filter(|other| **other != seat)
@@ -53,10 +74,13 @@ impl PairingSystem for RoundRobin {
         for &(other, games) in &lost {
             self.count(seat, other, games);
         }
-        lost
+        (!lost.is_empty()).then_some(lost)
     }
 
     fn forget(&mut self, seat: SeatNo) {
+        if let Some(gauntlet) = &mut self.gauntlet {
+            gauntlet.seats.remove(&seat);
+        }
         let Some(forgotten) = self.played.remove(&seat) else { return };
         for (other, games) in forgotten.by_opponent {
             if let Some(played) = self.played.get_mut(&other) {
@@ -67,7 +91,10 @@ impl PairingSystem for RoundRobin {
     }
 
     fn is_complete(&self, players: usize) -> bool {
-        let pairs = players as u64 * players.saturating_sub(1) as u64 / 2;
+        let pairs = match &self.gauntlet {
+            None => players as u64 * players.saturating_sub(1) as u64 / 2,
+            Some(Gauntlet { seats, .. }) => (seats.len() * players.saturating_sub(seats.len())) as u64,
+        };
         // Each game counts for both players.
         let played = self.played.values().map(|played| played.count).sum::<u64>() / 2;
         played >= pairs * u64::from(self.games_per_pair)
@@ -77,7 +104,18 @@ impl PairingSystem for RoundRobin {
 impl RoundRobin {
     /// Creates a round robin with nothing played yet.
     pub(super) fn new(games_per_pair: u32) -> Self {
-        RoundRobin { games_per_pair, played: BTreeMap::new() }
+        RoundRobin { games_per_pair, played: BTreeMap::new(), gauntlet: None }
+    }
+
+    /// Creates a gauntlet of the players with these names against all others.
+    pub(super) fn gauntlet(games_per_pair: u32, names: Vec<Name>) -> Self {
+        let gauntlet = Some(Gauntlet { names, seats: BTreeSet::new() });
+        RoundRobin { gauntlet, ..RoundRobin::new(games_per_pair) }
+    }
+
+    fn is_pair(&self, a: SeatNo, b: SeatNo) -> bool {
+        let has_one = |gauntlet: &Gauntlet| gauntlet.seats.contains(&a) != gauntlet.seats.contains(&b);
+        self.gauntlet.as_ref().is_none_or(has_one)
     }
 
     /// Pairs two players for their game of that number; colors alternate.
@@ -100,7 +138,10 @@ impl RoundRobin {
         let mut best = None;
         for (at, other) in waiting.iter().enumerate().rev() {
             let met = self.met(seat, *other);
-            if met < self.games_per_pair && best.is_none_or(|(_, least)| met < least) {
+            if self.is_pair(seat, *other)
+                && met < self.games_per_pair
+                && best.is_none_or(|(_, least)| met < least)
+            {
                 best = Some((at, met));
                 if met == 0 {
                     break;
@@ -115,7 +156,7 @@ impl RoundRobin {
     }
 
     fn left(&self, a: SeatNo, b: SeatNo) -> u32 {
-        self.games_per_pair.saturating_sub(self.met(a, b))
+        if self.is_pair(a, b) { self.games_per_pair.saturating_sub(self.met(a, b)) } else { 0 }
     }
 
     fn count(&mut self, a: SeatNo, b: SeatNo, games: u32) {
@@ -186,6 +227,29 @@ mod tests {
     }
 
     #[test]
+    fn in_a_gauntlet_only_the_named_ones_meet_the_others() {
+        let names = ["hero", "other", "third", "champion"].map(|name| Name::try_from(name).unwrap());
+        let heroes = vec![names[0].clone(), names[3].clone()];
+        let mut system = RoundRobin::gauntlet(1, heroes);
+        for (seat, name) in names.iter().enumerate() {
+            system.enter(SeatNo(seat), name);
+        }
+        let all = [0, 1, 2, 3].map(SeatNo);
+        let mut games = Vec::new();
+        while !system.is_complete(4) {
+            for pairing in system.pair(&all) {
+                system.played(pairing, GameResult::Draw);
+                let mut seats = pairing.seats.0.map(|seat| seat.0);
+                seats.sort_unstable();
+                games.push(seats);
+            }
+        }
+        games.sort_unstable();
+        assert_eq!(games, [[0, 1], [0, 2], [1, 3], [2, 3]]);
+        assert_eq!(system.withdraw(SeatNo(1), &all), None);
+    }
+
+    #[test]
     fn openings_are_used_in_turn() {
         let mut used: Vec<_> = play(4, 2, |_| 0).iter().map(|p| p.opening).collect();
         used.sort_unstable();
@@ -198,7 +262,7 @@ mod tests {
         let players = [0, 1, 2].map(SeatNo);
         system.played(system.pairing(players[0], players[1], 0), GameResult::Draw);
         let lost = system.withdraw(SeatNo(1), &players);
-        assert_eq!(lost, [(SeatNo(0), 1), (SeatNo(2), 2)]);
+        assert_eq!(lost, Some(vec![(SeatNo(0), 1), (SeatNo(2), 2)]));
         assert!(!system.is_complete(3));
         assert_eq!(system.pair(&players).len(), 1);
         system.withdraw(SeatNo(2), &players);

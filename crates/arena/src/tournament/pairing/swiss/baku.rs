@@ -12,7 +12,6 @@ impl Acceleration {
         Acceleration(points)
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "the key of a tournament comes with its system"))]
     /// Returns the acceleration of a tournament of that many players in its first round, and of that many rounds.
     pub(crate) fn baku(players: usize, rounds: usize) -> Self {
         // The group GA: half of the players, rounded up to an even number; late entries do not change it.

@@ -6,6 +6,7 @@ mod color;
 mod contender;
 mod dutch;
 mod matching;
+mod system;
 mod weights;
 mod wide;
 
@@ -14,4 +15,5 @@ mod tests;
 
 pub(crate) use baku::Acceleration;
 pub(crate) use dutch::{RoundPairing, pair};
+pub(super) use system::Swiss;
 pub(crate) use weights::Round;

@@ -1,0 +1,95 @@
+//! Tournaments of all pairing systems, from the first pairing to the last result.
+
+use tokio::task::JoinSet;
+use zeitnot_arena::{Event, TournamentSummary};
+
+use crate::support::{
+    arena::{By, Player, TestArena, records, tags, word},
+    wait::soon,
+};
+
+/// Resigns each game with White, until the arena closes.
+async fn lose_with_white(mut player: Player) {
+    while let Some(line) = player.next().await {
+        match word(&line, 0) {
+            "GAME_PAIRED" => player.ack(&line).await,
+            "YOUR_MOVE" => player.send(&format!("RESIGN {}", word(&line, 1))).await,
+            _ => {}
+        }
+    }
+}
+
+/// Plays a tournament to its end; returns its summary and the White and Black of each game.
+async fn play(settings: &str, players: &[&str]) -> (TournamentSummary, Vec<[String; 2]>) {
+    let mut arena = TestArena::start(&format!("players = {}\n{settings}", players.len())).await;
+    let mut playing = JoinSet::new();
+    for (at, name) in players.iter().enumerate() {
+        let by = if at % 2 == 0 { By::Tcp } else { By::WebSocket };
+        playing.spawn(lose_with_white(arena.join(by, name).await));
+        // Seats are given in this order.
+        let joined = async { while !matches!(arena.news.recv().await.unwrap().event, Event::Joined(_)) {} };
+        soon("the player has a seat", joined).await;
+    }
+    let (mut summary, folder) = arena.end().await;
+    playing.join_all().await;
+    let pgn = records(folder.path());
+    let names = tags(&pgn, "White").into_iter().zip(tags(&pgn, "Black"));
+    let games = names.map(|(white, black)| [white.to_owned(), black.to_owned()]).collect();
+    (summary.tournaments.remove(0), games)
+}
+
+/// Who met whom, in alphabetical order.
+fn meetings(games: &[[String; 2]]) -> Vec<[&str; 2]> {
+    let mut met: Vec<_> = games.iter().map(|game| game.each_ref().map(String::as_str)).collect();
+    met.iter_mut().for_each(|names| names.sort_unstable());
+    met.sort_unstable();
+    met
+}
+
+#[tokio::test]
+async fn a_swiss_of_six_over_tcp_and_websocket() {
+    let players = ["alice", "bob", "carol", "dave", "erin", "frank"];
+    let (summary, games) = play("pairing = 'swiss'\nrounds = 3", &players).await;
+    assert!(summary.complete);
+    assert_eq!(games.len(), 9);
+    let mut met = meetings(&games);
+    met.dedup();
+    assert_eq!(met.len(), 9, "nobody meets twice: {met:?}");
+    let rows = summary.standings.rows();
+    assert!(rows.iter().all(|row| row.tally.games() == 3), "{rows:?}");
+    // The first board of the first round, by the handbook.
+    assert!(games[..3].contains(&["alice".to_owned(), "dave".to_owned()]));
+}
+
+#[tokio::test]
+async fn an_odd_swiss_gives_byes() {
+    let (summary, games) =
+        play("pairing = 'swiss'\nrounds = 3\nacceleration = 'baku'", &["a", "b", "c", "d", "e"]).await;
+    assert!(summary.complete);
+    assert_eq!(games.len(), 6);
+    let rows = summary.standings.rows();
+    assert_eq!(rows.iter().map(|row| row.score.points()).sum::<f64>(), 9.0, "six games and three byes");
+}
+
+#[tokio::test]
+async fn a_knockout_of_five() {
+    let (summary, games) = play("pairing = 'knockout'", &["a", "b", "c", "d", "e"]).await;
+    assert!(summary.complete);
+    // The better seed has White, and Black wins each game.
+    let games: Vec<_> = games.iter().map(|[white, black]| format!("{white}-{black}")).collect();
+    let mut first = games.clone();
+    first[..3].sort();
+    assert_eq!(first, ["a-e", "b-c", "d-e", "c-e"]);
+    assert_eq!(summary.standings.rows()[0].name.as_str(), "e");
+}
+
+#[tokio::test]
+async fn a_gauntlet_keeps_a_seat_for_its_champion() {
+    let settings = "pairing = 'gauntlet'\ngauntlet = ['champion']\ngames_per_pair = 2";
+    let (summary, games) = play(settings, &["a", "b", "champion"]).await;
+    assert!(summary.complete);
+    assert_eq!(
+        meetings(&games),
+        [["a", "champion"], ["a", "champion"], ["b", "champion"], ["b", "champion"]]
+    );
+}
