@@ -45,7 +45,7 @@ pub(super) fn run() -> Result<(), CliError> {
     let live = Live::default();
     let _log = log::start(&log::Config::quiet(), live.lines());
     print(|out| {
-        writeln!(out, "An arena and three bots, {TIME} seconds a game. `zeitnot help` lists all commands.")
+        writeln!(out, "An arena and three bots, {TIME} seconds a game. `zeitnot help` lists commands.")
     })?;
     let summary = network::run(|granted| demo(live, granted))?;
     arena::report(&summary?)

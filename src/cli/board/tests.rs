@@ -91,6 +91,8 @@ fn colours_tell_the_sides_apart_and_black_sits_below_its_own_pieces() {
     let lines = drawn(&app, 80, 24, Theme::Colours, now);
     assert!(lines[1].starts_with("1   ♜   ♞   ♝   ♚   ♛"), "{lines:#?}");
     assert!(lines[16].trim_start().starts_with('h'), "{lines:#?}");
+    let tall = drawn(&app, 140, 60, Theme::Colours, now);
+    assert!(tall[24].contains("zeitnot (level 4)") && tall[24].trim_start().starts_with('h'), "{tall:#?}");
 }
 
 #[test]

@@ -31,12 +31,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, view: &View<'_>, marks: &M
         frame.render_widget(format!("no board for {}", view.game.summary.fen), area);
         return;
     };
-    let (width, _) = widget.size(area);
+    let (width, height) = widget.size(area);
     let has_panel = area.width >= width + GAP + MIN_PANEL;
     let columns = [Constraint::Length(width), Constraint::Length(GAP), Constraint::Max(MAX_PANEL)];
     let [left, _, right] = Layout::horizontal(columns).areas(area);
     if has_panel {
-        panel::draw(frame, right, view, theme);
+        panel::draw(frame, Rect { height: height.min(right.height), ..right }, view, theme);
     }
     frame.render_widget(widget, left);
 }
