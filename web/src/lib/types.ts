@@ -106,7 +106,17 @@ export interface Status {
   kinds: string[];
 }
 
-export type Watch = 'games' | { game: string } | { tournament: string };
+/** What `zeitnot play` tells of itself. */
+export interface Bot {
+  servers: { name: string; state: 'playing' | 'left' | 'refused'; error: string | null }[];
+  games: number;
+  stopping: boolean;
+  challenges: { at: string; server: string; by: string; terms: string; accepted: boolean; reason: string | null }[];
+  answers: { at: string; game: string; ply: number; spent_ms: number; slack_ms: number; lag_ms: number }[];
+  record: { opponent: string; wins: number; draws: number; losses: number; aborted: number }[];
+}
+
+export type Watch = 'games' | 'bot' | { game: string } | { tournament: string };
 
 export type Message =
   | { type: 'games'; games: GameSummary[] }
@@ -116,6 +126,7 @@ export type Message =
   | { type: 'thought'; id: string; ply: number; side: Color; thought: Thought }
   | { type: 'end'; id: string; result: string; reason: string | null; clocks: Clocks | null }
   | { type: 'tournament'; tournament: Tournament }
+  | { type: 'bot'; bot: Bot }
   | { type: 'pong'; ping: number }
   | { type: 'error'; error: string };
 

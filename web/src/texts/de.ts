@@ -4,7 +4,7 @@ import type { Texts } from './en';
 
 export const de: Texts = {
   name: 'Deutsch',
-  nav: { live: 'Live', play: 'Spielen', tournaments: 'Turniere', main: 'Hauptmenü' },
+  nav: { live: 'Live', play: 'Spielen', tournaments: 'Turniere', bot: 'Bot', main: 'Hauptmenü' },
   settings: { language: 'Sprache', theme: 'Farben', sound: 'Ton', open: 'Einstellungen' },
   themes: { auto: 'wie das System', light: 'hell', dark: 'dunkel' },
   on: 'an',
@@ -227,6 +227,20 @@ export const de: Texts = {
     system: 'Paarung',
     number: 'Runden',
     open: 'Turnier eröffnen',
+  },
+  bot: {
+    servers: 'Server',
+    states: { playing: 'verbunden', left: 'verlassen', refused: 'abgewiesen' },
+    stop: 'Nach den laufenden Partien aufhören',
+    stopping: 'Hört nach den laufenden Partien auf.',
+    answers: 'Fristen der letzten Züge, in Millisekunden',
+    slack: 'übrig bei der Frist',
+    lag: 'zurückgehalten für das Netz',
+    record: 'Bilanz',
+    aborted: 'Abgebrochen',
+    challenges: 'Herausforderungen',
+    accepted: 'angenommen',
+    declined: 'abgelehnt',
   },
   footer: { licences: 'Lizenzen', api: 'API' },
 };

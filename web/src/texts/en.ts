@@ -2,7 +2,7 @@
 
 export const en = {
   name: 'English',
-  nav: { live: 'Live', play: 'Play', tournaments: 'Tournaments', main: 'Main' },
+  nav: { live: 'Live', play: 'Play', tournaments: 'Tournaments', bot: 'Bot', main: 'Main' },
   settings: { language: 'Language', theme: 'Colours', sound: 'Sound', open: 'Settings' },
   themes: { auto: 'as the system', light: 'light', dark: 'dark' },
   on: 'on',
@@ -200,6 +200,20 @@ export const en = {
     system: 'Pairing',
     number: 'Rounds',
     open: 'Open the tournament',
+  },
+  bot: {
+    servers: 'Servers',
+    states: { playing: 'connected', left: 'left', refused: 'refused' } as Record<string, string>,
+    stop: 'Stop after the running games',
+    stopping: 'Stops after the running games.',
+    answers: 'Deadlines of the latest moves, in milliseconds',
+    slack: 'left at the deadline',
+    lag: 'kept back for the network',
+    record: 'Record',
+    aborted: 'Aborted',
+    challenges: 'Challenges',
+    accepted: 'accepted',
+    declined: 'declined',
   },
   footer: { licences: 'Licences', api: 'API' },
 };
