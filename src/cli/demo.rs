@@ -1,12 +1,22 @@
 //! `zeitnot demo`: a tournament on this machine: an arena on loopback, and three bots that join it as any client would.
 
-use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{
+    future::pending,
+    io::{self, IsTerminal},
+    num::NonZeroUsize,
+    path::PathBuf,
+    time::Duration,
+};
 
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+    time::timeout,
+};
 use tokio_util::task::TaskTracker;
-use tracing::{error, info};
+use tracing::{error, info, warn};
 
-use zeitnot_arena::{Arena, Config, Event, Summary, TournamentConfig};
+use zeitnot_arena::{Arena, Config, Event, Summary, TournamentConfig, WebConfig};
 use zeitnot_bot as bot;
 use zeitnot_bot::BotContext;
 use zeitnot_clients::{Protocol, Shutdown, contest};
@@ -15,24 +25,34 @@ use zeitnot_engine::{EngineFactory, Kind, priority::Granted};
 use zeitnot_rules::TimeControl;
 
 use super::{
-    CliError, arena,
+    CliError, arena, browser,
     live::Live,
     log, network,
     play::{NEWS, leave, players},
-    print, signals, usage,
+    print, signals, thought, usage,
 };
 
 /// Show a small tournament on this machine
 ///
-/// An arena on two free ports, our engine over TCP, our engine over WebSocket with a tenth of the time, and a bot that
-/// plays random moves. Each pair plays two games. Takes about half a minute.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+/// An arena on free ports, our engine over TCP, our engine over WebSocket with a tenth of the time, and a bot that plays
+/// random moves. Each pair plays two games. Takes about half a minute. The games can be watched in a browser, at the
+/// address that is shown; on a terminal the page stays while a browser is connected.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Args {
+    /// Open the page in a browser
+    #[arg(long)]
+    open: bool,
+    /// Keep the page after the last game, until Ctrl-C
+    #[arg(long)]
+    stay: bool,
+}
 
 const TIME: TimeControl =
     TimeControl { initial: Duration::from_secs(3), increment: Duration::from_millis(50) };
 /// Time between two games of a player.
 const PAUSE: Duration = Duration::from_millis(500);
+/// Time in which a browser that loads the page anew is back.
+const RELOAD: Duration = Duration::from_secs(5);
 /// Size of each bot's transposition table.
 const HASH_MIB: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 const TOURNAMENT: &str = "demo";
@@ -41,17 +61,55 @@ const BOTS: [(&str, Kind, f64); 3] =
     [("zeitnot", Kind::Search, 1.0), ("zeitnot-tenth", Kind::Search, 0.1), ("sparring", Kind::Random, 1.0)];
 const OVER_WEBSOCKET: usize = 1;
 
-pub(super) fn run() -> Result<(), CliError> {
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let live = Live::default();
     let _log = log::start(&log::Config::quiet(), live.lines());
     print(|out| {
         writeln!(out, "An arena and three bots, {TIME} seconds a game. `zeitnot help` lists commands.")
     })?;
-    let summary = network::run(|granted| demo(live, granted))?;
+    let (opens, stays) = (args.open, Stays::of(args));
+    let summary = network::run(move |granted| demo(live, granted, opens, stays))?;
     arena::report(&summary?)
 }
 
-async fn demo(live: Live, granted: Granted) -> Result<Summary, CliError> {
+/// Time for which the page stays after the last game.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Stays {
+    Never,
+    WhileWatched,
+    UntilStopped,
+}
+
+impl Stays {
+    fn of(args: &Args) -> Stays {
+        match (args.stay, io::stdout().is_terminal()) {
+            (true, _) => Stays::UntilStopped,
+            (false, true) => Stays::WhileWatched,
+            (false, false) => Stays::Never,
+        }
+    }
+
+    /// Waits for the end of the page; `spectators` are those who watch.
+    async fn wait(self, page: &str, mut spectators: watch::Receiver<usize>) {
+        let is_watched = *spectators.borrow() > 0;
+        match self {
+            Stays::UntilStopped => info!("all games are over; the page stays at {page} until Ctrl-C"),
+            Stays::WhileWatched if is_watched => {
+                info!("all games are over; the page stays while a browser shows it, at most until Ctrl-C");
+            }
+            Stays::Never | Stays::WhileWatched => return,
+        }
+        if self == Stays::UntilStopped {
+            return pending().await;
+        }
+        // A browser that loads the page anew comes back at once.
+        while spectators.wait_for(|count| *count == 0).await.is_ok()
+            && matches!(timeout(RELOAD, spectators.wait_for(|count| *count > 0)).await, Ok(Ok(_)))
+        {}
+    }
+}
+
+async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result<Summary, CliError> {
     let shutdown = Shutdown::default();
     let signals = signals::watch(shutdown.clone(), "stopping: the running game is aborted")?;
     // The bots stop with the arena, or when all games are over.
@@ -64,10 +122,24 @@ async fn demo(live: Live, granted: Granted) -> Result<Summary, CliError> {
     };
     // Each demo begins anew.
     let database = Some(PathBuf::new());
-    let config = Config { tournament: vec![tournament], database, ..arena::loopback() };
+    let web = WebConfig { listen: ([127, 0, 0, 1], 0).into(), ..WebConfig::default() };
+    let config = Config { tournament: vec![tournament], web: Some(web), database, ..arena::loopback() };
     let arena = Arena::bind(config).await?;
+    let (page, spectators) = (arena.page().unwrap_or_default(), arena.spectators());
+    print(|out| writeln!(out, "Watch the games at {page}"))?;
+    if opens && let Err(error) = browser::open(&page) {
+        warn!("cannot open a browser: {error}; open {page} yourself");
+    }
     let tasks = TaskTracker::new();
-    let (news, to_screen) = mpsc::channel(NEWS);
+    let ((news, mut statuses), (screen, to_screen)) = (mpsc::channel(NEWS), mpsc::channel(NEWS));
+    let thoughts = arena.thoughts();
+    tasks.spawn(async move {
+        while let Some(status) = statuses.recv().await {
+            thought::show(&thoughts, &status);
+            // A terminal that does not keep up misses some.
+            let _ = screen.try_send(status);
+        }
+    });
     tasks.spawn(signals);
     tasks.spawn(live.show(to_screen)?);
 
@@ -87,17 +159,24 @@ async fn demo(live: Live, granted: Granted) -> Result<Summary, CliError> {
     drop(news);
 
     let mut events = arena.news();
-    let soon = bots.soon.clone();
+    let (soon, stop) = (bots.soon.clone(), shutdown.soon.child_token());
+    let over = stop.clone();
     tasks.spawn(async move {
         while let Ok(news) = events.recv().await {
             match &news.event {
-                // Otherwise the bots would try to reconnect to an arena that has ended.
-                Event::Over => soon.cancel(),
+                Event::Over => {
+                    // Otherwise the bots would try to reconnect to a tournament that has ended.
+                    soon.cancel();
+                    if let Some(spectators) = spectators {
+                        over.run_until_cancelled(stays.wait(&page, spectators)).await;
+                    }
+                    return over.cancel();
+                }
                 event => arena::message(event).into_iter().for_each(|message| info!("{message}")),
             }
         }
     });
-    let summary = arena.run(shutdown.soon.clone()).await;
+    let summary = arena.run(stop).await;
     bots.soon.cancel();
     while let Some(ended) = servers.join_next().await {
         if let Err(refused) = ended? {

@@ -262,6 +262,7 @@ mod tests {
             last_move: (ply > 0).then(|| "Nf3".into()),
             eval: Some((Score::cp(31), 14)),
             origin: Some(MoveOrigin::Searched),
+            thought: None,
             result: None,
         }
     }

@@ -20,6 +20,7 @@ mod arena;
 mod arguments;
 mod bench;
 mod board;
+mod browser;
 mod check;
 pub mod config;
 mod datagen;
@@ -44,6 +45,7 @@ mod signals;
 mod study;
 mod swiss;
 mod table;
+mod thought;
 mod tune;
 mod ubgi;
 mod uci;
@@ -198,7 +200,7 @@ pub fn main() -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), CliError> {
     match cli.command.unwrap_or_else(default_command) {
-        Command::Demo(_) => demo::run(),
+        Command::Demo(args) => demo::run(&args),
         Command::Board(args) => board::run(&args),
         Command::Watch(args) => watch::run(&args),
         Command::Arena(args) => arena::run(&args),
@@ -222,7 +224,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
 
 /// Many GUIs, and OpenBench, start an engine without arguments and speak to it through a pipe.
 fn default_command() -> Command {
-    if is_piped() { Command::Uci(uci::Args {}) } else { Command::Demo(demo::Args {}) }
+    if is_piped() { Command::Uci(uci::Args {}) } else { Command::Demo(demo::Args::default()) }
 }
 
 #[cfg(unix)]

@@ -1,14 +1,42 @@
 //! The README's first command, and `zeitnot arena` with configurations that cannot work.
 
-use std::{fs, net::TcpListener};
+use std::{fs, net::TcpListener, process::Stdio};
 
-use crate::support::command::{err, out, zeitnot};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
-#[test]
-fn the_demo_plays_its_tournament_to_the_end() {
+use crate::support::{
+    command::{err, zeitnot},
+    wait::soon,
+    web::Browser,
+};
+
+#[tokio::test]
+async fn the_demo_plays_its_tournament_to_the_end_and_can_be_watched() {
     let folder = tempfile::tempdir().unwrap();
-    let output = zeitnot(&[]).current_dir(&folder).output().unwrap();
-    let (out, err) = (out(&output), err(&output));
+    let mut child = tokio::process::Command::from(zeitnot(&[]))
+        .current_dir(&folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut out = String::new();
+    let page = loop {
+        let line = soon("the demo's page", lines.next_line()).await.unwrap().expect("no word of the page");
+        out += &format!("{line}\n");
+        if let Some(page) = line.strip_prefix("Watch the games at http://") {
+            break page.parse().unwrap();
+        }
+    };
+    watch_thoughts(&Browser::new(page)).await;
+    while let Some(line) = soon("the demo's output", lines.next_line()).await.unwrap() {
+        out += &format!("{line}\n");
+    }
+    let output = soon("the demo's end", child.wait_with_output()).await.unwrap();
+    let err = err(&output);
     assert!(output.status.success(), "{out}{err}");
     assert!(!err.contains("WARN") && !err.contains("ERROR"), "{err}");
     assert!(!out.contains("Out of time") && !err.contains("Out of time"), "{err}");
@@ -18,6 +46,33 @@ fn the_demo_plays_its_tournament_to_the_end() {
     let pgn = out.lines().find_map(|line| line.strip_prefix("games: ")).expect("no word of the games");
     let games = fs::read_to_string(folder.path().join(pgn)).unwrap();
     assert_eq!(games.matches("[Result ").count(), 6);
+}
+
+/// Watches a game until one of our engines has shown what it thinks, before its move and with it.
+async fn watch_thoughts(browser: &Browser) {
+    let mut spectator = browser.live().await;
+    spectator.send(r#"{"watch":"games"}"#).await;
+    let is_ours = |game: &Value| game["white"]["name"] == "zeitnot" || game["black"]["name"] == "zeitnot";
+    let id = loop {
+        let game = spectator.expect("begin").await["game"].clone();
+        if is_ours(&game) {
+            break game["id"].clone();
+        }
+    };
+    spectator.send(&json!({"watch": {"game": id}}).to_string()).await;
+    let thought = spectator.expect("thought").await["thought"].clone();
+    assert!(thought["depth"].as_u64().is_some() && thought["pv"][0].is_string(), "{thought}");
+    loop {
+        let game = browser.json(&format!("/api/games/{}", id.as_str().unwrap())).await.1;
+        let plies = game["plies"].as_array().unwrap();
+        let searched = |ply: &&Value| ply["thought"]["nodes"].as_u64().is_some_and(|nodes| nodes > 0);
+        if let Some(ply) = plies.iter().find(searched) {
+            assert_eq!(ply["thought"]["pv"][0], ply["uci"], "{ply}");
+            return;
+        }
+        assert_eq!(game["state"], "running", "no thought: {game}");
+        spectator.expect("move").await;
+    }
 }
 
 #[test]

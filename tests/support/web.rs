@@ -34,16 +34,27 @@ pub async fn with_page(settings: &str) -> (TestArena, Browser) {
 impl Browser {
     pub fn new(address: SocketAddr) -> Browser {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Browser { address, client: Client::builder().no_proxy().build().unwrap() }
+        Browser { address, client: Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap() }
     }
 
     pub async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Response {
+        self.try_ask(method, path, headers, body).await.unwrap()
+    }
+
+    /// The same, where the server may close the connection.
+    pub async fn try_ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> reqwest::Result<Response> {
         let url = format!("http://{}{path}", self.address);
         let mut request = self.client.request(Method::from_bytes(method.as_bytes()).unwrap(), url).body(body);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        soon(path, request.send()).await.unwrap()
+        soon(path, request.send()).await
     }
 
     pub async fn get(&self, path: &str) -> Response {

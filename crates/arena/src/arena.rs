@@ -3,7 +3,10 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use time::OffsetDateTime;
-use tokio::{sync::broadcast, task::JoinSet};
+use tokio::{
+    sync::{broadcast, watch},
+    task::JoinSet,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_rules::{GameKind, chess::Chess};
 
@@ -187,6 +190,11 @@ impl Arena {
     /// Organiser's token, if it was drawn at this start. It must not reach a log.
     pub fn new_token(&self) -> Option<&str> {
         self.web.as_ref()?.new_token()
+    }
+
+    /// Number of browsers and programs that watch over the page's socket.
+    pub fn spectators(&self) -> Option<watch::Receiver<usize>> {
+        self.web.as_ref().map(|web| web.spectators.subscribe())
     }
 
     /// Returns the way to show on the page what players think.

@@ -62,3 +62,4 @@ pub use tournament::{
     check_rounds, pair_next,
 };
 pub use tuc::{BadChance, Chance, TucConfig};
+pub use web::Config as WebConfig;

@@ -13,12 +13,15 @@ use zeitnot_engine::{
     driver::{SearchEnd, SearchEvent, SearchHandle, SearchRequest, SearchThread},
     time::Budget,
 };
-use zeitnot_rules::{GameHistory, Key, Packed};
+use zeitnot_rules::{GameHistory, Key, MoveText, Packed};
 
 use crate::{
     cache::{CacheSlot, CachedMove},
     context::BotContext,
 };
+
+/// Moves of a variation that are shown.
+const MAX_SHOWN: usize = 10;
 
 /// Time for a search, and when it began to count.
 #[derive(Copy, Clone)]
@@ -38,12 +41,14 @@ pub(crate) struct ActiveSearch {
     end: Option<SearchEnd>,
 }
 
-#[derive(Copy, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct IterationResult {
     pub score: Score,
     pub depth: u16,
-    nodes: u64,
-    time: Duration,
+    pub nodes: u64,
+    pub time: Duration,
+    /// Principal variation, as far as it is shown.
+    pub pv: Vec<MoveText>,
     /// Our move and the expected reply.
     pub expected: Option<(Packed, Packed)>,
 }
@@ -85,7 +90,7 @@ impl ActiveSearch {
     }
 
     pub(crate) fn result(&self) -> Option<IterationResult> {
-        *self.results.borrow()
+        self.results.borrow().clone()
     }
 
     /// Returns whether its move can be played: not if it ended before its first iteration.
@@ -133,8 +138,20 @@ impl ActiveSearch {
 impl IterationResult {
     fn new<G: Playable>(root: &G, progress: &Progress<G>) -> Self {
         let Progress { score, depth, nodes, time, .. } = *progress;
-        IterationResult { score, depth, nodes, time, expected: expected(root, &progress.pv) }
+        let pv = shown(root, &progress.pv);
+        IterationResult { score, depth, nodes, time, pv, expected: expected(root, &progress.pv) }
     }
+}
+
+/// The beginning of a variation as text.
+fn shown<G: Playable>(root: &G, pv: &[G::Move]) -> Vec<MoveText> {
+    let mut position = root.clone();
+    let write = |&mv: &G::Move| {
+        let text = position.write(mv);
+        position.play(mv);
+        text
+    };
+    pv.iter().take(MAX_SHOWN).map(write).collect()
 }
 
 fn expected<G: Playable>(root: &G, pv: &[G::Move]) -> Option<(Packed, Packed)> {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use zeitnot_engine::{Score, time::Budget};
-use zeitnot_rules::{ByColor, Color};
+use zeitnot_rules::{ByColor, Color, MoveText};
 use zeitnot_seat::{Clocks, LookupSource};
 
 /// Status of a game. Sent with `try_send`: a slow receiver misses some.
@@ -27,8 +27,25 @@ pub struct GameStatus {
     pub eval: Option<(Score, u16)>,
     /// Origin of our last move.
     pub origin: Option<MoveOrigin>,
+    /// Details of our last thought.
+    pub thought: Option<ThoughtStatus>,
     /// Result in the words of the server, once the game is over.
     pub result: Option<String>,
+}
+
+/// Details of the thought about one of our moves, so far or when it was played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThoughtStatus {
+    /// Plies before the move.
+    pub ply: usize,
+    /// Score for us and depth; `None` if nothing was searched.
+    pub eval: Option<(Score, u16)>,
+    /// Nodes searched and the time for them; `None` if the move was known.
+    pub effort: Option<(u64, Duration)>,
+    /// Expected moves, ours first.
+    pub pv: Vec<MoveText>,
+    /// Origin of the move; `None` while we think.
+    pub origin: Option<MoveOrigin>,
 }
 
 /// A move that was sent, and its timing. Sent with `try_send`.
@@ -82,6 +99,20 @@ impl MoveOrigin {
             MoveOrigin::Book => Some("book"),
             MoveOrigin::Lookup(source) => Some(source.name()),
             _ => None,
+        }
+    }
+
+    /// Returns the name for viewers.
+    pub fn name(self) -> &'static str {
+        match self {
+            MoveOrigin::Searched | MoveOrigin::HardLimit | MoveOrigin::Instant | MoveOrigin::Failed => {
+                "search"
+            }
+            MoveOrigin::Pondered => "ponder",
+            MoveOrigin::Forced => "forced",
+            MoveOrigin::Cached => "cache",
+            MoveOrigin::Book => "book",
+            MoveOrigin::Lookup(source) => source.name(),
         }
     }
 }

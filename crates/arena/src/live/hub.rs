@@ -7,7 +7,7 @@ use std::{
 
 use tokio::{
     select,
-    sync::mpsc,
+    sync::{mpsc, watch},
     time::{MissedTickBehavior, interval},
 };
 use tokio_tungstenite::tungstenite::Utf8Bytes;
@@ -45,10 +45,16 @@ pub(crate) struct Hub {
     ended: VecDeque<Entry>,
     tournaments: BTreeMap<String, TournamentEntry>,
     subscribers: Subscribers,
+    /// Number of subscribers, for whoever waits for the last one to leave.
+    count: watch::Sender<usize>,
     ticks: u64,
 }
 
 impl Hub {
+    pub(crate) fn new(count: watch::Sender<usize>) -> Hub {
+        Hub { count, ..Hub::default() }
+    }
+
     /// Runs until `stop`; what has been reported by then is told.
     pub(crate) async fn run(
         mut self,
@@ -208,11 +214,14 @@ impl Hub {
     }
 
     pub(crate) fn subscribe(&mut self, queue: mpsc::Sender<Utf8Bytes>) -> SubscriberId {
-        self.subscribers.add(queue)
+        let id = self.subscribers.add(queue);
+        self.count.send_replace(self.subscribers.count());
+        id
     }
 
     pub(crate) fn unsubscribe(&mut self, id: SubscriberId) {
         self.subscribers.remove(id);
+        self.count.send_replace(self.subscribers.count());
     }
 
     /// Shows a subject to a subscriber: at once as a whole, and then each change.

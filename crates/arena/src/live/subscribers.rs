@@ -35,6 +35,10 @@ impl Subscribers {
         id
     }
 
+    pub(super) fn count(&self) -> usize {
+        self.all.len()
+    }
+
     pub(super) fn remove(&mut self, id: SubscriberId) {
         for topic in self.all.remove(&id).into_iter().flat_map(|subscriber| subscriber.topics.into_keys()) {
             self.forget(&topic, id);

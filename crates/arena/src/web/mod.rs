@@ -23,5 +23,5 @@ mod state;
 mod tables;
 mod tournaments;
 
-pub(crate) use config::Config;
+pub use config::Config;
 pub(crate) use server::Web;

@@ -14,7 +14,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use hyper::body::Incoming;
-use tokio::{join, net::TcpStream, select, sync::mpsc};
+use tokio::{
+    join,
+    net::TcpStream,
+    select,
+    sync::{mpsc, watch},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::Service;
 use zeitnot_net::{Rate, Ration};
@@ -62,6 +67,8 @@ pub(crate) struct Web {
     events: mpsc::Receiver<Event>,
     analyst: Analyst,
     tables: (Handle<Tables>, TablesActor),
+    /// Number of clients that watch.
+    pub(crate) spectators: watch::Sender<usize>,
 }
 
 impl Web {
@@ -76,7 +83,8 @@ impl Web {
         let searches = Searches::new().map_err(|error| ArenaError::Config(format!("web: {error}")))?;
         let analyst = Analyst::new(searches.clone());
         let (hub, tables) = (jobs::channel(), Tables::channel(searches, feed.clone()));
-        Ok((Web { port, config, token, is_new_token, hub, events, analyst, tables }, feed))
+        let spectators = watch::Sender::default();
+        Ok((Web { port, config, token, is_new_token, hub, events, analyst, tables, spectators }, feed))
     }
 
     /// Address of the page for people.
@@ -91,8 +99,17 @@ impl Web {
 
     /// Serves until `stop`, on a thread of its own.
     pub(crate) async fn run(self, stop: CancellationToken) {
-        let Web { port, config, token, hub: (hub, jobs), events, analyst, tables: (tables, actor), .. } =
-            self;
+        let Web {
+            port,
+            config,
+            token,
+            hub: (hub, jobs),
+            events,
+            analyst,
+            tables: (tables, actor),
+            spectators,
+            ..
+        } = self;
         // The thread ends with this future, whatever ends it.
         let stop = stop.child_token();
         let _guard = stop.clone().drop_guard();
@@ -122,7 +139,7 @@ impl Web {
                 places: Places::new(limits),
                 stop: stop.clone(),
             };
-            let hub = Hub::default().run(events, jobs, stop.clone());
+            let hub = Hub::new(spectators).run(events, jobs, stop.clone());
             join!(hub, actor.run(stop), server.run(listener, tasks));
         };
         let thread = match SideThread::start("web", main).await {

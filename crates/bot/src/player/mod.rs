@@ -21,7 +21,7 @@ use crate::{
     request::MoveRequest,
     search::{ActiveSearch, SearchUpdate},
     sources::{LookupAnswer, SourceLookup},
-    status::{GameStatus, MoveOrigin},
+    status::{GameStatus, MoveOrigin, ThoughtStatus},
 };
 
 mod learn;
@@ -57,6 +57,7 @@ pub(crate) struct Player {
     origin: Option<MoveOrigin>,
     /// Score and depth of our last search.
     eval: Option<(Score, u16)>,
+    thought: Option<ThoughtStatus>,
     actions: mpsc::Sender<Action>,
 }
 
@@ -110,6 +111,7 @@ impl Player {
             unseen: 0,
             origin: None,
             eval: None,
+            thought: None,
             actions,
         }
     }
@@ -265,6 +267,7 @@ impl Player {
             last_move: self.last_move.clone(),
             eval: self.eval,
             origin: self.origin,
+            thought: self.thought.clone(),
             result,
         });
     }

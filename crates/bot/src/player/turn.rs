@@ -12,9 +12,9 @@ use super::{HeldAnswer, Player, Wake};
 use crate::{
     policy::GameStage,
     request::{MoveRequest, PendingAnswer},
-    search::{self, ActiveSearch, SearchBudget, SearchUpdate},
+    search::{self, ActiveSearch, IterationResult, SearchBudget, SearchUpdate},
     sources::{LookupAnswer, LookupRequest, LookupState, SourceLookup},
-    status::MoveOrigin,
+    status::{MoveOrigin, ThoughtStatus},
 };
 
 impl Player {
@@ -145,7 +145,10 @@ impl Player {
             Wake::HardLimit | Wake::Held => MoveOrigin::HardLimit,
             Wake::Search(SearchUpdate::Iteration) => {
                 let result = self.search.as_ref().and_then(ActiveSearch::result);
-                self.eval = result.map(|result| (result.score, result.depth)).or(self.eval);
+                self.eval = result.as_ref().map(|result| (result.score, result.depth)).or(self.eval);
+                if let Some(result) = result {
+                    self.note_thought(result);
+                }
                 return self.report(None);
             }
             Wake::Search(SearchUpdate::Ended(end)) => {
@@ -223,7 +226,11 @@ impl Player {
         if self.refused.is_empty() {
             search.store(&self.context, budget);
         }
-        self.expected = search.result().and_then(|result| result.expected);
+        let result = search.result();
+        self.expected = result.as_ref().and_then(|result| result.expected);
+        if let Some(result) = result {
+            self.note_thought(result);
+        }
         self.answer(search.best(), origin);
     }
 
@@ -238,6 +245,25 @@ impl Player {
         } else {
             self.send(best, origin);
         }
+    }
+
+    /// Notes what the search of this position has found, for viewers.
+    fn note_thought(&mut self, result: IterationResult) {
+        let IterationResult { score, depth, nodes, time, pv, .. } = result;
+        let (ply, eval, effort) = (self.board.position().plies, Some((score, depth)), Some((nodes, time)));
+        self.thought = Some(ThoughtStatus { ply, eval, effort, pv, origin: None });
+    }
+
+    /// Notes the move that is played; a thought about it stays.
+    fn note_answer(&mut self, best: Best, mv: MoveText, origin: MoveOrigin) {
+        let Best { score, depth, .. } = best;
+        let (ply, eval) = (self.board.position().plies, (depth > 0).then_some((score, depth)));
+        let about_this = |thought: &ThoughtStatus| thought.ply == ply && thought.pv.first() == Some(&mv);
+        let known = self.thought.take().filter(about_this);
+        let mut thought =
+            known.unwrap_or(ThoughtStatus { ply, eval, effort: None, pv: vec![mv], origin: None });
+        (thought.eval, thought.origin) = (eval.or(thought.eval), Some(origin));
+        self.thought = Some(thought);
     }
 
     /// Sends the answer that is held back.
@@ -264,7 +290,8 @@ impl Player {
             Err(TrySendError::Closed(_)) => tracing::debug!(game, "the connection has ended"),
             Err(TrySendError::Full(_)) => tracing::error!(game, "the connection does not take our move"),
         }
-        let Best { score, depth, .. } = best;
+        self.note_answer(best, played.text, origin);
+        let (game, Best { score, depth, .. }) = (self.info.id.as_str(), best);
         tracing::debug!(game, mv = played.san, %score, depth, ?origin, "answered");
     }
 
