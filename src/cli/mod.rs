@@ -146,6 +146,9 @@ enum CliError {
     /// Failure of `arena check`.
     #[error("{0} rounds are not paired by the Dutch rules")]
     Differ(usize),
+    /// Failure of `bench spectators`.
+    #[error("spectators waited too long for moves: p99 is {0:.1} ms")]
+    Unseen(f64),
     #[error("a task crashed, please report it: {0}")]
     Crashed(#[from] tokio::task::JoinError),
     #[error("{}: cannot be written: {source}; is it the right place?", path.display())]

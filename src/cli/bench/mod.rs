@@ -1,7 +1,8 @@
 //! `zeitnot bench`: fixed positions to a fixed depth. Its node count is the engine's identity.
 //!
 //! `zeitnot bench deadline` measures whether moves are ready in time, `zeitnot bench overhead` what the Lichess
-//! client adds to them, `zeitnot bench arena-attack` how much attacks on the arena delay its players.
+//! client adds to them, `zeitnot bench arena-attack` how much attacks on the arena delay its players, `zeitnot bench
+//! spectators` how long a move takes to those who watch.
 
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -13,6 +14,8 @@ mod attack;
 mod busy;
 mod deadline;
 mod overhead;
+mod random_move;
+mod spectators;
 
 /// Measure the engine: fixed positions to a fixed depth
 ///
@@ -39,6 +42,8 @@ enum Measurement {
     ArenaAttack(attack::Args),
     /// Measure the time that the Lichess client adds to thinking
     Overhead(overhead::Args),
+    /// Measure the time from a move to the screens of its spectators
+    Spectators(spectators::Args),
     /// Keep one core busy until the standard input ends
     #[command(hide = true)]
     Busy,
@@ -49,6 +54,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         Some(Measurement::Deadline(args)) => deadline::run(args),
         Some(Measurement::ArenaAttack(args)) => attack::run(args),
         Some(Measurement::Overhead(args)) => overhead::run(args),
+        Some(Measurement::Spectators(args)) => spectators::run(args),
         Some(Measurement::Busy) => busy::run(),
         None => search(args),
     }

@@ -8,10 +8,10 @@ use tokio::{
     time::sleep,
 };
 
-use zeitnot_rules::{Game, MoveText, chess::Chess};
+use zeitnot_rules::{Game, chess::Chess};
 use zeitnot_wire::{Message, contest::FromServer};
 
-use super::{CLASS, THINK, measured::Stopwatch};
+use super::{super::random_move::random_move, CLASS, THINK, measured::Stopwatch};
 
 /// Plays until the connection ends.
 pub(super) async fn play(address: SocketAddr, name: String, watch: Stopwatch) {
@@ -52,14 +52,4 @@ async fn run(address: SocketAddr, name: &str, watch: &Stopwatch) -> io::Result<(
         write.write_all(answer.as_bytes()).await?;
     }
     Err(io::ErrorKind::UnexpectedEof.into())
-}
-
-/// A legal move, rather one that takes nothing, so that games last.
-pub(super) fn random_move(board: &Chess) -> Option<MoveText> {
-    const TRIES: usize = 4;
-    let moves = board.moves();
-    let draw = || moves.get(fastrand::usize(..moves.len().max(1))).copied();
-    let is_quiet = |mv: &_| board.after(*mv).piece_count() == board.piece_count();
-    let drawn = (0..TRIES).filter_map(|_| draw()).find(is_quiet).or_else(draw)?;
-    Some(board.write(drawn))
 }

@@ -11,7 +11,7 @@ use tokio::{
 
 use zeitnot_rules::{Color, Game, chess::Chess};
 
-use super::{PATIENCE, PAUSE, THINK, contest::random_move, measured::Stopwatch};
+use super::{super::random_move::random_move, PATIENCE, PAUSE, THINK, measured::Stopwatch};
 
 const TERMS: &str = "color=white&clock.limit=2&clock.increment=0.05";
 /// Longest body of an answer.

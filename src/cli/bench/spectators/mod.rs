@@ -1,0 +1,141 @@
+//! `zeitnot bench spectators`: measures the time from a move to the screens of those who watch it. It runs a real arena
+//! with its page, games between players that move at random, and spectators on one of the games, all on loopback.
+//!
+//! [`player`] plays, [`spectator`] watches, [`clock`] notes when a move was sent.
+
+use std::{net::SocketAddr, path::Path, thread, time::Duration};
+
+use tokio::{runtime, sync::oneshot, task::JoinSet, time::sleep};
+use tokio_util::sync::CancellationToken;
+use zeitnot_arena::{self as arena, Arena};
+use zeitnot_engine::priority;
+
+use super::{network::Network, quantile};
+use crate::cli::{CliError, io_error, live::Live, log, print, usage};
+
+mod clock;
+mod player;
+mod spectator;
+
+use clock::MoveClock;
+
+/// The tournament of the games.
+const CLASS: &str = "class";
+/// Time for the games to begin, and for the spectators to come.
+const LEAD: Duration = Duration::from_secs(8);
+/// Time from a move to the screen that 99 of 100 must keep.
+const LIMIT_MS: f64 = 100.0;
+
+/// Measure the time from a move to the screens of its spectators
+///
+/// Runs an arena with its page on this machine, on which players move at random, and lets spectators watch one of the
+/// games over the live WebSocket. The time is that from the player's move, before it is written, to the frame with it,
+/// after a spectator has read it. Players and spectators run in this process, too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zeitnot bench spectators                               500 spectators, 64 games
+  zeitnot bench spectators & zeitnot bench deadline --quick
+                                                         do they delay anybody's moves?
+
+Exit code: 0 if p99 is at most 100 ms, otherwise 1.")]
+pub(super) struct Args {
+    /// Games at once
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=400))]
+    games: u16,
+    /// Spectators of one game
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    spectators: u16,
+    /// Time that a player takes for a move
+    #[arg(long, value_name = "MS", default_value_t = 500, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    think: u16,
+    /// Duration, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    seconds: u32,
+}
+
+#[derive(Copy, Clone)]
+struct Addresses {
+    tcp: SocketAddr,
+    page: SocketAddr,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let live = Live::default();
+    let _log = log::start(&log::Config::silent(), live.lines());
+    let folder = tempfile::tempdir().map_err(io_error("cannot make a folder for the games"))?;
+    let config: arena::Config = toml::from_str(&configuration(folder.path())).map_err(usage)?;
+    let (opened, addresses) = oneshot::channel();
+    let stop = CancellationToken::new();
+    let arena = {
+        let stop = stop.clone();
+        Network::start("arena", move |_| async move {
+            let arena = Arena::bind(config).await?;
+            if let (Some(tcp), Some(page)) = (arena.tcp(), arena.web()) {
+                let _ = opened.send(Addresses { tcp, page });
+            }
+            arena.run(stop).await;
+            Ok::<_, CliError>(())
+        })?
+    };
+    let Ok(addresses) = addresses.blocking_recv() else {
+        let ended = || io_error("cannot start the arena")(io_ended());
+        return Err(arena.join().err().unwrap_or_else(ended));
+    };
+    let measured = measure(args, addresses);
+    stop.cancel();
+    arena.join()?;
+    let mut times = measured?;
+    times.sort_unstable();
+    let at = |part| quantile(&times, part).unwrap_or(f64::INFINITY);
+    let (median, p99, longest) = (at(0.5), at(0.99), at(1.0));
+    print(|out| {
+        writeln!(out, "{} spectators of one of {} games", args.spectators, args.games)?;
+        writeln!(out, "{} frames, p50 {median:.1} ms, p99 {p99:.1} ms, max {longest:.1} ms", times.len())
+    })?;
+    if p99 <= LIMIT_MS { Ok(()) } else { Err(CliError::Unseen(p99)) }
+}
+
+fn io_ended() -> std::io::Error {
+    std::io::ErrorKind::UnexpectedEof.into()
+}
+
+fn configuration(folder: &Path) -> String {
+    let (any, folder) = ("127.0.0.1:0", folder.display());
+    format!(
+        "games = '{folder}/games'\ntcp = '{any}'\nmax_connections = 1000\nmax_connections_per_address = 1000\n\
+         [web]\nlisten = '{any}'\nmax_connections = 2000\n\
+         [[tournament]]\nname = '{CLASS}'\ntime = '60+2'\ngames_per_pair = 1000000\n\
+         pairing_interval = '500ms'\npause = '0ms'\n"
+    )
+}
+
+/// Plays and watches on a thread of usual priority; returns the times from moves to screens.
+fn measure(args: &Args, addresses: Addresses) -> Result<Vec<Duration>, CliError> {
+    let think = Duration::from_millis(args.think.into());
+    let (games, spectators) = (args.games, args.spectators);
+    let length = Duration::from_secs(args.seconds.into());
+    let run = move || {
+        priority::usual();
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async move {
+            let (clock, mut tasks) = (MoveClock::default(), JoinSet::new());
+            for number in 0..2 * games {
+                // The first player's game is watched.
+                let clock = (number == 0).then(|| clock.clone());
+                tasks.spawn(player::play(addresses.tcp, format!("player-{number}"), think, clock));
+            }
+            let watchers: Vec<_> = (0..spectators)
+                .map(|_| tokio::spawn(spectator::watch(addresses.page, clock.clone())))
+                .collect();
+            sleep(LEAD).await;
+            clock.clear();
+            sleep(length).await;
+            watchers.iter().for_each(tokio::task::JoinHandle::abort);
+            Ok(clock.take())
+        })
+    };
+    let failed = io_error("cannot start the players");
+    let thread = thread::Builder::new().name("players".into()).spawn(run).map_err(&failed)?;
+    thread.join().unwrap_or_else(|_| Err(io_ended())).map_err(failed)
+}
