@@ -63,12 +63,6 @@ function start(folder, name, command, config) {
   return run(folder, [command, '--config', file]);
 }
 
-/** The address of a demo, which goes on serving after its games. */
-export async function startDemo() {
-  const { told } = run(newFolder(), ['demo', '--stay']);
-  return until('the demo tells its address', async () => /http:\/\/[\d.:]+/.exec(told.join(''))?.[0]);
-}
-
 /** An arena with one tournament, whose players have yet to come. */
 export class Arena {
   static async open({ names = ['alice', 'bob', 'carol'], time = '2+0', share = 1 } = {}) {

@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Arena, startDemo, TOURNAMENT, until } from './arena.mjs';
+import { Arena, TOURNAMENT, until } from './arena.mjs';
 import { begin, moves, visit } from './browser.mjs';
 
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
@@ -38,7 +38,7 @@ async function take(page, folder, name) {
   }
 }
 
-/** The live page and the tournament, in its third round or so. */
+/** The live page, the tournament in its third round or so, and one of its games. */
 async function pictureTournament(browser, folder) {
   const arena = await Arena.open({ names: NAMES, time: '10+0.1', share: 0.3 });
   arena.startBots();
@@ -52,23 +52,11 @@ async function pictureTournament(browser, folder) {
   await page.goto(`${arena.url}/tournament/${TOURNAMENT}`);
   await page.locator('.card').first().waitFor();
   await take(page, folder, 'tournament');
-  await page.leave();
-  await arena.kill();
-}
-
-async function pictureGame(browser, folder) {
-  const page = await visit(browser, await startDemo());
-  const find = async () => {
-    const games = await page.evaluate(async () => (await (await fetch('/api/games')).json()).games);
-    return games.find(({ white, black, ply }) => ply > 60 && [white, black].every(({ name }) => name.startsWith('zeitnot')));
-  };
-  const { id } = await until('a game between two engines', find);
-  await page.goto(new URL(`/game/${id}`, page.url()).href);
+  await page.locator('.card a').first().click();
   await page.locator('.uplot').first().waitFor();
-  await page.keyboard.press('Home');
-  for (let ply = 0; ply < PLIES; ply += 1) await page.keyboard.press('ArrowRight');
   await take(page, folder, 'game');
   await page.leave();
+  await arena.kill();
 }
 
 async function picturePlay(browser, folder) {
@@ -89,6 +77,5 @@ export async function pictures({ browser }) {
   const folder = process.env.PICTURES;
   mkdirSync(folder, { recursive: true });
   await pictureTournament(browser, folder);
-  await pictureGame(browser, folder);
   await picturePlay(browser, folder);
 }

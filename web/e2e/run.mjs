@@ -37,10 +37,7 @@ async function run(cases, context) {
 }
 
 const [arena, browser] = await Promise.all([Arena.open(), launch()]);
-const { thePageComesBackAfterAKill, ...watched } = watching;
-await run({ ...watched, ...playing, ...looks }, { arena, browser });
-// The kill would disturb the others.
-await run({ thePageComesBackAfterAKill }, { arena, browser });
+await run({ ...watching, ...playing, ...looks }, { arena, browser });
 if (process.env.PICTURES) await run({ pictures }, { browser });
 await browser.close();
 if (failed > 0) console.log(arena.told);

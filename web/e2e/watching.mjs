@@ -1,7 +1,7 @@
 // Cases of those who watch.
 
 import assert from 'node:assert/strict';
-import { TOKEN, TOURNAMENT, until } from './arena.mjs';
+import { Arena, TOKEN, TOURNAMENT, until } from './arena.mjs';
 import { moves, visit } from './browser.mjs';
 
 const plies = (page) => page.locator('.moves button').count();
@@ -88,13 +88,31 @@ export async function nobodyElseChangesAnything({ arena, browser }) {
   await organiser.leave();
 }
 
-export async function thePageComesBackAfterAKill({ arena, browser }) {
+/** With an arena and bots of its own: the kill would disturb the other cases. */
+export async function thePageComesBackAfterAKill({ browser }) {
+  const arena = await Arena.open({ time: '1+0' });
   const page = await visit(browser, `${arena.url}/tournament/${TOURNAMENT}`, { expected: /ERR_|WebSocket|Failed to load/ });
   await page.locator('.standings').waitFor();
+  arena.startBots();
+  // Points of those who have some.
+  const points = () =>
+    page.locator('.standings tbody tr').evaluateAll((rows) =>
+      rows
+        .map((row) => ['.name', '.score'].map((part) => row.querySelector(part)?.textContent))
+        .filter(([, score]) => score && score !== '0')
+        .map((row) => row.join(' ')),
+    );
+  await until('a result', async () => (await points()).length > 0);
+  const [shown] = await points();
   await arena.kill();
   await page.getByText('Connection lost').waitFor();
   await arena.start();
   await page.getByText('Connected again').waitFor();
-  await page.locator('.standings').waitFor();
+  // What has been shown is not lost, and the tournament goes on to its end.
+  await until('the same points', async () => (await points()).includes(shown));
+  await page.locator('.state', { hasText: 'complete' }).waitFor();
+  const { players } = await arena.api(`tournaments/${TOURNAMENT}`);
+  const sum = players.reduce((sum, { score }) => sum + score, 0);
+  assert.equal(sum, (players.length * (players.length - 1)) / 2, 'each pair has played one game');
   await page.leave();
 }
