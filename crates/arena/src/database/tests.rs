@@ -213,3 +213,34 @@ async fn files_that_cannot_be_used_are_left_alone() {
     assert!(refused(&path).await.contains("a newer zeitnot has written it"), "{}", refused(&path).await);
     assert!(matches!(Reader::open(&path).await.unwrap_err(), DatabaseError::Newer));
 }
+
+/// `cargo test -p zeitnot -p zeitnot-arena --lib -- --ignored --nocapture commit`
+#[tokio::test]
+#[ignore = "measures the disk"]
+async fn a_commit_takes() {
+    const COMMITS: usize = 500;
+    // Not in the memory that temporary folders may be.
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let (database, writer) = Database::open(folder.path().join(FILE)).await.unwrap();
+    let id = database.open_tournament(opening("class")).await.unwrap().history.tournament.id;
+    let moves = vec!["e2e4"; 120];
+    let mut took = Vec::new();
+    for number in 0..COMMITS {
+        let change = game(&number.to_string(), id, &moves, Some(number as Place));
+        let began = std::time::Instant::now();
+        database.commit(vec![change]).await;
+        took.push(began.elapsed());
+    }
+    took.sort();
+    println!(
+        "median {:?}, p99 {:?}, longest {:?}",
+        took[COMMITS / 2],
+        took[COMMITS * 99 / 100],
+        took[COMMITS - 1]
+    );
+    let began = std::time::Instant::now();
+    (0..COMMITS).for_each(|number| database.note(vec![game(&number.to_string(), id, &moves, None)]));
+    println!("{:?} for handing over the moves of a running game", began.elapsed() / COMMITS as u32);
+    drop(database);
+    writer.join().await;
+}
