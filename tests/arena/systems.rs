@@ -93,3 +93,42 @@ async fn a_gauntlet_keeps_a_seat_for_its_champion() {
         [["a", "champion"], ["a", "champion"], ["b", "champion"], ["b", "champion"]]
     );
 }
+
+#[tokio::test]
+async fn a_swiss_goes_on_after_a_restart_in_the_middle_of_a_round() {
+    let players = ["a", "b", "c", "d", "e"];
+    let config = "tcp = '127.0.0.1:0'\ngames = '{folder}/games'\n[[tournament]]\nname = 'class'\ntime = '60'\n\
+                  pause = '0s'\npairing_interval = '20ms'\nplayers = 5\npairing = 'swiss'\nrounds = 3";
+    let mut arena = TestArena::open(tempfile::tempdir().unwrap(), config).await;
+    let mut playing = JoinSet::new();
+    for name in players {
+        playing.spawn(lose_with_white(arena.join(By::Tcp, name).await));
+    }
+    // The first round has two games.
+    let third = async {
+        for _ in 0..3 {
+            while !matches!(arena.news.recv().await.unwrap().event, Event::GameEnded { .. }) {}
+        }
+    };
+    soon("three games are over", third).await;
+    let (_, folder) = arena.stop().await;
+    playing.join_all().await;
+
+    let arena = TestArena::open(folder, config).await;
+    let mut playing = JoinSet::new();
+    for name in players {
+        playing.spawn(lose_with_white(arena.join(By::Tcp, name).await));
+    }
+    let (summary, folder) = arena.end().await;
+    playing.join_all().await;
+    let (summary, pgn) = (&summary.tournaments[0], records(folder.path()));
+    assert!(summary.complete);
+    let rows = summary.standings.rows();
+    assert_eq!(rows.iter().map(|row| row.score.points()).sum::<f64>(), 9.0, "six games and three byes");
+    let names = tags(&pgn, "White").into_iter().zip(tags(&pgn, "Black")).zip(tags(&pgn, "Result"));
+    let counted = names.filter(|(_, result)| *result != "*");
+    let games: Vec<_> = counted.map(|((white, black), _)| [white.to_owned(), black.to_owned()]).collect();
+    let mut met = meetings(&games);
+    met.dedup();
+    assert_eq!((games.len(), met.len()), (6, 6), "{games:?}");
+}
