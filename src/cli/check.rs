@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     print(|terminal| {
         let mut text = Vec::new();
         let out = &mut text;
-        let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena } = &config;
+        let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena, web } = &config;
         writeln!(out, "{file} is valid.")?;
         writeln!(out, "engine: {}, hash {} MiB, threads {}", engine.kind, engine.hash_mib, engine.threads)?;
         if let Some(endgames) = &endgames {
@@ -80,6 +80,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         writeln!(out, "log: {log}")?;
         for (at, server) in servers.iter().enumerate() {
             writeln!(out, "server[{at}]: {server}")?;
+        }
+        if let Some(web) = web {
+            writeln!(out, "web: the bot's page at {}", web.url(web.listen))?;
         }
         if servers.is_empty() {
             writeln!(out, "server: none; `zeitnot play` needs a [[server]] table")?;

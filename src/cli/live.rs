@@ -243,6 +243,11 @@ fn clean(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use zeitnot_bot::GameLine;
+    use zeitnot_rules::GameKind;
+
     use super::*;
 
     fn news(side: Color, ply: usize, read_at: Instant) -> GameStatus {
@@ -264,6 +269,14 @@ mod tests {
             origin: Some(MoveOrigin::Searched),
             thought: None,
             result: None,
+            outcome: None,
+            line: Arc::new(GameLine {
+                server: "s".into(),
+                kind: GameKind::Chess,
+                start: None,
+                time_control: None,
+                moves: Vec::new(),
+            }),
         }
     }
 

@@ -20,6 +20,7 @@ mod arena;
 mod arguments;
 mod bench;
 mod board;
+mod bot_page;
 mod browser;
 mod check;
 pub mod config;

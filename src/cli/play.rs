@@ -6,13 +6,14 @@ use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::task::TaskTracker;
 use tracing::{error, info, warn};
 
+use zeitnot_arena::BotPage;
 use zeitnot_bot::{Bot, BotContext, cache::Cache, sources::MoveSources};
 use zeitnot_clients::{ProtocolError, Shutdown};
 use zeitnot_engine::{EngineFactory, priority::Granted};
 use zeitnot_seat::Lobby;
 
 use super::{
-    CliError,
+    CliError, bot_page,
     config::{Config, ConfigFileArgs},
     live::Live,
     log, network,
@@ -93,20 +94,37 @@ async fn play(
     let signals = signals::watch(shutdown.clone(), signals::FINISHING)?;
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);
+    tasks.spawn(live.show(to_screen)?);
+    let page = config.web.map(|web| BotPage::bind(web, shutdown.soon.clone())).transpose()?;
+    let names = config.servers.iter().map(ToString::to_string).collect();
+    let start = |page| bot_page::start(page, names, news.clone(), &tasks, &shutdown);
+    let page = page.map(start).transpose()?;
+    let news = page.as_ref().map_or(news, |page| page.statuses.clone());
     let cache = Cache::open(&config.cache, factory.fingerprint());
     let mut context = BotContext::new(config.bot, factory, news);
     context.set_cache(cache.clone());
     context.sources = sources;
     context.set_engines(&engines);
-    let lobby = players(context, &tasks, &shutdown);
-    tasks.spawn(live.show(to_screen)?);
+    context.answers = page.as_ref().map(|page| page.answers.clone());
+    let mut lobby = players(context, &tasks, &shutdown);
+    if let Some(page) = &page {
+        lobby = lobby.with_news(page.challenges.clone());
+    }
     tasks.spawn(signals);
 
     let mut servers = JoinSet::new();
-    for server in config.servers {
-        servers.spawn(server.run(lobby.clone(), shutdown.clone()));
+    for (number, server) in config.servers.into_iter().enumerate() {
+        let playing = server.run(lobby.clone(), shutdown.clone());
+        let left = page.as_ref().map(|page| page.left.clone());
+        servers.spawn(async move {
+            let ended = playing.await;
+            if let Some(left) = left {
+                let _ = left.try_send((number, ended.as_ref().err().map(ToString::to_string)));
+            }
+            ended
+        });
     }
-    drop(lobby);
+    drop((lobby, page));
     let result = all(servers).await;
     leave(&shutdown, &tasks).await;
     cache.close();

@@ -15,7 +15,7 @@ pub(super) fn show(thoughts: &Thoughts, status: &GameStatus) {
 }
 
 /// The thought from White's point of view. A move that was known without a search has depth 0.
-fn view(thought: &ThoughtStatus, side: Color) -> Thought {
+pub(super) fn view(thought: &ThoughtStatus, side: Color) -> Thought {
     let sign = if side == Color::White { 1 } else { -1 };
     let (score, depth) = match thought.eval {
         Some((score, depth)) => match score.mate_moves() {

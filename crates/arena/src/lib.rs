@@ -11,6 +11,7 @@
 //! connection for its own client.
 
 mod arena;
+mod bot_page;
 mod client;
 mod config;
 mod contest;
@@ -47,6 +48,7 @@ mod tuc;
 mod web;
 
 pub use arena::{Arena, Summary};
+pub use bot_page::BotPage;
 pub use config::Config;
 pub use database::DatabaseError;
 pub use error::ArenaError;

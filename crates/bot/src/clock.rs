@@ -148,6 +148,7 @@ impl GameClock {
         let pending = self.pending.as_mut().filter(|pending| pending.request.turn == turn)?;
         self.lag.record_lateness(pending.sent(at));
         let MoveRequest { asked_at, budget, clocks, .. } = pending.request;
+        let lag = self.lag.reserve().lag;
         let answer = Answer {
             game: game.to_owned(),
             side: self.side,
@@ -158,6 +159,7 @@ impl GameClock {
             // They may have been read again since.
             left: clocks
                 .map(|clocks| clocks.left[self.side] + clocks.read_at.saturating_duration_since(asked_at)),
+            lag,
             sent_at: at,
         };
         self.measure_lag();

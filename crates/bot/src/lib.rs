@@ -30,7 +30,7 @@ use board::{Board, TypedBoard};
 pub use config::Config;
 pub use context::BotContext;
 use player::Player;
-pub use status::{Answer, GameStatus, MoveOrigin, ThoughtStatus};
+pub use status::{Answer, GameLine, GameStatus, MoveOrigin, ThoughtStatus};
 
 /// The actor behind a [`Lobby`]: gives each game a player.
 pub struct Bot {

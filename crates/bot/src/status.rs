@@ -1,9 +1,12 @@
 //! Reports of the players, for the terminal and for measurements.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use zeitnot_engine::{Score, time::Budget};
-use zeitnot_rules::{ByColor, Color, MoveText};
+use zeitnot_rules::{ByColor, Color, GameKind, GameResult, MoveText, TimeControl};
 use zeitnot_seat::{Clocks, LookupSource};
 
 /// Status of a game. Sent with `try_send`: a slow receiver misses some.
@@ -31,6 +34,25 @@ pub struct GameStatus {
     pub thought: Option<ThoughtStatus>,
     /// Result in the words of the server, once the game is over.
     pub result: Option<String>,
+    /// Result of the game as played, if there is one.
+    pub outcome: Option<GameResult>,
+    /// Moves, and the facts about the game that they do not change.
+    pub line: Arc<GameLine>,
+}
+
+/// Moves of a game, and the facts about it that they do not change.
+#[derive(Clone, Debug)]
+pub struct GameLine {
+    /// Name of the server.
+    pub server: String,
+    /// Rules of the game.
+    pub kind: GameKind,
+    /// Position at the start; `None`: the usual one.
+    pub start: Option<String>,
+    /// Time control, if the server reports it.
+    pub time_control: Option<TimeControl>,
+    /// Moves in coordinates.
+    pub moves: Vec<MoveText>,
 }
 
 /// Details of the thought about one of our moves, so far or when it was played.
@@ -65,6 +87,8 @@ pub struct Answer {
     pub budget: Budget,
     /// Time on our clock then; `None`: there is no clock.
     pub left: Option<Duration>,
+    /// Time that is reserved for the network.
+    pub lag: Duration,
     /// Time at which it was written to the socket.
     pub sent_at: Instant,
 }

@@ -210,6 +210,20 @@ impl Seat {
 #[derive(Clone, Debug)]
 pub struct Lobby {
     tx: mpsc::Sender<OpenSeat>,
+    news: Option<mpsc::Sender<ChallengeNews>>,
+}
+
+/// Challenge that a client has answered.
+#[derive(Clone, Debug)]
+pub struct ChallengeNews {
+    /// Name of the server.
+    pub server: String,
+    /// Challenger.
+    pub by: String,
+    /// Game and time, for people.
+    pub terms: String,
+    /// Reason why it was declined; `None`: it was accepted.
+    pub declined: Option<String>,
 }
 
 /// A protocol's request for a player.
@@ -230,7 +244,20 @@ impl Lobby {
     /// Creates a lobby, and the receiver of its actor.
     pub fn channel(capacity: usize) -> (Lobby, mpsc::Receiver<OpenSeat>) {
         let (tx, rx) = mpsc::channel(capacity);
-        (Lobby { tx }, rx)
+        (Lobby { tx, news: None }, rx)
+    }
+
+    /// Reports answered challenges to this receiver. A slow one misses some.
+    #[must_use]
+    pub fn with_news(self, news: mpsc::Sender<ChallengeNews>) -> Lobby {
+        Lobby { news: Some(news), ..self }
+    }
+
+    /// Reports a challenge that was answered.
+    pub fn challenge_answered(&self, challenge: impl FnOnce() -> ChallengeNews) {
+        if let Some(news) = &self.news {
+            let _ = news.try_send(challenge());
+        }
     }
 
     /// Requests a player for a game.

@@ -47,6 +47,8 @@ pub struct Config {
     pub servers: Vec<Server>,
     /// `[arena]`: the tournament server.
     pub arena: arena::Config,
+    /// `[web]`: the bot's own page.
+    pub web: Option<arena::WebConfig>,
 }
 
 impl Config {
@@ -127,6 +129,7 @@ impl Config {
             cache: reader.section("cache"),
             log: reader.section("log"),
             arena: reader.section("arena"),
+            web: reader.section("web"),
             servers: reader.servers(),
         };
         reader.finish()?;

@@ -128,7 +128,7 @@ impl App {
                 self.sort(self.chosen_id().as_deref());
             }
             LiveMessage::Error { error } => self.message = plain(&error),
-            LiveMessage::Tournament { .. } | LiveMessage::Pong { .. } => {}
+            LiveMessage::Tournament { .. } | LiveMessage::Bot { .. } | LiveMessage::Pong { .. } => {}
         }
         None
     }

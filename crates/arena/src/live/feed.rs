@@ -9,7 +9,7 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::{sync::mpsc, time::Instant};
 use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult, MoveText, TimeControl};
 
-use super::view::{Person, RefusalRow, Source, Thought, TournamentSummary};
+use super::view::{BotView, Person, RefusalRow, Source, Thought, TournamentSummary};
 use crate::{
     name::Name,
     referee::{Board, Ply, Referee},
@@ -43,6 +43,7 @@ pub(crate) enum Event {
         thought: Thought,
     },
     Tournament(Box<TournamentSummary>),
+    Bot(Box<BotView>),
     Refused {
         tournament: String,
         refusal: RefusalRow,
@@ -156,6 +157,11 @@ impl Feed {
     /// Reports a tournament's state. Returns whether there was room for it.
     pub(crate) fn tournament(&self, tournament: TournamentSummary) -> bool {
         self.try_send(Event::Tournament(Box::new(tournament)))
+    }
+
+    /// Reports the state of the bot whose page this is. Returns whether there was room for it.
+    pub(crate) fn bot(&self, view: BotView) -> bool {
+        self.try_send(Event::Bot(Box::new(view)))
     }
 
     /// Reports somebody who was refused; dropped if too much waits.

@@ -18,7 +18,7 @@ use super::{
     feed::Event,
     subscribers::{SubscriberId, Subscribers},
     tournament::TournamentEntry,
-    view::{Game, GameSummary, LiveMessage, Topic, Tournament, TournamentSummary},
+    view::{BotView, Game, GameSummary, LiveMessage, Topic, Tournament, TournamentSummary},
 };
 use crate::{jobs::Jobs, name::printable};
 
@@ -44,6 +44,7 @@ pub(crate) struct Hub {
     /// The latest last.
     ended: VecDeque<Entry>,
     tournaments: BTreeMap<String, TournamentEntry>,
+    bot: Option<BotView>,
     subscribers: Subscribers,
     /// Number of subscribers, for whoever waits for the last one to leave.
     count: watch::Sender<usize>,
@@ -118,6 +119,10 @@ impl Hub {
                 if let Some(entry) = self.tournament_entry(name) {
                     entry.update(*tournament);
                 }
+            }
+            Event::Bot(view) => {
+                self.bot = Some(*view);
+                self.tell_whole(&Topic::Bot);
             }
             Event::Refused { tournament, refusal } => {
                 if let Some(entry) = self.tournaments.get_mut(&tournament) {
@@ -208,6 +213,7 @@ impl Hub {
     fn whole(&self, topic: &Topic) -> Option<LiveMessage> {
         Some(match topic {
             Topic::Games => LiveMessage::Games { games: self.games() },
+            Topic::Bot => LiveMessage::Bot { bot: self.bot()? },
             Topic::Game(id) => LiveMessage::Game { game: self.game(id)? },
             Topic::Tournament(name) => LiveMessage::Tournament { tournament: self.tournament(name)? },
         })
@@ -230,6 +236,7 @@ impl Hub {
             let error = match topic {
                 Topic::Tournament(name) => format!("there is no tournament {}", printable(&name, MAX_SHOWN)),
                 Topic::Game(game) => format!("there is no game {}", printable(&game, MAX_SHOWN)),
+                Topic::Bot => "this page shows no bot".to_owned(),
                 Topic::Games => return,
             };
             return self.subscribers.send(id, None, &print(&LiveMessage::Error { error }));
@@ -255,6 +262,10 @@ impl Hub {
             .take(MAX_LISTED)
             .map(Entry::summary)
             .collect()
+    }
+
+    pub(crate) fn bot(&self) -> Option<BotView> {
+        self.bot.clone()
     }
 
     fn entry(&self, id: &str) -> Option<&Entry> {

@@ -8,6 +8,7 @@
 //! game. The hub keeps the views of running and of the latest ended games, and prints each message once for all who
 //! watch; whoever does not read is left out until a whole view fits again.
 
+mod bot;
 mod entry;
 mod feed;
 mod hub;
@@ -18,6 +19,7 @@ pub mod view;
 #[cfg(test)]
 mod tests;
 
+pub use bot::{BotFeed, BotGame};
 pub use feed::Thoughts;
 pub(crate) use feed::{Event, Feed, Header, LiveGame, person};
 pub(crate) use hub::{Hub, print};

@@ -10,6 +10,7 @@
 
 mod answer;
 mod assets;
+mod bot;
 mod config;
 mod games;
 mod live;

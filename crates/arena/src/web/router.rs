@@ -6,7 +6,7 @@ use axum::{
     BoxError, Json, Router,
     body::Bytes,
     error_handling::HandleErrorLayer,
-    extract::DefaultBodyLimit,
+    extract::{DefaultBodyLimit, State},
     http::{StatusCode, Uri, header},
     middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
@@ -21,7 +21,7 @@ use zeitnot_rules::GameKind;
 
 use super::{
     answer::{ApiError, ErrorBody, as_json},
-    assets, games, live,
+    assets, bot, games, live,
     security::{Hosts, protect},
     state::{ByOrganiser, WebState},
     tables, tournaments,
@@ -54,6 +54,7 @@ pub(super) fn api() -> (Router<WebState>, utoipa::openapi::OpenApi) {
         .merge(games::routes())
         .merge(tournaments::routes())
         .merge(tables::routes())
+        .merge(bot::routes())
         .merge(live::routes())
         .split_for_parts()
 }
@@ -100,11 +101,11 @@ struct Status {
 
 /// Tells who answers here
 #[utoipa::path(get, path = "/api/status", responses((status = 200, body = Status)))]
-async fn status(by_organiser: Result<ByOrganiser, ApiError>) -> Json<Status> {
+async fn status(State(web): State<WebState>, by_organiser: Result<ByOrganiser, ApiError>) -> Json<Status> {
     Json(Status {
         program: "zeitnot".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        role: "arena".to_owned(),
+        role: if web.bot.is_some() { "bot" } else { "arena" }.to_owned(),
         organiser: by_organiser.is_ok(),
         kinds: GameKind::ALL.iter().map(|kind| kind.name().to_owned()).collect(),
     })

@@ -65,6 +65,8 @@ pub(crate) struct Web {
     is_new_token: bool,
     hub: (Handle<Hub>, Jobs<Hub>),
     events: mpsc::Receiver<Event>,
+    /// On a bot's page, what makes it leave when its games are over.
+    bot: Option<CancellationToken>,
     analyst: Analyst,
     tables: (Handle<Tables>, TablesActor),
     /// Number of clients that watch.
@@ -84,7 +86,9 @@ impl Web {
         let analyst = Analyst::new(searches.clone());
         let (hub, tables) = (jobs::channel(), Tables::channel(searches, feed.clone()));
         let spectators = watch::Sender::default();
-        Ok((Web { port, config, token, is_new_token, hub, events, analyst, tables, spectators }, feed))
+        let web =
+            Web { port, config, token, is_new_token, hub, events, bot: None, analyst, tables, spectators };
+        Ok((web, feed))
     }
 
     /// Address of the page for people.
@@ -97,14 +101,29 @@ impl Web {
         self.is_new_token.then(|| self.token.expose())
     }
 
+    /// Makes it the page of a bot, which takes no new games once this is cancelled.
+    pub(crate) fn of_bot(self, soon: CancellationToken) -> Web {
+        Web { bot: Some(soon), ..self }
+    }
+
     /// Serves until `stop`, on a thread of its own.
     pub(crate) async fn run(self, stop: CancellationToken) {
+        self.run_beside(async {}, stop).await;
+    }
+
+    /// Serves until `stop`, on a thread of its own, and runs something else there.
+    pub(crate) async fn run_beside(
+        self,
+        other: impl Future<Output = ()> + Send + 'static,
+        stop: CancellationToken,
+    ) {
         let Web {
             port,
             config,
             token,
             hub: (hub, jobs),
             events,
+            bot,
             analyst,
             tables: (tables, actor),
             spectators,
@@ -121,6 +140,7 @@ impl Web {
             let state = WebState {
                 hub,
                 tables,
+                bot,
                 analyst: Arc::new(analyst),
                 organiser: Organiser::new(token),
                 tasks: TaskTracker::new(),
@@ -140,7 +160,9 @@ impl Web {
                 stop: stop.clone(),
             };
             let hub = Hub::new(spectators).run(events, jobs, stop.clone());
-            join!(hub, actor.run(stop), server.run(listener, tasks));
+            let served = async { join!(hub, actor.run(stop.clone()), server.run(listener, tasks)) };
+            // What it still has to tell comes too late.
+            join!(served, stop.run_until_cancelled(other));
         };
         let thread = match SideThread::start("web", main).await {
             Ok(thread) => thread,

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::{extract::FromRequestParts, http::request::Parts};
+use axum::{
+    extract::FromRequestParts,
+    http::{StatusCode, request::Parts},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{answer::ApiError, organiser::Organiser};
@@ -19,10 +22,23 @@ pub(crate) struct WebState {
     pub(crate) hub: Handle<Hub>,
     pub(crate) tables: Handle<Tables>,
     pub(crate) analyst: Arc<Analyst>,
+    /// On a bot's page, what makes it leave when its games are over.
+    pub(super) bot: Option<CancellationToken>,
     pub(super) organiser: Organiser,
     /// Sockets, which outlive their requests.
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
+}
+
+impl WebState {
+    /// Refuses searches for visitors on a bot's page, where they would take time from its games.
+    pub(super) fn check_tables(&self) -> Result<(), ApiError> {
+        let error = "this page is a bot's, which plays elsewhere: the page of `zeitnot arena` has tables";
+        match self.bot {
+            Some(_) => Err(ApiError::new(StatusCode::FORBIDDEN, error)),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Client of a request.

@@ -45,6 +45,7 @@ async fn create(
     peer: Peer,
     ApiJson(request): ApiJson<TableRequest>,
 ) -> Result<(StatusCode, Json<CreatedTable>), ApiError> {
+    web.check_tables()?;
     let made = web.tables.call(move |tables| tables.create(request, peer.from)).await;
     let made = made.ok_or_else(ApiError::stopping)??;
     Ok((StatusCode::CREATED, Json(made)))
@@ -75,5 +76,6 @@ async fn analyse(
     peer: Peer,
     ApiJson(request): ApiJson<AnalysisRequest>,
 ) -> Result<Json<Analysis>, ApiError> {
+    web.check_tables()?;
     Ok(Json(web.analyst.analyse(request, peer.from).await?))
 }

@@ -3,7 +3,7 @@
 //! The player owns the board and the clocks of its game. It never waits for the search: while one runs, it goes on
 //! receiving events, and at the hard limit it sends the move in the [`Decision`](zeitnot_engine::Decision).
 
-use std::{future::pending, time::Instant};
+use std::{future::pending, sync::Arc, time::Instant};
 
 use tokio::{select, sync::mpsc, time::sleep_until};
 
@@ -21,7 +21,7 @@ use crate::{
     request::MoveRequest,
     search::{ActiveSearch, SearchUpdate},
     sources::{LookupAnswer, SourceLookup},
-    status::{GameStatus, MoveOrigin, ThoughtStatus},
+    status::{GameLine, GameStatus, MoveOrigin, ThoughtStatus},
 };
 
 mod learn;
@@ -51,6 +51,8 @@ pub(crate) struct Player {
     played: Vec<PlayedMove>,
     /// As game records write it.
     last_move: Option<String>,
+    /// The moves as reported.
+    line: Arc<GameLine>,
     /// Moves that the server did not tell.
     unseen: usize,
     /// Origin of our last move.
@@ -92,7 +94,15 @@ impl Player {
         context: BotContext,
         actions: mpsc::Sender<Action>,
     ) -> Self {
+        let line = GameLine {
+            server: info.server.clone(),
+            kind: info.game,
+            start: info.start.clone(),
+            time_control: info.time_control,
+            moves: Vec::new(),
+        };
         Player {
+            line: Arc::new(line),
             clock: GameClock::new(&info, &context),
             policy: DrawResignPolicy::new(context.config.draw, context.config.resign),
             info,
@@ -152,7 +162,7 @@ impl Player {
         if let Some(outcome) = outcome {
             self.learn(outcome);
         }
-        self.report(Some(result));
+        self.report(Some((result, outcome)));
     }
 
     /// Plies played, those included that nobody told us.
@@ -192,6 +202,7 @@ impl Player {
                 if before.to_move == self.info.side {
                     self.played.push(PlayedMove { ply: before.plies, key: before.key, mv: played.mv });
                 }
+                Arc::make_mut(&mut self.line).moves.push(played.text);
                 self.last_move = Some(played.san);
                 let expected = self.expected.take().filter(|(ours, _)| *ours == played.mv);
                 let position = self.board.position();
@@ -217,6 +228,8 @@ impl Player {
         self.clock.discard_answer();
         self.policy = DrawResignPolicy::new(self.context.config.draw, self.context.config.resign);
         self.board.take_back(plies);
+        let moves = &mut Arc::make_mut(&mut self.line).moves;
+        moves.truncate(moves.len().saturating_sub(plies));
         let left = self.board.position().plies;
         self.played.retain(|played| played.ply < left);
     }
@@ -232,6 +245,8 @@ impl Player {
                     server = text,
                     "the server's board differs from ours; continuing from it"
                 );
+                let line = Arc::make_mut(&mut self.line);
+                (line.start, line.moves) = (Some(text.to_owned()), Vec::new());
                 (self.lookup, self.ponder) = (SourceLookup::default(), None);
                 self.refused.clear();
             }
@@ -254,8 +269,9 @@ impl Player {
     }
 
     /// Sends the status of the game; a slow receiver misses some.
-    fn report(&self, result: Option<String>) {
+    fn report(&self, end: Option<(String, Option<GameResult>)>) {
         let position = self.board.position();
+        let (result, outcome) = end.unzip();
         let _ = self.context.status.try_send(GameStatus {
             game: self.info.id.clone(),
             side: self.info.side,
@@ -269,6 +285,8 @@ impl Player {
             origin: self.origin,
             thought: self.thought.clone(),
             result,
+            outcome: outcome.flatten(),
+            line: self.line.clone(),
         });
     }
 }

@@ -155,6 +155,7 @@ mod tests {
             asked_at,
             budget: clock::Budget { soft: 20 * MS, hard: 50 * MS },
             left: Some(left * MS),
+            lag: Duration::ZERO,
             sent_at: asked_at + took * MS,
         }
     }

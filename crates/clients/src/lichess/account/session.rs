@@ -99,7 +99,12 @@ impl<'a> Account<'a> {
             slots: GameSlots::default(),
             starts: GameStarts::default(),
             suspended: SuspendedGames::new(config.correspondence.checkin_period, now),
-            incoming: IncomingChallenges::new(http.clone(), queue),
+            incoming: IncomingChallenges::new(
+                http.clone(),
+                queue,
+                context.lobby.clone(),
+                config.url.to_string(),
+            ),
             outgoing,
             teams: Teams::new(http.clone(), Schedule::new(&config.team, &config.tournament, now)),
             lookups: Tasks::default(),

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use backon::Retryable;
 use tracing::{debug, info, warn};
+use zeitnot_seat::{ChallengeNews, Lobby};
 use zeitnot_wire::lichess::{Challenge, ChallengeId, Decline, DeclineReason, Form, UserId};
 
 use super::{
@@ -23,6 +24,8 @@ pub(crate) type Accepted = (Box<Challenge>, Result<(), HttpError>);
 #[derive(Debug)]
 pub(crate) struct IncomingChallenges {
     http: Http,
+    lobby: Lobby,
+    server: String,
     pub(crate) queue: ChallengeQueue,
     pub(crate) accepting: Tasks<Accepted>,
 }
@@ -37,8 +40,17 @@ pub(crate) enum Acceptance {
 }
 
 impl IncomingChallenges {
-    pub(crate) fn new(http: Http, queue: ChallengeQueue) -> IncomingChallenges {
-        IncomingChallenges { http, queue, accepting: Tasks::default() }
+    pub(crate) fn new(http: Http, queue: ChallengeQueue, lobby: Lobby, server: String) -> IncomingChallenges {
+        IncomingChallenges { http, lobby, server, queue, accepting: Tasks::default() }
+    }
+
+    fn report(&self, challenge: &Challenge, declined: Option<&DeclineReason>) {
+        self.lobby.challenge_answered(|| ChallengeNews {
+            server: self.server.clone(),
+            by: name(challenge).to_owned(),
+            terms: format!("{} {}", challenge.variant.key, challenge.time_control),
+            declined: declined.map(DeclineReason::to_string),
+        });
     }
 
     /// Judges a challenge, and declines it if need be. Returns whether it is to be accepted now.
@@ -60,6 +72,7 @@ impl IncomingChallenges {
     /// Accepts a challenge, after cancelling `ours`, which must not be accepted any more.
     pub(crate) fn accept(&mut self, challenge: Challenge, ours: Option<ChallengeId>) {
         let id = challenge.id;
+        self.report(&challenge, None);
         info!("accepting {}'s challenge {id}: {}", name(&challenge), challenge.time_control);
         let http = self.http.clone();
         self.accepting.spawn(async move {
@@ -103,6 +116,7 @@ impl IncomingChallenges {
         background: &mut Background,
     ) {
         let id = challenge.id;
+        self.report(challenge, Some(&reason));
         if self.http.log().admits(&format!("challenges declined: {reason}"), Instant::now()) {
             info!("declining {}'s challenge {id}: {reason}", name(challenge));
         }

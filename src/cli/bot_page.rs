@@ -1,0 +1,300 @@
+//! The bot's own page: gathers what players and clients report, on the thread of the page.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use tokio::{
+    select,
+    sync::mpsc,
+    time::{MissedTickBehavior, interval},
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::info;
+use zeitnot_arena::{
+    BotPage,
+    live::{
+        BotFeed, BotGame,
+        view::{BotAnswer, BotChallenge, BotRecord, BotServer, BotServerState, BotView, Person},
+    },
+};
+use zeitnot_bot::{Answer, GameStatus};
+use zeitnot_clients::Shutdown;
+use zeitnot_rules::{ByColor, Color, GameResult};
+use zeitnot_seat::ChallengeNews;
+
+use super::{CliError, print, thought};
+
+/// Reports that may wait.
+const QUEUE: usize = 256;
+/// Interval of the views.
+const TICK: Duration = Duration::from_millis(500);
+/// Answers, challenges and opponents that are shown.
+const MAX_ANSWERS: usize = 300;
+const MAX_CHALLENGES: usize = 100;
+const MAX_OPPONENTS: usize = 200;
+/// Games that are counted as running.
+const MAX_GAMES: usize = 64;
+
+/// Ways to report to the page. Nobody waits for it: what does not fit is left out.
+pub(super) struct Reporter {
+    pub(super) statuses: mpsc::Sender<GameStatus>,
+    pub(super) answers: mpsc::Sender<Answer>,
+    pub(super) challenges: mpsc::Sender<ChallengeNews>,
+    /// Servers that were left, by their numbers, and the reason why we had to.
+    pub(super) left: mpsc::Sender<(usize, Option<String>)>,
+}
+
+struct Reports {
+    statuses: mpsc::Receiver<GameStatus>,
+    answers: mpsc::Receiver<Answer>,
+    challenges: mpsc::Receiver<ChallengeNews>,
+    left: mpsc::Receiver<(usize, Option<String>)>,
+    /// Receives the statuses, too.
+    to_screen: mpsc::Sender<GameStatus>,
+    soon: CancellationToken,
+}
+
+/// Serves the page until the program stops.
+pub(super) fn start(
+    page: BotPage,
+    servers: Vec<String>,
+    to_screen: mpsc::Sender<GameStatus>,
+    tasks: &TaskTracker,
+    shutdown: &Shutdown,
+) -> Result<Reporter, CliError> {
+    info!("the bot's page: {}", page.url());
+    if let Some(token) = page.new_token() {
+        // Not by the log, which may be kept.
+        let url = page.url();
+        print(|out| writeln!(out, "the bot's page with the token for its buttons: {url}/#token={token}"))?;
+    }
+    let (statuses, of_games) = mpsc::channel(QUEUE);
+    let (answers, of_answers) = mpsc::channel(QUEUE);
+    let (challenges, of_challenges) = mpsc::channel(QUEUE);
+    let (left, of_servers) = mpsc::channel(QUEUE);
+    let reports = Reports {
+        statuses: of_games,
+        answers: of_answers,
+        challenges: of_challenges,
+        left: of_servers,
+        to_screen,
+        soon: shutdown.soon.clone(),
+    };
+    tasks.spawn(page.run(move |feed| collect(reports, servers, feed), shutdown.now.clone()));
+    Ok(Reporter { statuses, answers, challenges, left })
+}
+
+/// Shows everything on the page until the players are gone.
+async fn collect(mut reports: Reports, servers: Vec<String>, mut feed: BotFeed) {
+    let playing = |name| BotServer { name, state: BotServerState::Playing, error: None };
+    let mut state = State::default();
+    state.view.servers = servers.into_iter().map(playing).collect();
+    let mut tick = interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut shown = None;
+    loop {
+        select! {
+            status = reports.statuses.recv() => match status {
+                Some(status) => {
+                    state.hear(&status);
+                    feed.update(game(&status));
+                    // A stopped terminal misses some, as it would without a page.
+                    let _ = reports.to_screen.try_send(status);
+                }
+                None => break,
+            },
+            Some(answer) = reports.answers.recv() => state.answered(&answer),
+            Some(challenge) = reports.challenges.recv() => state.challenged(challenge),
+            Some((number, error)) = reports.left.recv() => state.left(number, error),
+            _ = tick.tick() => {
+                state.view.stopping = reports.soon.is_cancelled();
+                if shown.as_ref() != Some(&state.view) && feed.show(state.view.clone()) {
+                    shown = Some(state.view.clone());
+                }
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    view: BotView,
+    running: VecDeque<String>,
+    record: BTreeMap<String, BotRecord>,
+}
+
+impl State {
+    fn hear(&mut self, status: &GameStatus) {
+        let id = id(status);
+        let is_known = self.running.contains(&id);
+        match &status.result {
+            None if !is_known => push(&mut self.running, id, MAX_GAMES),
+            None => {}
+            Some(_) if is_known => {
+                self.running.retain(|running| *running != id);
+                self.count(status);
+            }
+            Some(_) => {}
+        }
+        self.view.games = self.running.len();
+    }
+
+    fn count(&mut self, status: &GameStatus) {
+        let opponent = status.names[!status.side].clone();
+        if self.record.len() >= MAX_OPPONENTS && !self.record.contains_key(&opponent) {
+            return;
+        }
+        let new = || BotRecord { opponent: opponent.clone(), wins: 0, draws: 0, losses: 0, aborted: 0 };
+        let record = self.record.entry(opponent.clone()).or_insert_with(new);
+        let count = match status.outcome {
+            Some(GameResult::Won(winner)) if winner == status.side => &mut record.wins,
+            Some(GameResult::Won(_)) => &mut record.losses,
+            Some(GameResult::Draw) => &mut record.draws,
+            None => &mut record.aborted,
+        };
+        *count = count.saturating_add(1);
+        self.view.record = self.record.values().cloned().collect();
+    }
+
+    fn answered(&mut self, answer: &Answer) {
+        let spent = answer.sent_at.saturating_duration_since(answer.asked_at);
+        let [spent_ms, limit_ms, lag_ms] =
+            [spent, answer.budget.hard, answer.lag].map(|time| time.as_secs_f64() * 1000.0);
+        let answer = BotAnswer {
+            at: now(),
+            game: answer.game.clone(),
+            ply: answer.ply,
+            spent_ms,
+            limit_ms,
+            slack_ms: limit_ms - spent_ms,
+            lag_ms,
+            left_ms: answer.left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
+            origin: answer.origin.name().to_owned(),
+        };
+        keep_last(&mut self.view.answers, answer, MAX_ANSWERS);
+    }
+
+    fn challenged(&mut self, ChallengeNews { server, by, terms, declined }: ChallengeNews) {
+        let accepted = declined.is_none();
+        let challenge = BotChallenge { at: now(), server, by, terms, accepted, reason: declined };
+        keep_last(&mut self.view.challenges, challenge, MAX_CHALLENGES);
+    }
+
+    fn left(&mut self, number: usize, error: Option<String>) {
+        if let Some(server) = self.view.servers.get_mut(number) {
+            server.state = if error.is_some() { BotServerState::Refused } else { BotServerState::Left };
+            server.error = error;
+        }
+    }
+}
+
+fn push<T>(queue: &mut VecDeque<T>, item: T, max: usize) {
+    if queue.len() >= max {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}
+
+fn keep_last<T>(items: &mut Vec<T>, item: T, max: usize) {
+    if items.len() >= max {
+        items.remove(0);
+    }
+    items.push(item);
+}
+
+fn now() -> String {
+    OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default()
+}
+
+/// Id of a game on the page: two servers may use the same.
+fn id(status: &GameStatus) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    format!("{}-{}", status.line.server, status.game).chars().map(plain).collect()
+}
+
+fn game(status: &GameStatus) -> BotGame {
+    let person = |color: Color| Person {
+        name: status.names[color].clone(),
+        rating: None,
+        bot: (color == status.side).then_some(true),
+    };
+    let line = &status.line;
+    BotGame {
+        id: id(status),
+        kind: line.kind,
+        start: line.start.clone(),
+        players: ByColor(Color::BOTH.map(person)),
+        time_control: line.time_control,
+        moves: line.moves.clone(),
+        left: status.clocks.map(|clocks| clocks.left),
+        thought: status.thought.as_ref().map(|it| (it.ply, status.side, thought::view(it, status.side))),
+        end: status.result.clone().map(|words| (status.outcome, words)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use zeitnot_bot::GameLine;
+    use zeitnot_rules::GameKind;
+
+    use super::*;
+
+    fn status(ply: usize, outcome: Option<GameResult>) -> GameStatus {
+        GameStatus {
+            game: "abcdefgh".into(),
+            side: Color::Black,
+            names: ByColor(["bob", "zeitnot"].map(str::to_owned)),
+            clocks: None,
+            to_move: Color::BOTH[ply % 2],
+            ply,
+            last_move: None,
+            eval: None,
+            origin: None,
+            thought: None,
+            result: outcome.map(|_| "over".into()),
+            outcome,
+            line: Arc::new(GameLine {
+                server: "https://lichess.org".into(),
+                kind: GameKind::Chess,
+                start: None,
+                time_control: None,
+                moves: Vec::new(),
+            }),
+        }
+    }
+
+    #[test]
+    fn games_are_counted_once_and_for_the_opponent() {
+        let mut state = State::default();
+        state.hear(&status(0, None));
+        assert_eq!(state.view.games, 1);
+        for _ in 0..2 {
+            state.hear(&status(9, Some(GameResult::Won(Color::Black))));
+        }
+        let record = BotRecord { opponent: "bob".into(), wins: 1, draws: 0, losses: 0, aborted: 0 };
+        assert_eq!((state.view.games, &state.view.record), (0, &vec![record]));
+    }
+
+    #[test]
+    fn games_of_two_servers_have_ids_of_their_own() {
+        assert_eq!(game(&status(2, None)).id, "https---lichess-org-abcdefgh");
+    }
+
+    #[test]
+    fn what_is_shown_is_bounded() {
+        let mut state = State::default();
+        for number in 0..2 * MAX_CHALLENGES {
+            let (server, by) = (String::new(), number.to_string());
+            let declined = (number % 2 == 0).then(|| "later".to_owned());
+            state.challenged(ChallengeNews { server, by, terms: "standard 3+2".into(), declined });
+        }
+        let shown = &state.view.challenges;
+        assert_eq!((shown.len(), shown[0].by.as_str()), (MAX_CHALLENGES, "100"));
+        assert_eq!((shown[0].accepted, shown[0].reason.as_deref()), (false, Some("later")));
+    }
+}

@@ -1,0 +1,83 @@
+//! The page of a bot.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use zeitnot_arena::{
+    BotPage, WebConfig,
+    live::{BotGame, view::BotView},
+};
+use zeitnot_rules::{ByColor, GameKind, MoveText};
+
+use crate::support::{
+    schema::Schemas,
+    wait::{soon, until},
+    web::{Browser, TOKEN, with_page},
+};
+
+fn person(name: &str) -> zeitnot_arena::live::view::Person {
+    zeitnot_arena::live::view::Person { name: name.into(), rating: None, bot: None }
+}
+
+fn game(moves: &str) -> BotGame {
+    BotGame {
+        id: "lichess-abcdefgh".into(),
+        kind: GameKind::Chess,
+        start: None,
+        players: ByColor(["zeitnot", "bob"].map(person)),
+        time_control: None,
+        moves: moves.split_whitespace().filter_map(MoveText::new).collect(),
+        left: Some(ByColor([Duration::from_secs(9); 2])),
+        thought: None,
+        end: None,
+    }
+}
+
+#[tokio::test]
+async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
+    let config = format!("listen = '127.0.0.1:0'\ntoken = '{TOKEN}'");
+    let config: WebConfig = toml::from_str(&config).unwrap();
+    let (soon_stop, stop) = (CancellationToken::new(), CancellationToken::new());
+    let page = BotPage::bind(config, soon_stop.clone()).unwrap();
+    let browser = Browser::new(page.address());
+    let (hold, held) = oneshot::channel::<()>();
+    let collect = move |mut feed: zeitnot_arena::live::BotFeed| async move {
+        feed.update(game("e2e4"));
+        assert!(feed.show(BotView { games: 1, ..BotView::default() }));
+        let _ = held.await;
+    };
+    let running = tokio::spawn(page.run(collect, stop.clone()));
+    until("the bot is shown", async || browser.json("/api/bot").await.0 == 200).await;
+    let (_, bot) = browser.json("/api/bot").await;
+    assert_eq!((&bot["games"], &bot["stopping"]), (&json!(1), &json!(false)));
+    let schemas = Schemas(browser.json("/api").await.1);
+    assert_eq!(schemas.fault(schemas.answer("/api/bot", 200), &bot), None);
+    assert_eq!(browser.json("/api/status").await.1["role"], "bot");
+    let (_, games) = browser.json("/api/games").await;
+    assert_eq!((&games["games"][0]["source"], &games["games"][0]["ply"]), (&json!("bot"), &json!(1)));
+    let mut spectator = browser.live().await;
+    spectator.send(r#"{"watch":"bot"}"#).await;
+    assert_eq!(spectator.expect("bot").await["bot"], bot);
+    // Visitors cannot make it think.
+    let table = json!({ "kind": "chess", "opponent": { "bot": { "level": 8 } } });
+    assert_eq!(browser.post("/api/tables", &table).await.0, 403);
+    assert_eq!(browser.post("/api/bot/stop", &Value::Null).await.0, 401);
+    assert!(!soon_stop.is_cancelled());
+    let bearer = format!("Bearer {TOKEN}");
+    let answer = browser.ask("POST", "/api/bot/stop", &[("authorization", &bearer)], Vec::new()).await;
+    assert_eq!((answer.status().as_u16(), soon_stop.is_cancelled()), (202, true));
+    stop.cancel();
+    soon("the end of the page", running).await.unwrap();
+    drop(hold);
+}
+
+#[tokio::test]
+async fn an_arena_shows_no_bot() {
+    let (arena, browser) = with_page("").await;
+    let (status, told) = browser.json("/api/bot").await;
+    assert_eq!(status, 404);
+    assert!(told["error"].as_str().unwrap().contains("shows no bot"), "{told}");
+    arena.stop().await;
+}
