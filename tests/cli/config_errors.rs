@@ -57,7 +57,10 @@ fn the_documented_defaults_are_the_defaults() {
             Some(table) if table.starts_with('[') && table.ends_with(']') => table,
             _ => line,
         })
-        .filter(|line| !line.starts_with("token"))
+        // Not all keys go together: there is one token, and `pairing` says which of the others belong to it.
+        .filter(|line| {
+            !["token", "rounds", "acceleration", "gauntlet"].iter().any(|key| line.starts_with(key))
+        })
         .flat_map(|line| [line, "\n"])
         .collect();
     assert!(uncommented.contains("\nhash_mib = 64\n"), "{uncommented}");

@@ -9,8 +9,8 @@ use futures_util::SinkExt;
 
 use crate::support::web::{Browser, TOKEN, with_page};
 
-/// Requests for each endpoint and method.
-const REQUESTS: usize = 12;
+/// Requests for each endpoint and method: together fewer than the connections that one address may open at once.
+const REQUESTS: usize = 4;
 const MESSAGES: usize = 300;
 /// Bytes of a body from which on the server may close instead of reading on.
 const MAX_BODY: usize = 16 * 1024;
