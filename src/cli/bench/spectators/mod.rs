@@ -23,6 +23,8 @@ use clock::MoveClock;
 const CLASS: &str = "class";
 /// Time for the games to begin, and for the spectators to come.
 const LEAD: Duration = Duration::from_secs(8);
+/// Time between the arrivals of two players.
+const ARRIVAL: Duration = Duration::from_millis(10);
 /// Time from a move to the screen that 99 of 100 must keep.
 const LIMIT_MS: f64 = 100.0;
 
@@ -123,7 +125,12 @@ fn measure(args: &Args, addresses: Addresses) -> Result<Vec<Duration>, CliError>
             for number in 0..2 * games {
                 // The first player's game is watched.
                 let clock = (number == 0).then(|| clock.clone());
-                tasks.spawn(player::play(addresses.tcp, format!("player-{number}"), think, clock));
+                let player = player::play(addresses.tcp, format!("player-{number}"), think, clock);
+                tasks.spawn(async move {
+                    // Of too many who have said nothing yet, the arena sends the first away.
+                    sleep(ARRIVAL * u32::from(number)).await;
+                    player.await;
+                });
             }
             let watchers: Vec<_> = (0..spectators)
                 .map(|_| tokio::spawn(spectator::watch(addresses.page, clock.clone())))
