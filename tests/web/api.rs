@@ -57,6 +57,15 @@ async fn answers_are_as_documented() {
     board.black.send(&format!("RESIGN {id}")).await;
     hear(&mut spectator, "end").await;
     hear(&mut spectator, "tournament").await;
+    let path = "/api/tournaments/{name}/{file}";
+    for (file, expected) in [("results.json", 200), ("results.trf", 404)] {
+        let (status, answer) = browser.json(&format!("/api/tournaments/class/{file}")).await;
+        assert_eq!(
+            (status, schemas.fault(schemas.answer(path, status), &answer)),
+            (expected, None),
+            "{answer}"
+        );
+    }
     for kind in ["games", "game", "tournament", "pong", "error", "end"] {
         assert!(kinds.iter().any(|known| known == kind), "{kind}");
     }
@@ -79,5 +88,33 @@ async fn every_endpoint_is_documented() {
     for path in ["/api/", "/api/game", "/api/games/x/y", "/api/live/x", "/api/tournaments/x/y"] {
         assert_eq!(browser.json(path).await.0, 404, "{path}");
     }
+    arena.stop().await;
+}
+
+/// What players were told is in the files.
+#[tokio::test]
+async fn results_are_downloaded() {
+    let (arena, browser) = with_page("").await;
+    let mut board = arena.game().await;
+    board.play("f2-f3 e7-e5 g2-g4 d8-h4").await;
+    board.black.expect("GAME_OVER").await;
+    let text = async |file: &str| {
+        let answer = browser.get(&format!("/api/tournaments/class/{file}")).await;
+        (answer.headers()["content-type"].to_str().unwrap().to_owned(), answer.text().await.unwrap())
+    };
+    let (kind, csv) = text("results.csv").await;
+    assert_eq!(kind, "text/csv; charset=utf-8");
+    assert_eq!(
+        csv.lines().filter(|line| line.ends_with(",1,0,0,0") || line.ends_with(",0,0,1,0")).count(),
+        2,
+        "{csv}"
+    );
+    let (kind, pgn) = text("results.pgn").await;
+    assert_eq!(kind, "application/x-chess-pgn; charset=utf-8");
+    assert!(pgn.contains("2. g4") && pgn.contains("Qh4# ") && pgn.contains("[Result \"0-1\"]"), "{pgn}");
+    let results = browser.json("/api/tournaments/class/results.json").await.1;
+    assert_eq!(results["pairings"][0]["result"], "0-1", "{results}");
+    assert_eq!(browser.json("/api/tournaments/nothing/results.csv").await.0, 404);
+    assert_eq!(browser.json("/api/status").await.1["results"], true);
     arena.stop().await;
 }

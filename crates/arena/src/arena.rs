@@ -82,7 +82,7 @@ impl Arena {
             }
         }
         let (web, live) = match config.web.clone().map(Web::bind).transpose()? {
-            Some((web, feed)) => (Some(web), feed),
+            Some((web, feed)) => (Some(web.with_results(config.database())), feed),
             None => (None, Feed::default()),
         };
         let thoughts = live.thoughts();

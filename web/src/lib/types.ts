@@ -103,6 +103,7 @@ export interface Status {
   version: string;
   role: 'arena' | 'bot';
   organiser: boolean;
+  results: boolean;
   kinds: string[];
 }
 

@@ -168,7 +168,6 @@ export const de: Texts = {
   tournaments: {
     title: 'Turniere',
     none: 'Noch gibt es kein Turnier.',
-    create: 'Neues Turnier',
     players: (n) => (n === 1 ? '1 Spieler' : `${n} Spieler`),
   },
   states: { waiting: 'noch nicht begonnen', running: 'läuft', paused: 'angehalten', complete: 'beendet' },
@@ -223,10 +222,6 @@ export const de: Texts = {
     noPlayers: 'Noch ist niemand dabei.',
     sure: (name) => `${name} entfernen?`,
     of: (n) => `von ${n}`,
-    name: 'Name',
-    system: 'Paarung',
-    number: 'Runden',
-    open: 'Turnier eröffnen',
   },
   bot: {
     servers: 'Server',

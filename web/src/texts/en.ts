@@ -141,7 +141,6 @@ export const en = {
   tournaments: {
     title: 'Tournaments',
     none: 'There is no tournament yet.',
-    create: 'New tournament',
     players: (n: number) => (n === 1 ? '1 player' : `${n} players`),
   },
   states: { waiting: 'not begun', running: 'running', paused: 'paused', complete: 'complete' } as Record<string, string>,
@@ -196,10 +195,6 @@ export const en = {
     noPlayers: 'Nobody has joined yet.',
     sure: (name: string) => `Remove ${name}?`,
     of: (n: number) => `of ${n}`,
-    name: 'Name',
-    system: 'Pairing',
-    number: 'Rounds',
-    open: 'Open the tournament',
   },
   bot: {
     servers: 'Servers',

@@ -54,14 +54,14 @@ impl IntoResponse for ApiError {
 }
 
 /// Parameter of a path.
-pub(crate) struct Param(pub(crate) String);
+pub(crate) struct Param<T = String>(pub(crate) T);
 
-impl<S: Send + Sync> FromRequestParts<S> for Param {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Param<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Param, ApiError> {
-        let path = Path::<String>::from_request_parts(parts, state).await;
-        path.map(|Path(text)| Param(text)).map_err(|error| ApiError::new(error.status(), error.body_text()))
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Param<T>, ApiError> {
+        let path = Path::<T>::from_request_parts(parts, state).await;
+        path.map(|Path(it)| Param(it)).map_err(|error| ApiError::new(error.status(), error.body_text()))
     }
 }
 

@@ -95,6 +95,8 @@ struct Status {
     role: String,
     /// This request carries the organiser's token.
     organiser: bool,
+    /// Results of tournaments can be downloaded.
+    results: bool,
     /// Games by their rules.
     kinds: Vec<String>,
 }
@@ -107,6 +109,7 @@ async fn status(State(web): State<WebState>, by_organiser: Result<ByOrganiser, A
         version: env!("CARGO_PKG_VERSION").to_owned(),
         role: if web.bot.is_some() { "bot" } else { "arena" }.to_owned(),
         organiser: by_organiser.is_ok(),
+        results: web.database.is_some(),
         kinds: GameKind::ALL.iter().map(|kind| kind.name().to_owned()).collect(),
     })
 }

@@ -3,6 +3,7 @@
 use std::{
     convert::Infallible,
     net::{IpAddr, SocketAddr},
+    path::PathBuf,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -67,6 +68,8 @@ pub(crate) struct Web {
     events: mpsc::Receiver<Event>,
     /// On a bot's page, what makes it leave when its games are over.
     bot: Option<CancellationToken>,
+    /// The arena's database, if it keeps one.
+    database: Option<PathBuf>,
     analyst: Analyst,
     tables: (Handle<Tables>, TablesActor),
     /// Number of clients that watch.
@@ -86,8 +89,20 @@ impl Web {
         let analyst = Analyst::new(searches.clone());
         let (hub, tables) = (jobs::channel(), Tables::channel(searches, feed.clone()));
         let spectators = watch::Sender::default();
-        let web =
-            Web { port, config, token, is_new_token, hub, events, bot: None, analyst, tables, spectators };
+        let (bot, database) = (None, None);
+        let web = Web {
+            port,
+            config,
+            token,
+            is_new_token,
+            hub,
+            events,
+            bot,
+            database,
+            analyst,
+            tables,
+            spectators,
+        };
         Ok((web, feed))
     }
 
@@ -99,6 +114,11 @@ impl Web {
     /// The organiser's token, if it was drawn here.
     pub(crate) fn new_token(&self) -> Option<&str> {
         self.is_new_token.then(|| self.token.expose())
+    }
+
+    /// Serves the results in this database, too.
+    pub(crate) fn with_results(self, database: Option<PathBuf>) -> Web {
+        Web { database, ..self }
     }
 
     /// Makes it the page of a bot, which takes no new games once this is cancelled.
@@ -124,6 +144,7 @@ impl Web {
             hub: (hub, jobs),
             events,
             bot,
+            database,
             analyst,
             tables: (tables, actor),
             spectators,
@@ -141,6 +162,7 @@ impl Web {
                 hub,
                 tables,
                 bot,
+                database: database.map(Arc::from),
                 analyst: Arc::new(analyst),
                 organiser: Organiser::new(token),
                 tasks: TaskTracker::new(),

@@ -1,6 +1,6 @@
 //! State that all handlers share, and facts about the client of a request.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use axum::{
     extract::FromRequestParts,
@@ -24,6 +24,8 @@ pub(crate) struct WebState {
     pub(crate) analyst: Arc<Analyst>,
     /// On a bot's page, what makes it leave when its games are over.
     pub(super) bot: Option<CancellationToken>,
+    /// The arena's database, if it keeps one.
+    pub(super) database: Option<Arc<Path>>,
     pub(super) organiser: Organiser,
     /// Sockets, which outlive their requests.
     pub(crate) tasks: TaskTracker,

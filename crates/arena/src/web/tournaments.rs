@@ -1,6 +1,11 @@
 //! Endpoints about tournaments.
 
-use axum::{Json, extract::State};
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -12,6 +17,7 @@ use super::{
 use crate::{
     live::view::{Tournament, TournamentSummary},
     name::printable,
+    results::{ResultsError, TournamentResults},
 };
 
 /// List of tournaments.
@@ -22,7 +28,7 @@ pub(crate) struct Tournaments {
 }
 
 pub(super) fn routes() -> OpenApiRouter<WebState> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(show))
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(show)).routes(routes!(results))
 }
 
 pub(super) fn unknown(name: &str) -> ApiError {
@@ -44,4 +50,42 @@ async fn show(State(web): State<WebState>, Param(name): Param) -> Result<Json<To
     let key = name.clone();
     let found = web.hub.call(move |hub| hub.tournament(&key)).await.ok_or_else(ApiError::stopping)?;
     found.map(Json).ok_or_else(|| unknown(&name))
+}
+
+/// Shows all results as a file: `results.csv`, `results.json` or `results.pgn`
+#[utoipa::path(get, path = "/api/tournaments/{name}/{file}", params(("name" = String, Path), ("file" = String, Path)),
+    responses(
+        (status = 200, content((String = "text/csv"), (serde_json::Value = "application/json"),
+            (String = "application/x-chess-pgn"))),
+        (status = 404, body = ErrorBody)))]
+async fn results(
+    State(web): State<WebState>,
+    Param((name, file)): Param<(String, String)>,
+) -> Result<Response, ApiError> {
+    let print: fn(&TournamentResults) -> (&str, String) = match file.as_str() {
+        "results.csv" => |results| ("text/csv; charset=utf-8", results.csv()),
+        "results.json" => |results| ("application/json", results.json().to_string()),
+        "results.pgn" => |results| ("application/x-chess-pgn; charset=utf-8", results.pgn()),
+        _ => {
+            let file = printable(&file, 50);
+            return Err(ApiError::missing(format!(
+                "there is no {file}: results.csv, results.json or results.pgn"
+            )));
+        }
+    };
+    let Some(database) = &web.database else {
+        return Err(ApiError::missing("this arena keeps no database, and so no results: set arena.database"));
+    };
+    let results = TournamentResults::read(database, &name, None).await.map_err(|error| match error {
+        ResultsError::Unknown { .. } => unknown(&name),
+        ResultsError::Database { .. } => {
+            tracing::error!("{error}");
+            ApiError::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the database cannot be read: the arena's log says why",
+            )
+        }
+    })?;
+    let (kind, text) = print(&results);
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
