@@ -94,22 +94,22 @@ export async function thePageComesBackAfterAKill({ browser }) {
   const page = await visit(browser, `${arena.url}/tournament/${TOURNAMENT}`, { expected: /ERR_|WebSocket|Failed to load/ });
   await page.locator('.standings').waitFor();
   arena.startBots();
-  // Points of those who have some.
-  const points = () =>
-    page.locator('.standings tbody tr').evaluateAll((rows) =>
-      rows
-        .map((row) => ['.name', '.score'].map((part) => row.querySelector(part)?.textContent))
-        .filter(([, score]) => score && score !== '0')
-        .map((row) => row.join(' ')),
+  // Points of those who have some, by their names.
+  const points = async () => {
+    const rows = await page.locator('.standings tbody tr').evaluateAll((rows) =>
+      rows.map((row) => ['.name', '.score'].map((part) => row.querySelector(part)?.textContent?.trim() ?? '')),
     );
-  await until('a result', async () => (await points()).length > 0);
-  const [shown] = await points();
+    const number = (text) => (parseInt(text, 10) || 0) + (text.endsWith('½') ? 0.5 : 0);
+    return new Map(rows.map(([name, score]) => [name, number(score)]).filter(([, score]) => score > 0));
+  };
+  await until('a result', async () => (await points()).size > 0);
+  const [[name, shown]] = await points();
   await arena.kill();
   await page.getByText('Connection lost').waitFor();
   await arena.start();
   await page.getByText('Connected again').waitFor();
   // What has been shown is not lost, and the tournament goes on to its end.
-  await until('the same points', async () => (await points()).includes(shown));
+  await until('no fewer points', async () => (await points()).get(name) >= shown);
   await page.locator('.state', { hasText: 'complete' }).waitFor();
   const { players } = await arena.api(`tournaments/${TOURNAMENT}`);
   const sum = players.reduce((sum, { score }) => sum + score, 0);
