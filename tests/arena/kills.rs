@@ -194,7 +194,7 @@ async fn an_arena_that_is_killed_loses_nothing_that_was_told() {
 
 /// `cargo test --test main -- --ignored --nocapture fifty_kills`
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "takes a minute"]
+#[ignore = "soak: a minute"]
 async fn fifty_kills() {
     assert_eq!(kill(8, 20, 50).await, 51);
 }

@@ -38,7 +38,7 @@ async fn play(settings: &str, players: &[&str]) -> (TournamentSummary, Vec<[Stri
     (summary.tournaments.remove(0), games)
 }
 
-/// Who met whom, in alphabetical order.
+/// Pairs that met, in alphabetical order.
 fn meetings(games: &[[String; 2]]) -> Vec<[&str; 2]> {
     let mut met: Vec<_> = games.iter().map(|game| game.each_ref().map(String::as_str)).collect();
     met.iter_mut().for_each(|names| names.sort_unstable());

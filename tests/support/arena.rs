@@ -174,7 +174,7 @@ pub fn record_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     files.filter(|file| !file.file_name().unwrap().to_string_lossy().starts_with("zeitnot.db"))
 }
 
-/// What `zeitnot arena results` prints of the database there.
+/// Output of `zeitnot arena results` for the database there.
 pub fn results(folder: &Path, arguments: &[&str]) -> String {
     let database = folder.join("games/zeitnot.db");
     let output =

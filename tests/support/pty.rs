@@ -51,7 +51,7 @@ impl Pty {
         Pty { script, keyboard, output, reader }
     }
 
-    /// What the terminal shows now: ratatui writes only the cells that change.
+    /// The terminal's screen now: ratatui writes only the cells that change.
     pub fn screen(&self) -> String {
         let output = self.output.lock().unwrap();
         let mut cells = vec![vec![' '; COLUMNS]; ROWS];

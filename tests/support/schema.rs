@@ -15,7 +15,7 @@ impl Schemas {
         &self.0["components"]["schemas"][name]
     }
 
-    /// Why a value does not fit; `None` if it does.
+    /// Reason why a value does not fit; `None` if it does.
     pub fn fault(&self, schema: &Value, value: &Value) -> Option<String> {
         if let Some(to) = schema["$ref"].as_str() {
             let named = self.named(to.rsplit('/').next().unwrap());

@@ -91,7 +91,7 @@ async fn every_endpoint_is_documented() {
     arena.stop().await;
 }
 
-/// What players were told is in the files.
+/// The files have the result that players were told.
 #[tokio::test]
 async fn results_are_downloaded() {
     let (arena, browser) = with_page("").await;

@@ -80,7 +80,7 @@ fn segment(random: &mut Rng) -> String {
     }
 }
 
-/// What nobody may have changed.
+/// Facts that must stay the same.
 async fn facts(browser: &Browser, game: &str) -> [Value; 3] {
     let plies = browser.json(&format!("/api/games/{game}")).await.1["plies"].clone();
     let games = browser.json("/api/games").await.1["games"].clone();

@@ -250,7 +250,7 @@ impl Arena {
             }
         }
         if page.is_some() {
-            // What was played can still be looked at.
+            // The page keeps showing the games and standings.
             stop.cancelled().await;
         }
         stop.cancel();

@@ -1,4 +1,4 @@
-//! What the player sees and does, without the terminal and without the table.
+//! State of `zeitnot board` and what the player does, without the terminal and without the table.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use crate::cli::screen::{
 /// A game at the table.
 pub(super) struct App {
     pub(super) table: TableState,
-    /// When the state was told, for the clocks.
+    /// Time at which the state came, for the clocks.
     told_at: Instant,
     pub(super) input: MoveInput,
     /// Square under the cursor, in the picture.
@@ -34,7 +34,7 @@ pub(super) struct App {
     confirming: Option<char>,
 }
 
-/// What the player wants of the table.
+/// Request of the player to the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     /// Move in coordinates, and the plies before it.

@@ -9,7 +9,7 @@ const MAX_INPUT: usize = 12;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MoveInput(String);
 
-/// What a text stands for.
+/// Meaning of a typed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning<'l> {
     Move(&'l LegalMove),

@@ -75,10 +75,10 @@ const QUEUE: usize = 64;
 /// Advice where there is no terminal.
 const INSTEAD: &str = "`zeitnot board` needs one: programs play by `zeitnot uci`, and people in a browser on the page of `zeitnot arena`";
 
-/// What the table tells.
+/// News from the table.
 enum News {
     State(Box<TableState>),
-    /// What was asked for is not possible.
+    /// Answer to a request that was refused.
     Refused(String),
 }
 

@@ -77,7 +77,7 @@ pub(super) struct Args {
     /// Engine; given twice, or more often
     #[arg(long, short, value_name = "ENGINE", required = true, num_args = 1)]
     engine: Vec<String>,
-    /// Who meets whom, if there are more than two engines; in a gauntlet the first one meets each other
+    /// Pairing of the engines, if there are more than two engines; in a gauntlet the first one meets each other
     #[arg(long, value_enum, default_value_t = FormatArg::RoundRobin)]
     format: FormatArg,
     /// Number of games of each two that meet, two for each opening

@@ -10,7 +10,7 @@ use zeitnot_wire::{pgn, uci::UciScore};
 /// Value of the tag `Event`.
 pub(super) const EVENT: &str = "Zeitnot match";
 
-/// What the score needs of a finished game.
+/// Facts of a finished game that the score needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Counted {
     pub fixture: Fixture,

@@ -28,7 +28,7 @@ pub(in crate::cli) struct Screen {
     panics: Arc<Mutex<Vec<String>>>,
 }
 
-/// What the user did.
+/// Input of the user.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Input {
     Key(Key),

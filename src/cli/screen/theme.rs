@@ -5,7 +5,7 @@ use std::env;
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// How boards are drawn.
+/// Style of boards.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Theme {
     /// Unicode pieces on coloured squares.
@@ -21,7 +21,7 @@ const LAST_MOVE: Color = Color::Indexed(136);
 const SELECTED: Color = Color::Indexed(29);
 const CURSOR: Color = Color::Indexed(131);
 
-/// What is to be seen of a square besides its piece.
+/// Marks of a square besides its piece.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) is_light: bool,

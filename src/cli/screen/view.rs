@@ -1,4 +1,4 @@
-//! What is shown of a game, without any drawing.
+//! View of a game, without any drawing.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What is watched: the list of games, or one of them, without the terminal and without the connection.
+//! State of `zeitnot watch`: the list of games, or one of them, without the terminal and without the connection.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ pub(super) struct Open {
     thought: Option<Thought>,
 }
 
-/// What the user wants.
+/// Request of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     Watch(Topic),
@@ -55,7 +55,7 @@ impl App {
         App { awaited: game, message: "connecting …".to_owned(), ..App::default() }
     }
 
-    /// What is to be watched at first.
+    /// First subject to watch.
     pub(super) fn topic(&self) -> Topic {
         self.awaited.clone().map_or(Topic::Games, Topic::Game)
     }

@@ -22,7 +22,7 @@ pub(crate) type Place = u64;
 pub(crate) enum Change {
     /// Where a tournament stands.
     State(TournamentId, TournamentState),
-    /// What has happened in a tournament besides results.
+    /// An event of a tournament that is no result.
     Event { tournament: TournamentId, place: Place, at: OffsetDateTime, fact: Fact },
     /// A game that has begun, goes on or is over. The end tells all moves, so those in between may be lost.
     Game(GameState),
@@ -90,7 +90,7 @@ impl fmt::Display for TournamentState {
     }
 }
 
-/// What has happened in a tournament besides results. A new kind needs a line in `write.rs` and in `read.rs`.
+/// Event of a tournament that is no result. A new kind needs a line in `write.rs` and in `read.rs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
     /// A player has a seat, and the address the name; `None` if a key proves whose it is.

@@ -49,7 +49,7 @@ use writer::{Request, Writer};
 
 /// Requests that may wait for the writer.
 const QUEUE: usize = 4096;
-/// Time after which nobody waits for the disk any longer.
+/// Maximum time to wait for the disk.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Access to the writer.

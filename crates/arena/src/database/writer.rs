@@ -66,7 +66,7 @@ pub(super) struct Writer {
     interrupted: Vec<String>,
     /// Changes that are not on the disk yet: the latest of each row.
     kept: BTreeMap<Key, Change>,
-    /// When they are written without somebody waiting.
+    /// Deadline for writing changes that nothing waits for.
     due: Option<Instant>,
     waiting: Vec<oneshot::Sender<()>>,
     outage: Outage,
@@ -172,7 +172,7 @@ impl Writer {
             }
         }
         for done in self.waiting.drain(..) {
-            // Who does not wait any more has ended.
+            // An error means that the waiting task has ended.
             let _ = done.send(());
         }
     }

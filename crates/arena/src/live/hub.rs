@@ -152,7 +152,7 @@ impl Hub {
         }
         let message = entry.end();
         self.note_pairing(&entry.summary());
-        // What is not listed does not take the place of what is.
+        // Games of tables, which are not listed, do not displace listed ones.
         let mut alike = self.ended.iter().enumerate().filter(|(_, it)| it.is_listed() == entry.is_listed());
         if let (Some((oldest, _)), true) = (alike.next(), alike.count() + 1 >= MAX_ENDED) {
             self.ended.remove(oldest);

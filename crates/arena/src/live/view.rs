@@ -193,7 +193,7 @@ pub struct Tournament {
     pub summary: TournamentSummary,
     /// Pairings so far.
     pub pairings: Vec<PairingRow>,
-    /// What was refused, the latest last.
+    /// Refused requests to join, the latest last.
     pub refusals: Vec<RefusalRow>,
 }
 

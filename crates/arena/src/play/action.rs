@@ -29,7 +29,7 @@ pub(crate) enum Word {
     Decline,
 }
 
-/// What a player wants.
+/// Request of a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Move { text: String, ply: usize },

@@ -43,7 +43,7 @@ pub(crate) struct TableRequest {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Opponent {
     Bot(BotOpponent),
-    /// Whoever opens the invitation's link.
+    /// The person who opens the invitation's link.
     Human,
 }
 

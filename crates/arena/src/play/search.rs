@@ -71,7 +71,7 @@ impl std::fmt::Debug for Searches {
 pub(super) struct RunningClock {
     pub(super) left: Duration,
     pub(super) increment: Duration,
-    /// When this was left.
+    /// Moment at which `left` was read.
     pub(super) at: Instant,
 }
 
@@ -88,7 +88,7 @@ pub(super) struct Found {
     pub(super) time: Duration,
     /// Principal variation, with each move as the game and as game records write it.
     pub(super) pv: Vec<(String, String)>,
-    /// When the search ended.
+    /// End of the search.
     pub(super) at: Instant,
 }
 

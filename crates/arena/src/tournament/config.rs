@@ -24,7 +24,7 @@ pub struct TournamentConfig {
     pub name: Name,
     /// Seconds for each player and game, and seconds added after each move: `"3+0.05"`.
     pub time: TimeControl,
-    /// Who plays whom.
+    /// Pairing system.
     #[serde(default)]
     pub pairing: PairingKind,
     /// Rounds of a Swiss tournament.

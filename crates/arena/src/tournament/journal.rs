@@ -19,7 +19,7 @@ use crate::{
     tag::GameTag,
 };
 
-/// What is on the disk now and may be told.
+/// Event that is on the disk now and may be told.
 #[derive(Clone, Debug)]
 pub(super) enum Settled {
     /// The result of a game.

@@ -12,7 +12,7 @@ pub struct NextRound {
     pub round: usize,
     /// White and Black of each game, the first board first.
     pub games: Vec<[u16; 2]>,
-    /// Who has the pairing-allocated bye.
+    /// Player with the pairing-allocated bye.
     pub bye: Option<u16>,
 }
 

@@ -22,7 +22,7 @@ pub enum TrfError {
     Line {
         /// Number of the line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// Description of the fault.
         fault: String,
     },
     /// A round in which two players' lines contradict each other.

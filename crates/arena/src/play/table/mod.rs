@@ -73,7 +73,7 @@ pub(super) struct Seat {
     pub(super) sitter: Sitter,
     /// Opens the seat.
     pub(super) token: Secret,
-    /// What the player sees. Whoever reads it is there.
+    /// Player's view. Its readers are the player's connections.
     pub(super) view: watch::Sender<SeatView>,
     has_been_there: bool,
     pub(super) wants_rematch: bool,
