@@ -1,30 +1,23 @@
 //! The whole arena: fronts, tournaments and their files, from the configuration to the summary.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
-use time::OffsetDateTime;
 use tokio::{
     sync::{broadcast, watch},
     task::JoinSet,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
-use zeitnot_rules::{GameKind, chess::Chess};
 
 use crate::{
     config::Config,
     contest::{ContestFront, Listener, Transport},
-    database::{Database, Opened, Opening, WriterThread},
+    database::{Database, WriterThread},
     error::ArenaError,
     imcs, lichess,
-    live::{Feed, Thoughts, view::JoinLine},
-    name::Name,
+    live::{Feed, Thoughts},
     news::{self, News, NewsSender},
-    openings, pgn,
     places::PlaceLimits,
-    store::{Earlier, GameFile, Store, StoreActor},
-    tournament::{
-        Admission, Reports, TournamentActor, TournamentConfig, TournamentRegistry, TournamentSummary,
-    },
+    tournament::{Accounts, Environment, TournamentManager, TournamentSummary},
     tuc,
     web::Web,
 };
@@ -51,8 +44,7 @@ pub struct Arena {
     limits: PlaceLimits,
     delay: Duration,
     news: NewsSender,
-    registry: TournamentRegistry,
-    tournaments: Vec<(TournamentActor, StoreActor)>,
+    tournaments: TournamentManager,
     tables: Vec<tuc::Table>,
     imcs: Option<imcs::Imcs>,
     lichess: Option<lichess::Lichess>,
@@ -93,35 +85,29 @@ impl Arena {
             None => (None, None),
         };
         let (news, limits) = (news::channel(), config.place_limits());
-        let (mut handles, mut tournaments) = (Vec::new(), Vec::new());
-        for tournament in config.tournament {
-            let load = |path: &PathBuf| openings::load(path, &Chess::start());
-            let openings = tournament.openings.as_ref().map(load).transpose()?;
-            let file =
-                GameFile::create(&config.games, tournament.name.as_str(), "pgn", OffsetDateTime::now_utc())?;
-            let (store, mut file) = Store::channel(file);
-            let mut opened = None;
-            if let Some(database) = &database {
-                let going_on = open_tournament(database, &tournament).await?;
-                file = file.after(earlier(&going_on));
-                opened = Some((database.clone(), going_on));
+        let mut accounts = Accounts::default();
+        let lichess = match config.lichess {
+            Some(lichess) => {
+                accounts.entries = lichess.class_accounts().collect();
+                let (games, max) = (&config.games, config.max_connections);
+                let lichess = lichess::Lichess::bind(lichess, games, max, live.clone())?;
+                accounts.url = format!("http://{}", lichess.port.address);
+                Some(lichess)
             }
-            let openings = openings.unwrap_or_default();
-            let name = tournament.name.clone();
-            let admission = admission(&tournament, config.lichess.as_ref())?;
-            let per_address = limits.per_address;
-            let reports = Reports { news: news.clone(), live: live.clone(), joins: joins(&listeners, &name) };
-            let (handle, actor) = TournamentActor::channel(
-                tournament,
-                admission,
-                per_address,
-                openings,
-                store,
-                reports,
-                opened,
-            );
-            handles.push((name, handle));
-            tournaments.push((actor, file));
+            None => None,
+        };
+        let environment = Environment {
+            games: config.games.clone(),
+            database: database.clone(),
+            news: news.clone(),
+            live: live.clone(),
+            per_address: limits.per_address,
+            ports: listeners.iter().map(Listener::url).collect(),
+            accounts,
+        };
+        let mut tournaments = TournamentManager::new(environment);
+        for tournament in config.tournament {
+            tournaments.open(tournament).await?;
         }
         let mut tables = Vec::new();
         for table in config.tuc {
@@ -133,20 +119,12 @@ impl Arena {
             }
             None => None,
         };
-        let lichess = match config.lichess {
-            Some(lichess) => {
-                Some(lichess::Lichess::bind(lichess, &config.games, config.max_connections, live)?)
-            }
-            None => None,
-        };
-        let registry = TournamentRegistry::new(handles);
         let delay = config.network_delay;
         Ok(Arena {
             listeners,
             limits,
             delay,
             news,
-            registry,
             tournaments,
             tables,
             imcs,
@@ -225,22 +203,18 @@ impl Arena {
         let tracker = TaskTracker::new();
         // Connections end last: a player who loses the connection first would lose the game.
         let (stop, closing) = (shutdown.child_token(), CancellationToken::new());
-        let registry = self.registry.clone();
+        let registry = self.tournaments.registry();
         let front =
-            ContestFront::new(self.registry, self.limits, self.delay, tracker.clone(), closing.clone());
+            ContestFront::new(registry.clone(), self.limits, self.delay, tracker.clone(), closing.clone());
         for listener in self.listeners {
             tracker.spawn(front.clone().listen(listener, stop.clone()));
         }
         let page = self.web.map(|web| tracker.spawn(web.run(closing.clone())));
         let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));
         let lichess = self.lichess.map(|lichess| tracker.spawn(lichess.run(registry, stop.clone())));
-        let mut running = JoinSet::new();
-        for (place, (actor, writer)) in self.tournaments.into_iter().enumerate() {
-            let run = actor.run(writer, stop.clone());
-            running.spawn(async move { (place, run.await) });
-        }
+        let tournaments = self.tournaments.run(stop.clone());
         let tables: JoinSet<()> = self.tables.into_iter().map(|table| table.run(stop.clone())).collect();
-        let mut summaries = running.join_all().await;
+        let tournaments = tournaments.await;
         tables.join_all().await;
         for (name, server) in [("IMCS", imcs), ("the Lichess API", lichess)] {
             if let Some(server) = server
@@ -260,60 +234,6 @@ impl Arena {
         if let Some(writer) = self.writer {
             writer.join().await;
         }
-        summaries.sort_by_key(|(place, _)| *place);
-        Summary { tournaments: summaries.into_iter().map(|(_, summary)| summary).collect() }
+        Summary { tournaments }
     }
-}
-
-/// Ways to join a tournament.
-fn joins(listeners: &[Listener], tournament: &Name) -> Vec<JoinLine> {
-    let join = |listener: &Listener| {
-        let scheme = match listener.transport {
-            Transport::Tcp => "tcp",
-            Transport::WebSocket => "ws",
-        };
-        let protocol = format!("{scheme}://{}", listener.port.address);
-        JoinLine { protocol, line: format!("JOIN {tournament} NAME") }
-    };
-    listeners.iter().map(join).collect()
-}
-
-/// Takes up a tournament, or begins it.
-async fn open_tournament(database: &Database, tournament: &TournamentConfig) -> Result<Opened, ArenaError> {
-    let TournamentConfig { name, time, .. } = tournament;
-    let opening = Opening { name: name.clone(), kind: GameKind::Chess, time_control: *time };
-    let opened = database.open_tournament(opening).await?;
-    let ended = opened.history.games.iter().filter(|game| game.end.is_some()).count();
-    if ended > 0 {
-        let again = opened.interrupted.len();
-        tracing::info!("{name} goes on: {ended} games are over, and {again} that ran are played again");
-    }
-    Ok(opened)
-}
-
-/// Returns the games that a kill may have kept from their file.
-fn earlier(opened: &Opened) -> Vec<Earlier> {
-    let event = opened.history.tournament.name.as_str();
-    let over =
-        opened.history.games.iter().filter(|game| game.end.as_ref().is_some_and(|end| end.is_played()));
-    let earlier = over.filter_map(|game| match pgn::print_stored(event, game) {
-        Ok(text) => Some(Earlier { mark: pgn::id_tag(&game.header), text }),
-        Err(error) => {
-            tracing::warn!("the stored game {} is left out: {error}", game.header.id);
-            None
-        }
-    });
-    earlier.collect()
-}
-
-/// Reads what decides who may join a tournament.
-fn admission(
-    tournament: &TournamentConfig,
-    lichess: Option<&lichess::Config>,
-) -> Result<Admission, ArenaError> {
-    let keys = tournament.open_keys()?;
-    let accounts = lichess.into_iter().flat_map(|lichess| &lichess.account);
-    let theirs = accounts.filter(|account| account.class.as_ref() == Some(&tournament.name));
-    let reserved = theirs.filter_map(|account| Name::try_from(account.name.as_str()).ok()).collect();
-    Ok(Admission { password: tournament.password.clone(), keys, reserved })
 }

@@ -1,7 +1,8 @@
 //! Names of players and tournaments.
 
-use std::{fmt, sync::Arc};
+use std::{borrow::Borrow, fmt, sync::Arc};
 
+use serde::{Deserialize, Serialize};
 use unicode_security::{GeneralSecurityProfile, RestrictionLevel, RestrictionLevelDetection, skeleton};
 
 /// Longest name, in characters.
@@ -9,8 +10,8 @@ const MAX_LENGTH: usize = 49;
 
 /// Name that fits into one field of a message and into a table, and that shows what it is: no spaces, nothing
 /// invisible, and no letters of several scripts that look alike.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Name(Arc<str>);
 
 /// Invalid name.
@@ -34,6 +35,18 @@ impl Name {
     /// Returns what names that cannot be told apart by eye have in common.
     pub(crate) fn look(&self) -> String {
         skeleton(&self.0).collect()
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> String {
+        name.as_str().to_owned()
+    }
+}
+
+impl Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 

@@ -46,6 +46,15 @@ impl Listener {
     pub(crate) fn bind(address: SocketAddr, transport: Transport) -> Result<Listener, ArenaError> {
         Ok(Listener { port: Port::open(address)?, transport })
     }
+
+    /// Returns its address as clients write it.
+    pub(crate) fn url(&self) -> String {
+        let scheme = match self.transport {
+            Transport::Tcp => "tcp",
+            Transport::WebSocket => "ws",
+        };
+        format!("{scheme}://{}", self.port.address)
+    }
 }
 
 /// Shared part of all listeners.

@@ -282,6 +282,14 @@ impl Faults {
 }
 
 impl Config {
+    /// Returns the names of accounts that play in class tournaments, each after the tournament.
+    pub(crate) fn class_accounts(&self) -> impl Iterator<Item = (Name, Name)> {
+        let entered = |account: &AccountConfig| {
+            Some((account.class.clone()?, Name::try_from(account.name.as_str()).ok()?))
+        };
+        self.account.iter().filter_map(entered)
+    }
+
     pub(crate) fn check(&self) -> Result<(), String> {
         let waits = [
             ("event_keep_alive", self.event_keep_alive),

@@ -29,7 +29,7 @@ pub(crate) enum JoinError {
     #[error("Tournament {0} is full")]
     Full(Name),
     #[error("Tournament {0} is over")]
-    Over(Name),
+    Over(String),
 }
 
 /// Proof of a player who wants to join.
@@ -66,6 +66,15 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
+    /// Returns the word for what players show besides their names; empty if they show nothing.
+    pub(super) fn proof(&self) -> &'static str {
+        match (&self.keys, &self.password) {
+            (Some(_), _) => "KEY",
+            (None, Some(_)) => "PASSWORD",
+            (None, None) => "",
+        }
+    }
+
     /// Checks whether a player may join.
     pub(super) fn admit(&self, tournament: &Name, applicant: Applicant) -> Result<Admitted, JoinError> {
         let Applicant { name, proof, client } = applicant;

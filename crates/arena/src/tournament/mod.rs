@@ -3,8 +3,10 @@
 mod actor;
 mod admission;
 mod config;
+mod environment;
 mod game;
 mod journal;
+mod manager;
 mod pairing;
 mod players;
 mod registry;
@@ -13,9 +15,10 @@ pub(crate) mod restore;
 pub(crate) mod standings;
 mod view;
 
-pub(crate) use actor::{Reports, TournamentActor};
-pub(crate) use admission::{Admission, Applicant, JoinError, Proof};
+pub(crate) use admission::{Applicant, JoinError, Proof};
 pub use config::TournamentConfig;
+pub(crate) use environment::{Accounts, Environment};
+pub(crate) use manager::TournamentManager;
 pub(crate) use registry::{Seat, TournamentRegistry};
 pub use report_file::{CheckedRound, NextRound, NoPairing, check_rounds, pair_next};
 pub use standings::{Row, Standings, Tally, TournamentSummary};

@@ -1,6 +1,8 @@
 //! Access to tournaments for the fronts.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
+
+use tokio::sync::watch;
 
 use super::{
     actor::TournamentActor,
@@ -37,29 +39,41 @@ impl Seat {
     }
 }
 
-/// All tournaments of an arena.
+/// Tournaments by their names, those that are over too.
+pub(super) type Tournaments = BTreeMap<Name, Handle<TournamentActor>>;
+
+/// All tournaments of an arena, also those that are created while it runs.
 #[derive(Clone, Debug)]
-pub(crate) struct TournamentRegistry(Arc<[(Name, Handle<TournamentActor>)]>);
+pub(crate) struct TournamentRegistry(watch::Receiver<Arc<Tournaments>>);
 
 impl TournamentRegistry {
-    pub(crate) fn new(tournaments: Vec<(Name, Handle<TournamentActor>)>) -> Self {
-        TournamentRegistry(tournaments.into())
+    pub(super) fn new(tournaments: watch::Receiver<Arc<Tournaments>>) -> Self {
+        TournamentRegistry(tournaments)
+    }
+
+    fn tournaments(&self) -> Arc<Tournaments> {
+        self.0.borrow().clone()
+    }
+
+    /// Returns the tournament of that name.
+    pub(super) fn find(&self, name: &str) -> Option<Handle<TournamentActor>> {
+        self.0.borrow().get(name).cloned()
     }
 
     /// Takes a seat in the tournament of that name.
     pub(crate) async fn join(&self, name: &str, applicant: Applicant) -> Result<Seat, JoinError> {
-        let Some((name, tournament)) = self.0.iter().find(|(known, _)| known.as_str() == name) else {
+        let Some(tournament) = self.find(name) else {
             return Err(JoinError::Unknown(printable(name, 50)));
         };
         let client = applicant.client.clone();
         let joined = tournament.call(move |tournament| tournament.join(applicant)).await;
-        let number = joined.unwrap_or_else(|| Err(JoinError::Over(name.clone())))?;
-        Ok(Seat { tournament: tournament.clone(), number, client })
+        let number = joined.unwrap_or_else(|| Err(JoinError::Over(printable(name, 50))))?;
+        Ok(Seat { tournament, number, client })
     }
 
     /// Shows a game to a client; returns whether there is such a game.
     pub(crate) async fn watch(&self, game: GameTag, client: &Client) -> bool {
-        for (_, tournament) in self.0.iter() {
+        for tournament in self.tournaments().values() {
             let client = client.clone();
             if tournament.call(move |tournament| tournament.watch(game, client)).await == Some(true) {
                 return true;
@@ -70,7 +84,7 @@ impl TournamentRegistry {
 
     /// Shows a game to a client no longer.
     pub(crate) async fn unwatch(&self, game: GameTag, client: &Client) {
-        for (_, tournament) in self.0.iter() {
+        for tournament in self.tournaments().values() {
             let client = client.clone();
             tournament.send(move |tournament| tournament.unwatch(game, &client)).await;
         }

@@ -1,0 +1,142 @@
+//! Opening of a tournament: its openings, its file of games, its history, and who may join.
+
+use std::path::PathBuf;
+
+use time::OffsetDateTime;
+use tokio::task::spawn_blocking;
+use zeitnot_rules::{GameKind, chess::Chess};
+
+use super::{
+    actor::{Reports, TournamentActor},
+    admission::Admission,
+    config::TournamentConfig,
+};
+use crate::{
+    database::{Database, Opened, Opening},
+    error::ArenaError,
+    jobs::Handle,
+    live::{Feed, view::JoinLine},
+    name::Name,
+    news::NewsSender,
+    openings, pgn,
+    store::{Earlier, GameFile, Store, StoreActor},
+};
+
+/// Parts of an arena that all its tournaments share.
+#[derive(Debug)]
+pub(crate) struct Environment {
+    /// Folder for PGN files.
+    pub(crate) games: PathBuf,
+    pub(crate) database: Option<Database>,
+    pub(crate) news: NewsSender,
+    pub(crate) live: Feed,
+    /// Limit of names of one address in a tournament.
+    pub(crate) per_address: usize,
+    /// URLs of the ports on which players join by a line.
+    pub(crate) ports: Vec<String>,
+    pub(crate) accounts: Accounts,
+}
+
+/// Accounts of another front that play in tournaments.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Accounts {
+    /// URL of the front.
+    pub(crate) url: String,
+    /// Tournaments, each with the name of an account.
+    pub(crate) entries: Vec<(Name, Name)>,
+}
+
+impl Accounts {
+    /// Returns the names of those that play in a tournament.
+    pub(super) fn of(&self, tournament: &Name) -> impl Iterator<Item = &Name> {
+        self.entries.iter().filter(move |(entered, _)| entered == tournament).map(|(_, name)| name)
+    }
+}
+
+/// Tournament that is ready to run.
+#[derive(Debug)]
+pub(super) struct OpenTournament {
+    pub(super) handle: Handle<TournamentActor>,
+    pub(super) actor: TournamentActor,
+    pub(super) file: StoreActor,
+}
+
+impl Environment {
+    /// Opens a tournament, which goes on if it is one of the database that was not complete.
+    pub(super) async fn open(&self, config: TournamentConfig) -> Result<OpenTournament, ArenaError> {
+        let openings = match config.openings.clone() {
+            Some(path) => blocking(move || openings::load(&path, &Chess::start())).await?,
+            None => Vec::new(),
+        };
+        let (folder, name) = (self.games.clone(), config.name.clone());
+        let create = move || GameFile::create(&folder, name.as_str(), "pgn", OffsetDateTime::now_utc());
+        let (store, mut file) = Store::channel(blocking(create).await?);
+        let opened = match &self.database {
+            Some(database) => {
+                let opened = take_up(database, &config).await?;
+                file = file.after(earlier(&opened));
+                Some((database.clone(), opened))
+            }
+            None => None,
+        };
+        let reserved = self.accounts.of(&config.name).cloned().collect();
+        let admission = Admission { password: config.password.clone(), keys: config.open_keys()?, reserved };
+        let joins = self.joins(&config.name, &admission);
+        let reports = Reports { news: self.news.clone(), live: self.live.clone(), joins };
+        let (handle, actor) =
+            TournamentActor::channel(config, admission, self.per_address, openings, store, reports, opened);
+        Ok(OpenTournament { handle, actor, file })
+    }
+
+    /// Returns the ways to join a tournament.
+    fn joins(&self, tournament: &Name, admission: &Admission) -> Vec<JoinLine> {
+        let proof = admission.proof();
+        let line = |port: &String| JoinLine {
+            protocol: port.clone(),
+            line: format!("JOIN {tournament} NAME{}{proof}", if proof.is_empty() { "" } else { " " }),
+        };
+        let accounts: Vec<_> = self.accounts.of(tournament).map(Name::as_str).collect();
+        let entered = (!accounts.is_empty()).then(|| JoinLine {
+            protocol: self.accounts.url.clone(),
+            line: format!("Lichess Bot API, as {}", accounts.join(", ")),
+        });
+        self.ports.iter().map(line).chain(entered).collect()
+    }
+}
+
+/// Runs a job that waits for the disk on a thread for that.
+async fn blocking<T: Send + 'static>(
+    job: impl FnOnce() -> Result<T, ArenaError> + Send + 'static,
+) -> Result<T, ArenaError> {
+    // It fails only if the job panics, or the runtime is gone.
+    let failed = |error| ArenaError::Config(format!("a task has failed, please report it: {error}"));
+    spawn_blocking(job).await.map_err(failed).flatten()
+}
+
+/// Takes up a tournament of the database, or begins it.
+async fn take_up(database: &Database, config: &TournamentConfig) -> Result<Opened, ArenaError> {
+    let TournamentConfig { name, time, .. } = config;
+    let opening = Opening { name: name.clone(), kind: GameKind::Chess, time_control: *time };
+    let opened = database.open_tournament(opening).await?;
+    let ended = opened.history.games.iter().filter(|game| game.end.is_some()).count();
+    if ended > 0 {
+        let again = opened.interrupted.len();
+        tracing::info!("{name} goes on: {ended} games are over, and {again} that ran are played again");
+    }
+    Ok(opened)
+}
+
+/// Returns the games that a kill may have kept from their file.
+fn earlier(opened: &Opened) -> Vec<Earlier> {
+    let event = opened.history.tournament.name.as_str();
+    let over =
+        opened.history.games.iter().filter(|game| game.end.as_ref().is_some_and(|end| end.is_played()));
+    let earlier = over.filter_map(|game| match pgn::print_stored(event, game) {
+        Ok(text) => Some(Earlier { mark: pgn::id_tag(&game.header), text }),
+        Err(error) => {
+            tracing::warn!("the stored game {} is left out: {error}", game.header.id);
+            None
+        }
+    });
+    earlier.collect()
+}
