@@ -234,7 +234,7 @@ fn agree(rules: Rules, d: Differences, plies: usize) -> usize {
 
 #[test]
 fn random_games_agree_with_the_plain_rules() {
-    assert!(agree(Rules::Imcs, IMCS, 100_000) > 1000);
-    assert!(agree(Rules::Nthu2023, NTHU_2023, 100_000) > 1000);
-    assert!(agree(Rules::Nthu2026, NTHU_2026, 100_000) > 1000);
+    assert!(agree(Rules::Imcs, IMCS, 30_000) > 300);
+    assert!(agree(Rules::Nthu2023, NTHU_2023, 30_000) > 300);
+    assert!(agree(Rules::Nthu2026, NTHU_2026, 30_000) > 300);
 }
