@@ -94,13 +94,32 @@ impl fmt::Display for TournamentState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
     /// A player has a seat, and the address the name; `None` if a key proves whose it is.
-    Seated { player: Name, seat: usize, holder: Option<Origin> },
+    Seated {
+        player: Name,
+        seat: usize,
+        holder: Option<Origin>,
+    },
     /// A seat is free for somebody else; the games of its player count no longer.
-    Freed { player: Name },
+    Freed {
+        player: Name,
+    },
     /// A player forfeits what is left; the forfeited games follow as games.
-    Withdrawn { player: Name },
+    Withdrawn {
+        player: Name,
+    },
     /// A player has a point without a game.
-    Bye { player: Name },
+    Bye {
+        player: Name,
+    },
+    /// The organiser has begun the tournament.
+    Started,
+    /// Nobody is paired until it is resumed.
+    Paused,
+    Resumed,
+    /// Players may join after the beginning, or no longer.
+    LateEntries {
+        allowed: bool,
+    },
 }
 
 /// Game without its moves and its end.

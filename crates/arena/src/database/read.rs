@@ -175,17 +175,22 @@ fn tournament(row: &SqliteRow) -> Result<StoredTournament, DatabaseError> {
 
 fn event(row: &SqliteRow) -> Result<(Place, Fact), DatabaseError> {
     let place = number(row, "place")?.unwrap_or_default();
-    let player = text(row, "player", name)?;
+    let player = || text(row, "player", name);
     let fact = match row.try_get("kind")? {
         "seated" => {
             let holder: Option<&str> = row.try_get("holder")?;
             let holder = holder.map(|holder| Origin::read(holder).ok_or_else(|| damaged("holder")));
             let seat = number(row, "seat")?.ok_or_else(|| damaged("seat"))?;
-            Fact::Seated { player, seat, holder: holder.transpose()? }
+            Fact::Seated { player: player()?, seat, holder: holder.transpose()? }
         }
-        "freed" => Fact::Freed { player },
-        "withdrawn" => Fact::Withdrawn { player },
-        "bye" => Fact::Bye { player },
+        "freed" => Fact::Freed { player: player()? },
+        "withdrawn" => Fact::Withdrawn { player: player()? },
+        "bye" => Fact::Bye { player: player()? },
+        "started" => Fact::Started,
+        "paused" => Fact::Paused,
+        "resumed" => Fact::Resumed,
+        "late-entries" => Fact::LateEntries { allowed: true },
+        "no-late-entries" => Fact::LateEntries { allowed: false },
         _ => return Err(damaged("kind")),
     };
     Ok((place, fact))

@@ -46,13 +46,20 @@ async fn write_event(
     (TournamentId(tournament), place, at): (TournamentId, i64, String),
     fact: &Fact,
 ) -> Result<()> {
-    let (kind, player, seat, holder) = match fact {
-        Fact::Seated { player, seat, holder } => {
-            ("seated", player, Some(number(*seat)), holder.map(|holder| holder.to_string()))
-        }
-        Fact::Freed { player } => ("freed", player, None, None),
-        Fact::Withdrawn { player } => ("withdrawn", player, None, None),
-        Fact::Bye { player } => ("bye", player, None, None),
+    let (kind, player) = match fact {
+        Fact::Seated { player, .. } => ("seated", Some(player)),
+        Fact::Freed { player } => ("freed", Some(player)),
+        Fact::Withdrawn { player } => ("withdrawn", Some(player)),
+        Fact::Bye { player } => ("bye", Some(player)),
+        Fact::Started => ("started", None),
+        Fact::Paused => ("paused", None),
+        Fact::Resumed => ("resumed", None),
+        Fact::LateEntries { allowed: true } => ("late-entries", None),
+        Fact::LateEntries { allowed: false } => ("no-late-entries", None),
+    };
+    let (seat, holder) = match fact {
+        Fact::Seated { seat, holder, .. } => (Some(number(*seat)), holder.map(|holder| holder.to_string())),
+        _ => (None, None),
     };
     let insert = query(
         "INSERT INTO event (tournament_id, place, at, kind, player, seat, holder)
@@ -60,7 +67,7 @@ async fn write_event(
          ON CONFLICT (tournament_id, place) DO NOTHING",
     );
     let insert = insert.bind(tournament).bind(place).bind(at).bind(kind);
-    insert.bind(player.as_str()).bind(seat).bind(holder).execute(connection).await.map(drop)
+    insert.bind(player.map(Name::as_str)).bind(seat).bind(holder).execute(connection).await.map(drop)
 }
 
 async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Result<()> {

@@ -181,7 +181,14 @@ pub struct TournamentSummary {
     pub players: Vec<Standing>,
     /// Ways to join.
     pub joins: Vec<JoinLine>,
-    /// The organiser can change it.
+    /// When play begins: `full`, `organiser` or `at-once`.
+    #[schema(example = "full")]
+    pub start: String,
+    /// Number of players who may join before the beginning, if there is a limit.
+    pub seats: Option<usize>,
+    /// Players may join after the beginning.
+    pub late_entries: bool,
+    /// It takes orders of the organiser.
     pub editable: bool,
 }
 

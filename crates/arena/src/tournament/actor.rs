@@ -12,11 +12,12 @@ use zeitnot_rules::{ByColor, Color, chess::Chess};
 
 use super::{
     admission::{Admission, Applicant, JoinError},
-    config::TournamentConfig,
+    config::{MAX_PLAYERS, StartKind, TournamentConfig},
     game::{Setup, TournamentGame},
     journal::Journal,
     pairing::{Pairing, PairingSystem, SeatNo},
     players::{Doing, Players, SeatLimits},
+    progress::Progress,
     restore::{BrokenOff, Restored},
     standings::{Standings, TournamentSummary},
     view::{Publisher, view},
@@ -40,6 +41,7 @@ use crate::{
 };
 
 mod endings;
+mod orders;
 
 #[derive(Debug)]
 pub(crate) struct TournamentActor {
@@ -50,6 +52,7 @@ pub(crate) struct TournamentActor {
     reports: Reports,
     publisher: Publisher,
     jobs: Jobs<TournamentActor>,
+    progress: Progress,
     players: Players,
     pairing: Box<dyn PairingSystem>,
     standings: Standings,
@@ -103,14 +106,15 @@ impl TournamentActor {
         opened: Option<(Database, Opened)>,
     ) -> (Handle<TournamentActor>, TournamentActor) {
         let (handle, jobs) = jobs::channel();
-        let limits = SeatLimits { seats: config.max_players(), per_address, hold: config.name_held };
+        let limits = SeatLimits { seats: MAX_PLAYERS, per_address, hold: config.name_held };
         let (mut restored, mut journal) = (Restored::new(&config, limits), Journal::none());
         if let Some((database, Opened { history, .. })) = opened {
             restored.replay(&history);
             journal = Journal::new(database, &history);
         }
-        let Restored { players, pairing, standings, rounds, broken_off, noted_byes } = restored;
+        let Restored { progress, players, pairing, standings, rounds, broken_off, noted_byes } = restored;
         let mut actor = TournamentActor {
+            progress,
             players,
             admission,
             pairing,
@@ -138,7 +142,7 @@ impl TournamentActor {
         (handle, actor)
     }
 
-    /// Runs until all have met, or until `stop`; then all games are on the disk.
+    /// Runs until all is played, or until `stop`; then all games are on the disk.
     pub(crate) async fn run(mut self, writer: StoreActor, stop: CancellationToken) -> TournamentSummary {
         let writing = spawn_blocking(|| writer.run());
         let mut pairing = interval(self.config.pairing_interval);
@@ -176,18 +180,19 @@ impl TournamentActor {
     fn try_join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
         let admitted = self.admission.admit(&self.config.name, applicant)?;
         let name = admitted.name.clone();
-        if !self.has_seat_for(&name) {
-            return Err(JoinError::Full(self.config.name.clone()));
-        }
-        // In a tournament with an end every seat counts.
         let known = self.players.seat_of(name.as_str());
+        if known.is_none() {
+            self.check_newcomer(&name)?;
+        }
         let holder = known.and_then(|seat| self.players.seats.get(&seat)).and_then(|player| player.holder);
         let is_noted = known.is_some() && holder == admitted.holder;
-        if self.config.players.is_none() && known.is_none() {
+        // In a tournament with an end every seat counts.
+        if self.progress.is_open() && known.is_none() {
             self.vacate(admitted.holder);
         }
         let holder = admitted.holder;
-        let seat = self.players.join(&self.config.name, admitted)?;
+        let seat = self.players.join(&self.config.name, admitted, self.progress.has_begun())?;
+        self.progress.seated(self.players.seats.len());
         self.standings.enter(&name);
         if !is_noted {
             self.journal.note(Fact::Seated { player: name.clone(), seat: seat.0, holder });
@@ -199,13 +204,23 @@ impl TournamentActor {
         Ok(seat)
     }
 
-    /// Whether a player may sit down: seats are kept for those whom a gauntlet names.
-    fn has_seat_for(&self, name: &Name) -> bool {
+    /// Checks whether there is a seat for somebody new: seats are kept for those whom a gauntlet names.
+    fn check_newcomer(&self, name: &Name) -> Result<(), JoinError> {
+        let (seats, max) = (self.players.seats.len(), self.config.max_players());
+        let tournament = || self.config.name.clone();
         let is_here = |wanted: &Name| self.players.seats.values().any(|player| player.name == *wanted);
         let kept = self.config.gauntlet.iter().filter(|wanted| !is_here(wanted)).count();
-        is_here(name)
-            || self.config.gauntlet.contains(name)
-            || self.players.seats.len() + kept < self.config.max_players()
+        match self.progress.has_begun() {
+            false if self.config.gauntlet.contains(name) || seats + kept < max => Ok(()),
+            true if !self.progress.lets_late_in() && seats < max => Err(JoinError::HasBegun(tournament())),
+            // The number with which it begins is no limit for those who come late.
+            true if self.progress.lets_late_in()
+                && (seats < max || self.config.start() == StartKind::Full) =>
+            {
+                Ok(())
+            }
+            _ => Err(JoinError::Full(tournament())),
+        }
     }
 
     /// Makes room for a newcomer from that address where names are used up: somebody who has left is forgotten.
@@ -231,8 +246,7 @@ impl TournamentActor {
     fn is_dispensable(&self, seat: SeatNo, name: &Name) -> bool {
         let is_playing =
             self.players.seats.get(&seat).is_some_and(|player| matches!(player.doing, Doing::Playing(_)));
-        let has_begun = self.config.players.is_some_and(|wanted| self.players.seats.len() >= wanted);
-        !has_begun && !is_playing && self.standings.games(name) == 0
+        !self.progress.has_begun() && !is_playing && self.standings.games(name) == 0
     }
 
     /// Shows a game to a client from now on; returns whether there is such a game.
@@ -306,7 +320,7 @@ impl TournamentActor {
     }
 
     fn pair(&mut self) {
-        if self.players.seats.len() >= self.config.players.unwrap_or(0) {
+        if self.progress.goes_on() {
             for pairing in self.pairing.pair(&self.players.free()) {
                 self.invite(pairing);
             }
@@ -429,14 +443,13 @@ impl TournamentActor {
         let acks = self.invitations.values().map(|invitation| invitation.until);
         let games = self.running.values().filter_map(|running| running.game.due());
         let times = acks.chain(games).chain(self.absent().map(|(_, until)| until));
-        times.chain(self.publisher.due()).min()
+        times.chain(self.publisher.due().filter(|_| !self.journal.has_orders())).min()
     }
 
     /// Absent players, and when each is absent for too long; only a tournament with an end cannot wait. Results that are
     /// on their way count first.
     fn absent(&self) -> impl Iterator<Item = (SeatNo, Instant)> {
-        let has_begun = self.config.players.is_some_and(|wanted| self.players.seats.len() >= wanted);
-        let counts = has_begun && self.journal.is_settled();
+        let counts = self.progress.has_begun() && self.progress.goes_on() && self.journal.is_settled();
         self.players.absent(self.config.absent_after).filter(move |_| counts)
     }
 
@@ -453,8 +466,12 @@ impl TournamentActor {
     }
 
     fn is_complete(&self) -> bool {
-        let all_met = |wanted| self.players.seats.len() >= wanted && self.pairing.is_complete(wanted);
-        self.running.is_empty() && self.journal.is_settled() && self.config.players.is_some_and(all_met)
+        // During a pause results can still be corrected.
+        self.progress.has_begun()
+            && self.progress.goes_on()
+            && self.running.is_empty()
+            && self.journal.is_settled()
+            && self.pairing.is_complete(self.players.seats.len())
     }
 
     /// The game of that tag, and which side the seat has in it.
@@ -472,15 +489,13 @@ impl TournamentActor {
 
     /// Shows the standings on the page, once they have changed and it is time.
     fn publish(&mut self, complete: bool) {
-        let TournamentActor { config, players, standings, reports, publisher, running, .. } = self;
+        if self.journal.has_orders() {
+            return;
+        }
+        let TournamentActor { config, progress, players, standings, reports, publisher, .. } = self;
         publisher.publish(&reports.live, complete, || {
-            let has_begun = config.players.is_none_or(|wanted| players.seats.len() >= wanted);
-            let state = match (complete, has_begun || !running.is_empty()) {
-                (true, _) => TournamentState::Complete,
-                (false, true) => TournamentState::Running,
-                (false, false) => TournamentState::Waiting,
-            };
-            view(config, players, standings, state, &reports.joins)
+            let state = if complete { TournamentState::Complete } else { progress.state() };
+            view(config, progress, players, standings, state, &reports.joins)
         });
     }
 

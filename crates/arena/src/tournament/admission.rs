@@ -28,6 +28,8 @@ pub(crate) enum JoinError {
     NotListed(Name),
     #[error("Tournament {0} is full")]
     Full(Name),
+    #[error("Tournament {0} has begun and takes nobody in any more, unless its organiser lets late ones in")]
+    HasBegun(Name),
     #[error("Tournament {0} is over")]
     Over(String),
 }

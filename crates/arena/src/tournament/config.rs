@@ -2,7 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use zeitnot_rules::TimeControl;
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
 };
 
 /// Players in one tournament, at most.
-const MAX_PLAYERS: usize = 1024;
+pub(super) const MAX_PLAYERS: usize = 1024;
 
 /// One `[[arena.tournament]]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -39,10 +40,15 @@ pub struct TournamentConfig {
     /// Games of each pair in a round robin and a gauntlet; colours are balanced.
     #[serde(default = "games_per_pair")]
     pub games_per_pair: u32,
-    /// Number of players with which play begins; the tournament ends when all have met. Without it, whoever is there
-    /// is paired, until the arena is stopped.
+    /// Number of players with which play begins; with `start = "organiser"` how many may join.
     #[serde(default)]
     pub players: Option<usize>,
+    /// When play begins; by default when it is full, or at once without `players`.
+    #[serde(default)]
+    pub start: Option<StartKind>,
+    /// Players may join after the beginning.
+    #[serde(default)]
+    pub late_entries: bool,
     /// Time limit for `ACK`.
     #[serde(default = "seconds::<20>", with = "humantime_serde")]
     pub ack_timeout: Duration,
@@ -52,7 +58,7 @@ pub struct TournamentConfig {
     /// Rest of a player after a game.
     #[serde(default = "seconds::<5>", with = "humantime_serde")]
     pub pause: Duration,
-    /// Absence after which a player forfeits the remaining games; only with `players`.
+    /// Absence after which a player forfeits the remaining games; not with `start = "at-once"`.
     #[serde(default = "seconds::<60>", with = "humantime_serde")]
     pub absent_after: Duration,
     /// Time for which the name of a player who has left belongs to their address. Keys make it needless.
@@ -96,6 +102,29 @@ impl PairingKind {
     }
 }
 
+/// Beginning of play.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartKind {
+    /// When all seats are taken.
+    Full,
+    /// When the organiser says so.
+    Organiser,
+    /// Whoever is there is paired, until the arena is stopped.
+    AtOnce,
+}
+
+impl StartKind {
+    /// Returns the name that the configuration has for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            StartKind::Full => "full",
+            StartKind::Organiser => "organiser",
+            StartKind::AtOnce => "at-once",
+        }
+    }
+}
+
 /// Acceleration of a Swiss tournament.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -116,6 +145,8 @@ impl TournamentConfig {
             gauntlet: Vec::new(),
             games_per_pair: games_per_pair(),
             players: None,
+            start: None,
+            late_entries: false,
             ack_timeout: seconds::<20>(),
             pairing_interval: seconds::<3>(),
             pause: seconds::<5>(),
@@ -135,6 +166,13 @@ impl TournamentConfig {
         self.keys.as_ref().map(open).transpose()
     }
 
+    /// Returns when play begins.
+    pub fn start(&self) -> StartKind {
+        let default = if self.players.is_some() { StartKind::Full } else { StartKind::AtOnce };
+        self.start.unwrap_or(default)
+    }
+
+    /// Returns the number of players who may join before the beginning.
     pub(super) fn max_players(&self) -> usize {
         self.players.unwrap_or(MAX_PLAYERS)
     }
@@ -157,10 +195,26 @@ impl TournamentConfig {
         if self.games_per_pair == 0 {
             return Err("games_per_pair must be at least 1".into());
         }
+        self.check_start()?;
         self.check_pairing()?;
         match self.players {
             Some(n @ (0 | 1)) => Err(format!("players = {n}: a tournament needs two")),
             Some(n) if n > MAX_PLAYERS => Err(format!("players: at most {}", MAX_PLAYERS)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks the keys about the beginning.
+    fn check_start(&self) -> Result<(), String> {
+        match (self.start(), self.players) {
+            (StartKind::Full, None) => Err("start = \"full\" needs players = N".into()),
+            (StartKind::AtOnce, Some(_)) => Err("start = \"at-once\": without players = N".into()),
+            (StartKind::AtOnce, None) if self.late_entries => {
+                Err("late_entries: with start = \"at-once\" anybody may join at any time".into())
+            }
+            _ if self.late_entries && self.pairing == PairingKind::Knockout => {
+                Err("late_entries: a knockout takes nobody in once it has begun".into())
+            }
             _ => Ok(()),
         }
     }
@@ -170,11 +224,10 @@ impl TournamentConfig {
         let kind = self.pairing.name();
         let (is_swiss, is_gauntlet) =
             (self.pairing == PairingKind::Swiss, self.pairing == PairingKind::Gauntlet);
-        let players = match (self.pairing, self.players) {
-            (PairingKind::RoundRobin, players) => players.unwrap_or(MAX_PLAYERS),
-            (_, Some(players)) => players,
-            (_, None) => return Err(format!("pairing = \"{kind}\" needs players = N")),
-        };
+        if self.start() == StartKind::AtOnce && self.pairing != PairingKind::RoundRobin {
+            return Err(format!("pairing = \"{kind}\" needs players = N, or start = \"organiser\""));
+        }
+        let players = self.max_players();
         match self.rounds {
             Some(_) if !is_swiss => Err("rounds: only with pairing = \"swiss\"".into()),
             None if is_swiss => Err("pairing = \"swiss\" needs rounds = N".into()),

@@ -8,7 +8,7 @@ use futures_util::{
 use time::OffsetDateTime;
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
-use super::pairing::SeatNo;
+use super::{command::CarriedOut, pairing::SeatNo};
 use crate::{
     database::{
         Change, Database, FORFEIT, Fact, GameEnd, GameHeader, GameState, History, MoveList, Place, Source,
@@ -20,12 +20,14 @@ use crate::{
 };
 
 /// Event that is on the disk now and may be told.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) enum Settled {
     /// The result of a game.
     Game(GameTag),
     /// A player's absence, which has given a point to each of these for each game.
     Withdrawal { seat: SeatNo, name: Name, opponents: Vec<Name> },
+    /// An order of the organiser.
+    Order(CarriedOut),
 }
 
 /// The tournament's line to the database. Without a database all is settled at once.
@@ -35,16 +37,18 @@ pub(super) struct Journal {
     next: Place,
     /// On its way to the disk, in the order of the places.
     unsettled: FuturesOrdered<BoxFuture<'static, Settled>>,
+    /// Orders among them.
+    orders: usize,
 }
 
 impl Journal {
     pub(super) fn none() -> Journal {
-        Journal { target: None, next: 0, unsettled: FuturesOrdered::new() }
+        Journal { target: None, next: 0, unsettled: FuturesOrdered::new(), orders: 0 }
     }
 
     pub(super) fn new(database: Database, history: &History) -> Journal {
         let target = Some((database, history.tournament.id));
-        Journal { target, next: history.next_place(), unsettled: FuturesOrdered::new() }
+        Journal { target, next: history.next_place(), ..Journal::none() }
     }
 
     /// The tournament's id in the database.
@@ -88,9 +92,32 @@ impl Journal {
         self.settle(changes, Settled::Withdrawal { seat, name, opponents });
     }
 
+    /// Hands over an order. [`Journal::settled`] returns it when it is on the disk.
+    pub(super) fn order(&mut self, facts: Vec<Fact>, order: CarriedOut) {
+        let mut changes = Vec::new();
+        for fact in facts {
+            let state = match fact {
+                Fact::Paused => Some(TournamentState::Paused),
+                Fact::Resumed => Some(TournamentState::Running),
+                _ => None,
+            };
+            changes.extend(self.tournament().zip(state).map(|(id, state)| Change::State(id, state)));
+            changes.extend(self.event(fact));
+        }
+        self.orders += 1;
+        self.settle(changes, Settled::Order(order));
+    }
+
     /// Returns what is on the disk next; `None` if nothing is on its way. Cancel safe.
     pub(super) async fn settled(&mut self) -> Option<Settled> {
-        self.unsettled.next().await
+        let settled = self.unsettled.next().await;
+        self.orders -= usize::from(matches!(settled, Some(Settled::Order(_))));
+        settled
+    }
+
+    /// Returns whether an order is on its way to the disk: what it changes is not to be shown yet.
+    pub(super) fn has_orders(&self) -> bool {
+        self.orders > 0
     }
 
     pub(super) fn is_settled(&self) -> bool {

@@ -2,6 +2,7 @@
 
 mod actor;
 mod admission;
+pub(crate) mod command;
 mod config;
 mod environment;
 mod game;
@@ -9,6 +10,7 @@ mod journal;
 mod manager;
 mod pairing;
 mod players;
+mod progress;
 mod registry;
 mod report_file;
 pub(crate) mod restore;

@@ -96,8 +96,13 @@ impl Players {
         Players { seats: BTreeMap::new(), limits }
     }
 
-    /// Takes the seat of that name again, or the first free one.
-    pub(super) fn join(&mut self, tournament: &Name, admitted: Admitted) -> Result<SeatNo, JoinError> {
+    /// Takes the seat of that name again, or the first free one: of those behind all others once play has begun.
+    pub(super) fn join(
+        &mut self,
+        tournament: &Name,
+        admitted: Admitted,
+        is_late: bool,
+    ) -> Result<SeatNo, JoinError> {
         let Admitted { name, holder, client } = admitted;
         let now = Instant::now();
         if let Some((&seat, player)) = self.seats.iter_mut().find(|(_, player)| player.name == name) {
@@ -120,7 +125,8 @@ impl Players {
         if of_holder.count() >= self.limits.per_address {
             return Err(JoinError::TooManyNames(tournament.clone()));
         }
-        let free = (0..self.limits.seats).map(SeatNo).find(|seat| !self.seats.contains_key(seat));
+        let first = self.seats.last_key_value().filter(|_| is_late).map_or(0, |(last, _)| last.0 + 1);
+        let free = (first..self.limits.seats).map(SeatNo).find(|seat| !self.seats.contains_key(seat));
         let seat = free.ok_or_else(|| JoinError::Full(tournament.clone()))?;
         self.seats.insert(seat, Player { client: Some(client), ..Player::new(name, holder) });
         Ok(seat)
@@ -183,6 +189,15 @@ impl Players {
         let away = |p: &Player| p.client.is_none() && p.doing == Doing::Waiting;
         let since = move |(&seat, player): (&SeatNo, &Player)| Some((seat, player.absent_since? + limit));
         self.seats.iter().filter(move |(_, player)| away(player)).filter_map(since)
+    }
+
+    /// Counts the absence of whoever is away from now on.
+    pub(super) fn excuse_absence(&mut self) {
+        let now = Instant::now();
+        self.seats
+            .values_mut()
+            .filter_map(|player| player.absent_since.as_mut())
+            .for_each(|since| *since = now);
     }
 
     pub(super) fn clients(&self) -> impl Iterator<Item = &Client> {
@@ -271,7 +286,7 @@ mod tests {
     fn join(players: &mut Players, name: &str, holder: Option<Origin>) -> Result<SeatNo, JoinError> {
         let client = Client::channel(CancellationToken::new()).0;
         let name = Name::try_from(name).unwrap();
-        players.join(&Name::try_from("class").unwrap(), Admitted { name, holder, client })
+        players.join(&Name::try_from("class").unwrap(), Admitted { name, holder, client }, false)
     }
 
     #[tokio::test(start_paused = true)]

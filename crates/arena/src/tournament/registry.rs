@@ -4,9 +4,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::watch;
 
+use tokio::sync::oneshot;
+
 use super::{
     actor::TournamentActor,
     admission::{Applicant, JoinError},
+    command::{Command, CommandError},
     pairing::SeatNo,
 };
 use crate::{
@@ -69,6 +72,17 @@ impl TournamentRegistry {
         let joined = tournament.call(move |tournament| tournament.join(applicant)).await;
         let number = joined.unwrap_or_else(|| Err(JoinError::Over(printable(name, 50))))?;
         Ok(Seat { tournament, number, client })
+    }
+
+    #[expect(dead_code, reason = "the API's routes follow")]
+    /// Has the tournament of that name carry out an order; returns once it is on the disk.
+    pub(crate) async fn command(&self, tournament: &str, command: Command) -> Result<(), CommandError> {
+        let Some((name, tournament)) = self.0.iter().find(|(known, _)| known.as_str() == tournament) else {
+            return Err(CommandError::UnknownTournament(printable(tournament, 50)));
+        };
+        let (answer, answered) = oneshot::channel();
+        tournament.send(move |tournament| tournament.command(command, answer)).await;
+        answered.await.unwrap_or_else(|_| Err(CommandError::Over(name.clone())))
     }
 
     /// Shows a game to a client; returns whether there is such a game.

@@ -8,6 +8,7 @@ use super::{
     config::TournamentConfig,
     pairing::{self, Pairing, PairingSystem, SeatNo},
     players::{Players, SeatLimits},
+    progress::Progress,
     standings::Standings,
 };
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
 /// A tournament that goes on, or begins.
 #[derive(Debug)]
 pub(super) struct Restored {
+    pub(super) progress: Progress,
     pub(super) players: Players,
     pub(super) pairing: Box<dyn PairingSystem>,
     pub(super) standings: Standings,
@@ -39,6 +41,7 @@ pub(super) struct BrokenOff {
 impl Restored {
     pub(super) fn new(config: &TournamentConfig, limits: SeatLimits) -> Restored {
         Restored {
+            progress: Progress::new(config),
             players: Players::new(limits),
             pairing: pairing::system(config),
             standings: Standings::default(),
@@ -81,9 +84,13 @@ impl Restored {
 
     /// Returns whether the step counts in the standings as it is.
     fn pair(&mut self, step: Step<'_>) -> bool {
+        if let Step::Fact(fact) = step {
+            self.progress.apply(fact);
+        }
         match step {
             Step::Fact(Fact::Seated { player, seat, holder }) => {
                 self.players.restore(SeatNo(*seat), player.clone(), *holder);
+                self.progress.seated(self.players.seats.len());
                 self.pairing.enter(SeatNo(*seat), player);
             }
             Step::Fact(Fact::Freed { player }) => {
@@ -101,6 +108,9 @@ impl Restored {
             }
             Step::Fact(Fact::Bye { player }) => {
                 self.noted_byes.extend(self.players.seat_of(player.as_str()));
+                return false;
+            }
+            Step::Fact(Fact::Started | Fact::Paused | Fact::Resumed | Fact::LateEntries { .. }) => {
                 return false;
             }
             // A forfeit is part of the withdrawal.
@@ -142,7 +152,7 @@ fn count(standings: &mut Standings, step: Step<'_>) {
         Step::Fact(Fact::Seated { player, .. }) => standings.enter(player),
         Step::Fact(Fact::Freed { player }) => standings.forget(player),
         Step::Fact(Fact::Bye { player }) => standings.grant_bye(player),
-        Step::Fact(Fact::Withdrawn { .. }) => {}
+        Step::Fact(_) => {}
         Step::Result(header, end, result) => {
             let Some(names) = names(header) else { return };
             match result {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use zeitnot_rules::GameKind;
 
-use super::{config::TournamentConfig, players::Players, standings::Standings};
+use super::{config::TournamentConfig, players::Players, progress::Progress, standings::Standings};
 use crate::live::{
     Feed,
     view::{JoinLine, Standing, TieBreak, TournamentState, TournamentSummary},
@@ -53,6 +53,7 @@ impl Publisher {
 
 pub(super) fn view(
     config: &TournamentConfig,
+    progress: &Progress,
     players: &Players,
     standings: &Standings,
     state: TournamentState,
@@ -82,6 +83,9 @@ pub(super) fn view(
         state,
         players: (1..).zip(standings.rows()).map(standing).collect(),
         joins: joins.to_vec(),
-        editable: false,
+        start: config.start().name().to_owned(),
+        seats: config.players,
+        late_entries: progress.lets_late_in(),
+        editable: state != TournamentState::Complete,
     }
 }

@@ -51,6 +51,7 @@ impl TournamentActor {
                 self.report(Event::Withdrawn(name));
                 self.report_standings();
             }
+            Settled::Order(order) => self.confirm(order),
             Settled::Game(tag) => {
                 let Some(running) = self.running.remove(&tag) else { return };
                 for seat in running.pairing.seats.0 {

@@ -1,0 +1,91 @@
+//! Progress of a tournament: whether it has begun, is paused, and lets anybody in.
+
+use super::config::{StartKind, TournamentConfig};
+use crate::{database::Fact, live::view::TournamentState};
+
+/// Phase of a tournament.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Players join, and leave without a trace; nobody is paired.
+    Waiting,
+    /// Whoever is there is paired. It has no end, and seats of those who have left go to others.
+    Open,
+    /// Its players play until all is played; who stays away forfeits.
+    Begun,
+}
+
+/// Progress of a tournament. It follows from its settings and its facts.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Progress {
+    phase: Phase,
+    is_paused: bool,
+    lets_late_in: bool,
+    /// Number of players with which it begins by itself.
+    full: Option<usize>,
+}
+
+impl Progress {
+    pub(super) fn new(config: &TournamentConfig) -> Progress {
+        let start = config.start();
+        Progress {
+            phase: if start == StartKind::AtOnce { Phase::Open } else { Phase::Waiting },
+            is_paused: false,
+            lets_late_in: config.late_entries,
+            full: config.players.filter(|_| start == StartKind::Full),
+        }
+    }
+
+    /// Takes in that so many players have a seat: the last one begins a tournament that waits for a number.
+    pub(super) fn seated(&mut self, players: usize) {
+        if self.phase == Phase::Waiting && self.full.is_some_and(|full| players >= full) {
+            self.phase = Phase::Begun;
+        }
+    }
+
+    /// Takes in what happened.
+    pub(super) fn apply(&mut self, fact: &Fact) {
+        match fact {
+            Fact::Started => self.phase = Phase::Begun,
+            Fact::Paused => self.is_paused = true,
+            Fact::Resumed => self.is_paused = false,
+            Fact::LateEntries { allowed } => self.lets_late_in = *allowed,
+            Fact::Seated { .. } | Fact::Freed { .. } | Fact::Withdrawn { .. } | Fact::Bye { .. } => {}
+        }
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.phase == Phase::Waiting
+    }
+
+    /// Returns whether whoever is there is paired, without an end.
+    pub(super) fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Returns whether it is played by those who are in it, to its end.
+    pub(super) fn has_begun(&self) -> bool {
+        self.phase == Phase::Begun
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        self.is_paused
+    }
+
+    /// Returns whether players are paired, and whoever stays away may forfeit.
+    pub(super) fn goes_on(&self) -> bool {
+        self.phase != Phase::Waiting && !self.is_paused
+    }
+
+    pub(super) fn lets_late_in(&self) -> bool {
+        self.lets_late_in
+    }
+
+    /// State for the page.
+    pub(super) fn state(&self) -> TournamentState {
+        match self.phase {
+            _ if self.is_paused => TournamentState::Paused,
+            Phase::Waiting => TournamentState::Waiting,
+            Phase::Open | Phase::Begun => TournamentState::Running,
+        }
+    }
+}
