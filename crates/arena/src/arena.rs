@@ -90,7 +90,8 @@ impl Arena {
             Some(lichess) => {
                 accounts.entries = lichess.class_accounts().collect();
                 let (games, max) = (&config.games, config.max_connections);
-                let lichess = lichess::Lichess::bind(lichess, games, max, live.clone())?;
+                let front = lichess::Lichess::bind(lichess, games, max, live.clone(), database.clone());
+                let lichess = front.await?;
                 accounts.url = format!("http://{}", lichess.port.address);
                 Some(lichess)
             }

@@ -22,8 +22,6 @@ pub enum ArenaError {
     Keys { path: PathBuf, source: KeysError },
     #[error("cannot use the database {}: {why}", path.display())]
     Database { path: PathBuf, why: DatabaseError },
-    #[error("cannot use the state {}: {why}; move it away, or set state = \"…\" in [arena.lichess] to another file", path.display())]
-    State { path: PathBuf, why: String },
     #[error("{}, line {line}: {why}; each line is to hold one FEN or EPD", path.display())]
     Opening { path: PathBuf, line: usize, why: String },
 }

@@ -78,9 +78,6 @@ pub(super) fn check_arena(file: &str, arena: &arena::Config) -> Result<(), CliEr
         let folder = imcs.users.parent().unwrap_or(&imcs.users);
         checks.written("arena.imcs.users", &Written::Folder(folder.to_owned()));
     }
-    if let Some(state) = arena.lichess.as_ref().and_then(|lichess| lichess.state.clone()) {
-        checks.written("arena.lichess.state", &Written::File(state));
-    }
     checks.end()
 }
 

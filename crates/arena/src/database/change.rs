@@ -26,6 +26,8 @@ pub(crate) enum Change {
     Event { tournament: TournamentId, place: Place, at: OffsetDateTime, fact: Fact },
     /// A game that has begun, goes on or is over. The end tells all moves, so those in between may be lost.
     Game(GameState),
+    /// State of the Lichess API.
+    Lichess(LichessRow),
 }
 
 /// Row that a change is about; in the order in which rows need each other.
@@ -34,6 +36,7 @@ pub(super) enum Key {
     State(TournamentId),
     Event(TournamentId, Place),
     Game(Arc<str>),
+    Lichess(&'static str, String),
 }
 
 impl Change {
@@ -42,6 +45,7 @@ impl Change {
             Change::State(tournament, _) => Key::State(*tournament),
             Change::Event { tournament, place, .. } => Key::Event(*tournament, *place),
             Change::Game(game) => Key::Game(game.header.id.clone()),
+            Change::Lichess(row) => Key::Lichess(row.kind.as_str(), row.id.clone()),
         }
     }
 }
@@ -81,6 +85,34 @@ texts! {
         Contest = "contest",
         Imcs = "imcs",
         Tuc = "tuc",
+        Lichess = "lichess",
+        Table = "table",
+    }
+}
+
+texts! {
+    /// Subject of a row of the Lichess API.
+    LichessKind {
+        Account = "account",
+        Challenge = "challenge",
+        Game = "game",
+        Record = "record",
+    }
+}
+
+/// Row of the Lichess API.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct LichessRow {
+    pub(crate) kind: LichessKind,
+    pub(crate) id: String,
+    /// JSON, of a record PGN; `None` removes the row.
+    pub(crate) value: Option<String>,
+}
+
+impl fmt::Debug for LichessRow {
+    /// Omits the value: there are tokens in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.kind.as_str(), self.id)
     }
 }
 

@@ -1,4 +1,5 @@
-//! The arena's database: tournaments and games in one SQLite file that survives a kill at any moment.
+//! The arena's database: tournaments, games and the state of the Lichess API in one SQLite file that survives a kill at
+//! any moment.
 //!
 //! ```text
 //!  tournament, game ─ changes ─▶ Database ─ a bounded queue ─▶ thread "database": writer ─▶ file
@@ -36,8 +37,8 @@ mod write;
 mod writer;
 
 pub(crate) use change::{
-    Change, FORFEIT, Fact, GameEnd, GameHeader, GameState, MoveList, Place, Source, TournamentId,
-    TournamentState,
+    Change, FORFEIT, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place, Source,
+    TournamentId, TournamentState,
 };
 pub use error::DatabaseError;
 pub(crate) use read::{History, Reader, Step, StoredTournament};
@@ -141,7 +142,17 @@ impl Database {
         let (reply, opened) = oneshot::channel();
         let _ = self.requests.send(Request::Tournament { opening, reply }).await;
         let gone = |_| DatabaseError::Other("its writer is gone".into());
-        let opened = opened.await.map_err(gone).flatten();
-        opened.map_err(|why| ArenaError::Database { path: self.path.to_path_buf(), why })
+        opened.await.map_err(gone).flatten().map_err(|why| self.unusable(why))
+    }
+
+    /// Returns the state of the Lichess API.
+    pub(crate) async fn lichess(&self) -> Result<Vec<LichessRow>, ArenaError> {
+        let rows = async { Reader::open(&self.path).await?.lichess().await };
+        rows.await.map_err(|why| self.unusable(why))
+    }
+
+    /// Returns the error of an arena that cannot go on with this database.
+    pub(crate) fn unusable(&self, why: DatabaseError) -> ArenaError {
+        ArenaError::Database { path: self.path.to_path_buf(), why }
     }
 }

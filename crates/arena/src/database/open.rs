@@ -17,7 +17,10 @@ use sqlx::{
 use super::error::DatabaseError;
 
 /// Schema, step by step. A step that has been released is never changed: another one follows.
-const MIGRATIONS: &[(&str, &str)] = &[("arena", include_str!("migrations/0001_arena.sql"))];
+const MIGRATIONS: &[(&str, &str)] = &[
+    ("arena", include_str!("migrations/0001_arena.sql")),
+    ("lichess", include_str!("migrations/0002_lichess.sql")),
+];
 
 /// `Zeit`: mark of our files among those of SQLite.
 const APPLICATION: i64 = i32::from_be_bytes(*b"Zeit") as i64;

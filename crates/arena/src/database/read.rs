@@ -7,7 +7,10 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::{
-    change::{Fact, GameEnd, GameHeader, GameState, MoveList, Place, Source, TournamentId, TournamentState},
+    change::{
+        Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place, Source, TournamentId,
+        TournamentState,
+    },
     error::DatabaseError,
     open,
 };
@@ -92,7 +95,17 @@ impl Reader {
         let games =
             query("SELECT * FROM game WHERE source = $1 AND tournament_id IS NULL ORDER BY began, id");
         let games = games.bind(source.as_str()).fetch_all(&mut self.0).await?;
-        games.iter().map(game).collect()
+        games.iter().map(game_state).collect()
+    }
+
+    /// Returns the state of the Lichess API.
+    pub(crate) async fn lichess(&mut self) -> Result<Vec<LichessRow>, DatabaseError> {
+        let rows = query("SELECT * FROM lichess ORDER BY kind, id").fetch_all(&mut self.0).await?;
+        let row = |row: &SqliteRow| {
+            let kind = text(row, "kind", LichessKind::read)?;
+            Ok(LichessRow { kind, id: row.try_get("id")?, value: row.try_get("value")? })
+        };
+        rows.iter().map(row).collect()
     }
 
     /// Returns what has happened in a tournament.
@@ -131,7 +144,7 @@ pub(super) async fn history(
     Ok(History {
         tournament,
         events: events.iter().map(event).collect::<Result<_, _>>()?,
-        games: games.iter().map(game).collect::<Result<_, _>>()?,
+        games: games.iter().map(game_state).collect::<Result<_, _>>()?,
     })
 }
 
@@ -203,7 +216,7 @@ fn result(text: &str) -> Option<Option<GameResult>> {
     known.find(|result| result.map_or("*", GameResult::as_str) == text)
 }
 
-fn game(row: &SqliteRow) -> Result<GameState, DatabaseError> {
+fn game_state(row: &SqliteRow) -> Result<GameState, DatabaseError> {
     let tournament: Option<i64> = row.try_get("tournament_id")?;
     let header = GameHeader {
         id: row.try_get::<&str, _>("id")?.into(),

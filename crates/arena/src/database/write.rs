@@ -4,7 +4,9 @@ use sqlx::{Result, SqliteConnection, query};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use zeitnot_rules::{ByColor, GameKind, TimeControl};
 
-use super::change::{Change, Fact, GameEnd, GameHeader, GameState, TournamentId, TournamentState};
+use super::change::{
+    Change, Fact, GameEnd, GameHeader, GameState, LichessRow, TournamentId, TournamentState,
+};
 use crate::name::Name;
 
 /// Formats a moment, to the millisecond.
@@ -28,6 +30,7 @@ pub(super) async fn write(connection: &mut SqliteConnection, change: &Change) ->
             write_event(connection, event, fact).await
         }
         Change::Game(game) => write_game(connection, game).await,
+        Change::Lichess(row) => write_lichess(connection, row).await,
     }
 }
 
@@ -105,6 +108,20 @@ async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Resu
         .execute(connection)
         .await
         .map(drop)
+}
+
+async fn write_lichess(connection: &mut SqliteConnection, row: &LichessRow) -> Result<()> {
+    let LichessRow { kind, id, value } = row;
+    let write = match value {
+        Some(_) => query(
+            "INSERT INTO lichess (kind, id, value) VALUES ($1, $2, $3)
+             ON CONFLICT (kind, id) DO UPDATE SET value = excluded.value",
+        ),
+        None => query("DELETE FROM lichess WHERE kind = $1 AND id = $2"),
+    };
+    let write = write.bind(kind.as_str()).bind(id);
+    let write = value.iter().fold(write, |write, value| write.bind(value));
+    write.execute(connection).await.map(drop)
 }
 
 /// Adds a tournament, with the next id and as the next edition of its name.

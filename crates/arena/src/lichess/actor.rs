@@ -72,7 +72,7 @@ pub(super) struct ServerActor {
     pub(super) server: LichessServer,
     pub(super) queues: Queues,
     pub(super) changes: Changes,
-    /// The state is kept, and not only the records of games.
+    /// There is a database, so the state is kept, and not only the records of games.
     pub(super) has_state: bool,
 }
 

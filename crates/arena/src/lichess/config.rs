@@ -22,9 +22,6 @@ pub struct Config {
     /// The token that makes accounts, tournaments and faults while the server runs.
     #[serde(default)]
     pub admin_token: Option<Token>,
-    /// File that keeps accounts, challenges and running games over a restart.
-    #[serde(default)]
-    pub state: Option<PathBuf>,
     /// Interval of keep-alive lines on event streams.
     #[serde(default = "seconds::<6>", with = "humantime_serde")]
     pub event_keep_alive: Duration,

@@ -20,12 +20,12 @@ use super::{
     config::Config,
     dirty_map::DirtyMap,
     game::{Game, GameTimeouts, Player},
-    records::{RecordFilter, RecordStyle, record},
+    records::{RecordFilter, RecordStyle, record, stored},
     saved::Restored,
-    storage::{self, Change},
+    storage,
     terms::Terms,
 };
-use crate::live::Feed;
+use crate::{database::Change, live::Feed};
 
 /// Games in memory, finished ones included.
 const MAX_GAMES: usize = 20_000;
@@ -39,6 +39,7 @@ pub(super) struct Games {
     finished: VecDeque<GameId>,
     timeouts: GameTimeouts,
     site: SocketAddr,
+    /// Ended games for the database and for the file of games.
     records: Vec<Change>,
     live: Feed,
 }
@@ -236,6 +237,7 @@ impl Games {
         }
         if plies > 0 && game.class.is_none() {
             self.records.push(storage::record(id, record(game, &RecordStyle::default(), self.site)));
+            self.records.push(Change::Game(stored(game)));
         }
         let result = game.tournament.filter(|_| counts).map(|tournament| TournamentResult {
             tournament: tournament.id,

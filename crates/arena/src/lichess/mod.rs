@@ -4,7 +4,7 @@
 //!  thread "lichess": socket ─▶ front ─▶ http (strangers) ─▶ api ─▶ call ─┐
 //!                                │ a known token        ▲ no move         ▼
 //!  the arena's thread:           └▶ http (members) ─▶ api ─▶ call ─▶ actor ─▶ server (accounts, challenges, games, …)
-//!  socket ◀─ streams, answer ◀───────────────────────────────────────────┘ └─▶ store (PGN), storage (state file)
+//!  socket ◀─ streams, answer ◀───────────────────────────────────────────┘ └─▶ storage ─▶ database, store (PGN)
 //! ```
 //!
 //! The server is one task (`actor`) that owns the state, each subject in a type and a file of its own; each connection
@@ -21,7 +21,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use zeitnot_wire::lichess::UserId;
 
 use crate::{
-    error::ArenaError, live::Feed, name::Name, port::Port, store::GameFile, tournament::TournamentRegistry,
+    database::Database, error::ArenaError, live::Feed, name::Name, port::Port, store::GameFile,
+    tournament::TournamentRegistry,
 };
 
 mod accounts;
@@ -38,11 +39,9 @@ mod dirty_map;
 mod faults;
 mod front;
 mod game;
-mod game_state;
 mod games;
 mod http;
 mod limit;
-mod presence;
 mod records;
 mod saved;
 mod server;
@@ -81,12 +80,13 @@ pub(super) struct Lichess {
 }
 
 impl Lichess {
-    /// Takes the port, reads tokens and state, and creates the file for the games.
-    pub(super) fn bind(
+    /// Takes the port, reads tokens and the state, and creates the file for the games.
+    pub(super) async fn bind(
         mut config: Config,
         games: &Path,
         max_connections: usize,
         live: Feed,
+        database: Option<Database>,
     ) -> Result<Lichess, ArenaError> {
         let port = Port::open(config.listen)?;
         config.load_tokens().map_err(ArenaError::Config)?;
@@ -102,10 +102,15 @@ impl Lichess {
             }
         }
         let file = GameFile::create(games, "lichess", "pgn", OffsetDateTime::now_utc())?;
-        let (changes, storage, rows) = storage::open(config.state.as_deref(), file)?;
-        let restored = config.state.as_deref().map(|path| Restored::parse(rows, path)).transpose()?;
+        let mut rows = match &database {
+            Some(database) => database.lichess().await?,
+            None => Vec::new(),
+        };
+        let (changes, storage) = StorageActor::channel(database.clone(), file, &mut rows);
+        let has_state = database.is_some();
+        let restore = |database: Database| Restored::parse(rows).map_err(|why| database.unusable(why));
+        let restored = database.map(restore).transpose()?;
         let faults = FaultSwitch::new(config.faults.clone());
-        let has_state = config.state.is_some();
         let mut server = LichessServer::new(config, accounts, restored, faults.clone(), live);
         let bridge = |(account, name, tournament): (UserId, Name, Name)| {
             let orders = server.class.enter(account.clone(), name.to_string());

@@ -4,14 +4,17 @@ use std::{net::SocketAddr, time::Duration};
 
 use serde_json::{Value, json};
 use time::OffsetDateTime;
-use zeitnot_rules::{ByColor, Color};
+use zeitnot_rules::{ByColor, Color, GameResult};
 use zeitnot_wire::{
     lichess::{PerfKey, Status, TimeControl, UserId, Variant},
     pgn::{self, Pgn},
 };
 
-use super::game::{Game, Player};
-use crate::referee::Ply;
+use super::game::{End, Game, Player};
+use crate::{
+    database::{GameEnd, GameHeader, GameState, MoveList, Source},
+    referee::Ply,
+};
 
 /// Plies of a running game that are left out of its record.
 const HIDDEN_PLIES: usize = 3;
@@ -148,13 +151,38 @@ fn as_pgn(game: &Game, style: &RecordStyle, site: SocketAddr) -> String {
     Pgn { tags, fen, plies, result: result(game) }.print()
 }
 
-fn result(game: &Game) -> &'static str {
-    match (game.status(), game.winner()) {
-        (_, Some(Color::White)) => "1-0",
-        (_, Some(Color::Black)) => "0-1",
-        (Status::Started | Status::Aborted | Status::UnknownFinish, None) => "*",
-        _ => "1/2-1/2",
+/// The game as the database keeps it for the page.
+pub(super) fn stored(game: &Game) -> GameState {
+    let board = game.board();
+    let header = GameHeader {
+        id: game.id.to_string().into(),
+        source: Source::Lichess,
+        kind: board.kind(),
+        tournament: None,
+        round: None,
+        opening: None,
+        names: ByColor(game.players.0.each_ref().map(|player| player.name.clone())),
+        time_control: game.terms.time.clock().map(|clock| clock.to_string()),
+        start: board.own_start(),
+        repeats: None,
+        began: OffsetDateTime::UNIX_EPOCH + game.created,
+    };
+    let mut moves = MoveList::default();
+    for (mv, ply) in board.moves().iter().zip(&game.referee.plies) {
+        moves.push(mv.as_str(), ply.left);
     }
+    let end = game.end.as_ref().map(|end| GameEnd {
+        result: end.result(),
+        reason: end.status.to_string(),
+        termination: termination(&end.status).to_lowercase(),
+        place: None,
+        at: OffsetDateTime::now_utc(),
+    });
+    GameState { header: header.into(), moves, end }
+}
+
+fn result(game: &Game) -> &'static str {
+    game.end.as_ref().and_then(End::result).map_or("*", GameResult::as_str)
 }
 
 fn tags(game: &Game, site: SocketAddr) -> Vec<(&'static str, String)> {

@@ -1,9 +1,8 @@
-//! Accounts, challenges and games as rows of the state file.
+//! Accounts, challenges and games as rows of the database.
 
 use std::{
     fmt::Display,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
     time::Duration,
 };
 
@@ -17,14 +16,10 @@ use super::{
     challenges::Pending,
     dirty_map::DirtyMap,
     game::{End, Game, GameTimeouts, Player},
-    storage::{Change, Rows},
+    storage::row,
     terms::Terms,
 };
-use crate::error::ArenaError;
-
-const ACCOUNT: &str = "account";
-const CHALLENGE: &str = "challenge";
-const GAME: &str = "game";
+use crate::database::{Change, DatabaseError, LichessKind, LichessRow};
 
 #[derive(Debug, Default)]
 pub(super) struct Restored {
@@ -34,18 +29,17 @@ pub(super) struct Restored {
 }
 
 impl Restored {
-    /// Parses the rows of the file at `path`. An unreadable account is an error: going on without it would overwrite
+    /// Parses rows. An unreadable account is an error: going on without it would overwrite
     /// it. An unreadable game or challenge is left out, and its row stays.
-    pub(super) fn parse(rows: Rows, path: &Path) -> Result<Restored, ArenaError> {
+    pub(super) fn parse(rows: Vec<LichessRow>) -> Result<Restored, DatabaseError> {
         let mut restored = Restored::default();
-        for (key, text) in rows {
-            match restored.take(&key, &text) {
-                Err(why) if key.starts_with(GAME) || key.starts_with(CHALLENGE) => {
-                    tracing::error!("Lichess: the saved {key} is left out: it cannot be read ({why})");
+        for row in rows {
+            match restored.take(&row) {
+                Err(why) if row.kind == LichessKind::Account => {
+                    return Err(DatabaseError::Damaged(format!("its row {row:?} cannot be read: {why}")));
                 }
                 Err(why) => {
-                    let why = format!("its row {key} cannot be read: {why}");
-                    return Err(ArenaError::State { path: path.to_owned(), why });
+                    tracing::error!("Lichess: the saved {row:?} is left out: it cannot be read ({why})");
                 }
                 Ok(()) => {}
             }
@@ -54,12 +48,16 @@ impl Restored {
         Ok(restored)
     }
 
-    fn take(&mut self, key: &str, text: &str) -> Result<(), String> {
-        match key.split_once('/') {
-            Some((ACCOUNT, _)) => self.accounts.push(parse(text)?),
-            Some((CHALLENGE, _)) => self.challenges.push(parse(text)?),
-            Some((GAME, id)) => self.games.push((id.parse().map_err(|_| "a bad id")?, parse(text)?)),
-            _ => return Err("unknown kind".into()),
+    fn take(&mut self, row: &LichessRow) -> Result<(), String> {
+        let text = row.value.as_deref().unwrap_or_default();
+        match row.kind {
+            LichessKind::Account => self.accounts.push(parse(text)?),
+            LichessKind::Challenge => self.challenges.push(parse(text)?),
+            LichessKind::Game => {
+                self.games.push((row.id.parse().map_err(|_| "a bad id")?, parse(text)?));
+            }
+            // It belongs to the file of games.
+            LichessKind::Record => {}
         }
         Ok(())
     }
@@ -100,8 +98,8 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_str(text).map_err(|error| format!("line {}, column {}", error.line(), error.column()))
 }
 
-fn row(kind: &str, key: impl Display, value: Option<&impl Serialize>) -> Change {
-    (format!("{kind}/{key}"), value.and_then(|value| serde_json::to_string(value).ok()))
+fn saved(kind: LichessKind, id: impl Display, value: Option<&impl Serialize>) -> Change {
+    row(kind, id, value.and_then(|value| serde_json::to_string(value).ok()))
 }
 
 pub(super) fn changes(
@@ -117,11 +115,12 @@ pub(super) fn changes(
         games.mark_clean();
         return Vec::new();
     }
-    let accounts = accounts.take_dirty().map(|(id, account)| row(ACCOUNT, id, account));
-    let challenges = challenges.take_dirty().map(|(id, pending)| row(CHALLENGE, id, pending));
+    let accounts = accounts.take_dirty().map(|(id, account)| saved(LichessKind::Account, id, account));
+    let challenges = challenges.take_dirty().map(|(id, pending)| saved(LichessKind::Challenge, id, pending));
     // Games of class tournaments end with this server.
     let games = games.take_dirty().filter(|(_, game)| game.is_none_or(|game| game.class.is_none()));
-    let games = games.map(|(id, game)| row(GAME, id, game.map(|game| save(game, now)).as_ref()));
+    let games =
+        games.map(|(id, game)| saved(LichessKind::Game, id, game.map(|game| save(game, now)).as_ref()));
     accounts.chain(challenges).chain(games).collect()
 }
 
@@ -252,21 +251,23 @@ mod tests {
     fn a_game_that_cannot_be_restored_is_left_out() {
         let now = Instant::now();
         let saved = |increment| serde_json::to_string(&save(&game(increment), now)).unwrap();
+        let row = |kind, id: &str, value: String| LichessRow { kind, id: id.to_owned(), value: Some(value) };
         let rows = vec![
-            ("game/aaaaaaaa".to_owned(), saved(Duration::from_secs(2))),
-            ("game/bbbbbbbb".to_owned(), saved(Duration::from_secs(i64::MAX as u64))),
-            ("game/cccccccc".to_owned(), "{".to_owned()),
-            ("game/x".to_owned(), saved(Duration::ZERO)),
-            ("challenge/dddddddd".to_owned(), "[]".to_owned()),
+            row(LichessKind::Game, "aaaaaaaa", saved(Duration::from_secs(2))),
+            row(LichessKind::Game, "bbbbbbbb", saved(Duration::from_secs(i64::MAX as u64))),
+            row(LichessKind::Game, "cccccccc", "{".to_owned()),
+            row(LichessKind::Game, "x", saved(Duration::ZERO)),
+            row(LichessKind::Challenge, "dddddddd", "[]".to_owned()),
         ];
-        let mut restored = Restored::parse(rows, Path::new("state")).unwrap();
+        let mut restored = Restored::parse(rows).unwrap();
         let games = restored.games(TIMEOUTS, now);
         assert_eq!(games.keys().map(ToString::to_string).collect::<Vec<_>>(), ["aaaaaaaa"]);
-        let rows = vec![("game/aaaaaaaa".to_owned(), saved(Duration::ZERO))];
-        let mut restored = Restored::parse(rows, Path::new("state")).unwrap();
+        let rows = vec![row(LichessKind::Game, "aaaaaaaa", saved(Duration::ZERO))];
+        let mut restored = Restored::parse(rows).unwrap();
         assert!(restored.games(ENDLESS, now).values().next().is_none(), "it panics");
-        let account = vec![("account/alice".to_owned(), "{".to_owned())];
-        assert!(Restored::parse(account, Path::new("state")).is_err(), "an account is not forgotten");
+        let account = vec![row(LichessKind::Account, "alice", "{\"token\": secret".to_owned())];
+        let error = Restored::parse(account).unwrap_err().to_string();
+        assert!(error.contains("account/alice") && !error.contains("secret"), "{error}");
     }
 
     #[test]

@@ -26,13 +26,13 @@ use super::{
     games::{Games, player},
     limit::{Limited, RateLimits},
     saved::{Restored, changes},
-    storage::Change,
     streams::Lines,
     teams::Teams,
     terms::{Terms, draw_color},
     tournaments::Tournaments,
 };
 use crate::{
+    database::Change,
     live::Feed,
     message::{Notice, Request},
 };

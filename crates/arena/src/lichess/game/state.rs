@@ -6,13 +6,13 @@ use tokio::time::Instant;
 use zeitnot_rules::{Color, MoveText};
 use zeitnot_wire::lichess::{Expiration, GameFull, GameState, Player as WirePlayer, TimeControl};
 
-use super::game::{Game, Player};
+use super::{Game, Player};
 
 /// The time shown in games without a clock.
 const NO_CLOCK: Duration = Duration::from_millis(i32::MAX as u64);
 
 impl Game {
-    pub(super) fn full(&self, now: Instant) -> GameFull {
+    pub(in crate::lichess) fn full(&self, now: Instant) -> GameFull {
         let [white, black] = self.players.0.clone().map(WirePlayer::from);
         let days_per_turn = match self.terms.time {
             TimeControl::Correspondence { days } => Some(days),
@@ -35,7 +35,7 @@ impl Game {
         }
     }
 
-    pub(super) fn state(&self, now: Instant) -> GameState {
+    pub(in crate::lichess) fn state(&self, now: Instant) -> GameState {
         let clock = &self.referee.clock;
         let has_deadline = !self.has_begun() && !self.is_over() && self.class.is_none();
         let deadline = self.referee.timeout().filter(|_| has_deadline && self.terms.time.clock().is_some());

@@ -9,24 +9,23 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use tokio::time::Instant;
 use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText, Reason};
-use zeitnot_wire::{
-    Message,
-    lichess::{
-        Chat, ChatLine, GameId, GameMessage, Room, Source, Status, TimeControl, Title, TournamentId, UserId,
-    },
+use zeitnot_wire::lichess::{
+    Chat, ChatLine, GameId, GameMessage, Room, Source, Status, TimeControl, Title, TournamentId, UserId,
 };
 
-use super::{
-    accounts::unix_now,
-    presence::Presence,
-    streams::{Lines, feed},
-    terms::Terms,
-};
+use super::{accounts::unix_now, terms::Terms};
 use crate::{
     live::{self, Feed, Header, LiveGame, view::Person},
     referee::{Adjudication, Cause, Ending, Expiry, OfferChange, Referee, RefereeRules, Untimed},
-    tag::GameTag,
 };
+
+mod class;
+mod presence;
+mod state;
+mod watching;
+
+pub(super) use class::ClassGame;
+use presence::Presence;
 
 /// Longer games are drawn, as on Lichess.
 const MAX_MOVES: u32 = 300;
@@ -72,20 +71,21 @@ pub(super) struct End {
     pub(super) winner: Option<Color>,
 }
 
+impl End {
+    /// Returns the result, if there is one.
+    pub(super) fn result(&self) -> Option<GameResult> {
+        match (&self.status, self.winner) {
+            (Status::Started | Status::Aborted | Status::UnknownFinish, _) => None,
+            (_, Some(winner)) => Some(GameResult::Won(winner)),
+            (_, None) => Some(GameResult::Draw),
+        }
+    }
+}
+
 #[derive(Copy, Clone, Debug)]
 pub(super) struct TournamentGame {
     pub(super) id: TournamentId,
     pub(super) has_berserk: bool,
-}
-
-/// A game that a class tournament referees.
-#[derive(Clone, Debug)]
-pub(super) struct ClassGame {
-    pub(super) tag: GameTag,
-    /// The account whose messages are applied; those of the other one only repeat them.
-    pub(super) witness: UserId,
-    /// Ply at which a move was last passed on.
-    pub(super) passed_on: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -385,93 +385,11 @@ impl Game {
     pub(super) fn finish(&mut self, status: Status, winner: Option<Color>, now: Instant) {
         // Clocks stop and offers lapse. The status is Lichess's: it has ends that the referee does not know.
         self.referee.end(winner.map(GameResult::Won), Cause::Aborted, now);
-        let result = match (&status, winner) {
-            (Status::Aborted | Status::UnknownFinish, _) => None,
-            (_, Some(winner)) => Some(GameResult::Won(winner)),
-            (_, None) => Some(GameResult::Draw),
-        };
-        self.live.ended(result, status.to_string(), &self.referee, now);
-        self.end = Some(End { status, winner });
+        let end = End { status, winner };
+        self.live.ended(end.result(), end.status.to_string(), &self.referee, now);
+        self.end = Some(end);
         self.tell_state(now);
         self.close_streams();
-    }
-
-    pub(super) fn is_class_game(&self, tag: GameTag) -> bool {
-        self.class.as_ref().is_some_and(|class| class.tag == tag)
-    }
-
-    /// Applies a move that the tournament's referee has accepted.
-    pub(super) fn apply_refereed(&mut self, text: &str, left: ByColor<Duration>, now: Instant) {
-        let mover = self.referee.turn();
-        if self.referee.replay(text, Some(left[mover])).is_err() {
-            return tracing::error!("Lichess: game {}: the referee's move {text} is not legal here", self.id);
-        }
-        if !self.board().outcome().is_over() {
-            self.set_clocks(left, now);
-            self.tell_state(now);
-        }
-    }
-
-    pub(super) fn set_clocks(&mut self, left: ByColor<Duration>, now: Instant) {
-        let color = self.referee.turn();
-        let clock = &mut self.referee.clock;
-        clock.set(left);
-        clock.start(color, now);
-    }
-
-    /// Checks a move that is passed on to the tournament's referee.
-    pub(super) fn pass_on(&mut self, color: Color, text: &str) -> Result<MoveText, String> {
-        let mv = self.read_move(color, text);
-        let ply = self.referee.plies.len();
-        match &mut self.class {
-            Some(class) if class.passed_on != Some(ply) => {
-                class.passed_on = mv.is_ok().then_some(ply).or(class.passed_on);
-                mv
-            }
-            _ => Err("Not your turn, or game already over".to_owned()),
-        }
-    }
-
-    /// Opens a stream for a side, which ends the one that the same program had before.
-    pub(super) fn watch(&mut self, color: Color, agent: String, now: Instant) -> Lines {
-        self.resume_clock(color, now);
-        let first = GameMessage::GameFull(Box::new(self.full(now))).to_line();
-        let (feed, lines) = feed(vec![first]);
-        if !self.is_over() {
-            self.presence.add(color, agent, feed);
-            self.update_presence(color, now);
-        }
-        lines
-    }
-
-    pub(super) fn close_streams(&mut self) {
-        Color::BOTH.into_iter().for_each(|color| self.presence.close(color));
-    }
-
-    pub(super) fn close_streams_of(&mut self, who: &UserId) {
-        self.color_of(who).into_iter().for_each(|color| self.presence.close(color));
-    }
-
-    pub(super) fn is_watched_by(&self, who: &UserId) -> bool {
-        self.color_of(who).is_some_and(|color| self.presence.is_there(color))
-    }
-
-    fn update_presence(&mut self, color: Color, now: Instant) {
-        self.presence.refresh(color, now);
-        let claim = self.claim_in(color, now).filter(|_| !self.is_over());
-        self.presence.tell_claim(color, claim);
-    }
-
-    /// Whole seconds until the opponent of this side can claim the game; `None` if it is not gone.
-    fn claim_in(&self, color: Color, now: Instant) -> Option<Duration> {
-        let is_live = self.has_begun() && self.class.is_none() && self.terms.time.clock().is_some();
-        let gone_at = self.presence.away_since(color)? + self.timeouts.gone_after;
-        let left = (gone_at + self.timeouts.claim_after).saturating_duration_since(now);
-        (is_live && now >= gone_at).then(|| Duration::from_secs(left.as_millis().div_ceil(1000) as u64))
-    }
-
-    fn can_claim(&self, color: Color, now: Instant) -> bool {
-        self.claim_in(!color, now).is_some_and(|left| left.is_zero())
     }
 
     pub(super) fn tell_state(&self, now: Instant) {

@@ -9,7 +9,7 @@ use zeitnot_wire::{
     lichess::{GameMessage, OpponentGone},
 };
 
-use super::streams::{Feed, LineKind};
+use crate::lichess::streams::{Feed, LineKind};
 
 /// Streams of one side, of different programs.
 const MAX_STREAMS: usize = 4;
