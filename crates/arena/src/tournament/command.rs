@@ -29,7 +29,7 @@ pub(crate) enum CommandError {
     #[error("there is no tournament {0}")]
     UnknownTournament(String),
     #[error("tournament {0} is over: nothing about it can be changed any more")]
-    Over(Name),
+    Over(String),
     #[error("tournament {0} has begun already")]
     HasBegun(Name),
     #[error("tournament {name} needs two players to begin, and has {here}: let them join first")]

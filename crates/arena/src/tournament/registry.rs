@@ -77,12 +77,12 @@ impl TournamentRegistry {
     #[expect(dead_code, reason = "the API's routes follow")]
     /// Has the tournament of that name carry out an order; returns once it is on the disk.
     pub(crate) async fn command(&self, tournament: &str, command: Command) -> Result<(), CommandError> {
-        let Some((name, tournament)) = self.0.iter().find(|(known, _)| known.as_str() == tournament) else {
+        let Some(handle) = self.find(tournament) else {
             return Err(CommandError::UnknownTournament(printable(tournament, 50)));
         };
         let (answer, answered) = oneshot::channel();
-        tournament.send(move |tournament| tournament.command(command, answer)).await;
-        answered.await.unwrap_or_else(|_| Err(CommandError::Over(name.clone())))
+        handle.send(move |tournament| tournament.command(command, answer)).await;
+        answered.await.unwrap_or_else(|_| Err(CommandError::Over(printable(tournament, 50))))
     }
 
     /// Shows a game to a client; returns whether there is such a game.
