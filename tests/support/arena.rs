@@ -126,6 +126,14 @@ impl TestArena {
         player
     }
 
+    /// A player whose first line this is.
+    pub async fn say(&self, name: &str, line: &str) -> Player {
+        let mut player = self.connect(By::Tcp).await;
+        player.name = name.to_owned();
+        player.send(line).await;
+        player
+    }
+
     /// A player whose connection comes from this address.
     pub async fn join_from(&self, address: [u8; 4], name: &str) -> Player {
         let socket = TcpSocket::new_v4().unwrap();

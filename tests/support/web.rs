@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use futures_util::{SinkExt, StreamExt};
 use reqwest::{Client, Method, Response};
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 
@@ -16,6 +17,16 @@ pub const TOKEN: &str = "organiser";
 pub struct Browser {
     pub address: SocketAddr,
     client: Client,
+}
+
+/// An arena with a page and no tournament, in a folder that may have one's past.
+pub async fn without_tournament(folder: TempDir) -> (TestArena, Browser) {
+    let text = format!(
+        "tcp = '127.0.0.1:0'\ngames = '{{folder}}/games'\n[web]\nlisten = '127.0.0.1:0'\ntoken = '{TOKEN}'\n"
+    );
+    let arena = TestArena::open(folder, &text).await;
+    let browser = Browser::new(arena.web.unwrap());
+    (arena, browser)
 }
 
 /// An arena with a page and one tournament with these settings.
@@ -74,6 +85,15 @@ impl Browser {
         let answer = self.ask("POST", path, &json, body.to_string().into_bytes()).await;
         let status = answer.status().as_u16();
         (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap())
+    }
+
+    /// The status and the JSON (null if there is none) of an order by the organiser.
+    pub async fn order(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
+        let bearer = format!("Bearer {TOKEN}");
+        let headers = [("content-type", "application/json"), ("authorization", bearer.as_str())];
+        let answer = self.ask(method, path, &headers, body.to_string().into_bytes()).await;
+        let status = answer.status().as_u16();
+        (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap_or_default())
     }
 
     /// The live WebSocket.

@@ -4,5 +4,6 @@ mod api;
 mod bot;
 mod hostile;
 mod live;
+mod manage;
 mod security;
 mod tables;

@@ -106,10 +106,12 @@ impl Arena {
             ports: listeners.iter().map(Listener::url).collect(),
             accounts,
         };
-        let mut tournaments = TournamentManager::new(environment);
+        let (manager, mut tournaments) = TournamentManager::channel(environment);
         for tournament in config.tournament {
             tournaments.open(tournament).await?;
         }
+        tournaments.open_created().await?;
+        let web = web.map(|web| web.with_tournaments(tournaments.registry(), manager));
         let mut tables = Vec::new();
         for table in config.tuc {
             tables.push(tuc::Table::open(table, &config.games, live.clone(), database.clone()).await?);
@@ -213,7 +215,7 @@ impl Arena {
         let page = self.web.map(|web| tracker.spawn(web.run(closing.clone())));
         let imcs = self.imcs.map(|imcs| tracker.spawn(imcs.run(stop.clone())));
         let lichess = self.lichess.map(|lichess| tracker.spawn(lichess.run(registry, stop.clone())));
-        let tournaments = self.tournaments.run(stop.clone());
+        let tournaments = self.tournaments.run(page.is_some(), stop.clone());
         let tables: JoinSet<()> = self.tables.into_iter().map(|table| table.run(stop.clone())).collect();
         let tournaments = tournaments.await;
         tables.join_all().await;

@@ -135,6 +135,10 @@ impl Config {
                 return error(format!("tournament '{}': {why}", tournament.name));
             }
         }
+        if self.web.is_some() {
+            // The organiser may create it on the page.
+            return Ok(());
+        }
         let accounts = self.lichess.iter().flat_map(|lichess| &lichess.account);
         match accounts.filter_map(|account| account.class.as_ref()).find(|class| !names.contains(class)) {
             Some(class) => {

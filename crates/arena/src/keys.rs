@@ -39,6 +39,10 @@ impl From<io::Error> for KeysError {
 pub struct Keys(BTreeMap<Name, Secret>);
 
 impl Keys {
+    pub(crate) fn new(keys: BTreeMap<Name, Secret>) -> Keys {
+        Keys(keys)
+    }
+
     /// Reads a file that only its owner can read.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::{fmt, fmt::Write as _, sync::Arc, time::Duration};
 
 use time::OffsetDateTime;
-use zeitnot_rules::{ByColor, GameKind, GameResult};
+use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
 use crate::{name::Name, places::Origin};
 
@@ -22,6 +22,8 @@ pub(crate) type Place = u64;
 pub(crate) enum Change {
     /// Where a tournament stands.
     State(TournamentId, TournamentState),
+    /// New settings of a tournament that the organiser has created.
+    Settings(TournamentId, TimeControl, SettingsText),
     /// An event of a tournament that is no result.
     Event { tournament: TournamentId, place: Place, at: OffsetDateTime, fact: Fact },
     /// A game that has begun, goes on or is over. The end tells all moves, so those in between may be lost.
@@ -34,6 +36,7 @@ pub(crate) enum Change {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     State(TournamentId),
+    Settings(TournamentId),
     Event(TournamentId, Place),
     Game(Arc<str>),
     Lichess(&'static str, String),
@@ -43,10 +46,21 @@ impl Change {
     pub(super) fn key(&self) -> Key {
         match self {
             Change::State(tournament, _) => Key::State(*tournament),
+            Change::Settings(tournament, ..) => Key::Settings(*tournament),
             Change::Event { tournament, place, .. } => Key::Event(*tournament, *place),
             Change::Game(game) => Key::Game(game.header.id.clone()),
             Change::Lichess(row) => Key::Lichess(row.kind.as_str(), row.id.clone()),
         }
+    }
+}
+
+/// Settings of a tournament as JSON, with a password or keys in it.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct SettingsText(pub(crate) String);
+
+impl fmt::Debug for SettingsText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SettingsText(…)")
     }
 }
 

@@ -24,7 +24,7 @@ use tokio::{
 };
 use zeitnot_engine::priority;
 
-use crate::error::ArenaError;
+use crate::{error::ArenaError, name::Name};
 
 mod change;
 mod error;
@@ -37,8 +37,8 @@ mod write;
 mod writer;
 
 pub(crate) use change::{
-    Change, FORFEIT, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place, Source,
-    TournamentId, TournamentState,
+    Change, FORFEIT, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place,
+    SettingsText, Source, TournamentId, TournamentState,
 };
 pub use error::DatabaseError;
 pub(crate) use read::{History, Reader, Step, StoredTournament};
@@ -143,6 +143,12 @@ impl Database {
         let _ = self.requests.send(Request::Tournament { opening, reply }).await;
         let gone = |_| DatabaseError::Other("its writer is gone".into());
         opened.await.map_err(gone).flatten().map_err(|why| self.unusable(why))
+    }
+
+    /// Returns the tournaments that the organiser has created and that are not complete, with their settings.
+    pub(crate) async fn created(&self) -> Result<Vec<(Name, SettingsText)>, ArenaError> {
+        let created = async { Reader::open(&self.path).await?.created().await };
+        created.await.map_err(|why| self.unusable(why))
     }
 
     /// Returns the state of the Lichess API.

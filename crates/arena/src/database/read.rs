@@ -8,8 +8,8 @@ use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::{
     change::{
-        Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place, Source, TournamentId,
-        TournamentState,
+        Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place, SettingsText, Source,
+        TournamentId, TournamentState,
     },
     error::DatabaseError,
     open,
@@ -88,6 +88,20 @@ impl Reader {
     pub(crate) async fn tournaments(&mut self) -> Result<Vec<StoredTournament>, DatabaseError> {
         let rows = query("SELECT * FROM tournament ORDER BY id DESC").fetch_all(&mut self.0).await?;
         rows.iter().map(tournament).collect()
+    }
+
+    /// Returns the tournaments with settings whose latest edition is not complete, in the order of their creation.
+    pub(super) async fn created(&mut self) -> Result<Vec<(Name, SettingsText)>, DatabaseError> {
+        let created = query(
+            "SELECT name, settings FROM tournament AS it
+             WHERE settings IS NOT NULL AND state <> $1
+                   AND edition = (SELECT MAX(edition) FROM tournament WHERE name = it.name)
+             ORDER BY id",
+        );
+        let rows = created.bind(TournamentState::Complete.as_str()).fetch_all(&mut self.0).await?;
+        rows.iter()
+            .map(|row| Ok((text(row, "name", name)?, SettingsText(row.try_get("settings")?))))
+            .collect()
     }
 
     /// Returns the games of a front that belong to no tournament, in the order in which they began.

@@ -16,7 +16,8 @@ fn name(text: &str) -> Name {
 }
 
 fn opening(tournament: &str) -> Opening {
-    Opening { name: name(tournament), kind: GameKind::Chess, time_control: "3+0.05".parse().unwrap() }
+    let time_control = "3+0.05".parse().unwrap();
+    Opening { name: name(tournament), kind: GameKind::Chess, time_control, created: None }
 }
 
 fn game(id: &str, tournament: TournamentId, moves: &[&str], place: Option<Place>) -> Change {

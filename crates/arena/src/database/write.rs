@@ -5,7 +5,7 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use zeitnot_rules::{ByColor, GameKind, TimeControl};
 
 use super::change::{
-    Change, Fact, GameEnd, GameHeader, GameState, LichessRow, TournamentId, TournamentState,
+    Change, Fact, GameEnd, GameHeader, GameState, LichessRow, SettingsText, TournamentId, TournamentState,
 };
 use crate::name::Name;
 
@@ -25,6 +25,9 @@ fn number(number: impl TryInto<i64>) -> i64 {
 pub(super) async fn write(connection: &mut SqliteConnection, change: &Change) -> Result<()> {
     match change {
         Change::State(tournament, state) => write_state(connection, *tournament, *state).await,
+        Change::Settings(tournament, time_control, settings) => {
+            write_settings(connection, *tournament, *time_control, settings).await
+        }
         Change::Event { tournament, place, at, fact } => {
             let event = (*tournament, number(*place), moment(*at));
             write_event(connection, event, fact).await
@@ -42,6 +45,17 @@ async fn write_state(
     let closed = (state == TournamentState::Complete).then(|| moment(OffsetDateTime::now_utc()));
     let update = query("UPDATE tournament SET state = $1, closed = $2 WHERE id = $3");
     update.bind(state.as_str()).bind(closed).bind(tournament).execute(connection).await.map(drop)
+}
+
+async fn write_settings(
+    connection: &mut SqliteConnection,
+    TournamentId(tournament): TournamentId,
+    time_control: TimeControl,
+    SettingsText(settings): &SettingsText,
+) -> Result<()> {
+    let update = query("UPDATE tournament SET time_control = $1, settings = $2 WHERE id = $3");
+    let update = update.bind(time_control.to_string()).bind(settings).bind(tournament);
+    update.execute(connection).await.map(drop)
 }
 
 async fn write_event(
@@ -130,14 +144,16 @@ pub(super) async fn add_tournament(
     name: &Name,
     kind: GameKind,
     time_control: TimeControl,
+    settings: Option<&SettingsText>,
 ) -> Result<()> {
     let insert = query(
-        "INSERT INTO tournament (id, name, edition, kind, time_control, state, opened)
+        "INSERT INTO tournament (id, name, edition, kind, time_control, state, opened, settings)
          SELECT (SELECT COALESCE(MAX(id), 0) + 1 FROM tournament), $1,
-                (SELECT COALESCE(MAX(edition), 0) + 1 FROM tournament WHERE name = $1), $2, $3, $4, $5",
+                (SELECT COALESCE(MAX(edition), 0) + 1 FROM tournament WHERE name = $1), $2, $3, $4, $5, $6",
     );
     let insert = insert.bind(name.as_str()).bind(kind.name()).bind(time_control.to_string());
     let insert = insert.bind(TournamentState::Running.as_str()).bind(moment(OffsetDateTime::now_utc()));
+    let insert = insert.bind(settings.map(|SettingsText(settings)| settings));
     insert.execute(connection).await.map(drop)
 }
 

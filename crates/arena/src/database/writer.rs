@@ -12,7 +12,7 @@ use zeitnot_net::{Outage, OutageNews};
 use zeitnot_rules::{GameKind, TimeControl};
 
 use super::{
-    change::{Change, Key},
+    change::{Change, Key, SettingsText},
     error::DatabaseError,
     open::{self, Lock},
     read::{self, History},
@@ -47,6 +47,8 @@ pub(crate) struct Opening {
     pub(crate) name: Name,
     pub(crate) kind: GameKind,
     pub(crate) time_control: TimeControl,
+    /// Settings of one that the organiser has just created, which is a new edition in any case.
+    pub(crate) created: Option<SettingsText>,
 }
 
 /// Tournament that an arena runs: a new edition, or one that was not complete.
@@ -220,13 +222,14 @@ impl Writer {
 
     /// Takes up the latest edition, or adds one if that is complete.
     pub(super) async fn open_tournament(&mut self, opening: &Opening) -> Result<Opened, DatabaseError> {
-        let Opening { name, kind, time_control } = opening;
+        let Opening { name, kind, time_control, created } = opening;
         let latest = read::latest(&mut self.connection, name).await?;
-        let unfinished = latest.filter(|latest| latest.is_unfinished() && latest.kind == *kind);
+        let unfinished = latest.filter(|it| created.is_none() && it.is_unfinished() && it.kind == *kind);
         let tournament = match unfinished {
             Some(tournament) => tournament,
             None => {
-                write::add_tournament(&mut self.connection, name, *kind, *time_control).await?;
+                let connection = &mut self.connection;
+                write::add_tournament(connection, name, *kind, *time_control, created.as_ref()).await?;
                 let added = read::latest(&mut self.connection, name).await?;
                 added.ok_or_else(|| DatabaseError::Other("a tournament that was added is missing".into()))?
             }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use tokio::{
     select,
     task::spawn_blocking,
-    time::{Instant, MissedTickBehavior, interval},
+    time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
 use zeitnot_rules::{ByColor, Color, chess::Chess};
@@ -40,8 +40,11 @@ use crate::{
     timer::until,
 };
 
+mod edit;
 mod endings;
 mod orders;
+
+pub(crate) use edit::EditError;
 
 #[derive(Debug)]
 pub(crate) struct TournamentActor {
@@ -139,21 +142,25 @@ impl TournamentActor {
                 actor.free(seat, &name);
             }
         }
+        // Whoever hears of it finds it on the page.
+        actor.publish(false);
         (handle, actor)
     }
 
     /// Runs until all is played, or until `stop`; then all games are on the disk.
     pub(crate) async fn run(mut self, writer: StoreActor, stop: CancellationToken) -> TournamentSummary {
         let writing = spawn_blocking(|| writer.run());
-        let mut pairing = interval(self.config.pairing_interval);
-        pairing.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut next_pairing = Instant::now();
         while !self.is_complete() {
             let deadline = self.deadline();
             select! {
                 () = stop.cancelled() => break,
                 Some(job) = self.jobs.recv() => job(&mut self),
                 () = until(deadline) => self.expire(Instant::now()),
-                _ = pairing.tick() => self.pair(),
+                () = sleep_until(next_pairing) => {
+                    self.pair();
+                    next_pairing = Instant::now() + self.config.pairing_interval;
+                }
                 Some(settled) = self.journal.settled() => self.settle(settled).await,
             }
             self.conclude_games();

@@ -76,7 +76,7 @@ pub struct TournamentConfig {
 }
 
 /// Pairing system.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairingKind {
     /// Everybody meets everybody.
@@ -126,7 +126,7 @@ impl StartKind {
 }
 
 /// Acceleration of a Swiss tournament.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccelerationKind {
     /// FIDE handbook C.04.5.1.
@@ -246,6 +246,6 @@ impl TournamentConfig {
     }
 }
 
-fn games_per_pair() -> u32 {
+pub(super) fn games_per_pair() -> u32 {
     2
 }

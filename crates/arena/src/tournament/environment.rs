@@ -10,15 +10,18 @@ use super::{
     actor::{Reports, TournamentActor},
     admission::Admission,
     config::TournamentConfig,
+    settings::{Access, Settings},
 };
 use crate::{
-    database::{Database, Opened, Opening},
+    database::{Database, Opened, Opening, SettingsText, TournamentId},
     error::ArenaError,
     jobs::Handle,
+    keys::Keys,
     live::{Feed, view::JoinLine},
     name::Name,
     news::NewsSender,
     openings, pgn,
+    secret::Secret,
     store::{Earlier, GameFile, Store, StoreActor},
 };
 
@@ -59,33 +62,61 @@ pub(super) struct OpenTournament {
     pub(super) handle: Handle<TournamentActor>,
     pub(super) actor: TournamentActor,
     pub(super) file: StoreActor,
+    /// Its id in the database.
+    pub(super) stored: Option<TournamentId>,
 }
 
 impl Environment {
-    /// Opens a tournament, which goes on if it is one of the database that was not complete.
-    pub(super) async fn open(&self, config: TournamentConfig) -> Result<OpenTournament, ArenaError> {
+    /// Opens a tournament, which goes on if it is not a new one and one of the database that was not complete. Access
+    /// has one that the organiser has created.
+    pub(super) async fn open(
+        &self,
+        config: &TournamentConfig,
+        access: Option<&Access>,
+        is_new: bool,
+    ) -> Result<OpenTournament, ArenaError> {
         let openings = match config.openings.clone() {
             Some(path) => blocking(move || openings::load(&path, &Chess::start())).await?,
             None => Vec::new(),
         };
+        let proofs = match access {
+            Some(access) => access.proofs(),
+            None => (config.password.clone(), config.open_keys()?),
+        };
+        let (admission, joins) = self.admission(&config.name, proofs);
         let (folder, name) = (self.games.clone(), config.name.clone());
         let create = move || GameFile::create(&folder, name.as_str(), "pgn", OffsetDateTime::now_utc());
         let (store, mut file) = Store::channel(blocking(create).await?);
-        let opened = match &self.database {
-            Some(database) => {
-                let opened = take_up(database, &config).await?;
-                file = file.after(earlier(&opened));
-                Some((database.clone(), opened))
-            }
-            None => None,
-        };
-        let reserved = self.accounts.of(&config.name).cloned().collect();
-        let admission = Admission { password: config.password.clone(), keys: config.open_keys()?, reserved };
-        let joins = self.joins(&config.name, &admission);
+        let mut opened = None;
+        if let Some(database) = &self.database {
+            let created = access.filter(|_| is_new).map(|access| Settings::to_stored(config, access));
+            let history = take_up(database, config, created.map(SettingsText)).await?;
+            file = file.after(earlier(&history));
+            opened = Some((database.clone(), history));
+        }
+        let stored = opened.as_ref().map(|(_, opened)| opened.history.tournament.id);
         let reports = Reports { news: self.news.clone(), live: self.live.clone(), joins };
+        let (config, per_address) = (config.clone(), self.per_address);
         let (handle, actor) =
-            TournamentActor::channel(config, admission, self.per_address, openings, store, reports, opened);
-        Ok(OpenTournament { handle, actor, file })
+            TournamentActor::channel(config, admission, per_address, openings, store, reports, opened);
+        Ok(OpenTournament { handle, actor, file, stored })
+    }
+
+    /// Returns whether there is a way to join a tournament.
+    pub(super) fn can_be_joined(&self, tournament: &Name) -> bool {
+        !self.ports.is_empty() || self.accounts.of(tournament).next().is_some()
+    }
+
+    /// Returns what decides who may join a tournament, and the ways to do so.
+    pub(super) fn admission(
+        &self,
+        tournament: &Name,
+        (password, keys): (Option<Secret>, Option<Keys>),
+    ) -> (Admission, Vec<JoinLine>) {
+        let reserved = self.accounts.of(tournament).cloned().collect();
+        let admission = Admission { password, keys, reserved };
+        let joins = self.joins(tournament, &admission);
+        (admission, joins)
     }
 
     /// Returns the ways to join a tournament.
@@ -114,9 +145,13 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// Takes up a tournament of the database, or begins it.
-async fn take_up(database: &Database, config: &TournamentConfig) -> Result<Opened, ArenaError> {
+async fn take_up(
+    database: &Database,
+    config: &TournamentConfig,
+    created: Option<SettingsText>,
+) -> Result<Opened, ArenaError> {
     let TournamentConfig { name, time, .. } = config;
-    let opening = Opening { name: name.clone(), kind: GameKind::Chess, time_control: *time };
+    let opening = Opening { name: name.clone(), kind: GameKind::Chess, time_control: *time, created };
     let opened = database.open_tournament(opening).await?;
     let ended = opened.history.games.iter().filter(|game| game.end.is_some()).count();
     if ended > 0 {

@@ -1,32 +1,173 @@
-//! Owner of the arena's tournaments: opens them, runs their tasks, and collects their outcomes.
+//! Owner of the arena's tournaments: opens those of the configuration and those that the organiser creates, runs their
+//! tasks, and collects their outcomes.
 
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use tokio::{sync::watch, task::JoinSet};
+use serde_json::{Map, Value};
+use tokio::{
+    select,
+    sync::{mpsc, oneshot, watch},
+    task::{JoinError, JoinSet},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    actor::{EditError, TournamentActor},
     config::TournamentConfig,
     environment::{Environment, OpenTournament},
     registry::{TournamentRegistry, Tournaments},
+    settings::{Access, AccessKind, AskedAccess, Drawn, Settings, SettingsError},
     standings::TournamentSummary,
 };
-use crate::error::ArenaError;
+use crate::{
+    database::{Change, SettingsText, TournamentId},
+    error::ArenaError,
+    jobs::Handle,
+    name::{Name, printable},
+    secret::Secret,
+};
+
+/// Requests that may wait.
+const QUEUE: usize = 64;
+/// Tournaments at once that are not complete.
+const MAX_RUNNING: usize = 64;
+/// Tournaments of one run, with those that are over.
+const MAX_TOURNAMENTS: usize = 1000;
+
+/// Reason why the organiser cannot have a tournament so.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ManageError {
+    #[error("there is no tournament {0}: /api/tournaments lists them")]
+    Unknown(String),
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    #[error("there is a tournament {0} already: choose another name")]
+    Exists(Name),
+    #[error("the name {name} looks like {other}, which is taken: choose another one")]
+    LooksLike { name: Name, other: Name },
+    #[error("{MAX_RUNNING} tournaments run already: wait until one is complete")]
+    TooMany,
+    #[error("there have been {MAX_TOURNAMENTS} tournaments: start the arena again for more")]
+    TooManyInAll,
+    #[error("nobody could join: set tcp = \"127.0.0.1:8000\" in [arena]")]
+    NoPort,
+    #[error("tournament {0} is one of the configuration file: change it there, and start the arena again")]
+    Configured(Name),
+    #[error("tournament {0} asks for no keys: change its access to {{\"keys\": [\"NAME\"]}}")]
+    NoKeys(Name),
+    #[error("tournament {0} is over")]
+    Over(Name),
+    #[error(transparent)]
+    Arena(#[from] ArenaError),
+    #[error("the arena is shutting down")]
+    Stopping,
+}
+
+type Reply<T> = oneshot::Sender<Result<T, ManageError>>;
+
+#[derive(Debug)]
+enum Request {
+    Create { settings: Settings<AskedAccess>, reply: Reply<()> },
+    Edit { tournament: String, change: Map<String, Value>, reply: Reply<()> },
+    DrawKeys { tournament: String, names: BTreeSet<Name>, reply: Reply<Vec<(Name, Secret)>> },
+    Settings { tournament: String, reply: Reply<Settings<AccessKind>> },
+}
+
+/// The organiser's access to the owner of the tournaments.
+#[derive(Clone, Debug)]
+pub(crate) struct ManagerHandle(mpsc::Sender<Request>);
+
+impl ManagerHandle {
+    /// Creates a tournament.
+    pub(crate) async fn create(&self, settings: Settings<AskedAccess>) -> Result<(), ManageError> {
+        self.ask(|reply| Request::Create { settings, reply }).await
+    }
+
+    /// Changes some settings of a tournament in which nobody has been paired.
+    pub(crate) async fn edit(
+        &self,
+        tournament: String,
+        change: Map<String, Value>,
+    ) -> Result<(), ManageError> {
+        self.ask(|reply| Request::Edit { tournament, change, reply }).await
+    }
+
+    /// Draws keys for these names.
+    pub(crate) async fn draw_keys(
+        &self,
+        tournament: String,
+        names: BTreeSet<Name>,
+    ) -> Result<Vec<(Name, Secret)>, ManageError> {
+        self.ask(|reply| Request::DrawKeys { tournament, names, reply }).await
+    }
+
+    /// Returns the settings of a tournament.
+    pub(crate) async fn settings(&self, tournament: String) -> Result<Settings<AccessKind>, ManageError> {
+        self.ask(|reply| Request::Settings { tournament, reply }).await
+    }
+
+    async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, ManageError> {
+        let (reply, answer) = oneshot::channel();
+        let _ = self.0.send(request(reply)).await;
+        answer.await.unwrap_or(Err(ManageError::Stopping))
+    }
+}
 
 /// Owner of the tournaments.
 #[derive(Debug)]
 pub(crate) struct TournamentManager {
     environment: Environment,
+    requests: mpsc::Receiver<Request>,
+    /// All of this run, those that are over too.
+    known: BTreeMap<Name, Known>,
     /// For the fronts.
     published: watch::Sender<Arc<Tournaments>>,
-    /// Open, and not running yet.
-    open: Vec<OpenTournament>,
+    /// Open, and not running yet, with their places in the order in which they were opened.
+    open: Vec<(usize, OpenTournament)>,
+    running: JoinSet<(usize, TournamentSummary)>,
+    ended: BTreeMap<usize, TournamentSummary>,
+}
+
+/// Tournament of this run.
+#[derive(Debug)]
+struct Known {
+    handle: Handle<TournamentActor>,
+    stored: Option<TournamentId>,
+    config: TournamentConfig,
+    /// `None` for one of the configuration file.
+    access: Option<Access>,
+}
+
+impl Known {
+    fn access_kind(&self) -> AccessKind {
+        match &self.access {
+            Some(access) => access.kind(),
+            None if self.config.keys.is_some() => AccessKind::Keys,
+            None if self.config.password.is_some() => AccessKind::Password,
+            None => AccessKind::Open,
+        }
+    }
 }
 
 impl TournamentManager {
     /// Creates the owner of no tournaments yet.
-    pub(crate) fn new(environment: Environment) -> TournamentManager {
-        TournamentManager { environment, published: watch::Sender::default(), open: Vec::new() }
+    pub(crate) fn channel(environment: Environment) -> (ManagerHandle, TournamentManager) {
+        let (handle, requests) = mpsc::channel(QUEUE);
+        let manager = TournamentManager {
+            environment,
+            requests,
+            known: BTreeMap::new(),
+            published: watch::Sender::default(),
+            open: Vec::new(),
+            running: JoinSet::new(),
+            ended: BTreeMap::new(),
+        };
+        (ManagerHandle(handle), manager)
     }
 
     /// Returns the access of the fronts.
@@ -36,24 +177,185 @@ impl TournamentManager {
 
     /// Opens a tournament of the configuration.
     pub(crate) async fn open(&mut self, config: TournamentConfig) -> Result<(), ArenaError> {
-        let name = config.name.clone();
-        let open = self.environment.open(config).await?;
-        self.published
-            .send_modify(|tournaments| drop(Arc::make_mut(tournaments).insert(name, open.handle.clone())));
-        self.open.push(open);
+        self.add(config, None, false).await
+    }
+
+    /// Opens the tournaments that the organiser has created earlier and that are not complete, unless the configuration
+    /// has one of the same name.
+    pub(crate) async fn open_created(&mut self) -> Result<(), ArenaError> {
+        let Some(database) = &self.environment.database else { return Ok(()) };
+        for (name, SettingsText(text)) in database.created().await? {
+            if self.known.contains_key(&name) {
+                continue;
+            }
+            match Settings::from_stored(&text) {
+                Some((config, access)) => self.add(config, Some(access), false).await?,
+                None => tracing::error!(
+                    "{name}: its settings in the database cannot be read; it is left out: create it anew"
+                ),
+            }
+        }
         Ok(())
     }
 
-    /// Runs the tournaments until all have ended; at `stop` they do. Returns their outcomes in the order in which they
-    /// were opened.
-    pub(crate) async fn run(self, stop: CancellationToken) -> Vec<TournamentSummary> {
-        let mut running = JoinSet::new();
-        for (place, OpenTournament { actor, file, .. }) in self.open.into_iter().enumerate() {
-            let run = actor.run(file, stop.clone());
-            running.spawn(async move { (place, run.await) });
+    async fn add(
+        &mut self,
+        config: TournamentConfig,
+        access: Option<Access>,
+        is_new: bool,
+    ) -> Result<(), ArenaError> {
+        let place = self.known.len();
+        let open = self.environment.open(&config, access.as_ref(), is_new).await?;
+        let (name, handle, stored) = (config.name.clone(), open.handle.clone(), open.stored);
+        self.known.insert(name.clone(), Known { handle: handle.clone(), stored, config, access });
+        self.published.send_modify(|tournaments| drop(Arc::make_mut(tournaments).insert(name, handle)));
+        self.open.push((place, open));
+        Ok(())
+    }
+
+    /// Runs the tournaments until all have ended, or if the organiser may create others, until `stop`; then they end.
+    /// Returns their outcomes in the order in which they were opened.
+    pub(crate) async fn run(mut self, is_managed: bool, stop: CancellationToken) -> Vec<TournamentSummary> {
+        self.start(&stop);
+        while is_managed || !self.running.is_empty() {
+            select! {
+                () = stop.cancelled() => break,
+                Some(request) = self.requests.recv() => {
+                    self.answer(request).await;
+                    self.start(&stop);
+                }
+                Some(ended) = self.running.join_next() => self.note_end(ended),
+            }
         }
-        let mut summaries = running.join_all().await;
-        summaries.sort_by_key(|(place, _)| *place);
-        summaries.into_iter().map(|(_, summary)| summary).collect()
+        // Whoever asks now hears that the arena stops.
+        self.requests.close();
+        while let Some(ended) = self.running.join_next().await {
+            self.note_end(ended);
+        }
+        self.ended.into_values().collect()
+    }
+
+    /// Starts the tasks of those that are open.
+    fn start(&mut self, stop: &CancellationToken) {
+        for (place, OpenTournament { actor, file, .. }) in self.open.drain(..) {
+            let run = actor.run(file, stop.clone());
+            self.running.spawn(async move { (place, run.await) });
+        }
+    }
+
+    fn note_end(&mut self, ended: Result<(usize, TournamentSummary), JoinError>) {
+        match ended {
+            Ok((place, summary)) => drop(self.ended.insert(place, summary)),
+            Err(error) => tracing::error!(%error, "a tournament has failed; please report it"),
+        }
+    }
+
+    async fn answer(&mut self, request: Request) {
+        // Whoever does not wait for the answer has it nevertheless done.
+        match request {
+            Request::Create { settings, reply } => drop(reply.send(self.create(settings).await)),
+            Request::Edit { tournament, change, reply } => {
+                drop(reply.send(self.edit(&tournament, change).await));
+            }
+            Request::DrawKeys { tournament, names, reply } => {
+                drop(reply.send(self.draw_keys(&tournament, names).await));
+            }
+            Request::Settings { tournament, reply } => {
+                let settings = |known: &mut Known| Settings::new(&known.config, known.access_kind());
+                drop(reply.send(self.known(&tournament).map(settings)));
+            }
+        }
+    }
+
+    fn known(&mut self, tournament: &str) -> Result<&mut Known, ManageError> {
+        self.known.get_mut(tournament).ok_or_else(|| ManageError::Unknown(printable(tournament, 50)))
+    }
+
+    async fn create(&mut self, settings: Settings<AskedAccess>) -> Result<(), ManageError> {
+        let (config, asked) = settings.split()?;
+        self.check_new(&config.name)?;
+        let access = Access::default().grant(asked)?;
+        let name = config.name.clone();
+        self.add(config, Some(access), true).await?;
+        tracing::info!("{name}: created by the organiser");
+        Ok(())
+    }
+
+    fn check_new(&self, name: &Name) -> Result<(), ManageError> {
+        if self.known.contains_key(name) {
+            return Err(ManageError::Exists(name.clone()));
+        }
+        let look = name.look();
+        if let Some(other) = self.known.keys().find(|known| known.look() == look) {
+            return Err(ManageError::LooksLike { name: name.clone(), other: other.clone() });
+        }
+        match (self.running.len(), self.known.len()) {
+            (MAX_RUNNING.., _) => Err(ManageError::TooMany),
+            (_, MAX_TOURNAMENTS..) => Err(ManageError::TooManyInAll),
+            _ if !self.environment.can_be_joined(name) => Err(ManageError::NoPort),
+            _ => Ok(()),
+        }
+    }
+
+    async fn edit(&mut self, tournament: &str, change: Map<String, Value>) -> Result<(), ManageError> {
+        let known = self.known(tournament)?;
+        let name = known.config.name.clone();
+        let Some(present) = known.access.clone() else { return Err(ManageError::Configured(name)) };
+        let (config, asked) = Settings::changed(&known.config, change)?.split()?;
+        let access = asked.map_or(Ok(present.clone()), |asked| present.grant(asked))?;
+        let handle = known.handle.clone();
+        let over = || ManageError::Over(name.clone());
+        let checked = config.clone();
+        handle.call(move |actor| actor.check_edit(&checked)).await.ok_or_else(over)??;
+        // On the disk first: whatever is played by these settings is found there with them.
+        self.store(&name, &config, &access).await;
+        let (admission, joins) = self.environment.admission(&name, access.proofs());
+        let edited = config.clone();
+        let edit = move |actor: &mut TournamentActor| {
+            actor.edit(edited)?;
+            actor.admit_by(admission, joins);
+            Ok::<_, EditError>(())
+        };
+        let edited = handle.call(edit).await.ok_or_else(over).and_then(|edited| Ok(edited?));
+        let known = self.known(name.as_str())?;
+        match edited {
+            Ok(()) => {
+                (known.config, known.access) = (config, Some(access));
+                Ok(())
+            }
+            Err(error) => {
+                // It began meanwhile.
+                let config = known.config.clone();
+                self.store(&name, &config, &present).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn draw_keys(
+        &mut self,
+        tournament: &str,
+        names: BTreeSet<Name>,
+    ) -> Result<Vec<(Name, Secret)>, ManageError> {
+        let known = self.known(tournament)?;
+        let (name, config, handle) = (known.config.name.clone(), known.config.clone(), known.handle.clone());
+        let Some(access) = &known.access else { return Err(ManageError::Configured(name)) };
+        let Some(Drawn { access, new }) = access.draw_keys(names)? else {
+            return Err(ManageError::NoKeys(name));
+        };
+        known.access = Some(access.clone());
+        self.store(&name, &config, &access).await;
+        let (admission, joins) = self.environment.admission(&name, access.proofs());
+        let admitted = handle.call(move |actor| actor.admit_by(admission, joins)).await;
+        admitted.map(|()| new).ok_or(ManageError::Over(name))
+    }
+
+    /// Writes settings to the database, and waits for the disk. Exclusive access, as actors cannot be shared.
+    async fn store(&mut self, name: &Name, config: &TournamentConfig, access: &Access) {
+        let stored = self.known.get(name).and_then(|known| known.stored);
+        if let (Some(database), Some(id)) = (&self.environment.database, stored) {
+            let text = SettingsText(Settings::to_stored(config, access));
+            database.commit(vec![Change::Settings(id, config.time, text)]).await;
+        }
     }
 }

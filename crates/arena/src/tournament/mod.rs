@@ -14,13 +14,15 @@ mod progress;
 mod registry;
 mod report_file;
 pub(crate) mod restore;
+mod settings;
 pub(crate) mod standings;
 mod view;
 
 pub(crate) use admission::{Applicant, JoinError, Proof};
 pub use config::TournamentConfig;
 pub(crate) use environment::{Accounts, Environment};
-pub(crate) use manager::TournamentManager;
+pub(crate) use manager::{ManageError, ManagerHandle, TournamentManager};
 pub(crate) use registry::{Seat, TournamentRegistry};
 pub use report_file::{CheckedRound, NextRound, NoPairing, check_rounds, pair_next};
+pub(crate) use settings::{AccessKind, AskedAccess, Settings};
 pub use standings::{Row, Standings, Tally, TournamentSummary};

@@ -96,6 +96,11 @@ impl Players {
         Players { seats: BTreeMap::new(), limits }
     }
 
+    /// Sets the number of seats.
+    pub(super) fn set_limit(&mut self, seats: usize) {
+        self.limits.seats = seats;
+    }
+
     /// Takes the seat of that name again, or the first free one: of those behind all others once play has begun.
     pub(super) fn join(
         &mut self,

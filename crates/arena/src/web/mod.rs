@@ -14,6 +14,7 @@ mod bot;
 mod config;
 mod games;
 mod live;
+mod manage;
 mod organiser;
 mod router;
 mod seat;

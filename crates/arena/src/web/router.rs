@@ -21,7 +21,7 @@ use zeitnot_rules::GameKind;
 
 use super::{
     answer::{ApiError, ErrorBody, as_json},
-    assets, bot, games, live,
+    assets, bot, games, live, manage,
     security::{Hosts, protect},
     state::{ByOrganiser, WebState},
     tables, tournaments,
@@ -53,6 +53,7 @@ pub(super) fn api() -> (Router<WebState>, utoipa::openapi::OpenApi) {
         .routes(routes!(status))
         .merge(games::routes())
         .merge(tournaments::routes())
+        .merge(manage::routes())
         .merge(tables::routes())
         .merge(bot::routes())
         .merge(live::routes())

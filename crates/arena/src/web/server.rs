@@ -44,6 +44,7 @@ use crate::{
     port::Port,
     secret::Secret,
     side_thread::SideThread,
+    tournament::{ManagerHandle, TournamentRegistry},
 };
 
 /// Connections of one address.
@@ -70,6 +71,7 @@ pub(crate) struct Web {
     bot: Option<CancellationToken>,
     /// The arena's database, if it keeps one.
     database: Option<PathBuf>,
+    tournaments: Option<(TournamentRegistry, ManagerHandle)>,
     analyst: Analyst,
     tables: (Handle<Tables>, TablesActor),
     /// Number of clients that watch.
@@ -89,7 +91,7 @@ impl Web {
         let analyst = Analyst::new(searches.clone());
         let (hub, tables) = (jobs::channel(), Tables::channel(searches, feed.clone()));
         let spectators = watch::Sender::default();
-        let (bot, database) = (None, None);
+        let (bot, database, tournaments) = (None, None, None);
         let web = Web {
             port,
             config,
@@ -99,6 +101,7 @@ impl Web {
             events,
             bot,
             database,
+            tournaments,
             analyst,
             tables,
             spectators,
@@ -119,6 +122,11 @@ impl Web {
     /// Serves the results in this database, too.
     pub(crate) fn with_results(self, database: Option<PathBuf>) -> Web {
         Web { database, ..self }
+    }
+
+    /// Lets the organiser order about these tournaments, and create others.
+    pub(crate) fn with_tournaments(self, registry: TournamentRegistry, manager: ManagerHandle) -> Web {
+        Web { tournaments: Some((registry, manager)), ..self }
     }
 
     /// Makes it the page of a bot, which takes no new games once this is cancelled.
@@ -145,6 +153,7 @@ impl Web {
             events,
             bot,
             database,
+            tournaments,
             analyst,
             tables: (tables, actor),
             spectators,
@@ -163,6 +172,7 @@ impl Web {
                 tables,
                 bot,
                 database: database.map(Arc::from),
+                tournaments,
                 analyst: Arc::new(analyst),
                 organiser: Organiser::new(token),
                 tasks: TaskTracker::new(),

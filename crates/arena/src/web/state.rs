@@ -14,6 +14,7 @@ use crate::{
     live::Hub,
     places::{Origin, Place},
     play::{Analyst, Tables},
+    tournament::{ManagerHandle, TournamentRegistry},
 };
 
 /// Shared state of all handlers.
@@ -26,6 +27,8 @@ pub(crate) struct WebState {
     pub(super) bot: Option<CancellationToken>,
     /// The arena's database, if it keeps one.
     pub(super) database: Option<Arc<Path>>,
+    /// An arena's tournaments, and the way to create some.
+    pub(super) tournaments: Option<(TournamentRegistry, ManagerHandle)>,
     pub(super) organiser: Organiser,
     /// Sockets, which outlive their requests.
     pub(crate) tasks: TaskTracker,
@@ -33,6 +36,13 @@ pub(crate) struct WebState {
 }
 
 impl WebState {
+    /// Returns the access to the tournaments; a bot's page has none.
+    pub(super) fn tournaments(&self) -> Result<(&TournamentRegistry, &ManagerHandle), ApiError> {
+        let error = "this page is a bot's: the page of `zeitnot arena` has tournaments";
+        let tournaments = self.tournaments.as_ref().map(|(registry, manager)| (registry, manager));
+        tournaments.ok_or_else(|| ApiError::missing(error))
+    }
+
     /// Refuses searches for visitors on a bot's page, where they would take time from its games.
     pub(super) fn check_tables(&self) -> Result<(), ApiError> {
         let error = "this page is a bot's, which plays elsewhere: the page of `zeitnot arena` has tables";

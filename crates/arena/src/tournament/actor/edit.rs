@@ -1,0 +1,67 @@
+//! Other settings for a tournament in which nobody has been paired yet.
+
+use super::{
+    super::{admission::Admission, config::TournamentConfig, pairing, progress::Progress, view::Publisher},
+    TournamentActor,
+};
+use crate::{database::Fact, live::view::JoinLine};
+
+/// Reason why a tournament keeps its settings.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum EditError {
+    #[error("play has begun: settings can be changed before that only")]
+    Begun,
+    #[error("{0} players have joined already: set players to no less")]
+    TooFewSeats(usize),
+}
+
+impl TournamentActor {
+    /// Checks whether the tournament can have these settings.
+    pub(in super::super) fn check_edit(&self, config: &TournamentConfig) -> Result<(), EditError> {
+        let seats = self.players.seats.len();
+        let is_new = |name| self.standings.games(name) == 0;
+        let has_begun = self.progress.has_begun()
+            || self.rounds > 0
+            || !self.invitations.is_empty()
+            || !self.journal.is_settled();
+        if has_begun || !self.players.seats.values().all(|player| is_new(&player.name)) {
+            return Err(EditError::Begun);
+        }
+        if seats > config.max_players() { Err(EditError::TooFewSeats(seats)) } else { Ok(()) }
+    }
+
+    /// Gives the tournament other settings. Whoever has joined stays.
+    pub(in super::super) fn edit(&mut self, config: TournamentConfig) -> Result<(), EditError> {
+        self.check_edit(&config)?;
+        self.pairing = pairing::system(&config);
+        for (seat, player) in &self.players.seats {
+            self.pairing.enter(*seat, &player.name);
+        }
+        self.players.set_limit(config.max_players());
+        let mut progress = Progress::new(&config);
+        if self.progress.is_paused() {
+            progress.apply(&Fact::Paused);
+        }
+        // An order may have said otherwise, and a restart follows the last of both.
+        if self.progress.lets_late_in() != config.late_entries {
+            self.journal.note(Fact::LateEntries { allowed: config.late_entries });
+        }
+        progress.seated(self.players.seats.len());
+        self.progress = progress;
+        self.config = config;
+        self.show();
+        Ok(())
+    }
+
+    /// Decides anew who may join. Whoever has joined stays.
+    pub(in super::super) fn admit_by(&mut self, admission: Admission, joins: Vec<JoinLine>) {
+        (self.admission, self.reports.joins) = (admission, joins);
+        self.show();
+    }
+
+    /// Shows the change at once: whoever hears of it finds it on the page.
+    fn show(&mut self) {
+        self.publisher = Publisher::default();
+        self.publish(false);
+    }
+}

@@ -1,0 +1,135 @@
+//! Endpoints by which the organiser creates tournaments and changes their settings.
+
+use std::collections::BTreeSet;
+
+use axum::{Json, extract::State, http::StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use super::{
+    answer::{ApiError, ApiJson, ErrorBody, Param},
+    state::{ByOrganiser, WebState},
+};
+use crate::{
+    live::view::Tournament,
+    name::Name,
+    tournament::{AccessKind, AskedAccess, ManageError, Settings},
+};
+
+/// Names of players who get a key.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct KeysRequest {
+    /// Names.
+    #[schema(value_type = Vec<String>, example = json!(["alice"]))]
+    names: BTreeSet<Name>,
+}
+
+/// Keys of players. They are shown this once.
+#[derive(Serialize, ToSchema)]
+struct DrawnKeys {
+    /// One for each name.
+    keys: Vec<DrawnKey>,
+}
+
+/// Key of a player.
+#[derive(Serialize, ToSchema)]
+struct DrawnKey {
+    /// Player.
+    name: String,
+    /// Word that only this player is to know.
+    key: String,
+    /// Line by which the player's program joins.
+    #[schema(example = "JOIN class alice 7mqwz3kkfh2xpd9e")]
+    line: String,
+}
+
+pub(super) fn routes() -> OpenApiRouter<WebState> {
+    OpenApiRouter::new()
+        .routes(routes!(create))
+        .routes(routes!(edit))
+        .routes(routes!(settings))
+        .routes(routes!(keys))
+}
+
+impl From<ManageError> for ApiError {
+    fn from(error: ManageError) -> ApiError {
+        let status = match &error {
+            ManageError::Unknown(_) => StatusCode::NOT_FOUND,
+            ManageError::Settings(_) => StatusCode::BAD_REQUEST,
+            ManageError::Arena(error) => {
+                tracing::error!("a tournament is not created: {error}");
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+            ManageError::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::CONFLICT,
+        };
+        ApiError::new(status, error.to_string())
+    }
+}
+
+/// Creates a tournament
+#[utoipa::path(post, path = "/api/tournaments", request_body = Settings<AskedAccess>, responses(
+    (status = 201, body = Tournament), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+async fn create(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    ApiJson(settings): ApiJson<Settings<AskedAccess>>,
+) -> Result<(StatusCode, Json<Tournament>), ApiError> {
+    let name = settings.name.to_string();
+    web.tournaments()?.1.create(settings).await?;
+    Ok((StatusCode::CREATED, shown(&web, name).await?))
+}
+
+/// Changes some settings of a tournament in which nobody has been paired: those fields that are given
+#[utoipa::path(patch, path = "/api/tournaments/{name}", params(("name" = String, Path)),
+    request_body(content = Object, description = "Fields of the settings"), responses(
+        (status = 200, body = Tournament), (status = "4XX", body = ErrorBody)))]
+async fn edit(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    Param(name): Param,
+    ApiJson(change): ApiJson<Map<String, Value>>,
+) -> Result<Json<Tournament>, ApiError> {
+    web.tournaments()?.1.edit(name.clone(), change).await?;
+    shown(&web, name).await
+}
+
+/// Shows the settings of a tournament, without its secrets
+#[utoipa::path(get, path = "/api/tournaments/{name}/settings", params(("name" = String, Path)), responses(
+    (status = 200, body = Settings<AccessKind>), (status = "4XX", body = ErrorBody)))]
+async fn settings(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    Param(name): Param,
+) -> Result<Json<Settings<AccessKind>>, ApiError> {
+    Ok(Json(web.tournaments()?.1.settings(name).await?))
+}
+
+/// Draws keys for players, in place of those that they had, and shows them this once
+#[utoipa::path(post, path = "/api/tournaments/{name}/keys", params(("name" = String, Path)),
+    request_body = KeysRequest, responses(
+        (status = 200, body = DrawnKeys), (status = "4XX", body = ErrorBody)))]
+async fn keys(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    Param(tournament): Param,
+    ApiJson(KeysRequest { names }): ApiJson<KeysRequest>,
+) -> Result<Json<DrawnKeys>, ApiError> {
+    let drawn = web.tournaments()?.1.draw_keys(tournament.clone(), names).await?;
+    let key = |(name, key): (Name, crate::secret::Secret)| DrawnKey {
+        name: name.to_string(),
+        key: key.expose().to_owned(),
+        line: format!("JOIN {tournament} {name} {}", key.expose()),
+    };
+    Ok(Json(DrawnKeys { keys: drawn.into_iter().map(key).collect() }))
+}
+
+/// Returns the tournament as the page shows it.
+async fn shown(web: &WebState, name: String) -> Result<Json<Tournament>, ApiError> {
+    let found = web.hub.call(move |hub| hub.tournament(&name)).await.ok_or_else(ApiError::stopping)?;
+    let error = "it is done, but the page is behind: look again";
+    found.map(Json).ok_or_else(|| ApiError::new(StatusCode::SERVICE_UNAVAILABLE, error))
+}

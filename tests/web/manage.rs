@@ -1,0 +1,135 @@
+//! Tournaments that the organiser creates and changes by the API.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    arena::{Board, TestArena, begin, results},
+    web::{Browser, without_tournament},
+};
+
+/// Quick settings of a tournament `club`.
+fn club(more: Value) -> Value {
+    let mut settings = json!({"name": "club", "time_control": "60+0", "players": 2, "start": "full",
+        "pairing_interval": "20ms", "pause": "0s"});
+    settings.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    settings
+}
+
+async fn create(browser: &Browser, more: Value) {
+    let (status, answer) = browser.order("POST", "/api/tournaments", club(more)).await;
+    assert_eq!((status, &answer["name"]), (201, &json!("club")), "{answer}");
+}
+
+/// The only line that somebody hears who is refused.
+async fn refusal(arena: &TestArena, join: &str) -> String {
+    let [line] = arena.say("guest", join).await.rest().await.try_into().unwrap();
+    line
+}
+
+/// Alice and bob play a game, which White loses.
+async fn play(arena: &TestArena) {
+    let mut alice = arena.say("alice", "JOIN club alice sesame").await;
+    let mut bob = arena.say("bob", "JOIN club bob sesame").await;
+    let game = begin(&mut alice, &mut bob).await;
+    let mut board = Board::new(game, alice, bob);
+    board.play("f2-f3 e7-e5 g2-g4 d8-h4").await;
+    assert_eq!(board.over().await, "0-1 Checkmate");
+}
+
+#[tokio::test]
+async fn a_created_tournament_is_played_and_goes_on_after_a_restart() {
+    let (arena, browser) = without_tournament(tempfile::tempdir().unwrap()).await;
+    create(&browser, json!({"access": {"password": "sesame"}})).await;
+    let lines = browser.json("/api/tournaments/club").await.1["joins"].clone();
+    assert_eq!(lines[0]["line"], "JOIN club NAME PASSWORD");
+    assert!(refusal(&arena, "JOIN club alice").await.contains("asks for a key"));
+    play(&arena).await;
+    let (_, folder) = arena.stop().await;
+    let (arena, browser) = without_tournament(folder).await;
+    let (_, settings) = browser.order("GET", "/api/tournaments/club/settings", Value::Null).await;
+    assert_eq!((&settings["access"], &settings["players"]), (&json!("password"), &json!(2)));
+    assert!(refusal(&arena, "JOIN club carol open").await.contains("not the key"));
+    play(&arena).await;
+    let (summary, folder) = arena.stop().await;
+    assert_eq!(summary.tournaments.len(), 1);
+    assert!(summary.tournaments[0].complete);
+    let table = results(folder.path(), &["club", "--csv"]);
+    assert_eq!(table.lines().filter(|line| line.ends_with(",1,0,1,0")).count(), 2, "{table}");
+    // It is complete, so the next arena does not know it.
+    let (arena, browser) = without_tournament(folder).await;
+    assert_eq!(browser.json("/api/tournaments").await.1, json!({"tournaments": []}));
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn keys_are_shown_once_and_settings_change_until_somebody_is_paired() {
+    let (arena, browser) = without_tournament(tempfile::tempdir().unwrap()).await;
+    create(&browser, json!({"access": {"keys": ["alice"]}})).await;
+    let keys = "/api/tournaments/club/keys";
+    let (status, drawn) = browser.order("POST", keys, json!({"names": ["alice", "bob"]})).await;
+    let line = |at: usize| drawn["keys"][at]["line"].as_str().unwrap().to_owned();
+    assert_eq!((status, drawn["keys"][1]["name"].as_str()), (200, Some("bob")));
+    let key = drawn["keys"][0]["key"].as_str().unwrap();
+    assert_eq!(line(0), format!("JOIN club alice {key}"));
+    for path in ["/api/tournaments/club", "/api/tournaments/club/settings", "/api/tournaments"] {
+        let shown = browser.order("GET", path, Value::Null).await.1.to_string();
+        assert!(!shown.contains(key), "{shown}");
+    }
+    // A new key takes the place of the old one.
+    let (_, again) = browser.order("POST", keys, json!({"names": ["alice"]})).await;
+    assert!(refusal(&arena, &line(0)).await.contains("not the key"));
+    let mut alice = arena.say("alice", again["keys"][0]["line"].as_str().unwrap()).await;
+    let mut bob = arena.say("bob", &line(1)).await;
+    let game = begin(&mut alice, &mut bob).await;
+    let edit = json!({"time_control": "30+0"});
+    let (status, error) = browser.order("PATCH", "/api/tournaments/club", edit).await;
+    assert_eq!(status, 409, "{error}");
+    Board::new(game, alice, bob).play("e2-e4").await;
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn changed_settings_hold_for_those_who_have_joined() {
+    let (arena, browser) = without_tournament(tempfile::tempdir().unwrap()).await;
+    create(&browser, json!({"players": 3})).await;
+    let mut alice = arena.say("alice", "JOIN club alice").await;
+    let mut bob = arena.say("bob", "JOIN club bob").await;
+    alice.expect("INFO Player bob joined").await;
+    let edit = json!({"players": 2, "time_control": "30+1", "access": {"password": "sesame"}});
+    let (status, tournament) = browser.order("PATCH", "/api/tournaments/club", edit).await;
+    assert_eq!((status, &tournament["time_control"]), (200, &json!("30+1")), "{tournament}");
+    assert!(begin(&mut alice, &mut bob).await.ends_with("30.00 1.00"));
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn mistakes_are_told_and_change_nothing() {
+    let (arena, browser) = without_tournament(tempfile::tempdir().unwrap()).await;
+    create(&browser, json!({})).await;
+    let before = browser.json("/api/tournaments").await;
+    let named = |name: &str| json!({"name": name, "time_control": "3"});
+    for (method, path, body, expected, why) in [
+        ("POST", "/api/tournaments", club(json!({})), 409, "choose another name"),
+        ("POST", "/api/tournaments", named("\u{441}lub"), 422, "mixes letters"),
+        ("POST", "/api/tournaments", named("c1ub"), 409, "looks like club"),
+        ("POST", "/api/tournaments", named(".."), 400, "more than dots"),
+        ("POST", "/api/tournaments", json!({"name": "new"}), 422, "time_control"),
+        ("POST", "/api/tournaments", json!([]), 422, "expected"),
+        ("PATCH", "/api/tournaments/club", json!({"name": "other"}), 400, "create another one"),
+        ("PATCH", "/api/tournaments/club", json!({"openings": "/etc/passwd"}), 400, "unknown field"),
+        ("PATCH", "/api/tournaments/club", json!({"players": 1}), 400, "needs two"),
+        ("PATCH", "/api/tournaments/nothing", json!({}), 404, "no tournament nothing"),
+        ("POST", "/api/tournaments/club/keys", json!({"names": ["alice"]}), 409, "asks for no keys"),
+        ("GET", "/api/tournaments/nothing/settings", Value::Null, 404, "no tournament nothing"),
+    ] {
+        let body_text = body.to_string();
+        let (status, answer) = browser.order(method, path, body).await;
+        let error = answer["error"].as_str().unwrap_or_default();
+        assert!(status == expected && error.contains(why), "{method} {path} {body_text}: {status} {error}");
+        let json = [("content-type", "application/json")];
+        let stranger = browser.ask(method, path, &json, body_text.into_bytes()).await;
+        assert_eq!(stranger.status(), 401, "{method} {path}");
+    }
+    assert_eq!(browser.json("/api/tournaments").await, before);
+    arena.stop().await;
+}
