@@ -9,23 +9,34 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use tokio::{
     select,
     sync::mpsc,
+    task::JoinSet,
     time::{MissedTickBehavior, interval},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::info;
 use zeitnot_arena::{
-    BotPage,
+    BotPage, BotRequest,
     live::{
         BotFeed, BotGame,
-        view::{BotAnswer, BotChallenge, BotRecord, BotServer, BotServerState, BotView, Person},
+        view::{
+            BotAnswer, BotChallenge, BotChallengeState, BotError, BotOwnChallenge, BotRecord, BotServer,
+            BotServerState, BotView, Person,
+        },
     },
 };
 use zeitnot_bot::{Answer, GameStatus};
 use zeitnot_clients::Shutdown;
 use zeitnot_rules::{ByColor, Color, GameResult};
-use zeitnot_seat::ChallengeNews;
+use zeitnot_seat::{ChallengeNews, ChallengeState, News, OwnChallenge};
 
+use self::{
+    errors::Logged,
+    orders::{BlockChange, ServerControl},
+};
 use super::{CliError, print, thought};
+
+pub(super) mod errors;
+pub(super) mod orders;
 
 /// Reports that may wait.
 const QUEUE: usize = 256;
@@ -35,6 +46,7 @@ const TICK: Duration = Duration::from_millis(500);
 const MAX_ANSWERS: usize = 300;
 const MAX_CHALLENGES: usize = 100;
 const MAX_OPPONENTS: usize = 200;
+const MAX_ERRORS: usize = 100;
 /// Games that are counted as running.
 const MAX_GAMES: usize = 64;
 
@@ -42,7 +54,7 @@ const MAX_GAMES: usize = 64;
 pub(super) struct Reporter {
     pub(super) statuses: mpsc::Sender<GameStatus>,
     pub(super) answers: mpsc::Sender<Answer>,
-    pub(super) challenges: mpsc::Sender<ChallengeNews>,
+    pub(super) news: mpsc::Sender<News>,
     /// Servers that were left, by their numbers, and the reason why we had to.
     pub(super) left: mpsc::Sender<(usize, Option<String>)>,
 }
@@ -50,17 +62,26 @@ pub(super) struct Reporter {
 struct Reports {
     statuses: mpsc::Receiver<GameStatus>,
     answers: mpsc::Receiver<Answer>,
-    challenges: mpsc::Receiver<ChallengeNews>,
+    news: mpsc::Receiver<News>,
+    orders: mpsc::Receiver<BotRequest>,
+    logged: mpsc::Receiver<Logged>,
     left: mpsc::Receiver<(usize, Option<String>)>,
     /// Receives the statuses, too.
     to_screen: mpsc::Sender<GameStatus>,
     soon: CancellationToken,
 }
 
+/// What the page hears from and how it controls the bot, beside the reports of players and clients.
+pub(super) struct Controls {
+    pub(super) servers: Vec<ServerControl>,
+    pub(super) orders: mpsc::Receiver<BotRequest>,
+    pub(super) logged: mpsc::Receiver<Logged>,
+}
+
 /// Serves the page until the program stops.
 pub(super) fn start(
     page: BotPage,
-    servers: Vec<String>,
+    Controls { servers, orders, logged }: Controls,
     to_screen: mpsc::Sender<GameStatus>,
     tasks: &TaskTracker,
     shutdown: &Shutdown,
@@ -73,25 +94,32 @@ pub(super) fn start(
     }
     let (statuses, of_games) = mpsc::channel(QUEUE);
     let (answers, of_answers) = mpsc::channel(QUEUE);
-    let (challenges, of_challenges) = mpsc::channel(QUEUE);
+    let (news, of_clients) = mpsc::channel(QUEUE);
     let (left, of_servers) = mpsc::channel(QUEUE);
     let reports = Reports {
         statuses: of_games,
         answers: of_answers,
-        challenges: of_challenges,
+        news: of_clients,
+        orders,
+        logged,
         left: of_servers,
         to_screen,
         soon: shutdown.soon.clone(),
     };
     tasks.spawn(page.run(move |feed| collect(reports, servers, feed), shutdown.now.clone()));
-    Ok(Reporter { statuses, answers, challenges, left })
+    Ok(Reporter { statuses, answers, news, left })
 }
 
 /// Shows everything on the page until the players are gone.
-async fn collect(mut reports: Reports, servers: Vec<String>, mut feed: BotFeed) {
-    let playing = |name| BotServer { name, state: BotServerState::Playing, error: None };
+async fn collect(mut reports: Reports, servers: Vec<ServerControl>, mut feed: BotFeed) {
+    let playing = |server: &ServerControl| {
+        let (name, orders) = (server.name.clone(), server.possible());
+        BotServer { name, state: BotServerState::Playing, error: None, orders }
+    };
     let mut state = State::default();
-    state.view.servers = servers.into_iter().map(playing).collect();
+    state.view.servers = servers.iter().map(playing).collect();
+    // The web server bounds how many wait.
+    let mut carried_out = JoinSet::new();
     let mut tick = interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut shown = None;
@@ -107,7 +135,21 @@ async fn collect(mut reports: Reports, servers: Vec<String>, mut feed: BotFeed) 
                 None => break,
             },
             Some(answer) = reports.answers.recv() => state.answered(&answer),
-            Some(challenge) = reports.challenges.recv() => state.challenged(challenge),
+            Some(news) = reports.news.recv() => match news {
+                News::Answered(challenge) => state.challenged(challenge),
+                News::Challenging(challenge) => state.challenging(challenge),
+            },
+            Some(BotRequest { order, answer }) = reports.orders.recv() => {
+                let servers = servers.clone();
+                carried_out.spawn(async move {
+                    let (done, change) = orders::carry_out(&servers, order).await;
+                    // The owner may have gone.
+                    let _ = answer.send(done);
+                    change
+                });
+            }
+            Some(Ok(Some(change))) = carried_out.join_next() => state.blocked(change),
+            Some(logged) = reports.logged.recv() => state.logged(logged),
             Some((number, error)) = reports.left.recv() => state.left(number, error),
             _ = tick.tick() => {
                 state.view.stopping = reports.soon.is_cancelled();
@@ -163,6 +205,11 @@ impl State {
         let spent = answer.sent_at.saturating_duration_since(answer.asked_at);
         let [spent_ms, limit_ms, lag_ms] =
             [spent, answer.budget.hard, answer.lag].map(|time| time.as_secs_f64() * 1000.0);
+        let late_ms = spent_ms - limit_ms;
+        if late_ms > 0.0 {
+            let text = format!("game {}: a move left {late_ms:.0} ms after its limit", answer.game);
+            self.error(None, text);
+        }
         let answer = BotAnswer {
             at: now(),
             game: answer.game.clone(),
@@ -181,6 +228,51 @@ impl State {
         let accepted = declined.is_none();
         let challenge = BotChallenge { at: now(), server, by, terms, accepted, reason: declined };
         keep_last(&mut self.view.challenges, challenge, MAX_CHALLENGES);
+    }
+
+    /// Shows a challenge of ours, or its new state.
+    fn challenging(&mut self, OwnChallenge { server, id, to, terms, state }: OwnChallenge) {
+        let (state, reason) = match state {
+            ChallengeState::Open => (BotChallengeState::Open, None),
+            ChallengeState::Accepted => (BotChallengeState::Accepted, None),
+            ChallengeState::Ended(reason) => (BotChallengeState::Ended, Some(reason)),
+        };
+        let is_same = |shown: &&mut BotOwnChallenge| {
+            let has_same_id = shown.id.is_some() && shown.id == id;
+            let is_about_it =
+                shown.server == server && shown.to == to && (shown.id.is_none() || id.is_none());
+            has_same_id || (is_about_it && shown.state == BotChallengeState::Open)
+        };
+        match self.view.own_challenges.iter_mut().rev().find(is_same) {
+            Some(shown) => (shown.id, shown.state, shown.reason) = (id.or(shown.id.take()), state, reason),
+            None => {
+                let challenge = BotOwnChallenge { at: now(), server, id, to, terms, state, reason };
+                keep_last(&mut self.view.own_challenges, challenge, MAX_CHALLENGES);
+            }
+        }
+    }
+
+    fn blocked(&mut self, BlockChange { player, is_blocked }: BlockChange) {
+        let blocked = &mut self.view.blocked;
+        blocked.retain(|known| !known.eq_ignore_ascii_case(&player));
+        if is_blocked {
+            blocked.push(player);
+        }
+    }
+
+    /// Shows a warning, and a connection that is back after one.
+    fn logged(&mut self, Logged { server, text, is_connected }: Logged) {
+        let last = self.view.errors.iter().rev().find(|error| error.server == server);
+        let was_lost = last.is_some_and(|error| error.text.contains("reconnecting in"));
+        match is_connected {
+            false => self.error(server, text),
+            true if was_lost => self.error(server, "connected again".to_owned()),
+            true => {}
+        }
+    }
+
+    fn error(&mut self, server: Option<String>, text: String) {
+        keep_last(&mut self.view.errors, BotError { at: now(), server, text }, MAX_ERRORS);
     }
 
     fn left(&mut self, number: usize, error: Option<String>) {
@@ -278,6 +370,55 @@ mod tests {
         }
         let record = BotRecord { opponent: "bob".into(), wins: 1, draws: 0, losses: 0, aborted: 0 };
         assert_eq!((state.view.games, &state.view.record), (0, &vec![record]));
+    }
+
+    #[test]
+    fn a_challenge_of_ours_is_one_row_from_the_order_to_the_reason() {
+        let mut state = State::default();
+        let challenge = |id: Option<&str>, state| OwnChallenge {
+            server: "https://lichess.org/".into(),
+            id: id.map(str::to_owned),
+            to: "bob".into(),
+            terms: "standard 3+2, rated".into(),
+            state,
+        };
+        state.challenging(challenge(None, ChallengeState::Open));
+        state.challenging(challenge(Some("abcdefgh"), ChallengeState::Open));
+        state.challenging(challenge(Some("abcdefgh"), ChallengeState::Ended("declined".into())));
+        state.challenging(challenge(Some("abcdefgh"), ChallengeState::Ended("declined: later".into())));
+        let [shown] = &state.view.own_challenges[..] else { panic!("{:?}", state.view.own_challenges) };
+        assert_eq!(
+            (shown.state, shown.reason.as_deref()),
+            (BotChallengeState::Ended, Some("declined: later"))
+        );
+        state.challenging(challenge(None, ChallengeState::Open));
+        state.challenging(challenge(None, ChallengeState::Ended("the server knows no such player".into())));
+        assert_eq!(state.view.own_challenges.len(), 2);
+        assert_eq!(state.view.own_challenges[1].state, BotChallengeState::Ended);
+    }
+
+    #[test]
+    fn errors_are_bounded_and_a_connection_is_back_only_after_a_loss() {
+        let mut state = State::default();
+        let logged = |text: &str, is_connected| Logged { server: None, text: text.into(), is_connected };
+        state.logged(logged("connected", true));
+        assert!(state.view.errors.is_empty());
+        state.logged(logged("timed out; reconnecting in 1.0 s", false));
+        state.logged(logged("connected", true));
+        state.logged(logged("connected", true));
+        let texts: Vec<_> = state.view.errors.iter().map(|error| error.text.as_str()).collect();
+        assert_eq!(texts, ["timed out; reconnecting in 1.0 s", "connected again"]);
+        (0..2 * MAX_ERRORS).for_each(|_| state.logged(logged("odd", false)));
+        assert_eq!(state.view.errors.len(), MAX_ERRORS);
+    }
+
+    #[test]
+    fn a_player_is_blocked_once() {
+        let mut state = State::default();
+        for (player, is_blocked) in [("Eve", true), ("eve", true), ("bob", true), ("BOB", false)] {
+            state.blocked(BlockChange { player: player.into(), is_blocked });
+        }
+        assert_eq!(state.view.blocked, ["eve"]);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use tracing::{error, info, warn};
 use zeitnot_arena::{Arena, Config, Event, Summary, TournamentConfig, WebConfig};
 use zeitnot_bot as bot;
 use zeitnot_bot::BotContext;
-use zeitnot_clients::{Protocol, Shutdown, contest};
+use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind, priority::Granted};
 use zeitnot_rules::TimeControl;
@@ -154,7 +154,7 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
         let bot = bot::Config { time_share, ..bot::Config::default() };
         let context = BotContext::new(bot, EngineFactory::new(&engine)?.behind(granted), news.clone());
         let lobby = players(context, &tasks, &bots);
-        servers.spawn(contest::Contest::run(config, lobby, bots.clone()));
+        servers.spawn(contest::Contest::run(config, lobby, OrderQueue::default(), bots.clone()));
     }
     drop(news);
 

@@ -9,12 +9,17 @@ use indicatif::MultiProgress;
 use serde::Deserialize;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
+    Layer,
     filter::{LevelFilter, ParseError, Targets},
     layer::SubscriberExt,
+    registry,
     util::SubscriberInitExt,
 };
 
-use super::log_line::{LastValue, ShortLine};
+use super::{
+    bot_page::errors::ErrorLayer,
+    log_line::{LastValue, ShortLine},
+};
 
 /// Environment variable that overrides the configured level.
 const VARIABLE: &str = "RUST_LOG";
@@ -100,6 +105,11 @@ fn targets(filter: &str) -> Result<Targets, ParseError> {
 /// The lines of `live` are hidden while a log line is written. A thread of its own writes, so that a stopped terminal
 /// or a pipe that nobody reads delays no move; lines are dropped then.
 pub(super) fn start(config: &Config, live: &MultiProgress) -> WorkerGuard {
+    start_with(config, live, None)
+}
+
+/// The same, with what shows warnings and errors elsewhere.
+pub(super) fn start_with(config: &Config, live: &MultiProgress, errors: Option<ErrorLayer>) -> WorkerGuard {
     let variable = env::var(VARIABLE).ok().filter(|text| !text.trim().is_empty()).map(|text| targets(&text));
     let filter = match &variable {
         Some(Ok(filter)) => filter.clone(),
@@ -107,16 +117,17 @@ pub(super) fn start(config: &Config, live: &MultiProgress) -> WorkerGuard {
     };
     let (writer, guard) =
         NonBlockingBuilder::default().buffered_lines_limit(MAX_LINES).finish(PastLive(live.clone()));
-    let log = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(writer);
-    // Fails if there is a log already, as in a test, which then stays.
-    let _ = match config.format {
+    let log = tracing_subscriber::fmt::layer().with_writer(writer);
+    let log = match config.format {
         Format::Human if io::stderr().is_terminal() => {
-            let log = log.with_ansi(wants_colours()).fmt_fields(LastValue).event_format(ShortLine);
-            log.finish().with(filter).try_init()
+            log.with_ansi(wants_colours()).fmt_fields(LastValue).event_format(ShortLine).boxed()
         }
-        Format::Human => log.with_target(false).with_ansi(false).finish().with(filter).try_init(),
-        Format::Json => log.json().finish().with(filter).try_init(),
+        Format::Human => log.with_target(false).with_ansi(false).boxed(),
+        Format::Json => log.json().boxed(),
     };
+    let errors = errors.map(|errors| errors.with_filter(ErrorLayer::filter()));
+    // Fails if there is a log already, as in a test, which then stays.
+    let _ = registry().with(log.with_filter(filter)).with(errors).try_init();
     if let Some(Err(error)) = variable {
         tracing::warn!("{VARIABLE} is not used: {error}");
     }

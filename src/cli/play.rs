@@ -6,14 +6,19 @@ use tokio::{sync::mpsc, task::JoinSet, time::timeout};
 use tokio_util::task::TaskTracker;
 use tracing::{error, info, warn};
 
-use zeitnot_arena::BotPage;
+use zeitnot_arena::{BotControl, BotPage};
 use zeitnot_bot::{Bot, BotContext, cache::Cache, sources::MoveSources};
 use zeitnot_clients::{ProtocolError, Shutdown};
 use zeitnot_engine::{EngineFactory, priority::Granted};
 use zeitnot_seat::Lobby;
 
 use super::{
-    CliError, bot_page,
+    CliError,
+    bot_page::{
+        self, Controls,
+        errors::{ErrorLayer, Logged},
+        orders::ServerControl,
+    },
     config::{Config, ConfigFileArgs},
     live::Live,
     log, network,
@@ -69,10 +74,11 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let Prepared { factory, sources, engines, warnings, .. } =
         Prepared::open(&source.config.display().to_string(), &config)?;
     let live = Live::default();
-    let _log = log::start(&config.log, live.lines());
+    let (errors, logged) = config.web.is_some().then(ErrorLayer::channel).unzip();
+    let _log = log::start_with(&config.log, live.lines(), errors);
     warnings.iter().for_each(|warning| warn!("{warning}"));
     let ready = engines.ready.clone();
-    let played = network::run(move |granted| play(config, factory, sources, ready, live, granted));
+    let played = network::run(move |granted| play(config, factory, sources, ready, live, logged, granted));
     engines.close();
     played?
 }
@@ -83,6 +89,7 @@ async fn play(
     sources: MoveSources,
     mut engines: BTreeMap<String, EngineFactory>,
     live: Live,
+    logged: Option<mpsc::Receiver<Logged>>,
     granted: Granted,
 ) -> Result<(), CliError> {
     if granted == Granted::Usual {
@@ -95,10 +102,16 @@ async fn play(
     let tasks = TaskTracker::new();
     let (news, to_screen) = mpsc::channel(NEWS);
     tasks.spawn(live.show(to_screen)?);
-    let page = config.web.map(|web| BotPage::bind(web, shutdown.soon.clone())).transpose()?;
-    let names = config.servers.iter().map(ToString::to_string).collect();
-    let start = |page| bot_page::start(page, names, news.clone(), &tasks, &shutdown);
-    let page = page.map(start).transpose()?;
+    let (controls, queues): (Vec<_>, Vec<_>) = config.servers.iter().map(ServerControl::new).unzip();
+    let page = match config.web.zip(logged) {
+        Some((web, logged)) => {
+            let (control, orders) = BotControl::channel(shutdown.soon.clone());
+            let page = BotPage::bind(web, control)?;
+            let controls = Controls { servers: controls, orders, logged };
+            Some(bot_page::start(page, controls, news.clone(), &tasks, &shutdown)?)
+        }
+        None => None,
+    };
     let news = page.as_ref().map_or(news, |page| page.statuses.clone());
     let cache = Cache::open(&config.cache, factory.fingerprint());
     let mut context = BotContext::new(config.bot, factory, news);
@@ -108,13 +121,13 @@ async fn play(
     context.answers = page.as_ref().map(|page| page.answers.clone());
     let mut lobby = players(context, &tasks, &shutdown);
     if let Some(page) = &page {
-        lobby = lobby.with_news(page.challenges.clone());
+        lobby = lobby.with_news(page.news.clone());
     }
     tasks.spawn(signals);
 
     let mut servers = JoinSet::new();
-    for (number, server) in config.servers.into_iter().enumerate() {
-        let playing = server.run(lobby.clone(), shutdown.clone());
+    for (number, (server, orders)) in config.servers.into_iter().zip(queues).enumerate() {
+        let playing = server.run(lobby.clone(), orders, shutdown.clone());
         let left = page.as_ref().map(|page| page.left.clone());
         servers.spawn(async move {
             let ended = playing.await;

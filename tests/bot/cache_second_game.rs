@@ -7,7 +7,7 @@ use zeitnot_bot::{
     Answer, Bot, BotContext, Config, MoveOrigin,
     cache::{self, Cache},
 };
-use zeitnot_clients::{Protocol, Shutdown, contest::Contest};
+use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest::Contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::EngineFactory;
 use zeitnot_rules::{Game, Tactics, chess::Chess};
@@ -63,7 +63,12 @@ async fn two_games(file: &Path) -> Vec<Answer> {
     let (lobby, bot) = Bot::channel(context);
     let shutdown = Shutdown::default();
     let bot = tokio::spawn(bot.run(shutdown.now.clone()));
-    let client = tokio::spawn(Contest::run(entry(&arena.url(By::Tcp), "zeitnot"), lobby, shutdown.clone()));
+    let client = tokio::spawn(Contest::run(
+        entry(&arena.url(By::Tcp), "zeitnot"),
+        lobby,
+        OrderQueue::default(),
+        shutdown.clone(),
+    ));
     let player = arena.join(By::Tcp, "script").await;
     script(player, 2).await;
     shutdown.now.cancel();

@@ -5,7 +5,7 @@ use tokio_util::task::TaskTracker;
 use zeitnot_arena::Event;
 use zeitnot_bot as bot;
 use zeitnot_bot::{Bot, BotContext};
-use zeitnot_clients::{Protocol, Shutdown, contest::Contest};
+use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest::Contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::EngineFactory;
 
@@ -32,7 +32,12 @@ async fn play(time: &str, games: usize) -> Vec<String> {
             Bot::channel(BotContext::new(bot::Config::default(), factory.clone(), mpsc::channel(1).0));
         tasks.spawn(bot.run(shutdown.now.clone()));
         let url = arena.url(if number % 2 == 0 { By::Tcp } else { By::WebSocket });
-        clients.spawn(Contest::run(entry(&url, &format!("bot-{number}")), lobby, shutdown.clone()));
+        clients.spawn(Contest::run(
+            entry(&url, &format!("bot-{number}")),
+            lobby,
+            OrderQueue::default(),
+            shutdown.clone(),
+        ));
     }
     let (mut at_once, mut most, mut ends) = (0_usize, 0, Vec::new());
     while ends.len() < games {

@@ -7,7 +7,7 @@ use tokio_util::task::TaskTracker;
 use zeitnot_arena::Event;
 use zeitnot_bot as bot;
 use zeitnot_bot::{Bot, BotContext};
-use zeitnot_clients::{Protocol, Shutdown, contest::Contest};
+use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest::Contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind, external};
 
@@ -54,7 +54,8 @@ fn enter(
     context.set_engines(&BTreeMap::from([("it".to_owned(), factory)]));
     let (lobby, bot) = Bot::channel(context);
     tasks.spawn(bot.run(shutdown.now.clone()));
-    let client = Contest::run(entry(&arena.url(By::Tcp), player), lobby, shutdown.clone());
+    let client =
+        Contest::run(entry(&arena.url(By::Tcp), player), lobby, OrderQueue::default(), shutdown.clone());
     tasks.spawn(async move { client.await.unwrap() });
     news
 }

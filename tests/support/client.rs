@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::{sync::mpsc, task::JoinHandle};
 use tokio_util::task::TaskTracker;
 use zeitnot_bot as bot;
-use zeitnot_clients::{Protocol, ProtocolError, Shutdown};
+use zeitnot_clients::{OrderQueue, Protocol, ProtocolError, Shutdown};
 use zeitnot_engine::Kind;
 use zeitnot_rules::{Color, Game, GameHistory, MoveText, chess::Chess};
 use zeitnot_seat::{Action, Clocks, Declined, Eval, Event, GameInfo, Lobby, OpenSeat, Seat, Turn};
@@ -23,7 +23,7 @@ impl Client {
     pub fn of<P: Protocol + 'static>(config: P::Config) -> Client {
         let (lobby, games) = Lobby::channel(64);
         let shutdown = Shutdown::default();
-        let task = tokio::spawn(P::run(config, lobby, shutdown.clone()));
+        let task = tokio::spawn(P::run(config, lobby, OrderQueue::default(), shutdown.clone()));
         Client { shutdown, games, task }
     }
 
@@ -31,7 +31,7 @@ impl Client {
     pub fn with_bot<P: Protocol + 'static>(config: P::Config, kind: Kind, settings: bot::Config) -> Client {
         let shutdown = Shutdown::default();
         let lobby = lobby(kind, settings, &shutdown.now, &TaskTracker::new());
-        let task = tokio::spawn(P::run(config, lobby, shutdown.clone()));
+        let task = tokio::spawn(P::run(config, lobby, OrderQueue::default(), shutdown.clone()));
         Client { shutdown, games: mpsc::channel(1).1, task }
     }
 

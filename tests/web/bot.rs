@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{
-    BotPage, WebConfig,
+    BotControl, BotPage, WebConfig,
     live::{BotGame, view::BotView},
 };
 use zeitnot_rules::{ByColor, GameKind, MoveText};
@@ -40,7 +40,8 @@ async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
     let config = format!("listen = '127.0.0.1:0'\ntoken = '{TOKEN}'");
     let config: WebConfig = toml::from_str(&config).unwrap();
     let (soon_stop, stop) = (CancellationToken::new(), CancellationToken::new());
-    let page = BotPage::bind(config, soon_stop.clone()).unwrap();
+    let (control, _orders) = BotControl::channel(soon_stop.clone());
+    let page = BotPage::bind(config, control).unwrap();
     let browser = Browser::new(page.address());
     let (hold, held) = oneshot::channel::<()>();
     let collect = move |mut feed: zeitnot_arena::live::BotFeed| async move {

@@ -2,6 +2,7 @@
 
 mod api;
 mod bot;
+mod bot_orders;
 mod hostile;
 mod live;
 mod manage;

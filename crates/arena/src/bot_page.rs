@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    bot_orders::BotControl,
     error::ArenaError,
     live::{BotFeed, Feed},
     web::{Config, Web},
@@ -18,14 +19,14 @@ pub struct BotPage {
 }
 
 impl BotPage {
-    /// Binds the port. Whoever has the token of the page can cancel `soon`, at which the bot takes no new games.
+    /// Binds the port. Whoever has the token of the page controls the bot by `control`.
     ///
     /// # Errors
     /// [`ArenaError`], which says what to change.
-    pub fn bind(config: Config, soon: CancellationToken) -> Result<BotPage, ArenaError> {
+    pub fn bind(config: Config, control: BotControl) -> Result<BotPage, ArenaError> {
         config.check().map_err(ArenaError::Config)?;
         let (web, feed) = Web::bind(config)?;
-        Ok(BotPage { web: web.of_bot(soon), feed })
+        Ok(BotPage { web: web.of_bot(control), feed })
     }
 
     /// Bound address.

@@ -11,6 +11,7 @@
 //! connection for its own client.
 
 mod arena;
+mod bot_orders;
 mod bot_page;
 mod client;
 mod config;
@@ -48,6 +49,9 @@ mod tuc;
 mod web;
 
 pub use arena::{Arena, Summary};
+pub use bot_orders::{
+    BotBlockOrder, BotChallengeOrder, BotColor, BotControl, BotJoinOrder, BotOrder, BotOrderError, BotRequest,
+};
 pub use bot_page::BotPage;
 pub use config::Config;
 pub use database::DatabaseError;

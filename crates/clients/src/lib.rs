@@ -11,6 +11,7 @@ pub mod imcs;
 pub mod lichess;
 mod link;
 pub mod lookup;
+mod orders;
 mod protocol;
 mod registry;
 pub mod secret;
@@ -22,5 +23,7 @@ mod wait;
 
 pub use backoff::Reconnect;
 pub use findings::{Findings, Written};
+pub use orders::{ChallengeOrder, Order, OrderError, OrderKind, OrderQueue, Orders};
 pub use protocol::{Protocol, ProtocolError, Shutdown};
 pub use registry::{PROTOCOLS, ProtocolEntry, Server};
+pub use session::CONNECTED;

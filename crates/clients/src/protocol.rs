@@ -6,7 +6,10 @@ use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 use zeitnot_seat::Lobby;
 
-use crate::findings::Findings;
+use crate::{
+    findings::Findings,
+    orders::{OrderKind, OrderQueue},
+};
 
 /// Stop in two steps.
 #[derive(Clone, Debug)]
@@ -43,10 +46,17 @@ pub trait Protocol {
     /// Sets the number of games after which the client leaves.
     fn limit_games(config: &mut Self::Config, games: NonZeroU32);
 
+    /// Checks whether orders of a kind can be carried out there.
+    ///
+    /// # Errors
+    /// What that server does instead, in one line.
+    fn takes(kind: OrderKind) -> Result<(), &'static str>;
+
     /// Plays until told to stop, and reconnects by itself.
     fn run(
         config: Self::Config,
         lobby: Lobby,
+        orders: OrderQueue,
         shutdown: Shutdown,
     ) -> impl Future<Output = Result<(), ProtocolError>> + Send;
 }

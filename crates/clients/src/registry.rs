@@ -14,6 +14,7 @@ use crate::{
     findings::Findings,
     imcs::Imcs,
     lichess::Lichess,
+    orders::{OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
     tuc::TucChess,
 };
@@ -67,8 +68,14 @@ pub trait Client: fmt::Debug + fmt::Display + Send {
     /// Sets the number of games after which the client leaves.
     fn limit_games(&mut self, games: NonZeroU32);
 
+    /// Checks whether orders of a kind can be carried out there.
+    ///
+    /// # Errors
+    /// What that server does instead, in one line.
+    fn takes(&self, kind: OrderKind) -> Result<(), &'static str>;
+
     /// Plays there until told to stop. The only errors are those that the user must resolve.
-    fn run(self: Box<Self>, lobby: Lobby, shutdown: Shutdown) -> Running;
+    fn run(self: Box<Self>, lobby: Lobby, orders: OrderQueue, shutdown: Shutdown) -> Running;
 }
 
 struct ClientOf<P: Protocol>(P::Config);
@@ -92,8 +99,12 @@ impl<P: Protocol + 'static> Client for ClientOf<P> {
         P::limit_games(&mut self.0, games);
     }
 
-    fn run(self: Box<Self>, lobby: Lobby, shutdown: Shutdown) -> Running {
-        Box::pin(P::run(self.0, lobby, shutdown))
+    fn takes(&self, kind: OrderKind) -> Result<(), &'static str> {
+        P::takes(kind)
+    }
+
+    fn run(self: Box<Self>, lobby: Lobby, orders: OrderQueue, shutdown: Shutdown) -> Running {
+        Box::pin(P::run(self.0, lobby, orders, shutdown))
     }
 }
 

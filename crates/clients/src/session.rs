@@ -4,12 +4,20 @@ use std::{fmt, time::Duration};
 
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
+use tracing::{debug, warn};
 
 use crate::{
     backoff::{Backoff, Reconnect},
     protocol::{ProtocolError, Shutdown},
 };
+
+/// Target of the events that say that a connection is open, for the first time or again.
+pub const CONNECTED: &str = "zeitnot_clients::connected";
+
+/// Notes that a connection is open.
+pub(crate) fn connected() {
+    debug!(target: CONNECTED, "connected");
+}
 
 /// End of a connection that was not lost.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

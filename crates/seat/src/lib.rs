@@ -210,7 +210,42 @@ impl Seat {
 #[derive(Clone, Debug)]
 pub struct Lobby {
     tx: mpsc::Sender<OpenSeat>,
-    news: Option<mpsc::Sender<ChallengeNews>>,
+    news: Option<mpsc::Sender<News>>,
+}
+
+/// News of a client, for viewers.
+#[derive(Clone, Debug)]
+pub enum News {
+    /// It has answered a challenge.
+    Answered(ChallengeNews),
+    /// It challenges somebody, or that came to an end.
+    Challenging(OwnChallenge),
+}
+
+/// Challenge of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnChallenge {
+    /// Name of the server.
+    pub server: String,
+    /// Id on the server, once it has one.
+    pub id: Option<String>,
+    /// Challenged player.
+    pub to: String,
+    /// Game and time, for people.
+    pub terms: String,
+    /// Whether it is open.
+    pub state: ChallengeState,
+}
+
+/// State of a challenge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChallengeState {
+    /// No answer yet.
+    Open,
+    /// It became a game.
+    Accepted,
+    /// It became no game, for this reason.
+    Ended(String),
 }
 
 /// Challenge that a client has answered.
@@ -247,16 +282,23 @@ impl Lobby {
         (Lobby { tx, news: None }, rx)
     }
 
-    /// Reports answered challenges to this receiver. A slow one misses some.
+    /// Reports challenges to this receiver. A slow one misses some.
     #[must_use]
-    pub fn with_news(self, news: mpsc::Sender<ChallengeNews>) -> Lobby {
+    pub fn with_news(self, news: mpsc::Sender<News>) -> Lobby {
         Lobby { news: Some(news), ..self }
     }
 
     /// Reports a challenge that was answered.
     pub fn challenge_answered(&self, challenge: impl FnOnce() -> ChallengeNews) {
         if let Some(news) = &self.news {
-            let _ = news.try_send(challenge());
+            let _ = news.try_send(News::Answered(challenge()));
+        }
+    }
+
+    /// Reports a challenge of ours, or its end.
+    pub fn challenging(&self, challenge: &OwnChallenge) {
+        if let Some(news) = &self.news {
+            let _ = news.try_send(News::Challenging(challenge.clone()));
         }
     }
 

@@ -9,6 +9,7 @@
 //! watch; whoever does not read is left out until a whole view fits again.
 
 mod bot;
+mod bot_view;
 mod entry;
 mod feed;
 mod hub;

@@ -4,6 +4,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use zeitnot_rules::Color;
 
+pub use super::bot_view::{
+    BotAnswer, BotChallenge, BotChallengeState, BotError, BotOwnChallenge, BotRecord, BotServer,
+    BotServerState, BotView,
+};
+
 /// Server that referees a game.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -276,101 +281,6 @@ pub struct RefusalRow {
     pub name: String,
     /// Reason, as it was answered.
     pub reason: String,
-}
-
-/// State of a bot, for its page.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct BotView {
-    /// Servers that it plays on.
-    pub servers: Vec<BotServer>,
-    /// Games that run.
-    pub games: usize,
-    /// It takes no new games, and leaves when those that run are over.
-    pub stopping: bool,
-    /// Challenges that it has answered, the latest last.
-    pub challenges: Vec<BotChallenge>,
-    /// Moves that it has sent, the latest last.
-    pub answers: Vec<BotAnswer>,
-    /// Record against each opponent.
-    pub record: Vec<BotRecord>,
-}
-
-/// Server that a bot plays on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct BotServer {
-    /// Protocol and address.
-    pub name: String,
-    /// Whether it still plays there.
-    pub state: BotServerState,
-    /// Reason why it had to leave.
-    pub error: Option<String>,
-}
-
-/// Whether a bot plays on a server.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum BotServerState {
-    Playing,
-    Left,
-    Refused,
-}
-
-/// Challenge that a bot has answered.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct BotChallenge {
-    /// Moment, by RFC 3339.
-    pub at: String,
-    /// Server.
-    pub server: String,
-    /// Challenger.
-    pub by: String,
-    /// Game and time.
-    #[schema(example = "standard 3+2")]
-    pub terms: String,
-    /// Whether it was accepted.
-    pub accepted: bool,
-    /// Reason why it was declined.
-    pub reason: Option<String>,
-}
-
-/// Move that a bot has sent.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct BotAnswer {
-    /// Moment, by RFC 3339.
-    pub at: String,
-    /// Id of the game on its server.
-    pub game: String,
-    /// Plies before the move.
-    pub ply: usize,
-    /// Time from the request to the write on the socket.
-    pub spent_ms: f64,
-    /// Time at which the move had to leave, counted from the request.
-    pub limit_ms: f64,
-    /// Limit less time spent; below zero: the move left late.
-    pub slack_ms: f64,
-    /// Time reserved for the network, as measured.
-    pub lag_ms: f64,
-    /// Time left on the clock at the request.
-    pub left_ms: Option<u64>,
-    /// Origin of the move.
-    #[schema(example = "search")]
-    pub origin: String,
-}
-
-/// Record against one opponent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct BotRecord {
-    /// Opponent.
-    pub opponent: String,
-    /// Games won by the bot.
-    pub wins: u32,
-    /// Games drawn.
-    pub draws: u32,
-    /// Games lost by the bot.
-    pub losses: u32,
-    /// Games without a result.
-    pub aborted: u32,
 }
 
 /// Message of the live WebSocket to a client.

@@ -4,13 +4,22 @@ use axum::{Json, extract::State, http::StatusCode};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
-    answer::{ApiError, ErrorBody},
+    answer::{ApiError, ApiJson, ErrorBody},
     state::{ByOrganiser, WebState},
 };
-use crate::live::view::BotView;
+use crate::{
+    bot_orders::{BotBlockOrder, BotChallengeOrder, BotJoinOrder, BotOrder, BotOrderError, OrderTaken},
+    live::view::BotView,
+};
 
 pub(super) fn routes() -> OpenApiRouter<WebState> {
-    OpenApiRouter::new().routes(routes!(show)).routes(routes!(stop))
+    OpenApiRouter::new()
+        .routes(routes!(show))
+        .routes(routes!(stop))
+        .routes(routes!(challenge))
+        .routes(routes!(join))
+        .routes(routes!(block))
+        .routes(routes!(unblock))
 }
 
 fn no_bot() -> ApiError {
@@ -29,6 +38,67 @@ async fn show(State(web): State<WebState>) -> Result<Json<BotView>, ApiError> {
 #[utoipa::path(post, path = "/api/bot/stop", responses(
     (status = 202, description = "It stops"), (status = "4XX", body = ErrorBody)))]
 async fn stop(State(web): State<WebState>, _organiser: ByOrganiser) -> Result<StatusCode, ApiError> {
-    web.bot.as_ref().ok_or_else(no_bot)?.cancel();
+    web.bot.as_ref().ok_or_else(no_bot)?.soon.cancel();
     Ok(StatusCode::ACCEPTED)
+}
+
+impl From<BotOrderError> for ApiError {
+    fn from(error: BotOrderError) -> ApiError {
+        let status = match error {
+            BotOrderError::Invalid(_) => StatusCode::BAD_REQUEST,
+            BotOrderError::Conflict(_) => StatusCode::CONFLICT,
+        };
+        ApiError::new(status, error.to_string())
+    }
+}
+
+type Taken = Result<(StatusCode, Json<OrderTaken>), ApiError>;
+
+async fn give(web: &WebState, order: BotOrder) -> Taken {
+    let taken = web.bot.as_ref().ok_or_else(no_bot)?.give(order).await?;
+    Ok((StatusCode::ACCEPTED, Json(taken)))
+}
+
+/// Challenges a player; the answer follows among the bot's own challenges
+#[utoipa::path(post, path = "/api/bot/challenge", request_body = BotChallengeOrder, responses(
+    (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
+async fn challenge(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    ApiJson(order): ApiJson<BotChallengeOrder>,
+) -> Taken {
+    give(&web, BotOrder::Challenge(order)).await
+}
+
+/// Joins a tournament; a refusal follows among the bot's errors
+#[utoipa::path(post, path = "/api/bot/join", request_body = BotJoinOrder, responses(
+    (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
+async fn join(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    ApiJson(order): ApiJson<BotJoinOrder>,
+) -> Taken {
+    give(&web, BotOrder::Join(order)).await
+}
+
+/// Plays a player no more until the program ends; a running game goes on
+#[utoipa::path(post, path = "/api/bot/block", request_body = BotBlockOrder, responses(
+    (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
+async fn block(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    ApiJson(order): ApiJson<BotBlockOrder>,
+) -> Taken {
+    give(&web, BotOrder::Block(order)).await
+}
+
+/// Plays a blocked player again
+#[utoipa::path(post, path = "/api/bot/unblock", request_body = BotBlockOrder, responses(
+    (status = 202, body = OrderTaken), (status = "4XX", body = ErrorBody)))]
+async fn unblock(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    ApiJson(order): ApiJson<BotBlockOrder>,
+) -> Taken {
+    give(&web, BotOrder::Unblock(order)).await
 }

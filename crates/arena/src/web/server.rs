@@ -34,6 +34,7 @@ use super::{
     state::{Peer, WebState},
 };
 use crate::{
+    bot_orders::BotControl,
     error::ArenaError,
     http,
     jobs::{self, Handle, Jobs},
@@ -67,8 +68,8 @@ pub(crate) struct Web {
     is_new_token: bool,
     hub: (Handle<Hub>, Jobs<Hub>),
     events: mpsc::Receiver<Event>,
-    /// On a bot's page, what makes it leave when its games are over.
-    bot: Option<CancellationToken>,
+    /// On a bot's page, what controls the bot.
+    bot: Option<BotControl>,
     /// The arena's database, if it keeps one.
     database: Option<PathBuf>,
     tournaments: Option<(TournamentRegistry, ManagerHandle)>,
@@ -129,9 +130,9 @@ impl Web {
         Web { tournaments: Some((registry, manager)), ..self }
     }
 
-    /// Makes it the page of a bot, which takes no new games once this is cancelled.
-    pub(crate) fn of_bot(self, soon: CancellationToken) -> Web {
-        Web { bot: Some(soon), ..self }
+    /// Makes it the page of a bot, which this controls.
+    pub(crate) fn of_bot(self, control: BotControl) -> Web {
+        Web { bot: Some(control), ..self }
     }
 
     /// Serves until `stop`, on a thread of its own.

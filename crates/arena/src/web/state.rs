@@ -10,6 +10,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{answer::ApiError, organiser::Organiser};
 use crate::{
+    bot_orders::BotControl,
     jobs::Handle,
     live::Hub,
     places::{Origin, Place},
@@ -23,8 +24,8 @@ pub(crate) struct WebState {
     pub(crate) hub: Handle<Hub>,
     pub(crate) tables: Handle<Tables>,
     pub(crate) analyst: Arc<Analyst>,
-    /// On a bot's page, what makes it leave when its games are over.
-    pub(super) bot: Option<CancellationToken>,
+    /// On a bot's page, what controls the bot.
+    pub(super) bot: Option<BotControl>,
     /// The arena's database, if it keeps one.
     pub(super) database: Option<Arc<Path>>,
     /// An arena's tournaments, and the way to create some.

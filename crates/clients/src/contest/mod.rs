@@ -16,6 +16,7 @@ use crate::{
     findings::Findings,
     game_clock::GameClock,
     link::Link,
+    orders::{OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
     secret::Secret,
     session::{self, ConnectionEnd, Session},
@@ -52,7 +53,24 @@ impl Protocol for Contest {
         config.games = Some(games);
     }
 
-    async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
+    fn takes(kind: OrderKind) -> Result<(), &'static str> {
+        Err(match kind {
+            OrderKind::Challenge => {
+                "a contest server pairs its players itself: nobody can be challenged there"
+            }
+            OrderKind::Join => {
+                "a contest server's table is for one tournament: add a [[server]] table with the other one, and restart"
+            }
+            OrderKind::Block => "a contest server pairs its players itself: nobody can be blocked there",
+        })
+    }
+
+    async fn run(
+        config: Config,
+        lobby: Lobby,
+        _: OrderQueue,
+        shutdown: Shutdown,
+    ) -> Result<(), ProtocolError> {
         let span = info_span!("contest", server = %config.address, player = %config.player);
         let games_left = config.games.map(NonZeroU32::get);
         let mut client = Client {
@@ -116,6 +134,7 @@ impl Session for Client<'_> {
         if !self.is_over {
             info!("connected; joining tournament {}", config.tournament);
         }
+        session::connected();
         let link = self.link.insert(Link::new(reader, writer));
         let connection = Connection::new(
             config,

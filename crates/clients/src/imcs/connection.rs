@@ -13,7 +13,10 @@ use zeitnot_wire::{
 };
 
 use super::config::Config;
-use crate::link::{Link, LinkError, LinkEvent};
+use crate::{
+    link::{Link, LinkError, LinkEvent},
+    session,
+};
 
 /// Entries of a list that are kept.
 const MAX_ENTRIES: usize = 1000;
@@ -86,6 +89,7 @@ impl<'a> Connection<'a> {
             other => return Err(unexpected("a greeting", other)),
         }
         connection.log_in().await?;
+        session::connected();
         Ok(connection)
     }
 

@@ -6,21 +6,25 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
+use tokio::select;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
 use zeitnot_seat::Lobby;
 
 use crate::{
     findings::Findings,
+    orders::{Order, OrderError, OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, Session},
 };
 
+mod blocked;
 mod config;
 mod connection;
 mod game;
 mod seek;
 
+use blocked::BlockedPlayers;
 pub use config::{Accept, Config, Offer, Timeouts, User};
 use connection::ConnectionError;
 use game::LostGame;
@@ -45,11 +49,58 @@ impl Protocol for Imcs {
         config.games = Some(games);
     }
 
-    async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
+    fn takes(kind: OrderKind) -> Result<(), &'static str> {
+        match kind {
+            OrderKind::Challenge => Err(
+                "IMCS has no challenges: games are offered to everybody, and the bot makes and accepts offers itself",
+            ),
+            OrderKind::Join => Err("IMCS has no tournaments"),
+            OrderKind::Block => Ok(()),
+        }
+    }
+
+    async fn run(
+        config: Config,
+        lobby: Lobby,
+        mut orders: OrderQueue,
+        shutdown: Shutdown,
+    ) -> Result<(), ProtocolError> {
         let span = info_span!("imcs", server = %config.address, user = %config.user);
-        let dead_offers = DeadOffers::default();
-        let mut client = Client { config: &config, lobby, dead_offers, lost_game: None, played: 0 };
-        session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span).await
+        let (dead_offers, blocked) = (DeadOffers::default(), BlockedPlayers::default());
+        let mut client = Client {
+            config: &config,
+            lobby,
+            dead_offers,
+            blocked: blocked.clone(),
+            lost_game: None,
+            played: 0,
+        };
+        let playing = session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span);
+        let blocking = async {
+            loop {
+                let request = orders.next().await;
+                let done = block(&blocked, &request.order);
+                request.answer(done);
+            }
+        };
+        select! {
+            ended = playing => ended,
+            () = blocking => Ok(()),
+        }
+    }
+}
+
+fn block(blocked: &BlockedPlayers, order: &Order) -> Result<String, OrderError> {
+    match order {
+        Order::Block { player, is_blocked: true } => {
+            blocked.block(player)?;
+            Ok(format!("offers of {player} are not accepted any more; {player} may still accept ours"))
+        }
+        Order::Block { player, is_blocked: false } => {
+            blocked.unblock(player);
+            Ok(format!("offers of {player} are accepted again, if the configuration allows it"))
+        }
+        other => Err(OrderError::Conflict(Imcs::takes(other.kind()).err().unwrap_or_default().to_owned())),
     }
 }
 
@@ -57,6 +108,7 @@ struct Client<'a> {
     config: &'a Config,
     lobby: Lobby,
     dead_offers: DeadOffers,
+    blocked: BlockedPlayers,
     lost_game: Option<LostGame>,
     played: u32,
 }
@@ -65,8 +117,8 @@ impl Session for Client<'_> {
     type Error = ConnectionError;
 
     async fn connect_once(&mut self, stop: &CancellationToken) -> Result<ConnectionEnd, ConnectionError> {
-        let Client { config, lobby, dead_offers, lost_game, .. } = self;
-        let end = seek::connect_once(config, lobby, stop, dead_offers, lost_game).await?;
+        let Client { config, lobby, dead_offers, blocked, lost_game, .. } = self;
+        let end = seek::connect_once(config, lobby, stop, dead_offers, blocked, lost_game).await?;
         if end == ConnectionEnd::Completed {
             self.played += 1;
             if self.config.games.is_some_and(|games| games.get() == self.played) {

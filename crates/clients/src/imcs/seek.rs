@@ -13,6 +13,7 @@ use zeitnot_seat::Lobby;
 use zeitnot_wire::imcs::{ColorChoice, Command, Entry, FromServer};
 
 use super::{
+    blocked::BlockedPlayers,
     config::{Accept, Config, Offer},
     connection::{Connection, ConnectionError, opponent_in, unexpected},
     game::{Game, LostGame, Start},
@@ -41,6 +42,7 @@ pub(super) async fn connect_once(
     lobby: &Lobby,
     stop: &CancellationToken,
     dead_offers: &mut DeadOffers,
+    blocked: &BlockedPlayers,
     lost_game: &mut Option<LostGame>,
 ) -> Result<ConnectionEnd, ConnectionError> {
     let opening = Connection::open(config);
@@ -51,7 +53,7 @@ pub(super) async fn connect_once(
             None => return Ok(ConnectionEnd::Stopped),
         },
     };
-    let mut seeker = Seeker { config, stop, dead_offers, lost_game, connection };
+    let mut seeker = Seeker { config, stop, dead_offers, blocked, lost_game, connection };
     let Some(start) = seeker.seek().await? else {
         seeker.connection.quit().await;
         return Ok(ConnectionEnd::Stopped);
@@ -74,6 +76,7 @@ struct Seeker<'a> {
     config: &'a Config,
     stop: &'a CancellationToken,
     dead_offers: &'a mut DeadOffers,
+    blocked: &'a BlockedPlayers,
     lost_game: &'a mut Option<LostGame>,
     connection: Connection<'a>,
 }
@@ -158,7 +161,8 @@ impl Seeker<'_> {
             _ => return None,
         };
         let ours = *name == self.config.user.to_string();
-        let fits = !ours && !self.dead_offers.0.contains(game) && accept.allows(name, *rating, *yours);
+        let is_open = !self.dead_offers.0.contains(game) && !self.blocked.contains(name);
+        let fits = !ours && is_open && accept.allows(name, *rating, *yours);
         fits.then(|| Acceptable { game: *game, name: name.clone(), color })
     }
 

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use tracing::{Instrument, debug, info, info_span, warn};
 use zeitnot_seat::Lobby;
 
-use crate::{Findings, Protocol, ProtocolError, Shutdown};
+use crate::{Findings, OrderKind, OrderQueue, Protocol, ProtocolError, Shutdown};
 
 mod account;
 mod challenges;
@@ -87,11 +87,20 @@ impl Protocol for Lichess {
         config.games = Some(games);
     }
 
-    async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
+    fn takes(_: OrderKind) -> Result<(), &'static str> {
+        Ok(())
+    }
+
+    async fn run(
+        config: Config,
+        lobby: Lobby,
+        orders: OrderQueue,
+        shutdown: Shutdown,
+    ) -> Result<(), ProtocolError> {
         let span = info_span!("lichess", server = %config.url);
         let now = shutdown.now.clone();
         let (pgn, written) = PgnWriter::start(config.pgn_files());
-        let session = play(&config, lobby, pgn, &shutdown).instrument(span);
+        let session = play(&config, lobby, orders, pgn, &shutdown).instrument(span);
         let result = now.run_until_cancelled(session).await.unwrap_or(Ok(()));
         if timeout(PGN_TIMEOUT, written).await.is_err() {
             warn!("left before all games were written");
@@ -103,6 +112,7 @@ impl Protocol for Lichess {
 async fn play(
     config: &Config,
     lobby: Lobby,
+    orders: OrderQueue,
     pgn: PgnWriter,
     shutdown: &Shutdown,
 ) -> Result<(), ProtocolError> {
@@ -126,7 +136,7 @@ async fn play(
     let (chat, sent) = ChatSender::start(config.chat.clone(), http.clone());
     let context = GameContext { http, lobby, me: user.id, rules: config.game_rules(), pgn, chat };
     let (players, _updates) = list_updates::watch(&config.players).await;
-    let result = Account::new(config, context, players, shutdown).await.run().await.map_err(failed);
+    let result = Account::new(config, context, players, orders, shutdown).await.run().await.map_err(failed);
     if timeout(CHAT_TIMEOUT, sent).await.is_err() {
         debug!("left before all messages were sent");
     }

@@ -13,7 +13,7 @@ use tokio_util::{
     sync::CancellationToken,
     task::AbortOnDropHandle,
 };
-use tracing::debug;
+use tracing::{Instrument, debug};
 use zeitnot_wire::{
     Message,
     lichess::{GameId, GameMessage, line},
@@ -180,7 +180,7 @@ impl<M: Message + Send + 'static> Stream<M> {
             // The follower tells its end itself, and is stopped by dropping the task.
             let _ = session::run(&mut follower, &reconnect, &Shutdown::default()).await;
         };
-        Stream { inbox, _task: AbortOnDropHandle::new(tokio::spawn(task)) }
+        Stream { inbox, _task: AbortOnDropHandle::new(tokio::spawn(task.in_current_span())) }
     }
 }
 
@@ -262,6 +262,9 @@ impl<M: Message> Follower<M> {
         let kind = if self.game.is_some() { RequestKind::GameStream } else { RequestKind::EventStream };
         let mut lines = Lines::open(&self.http, kind, &self.path, None).await?;
         (self.opened, self.refusals) = (Some(TokioInstant::now()), 0);
+        if self.game.is_none() {
+            session::connected();
+        }
         if let Some(notice) = self.notice.take() {
             self.http.log().warn(FAILURES, format_args!("{notice}"));
         }

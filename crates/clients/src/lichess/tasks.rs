@@ -3,7 +3,7 @@
 use std::future::pending;
 
 use tokio::task::JoinSet;
-use tracing::{debug, error, warn};
+use tracing::{Instrument, debug, error, warn};
 
 use super::{
     http::{Http, HttpError},
@@ -22,7 +22,7 @@ impl<T> Default for Tasks<T> {
 
 impl<T: Send + 'static> Tasks<T> {
     pub(crate) fn spawn(&mut self, task: impl Future<Output = T> + Send + 'static) {
-        self.0.spawn(task);
+        self.0.spawn(task.in_current_span());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -61,14 +61,15 @@ impl Background {
         let http = self.http.clone();
         // A challenge may be gone by the time that it is answered.
         let is_minor = matches!(kind, RequestKind::Challenge | RequestKind::Decline | RequestKind::Abort);
-        self.tasks.spawn(async move {
+        let posting = async move {
             match http.post(kind, &path, form).await {
                 Ok(()) => debug!("{path}: done"),
                 Err(error @ HttpError::Unauthorized) => debug!("{path}: {error}"),
                 Err(error) if is_minor => debug!("{path}: {error}"),
                 Err(error) => warn!("{path}: {error}"),
             }
-        });
+        };
+        self.tasks.spawn(posting.in_current_span());
     }
 
     /// Forgets requests that are done. Cancel safe.

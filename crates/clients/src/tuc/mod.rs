@@ -13,6 +13,7 @@ use zeitnot_seat::Lobby;
 
 use crate::{
     findings::Findings,
+    orders::{OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
     session::{self, ConnectionEnd, Session},
 };
@@ -46,7 +47,21 @@ impl Protocol for TucChess {
         config.games = games;
     }
 
-    async fn run(config: Config, lobby: Lobby, shutdown: Shutdown) -> Result<(), ProtocolError> {
+    fn takes(kind: OrderKind) -> Result<(), &'static str> {
+        Err(match kind {
+            OrderKind::Challenge | OrderKind::Block => {
+                "a TUC-Chess server seats whoever comes: nobody can be challenged or blocked there"
+            }
+            OrderKind::Join => "a TUC-Chess server has no tournaments that can be joined",
+        })
+    }
+
+    async fn run(
+        config: Config,
+        lobby: Lobby,
+        _: OrderQueue,
+        shutdown: Shutdown,
+    ) -> Result<(), ProtocolError> {
         let span = info_span!("tuc", server = %config.address, player = %config.player);
         let mut client = Client { config: &config, lobby, remaining: config.games.get(), no_server: None };
         session::run(&mut client, &config.timeouts.reconnect, &shutdown).instrument(span).await

@@ -13,7 +13,7 @@ use zeitnot_arena as arena;
 use zeitnot_arena::{Arena, Event, TournamentConfig};
 use zeitnot_bot as bot;
 use zeitnot_bot::{Answer, Bot, BotContext};
-use zeitnot_clients::{Protocol, Shutdown, contest};
+use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::EngineFactory;
 
@@ -164,7 +164,7 @@ async fn run_bots(
             _ => ("ws", addresses.websocket),
         };
         let config = client(scheme, address, TOURNAMENT, &format!("player-{number}"))?;
-        clients.spawn(contest::Contest::run(config, lobby.clone(), shutdown.clone()));
+        clients.spawn(contest::Contest::run(config, lobby.clone(), OrderQueue::default(), shutdown.clone()));
     }
     drop(lobby);
 

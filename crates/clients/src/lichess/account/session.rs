@@ -15,7 +15,7 @@ use zeitnot_wire::lichess::{Event, GameId};
 
 use super::{game_starts::GameStarts, slots::GameSlots, suspended::SuspendedGames};
 use crate::{
-    Shutdown,
+    OrderQueue, Shutdown,
     lichess::{
         Background, Config, HttpError, Stream, StreamEvent, Tasks,
         challenges::{
@@ -31,12 +31,13 @@ use crate::{
         matchmaking::outgoing::{Load, OutgoingChallenges},
         teams::{joining::Teams, schedule::Schedule},
     },
-    wait::{now, or_never},
+    wait::now,
 };
 
 mod challenges;
 mod games;
 mod lookups;
+mod orders;
 
 use lookups::Lookup;
 
@@ -50,6 +51,8 @@ const DAY: Duration = Duration::from_secs(86_400);
 pub(crate) struct Account<'a> {
     config: &'a Config,
     context: GameContext,
+    orders: OrderQueue,
+    players: PlayerLists,
     shutdown: &'a Shutdown,
     events: Stream<Event>,
     /// Last opening of the event stream.
@@ -61,7 +64,7 @@ pub(crate) struct Account<'a> {
     starts: GameStarts,
     suspended: SuspendedGames,
     incoming: IncomingChallenges,
-    outgoing: Option<OutgoingChallenges>,
+    outgoing: OutgoingChallenges,
     teams: Teams,
     lookups: Tasks<Lookup>,
     background: Background,
@@ -76,6 +79,7 @@ impl<'a> Account<'a> {
         config: &'a Config,
         context: GameContext,
         players: PlayerLists,
+        orders: OrderQueue,
         shutdown: &'a Shutdown,
     ) -> Account<'a> {
         let (now, http) = (now(), &context.http);
@@ -85,15 +89,15 @@ impl<'a> Account<'a> {
         let remaining = config.games.map(u32::from);
         remaining.into_iter().for_each(|games| capacity.set_remaining(games));
         let queue = ChallengeQueue::new(challenge.clone(), capacity, players.clone());
-        let outgoing = match &config.matchmaking {
-            Some(config) => Some(OutgoingChallenges::new(config, http.clone(), players).await),
-            None => None,
-        };
+        let (matchmaking, lobby) = (config.matchmaking.as_ref(), context.lobby.clone());
+        let outgoing = OutgoingChallenges::new(matchmaking, http.clone(), players.clone(), lobby).await;
         Account {
             config,
             events: Stream::of_account(http.clone()),
             opened: now,
             checked: now,
+            orders,
+            players,
             shutdown,
             games: JoinMap::new(),
             slots: GameSlots::default(),
@@ -121,9 +125,7 @@ impl<'a> Account<'a> {
         let result = self.play().await;
         self.context.http.log().close();
         let last = async {
-            if let Some(outgoing) = &mut self.outgoing {
-                outgoing.finish().await;
-            }
+            self.outgoing.finish().await;
             self.background.finish().await;
         };
         if timeout(CLOSE_TIMEOUT, last).await.is_err() {
@@ -143,8 +145,9 @@ impl<'a> Account<'a> {
                 }
                 Some((id, end)) = self.games.join_next() => self.game_ended(id, end.ok()),
                 reply = self.incoming.accepting.next() => self.accepted(reply),
-                reply = or_never(self.outgoing.as_mut().map(|outgoing| outgoing.requests.next())) => self.handle_outgoing(reply),
+                reply = self.outgoing.requests.next() => self.handle_outgoing(reply),
                 reply = self.teams.requests.next() => self.teams.handle(reply),
+                request = self.orders.next() => self.carry_out(request),
                 reply = self.lookups.next() => self.looked_up(reply)?,
                 () = self.background.next() => {}
                 () = self.context.http.unauthorized(), if !self.is_checking_token => self.check_token(),
@@ -171,7 +174,7 @@ impl<'a> Account<'a> {
             self.starts.due(),
             self.context.http.clocks().due(),
             self.context.http.log().next_due(),
-            self.outgoing.as_ref().map(|outgoing| outgoing.due),
+            Some(self.outgoing.due),
             self.teams.due(),
             self.suspended.due().filter(|_| !self.is_leaving),
         ];
@@ -211,9 +214,7 @@ impl<'a> Account<'a> {
             self.teams.update(|id| has_room && !slots.plays_in(id));
         }
         let load = self.load();
-        if let Some(outgoing) = &mut self.outgoing {
-            outgoing.update(load, &mut self.background);
-        }
+        self.outgoing.update(load, &mut self.background);
         self.context.chat.set_queue(self.incoming.waiting_names());
     }
 
@@ -242,14 +243,10 @@ impl<'a> Account<'a> {
                 }
             }
             Event::ChallengeDeclined { challenge } if self.is_ours(&challenge) => {
-                if let Some(outgoing) = &mut self.outgoing {
-                    outgoing.declined(&challenge);
-                }
+                self.outgoing.declined(&challenge);
             }
             Event::ChallengeCanceled { challenge } => {
-                if let Some(outgoing) = &mut self.outgoing {
-                    outgoing.cancelled(challenge.id);
-                }
+                self.outgoing.cancelled(challenge.id);
             }
             Event::Challenge { .. } | Event::ChallengeDeclined { .. } => {}
             Event::Other(unknown) => debug!("ignored: {:?}", unknown.kind),

@@ -127,6 +127,13 @@ impl IncomingChallenges {
         background.post(RequestKind::Decline, path, Some(Decline { reason }.to_form()));
     }
 
+    /// Declines what waits of a player who is blocked now.
+    pub(crate) fn decline_of(&mut self, player: &UserId, background: &mut Background) {
+        for waiting in self.queue.remove_of(player) {
+            self.decline(&waiting, DeclineReason::Generic, background);
+        }
+    }
+
     pub(crate) fn close(&mut self, background: &mut Background) {
         for waiting in self.queue.clear() {
             self.decline(&waiting, DeclineReason::Later, background);

@@ -79,6 +79,8 @@ struct Lists {
     allowed: ListFile,
     blocked: ListFile,
     online: HashSet<UserId>,
+    /// Blocked in this run, by order of the owner.
+    by_order: HashSet<UserId>,
 }
 
 /// A file of names.
@@ -90,21 +92,39 @@ struct ListFile {
 }
 
 pub(crate) const MAX_LIST_BYTES: u64 = 16 << 20;
+/// Most players that are blocked by order.
+const MAX_BY_ORDER: usize = 1000;
 
 impl PlayerLists {
     /// Creates the lists of the configuration; [`PlayerLists::reload`] reads the files.
     pub(crate) fn new(config: Config) -> PlayerLists {
         let (allowed, blocked) = (ListFile::default(), ListFile::default());
-        PlayerLists(Arc::new(RwLock::new(Lists { config, allowed, blocked, online: HashSet::new() })))
+        let (online, by_order) = (HashSet::new(), HashSet::new());
+        PlayerLists(Arc::new(RwLock::new(Lists { config, allowed, blocked, online, by_order })))
     }
 
     pub(crate) fn allows(&self, player: &UserId) -> bool {
         let lists = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let Lists { config, allowed, blocked, online } = &*lists;
+        let Lists { config, allowed, blocked, online, by_order } = &*lists;
         let is_open = config.allow_list.is_empty() && config.allow_list_file.is_none();
         let is_allowed = is_open || config.allow_list.contains(player) || allowed.names.contains(player);
         let is_blocked = config.block_list.contains(player) || blocked.names.contains(player);
-        is_allowed && !is_blocked && !online.contains(player)
+        is_allowed && !is_blocked && !online.contains(player) && !by_order.contains(player)
+    }
+
+    /// Blocks a player in this run. Returns whether there was room.
+    pub(crate) fn block(&self, player: UserId) -> bool {
+        let mut lists = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let has_room = lists.by_order.len() < MAX_BY_ORDER;
+        if has_room {
+            lists.by_order.insert(player);
+        }
+        has_room
+    }
+
+    /// Ends [`PlayerLists::block`].
+    pub(crate) fn unblock(&self, player: &UserId) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).by_order.remove(player);
     }
 
     /// Replaces the online lists.
@@ -176,6 +196,9 @@ mod tests {
         }
         players.set_online([id("bob")].into());
         assert!(!players.allows(&id("bob")));
+        assert!(players.block(id("carol")) && !players.allows(&id("carol")));
+        players.unblock(&id("carol"));
+        assert!(players.allows(&id("carol")));
         assert_eq!(parse_names("Bob # cheats\n\n# nobody\n../etc\n").len(), 1);
     }
 

@@ -123,6 +123,14 @@ impl ChallengeQueue {
         self.waiting.len() < before
     }
 
+    /// Removes the waiting challenges of a player; each is owed an answer.
+    pub(crate) fn remove_of(&mut self, player: &UserId) -> Vec<Challenge> {
+        let (theirs, others): (VecDeque<_>, _) =
+            self.waiting.drain(..).partition(|waiting| challenger(waiting) == Some(player));
+        self.waiting = others;
+        Vec::from(theirs)
+    }
+
     pub(crate) fn waiting(&self) -> impl ExactSizeIterator<Item = &Challenge> {
         self.waiting.iter()
     }

@@ -183,6 +183,11 @@ pub fn is_offered_days(days: u32) -> bool {
     DAYS.contains(&days)
 }
 
+/// Returns the variants that can be proposed. There are no positions to begin from.
+pub(crate) fn proposable_variants() -> Vec<VariantKey> {
+    playable_variants().into_iter().filter(|variant| *variant != VariantKey::FromPosition).collect()
+}
+
 fn some_clocks<'de, D: Deserializer<'de>>(table: D) -> Result<Option<Vec<(Clock, u32)>>, D::Error> {
     clocks(table).map(Some)
 }
@@ -198,8 +203,7 @@ fn some_days<'de, D: Deserializer<'de>>(list: D) -> Result<Option<Vec<u32>>, D::
 fn variants<'de, D: Deserializer<'de>>(table: D) -> Result<Vec<(VariantKey, u32)>, D::Error> {
     let read = |(key, weight): (String, u32)| {
         let key = VariantKey::from(key);
-        // There are no positions to begin from.
-        let is_known = playable_variants().contains(&key) && key != VariantKey::FromPosition;
+        let is_known = proposable_variants().contains(&key);
         let error = || D::Error::custom(format!("'{key}' is no variant that we propose"));
         if is_known { Ok((key, weight)) } else { Err(error()) }
     };

@@ -16,6 +16,8 @@ use crate::lichess::{BotLimit, HttpError, challenges::players::PlayerLists};
 
 /// Minimum delay after a failed look at the opponents online.
 const LOOKUP_DELAY: Duration = Duration::from_secs(5);
+/// Life of a challenge of the owner, who may have chosen a person.
+const ORDERED_LIFE: Duration = Duration::from_secs(120);
 /// No limit of the server is longer than a week.
 const MAX_WAIT: Duration = Duration::from_secs(7 * 86_400);
 
@@ -38,8 +40,40 @@ pub(crate) struct Matchmaker {
     history: DeclineHistory,
     is_dirty: bool,
     open: OpenChallenge,
-    /// No challenge before then.
+    /// Whose idea the open challenge is.
+    proposer: Proposer,
+    /// Whether somebody is challenged without an order.
+    is_automatic: bool,
+    /// No challenge of ours before then.
     not_before: Duration,
+    /// No challenge at all before then, as the server has told.
+    limited_until: Duration,
+}
+
+/// Proposer of a challenge.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Proposer {
+    Matchmaker,
+    /// The bot's owner.
+    Owner,
+}
+
+/// Reason why the owner's challenge is not sent now.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub(crate) enum NotNow {
+    #[error("the challenge to {0} is still open: wait for the answer")]
+    Open(UserId),
+    #[error(
+        "{max} challenges a day are sent at most (`max_challenges_per_day`): the next one in {}",
+        time(wait)
+    )]
+    Daily { max: usize, wait: Duration },
+    #[error("the server limits our challenges: the next one in {}", time(.0))]
+    Limited(Duration),
+}
+
+fn time(wait: &Duration) -> humantime::FormattedDuration {
+    humantime::format_duration(Duration::from_secs(wait.as_secs() + 1))
 }
 
 /// Our challenge, one at a time.
@@ -67,10 +101,59 @@ impl Matchmaker {
             random: fastrand::Rng::with_seed(seed),
             is_dirty: false,
             open: OpenChallenge::None,
+            proposer: Proposer::Matchmaker,
+            is_automatic: true,
+            limited_until: Duration::ZERO,
             variations: config.variations(),
             config,
             history,
         }
+    }
+
+    /// Challenges nobody without an order.
+    pub(crate) fn by_order_only(self) -> Matchmaker {
+        Matchmaker { is_automatic: false, ..self }
+    }
+
+    /// Returns whom we have challenged, as long as the challenge is open.
+    pub(crate) fn challenged(&self) -> Option<&UserId> {
+        match &self.open {
+            OpenChallenge::None => None,
+            OpenChallenge::Sent { opponent, .. } | OpenChallenge::Created { opponent, .. } => Some(opponent),
+        }
+    }
+
+    /// Notes a challenge that the owner ordered. The caller sends it.
+    ///
+    /// # Errors
+    /// [`NotNow`].
+    pub(crate) fn order(&mut self, opponent: &UserId, now: Duration) -> Result<(), NotNow> {
+        if let Some(open) = self.challenged() {
+            return Err(NotNow::Open(open.clone()));
+        }
+        if now < self.limited_until {
+            return Err(NotNow::Limited(self.limited_until - now));
+        }
+        let max = self.config.max_challenges_per_day;
+        let allowed = self.history.next_allowed(max, now);
+        if now < allowed {
+            return Err(NotNow::Daily { max, wait: allowed - now });
+        }
+        self.sent(opponent, Proposer::Owner, now);
+        Ok(())
+    }
+
+    /// Ends the open challenge to a player. Returns it if the server knows it, to be cancelled.
+    pub(crate) fn withdraw_from(&mut self, player: &UserId, now: Duration) -> Option<ChallengeId> {
+        if self.challenged() != Some(player) {
+            return None;
+        }
+        let id = match self.open {
+            OpenChallenge::Created { id, .. } => Some(id),
+            _ => None,
+        };
+        self.close(now);
+        id
     }
 
     /// Returns what to do now, with so many games running and with or without a slot for another.
@@ -79,7 +162,10 @@ impl Matchmaker {
         if is_busy {
             self.delay(self.config.challenge_timeout, now);
         }
-        let life = self.config.cancel_after;
+        let life = match self.proposer {
+            Proposer::Matchmaker => self.config.cancel_after,
+            Proposer::Owner => self.config.cancel_after.max(ORDERED_LIFE),
+        };
         match self.open {
             // If it were accepted now, that would be one game too many.
             OpenChallenge::Created { id, since, .. } if !has_room || now >= since + life => {
@@ -94,6 +180,7 @@ impl Matchmaker {
             OpenChallenge::Created { since, .. } | OpenChallenge::Sent { since, .. } => {
                 Step::Wait { until: since + life }
             }
+            OpenChallenge::None if !self.is_automatic => Step::Wait { until: Duration::MAX },
             OpenChallenge::None => {
                 let limit = self.history.next_allowed(self.config.max_challenges_per_day, now);
                 let due = self.not_before.max(limit);
@@ -121,10 +208,15 @@ impl Matchmaker {
             self.not_before = now + self.config.challenge_timeout;
             return None;
         };
+        self.sent(&proposal.opponent, Proposer::Matchmaker, now);
+        Some(proposal)
+    }
+
+    fn sent(&mut self, opponent: &UserId, proposer: Proposer, now: Duration) {
         self.history.sent(now);
         self.is_dirty = true;
-        self.open = OpenChallenge::Sent { opponent: proposal.opponent.clone(), since: now };
-        Some(proposal)
+        self.proposer = proposer;
+        self.open = OpenChallenge::Sent { opponent: opponent.clone(), since: now };
     }
 
     /// The bots online could not be looked up.
@@ -133,7 +225,9 @@ impl Matchmaker {
     }
 
     pub(crate) fn pause(&mut self, wait: Duration, now: Duration) {
-        self.delay(wait.min(MAX_WAIT), now);
+        let wait = wait.min(MAX_WAIT);
+        self.delay(wait, now);
+        self.limited_until = self.limited_until.max(now + wait);
     }
 
     pub(crate) fn created(&mut self, id: ChallengeId, now: Duration) {
@@ -181,9 +275,11 @@ impl Matchmaker {
         self.gone(id, now);
     }
 
-    /// Returns whether this is the game of our challenge. It may begin before the challenge's id is known.
+    /// Returns whether this is the game of a challenge of the matchmaker, which are all to bots. It may begin before
+    /// the challenge's id is known.
     pub(crate) fn has_proposed(&self, id: ChallengeId, opponent: Option<&UserId>) -> bool {
         match &self.open {
+            _ if self.proposer == Proposer::Owner => false,
             OpenChallenge::None => false,
             OpenChallenge::Sent { opponent: asked, .. } => opponent == Some(asked),
             OpenChallenge::Created { id: open, .. } => *open == id,
@@ -350,6 +446,27 @@ mod tests {
         let slowly = HttpError::Limited { what: "<html>".into(), wait: MINUTE, is_told: false };
         idle.refused(&slowly, NOW + 120 * MINUTE);
         assert_eq!(idle.step(0, true, NOW + 120 * MINUTE), Step::Wait { until: NOW + 121 * MINUTE });
+    }
+
+    #[test]
+    fn the_owner_may_challenge_at_once_within_the_limits() {
+        let bob: UserId = "bob".parse().unwrap();
+        let mut idle = matchmaker("max_challenges_per_day = 2").by_order_only();
+        assert_eq!(idle.step(0, true, NOW + DAY), Step::Wait { until: Duration::MAX });
+        assert_eq!(idle.order(&bob, NOW), Ok(()));
+        assert_eq!(idle.order(&bob, NOW), Err(NotNow::Open(bob.clone())));
+        idle.created(id("abcdefgh"), NOW);
+        // People need longer than bots, and the game may be against a person.
+        assert_eq!(idle.step(0, true, NOW + MINUTE), Step::Wait { until: NOW + ORDERED_LIFE });
+        assert!(!idle.has_proposed(id("abcdefgh"), Some(&bob)));
+        assert_eq!(idle.withdraw_from(&"eve".parse().unwrap(), NOW), None);
+        assert_eq!(idle.withdraw_from(&bob, NOW), Some(id("abcdefgh")));
+        assert_eq!(idle.order(&bob, NOW), Ok(()));
+        idle.refused(&HttpError::Limited { what: "x".into(), wait: MINUTE, is_told: true }, NOW);
+        let error = idle.order(&bob, NOW).unwrap_err().to_string();
+        assert_eq!(error, "the server limits our challenges: the next one in 1m 1s");
+        let error = idle.order(&bob, NOW + MINUTE).unwrap_err().to_string();
+        assert!(error.starts_with("2 challenges a day are sent at most"), "{error}");
     }
 
     #[test]

@@ -11,17 +11,21 @@ use tokio::{
     time::{timeout, timeout_at},
 };
 use tracing::{debug, info, warn};
-use zeitnot_wire::lichess::{Challenge, ChallengeEnd, ChallengeId, Form, GameEvent, Keepalive, User};
+use zeitnot_seat::{ChallengeState, Lobby, OwnChallenge};
+use zeitnot_wire::lichess::{
+    Challenge, ChallengeEnd, ChallengeId, Form, GameEvent, Keepalive, NewChallenge, TimeControl, User,
+    UserId, VariantKey,
+};
 
 use super::{
     config::Config,
     decline_history::DeclineHistory,
-    matchmaker::{Matchmaker, Step},
+    matchmaker::{Matchmaker, NotNow, Step},
     proposal::Proposal,
 };
 use crate::lichess::{
     Background, BotLimit, Http, HttpError, Lines, RequestKind, Tasks,
-    challenges::{capacity::RunningGames, incoming::cancel_path, players::PlayerLists},
+    challenges::{capacity::RunningGames, filter::Mode, incoming::cancel_path, players::PlayerLists},
 };
 
 /// Bounds of the time between two questions to the matchmaker while nothing happens.
@@ -29,6 +33,8 @@ const MIN_PERIOD: Duration = Duration::from_millis(100);
 const MAX_PERIOD: Duration = Duration::from_secs(86_400);
 /// Bots that are listed; the server's own maximum.
 const MAX_BOTS: usize = 512;
+/// Longest reason of a decline that is shown, in bytes.
+const MAX_REASON: usize = 200;
 /// The server writes the list slowly.
 const LIST_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -58,6 +64,9 @@ pub(crate) struct OutgoingChallenges {
     http: Http,
     matchmaker: Matchmaker,
     players: PlayerLists,
+    lobby: Lobby,
+    /// The open challenge, as it was reported.
+    reported: Option<OwnChallenge>,
     /// File of the history, unless it could not be read.
     file: Option<PathBuf>,
     /// [`OutgoingChallenges::update`] is due then, unless something happens before.
@@ -68,7 +77,15 @@ pub(crate) struct OutgoingChallenges {
 }
 
 impl OutgoingChallenges {
-    pub(crate) async fn new(config: &Config, http: Http, players: PlayerLists) -> OutgoingChallenges {
+    /// Without a configuration, only those are challenged whom the owner chooses.
+    pub(crate) async fn new(
+        config: Option<&Config>,
+        http: Http,
+        players: PlayerLists,
+        lobby: Lobby,
+    ) -> OutgoingChallenges {
+        let is_automatic = config.is_some();
+        let config = config.cloned().unwrap_or_default();
         let mut file = config.history_file.clone();
         let mut history = DeclineHistory::default();
         if let Some(path) = file.clone() {
@@ -81,10 +98,13 @@ impl OutgoingChallenges {
                 }
             }
         }
+        let matchmaker = Matchmaker::new(config, history, fastrand::u64(..), since_1970());
         OutgoingChallenges {
             http,
-            matchmaker: Matchmaker::new(config.clone(), history, fastrand::u64(..), since_1970()),
+            matchmaker: if is_automatic { matchmaker } else { matchmaker.by_order_only() },
             players,
+            lobby,
+            reported: None,
             file,
             due: Instant::now(),
             is_looking_up: false,
@@ -117,7 +137,12 @@ impl OutgoingChallenges {
     fn step(&mut self, load: Load) -> Option<ChallengeId> {
         let now = since_1970();
         self.due = Instant::now() + MAX_PERIOD;
-        match self.matchmaker.step(load.running.with_clock(), load.has_room, now) {
+        let step = self.matchmaker.step(load.running.with_clock(), load.has_room, now);
+        self.settle(|| match load.has_room {
+            true => "no answer in time".to_owned(),
+            false => "withdrawn: another game took the slot".to_owned(),
+        });
+        match step {
             Step::Wait { until } => {
                 self.due = Instant::now() + until.saturating_sub(now).clamp(MIN_PERIOD, MAX_PERIOD);
             }
@@ -156,10 +181,18 @@ impl OutgoingChallenges {
             }
             Reply::Created(Ok((id, mut lines))) => {
                 self.matchmaker.created(id, now);
+                if let Some(reported) = &mut self.reported {
+                    reported.id = Some(id.to_string());
+                    self.lobby.challenging(reported);
+                }
                 self.requests.spawn(async move { Reply::Ended(id, wait_for_end(&mut lines).await) });
             }
             Reply::Created(Err(error)) => {
                 self.matchmaker.refused(&error, now);
+                self.settle(|| match error {
+                    HttpError::NotFound => "the server knows no such player".to_owned(),
+                    _ => error.to_string(),
+                });
                 match error.bot_limit() {
                     Some(BotLimit::Theirs(_)) => {
                         info!("the opponent has reached its limit of games against bots")
@@ -168,8 +201,12 @@ impl OutgoingChallenges {
                     ours => return ours,
                 }
             }
-            Reply::Ended(id, Some(ChallengeEnd::Accepted)) => self.matchmaker.accepted(id, now),
-            Reply::Ended(id, Some(_)) => self.matchmaker.gone(id, now),
+            Reply::Ended(id, Some(ChallengeEnd::Accepted)) => self.accepted(id),
+            Reply::Ended(id, Some(end)) => {
+                self.matchmaker.gone(id, now);
+                // The events tell the reason, now or before.
+                self.settle(|| end.to_string());
+            }
             // The server keeps none alive, or the connection broke: it is cancelled in time.
             Reply::Ended(_, None) => {}
             Reply::Saved(result) => self.saved(result),
@@ -177,8 +214,60 @@ impl OutgoingChallenges {
         None
     }
 
+    /// Challenges a player by order of the owner.
+    ///
+    /// # Errors
+    /// [`NotNow`].
+    pub(crate) fn order(&mut self, opponent: UserId, challenge: NewChallenge) -> Result<(), NotNow> {
+        self.matchmaker.order(&opponent, since_1970())?;
+        self.propose(Proposal { opponent, challenge });
+        Ok(())
+    }
+
+    /// Withdraws an open challenge to a player. Returns it if it has to be cancelled.
+    pub(crate) fn withdraw_from(&mut self, player: &UserId) -> Option<ChallengeId> {
+        let open = self.matchmaker.withdraw_from(player, since_1970());
+        self.settle(|| "withdrawn: the player is blocked".to_owned());
+        open
+    }
+
+    /// Reports the end of our challenge, if it is not open any more.
+    fn settle(&mut self, reason: impl FnOnce() -> String) {
+        if self.matchmaker.challenged().is_none() {
+            self.end(|| ChallengeState::Ended(reason()));
+        }
+    }
+
+    fn end(&mut self, state: impl FnOnce() -> ChallengeState) {
+        if let Some(reported) = self.reported.take() {
+            self.lobby.challenging(&OwnChallenge { state: state(), ..reported });
+        }
+    }
+
+    fn accepted(&mut self, id: ChallengeId) {
+        self.matchmaker.accepted(id, since_1970());
+        if self.matchmaker.challenged().is_none() {
+            self.end(|| ChallengeState::Accepted);
+        }
+    }
+
+    fn report(
+        &self,
+        id: Option<ChallengeId>,
+        to: &UserId,
+        terms: String,
+        state: ChallengeState,
+    ) -> OwnChallenge {
+        let server = self.http.base().to_string();
+        let own = OwnChallenge { server, id: id.map(|id| id.to_string()), to: to.to_string(), terms, state };
+        self.lobby.challenging(&own);
+        own
+    }
+
     fn propose(&mut self, Proposal { opponent, mut challenge }: Proposal) {
-        info!("challenging {opponent}: {}", challenge.time);
+        let terms = terms(&challenge.variant, &challenge.time, challenge.rated);
+        info!("challenging {opponent}: {terms}");
+        self.reported = Some(self.report(None, &opponent, terms, ChallengeState::Open));
         challenge.keep_alive_stream = true;
         let http = self.http.clone();
         self.requests.spawn(async move {
@@ -189,22 +278,31 @@ impl OutgoingChallenges {
 
     /// A challenge of ours, perhaps of an earlier run, was declined.
     pub(crate) fn declined(&mut self, challenge: &Challenge) {
-        let opponent = challenge.dest_user.as_ref().map_or("nobody", |user| user.id.as_str());
         let reason = challenge.decline_reason_key.as_ref().map_or("generic", |reason| reason.as_str());
-        info!("{opponent} declines our challenge: {reason}");
         self.matchmaker.declined(challenge, since_1970());
+        let Some(opponent) = &challenge.dest_user else { return };
+        info!("{} declines our challenge: {reason}", opponent.id);
+        if self.matchmaker.challenged().is_none() {
+            self.reported = None;
+        }
+        let terms = terms(&challenge.variant.key, &challenge.time_control, challenge.rated);
+        // The server's words are for people; the key is short.
+        let words = challenge.decline_reason.as_deref().filter(|words| words.len() <= MAX_REASON);
+        let state = ChallengeState::Ended(format!("declined: {}", words.unwrap_or(reason)));
+        self.report(Some(challenge.id), &opponent.id, terms, state);
     }
 
     pub(crate) fn cancelled(&mut self, id: ChallengeId) {
         self.matchmaker.gone(id, since_1970());
+        self.settle(|| ChallengeEnd::Canceled.to_string());
     }
 
-    /// Notes that a game begins. Returns whether it is that of our challenge.
+    /// Notes that a game begins. Returns whether it is that of the matchmaker's challenge, and so against a bot.
     pub(crate) fn game_started(&mut self, event: &GameEvent) -> bool {
         let id = event.game_id.into();
-        let is_ours = self.matchmaker.has_proposed(id, event.opponent.id.as_ref());
-        self.matchmaker.accepted(id, since_1970());
-        is_ours
+        let is_against_bot = self.matchmaker.has_proposed(id, event.opponent.id.as_ref());
+        self.accepted(id);
+        is_against_bot
     }
 
     pub(crate) fn pause(&mut self, wait: Duration) {
@@ -230,6 +328,11 @@ impl OutgoingChallenges {
             self.saved(saved.map_err(io::Error::other).and_then(|saved| saved));
         }
     }
+}
+
+/// Describes a game for people.
+pub(crate) fn terms(variant: &VariantKey, time: &TimeControl, is_rated: bool) -> String {
+    format!("{variant} {time}, {}", Mode::from(is_rated).as_str())
 }
 
 async fn look_up(http: &Http) -> Result<(User, Vec<User>), HttpError> {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tracing::{debug, info, warn};
 use zeitnot_wire::lichess::{TeamId, TournamentId, TournamentState};
 
-use super::schedule::{JoinRequest, Schedule};
+use super::schedule::{JoinRequest, Schedule, Tournament};
 use crate::lichess::{Background, Http, HttpError, RequestKind, Tasks};
 
 #[derive(Debug)]
@@ -25,6 +25,11 @@ pub(crate) struct Teams {
 impl Teams {
     pub(crate) fn new(http: Http, schedule: Schedule) -> Teams {
         Teams { http, schedule, requests: Tasks::default() }
+    }
+
+    /// Adds a tournament by order of the owner. Returns whether it is new, and there is room for it.
+    pub(crate) fn add(&mut self, tournament: Tournament) -> bool {
+        self.schedule.add(tournament, Instant::now())
     }
 
     pub(crate) fn due(&self) -> Option<Instant> {
@@ -64,8 +69,11 @@ impl Teams {
                 warn!("cannot join team {id}: {error}{}", hint(&error, "team:write"))
             }
             Reply::LookUp(id, Ok(state)) => {
-                if !self.schedule.looked_up(id, &state, Instant::now()) {
-                    info!("tournament {id} is over");
+                let is_joined = self.schedule.is_joined(id);
+                match self.schedule.looked_up(id, &state, Instant::now()) {
+                    true => {}
+                    false if is_joined => info!("tournament {id} is over"),
+                    false => warn!("tournament {id} is over: it cannot be joined"),
                 }
             }
             Reply::LookUp(id, Err(error)) => {
@@ -74,7 +82,8 @@ impl Teams {
             }
             Reply::Tournament(id, result) => {
                 match &result {
-                    Ok(()) => debug!("joined tournament {id}"),
+                    Ok(()) if self.schedule.is_joined(id) => debug!("joined tournament {id} again"),
+                    Ok(()) => info!("joined tournament {id}"),
                     Err(error) => {
                         warn!("cannot join tournament {id}: {error}{}", hint(error, "tournament:write"));
                     }

@@ -15,6 +15,8 @@ use crate::lichess::HttpError;
 const PERIOD: Duration = Duration::from_secs(60);
 /// Maximum time before a tournament that has not begun is looked up again.
 const MAX_LOOKAHEAD: Duration = Duration::from_secs(600);
+/// Most tournaments at once, with those that are added by order.
+const MAX_TOURNAMENTS: usize = 100;
 
 /// A `team` table.
 #[derive(Clone, Debug, Deserialize)]
@@ -117,13 +119,23 @@ struct Entry {
 
 impl Schedule {
     pub(crate) fn new(teams: &[Team], tournaments: &[Tournament], now: Instant) -> Schedule {
-        let entry = |tournament: &Tournament| Entry {
-            tournament: tournament.clone(),
-            due: now,
-            is_joined: false,
-            is_running: None,
-        };
+        let entry = |tournament: &Tournament| Entry::new(tournament.clone(), now);
         Schedule { teams: teams.to_vec(), entries: tournaments.iter().map(entry).collect() }
+    }
+
+    /// Adds a tournament by order of the owner. Returns whether it is new, and there is room for it.
+    pub(crate) fn add(&mut self, tournament: Tournament, now: Instant) -> bool {
+        let is_new = self.entries.iter().all(|entry| entry.tournament.id != tournament.id);
+        let is_added = is_new && self.entries.len() < MAX_TOURNAMENTS;
+        if is_added {
+            self.entries.push(Entry::new(tournament, now));
+        }
+        is_added
+    }
+
+    /// Returns whether a tournament is joined, as far as we know.
+    pub(crate) fn is_joined(&self, id: TournamentId) -> bool {
+        self.entries.iter().any(|entry| entry.tournament.id == id && entry.is_joined)
     }
 
     pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
@@ -194,6 +206,10 @@ impl Schedule {
 }
 
 impl Entry {
+    fn new(tournament: Tournament, now: Instant) -> Entry {
+        Entry { tournament, due: now, is_joined: false, is_running: None }
+    }
+
     fn request(&mut self, is_free: bool) -> Option<JoinRequest> {
         match self.is_running.take() {
             None => Some(JoinRequest::LookUp(self.tournament.id)),

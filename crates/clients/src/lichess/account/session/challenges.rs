@@ -54,7 +54,7 @@ impl Account<'_> {
         let opponent = challenge.challenger.as_ref().map(|user| user.id.clone());
         self.slots.accept(challenge.id, SlotKind::of(&challenge), opponent, now());
         let load = self.load();
-        let ours = self.outgoing.as_mut().and_then(|outgoing| outgoing.withdraw(load));
+        let ours = self.outgoing.withdraw(load);
         self.incoming.accept(challenge, ours);
     }
 
@@ -68,7 +68,7 @@ impl Account<'_> {
 
     pub(super) fn handle_outgoing(&mut self, reply: outgoing::Reply) {
         let load = self.load();
-        let limit = self.outgoing.as_mut().and_then(|outgoing| outgoing.handle(reply, load));
+        let limit = self.outgoing.handle(reply, load);
         self.pause_bots(limit);
     }
 
@@ -78,9 +78,7 @@ impl Account<'_> {
         let wait = wait.min(DAY);
         warn!("limit of games against bots reached: the next one in {}", humantime::format_duration(wait));
         self.incoming.queue.pause_bots(now() + wait);
-        if let Some(outgoing) = &mut self.outgoing {
-            outgoing.pause(wait);
-        }
+        self.outgoing.pause(wait);
     }
 }
 

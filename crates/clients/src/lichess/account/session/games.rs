@@ -66,7 +66,7 @@ impl Account<'_> {
     }
 
     fn is_our_challenge(&mut self, event: &GameEvent) -> bool {
-        self.outgoing.as_mut().is_some_and(|outgoing| outgoing.game_started(event))
+        self.outgoing.game_started(event)
     }
 
     fn play_game(&mut self, id: GameId, signals: GameSignals) {

@@ -1,0 +1,155 @@
+//! Orders of the page, on their way to the clients.
+
+use zeitnot_arena::{BotBlockOrder, BotChallengeOrder, BotJoinOrder, BotOrder, BotOrderError};
+use zeitnot_clients::{
+    ChallengeOrder, Order, OrderError, OrderKind, OrderQueue, Orders, Server, lichess::Password,
+};
+
+/// Means by which the page controls the client of one server.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct ServerControl {
+    pub(super) name: String,
+    orders: Orders,
+    takes: [(OrderKind, Result<(), &'static str>); 3],
+}
+
+/// Change of the blocked players.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct BlockChange {
+    pub(super) player: String,
+    pub(super) is_blocked: bool,
+}
+
+impl ServerControl {
+    /// Creates the means, and the end for the client.
+    pub(in crate::cli) fn new(server: &Server) -> (ServerControl, OrderQueue) {
+        let (orders, queue) = Orders::channel();
+        let takes = OrderKind::ALL.map(|kind| (kind, server.takes(kind)));
+        (ServerControl { name: server.to_string(), orders, takes }, queue)
+    }
+
+    /// Returns the names of the orders that are possible there.
+    pub(super) fn possible(&self) -> Vec<String> {
+        self.takes.iter().filter(|(_, takes)| takes.is_ok()).map(|(kind, _)| kind.name().to_owned()).collect()
+    }
+
+    fn takes(&self, kind: OrderKind) -> Result<(), &'static str> {
+        self.takes.iter().find(|(known, _)| *known == kind).map_or(Ok(()), |(_, takes)| *takes)
+    }
+
+    async fn give(&self, order: Order) -> Result<String, BotOrderError> {
+        self.orders.give(order).await.map_err(|error| match error {
+            OrderError::Invalid(why) => BotOrderError::Invalid(why),
+            OrderError::Conflict(why) => BotOrderError::Conflict(why),
+        })
+    }
+}
+
+/// Carries out an order. Returns what will happen, and the change of the blocked players.
+pub(super) async fn carry_out(
+    servers: &[ServerControl],
+    order: BotOrder,
+) -> (Result<String, BotOrderError>, Option<BlockChange>) {
+    let (server, order) = match order {
+        BotOrder::Challenge(BotChallengeOrder { server, opponent, time_control, rated, variant, color }) => {
+            let color = color.into();
+            let order = ChallengeOrder { opponent, clock: time_control, rated, variant, color };
+            (server, Order::Challenge(order))
+        }
+        BotOrder::Join(BotJoinOrder { server, tournament, password }) => {
+            (server, Order::Join { tournament, password: password.map(Password::from) })
+        }
+        BotOrder::Block(order) => return block(servers, order, true).await,
+        BotOrder::Unblock(order) => return block(servers, order, false).await,
+    };
+    let done = match choose(servers, server.as_deref(), order.kind()) {
+        Ok(server) => server.give(order).await,
+        Err(error) => Err(error),
+    };
+    (done, None)
+}
+
+/// Chooses the server by its name, or the first that takes such orders.
+fn choose<'s>(
+    servers: &'s [ServerControl],
+    name: Option<&str>,
+    kind: OrderKind,
+) -> Result<&'s ServerControl, BotOrderError> {
+    let known = || servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>().join("; ");
+    let chosen = match name {
+        Some(name) => servers.iter().find(|server| server.name == name).ok_or_else(|| {
+            BotOrderError::Invalid(format!("server: none has that name: choose one of {}", known()))
+        })?,
+        None => servers
+            .iter()
+            .find(|server| server.takes(kind).is_ok())
+            .or(servers.first())
+            .ok_or_else(|| BotOrderError::Conflict("the bot plays on no server".to_owned()))?,
+    };
+    chosen.takes(kind).map(|()| chosen).map_err(|why| BotOrderError::Conflict(why.to_owned()))
+}
+
+/// Blocks a player wherever that is possible, or ends that.
+async fn block(
+    servers: &[ServerControl],
+    BotBlockOrder { player }: BotBlockOrder,
+    is_blocked: bool,
+) -> (Result<String, BotOrderError>, Option<BlockChange>) {
+    let mut messages = Vec::new();
+    let mut refused = choose(servers, None, OrderKind::Block).err();
+    for server in servers.iter().filter(|server| server.takes(OrderKind::Block).is_ok()) {
+        match server.give(Order::Block { player: player.clone(), is_blocked }).await {
+            Ok(message) => messages.push(message),
+            Err(error) => refused = Some(error),
+        }
+    }
+    match refused {
+        Some(error) if messages.is_empty() => (Err(error), None),
+        _ => (Ok(messages.join("; ")), Some(BlockChange { player, is_blocked })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(name: &str, can: &'static [OrderKind]) -> ServerControl {
+        let (orders, _) = Orders::channel();
+        let takes = OrderKind::ALL.map(|kind| {
+            (kind, if can.contains(&kind) { Ok(()) } else { Err("not there: it pairs its players") })
+        });
+        ServerControl { name: name.to_owned(), orders, takes }
+    }
+
+    #[test]
+    fn the_first_server_that_can_is_chosen_and_the_others_say_why_not() {
+        let servers = [server("class", &[]), server("lichess", &[OrderKind::Challenge])];
+        let chosen = |name: Option<&str>, kind| {
+            choose(&servers, name, kind).map(|server| server.name.clone()).map_err(|error| error.to_string())
+        };
+        assert_eq!(chosen(None, OrderKind::Challenge), Ok("lichess".into()));
+        assert_eq!(chosen(None, OrderKind::Join), Err("not there: it pairs its players".into()));
+        assert_eq!(
+            chosen(Some("class"), OrderKind::Challenge),
+            Err("not there: it pairs its players".into())
+        );
+        let unknown = chosen(Some("x"), OrderKind::Challenge).unwrap_err();
+        assert!(unknown.ends_with("choose one of class; lichess"), "{unknown}");
+        assert!(choose(&[], None, OrderKind::Block).is_err());
+        assert_eq!(servers[1].possible(), ["challenge"]);
+    }
+
+    #[tokio::test]
+    async fn a_player_whom_no_server_blocks_is_not_shown_as_blocked() {
+        let order = || BotBlockOrder { player: "eve".into() };
+        let (done, change) = block(&[server("class", &[])], order(), true).await;
+        assert!(
+            matches!(done, Err(BotOrderError::Conflict(why)) if why.contains("pairs")) && change.is_none()
+        );
+        // It has left.
+        let (done, change) = block(&[server("lichess", &[OrderKind::Block])], order(), true).await;
+        assert!(
+            matches!(done, Err(BotOrderError::Conflict(why)) if why.contains("left")) && change.is_none()
+        );
+    }
+}
