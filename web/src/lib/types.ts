@@ -107,12 +107,27 @@ export interface Status {
   kinds: string[];
 }
 
+export type BotOrder = 'challenge' | 'join' | 'block';
+
+export interface BotOwnChallenge {
+  at: string;
+  server: string;
+  id: string | null;
+  to: string;
+  terms: string;
+  state: 'open' | 'accepted' | 'ended';
+  reason: string | null;
+}
+
 /** What `zeitnot play` tells of itself. */
 export interface Bot {
-  servers: { name: string; state: 'playing' | 'left' | 'refused'; error: string | null }[];
+  servers: { name: string; state: 'playing' | 'left' | 'refused'; error: string | null; orders: BotOrder[] }[];
   games: number;
   stopping: boolean;
   challenges: { at: string; server: string; by: string; terms: string; accepted: boolean; reason: string | null }[];
+  own_challenges: BotOwnChallenge[];
+  blocked: string[];
+  errors: { at: string; server: string | null; text: string }[];
   answers: { at: string; game: string; ply: number; spent_ms: number; slack_ms: number; lag_ms: number }[];
   record: { opponent: string; wins: number; draws: number; losses: number; aborted: number }[];
 }
