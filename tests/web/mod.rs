@@ -3,6 +3,7 @@
 mod api;
 mod bot;
 mod bot_orders;
+mod earlier;
 mod hostile;
 mod live;
 mod manage;

@@ -74,7 +74,7 @@ impl Arena {
             }
         }
         let (web, live) = match config.web.clone().map(Web::bind).transpose()? {
-            Some((web, feed)) => (Some(web.with_results(config.database())), feed),
+            Some((web, feed)) => (Some(web), feed),
             None => (None, Feed::default()),
         };
         let thoughts = live.thoughts();
@@ -83,6 +83,10 @@ impl Arena {
                 Database::open(path).await.map(|(database, writer)| (Some(database), Some(writer)))?
             }
             None => (None, None),
+        };
+        let web = match (web, &database) {
+            (Some(web), Some(database)) => Some(web.with_database(database.clone())),
+            (web, _) => web,
         };
         let (news, limits) = (news::channel(), config.place_limits());
         let mut accounts = Accounts::default();

@@ -38,6 +38,7 @@ mod places;
 pub mod play;
 mod port;
 mod referee;
+mod replay;
 mod results;
 mod secret;
 mod side_thread;

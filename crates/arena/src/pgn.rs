@@ -1,9 +1,12 @@
 //! PGN of tournament games: seven tags and a few more, moves with clocks.
 
-use zeitnot_rules::{ByColor, DynGame, GameError};
+use zeitnot_rules::{ByColor, GameError, GameKind};
 use zeitnot_wire::pgn::{self, Pgn, Ply};
 
-use crate::database::{GameEnd, GameHeader, GameState};
+use crate::{
+    database::{GameEnd, GameHeader, GameState},
+    replay::Replay,
+};
 
 /// Termination of a game that the arena does not know the end of.
 const UNTERMINATED: &str = "unterminated";
@@ -19,15 +22,9 @@ pub(crate) fn print(event: &str, header: &GameHeader, plies: Vec<Ply>, end: Opti
 /// # Errors
 /// [`GameError`] of the first move that does not fit the rules.
 pub(crate) fn print_stored(event: &str, game: &GameState) -> Result<String, GameError> {
-    let GameState { header, moves, end } = game;
-    let mut board = DynGame::begin(header.kind, header.start.as_deref())?;
-    let mut plies = Vec::new();
-    for (text, left) in moves.iter() {
-        let mv = board.read(text)?;
-        plies.push(Ply { text: board.san(&mv)?, left, eval: None });
-        board.play(&mv)?;
-    }
-    Ok(print(event, header, plies, end.as_ref()))
+    let plies = Replay::new(game)?.plies.into_iter();
+    let plies = plies.map(|ply| Ply { text: ply.san, left: ply.left, eval: None }).collect();
+    Ok(print(event, &game.header, plies, game.end.as_ref()))
 }
 
 /// Line by which a game is found again in a file.
@@ -57,6 +54,9 @@ fn tags(
         ("PlyCount", plies.to_string()),
         ("Termination", end.map_or(UNTERMINATED, |end| &end.termination).to_owned()),
     ];
+    if header.kind != GameKind::Chess {
+        tags.push(("Variant", header.kind.name().to_owned()));
+    }
     // The other game was broken off.
     tags.extend(repeats.clone().map(|id| ("Repeats", id)));
     tags
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
     use crate::database::{MoveList, Source};
-    use zeitnot_rules::{Color, GameKind, GameResult};
+    use zeitnot_rules::{Color, GameResult};
     use zeitnot_wire::pgn::WIDTH;
 
     /// Collects the tags and then the moves, each with whether there is a comment.

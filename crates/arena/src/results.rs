@@ -33,7 +33,7 @@ pub async fn tournaments(database: &Path) -> Result<Vec<String>, ResultsError> {
     Ok(tournaments.iter().map(describe).collect())
 }
 
-/// Returns the games of a front without tournaments: `imcs` or `tuc`.
+/// Returns the games of a front without tournaments: `imcs`, `tuc`, `lichess` or `table`.
 ///
 /// # Errors
 /// [`ResultsError::Database`].

@@ -28,7 +28,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", requires = "name")]
     edition: Option<u32>,
     /// Games of a front without tournaments, as JSON
-    #[arg(long, value_parser = ["imcs", "tuc"], conflicts_with = "name")]
+    #[arg(long, value_parser = ["imcs", "tuc", "lichess", "table"], conflicts_with = "name")]
     front: Option<String>,
     /// Database to read; by default the one of the configuration
     #[arg(long, value_name = "FILE")]

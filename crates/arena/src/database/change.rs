@@ -224,24 +224,40 @@ pub(crate) struct GameState {
 
 /// Moves of a game in one text, each with its clock: `e2e4@2950 e7e5@2900`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct MoveList(pub(super) String);
+pub(crate) struct MoveList {
+    pub(super) moves: String,
+    /// Positions after them, a line each, where chance has a part in the moves.
+    pub(super) positions: String,
+}
 
 impl MoveList {
     /// Adds a move, and the time left on the mover's clock after it.
     pub(crate) fn push(&mut self, mv: &str, left: Option<Duration>) {
-        if !self.0.is_empty() {
-            self.0.push(' ');
+        if !self.moves.is_empty() {
+            self.moves.push(' ');
         }
-        self.0.push_str(mv);
+        self.moves.push_str(mv);
         if let Some(left) = left {
             // Writing to a string does not fail.
-            let _ = write!(self.0, "@{}", left.as_millis());
+            let _ = write!(self.moves, "@{}", left.as_millis());
         }
+    }
+
+    /// Adds a move in which chance had a part, and the position after it.
+    pub(crate) fn push_dealt(&mut self, mv: &str, left: Option<Duration>, position: &str) {
+        self.push(mv, left);
+        self.positions.push_str(position);
+        self.positions.push('\n');
+    }
+
+    /// Returns the positions after the moves of a game of chance; of others none.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = &str> {
+        self.positions.lines()
     }
 
     /// Returns the moves with the clocks after them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Option<Duration>)> {
-        self.0.split(' ').filter(|word| !word.is_empty()).map(|word| {
+        self.moves.split(' ').filter(|word| !word.is_empty()).map(|word| {
             // A drop has an @ of its own, with a square behind it.
             let clock = word.rsplit_once('@').and_then(|(mv, left)| Some((mv, left.parse().ok()?)));
             clock.map_or((word, None), |(mv, left)| (mv, Some(Duration::from_millis(left))))
@@ -266,7 +282,7 @@ mod tests {
         for (mv, left) in played {
             moves.push(mv, left);
         }
-        assert_eq!(moves.0, "e2e4@2950 e7e5 P@f3 Q@a1@0");
+        assert_eq!(moves.moves, "e2e4@2950 e7e5 P@f3 Q@a1@0");
         assert_eq!(moves.iter().collect::<Vec<_>>(), played);
     }
 }

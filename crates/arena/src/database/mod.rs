@@ -14,7 +14,12 @@
 //! Something new: a column or table is a further file in `migrations/`; a further kind of event is a variant of [`Fact`]
 //! with a line in `write.rs` and in `read.rs`.
 
-use std::{path::PathBuf, sync::Arc, thread, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
 
 use tokio::{
     runtime,
@@ -149,6 +154,11 @@ impl Database {
     pub(crate) async fn created(&self) -> Result<Vec<(Name, SettingsText)>, ArenaError> {
         let created = async { Reader::open(&self.path).await?.created().await };
         created.await.map_err(|why| self.unusable(why))
+    }
+
+    /// Returns the file, for a [`Reader`].
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns the state of the Lichess API.

@@ -20,6 +20,7 @@ use super::error::DatabaseError;
 const MIGRATIONS: &[(&str, &str)] = &[
     ("arena", include_str!("migrations/0001_arena.sql")),
     ("lichess", include_str!("migrations/0002_lichess.sql")),
+    ("positions", include_str!("migrations/0003_positions.sql")),
 ];
 
 /// `Zeit`: mark of our files among those of SQLite.

@@ -112,6 +112,19 @@ impl Reader {
         games.iter().map(game_state).collect()
     }
 
+    /// Returns a game of any front, with the name of its tournament.
+    pub(crate) async fn game(
+        &mut self,
+        id: &str,
+    ) -> Result<Option<(GameState, Option<String>)>, DatabaseError> {
+        let game = query(
+            "SELECT game.*, tournament.name AS tournament FROM game
+             LEFT JOIN tournament ON tournament.id = game.tournament_id WHERE game.id = $1",
+        );
+        let row = game.bind(id).fetch_optional(&mut self.0).await?;
+        row.map(|row| Ok((game_state(&row)?, row.try_get("tournament")?))).transpose()
+    }
+
     /// Returns the state of the Lichess API.
     pub(crate) async fn lichess(&mut self) -> Result<Vec<LichessRow>, DatabaseError> {
         let rows = query("SELECT * FROM lichess ORDER BY kind, id").fetch_all(&mut self.0).await?;
@@ -260,5 +273,7 @@ fn game_state(row: &SqliteRow) -> Result<GameState, DatabaseError> {
             })
         }
     };
-    Ok(GameState { header: Arc::new(header), moves: MoveList(row.try_get("moves")?), end })
+    let positions: Option<String> = row.try_get("positions")?;
+    let moves = MoveList { moves: row.try_get("moves")?, positions: positions.unwrap_or_default() };
+    Ok(GameState { header: Arc::new(header), moves, end })
 }

@@ -39,6 +39,13 @@ impl GameRecorder {
         self.note();
     }
 
+    /// Adds a move in which chance had a part, and the position after it.
+    pub(crate) fn dealt(&mut self, mv: &str, position: &str) {
+        self.game.moves.push_dealt(mv, None, position);
+        self.plies += 1;
+        self.note();
+    }
+
     /// Ends the game, once, and waits for the disk: only then the players are told. `None`: it was broken off.
     pub(crate) async fn end(&mut self, result: Option<GameResult>, reason: String, termination: &str) {
         if self.game.end.is_some() {

@@ -94,10 +94,10 @@ async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Resu
     let end = game.end.as_ref();
     let insert = query(
         "INSERT INTO game (id, source, kind, tournament_id, round, opening, white, black, time_control,
-                           start, repeats, began, moves, ended, result, reason, termination, place)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+                           start, repeats, began, moves, positions, ended, result, reason, termination, place)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
          ON CONFLICT (id) DO UPDATE SET
-             moves = excluded.moves, ended = excluded.ended, result = excluded.result,
+             moves = excluded.moves, positions = excluded.positions, ended = excluded.ended, result = excluded.result,
              reason = excluded.reason, termination = excluded.termination, place = excluded.place",
     );
     insert
@@ -113,7 +113,8 @@ async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Resu
         .bind(start.as_deref())
         .bind(repeats.as_deref())
         .bind(moment(*began))
-        .bind(&game.moves.0)
+        .bind(&game.moves.moves)
+        .bind(Some(&game.moves.positions).filter(|positions| !positions.is_empty()))
         .bind(end.map(|end| moment(end.at)))
         .bind(end.map(GameEnd::result_text))
         .bind(end.map(|end| end.reason.as_str()))

@@ -272,6 +272,10 @@ impl Hub {
         self.running.get(id).or_else(|| self.ended.iter().rev().find(|entry| entry.id() == id))
     }
 
+    pub(crate) fn has_game(&self, id: &str) -> bool {
+        self.entry(id).is_some()
+    }
+
     pub(crate) fn game(&self, id: &str) -> Option<Game> {
         self.entry(id).map(Entry::game)
     }

@@ -13,6 +13,7 @@ mod bot_view;
 mod entry;
 mod feed;
 mod hub;
+pub(crate) mod stored;
 mod subscribers;
 mod tournament;
 pub mod view;

@@ -16,10 +16,11 @@ use super::{
     refusal::{BadAction, NoTable},
     request::{CreatedTable, Setup, Sitter, TableRequest},
     search::Searches,
-    table::{Question, Table},
+    table::{End, Question, Table},
     view::{SeatView, TableNotice},
 };
 use crate::{
+    database::Database,
     jobs::{self, Handle, Jobs, WeakHandle},
     keyed::Keyed,
     live::Feed,
@@ -42,6 +43,8 @@ pub(crate) struct Tables {
     handle: WeakHandle<Tables>,
     searches: Searches,
     feed: Feed,
+    /// Keeps the games, if there is one.
+    database: Option<Database>,
     tables: BTreeMap<GameTag, Table>,
     /// A map by keyed hashes: how long a look-up takes tells nothing about the tokens.
     seats: HashMap<Secret, SeatRef>,
@@ -70,6 +73,7 @@ impl Tables {
             handle: handle.downgrade(),
             searches,
             feed,
+            database: None,
             tables: BTreeMap::new(),
             seats: HashMap::new(),
             requests: Keyed::new(MAX_COUNTED),
@@ -130,6 +134,9 @@ impl Tables {
         let Some(mut table) = self.tables.remove(&id) else { return };
         let now = Instant::now();
         table.abandon(now);
+        if let (Some(database), Some(game)) = (&self.database, table.stored()) {
+            database.note(vec![game]);
+        }
         table.tell(now);
         for seat in table.seats.0 {
             self.seats.remove(&seat.token);
@@ -212,7 +219,38 @@ impl Tables {
                 }
             });
         }
-        table.tell(now);
+        self.write(id);
+        self.tell(id);
+    }
+
+    /// Writes a game down. Its end goes to the disk first: the players hear of it then.
+    fn write(&mut self, id: GameTag) {
+        let (Some(database), Some(table)) = (&self.database, self.tables.get_mut(&id)) else { return };
+        if table.end != End::Unwritten {
+            return;
+        }
+        let Some(game) = table.stored() else { return };
+        if !table.is_over() {
+            return database.note(vec![game]);
+        }
+        table.end = End::Writing;
+        let (database, handle) = (database.clone(), self.handle.clone());
+        self.tracker.spawn(async move {
+            database.commit(vec![game]).await;
+            let written = move |tables: &mut Tables| {
+                tables.tables.get_mut(&id).into_iter().for_each(|table| table.end = End::Written);
+                tables.tell(id);
+            };
+            if let Some(tables) = handle.upgrade() {
+                tables.send(written).await;
+            }
+        });
+    }
+
+    fn tell(&mut self, id: GameTag) {
+        if let Some(table) = self.tables.get_mut(&id).filter(|table| table.end != End::Writing) {
+            table.tell(Instant::now());
+        }
     }
 
     fn answer(&mut self, id: GameTag, number: u64, found: Option<super::search::Found>) {
@@ -259,6 +297,12 @@ pub(crate) struct TablesActor {
 }
 
 impl TablesActor {
+    /// Keeps the games in this database.
+    pub(crate) fn with_database(mut self, database: Database) -> TablesActor {
+        self.tables.database = Some(database);
+        self
+    }
+
     /// Runs until `stop`; then all games have ended.
     pub(crate) async fn run(self, stop: CancellationToken) {
         let TablesActor { mut tables, mut jobs } = self;

@@ -193,23 +193,22 @@ impl<'t> Game<'t> {
         if now - self.began > self.config.time_limit() {
             self.referee.end(Some(self.result()), Cause::TimeLimit, now);
         }
-        let told = self.tell(mv).await;
+        let told = self.tell(mv, played.as_str()).await;
         // Now the prize that the move has brought lies on the board.
         self.live.moved(&played, &self.referee, now);
         told
     }
 
-    async fn tell(&mut self, mv: Move) -> Result<(), Stop> {
+    async fn tell(&mut self, mv: Move, played: &str) -> Result<(), Stop> {
         let message = if self.referee.ending.is_some() {
             self.messages.push(mv.to_string());
-            self.recorder.moved(&mv.to_string(), None);
             FromServer::Over { points: Points::new(self.points()) }
         } else {
             let prize = self.config.prizes().deal(&mut self.referee.board.position);
             let to_move = self.referee.turn();
             FromServer::Moved { to_move, mv, prize, points: Points::new(self.points()) }
         };
-        self.recorder.moved(&message.to_line(), None);
+        self.recorder.dealt(played, &self.referee.board.position.print());
         self.record_end().await;
         self.messages.push(message.to_line());
         self.socket.send_both(&self.players, &message).await

@@ -41,13 +41,16 @@ async fn list(State(web): State<WebState>) -> Result<Json<Games>, ApiError> {
     Ok(Json(Games { games }))
 }
 
-/// Shows a game with its moves
+/// Shows a game with its moves, also one of an earlier run
 #[utoipa::path(get, path = "/api/games/{id}", params(("id" = String, Path)),
     responses((status = 200, body = Game), (status = 404, body = ErrorBody)))]
 async fn show(State(web): State<WebState>, Param(id): Param) -> Result<Json<Game>, ApiError> {
     let key = id.clone();
     let game = web.hub.call(move |hub| hub.game(&key)).await.ok_or_else(ApiError::stopping)?;
-    game.map(Json).ok_or_else(|| unknown(&id))
+    match game {
+        Some(game) => Ok(Json(game)),
+        None => web.archive.find(&id).await?.ok_or_else(|| unknown(&id))?.view().map(Json),
+    }
 }
 
 /// Shows a game as PGN
@@ -57,6 +60,9 @@ async fn show(State(web): State<WebState>, Param(id): Param) -> Result<Json<Game
 async fn pgn(State(web): State<WebState>, Param(id): Param) -> Result<Response, ApiError> {
     let key = id.clone();
     let pgn = web.hub.call(move |hub| hub.pgn(&key)).await.ok_or_else(ApiError::stopping)?;
-    let pgn = pgn.ok_or_else(|| unknown(&id))?;
+    let pgn = match pgn {
+        Some(pgn) => pgn,
+        None => web.archive.find(&id).await?.ok_or_else(|| unknown(&id))?.pgn()?,
+    };
     Ok(([(header::CONTENT_TYPE, "application/x-chess-pgn; charset=utf-8")], pgn).into_response())
 }

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::live::{
     SubscriberId, print,
-    view::{LiveMessage, LiveRequest},
+    view::{Game, LiveMessage, LiveRequest, Topic},
 };
 
 /// Messages that may wait for one client.
@@ -129,13 +129,32 @@ impl Client {
         }
         let id = self.id;
         match serde_json::from_str::<LiveRequest>(text) {
-            Ok(LiveRequest::Watch(topic)) => self.web.hub.send(move |hub| hub.watch(id, topic)).await,
+            Ok(LiveRequest::Watch(topic)) => self.watch(topic).await,
             Ok(LiveRequest::Unwatch(topic)) => self.web.hub.send(move |hub| hub.unwatch(id, &topic)).await,
             Ok(LiveRequest::Ping(ping)) => self.say(&LiveMessage::Pong { ping }),
             Err(error) => {
                 self.say(&LiveMessage::Error { error: format!("cannot read the message: {error}") })
             }
         }
+    }
+
+    /// Watches a subject. A game that only the database has is shown, and nothing will happen to it.
+    async fn watch(&self, topic: Topic) {
+        if let Topic::Game(game) = &topic
+            && let Some(game) = self.stored(game).await
+        {
+            return self.say(&LiveMessage::Game { game });
+        }
+        let id = self.id;
+        self.web.hub.send(move |hub| hub.watch(id, topic)).await;
+    }
+
+    async fn stored(&self, id: &str) -> Option<Game> {
+        let key = id.to_owned();
+        if self.web.hub.call(move |hub| hub.has_game(&key)).await? {
+            return None;
+        }
+        self.web.archive.find(id).await.ok()??.view().ok()
     }
 
     /// Answers, if there is room: whoever reads nothing needs no answers.

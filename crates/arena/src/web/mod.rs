@@ -9,6 +9,7 @@
 //! All of it runs on a thread of usual priority, apart from the games: no spectator delays a move.
 
 mod answer;
+mod archive;
 mod assets;
 mod bot;
 mod config;

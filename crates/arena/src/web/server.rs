@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     net::{IpAddr, SocketAddr},
-    path::PathBuf,
+    path::Path,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -27,6 +27,7 @@ use zeitnot_net::{Rate, Ration};
 
 use super::{
     answer::ApiError,
+    archive::Archive,
     config::Config,
     organiser::Organiser,
     router::router,
@@ -35,6 +36,7 @@ use super::{
 };
 use crate::{
     bot_orders::BotControl,
+    database::Database,
     error::ArenaError,
     http,
     jobs::{self, Handle, Jobs},
@@ -71,8 +73,8 @@ pub(crate) struct Web {
     /// On a bot's page, what controls the bot.
     bot: Option<BotControl>,
     /// The arena's database, if it keeps one.
-    database: Option<PathBuf>,
     tournaments: Option<(TournamentRegistry, ManagerHandle)>,
+    database: Option<Arc<Path>>,
     analyst: Analyst,
     tables: (Handle<Tables>, TablesActor),
     /// Number of clients that watch.
@@ -120,9 +122,10 @@ impl Web {
         self.is_new_token.then(|| self.token.expose())
     }
 
-    /// Serves the results in this database, too.
-    pub(crate) fn with_results(self, database: Option<PathBuf>) -> Web {
-        Web { database, ..self }
+    /// Serves the results and games of this database, too, and keeps the games of tables in it.
+    pub(crate) fn with_database(self, database: Database) -> Web {
+        let (path, (handle, tables)) = (database.path().into(), self.tables);
+        Web { database: Some(path), tables: (handle, tables.with_database(database)), ..self }
     }
 
     /// Lets the organiser order about these tournaments, and create others.
@@ -172,8 +175,9 @@ impl Web {
                 hub,
                 tables,
                 bot,
-                database: database.map(Arc::from),
                 tournaments,
+                archive: Archive::new(database.clone()),
+                database,
                 analyst: Arc::new(analyst),
                 organiser: Organiser::new(token),
                 tasks: TaskTracker::new(),

@@ -8,7 +8,7 @@ use axum::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{answer::ApiError, organiser::Organiser};
+use super::{answer::ApiError, archive::Archive, organiser::Organiser};
 use crate::{
     bot_orders::BotControl,
     jobs::Handle,
@@ -30,6 +30,7 @@ pub(crate) struct WebState {
     pub(super) database: Option<Arc<Path>>,
     /// An arena's tournaments, and the way to create some.
     pub(super) tournaments: Option<(TournamentRegistry, ManagerHandle)>,
+    pub(super) archive: Archive,
     pub(super) organiser: Organiser,
     /// Sockets, which outlive their requests.
     pub(crate) tasks: TaskTracker,

@@ -1,6 +1,7 @@
 //! One table: a game between people, or against the bot. Synchronous: every instant is passed in.
 
 mod state;
+mod stored;
 
 use std::time::Duration;
 
@@ -66,6 +67,17 @@ pub(super) struct Table {
     /// The bot's last score of its position.
     bot_score: Option<Score>,
     live: LiveGame,
+    pub(super) end: End,
+}
+
+/// Way of a game's end to the database and to the players.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The game runs, or its end is new.
+    Unwritten,
+    /// Nobody is told before it is on the disk.
+    Writing,
+    Written,
 }
 
 /// Seat at a table.
@@ -135,6 +147,7 @@ impl Table {
             searches: 0,
             bot_score: None,
             live: LiveGame::default(),
+            end: End::Unwritten,
         }
     }
 

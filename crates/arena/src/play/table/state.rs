@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl Table {
-    fn players(&self) -> ByColor<Person> {
+    pub(super) fn players(&self) -> ByColor<Person> {
         ByColor(Color::BOTH.map(|color| person(self.seats[color].sitter)))
     }
 

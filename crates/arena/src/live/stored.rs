@@ -1,0 +1,82 @@
+//! Views of games that stand in the database only.
+
+use std::time::Duration;
+
+use time::format_description::well_known::Rfc3339;
+use zeitnot_rules::{ByColor, Color, GameError, TimeControl};
+
+use super::{
+    feed::person,
+    view::{Clocks, Game, GameState, GameSummary, Ply, Source},
+};
+use crate::{
+    database::{self, GameEnd},
+    replay::{Replay, Replayed},
+};
+
+impl From<database::Source> for Source {
+    fn from(source: database::Source) -> Source {
+        match source {
+            database::Source::Contest => Source::Contest,
+            database::Source::Imcs => Source::Imcs,
+            database::Source::Tuc => Source::Tuc,
+            database::Source::Lichess => Source::Lichess,
+            database::Source::Table => Source::Table,
+        }
+    }
+}
+
+/// Returns the view of a stored game of the tournament of that name. It has no thoughts.
+///
+/// # Errors
+/// [`GameError`] of the first move that does not fit the rules.
+pub(crate) fn view(game: &database::GameState, tournament: Option<String>) -> Result<Game, GameError> {
+    let header = &game.header;
+    let Replay { start, plies } = Replay::new(game)?;
+    let ByColor([white, black]) = header.names.clone();
+    let (last, end) = (plies.last(), game.end.as_ref());
+    let summary = GameSummary {
+        id: header.id.to_string(),
+        source: header.source.into(),
+        kind: header.kind.name().to_owned(),
+        tournament,
+        round: header.round,
+        white: person(white),
+        black: person(black),
+        time_control: header.time_control.clone(),
+        state: if end.is_some() { GameState::Ended } else { GameState::Running },
+        result: end.map(|end| end.result_text().to_owned()),
+        reason: end.map(|end: &GameEnd| end.reason.clone()),
+        fen: last.map_or_else(|| start.clone(), |ply| ply.fen.clone()),
+        last_move: last.map(|ply| ply.text.clone()),
+        clocks: clocks(header.time_control.as_deref(), &start, &plies),
+        ply: plies.len(),
+        started: header.began.format(&Rfc3339).unwrap_or_default(),
+    };
+    let ply = |Replayed { text, san, fen, left }| Ply {
+        uci: text,
+        san,
+        fen,
+        spent_ms: None,
+        left_ms: left.map(millis),
+        thought: None,
+    };
+    Ok(Game { summary, start_fen: start, plies: plies.into_iter().map(ply).collect() })
+}
+
+/// Clocks after the last moves.
+fn clocks(time_control: Option<&str>, start: &str, plies: &[Replayed]) -> Option<Clocks> {
+    let initial = time_control?.parse::<TimeControl>().ok()?.initial;
+    let begins = if start.split(' ').nth(1) == Some("b") { Color::Black } else { Color::White };
+    let mut left = ByColor::both(initial);
+    for (number, ply) in plies.iter().enumerate() {
+        let mover = if number % 2 == 0 { begins } else { !begins };
+        left[mover] = ply.left.unwrap_or(left[mover]);
+    }
+    let ByColor([white, black]) = left;
+    Some(Clocks { white_ms: millis(white), black_ms: millis(black), running: None })
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,110 @@
+//! Games of an earlier run, from the database: of all fronts, and of tables.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    arena::TestArena,
+    lichess_arena::{self, Bot},
+    web::{Browser, Spectator, TOKEN},
+};
+
+const MATE: [&str; 4] = ["f2f3", "e7e5", "g2g4", "d8h4"];
+
+async fn open(folder: tempfile::TempDir) -> (TestArena, Browser) {
+    let text = format!(
+        "tcp = '127.0.0.1:0'\ngames = '{{folder}}/games'\n[web]\nlisten = '127.0.0.1:0'\ntoken = '{TOKEN}'\n\
+         [[tournament]]\nname = 'class'\ntime = '60+0'\npairing_interval = '20ms'\npause = '0ms'\n\
+         [lichess]\nlisten = '127.0.0.1:0'\n\
+         account = [{{ name = 'Alice', token = 'lip_alice' }}, {{ name = 'Bob', token = 'lip_bob' }}]\n"
+    );
+    let arena = TestArena::open(folder, &text).await;
+    let browser = Browser::new(arena.web.unwrap());
+    (arena, browser)
+}
+
+/// Two people at a table of this kind, who play these moves, or any; returns the game's id.
+async fn table(browser: &Browser, kind: &str, moves: [&str; 4]) -> (String, [Spectator; 2]) {
+    let request = json!({ "kind": kind, "opponent": "human", "color": "white", "time_control": "60+1" });
+    let (_, made) = browser.post("/api/tables", &request).await;
+    let socket =
+        async |token: &str| browser.socket(&format!("/api/tables/{}", made[token].as_str().unwrap())).await;
+    let mut players = [socket("seat").await, socket("invitation").await];
+    for (ply, mv) in moves.into_iter().enumerate() {
+        let mover = &mut players[ply % 2];
+        let state = loop {
+            let state = mover.expect("state").await;
+            if state["game"]["ply"] == ply && state["legal"] != json!([]) {
+                break state;
+            }
+        };
+        let mv = if mv.is_empty() { state["legal"][0]["uci"].as_str().unwrap() } else { mv };
+        mover.send(&json!({ "move": mv, "ply": ply }).to_string()).await;
+        while mover.expect("state").await["game"]["ply"] == ply {}
+    }
+    (made["game"].as_str().unwrap().to_owned(), players)
+}
+
+/// A game without what the database does not keep.
+fn kept(mut game: Value) -> Value {
+    for side in ["white", "black"] {
+        game[side] = game[side]["name"].take();
+    }
+    game["clocks"].take();
+    game["started"].take();
+    for ply in game["plies"].as_array_mut().unwrap() {
+        for lost in ["spent_ms", "thought", "left_ms"] {
+            ply[lost].take();
+        }
+    }
+    game
+}
+
+#[tokio::test]
+async fn games_of_an_earlier_run_are_shown() {
+    let (arena, browser) = open(tempfile::tempdir().unwrap()).await;
+    let mut board = arena.game().await;
+    board.play(&MATE.join(" ")).await;
+    board.black.expect("GAME_OVER").await;
+    let [alice, bob] = ["lip_alice", "lip_bob"].map(|token| Bot::new(arena.lichess.unwrap(), token));
+    let form = "color=white&clock.limit=60&clock.increment=0&rated=false";
+    let lichess = alice.challenge("bob", form).await["id"].as_str().unwrap().to_owned();
+    bob.ok(&format!("/api/challenge/{lichess}/accept")).await;
+    lichess_arena::play(&alice, &bob, &lichess, &MATE.join(" ")).await;
+    let (mated, _players) = table(&browser, "chess", MATE).await;
+    // Chance has a part in these moves.
+    let (chance, mut players) = table(&browser, "tuc", [""; 4]).await;
+    players[0].send(r#"{"resign":true}"#).await;
+    while players[1].expect("state").await["game"]["state"] != "ended" {}
+    let (running, _running) = table(&browser, "minichess-imcs", ["a2a3", "", "", ""]).await;
+
+    let ids = [&board.game, &lichess, &mated, &chance];
+    let mut before = Vec::new();
+    for id in ids {
+        let (status, game) = browser.json(&format!("/api/games/{id}")).await;
+        assert_eq!((status, &game["state"]), (200, &json!("ended")), "{game}");
+        before.push(kept(game));
+    }
+    let (_, folder) = arena.stop().await;
+    let (arena, browser) = open(folder).await;
+    for (id, before) in ids.into_iter().zip(before) {
+        let path = format!("/api/games/{id}");
+        let (status, after) = browser.json(&path).await;
+        assert_eq!(status, 200, "{after}");
+        assert!(after["clocks"]["white_ms"].is_u64() && after["plies"][3]["left_ms"].is_u64(), "{after}");
+        assert_eq!(kept(after), before);
+        let pgn = browser.get(&format!("{path}/pgn")).await.text().await.unwrap();
+        let result = before["result"].as_str().unwrap();
+        assert!(pgn.ends_with(&format!(" {result}\n\n")) && pgn.contains(id.as_str()), "{pgn}");
+    }
+    let (_, game) = browser.json(&format!("/api/games/{running}")).await;
+    assert_eq!((&game["result"], game["plies"].as_array().unwrap().len()), (&json!("*"), 4), "{game}");
+    let mut spectator = browser.live().await;
+    spectator.send(&json!({ "watch": { "game": mated } }).to_string()).await;
+    assert_eq!(spectator.expect("game").await["game"]["result"], "0-1");
+    let long = "a".repeat(65);
+    for id in ["nothing", "%27%20OR%201=1--", "..%2f..", "%00", &long, &mated[1..]] {
+        assert_eq!(browser.json(&format!("/api/games/{id}")).await.0, 404, "{id}");
+    }
+    assert_eq!(browser.json("/api/games").await.1["games"], json!([]));
+    arena.stop().await;
+}
