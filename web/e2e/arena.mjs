@@ -57,45 +57,83 @@ function run(folder, words) {
   return { child, told, ended };
 }
 
+const tokenOf = (name) => `lip_${name}`;
+
+/** Keys of a table in a configuration. */
+const lines = (keys) =>
+  Object.entries(keys)
+    .map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
+    .join('\n');
+
 function start(folder, name, command, config) {
   const file = join(folder, `${name}.toml`);
   writeFileSync(file, config);
   return run(folder, [command, '--config', file]);
 }
 
-/** An arena with one tournament, whose players have yet to come. */
+const TIMES = { pairing_interval: '50ms', pause: '300ms' };
+
+/** An arena with one tournament, whose players have yet to come, or with none; some players use the Lichess API. */
 export class Arena {
-  static async open({ names = ['alice', 'bob', 'carol'], time = '2+0', share = 1 } = {}) {
+  static async open({ names = ['alice', 'bob', 'carol'], time = '2+0', share = 1, settings = {}, accounts = [] } = {}) {
     const folder = newFolder();
-    const [port, tcp] = [await freePort(), await freePort()];
-    const arena = Object.assign(new Arena(), { folder, port, tcp, names, time, share, url: `http://127.0.0.1:${port}` });
+    const [port, tcp, websocket, lichess] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+    const url = `http://127.0.0.1:${port}`;
+    const known = { folder, port, tcp, websocket, lichess, names, time, share, settings, accounts, url };
+    const arena = Object.assign(new Arena(), known);
     await arena.start();
     return arena;
   }
 
   async start() {
+    const keys = { time: this.time, players: this.names.length, games_per_pair: 1, ...TIMES, ...this.settings };
+    const tournament = `
+[[arena.tournament]]
+name = "${TOURNAMENT}"
+${lines(keys)}`;
+    const accounts = this.accounts.map((name) => lines({ name, token: tokenOf(name), title: 'BOT', class: TOURNAMENT }));
+    const lichess = `
+[arena.lichess]
+listen = "127.0.0.1:${this.lichess}"
+${accounts.map((account) => `[[arena.lichess.account]]\n${account}`).join('\n')}`;
     const config = `
 [arena]
 tcp = "127.0.0.1:${this.tcp}"
+websocket = "127.0.0.1:${this.websocket}"
 games = "games"
 [arena.web]
 listen = "127.0.0.1:${this.port}"
-[[arena.tournament]]
-name = "${TOURNAMENT}"
-time = "${this.time}"
-players = ${this.names.length}
-games_per_pair = 1
-pairing_interval = "50ms"
-pause = "300ms"
-`;
+${this.names.length > 0 ? tournament : ''}
+${this.accounts.length > 0 ? lichess : ''}`;
     this.process = start(this.folder, 'arena', 'arena', config);
     await until('the arena answers', () => this.api('status'));
   }
 
   /** They use up their clocks, so that a game takes some seconds on every machine. */
-  startBots() {
-    for (const name of this.names) {
-      const config = `
+  startBots(names = this.names, transport = 'tcp') {
+    const address = transport === 'tcp' ? `tcp://127.0.0.1:${this.tcp}` : `ws://127.0.0.1:${this.websocket}`;
+    for (const player of names) this.#startBot(player, { protocol: 'contest', address, tournament: TOURNAMENT, player });
+  }
+
+  /** Bots that think they are on Lichess. */
+  startAccounts() {
+    const url = `http://127.0.0.1:${this.lichess}`;
+    for (const name of this.accounts) this.#startBot(name, { protocol: 'lichess', url, token: tokenOf(name) });
+  }
+
+  /** A bot with a page of its own; returns its address. */
+  async startBotWithPage(player) {
+    const listen = `127.0.0.1:${await freePort()}`;
+    const address = `tcp://127.0.0.1:${this.tcp}`;
+    this.#startBot(player, { protocol: 'contest', address, tournament: TOURNAMENT, player }, `[web]\nlisten = "${listen}"`);
+    const url = `http://${listen}`;
+    await until('the page of the bot answers', async () => (await fetch(`${url}/api/status`)).ok);
+    return url;
+  }
+
+  #startBot(name, server, page = '') {
+    const config = `
+${page}
 [engine]
 hash_mib = 1
 [bot]
@@ -103,13 +141,8 @@ time_share = ${this.share.toFixed(2)}
 [cache]
 memory_mib = 0
 [[server]]
-protocol = "contest"
-address = "tcp://127.0.0.1:${this.tcp}"
-tournament = "${TOURNAMENT}"
-player = "${name}"
-`;
-      start(this.folder, name, 'play', config);
-    }
+${lines(server)}`;
+    start(this.folder, name, 'play', config);
   }
 
   /** As at a power cut. */
@@ -119,8 +152,18 @@ player = "${name}"
   }
 
   async api(path) {
-    const response = await fetch(`${this.url}/api/${path}`);
+    const response = await fetch(`${this.url}/api${path && `/${path}`}`);
     return response.ok ? response.json() : null;
+  }
+
+  /** As the organiser. */
+  async change(method, path, body) {
+    const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+    return fetch(`${this.url}/api/${path}`, { method, headers, body: JSON.stringify(body) });
+  }
+
+  async text(path) {
+    return (await fetch(`${this.url}/api/${path}`)).text();
   }
 
   get told() {

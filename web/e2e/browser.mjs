@@ -60,9 +60,16 @@ async function middle(page, square) {
 /** Plays a move by two clicks. */
 export async function click(page, from, to) {
   await page.locator('.stage cg-board piece').first().waitFor();
-  await page.mouse.click(...(await middle(page, from)));
-  await page.locator('square.move-dest').first().waitFor();
-  await page.mouse.click(...(await middle(page, to)));
+  await clickSquare(page, from);
+  await clickSquare(page, to);
+}
+
+/** Clicks a square; where a piece has been chosen, once the board shows where it may go. */
+export async function clickSquare(page, square) {
+  if ((await page.locator('.stage square.selected, .hand .chosen').count()) > 0) {
+    await page.locator('square.move-dest').first().waitFor();
+  }
+  await page.mouse.click(...(await middle(page, square)));
 }
 
 /** Plays a move by dragging. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { until } from './arena.mjs';
-import { begin, click, drag, moves, visit } from './browser.mjs';
+import { begin, click, clickSquare, drag, moves, visit } from './browser.mjs';
 
 export async function aMateIsClicked({ arena, browser }) {
   const page = await visit(browser, `${arena.url}/play`);
@@ -48,4 +48,27 @@ export async function miniChessIsPlayedOnItsBoard({ arena, browser }) {
   await page.getByRole('button', { name: 'Yes' }).click();
   await page.locator('.over', { hasText: '0–1' }).waitFor();
   await page.leave();
+}
+
+export async function aPieceIsDroppedFromTheHand({ arena, browser }) {
+  const white = await visit(browser, `${arena.url}/play`);
+  // The knight in hand mates on f7: the king is hemmed in by its own pieces.
+  await begin(white, { opponent: 'human', kind: 'crazyhouse', fen: '6rk/6pp/8/8/8/8/8/K7[Nn] w - - 0 1' });
+  const black = await visit(browser, await white.locator('.invitation code').textContent());
+  await black.locator('.stage .orientation-black').waitFor();
+  const hand = (page, side) => page.getByRole('group', { name: `Pieces in hand, ${side}` });
+  // Others may see what is in a hand, but not take from it.
+  await hand(black, 'White').getByRole('img', { name: 'knight: 1' }).click();
+  assert.equal(await black.locator('square.move-dest').count(), 0);
+  await hand(white, 'White').getByRole('img', { name: 'knight: 1' }).click();
+  await white.locator('.hand .chosen').waitFor();
+  await clickSquare(white, 'f7');
+  for (const page of [white, black]) {
+    await page.locator('.over', { hasText: '1–0' }).waitFor();
+    assert.deepEqual(await moves(page), ['N@f7#']);
+    await hand(page, 'White').getByRole('img', { name: 'knight: 0' }).waitFor();
+    await hand(page, 'Black').getByRole('img', { name: 'knight: 1' }).waitFor();
+  }
+  await white.leave();
+  await black.leave();
 }

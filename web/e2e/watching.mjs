@@ -50,7 +50,7 @@ export async function standingsComeLive({ arena, browser }) {
   const { players } = await arena.api(`tournaments/${TOURNAMENT}`);
   const texts = await page.locator('.standings tbody tr').allTextContents();
   for (const [place, { name }] of players.entries()) assert.ok(texts[place].includes(name), texts.join('\n'));
-  assert.equal(await page.locator('.box summary', { hasText: 'Round' }).count() > 0, true);
+  assert.ok((await page.locator('.rounds li').count()) > 0);
   await page.getByRole('link', { name: 'Projector' }).click();
   await page.locator('.projector .standings').waitFor();
   await page.leave();
@@ -115,4 +115,26 @@ export async function thePageComesBackAfterAKill({ browser }) {
   const sum = players.reduce((sum, { score }) => sum + score, 0);
   assert.equal(sum, (players.length * (players.length - 1)) / 2, 'each pair has played one game');
   await page.leave();
+}
+
+export async function aBotShowsItsOwnGames({ browser }) {
+  const arena = await Arena.open({ names: ['alice', 'bob'], share: 0.5, settings: { games_per_pair: 2 } });
+  const url = await arena.startBotWithPage('alice');
+  const page = await visit(browser, `${url}/bot`, { expected: /401/ });
+  await page.getByRole('heading', { name: 'Bot' }).waitFor();
+  // Nobody else stops it.
+  const stop = page.getByRole('button', { name: 'Stop after the running games' });
+  assert.equal(await stop.count(), 0);
+  assert.equal(await page.evaluate(async () => (await fetch('/api/bot/stop', { method: 'POST' })).status), 401);
+  arena.startBots(['bob']);
+  await page.locator('.card', { hasText: 'bob' }).first().waitFor();
+  await page.locator('.uplot').waitFor();
+  await page.locator('tbody th', { hasText: 'bob' }).waitFor();
+  // The second game is its last one.
+  await page.goto(`${url}/bot#token=${TOKEN}`);
+  await page.reload();
+  await stop.click();
+  await page.getByText('Stops after the running games.').waitFor();
+  await page.leave();
+  await arena.kill();
 }

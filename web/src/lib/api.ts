@@ -10,6 +10,10 @@ export function keepToken(): void {
   history.replaceState(null, '', location.pathname + location.search);
 }
 
+export const hasToken = () => sessionStorage.getItem(TOKEN) !== null;
+export const setToken = (token: string): void => sessionStorage.setItem(TOKEN, token);
+export const forgetToken = (): void => sessionStorage.removeItem(TOKEN);
+
 const authorization = (): Record<string, string> => {
   const token = sessionStorage.getItem(TOKEN);
   return token ? { Authorization: `Bearer ${token}` } : {};

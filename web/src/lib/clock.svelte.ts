@@ -1,5 +1,6 @@
 // Time: one ticker for all clocks, and how times are written.
 
+import { timeParts } from './time';
 import type { Clocks, Color } from './types';
 
 const TICK_MS = 100;
@@ -13,6 +14,13 @@ export function left(clocks: Clocks, color: Color, at: number): number {
   const told = color === 'white' ? clocks.white_ms : clocks.black_ms;
   return clocks.running === color ? Math.max(0, told - Math.max(0, ticker.now - at)) : told;
 }
+
+const LOW_MS = 10_000;
+const LOW_SHARE = 0.2;
+
+/** What counts as little time, in milliseconds: a fifth of a short game's clock. */
+export const lowMs = (control: string | null): number =>
+  Math.min(LOW_MS, LOW_SHARE * 1000 * (timeParts(control)?.[0] ?? Infinity));
 
 /** `1:02:03`, `4:05`, and tenths below 20 seconds. */
 export function clockText(ms: number): string {

@@ -35,11 +35,14 @@ export function countText(count: number, language: string): string {
   return count < 1_000_000 ? write(count / 1000, 'k') : write(count / 1_000_000, 'M');
 }
 
-/** A score of a tournament: halves as ½. */
+const QUARTERS = ['', '¼', '½', '¾'];
+
+/** A score of a tournament, or a tie-break: halves as ½, quarters as ¼. */
 export function pointsText(points: number): string {
   const whole = Math.floor(points);
-  if (points - whole === 0.5) return whole ? `${whole}½` : '½';
-  return Number.isInteger(points) ? String(points) : points.toFixed(2);
+  const part = QUARTERS[(points - whole) * 4];
+  if (part === undefined) return points.toFixed(2);
+  return whole || !part ? `${whole}${part}` : part;
 }
 
 export const resultText = (result: string) => result.replaceAll('1/2', '½').replace('-', '–');

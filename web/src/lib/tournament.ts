@@ -1,6 +1,6 @@
-// What follows from a tournament's pairings: its rounds, and the cross table.
+// What follows from a tournament's pairings and refusals: its rounds, the cross table, the games of each player.
 
-import type { Pairing, Tournament } from './types';
+import type { Color, Pairing, Refusal, Tournament } from './types';
 
 /** Points of White and Black; `null` while there is no result. */
 export function pointsOf(result: string | null): [number, number] | null {
@@ -9,14 +9,41 @@ export function pointsOf(result: string | null): [number, number] | null {
   return typeof white === 'number' && typeof black === 'number' ? [white, black] : null;
 }
 
-/** Rounds, the last one first. */
-export function roundsOf(tournament: Tournament): { round: number; pairings: Pairing[] }[] {
+export const isCorrected = ({ note, result }: Pairing) => note !== null && result !== null;
+
+/** Rounds in their order, each with its pairings. */
+export function roundsOf({ pairings }: Tournament): Map<number, Pairing[]> {
   const rounds = new Map<number, Pairing[]>();
-  for (const pairing of tournament.pairings) {
-    const pairings = rounds.get(pairing.round) ?? [];
-    rounds.set(pairing.round, [...pairings, pairing]);
+  for (const pairing of pairings) {
+    const known = rounds.get(pairing.round);
+    if (known) known.push(pairing);
+    else rounds.set(pairing.round, [pairing]);
   }
-  return [...rounds].sort(([a], [b]) => b - a).map(([round, pairings]) => ({ round, pairings }));
+  return new Map([...rounds].sort(([a], [b]) => a - b));
+}
+
+/** The last round, where there are rounds. */
+export const lastRound = ({ pairings, numbering }: Tournament): number | null =>
+  numbering === 'games' || pairings.length === 0 ? null : Math.max(...pairings.map(({ round }) => round));
+
+/** Games that are shown at once, where there are no rounds. */
+const PART = 20;
+
+/** A part of the pairings that is shown at once: a round, or some games. */
+export interface Part {
+  first: number;
+  last: number;
+  pairings: Pairing[];
+}
+
+export function partsOf(tournament: Tournament): Part[] {
+  const rounds = [...roundsOf(tournament)];
+  if (tournament.numbering !== 'games') return rounds.map(([first, pairings]) => ({ first, last: first, pairings }));
+  const pairings = rounds.flatMap(([, pairings]) => pairings);
+  const parts = Array.from({ length: Math.ceil(pairings.length / PART) }, (_, nth) =>
+    pairings.slice(nth * PART, (nth + 1) * PART),
+  );
+  return parts.map((part) => ({ first: part[0]!.round, last: part.at(-1)!.round, pairings: part.toReversed() }));
 }
 
 /** Points of each player against each other, by both names. */
@@ -32,6 +59,42 @@ export function crossTable({ pairings }: Tournament): Map<string, Map<string, nu
     if (!points || !black) continue;
     add(white, black, points[0]);
     add(black, white, points[1]);
+  }
+  return table;
+}
+
+/** A player's part in one pairing. */
+export interface Played {
+  pairing: Pairing;
+  color: Color;
+  /** Nothing: a bye. */
+  against: string | null;
+  points: number | null;
+}
+
+/** What each player had in each round, by name and round; the last pairing of a round counts. */
+export function gamesByRound({ pairings }: Tournament): Map<string, Map<number, Played>> {
+  const table = new Map<string, Map<number, Played>>();
+  const add = (player: string, played: Played) => {
+    const row = table.get(player) ?? new Map<number, Played>();
+    table.set(player, row.set(played.pairing.round, played));
+  };
+  for (const pairing of pairings) {
+    const { white, black, result } = pairing;
+    const [whites, blacks] = pointsOf(result) ?? [null, null];
+    add(white, { pairing, color: 'white', against: black, points: whites });
+    if (black) add(black, { pairing, color: 'black', against: white, points: blacks });
+  }
+  return table;
+}
+
+/** Refusals by the names of players, the latest first; those of nobody in the table have the key `null`. */
+export function refusalsByName({ players, refusals }: Tournament): Map<string | null, Refusal[]> {
+  const names = new Set(players.map(({ name }) => name));
+  const table = new Map<string | null, Refusal[]>();
+  for (const refusal of refusals.toReversed()) {
+    const name = names.has(refusal.name) ? refusal.name : null;
+    table.set(name, [...(table.get(name) ?? []), refusal]);
   }
   return table;
 }

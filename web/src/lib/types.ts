@@ -67,6 +67,7 @@ export interface Standing {
   draws: number;
   losses: number;
   forfeits: number;
+  byes: number;
   present: boolean;
   withdrawn: boolean;
 }
@@ -78,16 +79,32 @@ export interface Pairing {
   black: string | null;
   game: string | null;
   result: string | null;
+  forfeit: boolean;
   note: string | null;
 }
+
+export interface Refusal {
+  at: string;
+  name: string;
+  reason: string;
+}
+
+export type System = 'round-robin' | 'swiss' | 'gauntlet' | 'knockout';
+export type Start = 'full' | 'organiser' | 'at-once';
 
 export interface TournamentSummary {
   name: string;
   kind: string;
   time_control: string | null;
-  pairing: string;
+  pairing: System;
   rounds: number | null;
   state: 'waiting' | 'running' | 'paused' | 'complete';
+  start: Start;
+  /** Players that may join; nothing: as many as come. */
+  seats: number | null;
+  late_entries: boolean;
+  /** What `Pairing.round` counts. */
+  numbering: 'rounds' | 'games';
   players: Standing[];
   joins: { protocol: string; line: string }[];
   editable: boolean;
@@ -95,7 +112,35 @@ export interface TournamentSummary {
 
 export interface Tournament extends TournamentSummary {
   pairings: Pairing[];
-  refusals: { at: string; name: string; reason: string }[];
+  refusals: Refusal[];
+}
+
+/** What an organiser decides of a tournament. */
+export interface TournamentSettings {
+  name: string;
+  kind: string;
+  time_control: string;
+  pairing: System;
+  rounds: number | null;
+  acceleration: 'baku' | null;
+  gauntlet: string[];
+  games_per_pair: number;
+  players: number | null;
+  start: Start;
+  late_entries: boolean;
+  /** Without any: those that are usual for the system. */
+  tie_breaks?: string[];
+  /** Rest of a player after a game, as `5s`. */
+  pause: string;
+  /** Told without the secrets. */
+  access: 'open' | 'password' | 'keys' | { password: string } | { keys: string[] };
+}
+
+/** A key that has just been drawn: it is told once. */
+export interface DrawnKey {
+  name: string;
+  key: string;
+  line: string;
 }
 
 export interface Status {

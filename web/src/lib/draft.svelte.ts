@@ -1,0 +1,135 @@
+// A tournament as the organiser fills it in: the fields of the form, and the settings that follow from them.
+
+import { duration, secondsOf, timeParts } from './time';
+import type { Start, System, TournamentSettings } from './types';
+
+export const TIMES = ['3+0.05', '10+0.1', '60+0.5', '180+2', '300+3', '600+5'];
+export const SYSTEMS: System[] = ['round-robin', 'swiss', 'gauntlet', 'knockout'];
+export const TIE_BREAKS = ['buchholz', 'buchholz-cut-1', 'sonneborn-berger', 'direct-encounter', 'wins'];
+
+/** What a teacher gets who only fills in a name. */
+const USUAL: TournamentSettings = {
+  name: '',
+  kind: 'chess',
+  time_control: '10+0.1',
+  pairing: 'round-robin',
+  rounds: 5,
+  acceleration: null,
+  gauntlet: [],
+  games_per_pair: 2,
+  players: null,
+  start: 'organiser',
+  late_entries: false,
+  pause: '5s',
+  access: 'open',
+};
+
+export const namesOf = (text: string): string[] => [...new Set(text.split(/[\s,;]+/).filter(Boolean))];
+
+type Access = 'open' | 'password' | 'keys';
+const accessOf = ({ access }: TournamentSettings): Access =>
+  typeof access === 'string' ? access : 'keys' in access ? 'keys' : 'password';
+
+export class Draft {
+  name = $state('');
+  time = $state('');
+  seconds = $state(0);
+  increment = $state(0);
+  pairing = $state<System>('round-robin');
+  rounds = $state<number | null>(null);
+  isAccelerated = $state(false);
+  gauntlet = $state('');
+  gamesPerPair = $state(2);
+  players = $state<number | null>(null);
+  start = $state<Start>('organiser');
+  lateEntries = $state(false);
+  tieBreaks = $state<string[]>([]);
+  pause = $state(0);
+  access = $state<Access>('open');
+  password = $state('');
+  keyNames = $state('');
+
+  /** Settings to change; without any, the usual ones. */
+  constructor(readonly known: TournamentSettings | null) {
+    const settings = known ?? USUAL;
+    this.name = settings.name;
+    this.time = TIMES.includes(settings.time_control) ? settings.time_control : 'other';
+    [this.seconds, this.increment] = timeParts(settings.time_control) ?? [10, 0.1];
+    this.pairing = settings.pairing;
+    this.rounds = settings.rounds ?? USUAL.rounds;
+    this.isAccelerated = settings.acceleration !== null;
+    this.gauntlet = settings.gauntlet.join('\n');
+    this.gamesPerPair = settings.games_per_pair;
+    this.players = settings.players;
+    this.start = settings.start;
+    this.lateEntries = settings.late_entries;
+    this.tieBreaks = [...(settings.tie_breaks ?? [])];
+    this.pause = secondsOf(settings.pause);
+    this.access = accessOf(settings);
+  }
+
+  get starts(): Start[] {
+    return this.pairing === 'round-robin' ? ['organiser', 'full', 'at-once'] : ['organiser', 'full'];
+  }
+
+  get hasLateEntries(): boolean {
+    return this.pairing !== 'knockout' && this.#start !== 'at-once';
+  }
+
+  get hasGamesPerPair(): boolean {
+    return this.pairing === 'round-robin' || this.pairing === 'gauntlet';
+  }
+
+  get hasPlayers(): boolean {
+    return this.#start !== 'at-once';
+  }
+
+  get #start(): Start {
+    return this.starts.includes(this.start) ? this.start : 'organiser';
+  }
+
+  /** Sets the nth tie-break; none ends the list there. */
+  setTieBreak(nth: number, name: string): void {
+    this.tieBreaks = name ? this.tieBreaks.toSpliced(nth, 1, name) : this.tieBreaks.slice(0, nth);
+    this.tieBreaks = [...new Set(this.tieBreaks)];
+  }
+
+  get keys(): string[] {
+    return this.access === 'keys' ? namesOf(this.keyNames) : [];
+  }
+
+  #access(): TournamentSettings['access'] {
+    if (this.access === 'open') return 'open';
+    const isKept = this.known && accessOf(this.known) === this.access;
+    if (this.access === 'password') return isKept && !this.password ? 'password' : { password: this.password };
+    return isKept ? 'keys' : { keys: this.keys };
+  }
+
+  settings(): TournamentSettings {
+    const isSwiss = this.pairing === 'swiss';
+    const isUsual = this.tieBreaks.length === 0 && !this.known?.tie_breaks?.length;
+    return {
+      name: this.name.trim(),
+      kind: USUAL.kind,
+      time_control: this.time === 'other' ? `${this.seconds}+${this.increment}` : this.time,
+      pairing: this.pairing,
+      rounds: isSwiss ? this.rounds : null,
+      acceleration: isSwiss && this.isAccelerated ? 'baku' : null,
+      gauntlet: this.pairing === 'gauntlet' ? namesOf(this.gauntlet) : [],
+      games_per_pair: this.hasGamesPerPair ? this.gamesPerPair : USUAL.games_per_pair,
+      players: this.hasPlayers ? this.players : null,
+      start: this.#start,
+      late_entries: this.hasLateEntries && this.lateEntries,
+      ...(isUsual ? {} : { tie_breaks: [...this.tieBreaks] }),
+      pause: this.known && secondsOf(this.known.pause) === this.pause ? this.known.pause : duration(this.pause),
+      access: this.#access(),
+    };
+  }
+
+  /** The fields that differ from what is known. */
+  changed(): Partial<TournamentSettings> {
+    const now = Object.entries(this.settings());
+    const before: Record<string, unknown> = { ...this.known };
+    return Object.fromEntries(now.filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key])));
+  }
+}
