@@ -1,7 +1,6 @@
 //! `zeitnot arena`: the tournament server.
 
 use std::{
-    collections::HashMap,
     net::SocketAddr,
     path::{Path, PathBuf},
 };
@@ -169,20 +168,11 @@ impl Listeners {
 
 /// Logs events until the arena ends. If it stays after its tournaments, their final standings are logged too.
 async fn log_events(mut news: Receiver<News>, stays: bool) {
-    let mut tables = HashMap::new();
     loop {
         match news.recv().await {
-            Ok(News { tournament, event: Event::Standings(standings) }) => {
-                tables.insert(tournament, standings);
-            }
             Ok(News { tournament, event }) => {
-                if let Some(message) = message(&event) {
-                    info!("{tournament}: {message}");
-                }
-                if stays
-                    && matches!(event, Event::Over)
-                    && let Some(standings) = tables.remove(&tournament)
-                {
+                info!("{tournament}: {}", message(&event));
+                if stays && let Event::Over(standings) = event {
                     info!("{tournament}, final standings:\n\n{standings}");
                 }
             }
@@ -192,9 +182,9 @@ async fn log_events(mut news: Receiver<News>, stays: bool) {
     }
 }
 
-/// Message for an event; `None` for one that the final report contains.
-pub(super) fn message(event: &Event) -> Option<String> {
-    Some(match event {
+/// Message for an event.
+pub(super) fn message(event: &Event) -> String {
+    match event {
         Event::Joined(player) => format!("{player} joined"),
         Event::Left(player) => format!("{player} left"),
         Event::Withdrawn(player) => {
@@ -207,9 +197,8 @@ pub(super) fn message(event: &Event) -> Option<String> {
             let result = result.map_or_else(|| "aborted:".to_owned(), |result| result.to_string());
             format!("{} – {}: {result} {reason} ({plies} plies)", names[Color::White], names[Color::Black])
         }
-        Event::Over => "all games are over".to_owned(),
-        Event::Standings(_) => return None,
-    })
+        Event::Over(_) => "all games are over".to_owned(),
+    }
 }
 
 /// Prints the standings and the files of the games.

@@ -164,7 +164,7 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
     tasks.spawn(async move {
         while let Ok(news) = events.recv().await {
             match &news.event {
-                Event::Over => {
+                Event::Over(_) => {
                     // Otherwise the bots would try to reconnect to a tournament that has ended.
                     soon.cancel();
                     if let Some(spectators) = spectators {
@@ -172,7 +172,7 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
                     }
                     return over.cancel();
                 }
-                event => arena::message(event).into_iter().for_each(|message| info!("{message}")),
+                event => info!("{}", arena::message(event)),
             }
         }
     });

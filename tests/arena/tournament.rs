@@ -59,7 +59,7 @@ async fn four_random_movers_play_a_double_round_robin() {
         match item.event {
             Event::GameStarted { .. } => started += 1,
             Event::GameEnded { .. } => ended += 1,
-            Event::Standings(standings) => last = Some(standings),
+            Event::Over(standings) => last = Some(standings),
             _ => {}
         }
     }

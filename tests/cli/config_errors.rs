@@ -59,7 +59,9 @@ fn the_documented_defaults_are_the_defaults() {
         })
         // Not all keys go together: there is one token, and `pairing` says which of the others belong to it.
         .filter(|line| {
-            !["token", "rounds", "acceleration", "gauntlet"].iter().any(|key| line.starts_with(key))
+            !["token", "rounds", "acceleration", "tie_breaks", "gauntlet"]
+                .iter()
+                .any(|key| line.starts_with(key))
         })
         .flat_map(|line| [line, "\n"])
         .collect();

@@ -65,7 +65,7 @@ pub use results::{ResultsError, TournamentResults, front_games, tournaments};
 pub use secret::{BadSecret, Secret};
 pub use tag::GameTag;
 pub use tournament::{
-    CheckedRound, NextRound, NoPairing, Row, Standings, Tally, TournamentConfig, TournamentSummary,
+    CheckedRound, NextRound, NoPairing, Row, Standings, Tally, TieBreak, TournamentConfig, TournamentSummary,
     check_rounds, pair_next,
 };
 pub use tuc::{BadChance, Chance, TucConfig};

@@ -41,10 +41,8 @@ pub enum Event {
         reason: String,
         plies: usize,
     },
-    /// A result has changed the table.
-    Standings(Arc<Standings>),
-    /// Everybody has met everybody.
-    Over,
+    /// All games are over; the final standings.
+    Over(Arc<Standings>),
 }
 
 pub(crate) type NewsSender = broadcast::Sender<News>;

@@ -11,7 +11,7 @@ use zeitnot_rules::ByColor;
 use crate::{
     database::{DatabaseError, GameState, History, Reader, Source, StoredTournament, moment},
     pgn,
-    tournament::{Row, Standings, Tally, restore},
+    tournament::{Row, Standings, Tally, TieBreak, restore},
 };
 
 /// Reason why there are no results.
@@ -78,35 +78,37 @@ impl TournamentResults {
 
     /// Standings with a heading, separated by commas.
     pub fn csv(&self) -> String {
-        let row = |(at, row): (usize, Row)| {
-            let Row { name, score, sonneborn_berger, tally } = row;
-            let Tally { wins, draws, losses, forfeits } = tally;
-            let (rank, name, games) = (at + 1, quoted(name.as_str()), tally.games());
-            format!("{rank},{name},{score},{sonneborn_berger},{games},{wins},{draws},{losses},{forfeits}\n")
+        let row = |row: Row| {
+            let Row { name, rank, score, tie_breaks, tally, .. } = row;
+            let Tally { wins, draws, losses, forfeits, byes } = tally;
+            let tie_breaks: String = tie_breaks.iter().map(|(_, value)| format!("{value},")).collect();
+            let (name, games) = (quoted(name.as_str()), tally.games());
+            format!("{rank},{name},{score},{tie_breaks}{games},{wins},{draws},{losses},{forfeits},{byes}\n")
         };
-        let heading = "rank,name,score,sonneborn_berger,games,wins,draws,losses,forfeits\n";
-        [heading.to_owned()]
-            .into_iter()
-            .chain(self.standings.rows().into_iter().enumerate().map(row))
-            .collect()
+        let column = |tie_break: &TieBreak| tie_break.name().to_lowercase().replace([' ', '-'], "_") + ",";
+        let columns: String = self.history.tournament.format.tie_breaks.iter().map(column).collect();
+        let heading = format!("rank,name,score,{columns}games,wins,draws,losses,forfeits,byes\n");
+        [heading].into_iter().chain(self.standings.rows().into_iter().map(row)).collect()
     }
 
     /// Standings and games.
     pub fn json(&self) -> Value {
         let StoredTournament { name, edition, kind, time_control, state, opened, .. } =
             &self.history.tournament;
-        let player = |(at, row): (usize, Row)| {
-            let Tally { wins, draws, losses, forfeits } = row.tally;
+        let player = |row: Row| {
+            let Tally { wins, draws, losses, forfeits, byes } = row.tally;
+            let value =
+                |(tie_break, value): &(TieBreak, f64)| json!({ "name": tie_break.name(), "value": value });
             json!({
-                "rank": at + 1, "name": row.name.as_str(), "score": row.score.points(),
-                "tie_breaks": [{ "name": "Sonneborn-Berger", "value": row.sonneborn_berger }],
-                "wins": wins, "draws": draws, "losses": losses, "forfeits": forfeits,
+                "rank": row.rank, "name": row.name.as_str(), "score": row.score.points(),
+                "tie_breaks": row.tie_breaks.iter().map(value).collect::<Vec<_>>(),
+                "wins": wins, "draws": draws, "losses": losses, "forfeits": forfeits, "byes": byes,
             })
         };
         json!({
             "name": name.as_str(), "edition": edition, "kind": kind.name(), "time_control": time_control,
             "state": state.as_str(), "opened": moment(*opened),
-            "players": self.standings.rows().into_iter().enumerate().map(player).collect::<Vec<_>>(),
+            "players": self.standings.rows().into_iter().map(player).collect::<Vec<_>>(),
             "pairings": self.history.games.iter().map(pairing).collect::<Vec<_>>(),
         })
     }

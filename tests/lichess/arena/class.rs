@@ -137,7 +137,7 @@ async fn two_protocols_play_one_round_robin() {
                     assert!(plies > 3, "{names:?}: {reason} after {plies} plies");
                     ends.push(reason);
                 }
-                Event::Over => break,
+                Event::Over(_) => break,
                 _ => {}
             }
         }

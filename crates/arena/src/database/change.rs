@@ -5,7 +5,7 @@ use std::{fmt, fmt::Write as _, sync::Arc, time::Duration};
 use time::OffsetDateTime;
 use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
-use crate::{name::Name, places::Origin};
+use crate::{name::Name, places::Origin, tournament::format::Format};
 
 /// Termination of a game that was not played.
 pub(crate) const FORFEIT: &str = "forfeit";
@@ -23,7 +23,7 @@ pub(crate) enum Change {
     /// Where a tournament stands.
     State(TournamentId, TournamentState),
     /// New settings of a tournament that the organiser has created.
-    Settings(TournamentId, TimeControl, SettingsText),
+    Settings(TournamentId, TimeControl, Format, SettingsText),
     /// An event of a tournament that is no result.
     Event { tournament: TournamentId, place: Place, at: OffsetDateTime, fact: Fact },
     /// A game that has begun, goes on or is over. The end tells all moves, so those in between may be lost.
@@ -156,6 +156,7 @@ pub(crate) enum Fact {
     /// A player has a point without a game.
     Bye {
         player: Name,
+        round: u32,
     },
     /// The organiser has begun the tournament.
     Started,
@@ -175,7 +176,7 @@ pub(crate) struct GameHeader {
     pub(crate) source: Source,
     pub(crate) kind: GameKind,
     pub(crate) tournament: Option<TournamentId>,
-    /// Number of the game in its tournament, from 1.
+    /// Round, or where there are none the number of the game in its tournament, from 1.
     pub(crate) round: Option<u32>,
     /// Number of the opening.
     pub(crate) opening: Option<u64>,

@@ -21,6 +21,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("arena", include_str!("migrations/0001_arena.sql")),
     ("lichess", include_str!("migrations/0002_lichess.sql")),
     ("positions", include_str!("migrations/0003_positions.sql")),
+    ("standings", include_str!("migrations/0004_standings.sql")),
 ];
 
 /// `Zeit`: mark of our files among those of SQLite.

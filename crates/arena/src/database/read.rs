@@ -14,7 +14,11 @@ use super::{
     error::DatabaseError,
     open,
 };
-use crate::{name::Name, places::Origin};
+use crate::{
+    name::Name,
+    places::Origin,
+    tournament::format::{self, Format, PairingKind},
+};
 
 /// An edition of a tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +31,7 @@ pub(crate) struct StoredTournament {
     pub(crate) time_control: String,
     pub(crate) state: TournamentState,
     pub(crate) opened: OffsetDateTime,
+    pub(crate) format: Format,
 }
 
 impl StoredTournament {
@@ -210,6 +215,31 @@ fn tournament(row: &SqliteRow) -> Result<StoredTournament, DatabaseError> {
         time_control: row.try_get("time_control")?,
         state: text(row, "state", TournamentState::read)?,
         opened: text(row, "opened", moment)?,
+        format: tournament_format(row)?,
+    })
+}
+
+/// Reads the format of a tournament; one of an earlier arena has the usual one.
+fn tournament_format(row: &SqliteRow) -> Result<Format, DatabaseError> {
+    let column = |column| row.try_get::<Option<&str>, _>(column);
+    let pairing: PairingKind = match column("pairing")? {
+        Some(pairing) => format::read(pairing).ok_or_else(|| damaged("pairing"))?,
+        None => PairingKind::default(),
+    };
+    let acceleration = column("acceleration")?;
+    let acceleration = acceleration.map(|name| format::read(name).ok_or_else(|| damaged("acceleration")));
+    let tie_breaks = match column("tie_breaks")? {
+        Some(names) => {
+            let names = names.split(' ').filter(|name| !name.is_empty()).map(format::read);
+            names.collect::<Option<_>>().ok_or_else(|| damaged("tie_breaks"))?
+        }
+        None => pairing.tie_breaks().to_vec(),
+    };
+    Ok(Format {
+        pairing,
+        rounds: number(row, "rounds")?,
+        acceleration: acceleration.transpose()?,
+        tie_breaks,
     })
 }
 
@@ -225,7 +255,7 @@ fn event(row: &SqliteRow) -> Result<(Place, Fact), DatabaseError> {
         }
         "freed" => Fact::Freed { player: player()? },
         "withdrawn" => Fact::Withdrawn { player: player()? },
-        "bye" => Fact::Bye { player: player()? },
+        "bye" => Fact::Bye { player: player()?, round: number(row, "round")?.unwrap_or_default() },
         "started" => Fact::Started,
         "paused" => Fact::Paused,
         "resumed" => Fact::Resumed,

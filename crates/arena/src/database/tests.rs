@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::*;
-use crate::{name::Name, places::Origin};
+use crate::{name::Name, places::Origin, tournament::format::Format};
 
 const FILE: &str = "zeitnot.db";
 
@@ -16,8 +16,8 @@ fn name(text: &str) -> Name {
 }
 
 fn opening(tournament: &str) -> Opening {
-    let time_control = "3+0.05".parse().unwrap();
-    Opening { name: name(tournament), kind: GameKind::Chess, time_control, created: None }
+    let (name, time_control) = (name(tournament), "3+0.05".parse().unwrap());
+    Opening { name, kind: GameKind::Chess, time_control, format: Format::default(), created: None }
 }
 
 fn game(id: &str, tournament: TournamentId, moves: &[&str], place: Option<Place>) -> Change {

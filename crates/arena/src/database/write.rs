@@ -7,7 +7,7 @@ use zeitnot_rules::{ByColor, GameKind, TimeControl};
 use super::change::{
     Change, Fact, GameEnd, GameHeader, GameState, LichessRow, SettingsText, TournamentId, TournamentState,
 };
-use crate::name::Name;
+use crate::{name::Name, tournament::format::Format};
 
 /// Formats a moment, to the millisecond.
 pub(crate) fn moment(at: OffsetDateTime) -> String {
@@ -25,7 +25,8 @@ fn number(number: impl TryInto<i64>) -> i64 {
 pub(super) async fn write(connection: &mut SqliteConnection, change: &Change) -> Result<()> {
     match change {
         Change::State(tournament, state) => write_state(connection, *tournament, *state).await,
-        Change::Settings(tournament, time_control, settings) => {
+        Change::Settings(tournament, time_control, format, settings) => {
+            write_format(connection, *tournament, format).await?;
             write_settings(connection, *tournament, *time_control, settings).await
         }
         Change::Event { tournament, place, at, fact } => {
@@ -67,7 +68,7 @@ async fn write_event(
         Fact::Seated { player, .. } => ("seated", Some(player)),
         Fact::Freed { player } => ("freed", Some(player)),
         Fact::Withdrawn { player } => ("withdrawn", Some(player)),
-        Fact::Bye { player } => ("bye", Some(player)),
+        Fact::Bye { player, .. } => ("bye", Some(player)),
         Fact::Started => ("started", None),
         Fact::Paused => ("paused", None),
         Fact::Resumed => ("resumed", None),
@@ -78,13 +79,24 @@ async fn write_event(
         Fact::Seated { seat, holder, .. } => (Some(number(*seat)), holder.map(|holder| holder.to_string())),
         _ => (None, None),
     };
+    let round = match fact {
+        Fact::Bye { round, .. } => Some(*round),
+        _ => None,
+    };
     let insert = query(
-        "INSERT INTO event (tournament_id, place, at, kind, player, seat, holder)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)
+        "INSERT INTO event (tournament_id, place, at, kind, player, seat, holder, round)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
          ON CONFLICT (tournament_id, place) DO NOTHING",
     );
     let insert = insert.bind(tournament).bind(place).bind(at).bind(kind);
-    insert.bind(player.map(Name::as_str)).bind(seat).bind(holder).execute(connection).await.map(drop)
+    insert
+        .bind(player.map(Name::as_str))
+        .bind(seat)
+        .bind(holder)
+        .bind(round)
+        .execute(connection)
+        .await
+        .map(drop)
 }
 
 async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Result<()> {
@@ -156,6 +168,21 @@ pub(super) async fn add_tournament(
     let insert = insert.bind(TournamentState::Running.as_str()).bind(moment(OffsetDateTime::now_utc()));
     let insert = insert.bind(settings.map(|SettingsText(settings)| settings));
     insert.execute(connection).await.map(drop)
+}
+
+/// Notes the format of a tournament, which may be another than when it was opened first.
+pub(super) async fn write_format(
+    connection: &mut SqliteConnection,
+    TournamentId(tournament): TournamentId,
+    format: &Format,
+) -> Result<()> {
+    let Format { pairing, rounds, acceleration, tie_breaks } = format;
+    let tie_breaks: Vec<_> = tie_breaks.iter().map(|tie_break| tie_break.key()).collect();
+    let update = query(
+        "UPDATE tournament SET pairing = $1, rounds = $2, acceleration = $3, tie_breaks = $4 WHERE id = $5",
+    );
+    let update = update.bind(pairing.name()).bind(*rounds).bind(acceleration.map(|kind| kind.name()));
+    update.bind(tie_breaks.join(" ")).bind(tournament).execute(connection).await.map(drop)
 }
 
 /// Breaks off the games that an arena left running when it was killed.

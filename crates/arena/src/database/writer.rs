@@ -18,7 +18,7 @@ use super::{
     read::{self, History},
     write,
 };
-use crate::{name::Name, timer::until};
+use crate::{name::Name, timer::until, tournament::format::Format};
 
 /// Time for which changes that nobody waits for are collected.
 const LAZY: Duration = Duration::from_secs(1);
@@ -49,6 +49,7 @@ pub(crate) struct Opening {
     pub(crate) time_control: TimeControl,
     /// Settings of one that the organiser has just created, which is a new edition in any case.
     pub(crate) created: Option<SettingsText>,
+    pub(crate) format: Format,
 }
 
 /// Tournament that an arena runs: a new edition, or one that was not complete.
@@ -222,10 +223,10 @@ impl Writer {
 
     /// Takes up the latest edition, or adds one if that is complete.
     pub(super) async fn open_tournament(&mut self, opening: &Opening) -> Result<Opened, DatabaseError> {
-        let Opening { name, kind, time_control, created } = opening;
+        let Opening { name, kind, time_control, format, created } = opening;
         let latest = read::latest(&mut self.connection, name).await?;
         let unfinished = latest.filter(|it| created.is_none() && it.is_unfinished() && it.kind == *kind);
-        let tournament = match unfinished {
+        let mut tournament = match unfinished {
             Some(tournament) => tournament,
             None => {
                 let connection = &mut self.connection;
@@ -234,6 +235,8 @@ impl Writer {
                 added.ok_or_else(|| DatabaseError::Other("a tournament that was added is missing".into()))?
             }
         };
+        write::write_format(&mut self.connection, tournament.id, format).await?;
+        tournament.format = format.clone();
         let history = read::history(&mut self.connection, tournament).await?;
         let games: Vec<_> = history.games.iter().map(|game| game.header.id.to_string()).collect();
         let interrupted = games.into_iter().filter(|game| self.interrupted.contains(game)).collect();

@@ -212,14 +212,14 @@ pub struct Tournament {
 /// Row of the standings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Standing {
-    /// Place, from 1.
+    /// Place, from 1; players whom no tie-break parts share one.
     pub rank: u32,
     /// Player.
     pub name: String,
     /// Points.
     pub score: f64,
     /// Tie-breaks in the order in which they decide.
-    pub tie_breaks: Vec<TieBreak>,
+    pub tie_breaks: Vec<TieBreakValue>,
     /// Games won, including forfeits of opponents.
     pub wins: u32,
     /// Games drawn.
@@ -228,6 +228,8 @@ pub struct Standing {
     pub losses: u32,
     /// Games lost by absence.
     pub forfeits: u32,
+    /// Points without a game.
+    pub byes: u32,
     /// Connected now.
     pub present: bool,
     /// Plays no more.
@@ -236,7 +238,7 @@ pub struct Standing {
 
 /// Value of a tie-break.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct TieBreak {
+pub struct TieBreakValue {
     /// Name of the tie-break.
     #[schema(example = "Sonneborn-Berger")]
     pub name: String,

@@ -1,6 +1,6 @@
 //! Task of one tournament: pairs free players, waits for them to be ready, referees their games, keeps the standings.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use tokio::{
     select,
@@ -15,7 +15,7 @@ use super::{
     config::{MAX_PLAYERS, StartKind, TournamentConfig},
     game::{Setup, TournamentGame},
     journal::Journal,
-    pairing::{Pairing, PairingSystem, SeatNo},
+    pairing::{Bye, Pairing, PairingSystem, SeatNo},
     players::{Doing, Players, SeatLimits},
     progress::Progress,
     restore::{BrokenOff, Restored},
@@ -66,8 +66,6 @@ pub(crate) struct TournamentActor {
     rounds: u32,
     /// Games without a result, which are to be played again.
     broken_off: Vec<BrokenOff>,
-    /// Byes in the database of a round that an arena that goes on has not paired again.
-    noted_byes: Vec<SeatNo>,
     journal: Journal,
 }
 
@@ -115,7 +113,10 @@ impl TournamentActor {
             restored.replay(&history);
             journal = Journal::new(database, &history);
         }
-        let Restored { progress, players, pairing, standings, rounds, broken_off, noted_byes } = restored;
+        let Restored { progress, players, pairing, standings, rounds, broken_off, lost_byes } = restored;
+        for (player, Bye { round, .. }) in lost_byes {
+            journal.note(Fact::Bye { player, round });
+        }
         let mut actor = TournamentActor {
             progress,
             players,
@@ -126,7 +127,6 @@ impl TournamentActor {
             running: BTreeMap::new(),
             rounds,
             broken_off,
-            noted_byes,
             journal,
             config,
             openings,
@@ -200,7 +200,7 @@ impl TournamentActor {
         let holder = admitted.holder;
         let seat = self.players.join(&self.config.name, admitted, self.progress.has_begun())?;
         self.progress.seated(self.players.seats.len());
-        self.standings.enter(&name);
+        self.standings.enter(seat, &name);
         if !is_noted {
             self.journal.note(Fact::Seated { player: name.clone(), seat: seat.0, holder });
         }
@@ -337,17 +337,17 @@ impl TournamentActor {
 
     /// Counts the points without a game.
     fn grant_byes(&mut self) {
-        for seat in self.pairing.take_byes() {
+        for Bye { seat, round } in self.pairing.take_byes() {
             let Some(player) = self.players.seats.get(&seat) else { continue };
-            self.standings.grant_bye(&player.name);
-            match self.noted_byes.iter().position(|noted| *noted == seat) {
-                Some(at) => drop(self.noted_byes.swap_remove(at)),
-                None => self.journal.note(Fact::Bye { player: player.name.clone() }),
+            // A round that is paired again after a restart has the bye that it had.
+            if !self.standings.grant_bye(round, &player.name) {
+                continue;
             }
+            self.journal.note(Fact::Bye { player: player.name.clone(), round });
             if let Some(client) = &player.client {
                 client.tell_optional(Notice::Info("You have a bye: a point without a game".into()));
             }
-            self.report_standings();
+            self.publisher.note_change();
         }
     }
 
@@ -399,7 +399,7 @@ impl TournamentActor {
             tag,
             tournament: self.config.name.clone(),
             stored: self.journal.tournament(),
-            round: self.rounds,
+            round: self.pairing.round().unwrap_or(self.rounds),
             opening: pairing.opening,
             repeats: broken_off.map(|at| self.broken_off.swap_remove(at).id),
             names: names.clone(),
@@ -485,13 +485,6 @@ impl TournamentActor {
     fn running_game(&mut self, tag: GameTag, seat: SeatNo) -> Option<(&mut TournamentGame, Color)> {
         let running = self.running.get_mut(&tag)?;
         Some((&mut running.game, running.pairing.color_of(seat)))
-    }
-
-    /// Standings are large: they are copied only if somebody listens.
-    fn report_standings(&mut self) {
-        if self.reports.news.receiver_count() > 0 {
-            self.report(Event::Standings(Arc::new(self.standings.clone())));
-        }
     }
 
     /// Shows the standings on the page, once they have changed and it is time.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use zeitnot_rules::TimeControl;
 
+use super::format::{AccelerationKind, Format, PairingKind, TieBreak};
 use crate::{
     duration::{MAX_WAIT, seconds},
     error::ArenaError,
@@ -34,6 +35,9 @@ pub struct TournamentConfig {
     /// Virtual points in the first rounds of a Swiss tournament.
     #[serde(default)]
     pub acceleration: Option<AccelerationKind>,
+    /// Tie-breaks in the order in which they decide; if none is named, those of the pairing system.
+    #[serde(default)]
+    pub tie_breaks: Vec<TieBreak>,
     /// Players of a gauntlet who meet all others.
     #[serde(default)]
     pub gauntlet: Vec<Name>,
@@ -75,33 +79,6 @@ pub struct TournamentConfig {
     pub openings: Option<PathBuf>,
 }
 
-/// Pairing system.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum PairingKind {
-    /// Everybody meets everybody.
-    #[default]
-    RoundRobin,
-    /// Rounds by the Dutch rules.
-    Swiss,
-    /// Named players meet all others.
-    Gauntlet,
-    /// Single elimination.
-    Knockout,
-}
-
-impl PairingKind {
-    /// Returns the name that the configuration has for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            PairingKind::RoundRobin => "round-robin",
-            PairingKind::Swiss => "swiss",
-            PairingKind::Gauntlet => "gauntlet",
-            PairingKind::Knockout => "knockout",
-        }
-    }
-}
-
 /// Beginning of play.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -125,14 +102,6 @@ impl StartKind {
     }
 }
 
-/// Acceleration of a Swiss tournament.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum AccelerationKind {
-    /// FIDE handbook C.04.5.1.
-    Baku,
-}
-
 impl TournamentConfig {
     /// Creates a tournament with the default settings.
     pub fn new(name: Name, time: TimeControl) -> Self {
@@ -142,6 +111,7 @@ impl TournamentConfig {
             pairing: PairingKind::RoundRobin,
             rounds: None,
             acceleration: None,
+            tie_breaks: Vec::new(),
             gauntlet: Vec::new(),
             games_per_pair: games_per_pair(),
             players: None,
@@ -164,6 +134,16 @@ impl TournamentConfig {
             Keys::open(path).map_err(|source| ArenaError::Keys { path: path.clone(), source })
         };
         self.keys.as_ref().map(open).transpose()
+    }
+
+    /// Returns what decides the standings.
+    pub(crate) fn format(&self) -> Format {
+        let TournamentConfig { pairing, rounds, acceleration, tie_breaks, .. } = self;
+        let tie_breaks = match tie_breaks.is_empty() {
+            true => pairing.tie_breaks().to_vec(),
+            false => tie_breaks.clone(),
+        };
+        Format { pairing: *pairing, rounds: *rounds, acceleration: *acceleration, tie_breaks }
     }
 
     /// Returns when play begins.
@@ -197,6 +177,7 @@ impl TournamentConfig {
         }
         self.check_start()?;
         self.check_pairing()?;
+        self.pairing.check_tie_breaks(&self.tie_breaks)?;
         match self.players {
             Some(n @ (0 | 1)) => Err(format!("players = {n}: a tournament needs two")),
             Some(n) if n > MAX_PLAYERS => Err(format!("players: at most {}", MAX_PLAYERS)),

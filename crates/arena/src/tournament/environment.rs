@@ -151,7 +151,8 @@ async fn take_up(
     created: Option<SettingsText>,
 ) -> Result<Opened, ArenaError> {
     let TournamentConfig { name, time, .. } = config;
-    let opening = Opening { name: name.clone(), kind: GameKind::Chess, time_control: *time, created };
+    let (name, time_control, format) = (name.clone(), *time, config.format());
+    let opening = Opening { name: name.clone(), kind: GameKind::Chess, time_control, format, created };
     let opened = database.open_tournament(opening).await?;
     let ended = opened.history.games.iter().filter(|game| game.end.is_some()).count();
     if ended > 0 {

@@ -25,7 +25,7 @@ pub(super) enum Settled {
     /// The result of a game.
     Game(GameTag),
     /// A player's absence, which has given a point to each of these for each game.
-    Withdrawal { seat: SeatNo, name: Name, opponents: Vec<Name> },
+    Withdrawal { seat: SeatNo, name: Name, opponents: Vec<Name>, round: Option<u32> },
     /// An order of the organiser.
     Order(CarriedOut),
 }
@@ -86,10 +86,10 @@ impl Journal {
     }
 
     /// Hands over that a player forfeits a game to each of these.
-    pub(super) fn withdraw(&mut self, seat: SeatNo, name: Name, opponents: Vec<Name>) {
+    pub(super) fn withdraw(&mut self, seat: SeatNo, name: Name, opponents: Vec<Name>, round: Option<u32>) {
         let mut changes: Vec<_> = self.event(Fact::Withdrawn { player: name.clone() }).into_iter().collect();
-        changes.extend(opponents.iter().map(|opponent| self.forfeit(opponent, &name)));
-        self.settle(changes, Settled::Withdrawal { seat, name, opponents });
+        changes.extend(opponents.iter().map(|opponent| self.forfeit(opponent, &name, round)));
+        self.settle(changes, Settled::Withdrawal { seat, name, opponents, round });
     }
 
     /// Hands over an order. [`Journal::settled`] returns it when it is on the disk.
@@ -143,14 +143,14 @@ impl Journal {
     }
 
     /// A game that was not played; the winner stands as White.
-    fn forfeit(&mut self, winner: &Name, loser: &Name) -> Change {
+    fn forfeit(&mut self, winner: &Name, loser: &Name, round: Option<u32>) -> Change {
         let at = OffsetDateTime::now_utc();
         let header = GameHeader {
             id: GameTag::random().to_string().into(),
             source: Source::Contest,
             kind: GameKind::Chess,
             tournament: self.tournament(),
-            round: None,
+            round,
             opening: None,
             names: ByColor([winner, loser].map(ToString::to_string)),
             time_control: None,

@@ -355,7 +355,7 @@ impl TournamentManager {
         let stored = self.known.get(name).and_then(|known| known.stored);
         if let (Some(database), Some(id)) = (&self.environment.database, stored) {
             let text = SettingsText(Settings::to_stored(config, access));
-            database.commit(vec![Change::Settings(id, config.time, text)]).await;
+            database.commit(vec![Change::Settings(id, config.time, config.format(), text)]).await;
         }
     }
 }

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use zeitnot_rules::{ByColor, Color, GameResult};
+use zeitnot_rules::{ByColor, GameResult};
 
 use super::{
     config::TournamentConfig,
-    pairing::{self, Pairing, PairingSystem, SeatNo},
+    pairing::{self, Bye, Pairing, PairingSystem, SeatNo},
     players::{Players, SeatLimits},
     progress::Progress,
     standings::Standings,
 };
 use crate::{
-    database::{Fact, GameHeader, History, Step},
+    database::{Fact, GameEnd, GameHeader, History, Step},
     name::Name,
 };
 
@@ -27,8 +27,8 @@ pub(super) struct Restored {
     pub(super) rounds: u32,
     /// Games without a result that have not been repeated.
     pub(super) broken_off: Vec<BrokenOff>,
-    /// Byes of a round that is to be paired again.
-    pub(super) noted_byes: Vec<SeatNo>,
+    /// Byes that the last arena did not come to write down.
+    pub(super) lost_byes: Vec<(Name, Bye)>,
 }
 
 /// Game without a result, which is to be played again.
@@ -44,10 +44,10 @@ impl Restored {
             progress: Progress::new(config),
             players: Players::new(limits),
             pairing: pairing::system(config),
-            standings: Standings::default(),
+            standings: Standings::new(config.format()),
             rounds: 0,
             broken_off: Vec::new(),
-            noted_byes: Vec::new(),
+            lost_byes: Vec::new(),
         }
     }
 
@@ -60,8 +60,8 @@ impl Restored {
             }
             self.grant_byes();
         }
-        let rounds = history.games.iter().filter_map(|game| game.header.round);
-        self.rounds = rounds.max().unwrap_or(0);
+        let began = history.games.iter().filter(|game| game.end.as_ref().is_none_or(GameEnd::is_played));
+        self.rounds = u32::try_from(began.count()).unwrap_or(u32::MAX);
         let repeated: BTreeSet<_> =
             history.games.iter().filter_map(|g| g.header.repeats.as_deref()).collect();
         let broken_off = history.games.iter().filter(|game| {
@@ -70,14 +70,13 @@ impl Restored {
         self.broken_off = broken_off.filter_map(|game| BrokenOff::of(&game.header)).collect();
     }
 
-    /// Counts the byes of the rounds that the pairing has begun.
+    /// Counts the byes of the rounds that the pairing has begun, unless the history had them.
     fn grant_byes(&mut self) {
-        for seat in self.pairing.take_byes() {
-            if let Some(player) = self.players.seats.get(&seat) {
-                self.standings.grant_bye(&player.name);
-            }
-            if let Some(at) = self.noted_byes.iter().position(|noted| *noted == seat) {
-                self.noted_byes.swap_remove(at);
+        for bye in self.pairing.take_byes() {
+            if let Some(player) = self.players.seats.get(&bye.seat)
+                && self.standings.grant_bye(bye.round, &player.name)
+            {
+                self.lost_byes.push((player.name.clone(), bye));
             }
         }
     }
@@ -106,10 +105,7 @@ impl Restored {
                     (player.absent_since, player.is_withdrawn) = (None, true);
                 }
             }
-            Step::Fact(Fact::Bye { player }) => {
-                self.noted_byes.extend(self.players.seat_of(player.as_str()));
-                return false;
-            }
+            Step::Fact(Fact::Bye { .. }) => {}
             Step::Fact(Fact::Started | Fact::Paused | Fact::Resumed | Fact::LateEntries { .. }) => {
                 return false;
             }
@@ -136,7 +132,7 @@ impl BrokenOff {
 
 /// Returns the standings that a history leads to.
 pub(crate) fn standings(history: &History) -> Standings {
-    let mut standings = Standings::default();
+    let mut standings = Standings::new(history.tournament.format.clone());
     history.steps().into_iter().for_each(|step| count(&mut standings, step));
     standings
 }
@@ -149,17 +145,17 @@ fn names(header: &GameHeader) -> Option<ByColor<Name>> {
 
 fn count(standings: &mut Standings, step: Step<'_>) {
     match step {
-        Step::Fact(Fact::Seated { player, .. }) => standings.enter(player),
+        Step::Fact(Fact::Seated { player, seat, .. }) => standings.enter(SeatNo(*seat), player),
         Step::Fact(Fact::Freed { player }) => standings.forget(player),
-        Step::Fact(Fact::Bye { player }) => standings.grant_bye(player),
+        Step::Fact(Fact::Bye { player, round }) => drop(standings.grant_bye(*round, player)),
+        Step::Fact(Fact::Withdrawn { player }) => standings.withdraw(player),
         Step::Fact(_) => {}
         Step::Result(header, end, result) => {
             let Some(names) = names(header) else { return };
+            let (names, round) = (ByColor(names.0.each_ref()), header.round.unwrap_or_default());
             match result {
-                GameResult::Won(winner) if !end.is_played() => {
-                    standings.forfeit(&names[!winner], &names[winner]);
-                }
-                _ => standings.record([&names[Color::White], &names[Color::Black]], result),
+                GameResult::Won(winner) if !end.is_played() => standings.forfeit(round, names, winner),
+                _ => standings.record(round, names, result),
             }
         }
     }

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use zeitnot_rules::TimeControl;
 
-use super::config::{
-    AccelerationKind, MAX_PLAYERS, PairingKind, StartKind, TournamentConfig, games_per_pair,
+use super::{
+    config::{MAX_PLAYERS, StartKind, TournamentConfig, games_per_pair},
+    format::{AccelerationKind, PairingKind, TieBreak},
 };
 use crate::{duration::seconds, keys::Keys, name::Name, secret::Secret};
 
@@ -40,6 +41,9 @@ pub(crate) struct Settings<A> {
     /// Virtual points in the first rounds of a Swiss tournament.
     #[serde(default)]
     acceleration: Option<AccelerationKind>,
+    /// Tie-breaks in the order in which they decide; none: those of the pairing system.
+    #[serde(default)]
+    tie_breaks: Vec<TieBreak>,
     /// Players of a gauntlet who meet all others.
     #[serde(default)]
     #[schema(value_type = Vec<String>)]
@@ -153,6 +157,7 @@ impl<A> Settings<A> {
             pairing: config.pairing,
             rounds: config.rounds,
             acceleration: config.acceleration,
+            tie_breaks: config.tie_breaks.clone(),
             gauntlet: config.gauntlet.clone(),
             games_per_pair: config.games_per_pair,
             players: config.players,
@@ -172,6 +177,7 @@ impl<A> Settings<A> {
             pairing: self.pairing,
             rounds: self.rounds,
             acceleration: self.acceleration,
+            tie_breaks: self.tie_breaks,
             gauntlet: self.gauntlet,
             games_per_pair: self.games_per_pair,
             players: self.players,
@@ -336,7 +342,7 @@ mod tests {
     fn settings_are_kept_with_their_secrets_and_shown_without() {
         let names = json!({"keys": ["alice", "bob"]});
         let fields = json!({"name": "class", "time_control": "3+0.05", "players": 6, "pairing": "swiss",
-            "rounds": 3, "acceleration": "baku", "pause": "0s", "access": names});
+            "rounds": 3, "acceleration": "baku", "tie_breaks": ["buchholz", "wins"], "pause": "0s", "access": names});
         let (config, access) = asked(fields).unwrap();
         let access = Access::default().grant(access).unwrap();
         let stored = Settings::to_stored(&config, &access);
@@ -358,6 +364,7 @@ mod tests {
             ("time_control", json!("fast"), "time"),
             ("pairing", json!("swiss"), "needs rounds"),
             ("games_per_pair", json!(1001), "at most 1000"),
+            ("tie_breaks", json!(["buchholz"]), "only with pairing"),
             ("players", json!(1025), "at most 1024"),
             ("players", json!(-1), "invalid value"),
             ("pause", json!("1year"), "longer than a week"),

@@ -5,10 +5,15 @@ use std::time::Duration;
 use tokio::time::Instant;
 use zeitnot_rules::GameKind;
 
-use super::{config::TournamentConfig, players::Players, progress::Progress, standings::Standings};
+use super::{
+    config::TournamentConfig,
+    players::{Player, Players},
+    progress::Progress,
+    standings::{Row, Standings},
+};
 use crate::live::{
     Feed,
-    view::{JoinLine, Standing, TieBreak, TournamentState, TournamentSummary},
+    view::{JoinLine, Standing, TieBreakValue, TournamentState, TournamentSummary},
 };
 
 /// Shortest time between two reports.
@@ -59,20 +64,23 @@ pub(super) fn view(
     state: TournamentState,
     joins: &[JoinLine],
 ) -> TournamentSummary {
-    let present = |name: &str| {
-        players.seats.values().any(|player| player.name.as_str() == name && player.client.is_some())
-    };
-    let standing = |(rank, row): (u32, super::standings::Row)| Standing {
-        rank,
-        present: present(row.name.as_str()),
-        withdrawn: players.seats.values().any(|player| player.name == row.name && player.is_withdrawn),
+    let is = |row: &Row, what: fn(&Player) -> bool| players.seats.get(&row.seat).is_some_and(what);
+    let standing = |row: Row| Standing {
+        rank: row.rank,
+        present: is(&row, |player| player.client.is_some()),
+        withdrawn: is(&row, |player| player.is_withdrawn),
         name: row.name.to_string(),
         score: row.score.points(),
-        tie_breaks: vec![TieBreak { name: "Sonneborn-Berger".to_owned(), value: row.sonneborn_berger }],
+        tie_breaks: row
+            .tie_breaks
+            .iter()
+            .map(|(tie_break, value)| TieBreakValue { name: tie_break.name().to_owned(), value: *value })
+            .collect(),
         wins: row.tally.wins,
         draws: row.tally.draws,
         losses: row.tally.losses,
         forfeits: row.tally.forfeits,
+        byes: row.tally.byes,
     };
     TournamentSummary {
         name: config.name.to_string(),
@@ -81,7 +89,7 @@ pub(super) fn view(
         pairing: config.pairing.name().to_owned(),
         rounds: config.rounds,
         state,
-        players: (1..).zip(standings.rows()).map(standing).collect(),
+        players: standings.rows().into_iter().map(standing).collect(),
         joins: joins.to_vec(),
         start: config.start().name().to_owned(),
         seats: config.players,

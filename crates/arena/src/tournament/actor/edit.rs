@@ -34,6 +34,7 @@ impl TournamentActor {
     pub(in super::super) fn edit(&mut self, config: TournamentConfig) -> Result<(), EditError> {
         self.check_edit(&config)?;
         self.pairing = pairing::system(&config);
+        self.standings.set_format(config.format());
         for (seat, player) in &self.players.seats {
             self.pairing.enter(*seat, &player.name);
         }

@@ -1,6 +1,8 @@
 //! Ends: of games, whose results are told when they are on the disk, of players who stay away, of the tournament.
 
-use zeitnot_rules::Color;
+use std::sync::Arc;
+
+use zeitnot_rules::{ByColor, Color};
 
 use super::{
     super::{journal::Settled, pairing::SeatNo, restore::BrokenOff},
@@ -14,7 +16,9 @@ impl TournamentActor {
         let Some(player) = self.players.seats.get_mut(&seat) else { return };
         player.absent_since = None;
         let name = player.name.clone();
+        let round = self.pairing.round();
         let forfeited = self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
+        self.grant_byes();
         let Some(forfeited) = forfeited else { return };
         let opponents: Vec<_> = forfeited
             .into_iter()
@@ -24,8 +28,7 @@ impl TournamentActor {
         if let Some(player) = self.players.seats.get_mut(&seat) {
             player.is_withdrawn = true;
         }
-        self.journal.withdraw(seat, name, opponents);
-        self.grant_byes();
+        self.journal.withdraw(seat, name, opponents, round);
     }
 
     /// Hands over the results of the games that are over. They are told when they are on the disk.
@@ -42,14 +45,17 @@ impl TournamentActor {
     /// Tells what is on the disk now.
     pub(super) async fn settle(&mut self, settled: Settled) {
         match settled {
-            Settled::Withdrawal { seat, name, opponents } => {
-                opponents.iter().for_each(|opponent| self.standings.forfeit(&name, opponent));
+            Settled::Withdrawal { seat, name, opponents, round } => {
+                for opponent in &opponents {
+                    let names = ByColor([opponent, &name]);
+                    self.standings.forfeit(round.unwrap_or_default(), names, Color::White);
+                }
+                self.standings.withdraw(&name);
                 self.players.tell_others(
                     seat,
                     &format!("Player {name} stayed away and forfeits the remaining games"),
                 );
                 self.report(Event::Withdrawn(name));
-                self.report_standings();
             }
             Settled::Order(order) => self.confirm(order),
             Settled::Game(tag) => {
@@ -74,10 +80,10 @@ impl TournamentActor {
         match end.result {
             Some(result) => {
                 if self.pairing.played(pairing, result) {
-                    self.standings.record([&names[Color::White], &names[Color::Black]], result);
+                    let round = header.round.unwrap_or_default();
+                    self.standings.record(round, ByColor(names.0.each_ref()), result);
                 }
                 self.grant_byes();
-                self.report_standings();
             }
             None => self.broken_off.extend(BrokenOff::of(&header)),
         }
@@ -105,7 +111,7 @@ impl TournamentActor {
         }
         self.players.clients().for_each(|client| client.hang_up(goodbye.clone()));
         if complete {
-            self.report(Event::Over);
+            self.report(Event::Over(Arc::new(self.standings.clone())));
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::{
     super::{
         command::{Answer, CarriedOut, Command, CommandError},
-        config::PairingKind,
+        format::PairingKind,
     },
     TournamentActor,
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use zeitnot_rules::{ByColor, Color, GameResult};
 
-use super::{Pairing, PairingSystem, SeatNo};
+use super::{Bye, Pairing, PairingSystem, SeatNo};
 use crate::name::Name;
 
 /// Draws after which the better seed goes on: programs that repeat themselves would play forever.
@@ -19,7 +19,7 @@ pub(super) struct Knockout {
     /// Matches of the present round in the order of the tree; empty before the first round.
     matches: Vec<Match>,
     round: u64,
-    byes: Vec<SeatNo>,
+    byes: Vec<Bye>,
 }
 
 /// Match of the present round, the better seed first.
@@ -60,13 +60,14 @@ impl Knockout {
                 Match::between(pair[0].unwrap_or(missing), pair.get(1).copied().flatten().unwrap_or(missing))
             };
             self.matches = through.chunks(2).map(pair).collect();
+            let round = number(self.round);
             for m in &mut self.matches {
                 let gone = |seat: &SeatNo| *seat == missing || self.withdrawn.contains(seat);
                 if m.seats.iter().any(gone) {
                     // Two who are both gone leave their place to the better seed, who then meets nobody either.
                     let winner = m.seats.iter().copied().find(|seat| !gone(seat)).unwrap_or(m.seats[0]);
                     m.winner = Some(winner);
-                    self.byes.extend(Some(winner).filter(|winner| !gone(winner)));
+                    self.byes.extend((!gone(&winner)).then_some(Bye { seat: winner, round }));
                 }
             }
         }
@@ -87,6 +88,11 @@ impl Knockout {
     fn open_match(&mut self, seat: SeatNo) -> Option<&mut Match> {
         self.matches.iter_mut().find(|m| m.winner.is_none() && m.seats.contains(&seat))
     }
+}
+
+/// Number of a round for people, from 1.
+fn number(round: u64) -> u32 {
+    u32::try_from(round + 1).unwrap_or(u32::MAX)
 }
 
 impl PairingSystem for Knockout {
@@ -112,9 +118,9 @@ impl PairingSystem for Knockout {
             GameResult::Draw => {
                 m.draws += 1;
                 if m.draws > MAX_DRAWS {
-                    m.winner = Some(m.seats[0]);
-                    let winner = m.seats[0];
-                    self.byes.push(winner);
+                    let seat = m.seats[0];
+                    m.winner = Some(seat);
+                    self.byes.push(Bye { seat, round: number(self.round) });
                 }
                 return false;
             }
@@ -145,7 +151,12 @@ impl PairingSystem for Knockout {
         self.matches.len() == 1 && self.matches[0].winner.is_some()
     }
 
-    fn take_byes(&mut self) -> Vec<SeatNo> {
+    fn round(&mut self) -> Option<u32> {
+        self.begin_round();
+        Some(number(self.round))
+    }
+
+    fn take_byes(&mut self) -> Vec<Bye> {
         std::mem::take(&mut self.byes)
     }
 }
@@ -170,11 +181,15 @@ mod tests {
         Pairing { seats: ByColor([SeatNo(white), SeatNo(black)]), opening: 0 }
     }
 
+    fn bye(seat: usize, round: u32) -> Bye {
+        Bye { seat: SeatNo(seat), round }
+    }
+
     #[test]
     fn the_first_seeds_have_byes_and_meet_late() {
         let mut knockout = seated(6);
         assert_eq!(games(&mut knockout), [[3, 4], [2, 5]]);
-        assert_eq!(knockout.take_byes(), [SeatNo(0), SeatNo(1)]);
+        assert_eq!(knockout.take_byes(), [bye(0, 1), bye(1, 1)]);
         assert!(knockout.played(game(3, 4), GameResult::Won(Color::Black)));
         assert!(knockout.played(game(2, 5), GameResult::Won(Color::White)));
         assert_eq!(games(&mut knockout), [[0, 4], [1, 2]]);
@@ -191,7 +206,7 @@ mod tests {
         }
         assert!(!knockout.played(game(1, 4), GameResult::Draw));
         assert!(knockout.is_complete(6));
-        assert_eq!(knockout.take_byes(), [SeatNo(1)]);
+        assert_eq!(knockout.take_byes(), [bye(1, 3)]);
     }
 
     #[test]
@@ -203,6 +218,6 @@ mod tests {
         assert!(knockout.played(game(1, 2), GameResult::Won(Color::White)));
         assert_eq!(games(&mut knockout), Vec::<[usize; 2]>::new());
         assert!(knockout.is_complete(4));
-        assert_eq!(knockout.take_byes(), [SeatNo(1)]);
+        assert_eq!(knockout.take_byes(), [bye(1, 2)]);
     }
 }

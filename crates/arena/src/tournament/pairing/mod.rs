@@ -5,7 +5,7 @@ use std::fmt;
 use zeitnot_rules::{ByColor, Color, GameResult};
 pub(super) use zeitnot_wire::trf::SeatNo;
 
-use super::config::{PairingKind, TournamentConfig};
+use super::{config::TournamentConfig, format::PairingKind};
 use crate::name::Name;
 
 mod knockout;
@@ -18,6 +18,14 @@ pub(super) struct Pairing {
     pub(super) seats: ByColor<SeatNo>,
     /// Number of the opening, from 0; a tournament with fewer starts over. A game and its return game share one.
     pub(super) opening: u64,
+}
+
+/// A point without a game.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bye {
+    pub(super) seat: SeatNo,
+    /// From 1.
+    pub(super) round: u32,
 }
 
 impl Pairing {
@@ -47,8 +55,13 @@ pub(super) trait PairingSystem: fmt::Debug + Send {
     /// Returns whether the first `players` seats have played all games.
     fn is_complete(&self, players: usize) -> bool;
 
+    /// Returns the present round, from 1, which begins if the last one is over; `None` if there are no rounds.
+    fn round(&mut self) -> Option<u32> {
+        None
+    }
+
     /// Returns who has got a point without a game since the last call.
-    fn take_byes(&mut self) -> Vec<SeatNo> {
+    fn take_byes(&mut self) -> Vec<Bye> {
         Vec::new()
     }
 }

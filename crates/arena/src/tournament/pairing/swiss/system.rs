@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 
 use zeitnot_rules::{ByColor, Color, GameResult};
-use zeitnot_wire::trf::{Bye, Card, Cell, Score};
+use zeitnot_wire::trf::{self, Card, Cell, Score};
 
 use super::{Acceleration, Round, pair};
 use crate::{
     name::Name,
-    tournament::pairing::{Pairing, PairingSystem, SeatNo},
+    tournament::pairing::{Bye, Pairing, PairingSystem, SeatNo},
 };
 
 /// Rounds so far, and the games of the present one.
@@ -26,7 +26,7 @@ pub(in crate::tournament::pairing) struct Swiss {
     withdrawn: BTreeSet<SeatNo>,
     /// Games of the present round without a result.
     open: Vec<Pairing>,
-    byes: Vec<SeatNo>,
+    byes: Vec<Bye>,
     /// No further round can be paired.
     is_exhausted: bool,
 }
@@ -50,13 +50,18 @@ impl Swiss {
         self.open.is_empty() && (self.is_exhausted || self.played >= self.rounds)
     }
 
+    /// Number of the present round; of the last one once all is over.
+    fn number(&self) -> u32 {
+        u32::try_from((self.played + 1).min(self.rounds)).unwrap_or(u32::MAX)
+    }
+
     /// Pairs the next round, if the last one is over.
     fn begin_round(&mut self) {
         if !self.open.is_empty() || self.is_over() {
             return;
         }
         let places = self.seated.last().map_or(0, |seat| seat.0 + 1);
-        self.cards.resize_with(places, || Card(vec![Cell::Bye(Bye::Zero); self.played]));
+        self.cards.resize_with(places, || Card(vec![Cell::Bye(trf::Bye::Zero); self.played]));
         let players: Vec<_> = self.seated.difference(&self.withdrawn).copied().collect();
         let acceleration = match self.is_accelerated {
             true => Acceleration::baku(self.seated.len(), self.rounds),
@@ -75,13 +80,14 @@ impl Swiss {
         };
         let opening = self.played as u64;
         self.open = pairing.games.iter().map(|seats| Pairing { seats: ByColor(*seats), opening }).collect();
-        self.byes.extend(pairing.bye);
+        let round = self.number();
+        self.byes.extend(pairing.bye.map(|seat| Bye { seat, round }));
         for (place, card) in self.cards.iter_mut().enumerate() {
             let seat = SeatNo(place);
             if pairing.bye == Some(seat) {
-                card.0.push(Cell::Bye(Bye::Allocated));
+                card.0.push(Cell::Bye(trf::Bye::Allocated));
             } else if !players.contains(&seat) {
-                card.0.push(Cell::Bye(Bye::Zero));
+                card.0.push(Cell::Bye(trf::Bye::Zero));
             }
         }
     }
@@ -151,7 +157,12 @@ impl PairingSystem for Swiss {
         self.is_over()
     }
 
-    fn take_byes(&mut self) -> Vec<SeatNo> {
+    fn round(&mut self) -> Option<u32> {
+        self.begin_round();
+        Some(self.number())
+    }
+
+    fn take_byes(&mut self) -> Vec<Bye> {
         std::mem::take(&mut self.byes)
     }
 }
@@ -220,7 +231,7 @@ mod tests {
         let mut swiss = seated(5, 3);
         let first = swiss.pair(&[SeatNo(0), SeatNo(2), SeatNo(1)]);
         assert_eq!(first, [Pairing { seats: ByColor([SeatNo(0), SeatNo(2)]), opening: 0 }]);
-        assert_eq!(swiss.take_byes(), [SeatNo(4)]);
+        assert_eq!(swiss.take_byes(), [Bye { seat: SeatNo(4), round: 1 }]);
         assert_eq!(swiss.withdraw(SeatNo(2), &[]), Some(vec![(SeatNo(0), 1)]));
         assert_eq!(swiss.withdraw(SeatNo(2), &[]), None);
         assert_eq!(swiss.withdraw(SeatNo(4), &[]), Some(vec![]), "who has the bye");

@@ -1,0 +1,260 @@
+//! Standings of a tournament: a card of results for each player, and the order that follows from the cards.
+//!
+//! A result is entered in the two cards and nothing else is computed: the order is, when somebody asks for it.
+
+use std::{borrow::Cow, collections::BTreeMap, iter::repeat_n, path::PathBuf};
+
+use zeitnot_rules::{ByColor, Color, GameResult};
+use zeitnot_wire::trf::{Bye, Card, Cell, Score, SeatNo};
+
+use super::format::{Format, TieBreak};
+use crate::name::Name;
+
+mod ranking;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use ranking::{Field, Place};
+
+/// Results of all players so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standings {
+    format: Format,
+    seats: BTreeMap<Name, SeatNo>,
+    /// By seat; a free one is `None`.
+    players: Vec<Option<Entrant>>,
+}
+
+/// Player with results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entrant {
+    name: Name,
+    /// Where there are rounds, a cell for each; else for each game. Opponents who are forgotten have no seat.
+    card: Card,
+    /// Plays no more: each further round is a bye without a point.
+    is_withdrawn: bool,
+}
+
+impl Entrant {
+    /// Returns the cells until this round if the player has left, else as many as there are.
+    fn cells(&self, rounds: usize) -> Cow<'_, [Cell]> {
+        let cells = &self.card.0;
+        if self.is_withdrawn && cells.len() < rounds {
+            let missing = rounds - cells.len();
+            cells.iter().copied().chain(repeat_n(Cell::Bye(Bye::Zero), missing)).collect()
+        } else {
+            Cow::Borrowed(cells)
+        }
+    }
+}
+
+/// Outcome of a tournament.
+#[derive(Clone, Debug)]
+pub struct TournamentSummary {
+    /// Its name.
+    pub name: Name,
+    /// Final standings.
+    pub standings: Standings,
+    /// Everybody has met everybody. An open tournament is never complete.
+    pub complete: bool,
+    /// File of the games; `None` if there were none.
+    pub pgn: Option<PathBuf>,
+}
+
+/// Counted games of one player.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Games won, including forfeits of opponents.
+    pub wins: u32,
+    /// Games drawn.
+    pub draws: u32,
+    /// Games lost, including forfeits.
+    pub losses: u32,
+    /// Games lost by absence.
+    pub forfeits: u32,
+    /// Points without a game.
+    pub byes: u32,
+}
+
+impl Tally {
+    /// Returns the number of games, including forfeits.
+    pub fn games(&self) -> u32 {
+        self.wins + self.draws + self.losses
+    }
+
+    fn of(card: &Card) -> Tally {
+        let mut tally = Tally::default();
+        for cell in &card.0 {
+            match cell {
+                Cell::Game { score, .. } | Cell::Forfeit { score, .. } => match *score {
+                    Score::WIN => tally.wins += 1,
+                    Score::DRAW => tally.draws += 1,
+                    _ => tally.losses += 1,
+                },
+                Cell::Bye(Bye::Allocated | Bye::Full) => tally.byes += 1,
+                Cell::Bye(Bye::Half | Bye::Zero) => {}
+            }
+            tally.forfeits += u32::from(matches!(cell, Cell::Forfeit { score: Score::LOSS, .. }));
+        }
+        tally
+    }
+}
+
+/// Row of the standings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The player.
+    pub name: Name,
+    /// Place, from 1. Players whom nothing parts share one.
+    pub rank: u32,
+    /// One for a win, a half for a draw.
+    pub score: Score,
+    /// Tie-breaks with their values, in the order in which they decide.
+    pub tie_breaks: Vec<(TieBreak, f64)>,
+    /// Counted games.
+    pub tally: Tally,
+    pub(crate) seat: SeatNo,
+}
+
+impl Standings {
+    pub(crate) fn new(format: Format) -> Standings {
+        Standings { format, seats: BTreeMap::new(), players: Vec::new() }
+    }
+
+    /// Gives another format to a tournament in which nobody has played yet.
+    pub(crate) fn set_format(&mut self, format: Format) {
+        self.format = format;
+    }
+
+    /// Adds a player who has not played yet.
+    pub(crate) fn enter(&mut self, seat: SeatNo, name: &Name) {
+        if self.seats.contains_key(name) {
+            return;
+        }
+        if self.players.len() <= seat.0 {
+            self.players.resize(seat.0 + 1, None);
+        }
+        self.players[seat.0] =
+            Some(Entrant { name: name.clone(), card: Card::default(), is_withdrawn: false });
+        self.seats.insert(name.clone(), seat);
+    }
+
+    /// Removes a player. The opponents keep their points, which count in no tie-break any more.
+    pub(crate) fn forget(&mut self, name: &Name) {
+        let Some(seat) = self.seats.remove(name) else { return };
+        let Some(entrant) = self.players.get_mut(seat.0).and_then(Option::take) else { return };
+        for cell in &entrant.card.0 {
+            let (Cell::Game { opponent, .. } | Cell::Forfeit { opponent, .. }) = cell else { continue };
+            let Some(Some(other)) = self.players.get_mut(opponent.0) else { continue };
+            for cell in &mut other.card.0 {
+                if let Cell::Game { opponent, .. } | Cell::Forfeit { opponent, .. } = cell
+                    && *opponent == seat
+                {
+                    *opponent = SeatNo(usize::MAX);
+                }
+            }
+        }
+    }
+
+    /// Returns the number of games of a player.
+    pub(crate) fn games(&self, name: &Name) -> u32 {
+        self.entrant(name).map_or(0, |entrant| Tally::of(&entrant.card).games())
+    }
+
+    /// Records a game between White and Black. A knockout has winners only: a draw there is played again.
+    pub(crate) fn record(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
+        use super::format::PairingKind::Knockout;
+        if self.format.pairing == Knockout && result == GameResult::Draw {
+            return;
+        }
+        let Some(seats) = self.seats_of(names) else { return };
+        for color in Color::BOTH {
+            let score = match result {
+                GameResult::Draw => Score::DRAW,
+                GameResult::Won(winner) if winner == color => Score::WIN,
+                GameResult::Won(_) => Score::LOSS,
+            };
+            self.put(seats[color], round, Cell::Game { opponent: seats[!color], color, score });
+        }
+    }
+
+    /// Records a game that was not played, because the loser was absent.
+    pub(crate) fn forfeit(&mut self, round: u32, names: ByColor<&Name>, winner: Color) {
+        let Some(seats) = self.seats_of(names) else { return };
+        for color in Color::BOTH {
+            let score = if color == winner { Score::WIN } else { Score::LOSS };
+            self.put(seats[color], round, Cell::Forfeit { opponent: seats[!color], color, score });
+        }
+    }
+
+    /// Records a point without a game. Returns whether that is new: the player has nothing else in that round.
+    pub(crate) fn grant_bye(&mut self, round: u32, name: &Name) -> bool {
+        let seat = self.seats.get(name).copied();
+        seat.is_some_and(|seat| self.put(seat, round, Cell::Bye(Bye::Allocated)))
+    }
+
+    /// Records that a player plays no more.
+    pub(crate) fn withdraw(&mut self, name: &Name) {
+        if let Some(entrant) = self.entrant_mut(name) {
+            entrant.is_withdrawn = true;
+        }
+    }
+
+    /// Returns the rows, best first; the order does not depend on who joined when.
+    pub fn rows(&self) -> Vec<Row> {
+        let field = Field::new(self.format.pairing, self.cards());
+        let seats = self.seats.values().copied().collect();
+        let row = |Place { seat, rank, values }| {
+            let entrant = self.players.get(seat.0)?.as_ref()?;
+            Some(Row {
+                name: entrant.name.clone(),
+                rank,
+                score: field.score(seat),
+                tie_breaks: self.format.tie_breaks.iter().copied().zip(values).collect(),
+                tally: Tally::of(&entrant.card),
+                seat,
+            })
+        };
+        field.places(seats, &self.format.tie_breaks).into_iter().filter_map(row).collect()
+    }
+
+    /// Returns the cards by seat; those of players who have left go on to the last round.
+    fn cards(&self) -> Vec<Cow<'_, [Cell]>> {
+        let cards = self.players.iter().flatten().map(|entrant| entrant.card.0.len());
+        let rounds = if self.format.pairing.has_rounds() { cards.max().unwrap_or(0) } else { 0 };
+        let card =
+            |entrant| Option::as_ref(entrant).map_or(Cow::Borrowed(&[][..]), |it| Entrant::cells(it, rounds));
+        self.players.iter().map(card).collect()
+    }
+
+    fn entrant(&self, name: &Name) -> Option<&Entrant> {
+        self.players.get(self.seats.get(name)?.0)?.as_ref()
+    }
+
+    fn entrant_mut(&mut self, name: &Name) -> Option<&mut Entrant> {
+        self.players.get_mut(self.seats.get(name)?.0)?.as_mut()
+    }
+
+    fn seats_of(&self, names: ByColor<&Name>) -> Option<ByColor<SeatNo>> {
+        let [white, black] = names.0.map(|name| self.seats.get(name).copied());
+        Some(ByColor([white?, black?]))
+    }
+
+    /// Enters a result; where there are rounds, a player has one in each.
+    fn put(&mut self, seat: SeatNo, round: u32, cell: Cell) -> bool {
+        let has_rounds = self.format.pairing.has_rounds();
+        let Some(Some(Entrant { card: Card(cells), .. })) = self.players.get_mut(seat.0) else {
+            return false;
+        };
+        let at = if has_rounds { round.saturating_sub(1) as usize } else { cells.len() };
+        if cells.len() <= at {
+            cells.resize(at + 1, Cell::Bye(Bye::Zero));
+        }
+        let is_free = cells[at] == Cell::Bye(Bye::Zero);
+        if is_free {
+            cells[at] = cell;
+        }
+        is_free
+    }
+}
