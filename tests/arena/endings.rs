@@ -1,6 +1,10 @@
 //! All endings of a game, over sockets.
 
-use crate::support::arena::{TestArena, records};
+use crate::support::{
+    arena::{By, TestArena, records},
+    log::Log,
+    web::with_page,
+};
 
 /// Plays the moves from the position. Returns the result with its reason, and the whole PGN.
 async fn play(fen: Option<&str>, settings: &str, moves: &str) -> (String, String) {
@@ -91,4 +95,20 @@ async fn a_winner_who_disconnects_at_once_has_still_won() {
     let over = board.white.expect("GAME_OVER").await;
     assert!(over.ends_with("0-1 Checkmate"), "{over}");
     arena.stop().await;
+}
+
+/// Bots ask every 20 s whether a tournament goes on, for as long as the arena's page stays up.
+#[tokio::test]
+async fn whoever_comes_back_to_a_tournament_that_is_over_fills_no_log() {
+    let log = Log::capture();
+    let (arena, _browser) = with_page("players = 2\ngames_per_pair = 1\n").await;
+    let mut board = arena.game().await;
+    board.play("f2-f3 e7-e5 g2-g4 d8-h4").await;
+    board.over().await;
+    for _ in 0..3 {
+        let mut back = arena.join(By::Tcp, "alice").await;
+        assert_eq!(back.rest().await.pop().unwrap(), "INFO Tournament class is over");
+    }
+    arena.stop().await;
+    assert_eq!(log.count("Tournament class is over"), 1, "{}", log.text());
 }

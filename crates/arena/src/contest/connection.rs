@@ -20,7 +20,7 @@ use crate::{
     paced::PacedReader,
     places::{Place, Pool},
     tag::GameTag,
-    tournament::{Applicant, Proof, Seat},
+    tournament::{Applicant, JoinError, Proof, Seat},
 };
 
 /// Time in which a connection must join a tournament or watch a game.
@@ -58,14 +58,12 @@ pub(super) async fn serve(
         let mut guest =
             Guest { client: client.clone(), front, place, name, seat, is_spectator: false, unreadable };
         let closed = guest.listen(&mut reader).await;
-        if let Err(CloseReason(why)) = &closed {
-            client.info(why.clone());
+        if let Err(reason) = &closed {
+            client.info(reason.why.clone());
         }
-        let thrown_out = client.fault().map(str::to_owned);
-        if let Some(why) = thrown_out.or(closed.err().map(|CloseReason(why)| why)) {
-            front.log.info("clients that are disconnected", || {
-                format!("{} at {from} is disconnected: {why}", guest.name)
-            });
+        let thrown_out = client.fault().map(|why| CloseReason::from(why.to_owned()));
+        if let Some(reason) = thrown_out.or(closed.err()) {
+            front.log_close(&guest.name, from, &reason);
         }
         if let Some(seat) = guest.seat {
             seat.leave().await;
@@ -119,7 +117,18 @@ async fn write(mut outbox: Outbox, mut travelling: DelayLine<FromServer>, writer
     }
 }
 
-struct CloseReason(String);
+/// Reason why we close a connection.
+pub(super) struct CloseReason {
+    pub(super) why: String,
+    /// The tournament is over. Clients come back all the same, to ask whether it goes on.
+    pub(super) is_over: bool,
+}
+
+impl From<String> for CloseReason {
+    fn from(why: String) -> CloseReason {
+        CloseReason { why, is_over: false }
+    }
+}
 
 struct Guest<'f> {
     client: Client,
@@ -146,7 +155,7 @@ impl Guest<'_> {
             let incoming = select! {
                 () = self.client.closed() => return Ok(()),
                 () = sleep_until(patience), if !self.is_greeted() => {
-                    return Err(CloseReason("No JOIN or WATCH came in time".into()));
+                    return Err("No JOIN or WATCH came in time".to_owned().into());
                 }
                 read = reader.next(), if !ended && travelling.has_room() => {
                     ended = !matches!(read, Ok(Some(_)));
@@ -162,7 +171,7 @@ impl Guest<'_> {
                     None => {}
                 },
                 (_, Ok(None)) => return Ok(()),
-                (_, Err(error)) => return Err(CloseReason(error.to_string())),
+                (_, Err(error)) => return Err(error.to_string().into()),
             }
         }
     }
@@ -186,7 +195,7 @@ impl Guest<'_> {
                     _ => format!("Cannot read this: {}", printable(&why, 200)),
                 };
                 if !self.is_greeted() || self.unreadable >= MAX_UNREADABLE {
-                    return Err(CloseReason(why));
+                    return Err(why.into());
                 }
                 self.client.info(why);
                 Ok(None)
@@ -225,7 +234,7 @@ impl Guest<'_> {
             (Some(_), None) => {
                 let why = "First JOIN a tournament, or WATCH a game".to_owned();
                 if !self.is_greeted() {
-                    return Err(CloseReason(why));
+                    return Err(why.into());
                 }
                 self.client.info(why);
             }
@@ -241,7 +250,7 @@ impl Guest<'_> {
         key: Option<JoinKey>,
     ) -> Result<(), CloseReason> {
         self.name = format!("{} in {}", printable(player, MAX_SHOWN), printable(tournament, MAX_SHOWN));
-        let refusal = |why: &dyn std::error::Error| CloseReason(why.to_string());
+        let refusal = |why: &dyn std::error::Error| CloseReason::from(why.to_string());
         let name = Name::try_from(player).map_err(|error| refusal(&error))?;
         self.place.move_to(Pool::Players).map_err(|error| refusal(&error))?;
         let proof = Proof::Shown { from: self.place.from, key };
@@ -254,7 +263,7 @@ impl Guest<'_> {
             Err(error) => {
                 // The place is for somebody who plays.
                 let _ = self.place.move_to(Pool::Newcomers);
-                Err(refusal(&error))
+                Err(CloseReason { is_over: matches!(error, JoinError::Over(_)), ..refusal(&error) })
             }
         }
     }

@@ -18,6 +18,8 @@ mod connection;
 mod delay;
 mod wire;
 
+use connection::CloseReason;
+
 const HANDSHAKE: Duration = Duration::from_secs(5);
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -63,6 +65,8 @@ pub(crate) struct ContestFront {
     registry: TournamentRegistry,
     places: Places,
     log: Arc<LogThrottle>,
+    /// For clients that come to a tournament that is over, again and again.
+    log_over: Arc<LogThrottle>,
     connections: TaskTracker,
     closing: CancellationToken,
     /// Simulated network delay: longest for a line and the answer to it together.
@@ -79,13 +83,28 @@ impl ContestFront {
         closing: CancellationToken,
     ) -> Self {
         let (places, log) = (Places::new(limits), Arc::new(LogThrottle::for_strangers()));
-        ContestFront { registry, places, log, connections, closing, delay }
+        let log_over = Arc::default();
+        ContestFront { registry, places, log, log_over, connections, closing, delay }
     }
 
     pub(crate) async fn listen(self, mut listener: Listener, stop: CancellationToken) {
         while let Some((stream, from)) = listener.port.next(&stop).await {
             let place = self.places.enter(from.ip());
             self.connections.spawn(self.clone().serve(stream, from, listener.transport, place));
+        }
+    }
+
+    /// Logs the end of a connection that we close.
+    fn log_close(&self, client: &str, from: SocketAddr, reason: &CloseReason) {
+        let CloseReason { why, is_over } = reason;
+        let message = || format!("{client} at {from} is disconnected: {why}");
+        match is_over {
+            false => self.log.info("clients that are disconnected", message),
+            // One line an hour for each tournament.
+            true if self.log_over.admits(why, std::time::Instant::now()) => {
+                tracing::info!("{}; the next ones are not logged", message());
+            }
+            true => tracing::debug!("{}", message()),
         }
     }
 
