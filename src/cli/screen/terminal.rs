@@ -94,7 +94,11 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        ratatui::restore();
+        // After a panic of this thread its hook has done that. Twice, some terminals put the cursor back to where it was
+        // before, and what follows is written over the message.
+        if !thread::panicking() {
+            ratatui::restore();
+        }
         for panic in self.panics.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             let _ = writeln!(io::stderr(), "{panic}");
         }
@@ -132,4 +136,42 @@ fn pressed(key: KeyEvent) -> Option<Input> {
         KeyCode::Backspace | KeyCode::Delete => Key::Backspace,
         _ => return None,
     }))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Not a test of its own: [`the_terminal_is_whole_after_a_crash`] runs it in a terminal.
+    #[test]
+    #[ignore = "crashes on purpose, in the terminal of another test"]
+    fn crashes() {
+        let mut screen = Screen::open().unwrap();
+        screen.draw(|frame| frame.render_widget("a board", frame.area())).unwrap();
+        panic!("on purpose");
+    }
+
+    #[test]
+    fn the_terminal_is_whole_after_a_crash() {
+        let program = std::env::current_exe().unwrap();
+        let line = format!(
+            "stty rows 24 cols 80; {} --exact cli::screen::terminal::tests::crashes --ignored --nocapture; stty -a",
+            program.display()
+        );
+        let mut script = Command::new("script");
+        script.args(["--quiet", "--return", "--command", &line, "/dev/null"]).env("SHELL", "/bin/sh");
+        let output = script.env("TERM", "xterm-256color").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let (drawn, after) = text.split_once("\u{1b}[?1049l").expect("the alternate screen is left");
+        assert!(!after.contains("\u{1b}[?1049l"), "left once: {text:?}");
+        assert!(drawn.contains("\u{1b}[?1049h") && drawn.contains("board"), "{text:?}");
+        assert!(after.contains("on purpose") && after.contains("\u{1b}[?25h"), "{text:?}");
+        // As shells need it: lines, echo, signals by keys.
+        let modes: Vec<_> = after.split_whitespace().map(|mode| mode.trim_end_matches(';')).collect();
+        for mode in ["icanon", "echo", "isig", "opost"] {
+            assert!(modes.contains(&mode), "{mode}: {text:?}");
+        }
+    }
 }
