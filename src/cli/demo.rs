@@ -186,3 +186,33 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
     leave(&shutdown, &tasks).await;
     Ok(summary)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(3600);
+
+    #[tokio::test(start_paused = true)]
+    async fn the_page_stays_as_long_as_it_is_asked_to() {
+        let (count, spectators) = watch::channel(1);
+        Stays::Never.wait("page", spectators.clone()).await;
+        assert!(timeout(LONG, Stays::UntilStopped.wait("page", spectators.clone())).await.is_err());
+        // Somebody loads the page anew, and leaves an hour later.
+        let leaving = async {
+            for (after, watching) in [(LONG, 0), (RELOAD / 2, 1), (LONG, 0)] {
+                tokio::time::sleep(after).await;
+                count.send_replace(watching);
+            }
+            tokio::time::Instant::now()
+        };
+        let staying = async {
+            Stays::WhileWatched.wait("page", spectators.clone()).await;
+            tokio::time::Instant::now()
+        };
+        let (left, ended) = tokio::join!(leaving, staying);
+        assert_eq!(ended - left, RELOAD);
+        // Nobody watches at the end.
+        assert!(timeout(RELOAD / 2, Stays::WhileWatched.wait("page", spectators)).await.is_ok());
+    }
+}

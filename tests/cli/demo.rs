@@ -7,7 +7,8 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::support::{
     command::{err, zeitnot},
-    wait::soon,
+    pty::Pty,
+    wait::{soon, wait_for},
     web::Browser,
 };
 
@@ -101,4 +102,26 @@ fn an_arena_without_its_table_fails_with_one_line() {
     let err = err(&output);
     assert_eq!((output.status.code(), err.lines().count()), (Some(2), 1), "{err}");
     assert!(err.contains("[arena] nowhere to listen"), "{err}");
+}
+
+/// Without waiting for the games, which take half a minute.
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_terminal_the_demo_opens_a_browser_and_ends_by_ctrl_c() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let (opener, opened) = (folder.path().join("xdg-open"), folder.path().join("opened"));
+    fs::write(&opener, "#!/bin/sh\necho \"$1\" > opened.part && mv opened.part opened\n").unwrap();
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut pty = Pty::start(folder.path(), "demo --open --stay");
+    let page = wait_for("the browser", || fs::read_to_string(&opened).ok());
+    pty.until(page.trim());
+    let authority = page.trim().strip_prefix("http://").unwrap();
+    std::net::TcpStream::connect(authority.trim_end_matches('/')).unwrap();
+    pty.type_in("\u{3}");
+    let (code, told) = pty.end();
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("stopping: the running game is aborted"), "{told}");
+    assert!(told.contains("demo, standings so far:") || told.contains("demo: nobody came"), "{told}");
 }

@@ -31,7 +31,9 @@ pub struct Pty {
 impl Pty {
     /// Starts the program with these arguments, which need no quotes, and writes its id to `pid` in the folder.
     pub fn start(folder: &Path, arguments: &str) -> Pty {
-        let line = format!("stty rows 24 cols 80; echo $$ > pid; exec {ZEITNOT} {arguments}");
+        // Programs in the folder go before those of the system.
+        let line =
+            format!("stty rows 24 cols 80; echo $$ > pid; PATH=\"$PWD:$PATH\" exec {ZEITNOT} {arguments}");
         let mut command = Command::new("script");
         command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).current_dir(folder);
         for variable in ENVIRONMENT {
