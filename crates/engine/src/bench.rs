@@ -3,6 +3,7 @@
 use std::{
     fmt,
     num::NonZeroUsize,
+    ops::ControlFlow,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -19,7 +20,7 @@ use crate::{
 };
 
 /// Openings, middlegames, endings and a mate, from our own games and from the perft sets.
-const POSITIONS: [&str; 16] = [
+pub const POSITIONS: [&str; 16] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
@@ -59,7 +60,7 @@ impl fmt::Display for Measured {
     }
 }
 
-/// Searches every position on one thread with an empty table; reports the nodes of each.
+/// Searches every position on one thread with an empty table; reports the nodes of each, and ends where that breaks off.
 ///
 /// # Errors
 /// [`OutOfMemory`] if the table is larger than the available memory.
@@ -67,7 +68,7 @@ pub fn measure(
     depth: u16,
     hash_mib: NonZeroUsize,
     // Not generic: the search would be compiled again in the caller's crate, and that copy measured.
-    report: &mut dyn FnMut(&str, u64),
+    report: &mut dyn FnMut(&str, u64) -> ControlFlow<()>,
 ) -> Result<Measured, OutOfMemory> {
     let table = Arc::new(TranspositionTable::new(hash_mib.get())?);
     let mut search = Search::<Chess>::new(table.clone(), 1);
@@ -83,7 +84,9 @@ pub fn measure(
         let (_, cost) = think_now(&mut search, &game, &limits);
         measured.time += started_at.elapsed();
         measured.nodes += cost.nodes;
-        report(fen, cost.nodes);
+        if report(fen, cost.nodes).is_break() {
+            break;
+        }
     }
     Ok(measured)
 }
@@ -96,10 +99,16 @@ mod tests {
     fn every_position_counts_and_the_count_is_the_same_on_every_run() {
         let count = || {
             let mut positions = 0;
-            let measured = measure(4, HASH_MIB, &mut |_, nodes| positions += usize::from(nodes > 0)).unwrap();
+            let measured = measure(4, HASH_MIB, &mut |_, nodes| {
+                positions += usize::from(nodes > 0);
+                ControlFlow::Continue(())
+            });
+            let measured = measured.unwrap();
             assert_eq!(positions, POSITIONS.len());
             measured.nodes
         };
         assert_eq!(count(), count());
+        let first = measure(4, HASH_MIB, &mut |_, _| ControlFlow::Break(())).unwrap();
+        assert!(first.nodes > 0 && first.nodes < count());
     }
 }

@@ -5,6 +5,7 @@ use std::{
     error::Error,
     io::{self, BufReader, Write},
     num::NonZeroUsize,
+    ops::ControlFlow,
     process::ExitCode,
 };
 
@@ -49,6 +50,7 @@ fn run_bench(depth: u16, hash_mib: NonZeroUsize) -> Result<(), Box<dyn Error>> {
     let measured = bench::measure(depth, hash_mib, &mut |fen, nodes| {
         // A closed output is reported at the end.
         let _ = writeln!(out, "{nodes:>10} {fen}");
+        ControlFlow::Continue(())
     })?;
     Ok(writeln!(out, "{measured}")?)
 }

@@ -4,11 +4,11 @@
 //! client adds to them, `zeitnot bench arena-attack` how much attacks on the arena delay its players, `zeitnot bench
 //! spectators` how long a move takes to those who watch.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::{num::NonZeroUsize, ops::ControlFlow, time::Duration};
 
-use zeitnot_engine::bench::{DEPTH, HASH_MIB, measure};
+use zeitnot_engine::bench::{DEPTH, HASH_MIB, POSITIONS, measure};
 
-use super::{CliError, network, print, table};
+use super::{CliError, network, print, signals, table};
 
 mod attack;
 mod busy;
@@ -61,11 +61,17 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
 }
 
 fn search(args: &Args) -> Result<(), CliError> {
+    let (stop, mut done) = (signals::stop_flag(signals::ENDING)?, 0);
     let measured = measure(args.depth, args.hash, &mut |fen, nodes| {
         // A closed output is reported with the result below.
         let _ = print(|out| writeln!(out, "{nodes:>7} {fen}"));
+        done += 1;
+        if stop.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     print(|out| {
+        if done < POSITIONS.len() {
+            writeln!(out, "stopped after {done} of {} positions", POSITIONS.len())?;
+        }
         writeln!(out, "depth {}, hash {} MiB, {:.2?}", args.depth, args.hash, measured.time)?;
         writeln!(out, "{measured}")
     })

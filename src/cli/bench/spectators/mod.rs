@@ -3,15 +3,20 @@
 //!
 //! [`player`] plays, [`spectator`] watches, [`clock`] notes when a move was sent.
 
-use std::{net::SocketAddr, path::Path, thread, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, thread, time::Duration};
 
-use tokio::{runtime, sync::oneshot, task::JoinSet, time::sleep};
+use tokio::{
+    runtime,
+    sync::oneshot,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
 use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{self as arena, Arena};
-use zeitnot_engine::priority;
+use zeitnot_engine::{StopFlag, priority};
 
 use super::{network::Network, quantile};
-use crate::cli::{CliError, io_error, live::Live, log, print, usage};
+use crate::cli::{CliError, io_error, live::Live, log, print, signals, usage};
 
 mod clock;
 mod player;
@@ -23,6 +28,8 @@ use clock::MoveClock;
 const CLASS: &str = "class";
 /// Time for the games to begin, and for the spectators to come.
 const LEAD: Duration = Duration::from_secs(8);
+/// Time between two looks at whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
 /// Time between the arrivals of two players.
 const ARRIVAL: Duration = Duration::from_millis(10);
 /// Time from a move to the screen that 99 of 100 must keep.
@@ -40,7 +47,7 @@ Examples:
   zeitnot bench spectators & zeitnot bench deadline --quick
                                                          do they delay anybody's moves?
 
-Exit code: 0 if p99 is at most 100 ms, otherwise 1.")]
+Exit code: 0 if p99 is at most 100 ms, or after Ctrl-C, otherwise 1.")]
 pub(super) struct Args {
     /// Games at once
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=400))]
@@ -63,6 +70,8 @@ struct Addresses {
 }
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
+    let stopped = signals::stop_flag(signals::ENDING)?;
+    print(|out| writeln!(out, "{} spectators of one of {} games", args.spectators, args.games))?;
     let live = Live::default();
     let _log = log::start(&log::Config::silent(), live.lines());
     let folder = tempfile::tempdir().map_err(io_error("cannot make a folder for the games"))?;
@@ -84,18 +93,20 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         let ended = || io_error("cannot start the arena")(io_ended());
         return Err(arena.join().err().unwrap_or_else(ended));
     };
-    let measured = measure(args, addresses);
+    let measured = measure(args, addresses, stopped.clone());
     stop.cancel();
     arena.join()?;
     let mut times = measured?;
     times.sort_unstable();
     let at = |part| quantile(&times, part).unwrap_or(f64::INFINITY);
     let (median, p99, longest) = (at(0.5), at(0.99), at(1.0));
+    if times.is_empty() && stopped.is_raised() {
+        return print(|out| writeln!(out, "stopped before the first frame"));
+    }
     print(|out| {
-        writeln!(out, "{} spectators of one of {} games", args.spectators, args.games)?;
         writeln!(out, "{} frames, p50 {median:.1} ms, p99 {p99:.1} ms, max {longest:.1} ms", times.len())
     })?;
-    if p99 <= LIMIT_MS { Ok(()) } else { Err(CliError::Unseen(p99)) }
+    if p99 <= LIMIT_MS || stopped.is_raised() { Ok(()) } else { Err(CliError::Unseen(p99)) }
 }
 
 fn io_ended() -> std::io::Error {
@@ -112,8 +123,18 @@ fn configuration(folder: &Path) -> String {
     )
 }
 
+/// Waits for so long, or until the stop.
+async fn wait(length: Duration, stop: &StopFlag) {
+    let stopped = async {
+        while !stop.is_raised() {
+            sleep(LOOK).await;
+        }
+    };
+    let _ = timeout(length, stopped).await;
+}
+
 /// Plays and watches on a thread of usual priority; returns the times from moves to screens.
-fn measure(args: &Args, addresses: Addresses) -> Result<Vec<Duration>, CliError> {
+fn measure(args: &Args, addresses: Addresses, stop: Arc<StopFlag>) -> Result<Vec<Duration>, CliError> {
     let think = Duration::from_millis(args.think.into());
     let (games, spectators) = (args.games, args.spectators);
     let length = Duration::from_secs(args.seconds.into());
@@ -135,9 +156,9 @@ fn measure(args: &Args, addresses: Addresses) -> Result<Vec<Duration>, CliError>
             let watchers: Vec<_> = (0..spectators)
                 .map(|_| tokio::spawn(spectator::watch(addresses.page, clock.clone())))
                 .collect();
-            sleep(LEAD).await;
+            wait(LEAD, &stop).await;
             clock.clear();
-            sleep(length).await;
+            wait(length, &stop).await;
             watchers.iter().for_each(tokio::task::JoinHandle::abort);
             Ok(clock.take())
         })
