@@ -5,7 +5,14 @@ import type { Start, System, TournamentSettings } from './types';
 
 export const TIMES = ['3+0.05', '10+0.1', '60+0.5', '180+2', '300+3', '600+5'];
 export const SYSTEMS: System[] = ['round-robin', 'swiss', 'gauntlet', 'knockout'];
-export const TIE_BREAKS = ['buchholz', 'buchholz-cut-1', 'sonneborn-berger', 'direct-encounter', 'wins'];
+const OF_ALL = ['sonneborn-berger', 'direct-encounter', 'wins'];
+/** Those that mean something there: the points of a knockout tell how far each came. */
+const TIE_BREAKS: Record<System, string[]> = {
+  'round-robin': OF_ALL,
+  swiss: ['buchholz-cut-1', 'buchholz', ...OF_ALL],
+  gauntlet: OF_ALL,
+  knockout: [],
+};
 
 /** What a teacher gets who only fills in a name. */
 const USUAL: TournamentSettings = {
@@ -20,6 +27,7 @@ const USUAL: TournamentSettings = {
   players: null,
   start: 'organiser',
   late_entries: false,
+  tie_breaks: [],
   pause: '5s',
   access: 'open',
 };
@@ -63,7 +71,7 @@ export class Draft {
     this.players = settings.players;
     this.start = settings.start;
     this.lateEntries = settings.late_entries;
-    this.tieBreaks = [...(settings.tie_breaks ?? [])];
+    this.tieBreaks = [...settings.tie_breaks];
     this.pause = secondsOf(settings.pause);
     this.access = accessOf(settings);
   }
@@ -88,10 +96,20 @@ export class Draft {
     return this.starts.includes(this.start) ? this.start : 'organiser';
   }
 
+  /** All that may be chosen. */
+  get possibleTieBreaks(): string[] {
+    return TIE_BREAKS[this.pairing];
+  }
+
+  /** Those that are chosen, in their order. */
+  get chosenTieBreaks(): string[] {
+    return this.tieBreaks.filter((name) => this.possibleTieBreaks.includes(name));
+  }
+
   /** Sets the nth tie-break; none ends the list there. */
   setTieBreak(nth: number, name: string): void {
-    this.tieBreaks = name ? this.tieBreaks.toSpliced(nth, 1, name) : this.tieBreaks.slice(0, nth);
-    this.tieBreaks = [...new Set(this.tieBreaks)];
+    const chosen = this.chosenTieBreaks;
+    this.tieBreaks = [...new Set(name ? chosen.toSpliced(nth, 1, name) : chosen.slice(0, nth))];
   }
 
   get keys(): string[] {
@@ -107,7 +125,6 @@ export class Draft {
 
   settings(): TournamentSettings {
     const isSwiss = this.pairing === 'swiss';
-    const isUsual = this.tieBreaks.length === 0 && !this.known?.tie_breaks?.length;
     return {
       name: this.name.trim(),
       kind: USUAL.kind,
@@ -120,7 +137,7 @@ export class Draft {
       players: this.hasPlayers ? this.players : null,
       start: this.#start,
       late_entries: this.hasLateEntries && this.lateEntries,
-      ...(isUsual ? {} : { tie_breaks: [...this.tieBreaks] }),
+      tie_breaks: this.chosenTieBreaks,
       pause: this.known && secondsOf(this.known.pause) === this.pause ? this.known.pause : duration(this.pause),
       access: this.#access(),
     };

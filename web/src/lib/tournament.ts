@@ -9,7 +9,8 @@ export function pointsOf(result: string | null): [number, number] | null {
   return typeof white === 'number' && typeof black === 'number' ? [white, black] : null;
 }
 
-export const isCorrected = ({ note, result }: Pairing) => note !== null && result !== null;
+/** Whether there is more to say of it than its result. */
+export const hasNote = ({ note, result }: Pairing) => note !== null && result !== null;
 
 /** Rounds in their order, each with its pairings. */
 export function roundsOf({ pairings }: Tournament): Map<number, Pairing[]> {

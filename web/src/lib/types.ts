@@ -128,8 +128,8 @@ export interface TournamentSettings {
   players: number | null;
   start: Start;
   late_entries: boolean;
-  /** Without any: those that are usual for the system. */
-  tie_breaks?: string[];
+  /** Empty: those that are usual for the system. */
+  tie_breaks: string[];
   /** Rest of a player after a game, as `5s`. */
   pause: string;
   /** Told without the secrets. */

@@ -282,7 +282,6 @@ export const de: Texts = {
     next: 'Danach',
     noPairings: 'Noch ist niemand gepaart.',
     joined: (n, seats) => `${n} von ${seats} Spielern sind da`,
-    corrected: 'korrigiert',
     cell: (round, side, against, result) => `${round}, ${side} gegen ${against}: ${result}`,
     letters: { white: 'w', black: 's' },
     crossNote: 'Gegner, Farbe (w, s) und Punkte jeder Runde; + und − sind kampflos.',

@@ -255,7 +255,6 @@ export const en = {
     next: 'Next',
     noPairings: 'Nobody has been paired yet.',
     joined: (n: number, seats: number) => `${n} of ${seats} players have joined`,
-    corrected: 'corrected',
     cell: (round: string, side: string, against: string, result: string) => `${round}, ${side} against ${against}: ${result}`,
     letters: { white: 'w', black: 'b' },
     crossNote: 'Opponent, colour (w, b) and points of each round; + and − are forfeits.',
