@@ -13,6 +13,8 @@ use zeitnot_arena::{Arena, Event, Keys, Name, News, Summary};
 use zeitnot_clients::{Shutdown, contest};
 use zeitnot_rules::Color;
 
+mod client;
+mod orders;
 mod results;
 
 use super::{
@@ -36,6 +38,8 @@ Examples:
   zeitnot arena keys class.keys alice bob   make keys for two players
   zeitnot arena pair class.trf          pair the next round of a report file
   zeitnot arena results class --pgn     its games so far, also while it runs
+  zeitnot arena create cup --time 3+0.05    create a tournament on an arena that runs
+  zeitnot arena start cup                   begin it with whoever is here
 
 Ctrl-C or SIGTERM aborts the running games, records them, and shows the standings.
 Exit code: 0 at the end, 1 if a port or a folder cannot be used, 2 if the configuration is invalid.")]
@@ -77,6 +81,8 @@ enum Task {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+    #[command(flatten)]
+    Order(orders::Order),
     /// Show the results of a tournament
     ///
     /// Reads the database of an arena, which may be running. Without a name it lists the tournaments.
@@ -90,6 +96,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         Some(Task::Pair { file }) => return swiss::pair(file),
         Some(Task::Check { files }) => return swiss::check(files),
         Some(Task::Results(asked)) => return results::run(asked, &source),
+        Some(Task::Order(order)) => return orders::run(order, &source),
         None => {}
     }
     let config = Config::load(&source)?;

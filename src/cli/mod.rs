@@ -150,6 +150,9 @@ enum CliError {
     /// Failure of `bench spectators`.
     #[error("spectators waited too long for moves: p99 is {0:.1} ms")]
     Unseen(f64),
+    /// Refusal or silence of the arena that was asked.
+    #[error("{0}")]
+    Unanswered(String),
     #[error("a task crashed, please report it: {0}")]
     Crashed(#[from] tokio::task::JoinError),
     #[error("{}: cannot be written: {source}; is it the right place?", path.display())]

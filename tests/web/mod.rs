@@ -7,5 +7,6 @@ mod earlier;
 mod hostile;
 mod live;
 mod manage;
+mod orders;
 mod security;
 mod tables;

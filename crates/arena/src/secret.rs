@@ -36,7 +36,7 @@ impl Secret {
     }
 
     /// Returns the text, which must not reach a log.
-    pub(crate) fn expose(&self) -> &str {
+    pub fn expose(&self) -> &str {
         &self.0
     }
 }

@@ -20,6 +20,7 @@ pub(crate) mod standings;
 mod view;
 
 pub(crate) use admission::{Applicant, JoinError, Proof};
+pub(crate) use command::{Command, CommandError};
 pub use config::TournamentConfig;
 pub(crate) use environment::{Accounts, Environment};
 pub use format::TieBreak;

@@ -74,7 +74,6 @@ impl TournamentRegistry {
         Ok(Seat { tournament, number, client })
     }
 
-    #[expect(dead_code, reason = "the API's routes follow")]
     /// Has the tournament of that name carry out an order; returns once it is on the disk.
     pub(crate) async fn command(&self, tournament: &str, command: Command) -> Result<(), CommandError> {
         let Some(handle) = self.find(tournament) else {

@@ -67,7 +67,7 @@ impl Config {
     }
 
     /// Returns the organiser's token from its file, the environment or the table; errors show nothing of it.
-    pub(crate) fn find_token(&self) -> Result<Option<Secret>, String> {
+    pub fn find_token(&self) -> Result<Option<Secret>, String> {
         if let Some(path) = &self.token_file {
             let why = |why: String| format!("web: token_file {}: {why}", path.display());
             let text = secret_file::read(path).map_err(|error| why(error.to_string()))?;

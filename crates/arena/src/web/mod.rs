@@ -16,6 +16,7 @@ mod config;
 mod games;
 mod live;
 mod manage;
+mod orders;
 mod organiser;
 mod router;
 mod seat;

@@ -21,7 +21,7 @@ use zeitnot_rules::GameKind;
 
 use super::{
     answer::{ApiError, ErrorBody, as_json},
-    assets, bot, games, live, manage,
+    assets, bot, games, live, manage, orders,
     security::{Hosts, protect},
     state::{ByOrganiser, WebState},
     tables, tournaments,
@@ -54,6 +54,7 @@ pub(super) fn api() -> (Router<WebState>, utoipa::openapi::OpenApi) {
         .merge(games::routes())
         .merge(tournaments::routes())
         .merge(manage::routes())
+        .merge(orders::routes())
         .merge(tables::routes())
         .merge(bot::routes())
         .merge(live::routes())

@@ -1,0 +1,289 @@
+//! `zeitnot arena create` and the other orders of the organiser, over the web API of an arena that runs.
+
+use std::{io, path::PathBuf};
+
+use reqwest::Method;
+use serde_json::{Map, Value, json};
+use zeitnot_net::http::BaseUrl;
+
+use super::client::{Api, Request};
+use crate::cli::{
+    CliError,
+    config::{Config, ConfigArgs},
+    network, print, usage,
+};
+
+/// Arena that gets an order.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Target {
+    /// Address of the arena's page; by default the one of [arena.web], or http://127.0.0.1:8080
+    #[arg(long, value_name = "URL", value_parser = page)]
+    page: Option<BaseUrl>,
+    /// File with the organiser's token; by default that of [arena.web], or ZEITNOT_ORGANISER_TOKEN in the environment
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+}
+
+fn page(url: &str) -> Result<BaseUrl, String> {
+    BaseUrl::try_from(url.to_owned()).map_err(|error| error.to_string())
+}
+
+/// Settings of a tournament.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Settings {
+    /// Seconds for each player, and seconds added after each move, as in 3+0.05
+    #[arg(long, value_name = "TIME")]
+    time: Option<String>,
+    /// Pairing system: round-robin, swiss, gauntlet or knockout
+    #[arg(long, value_name = "SYSTEM")]
+    pairing: Option<String>,
+    /// Rounds of a Swiss tournament
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// Virtual points in the first rounds of a Swiss tournament: baku
+    #[arg(long, value_name = "NAME")]
+    acceleration: Option<String>,
+    /// Players of a gauntlet who meet all others
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    gauntlet: Option<Vec<String>>,
+    /// Games of each pair in a round robin and a gauntlet
+    #[arg(long, value_name = "N")]
+    games_per_pair: Option<u32>,
+    /// Number of players who may join before the beginning
+    #[arg(long, value_name = "N")]
+    players: Option<u32>,
+    /// Beginning of play: organiser (by `zeitnot arena start`), full, or at-once (and without an end)
+    #[arg(long, value_name = "WHEN")]
+    start: Option<String>,
+    /// Whether players may join after the beginning
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    late_entries: Option<bool>,
+    /// Rest of a player after a game, as in 5s
+    #[arg(long, value_name = "TIME")]
+    pause: Option<String>,
+    /// Interval between pairings, as in 3s
+    #[arg(long, value_name = "TIME")]
+    pairing_interval: Option<String>,
+    /// Absence after which a player forfeits the remaining games, as in 60s
+    #[arg(long, value_name = "TIME")]
+    absent_after: Option<String>,
+    /// Anybody may join
+    #[arg(long, group = "access")]
+    open: bool,
+    /// Whoever knows this word may join
+    #[arg(long, group = "access", value_name = "WORD")]
+    password: Option<String>,
+    /// These players may join, each with a key, which `zeitnot arena player-keys` shows
+    #[arg(long, group = "access", value_name = "NAME", value_delimiter = ',')]
+    keys: Option<Vec<String>>,
+}
+
+impl Settings {
+    /// Returns those that are given, by their names in the API.
+    fn fields(&self) -> Map<String, Value> {
+        let access = match self {
+            Settings { password: Some(word), .. } => json!({"password": word}),
+            Settings { keys: Some(names), .. } => json!({"keys": names}),
+            Settings { open: true, .. } => json!("open"),
+            _ => Value::Null,
+        };
+        let fields = json!({
+            "time_control": self.time,
+            "pairing": self.pairing,
+            "rounds": self.rounds,
+            "acceleration": self.acceleration,
+            "gauntlet": self.gauntlet,
+            "games_per_pair": self.games_per_pair,
+            "players": self.players,
+            "start": self.start,
+            "late_entries": self.late_entries,
+            "pause": self.pause,
+            "pairing_interval": self.pairing_interval,
+            "absent_after": self.absent_after,
+            "access": access,
+        });
+        let Value::Object(mut fields) = fields else { return Map::new() };
+        fields.retain(|_, value| !value.is_null());
+        fields
+    }
+}
+
+/// Name of a tournament.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Tournament {
+    /// Tournament
+    name: String,
+}
+
+/// Tournament and its settings.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Wanted {
+    /// Name that players write after JOIN
+    name: String,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// Players of a tournament.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Players {
+    /// Tournament
+    name: String,
+    /// Players
+    #[arg(required = true)]
+    players: Vec<String>,
+}
+
+/// Whether late ones may join.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Late {
+    /// Tournament
+    name: String,
+    /// Whether they may
+    #[arg(value_parser = ["on", "off"])]
+    allowed: String,
+}
+
+/// Nothing but the arena.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct All {}
+
+/// Order and the arena that gets it.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct To<T: clap::Args> {
+    #[command(flatten)]
+    what: T,
+    #[command(flatten)]
+    target: Target,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+pub(super) enum Order {
+    /// List the tournaments of a running arena
+    Tournaments(To<All>),
+    /// Create a tournament on a running arena
+    ///
+    /// Players can join at once. Play begins by `zeitnot arena start`, unless --start says otherwise.
+    #[command(after_help = "\
+Examples:
+  zeitnot arena create class --time 60+0.5
+  zeitnot arena create cup --time 3+0.05 --pairing swiss --rounds 5 --password sesame
+  zeitnot arena create final --time 60+1 --pairing knockout --players 8 --start full")]
+    Create(Box<To<Wanted>>),
+    /// Change settings of a created tournament in which nobody has been paired
+    #[command(after_help = "\
+Examples:
+  zeitnot arena edit class --time 30+0.5
+  zeitnot arena edit class --keys alice,bob     keys instead of a password")]
+    Edit(Box<To<Wanted>>),
+    /// Draw keys for players of a tournament that asks for them, and show them this once
+    ///
+    /// A player who has a key already gets a new one in its place. Prints the line by which each joins.
+    PlayerKeys(To<Players>),
+    /// Begin a tournament with whoever is here
+    Start(To<Tournament>),
+    /// Pause a tournament: running games end, and nobody is paired
+    Pause(To<Tournament>),
+    /// Let a paused tournament go on
+    Resume(To<Tournament>),
+    /// Let players join after the beginning, or no longer
+    Late(To<Late>),
+}
+
+impl Order {
+    fn target(&self) -> &Target {
+        match self {
+            Order::Tournaments(to) => &to.target,
+            Order::Create(to) | Order::Edit(to) => &to.target,
+            Order::PlayerKeys(to) => &to.target,
+            Order::Start(to) | Order::Pause(to) | Order::Resume(to) => &to.target,
+            Order::Late(to) => &to.target,
+        }
+    }
+
+    /// Returns the request that the order is.
+    fn request(&self) -> Request {
+        let of = |name: &str, what: &str, body: Value| Request {
+            method: Method::POST,
+            path: ["tournaments", name, what].map(str::to_owned).into(),
+            body,
+        };
+        let all = || vec!["tournaments".to_owned()];
+        match self {
+            Order::Tournaments(_) => Request { method: Method::GET, path: all(), body: Value::Null },
+            Order::Create(to) => {
+                let mut fields = to.what.settings.fields();
+                fields.insert("name".to_owned(), json!(to.what.name));
+                Request { method: Method::POST, path: all(), body: fields.into() }
+            }
+            Order::Edit(to) => {
+                let path = [all(), vec![to.what.name.clone()]].concat();
+                Request { method: Method::PATCH, path, body: to.what.settings.fields().into() }
+            }
+            Order::PlayerKeys(To { what, .. }) => of(&what.name, "keys", json!({"names": what.players})),
+            Order::Start(To { what, .. }) => of(&what.name, "start", Value::Null),
+            Order::Pause(To { what, .. }) => of(&what.name, "pause", Value::Null),
+            Order::Resume(To { what, .. }) => of(&what.name, "resume", Value::Null),
+            Order::Late(To { what, .. }) => of(&what.name, "late", json!({"allowed": what.allowed == "on"})),
+        }
+    }
+
+    /// Prints what the order has led to.
+    fn describe(&self, out: &mut dyn io::Write, answer: &Value) -> io::Result<()> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let rows = |list: &str| answer[list].as_array().cloned().unwrap_or_default();
+        match self {
+            Order::Tournaments(_) => {
+                for it in rows("tournaments") {
+                    let players = it["players"].as_array().map_or(0, Vec::len);
+                    let [name, state, pairing] = ["name", "state", "pairing"].map(|field| text(&it[field]));
+                    let time = text(&it["time_control"]);
+                    writeln!(out, "{name}: {state}, {pairing}, {time}, players: {players}")?;
+                }
+            }
+            Order::Create(_) | Order::Edit(_) => {
+                let [name, pairing, time] =
+                    ["name", "pairing", "time_control"].map(|field| text(&answer[field]));
+                writeln!(out, "{name}: {pairing}, {time}; to join:")?;
+                for join in rows("joins") {
+                    writeln!(out, "  {}  {}", text(&join["protocol"]), text(&join["line"]))?;
+                }
+            }
+            Order::PlayerKeys(_) => {
+                for key in rows("keys") {
+                    writeln!(out, "{}", text(&key["line"]))?;
+                }
+            }
+            Order::Start(To { what, .. }) => writeln!(out, "{} has begun", what.name)?,
+            Order::Pause(To { what, .. }) => {
+                writeln!(out, "{} is paused: running games end, and nobody is paired", what.name)?;
+            }
+            Order::Resume(To { what, .. }) => writeln!(out, "{} goes on", what.name)?,
+            Order::Late(To { what: Late { name, allowed }, .. }) if allowed == "on" => {
+                writeln!(out, "{name} lets players join after the beginning")?;
+            }
+            Order::Late(To { what, .. }) => {
+                writeln!(out, "{} lets nobody join after the beginning", what.name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives an order, and prints what it has led to.
+pub(super) fn run(order: &Order, source: &ConfigArgs) -> Result<(), CliError> {
+    let config = Config::load_if_given(Some(&source.config), &source.overrides)?;
+    let mut web = config.and_then(|config| config.arena.web).unwrap_or_default();
+    let target = order.target();
+    if target.token_file.is_some() {
+        web.token_file.clone_from(&target.token_file);
+    }
+    let page = match &target.page {
+        Some(page) => page.clone(),
+        None => BaseUrl::try_from(web.url(web.listen)).map_err(usage)?,
+    };
+    let api = Api::new(page, web.find_token().map_err(usage)?);
+    let request = order.request();
+    let answer = network::run(move |_| async move { api.ask(request).await })??;
+    print(|out| order.describe(out, &answer))
+}

@@ -1,0 +1,162 @@
+//! Orders of the organiser, by `zeitnot arena` and by the API.
+
+use std::process::Output;
+
+use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
+
+use crate::support::{
+    arena::{Player, TestArena, word},
+    command::{err, out, zeitnot},
+    web::{Browser, TOKEN, without_tournament},
+};
+
+/// Runs `zeitnot arena` with these words for the arena of that page.
+async fn order(page: &Browser, words: &str) -> Output {
+    let words = format!("arena {words} --page http://{}", page.address);
+    let run = move || {
+        let words: Vec<_> = words.split(' ').collect();
+        zeitnot(&words).current_dir("/").env("ZEITNOT_ORGANISER_TOKEN", TOKEN).output().unwrap()
+    };
+    spawn_blocking(run).await.unwrap()
+}
+
+/// Output of an order that is carried out.
+async fn done(page: &Browser, words: &str) -> String {
+    let output = order(page, words).await;
+    assert!(output.status.success(), "{words}: {}", err(&output));
+    out(&output).to_owned()
+}
+
+/// The only line about an order that is refused.
+async fn refused(page: &Browser, words: &str) -> String {
+    let output = order(page, words).await;
+    assert_eq!(
+        (output.status.code(), err(&output).lines().count()),
+        (Some(1), 1),
+        "{words}: {}",
+        err(&output)
+    );
+    err(&output).trim_end().to_owned()
+}
+
+async fn join(arena: &TestArena, names: &[&str]) -> Vec<Player> {
+    let mut players = Vec::new();
+    for name in names {
+        players.push(arena.say(name, &format!("JOIN cup {name} sesame")).await);
+    }
+    players
+}
+
+/// All play one game, in which White resigns.
+async fn round(players: &mut [Player]) {
+    for player in &mut *players {
+        let paired = player.expect("GAME_PAIRED").await;
+        player.ack(&paired).await;
+    }
+    for player in &mut *players {
+        let started = player.expect("GAME_STARTED").await;
+        if word(&started, 2) == player.name {
+            player.send(&format!("RESIGN {}", word(&started, 1))).await;
+        }
+    }
+    for player in players {
+        player.expect("GAME_OVER").await;
+    }
+}
+
+/// Scores by name, and the state, once every player has this many results.
+async fn standings(page: &Browser, games: u64) -> (Vec<(String, f64)>, String) {
+    let mut spectator = page.live().await;
+    spectator.send(r#"{"watch":{"tournament":"cup"}}"#).await;
+    loop {
+        let shown = spectator.expect("tournament").await["tournament"].clone();
+        let players = shown["players"].as_array().unwrap();
+        let played = |player: &Value| {
+            ["wins", "draws", "losses"].iter().filter_map(|it| player[it].as_u64()).sum::<u64>()
+        };
+        if players.len() == 4 && players.iter().all(|player| games == played(player)) {
+            let score = |player: &Value| {
+                (player["name"].as_str().unwrap().to_owned(), player["score"].as_f64().unwrap())
+            };
+            return (players.iter().map(score).collect(), shown["state"].as_str().unwrap().to_owned());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_swiss_by_the_command_line_goes_on_after_a_restart() {
+    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+    let settings =
+        "--time 60+0 --pairing swiss --rounds 2 --password sesame --pause 0s --pairing-interval 20ms";
+    let created = done(&page, &format!("create cup {settings}")).await;
+    assert!(created.starts_with("cup: swiss, 60+0; to join:\n"), "{created}");
+    assert!(created.ends_with("  JOIN cup NAME PASSWORD\n"), "{created}");
+    assert!(refused(&page, "start cup").await.contains("needs two players"));
+    assert!(refused(&page, "resume cup").await.contains("is not paused"));
+    assert!(refused(&page, "start cap").await.contains("no tournament cap"));
+    let names = ["alice", "bob", "carol", "dave"];
+    let mut players = join(&arena, &names).await;
+    for player in &mut players[..3] {
+        player.expect("INFO Player dave joined").await;
+    }
+    assert_eq!(done(&page, "start cup").await, "cup has begun\n");
+    assert!(refused(&page, "edit cup --time 30+0").await.contains("play has begun"));
+    round(&mut players).await;
+    assert!(done(&page, "pause cup").await.starts_with("cup is paused"));
+    let (before, _) = standings(&page, 1).await;
+    let (_, folder) = arena.stop().await;
+
+    let (arena, page) = without_tournament(folder).await;
+    assert_eq!(standings(&page, 1).await, (before, "paused".to_owned()));
+    let mut players = join(&arena, &names).await;
+    let listed = done(&page, "tournaments").await;
+    assert_eq!(listed, "cup: paused, swiss, 60+0, players: 4\n");
+    done(&page, "resume cup").await;
+    round(&mut players).await;
+    for player in &mut players {
+        assert_eq!(player.expect("INFO Tournament").await, "INFO Tournament cup is over");
+    }
+    let (after, _) = standings(&page, 2).await;
+    assert_eq!(after.iter().map(|(_, score)| score).sum::<f64>(), 4.0, "{after:?}");
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn orders_need_the_token_and_a_tournament() {
+    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+    page.order("POST", "/api/tournaments", json!({"name": "cup", "time_control": "3"})).await;
+    let before = page.json("/api/tournaments").await;
+    for what in ["start", "pause", "resume", "late"] {
+        let path = format!("/api/tournaments/cup/{what}");
+        let json = [("content-type", "application/json")];
+        let stranger = page.ask("POST", &path, &json, br#"{"allowed":true}"#.to_vec()).await;
+        assert_eq!(stranger.status(), 401, "{what}");
+        let (status, _) = page.order("POST", &path.replace("cup", "cap"), json!({"allowed": true})).await;
+        assert_eq!(status, 404, "{what}");
+    }
+    assert_eq!(page.order("POST", "/api/tournaments/cup/late", json!({"allowed": 1})).await.0, 422);
+    assert_eq!(page.json("/api/tournaments").await, before);
+    // By the command line: without a token, with a wrong one, and where no arena is.
+    let run = async |token: Option<&str>, url: String| {
+        let mut command = zeitnot(&["arena", "start", "cup", "--page", &url]);
+        command.current_dir("/").env_remove("ZEITNOT_ORGANISER_TOKEN");
+        if let Some(token) = token {
+            command.env("ZEITNOT_ORGANISER_TOKEN", token);
+        }
+        let output = spawn_blocking(move || command.output().unwrap()).await.unwrap();
+        (output.status.code(), err(&output).to_owned())
+    };
+    let here = format!("http://{}", page.address);
+    for (token, url, code, why) in [
+        (None, here.clone(), 2, "--token-file"),
+        (Some("guess"), here, 2, "not the organiser's token"),
+        (Some(TOKEN), "http://127.0.0.1:1".to_owned(), 1, "no arena answers at http://127.0.0.1:1"),
+        (Some(TOKEN), "ftp://x".to_owned(), 2, "expected"),
+    ] {
+        let (exit, told) = run(token, url).await;
+        assert!(exit == Some(code) && told.contains(why), "{exit:?} {told}");
+        assert!(!told.contains("guess"), "{told}");
+    }
+    arena.stop().await;
+}
