@@ -52,7 +52,7 @@ async fn a_line_of_ten_mebibytes_is_skipped() {
     later.write_all(&flood).await.unwrap();
     later.write_all(b"\nSAY alice still here\n").await.unwrap();
     let heard = hear_until(&mut later, "SAID alice still here").await;
-    assert_eq!(heard[0], "INFO Cannot read this: a line longer than 4096 bytes");
+    assert_eq!(heard[1], "INFO Cannot read this: a line longer than 4096 bytes");
     drop(later);
     is_well(arena).await;
 }
@@ -67,9 +67,9 @@ async fn bytes_that_are_not_text_are_skipped() {
         .unwrap();
     let heard = hear(socket).await;
     let lines: Vec<_> = heard.lines().collect();
-    assert_eq!(lines[0], "INFO Cannot read this: a line that is not UTF-8");
-    assert!(lines[1].starts_with("INFO Cannot read this: unknown message"), "{heard}");
-    assert_eq!(lines[2], "SAID alice still[2J here");
+    assert_eq!(lines[1], "INFO Cannot read this: a line that is not UTF-8");
+    assert!(lines[2].starts_with("INFO Cannot read this: unknown message"), "{heard}");
+    assert_eq!(lines[3], "SAID alice still[2J here");
     is_well(arena).await;
 }
 
@@ -79,7 +79,7 @@ async fn the_tenth_invalid_line_ends_the_connection() {
     let mut socket = arena.raw(By::Tcp).await;
     socket.write_all(b"JOIN class alice\n").await.unwrap();
     socket.write_all("NONSENSE\n".repeat(100).as_bytes()).await.unwrap();
-    assert_eq!(hear(socket).await.lines().count(), 10);
+    assert_eq!(hear(socket).await.lines().count(), 1 + 10);
     is_well(arena).await;
 }
 
@@ -269,8 +269,7 @@ async fn connections_beyond_the_limit_are_refused_until_a_place_is_free() {
     // The places are free again as soon as the arena has seen them leave.
     until("a free place", async || {
         let mut dave = arena.join(By::Tcp, "dave").await;
-        let _ = dave.writer.send("SAY dave here").await;
-        dave.next().await.is_some_and(|line| line == "SAID dave here")
+        dave.next().await.is_some_and(|line| line.starts_with("INFO You joined"))
     })
     .await;
     is_well(arena).await;

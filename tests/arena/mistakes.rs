@@ -11,10 +11,10 @@ async fn messages_lead_from_the_join_to_the_first_move() {
     let mut alice = arena.join(By::Tcp, "alice").await;
     let mut bob = arena.join(By::Tcp, "bob").await;
     let mut lines = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..4 {
         lines.push(alice.next().await.unwrap());
     }
-    let game = word(&lines[2], 1).to_owned();
+    let game = word(&lines[3], 1).to_owned();
     alice.send(&format!("ACK {game}")).await;
     lines.push(alice.next().await.unwrap());
     bob.send(&format!("ACK {game}")).await;
@@ -25,6 +25,7 @@ async fn messages_lead_from_the_join_to_the_first_move() {
     lines.push(alice.next().await.unwrap());
     let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     let expected = [
+        "INFO You joined tournament class (1 active players)".to_owned(),
         "INFO Player bob joined tournament (2 active players)".to_owned(),
         "INFO Paired with bob for game".to_owned(),
         format!("GAME_PAIRED {game} alice bob 10.00 0.10"),
@@ -33,8 +34,8 @@ async fn messages_lead_from_the_join_to_the_first_move() {
         format!("GAME_STARTED {game} alice bob 10.00 10.00 {fen}"),
         format!("YOUR_MOVE {game} alice bob 10.00 10.00 {fen}"),
     ];
-    assert_eq!(lines[..7], expected);
-    let moved = &lines[7];
+    assert_eq!(lines[..8], expected);
+    let moved = &lines[8];
     assert!(moved.starts_with(&format!("PLAYER_MOVED {game} alice g2-g3 alice bob ")), "{moved}");
     assert!(moved.ends_with(" 10.00 rnbqkbnr/pppppppp/8/8/8/6P1/PPPPPP1P/RNBQKBNR b KQkq - 0 1"), "{moved}");
     let left: f64 = word(moved, 6).parse().unwrap();
@@ -74,6 +75,7 @@ async fn the_id_of_another_game_costs_the_connection_and_the_game() {
 async fn a_wrong_id_before_the_game_is_only_reported() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
+    alice.expect("INFO You joined").await;
     for line in ["MOVE 0123 e2-e4", "RESIGN 0123", "ACK 0123"] {
         alice.send(line).await;
         assert_eq!(alice.next().await.unwrap(), "INFO You are not in game 0123");
@@ -119,6 +121,7 @@ async fn refusals_and_mistakes_stand_in_the_log() {
 async fn refused_connections_are_told_why() {
     let arena = TestArena::start("").await;
     let mut alice = arena.join(By::Tcp, "alice").await;
+    alice.expect("INFO You joined").await;
     alice.send("JOIN class alice2").await;
     assert_eq!(alice.next().await.unwrap(), "INFO You have joined already");
     let long = format!("JOIN class {}", "x".repeat(50));

@@ -37,6 +37,7 @@ async fn watching_an_unknown_game_is_refused() {
     }
     watcher.send("UNWATCH 0123").await;
     watcher.send("JOIN class alice").await;
+    watcher.expect("INFO You joined").await;
     watcher.send("SAY alice hello me").await;
     assert_eq!(watcher.next().await.unwrap(), "SAID alice hello me");
     arena.stop().await;

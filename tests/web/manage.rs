@@ -133,3 +133,68 @@ async fn mistakes_are_told_and_change_nothing() {
     assert_eq!(browser.json("/api/tournaments").await, before);
     arena.stop().await;
 }
+
+/// Names and reasons in a list of refusals.
+fn rows(refusals: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    refusals.as_array().unwrap().iter().map(|row| (text(&row["name"]), text(&row["reason"]))).collect()
+}
+
+/// Refusals of a tournament, once there are so many.
+async fn refused(page: &Browser, tournament: &str, count: usize) -> Vec<(String, String)> {
+    let mut spectator = page.live().await;
+    spectator.send(&json!({"watch": {"tournament": tournament}}).to_string()).await;
+    loop {
+        let shown = rows(&spectator.expect("tournament").await["tournament"]["refusals"]);
+        if shown.len() == count {
+            return shown;
+        }
+    }
+}
+
+#[tokio::test]
+async fn refusals_are_told_and_kept() {
+    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+    create(&page, json!({"access": {"password": "sesame"}})).await;
+    let hasty = json!({"name": "hasty", "time_control": "3", "start": "at-once", "ack_timeout": "1ms"});
+    page.order("POST", "/api/tournaments", hasty).await;
+    // Nobody acknowledges.
+    let mut idle = [arena.say("idle", "JOIN hasty idle").await, arena.say("lazy", "JOIN hasty lazy").await];
+    idle[0].expect("INFO You joined tournament hasty (1 active players)").await;
+    idle[0].rest().await;
+    for (line, why) in [
+        ("JOIN clap alice", "Unknown tournament clap"),
+        ("JOIN club alice guess", "That is not the key for alice"),
+        ("JOIN club a\u{200b}b sesame", "invisible"),
+        ("JOIN club alice guess", "That is not the key for alice"),
+    ] {
+        assert!(refusal(&arena, line).await.contains(why), "{line}");
+    }
+    let mut alice = arena.say("alice", "JOIN club alice sesame").await;
+    let greeting = alice.next().await.unwrap();
+    assert_eq!(greeting, "INFO You joined tournament club (1 active players); play begins when it is full");
+    let mut bob = arena.say("bob", "JOIN club bob sesame").await;
+    let game = begin(&mut alice, &mut bob).await;
+    assert!(refusal(&arena, "JOIN club carol sesame").await.contains("is full"));
+    let mut board = Board::new(game, alice, bob);
+    board.white.expect("YOUR_MOVE").await;
+    for _ in 0..100 {
+        board.white.send(&format!("MOVE {} a1-a8", board.game)).await;
+    }
+    let cheat = board.white.name.clone();
+    board.black.expect("GAME_OVER").await;
+    let club = refused(&page, "club", 4).await;
+    assert_eq!(club[1], ("alice".to_owned(), "That is not the key for alice".to_owned()), "{club:?}");
+    assert_eq!(club[3], (cheat, "You have sent 100 illegal moves in a row".to_owned()));
+    let hasty = refused(&page, "hasty", 2).await;
+    assert!(hasty.iter().all(|(_, reason)| reason.contains("not acknowledge")), "{hasty:?}");
+    let others = page.order("GET", "/api/refusals", Value::Null).await.1["refusals"].clone();
+    assert_eq!(rows(&others), [("alice".to_owned(), "Unknown tournament clap".to_owned())]);
+    assert_eq!(page.json("/api/refusals").await.0, 401);
+    let (_, folder) = arena.stop().await;
+    let (arena, page) = without_tournament(folder).await;
+    assert_eq!((refused(&page, "club", 4).await, refused(&page, "hasty", 2).await), (club, hasty));
+    let again = page.order("GET", "/api/refusals", Value::Null).await.1["refusals"].clone();
+    assert_eq!(again, others);
+    arena.stop().await;
+}

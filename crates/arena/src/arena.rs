@@ -110,7 +110,7 @@ impl Arena {
             ports: listeners.iter().map(Listener::url).collect(),
             accounts,
         };
-        let (manager, mut tournaments) = TournamentManager::channel(environment);
+        let (manager, mut tournaments) = TournamentManager::channel(environment).await?;
         for tournament in config.tournament {
             tournaments.open(tournament).await?;
         }

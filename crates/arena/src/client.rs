@@ -71,8 +71,13 @@ impl Client {
     /// Disconnects a client for a mistake of its own, which the connection logs.
     pub(crate) fn throw_out(&self, why: impl Into<String>) {
         let why = why.into();
-        self.fault.get_or_init(|| why.clone());
+        self.blame(why.clone());
         self.hang_up(why);
+    }
+
+    /// Notes for what mistake of its own a client is about to be disconnected.
+    pub(crate) fn blame(&self, why: impl Into<String>) {
+        self.fault.get_or_init(|| why.into());
     }
 
     /// Returns the reason why the arena has thrown the client out, if it has.

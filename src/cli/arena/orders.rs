@@ -43,6 +43,9 @@ pub(super) struct Settings {
     /// Virtual points in the first rounds of a Swiss tournament: baku
     #[arg(long, value_name = "NAME")]
     acceleration: Option<String>,
+    /// Tie-breaks in the order in which they decide, as in buchholz-cut-1,wins
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    tie_breaks: Option<Vec<String>>,
     /// Players of a gauntlet who meet all others
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     gauntlet: Option<Vec<String>>,
@@ -92,6 +95,7 @@ impl Settings {
             "pairing": self.pairing,
             "rounds": self.rounds,
             "acceleration": self.acceleration,
+            "tie_breaks": self.tie_breaks,
             "gauntlet": self.gauntlet,
             "games_per_pair": self.games_per_pair,
             "players": self.players,

@@ -195,6 +195,7 @@ impl Guest<'_> {
                     _ => format!("Cannot read this: {}", printable(&why, 200)),
                 };
                 if !self.is_greeted() || self.unreadable >= MAX_UNREADABLE {
+                    self.client.blame(why.clone());
                     return Err(why.into());
                 }
                 self.client.info(why);
@@ -250,9 +251,13 @@ impl Guest<'_> {
         key: Option<JoinKey>,
     ) -> Result<(), CloseReason> {
         self.name = format!("{} in {}", printable(player, MAX_SHOWN), printable(tournament, MAX_SHOWN));
-        let refusal = |why: &dyn std::error::Error| CloseReason::from(why.to_string());
-        let name = Name::try_from(player).map_err(|error| refusal(&error))?;
-        self.place.move_to(Pool::Players).map_err(|error| refusal(&error))?;
+        let name = match Name::try_from(player) {
+            Ok(name) => name,
+            Err(error) => return self.refuse(tournament, player, error.to_string()).await,
+        };
+        if let Err(error) = self.place.move_to(Pool::Players) {
+            return self.refuse(tournament, player, error.to_string()).await;
+        }
         let proof = Proof::Shown { from: self.place.from, key };
         let applicant = Applicant { name, proof, client: self.client.clone() };
         match self.front.registry.join(tournament, applicant).await {
@@ -263,9 +268,16 @@ impl Guest<'_> {
             Err(error) => {
                 // The place is for somebody who plays.
                 let _ = self.place.move_to(Pool::Newcomers);
-                Err(CloseReason { is_over: matches!(error, JoinError::Over(_)), ..refusal(&error) })
+                let refusal = CloseReason::from(error.to_string());
+                Err(CloseReason { is_over: matches!(error, JoinError::Over(_)), ..refusal })
             }
         }
+    }
+
+    /// Refuses somebody who does not get as far as the tournament.
+    async fn refuse(&self, tournament: &str, player: &str, why: String) -> Result<(), CloseReason> {
+        self.front.registry.note_refusal(tournament, player, why.clone()).await;
+        Err(why.into())
     }
 
     async fn watch(&mut self, game: &str) {

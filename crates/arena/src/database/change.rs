@@ -24,6 +24,8 @@ pub(crate) enum Change {
     State(TournamentId, TournamentState),
     /// New settings of a tournament that the organiser has created.
     Settings(TournamentId, TimeControl, Format, SettingsText),
+    /// Somebody who was refused, in place of an earlier one; `None`: by no tournament.
+    Refusal(Option<TournamentId>, RefusalRecord),
     /// An event of a tournament that is no result.
     Event { tournament: TournamentId, place: Place, at: OffsetDateTime, fact: Fact },
     /// A game that has begun, goes on or is over. The end tells all moves, so those in between may be lost.
@@ -37,6 +39,7 @@ pub(crate) enum Change {
 pub(super) enum Key {
     State(TournamentId),
     Settings(TournamentId),
+    Refusal(Option<TournamentId>, usize),
     Event(TournamentId, Place),
     Game(Arc<str>),
     Lichess(&'static str, String),
@@ -46,12 +49,25 @@ impl Change {
     pub(super) fn key(&self) -> Key {
         match self {
             Change::State(tournament, _) => Key::State(*tournament),
+            Change::Refusal(tournament, refusal) => Key::Refusal(*tournament, refusal.slot),
             Change::Settings(tournament, ..) => Key::Settings(*tournament),
             Change::Event { tournament, place, .. } => Key::Event(*tournament, *place),
             Change::Game(game) => Key::Game(game.header.id.clone()),
             Change::Lichess(row) => Key::Lichess(row.kind.as_str(), row.id.clone()),
         }
     }
+}
+
+/// Refusal of somebody who wanted to join, or who was thrown out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RefusalRecord {
+    /// Its row among those of its tournament.
+    pub(crate) slot: usize,
+    /// Later ones have higher numbers.
+    pub(crate) number: u64,
+    pub(crate) at: OffsetDateTime,
+    pub(crate) name: String,
+    pub(crate) reason: String,
 }
 
 /// Settings of a tournament as JSON, with a password or keys in it.

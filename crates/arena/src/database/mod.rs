@@ -43,7 +43,7 @@ mod writer;
 
 pub(crate) use change::{
     Change, FORFEIT, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place,
-    SettingsText, Source, TournamentId, TournamentState,
+    RefusalRecord, SettingsText, Source, TournamentId, TournamentState,
 };
 pub use error::DatabaseError;
 pub(crate) use read::{History, Reader, Step, StoredTournament};
@@ -159,6 +159,12 @@ impl Database {
     /// Returns the file, for a [`Reader`].
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the refusals of no tournament.
+    pub(crate) async fn refusals(&self) -> Result<Vec<RefusalRecord>, ArenaError> {
+        let refusals = async { Reader::open(&self.path).await?.refusals().await };
+        refusals.await.map_err(|why| self.unusable(why))
     }
 
     /// Returns the state of the Lichess API.

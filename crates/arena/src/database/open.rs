@@ -22,6 +22,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("lichess", include_str!("migrations/0002_lichess.sql")),
     ("positions", include_str!("migrations/0003_positions.sql")),
     ("standings", include_str!("migrations/0004_standings.sql")),
+    ("refusals", include_str!("migrations/0005_refusals.sql")),
 ];
 
 /// `Zeit`: mark of our files among those of SQLite.

@@ -8,8 +8,8 @@ use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::{
     change::{
-        Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place, SettingsText, Source,
-        TournamentId, TournamentState,
+        Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place, RefusalRecord,
+        SettingsText, Source, TournamentId, TournamentState,
     },
     error::DatabaseError,
     open,
@@ -95,6 +95,11 @@ impl Reader {
         rows.iter().map(tournament).collect()
     }
 
+    /// Returns the refusals of no tournament, the latest last.
+    pub(super) async fn refusals(&mut self) -> Result<Vec<RefusalRecord>, DatabaseError> {
+        refusals(&mut self.0, None).await
+    }
+
     /// Returns the tournaments with settings whose latest edition is not complete, in the order of their creation.
     pub(super) async fn created(&mut self) -> Result<Vec<(Name, SettingsText)>, DatabaseError> {
         let created = query(
@@ -156,6 +161,26 @@ pub(super) async fn latest(
     let latest = query("SELECT * FROM tournament WHERE name = $1 ORDER BY edition DESC LIMIT 1");
     let row = latest.bind(name.as_str()).fetch_optional(connection).await?;
     row.as_ref().map(tournament).transpose()
+}
+
+/// Returns the refusals of a tournament, or of none, the latest last.
+pub(super) async fn refusals(
+    connection: &mut SqliteConnection,
+    tournament: Option<TournamentId>,
+) -> Result<Vec<RefusalRecord>, DatabaseError> {
+    let refusals = query("SELECT * FROM refusal WHERE tournament_id = $1 ORDER BY number");
+    let id = tournament.map_or(0, |TournamentId(id)| id);
+    let rows = refusals.bind(id).fetch_all(connection).await?;
+    let refusal = |row: &SqliteRow| {
+        Ok(RefusalRecord {
+            slot: number(row, "slot")?.unwrap_or_default(),
+            number: number(row, "number")?.unwrap_or_default(),
+            at: text(row, "at", moment)?,
+            name: row.try_get("name")?,
+            reason: row.try_get("reason")?,
+        })
+    };
+    rows.iter().map(refusal).collect()
 }
 
 /// Returns the games that run, or ran when the arena was killed.

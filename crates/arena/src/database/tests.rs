@@ -61,7 +61,7 @@ async fn history(path: &Path) -> History {
 /// An arena with a tournament of two players and a game that ran when it ended.
 async fn interrupted(path: &Path) -> TournamentId {
     let (database, writer) = Database::open(path.to_owned()).await.unwrap();
-    let Opened { history, interrupted } = database.open_tournament(opening("class")).await.unwrap();
+    let Opened { history, interrupted, .. } = database.open_tournament(opening("class")).await.unwrap();
     let id = history.tournament.id;
     assert!(history.steps().is_empty() && interrupted.is_empty());
     database.note(vec![seated(id, 0, "alice"), seated(id, 1, "bob")]);
@@ -79,7 +79,7 @@ async fn a_tournament_goes_on_and_its_running_game_is_broken_off() {
     let path = folder.path().join(FILE);
     let id = interrupted(&path).await;
     let (database, writer) = Database::open(path.clone()).await.unwrap();
-    let Opened { history, interrupted } = database.open_tournament(opening("class")).await.unwrap();
+    let Opened { history, interrupted, .. } = database.open_tournament(opening("class")).await.unwrap();
     assert_eq!((history.tournament.id, history.tournament.edition, history.next_place()), (id, 1, 3));
     assert_eq!(interrupted, ["b"]);
     let alice = Fact::Seated { player: name("alice"), seat: 0, holder: Origin::read("10.0.0.1") };

@@ -5,7 +5,8 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use zeitnot_rules::{ByColor, GameKind, TimeControl};
 
 use super::change::{
-    Change, Fact, GameEnd, GameHeader, GameState, LichessRow, SettingsText, TournamentId, TournamentState,
+    Change, Fact, GameEnd, GameHeader, GameState, LichessRow, RefusalRecord, SettingsText, TournamentId,
+    TournamentState,
 };
 use crate::{name::Name, tournament::format::Format};
 
@@ -25,6 +26,7 @@ fn number(number: impl TryInto<i64>) -> i64 {
 pub(super) async fn write(connection: &mut SqliteConnection, change: &Change) -> Result<()> {
     match change {
         Change::State(tournament, state) => write_state(connection, *tournament, *state).await,
+        Change::Refusal(tournament, refusal) => write_refusal(connection, *tournament, refusal).await,
         Change::Settings(tournament, time_control, format, settings) => {
             write_format(connection, *tournament, format).await?;
             write_settings(connection, *tournament, *time_control, settings).await
@@ -57,6 +59,22 @@ async fn write_settings(
     let update = query("UPDATE tournament SET time_control = $1, settings = $2 WHERE id = $3");
     let update = update.bind(time_control.to_string()).bind(settings).bind(tournament);
     update.execute(connection).await.map(drop)
+}
+
+async fn write_refusal(
+    connection: &mut SqliteConnection,
+    tournament: Option<TournamentId>,
+    refusal: &RefusalRecord,
+) -> Result<()> {
+    let insert = query(
+        "INSERT INTO refusal (tournament_id, slot, number, at, name, reason)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (tournament_id, slot) DO UPDATE SET
+             number = excluded.number, at = excluded.at, name = excluded.name, reason = excluded.reason",
+    );
+    let insert = insert.bind(tournament.map_or(0, |TournamentId(id)| id)).bind(number(refusal.slot));
+    let insert = insert.bind(number(refusal.number)).bind(moment(refusal.at));
+    insert.bind(&refusal.name).bind(&refusal.reason).execute(connection).await.map(drop)
 }
 
 async fn write_event(

@@ -12,7 +12,7 @@ use zeitnot_net::{Outage, OutageNews};
 use zeitnot_rules::{GameKind, TimeControl};
 
 use super::{
-    change::{Change, Key, SettingsText},
+    change::{Change, Key, RefusalRecord, SettingsText},
     error::DatabaseError,
     open::{self, Lock},
     read::{self, History},
@@ -58,6 +58,8 @@ pub(crate) struct Opened {
     pub(crate) history: History,
     /// Ids of its games that ran when the last arena was killed, and are broken off now.
     pub(crate) interrupted: Vec<String>,
+    /// Whom it has refused, the latest last.
+    pub(crate) refusals: Vec<RefusalRecord>,
 }
 
 pub(super) struct Writer {
@@ -240,6 +242,7 @@ impl Writer {
         let history = read::history(&mut self.connection, tournament).await?;
         let games: Vec<_> = history.games.iter().map(|game| game.header.id.to_string()).collect();
         let interrupted = games.into_iter().filter(|game| self.interrupted.contains(game)).collect();
-        Ok(Opened { history, interrupted })
+        let refusals = read::refusals(&mut self.connection, Some(history.tournament.id)).await?;
+        Ok(Opened { history, interrupted, refusals })
     }
 }

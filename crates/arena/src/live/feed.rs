@@ -5,15 +5,12 @@ use std::{
     time::Duration,
 };
 
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use time::OffsetDateTime;
 use tokio::{sync::mpsc, time::Instant};
 use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult, MoveText, TimeControl};
 
 use super::view::{BotView, Person, RefusalRow, Source, Thought, TournamentSummary};
-use crate::{
-    name::Name,
-    referee::{Board, Ply, Referee},
-};
+use crate::referee::{Board, Ply, Referee};
 
 /// Events that may wait for the hub.
 const QUEUE: usize = 4096;
@@ -44,9 +41,10 @@ pub(crate) enum Event {
     },
     Tournament(Box<TournamentSummary>),
     Bot(Box<BotView>),
-    Refused {
+    /// All refusals that are shown of a tournament.
+    Refusals {
         tournament: String,
-        refusal: RefusalRow,
+        rows: Vec<RefusalRow>,
     },
 }
 
@@ -164,13 +162,9 @@ impl Feed {
         self.try_send(Event::Bot(Box::new(view)))
     }
 
-    /// Reports somebody who was refused; dropped if too much waits.
-    pub(crate) fn refused(&self, tournament: &Name, name: &Name, reason: &impl ToString) {
-        if self.is_on() {
-            let at = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
-            let refusal = RefusalRow { at, name: name.to_string(), reason: reason.to_string() };
-            self.try_send(Event::Refused { tournament: tournament.to_string(), refusal });
-        }
+    /// Reports whom a tournament has refused; dropped if too much waits.
+    pub(crate) fn refusals(&self, tournament: String, rows: Vec<RefusalRow>) {
+        self.try_send(Event::Refusals { tournament, rows });
     }
 
     /// Returns the way to report thoughts of players that the arena knows from elsewhere.

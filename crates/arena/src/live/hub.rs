@@ -124,9 +124,9 @@ impl Hub {
                 self.bot = Some(*view);
                 self.tell_whole(&Topic::Bot);
             }
-            Event::Refused { tournament, refusal } => {
-                if let Some(entry) = self.tournaments.get_mut(&tournament) {
-                    entry.refuse(refusal);
+            Event::Refusals { tournament, rows } => {
+                if let Some(entry) = self.tournament_entry(tournament) {
+                    entry.set_refusals(rows);
                 }
             }
         }

@@ -6,15 +6,13 @@ use super::view::{GameSummary, PairingRow, RefusalRow, Tournament, TournamentSum
 
 /// Games of a tournament that are shown, the latest.
 const MAX_PAIRINGS: usize = 2000;
-/// Refusals that are shown, the latest.
-const MAX_REFUSALS: usize = 100;
 
 #[derive(Debug, Default)]
 pub(super) struct TournamentEntry {
     /// `None` until its task has reported it.
     pub(super) summary: Option<TournamentSummary>,
     pairings: VecDeque<PairingRow>,
-    refusals: VecDeque<RefusalRow>,
+    refusals: Vec<RefusalRow>,
     /// It has changed since the last message about it.
     pub(super) is_dirty: bool,
 }
@@ -42,8 +40,8 @@ impl TournamentEntry {
         self.is_dirty = true;
     }
 
-    pub(super) fn refuse(&mut self, refusal: RefusalRow) {
-        push(&mut self.refusals, refusal, MAX_REFUSALS);
+    pub(super) fn set_refusals(&mut self, rows: Vec<RefusalRow>) {
+        self.refusals = rows;
         self.is_dirty = true;
     }
 
@@ -51,7 +49,7 @@ impl TournamentEntry {
         Some(Tournament {
             summary: self.summary.clone()?,
             pairings: self.pairings.iter().cloned().collect(),
-            refusals: self.refusals.iter().cloned().collect(),
+            refusals: self.refusals.clone(),
         })
     }
 }

@@ -18,6 +18,7 @@ use super::{
     pairing::{Bye, Pairing, PairingSystem, SeatNo},
     players::{Doing, Players, SeatLimits},
     progress::Progress,
+    refusals::Refusals,
     restore::{BrokenOff, Restored},
     standings::{Standings, TournamentSummary},
     view::{Publisher, view},
@@ -87,12 +88,13 @@ struct Running {
 }
 
 /// Receivers of what happens.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Reports {
     pub(crate) news: NewsSender,
     pub(crate) live: Feed,
     /// Ways to join, for the page.
     pub(crate) joins: Vec<JoinLine>,
+    pub(crate) refusals: Refusals,
 }
 
 impl TournamentActor {
@@ -179,9 +181,30 @@ impl TournamentActor {
         let name = applicant.name.clone();
         let joined = self.try_join(applicant);
         if let Err(error) = &joined {
-            self.reports.live.refused(&self.config.name, &name, error);
+            self.note_refusal(name.as_str(), error);
         }
         joined
+    }
+
+    /// Notes on the page and in the database that somebody was refused, or thrown out.
+    pub(super) fn note_refusal(&mut self, player: &str, reason: &impl ToString) {
+        self.reports.refusals.note(player, reason);
+    }
+
+    /// Answers a player who has joined.
+    fn greet(&self, seat: SeatNo) {
+        let Some(client) = self.players.seats.get(&seat).and_then(|player| player.client.as_ref()) else {
+            return;
+        };
+        let (name, active) = (&self.config.name, self.players.clients().count());
+        let begins = match self.config.start() {
+            _ if !self.progress.is_waiting() => "",
+            StartKind::Full => "; play begins when it is full",
+            _ => "; play begins when the organiser says so",
+        };
+        client.tell_optional(Notice::Info(format!(
+            "You joined tournament {name} ({active} active players){begins}"
+        )));
     }
 
     fn try_join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
@@ -205,6 +228,7 @@ impl TournamentActor {
             self.journal.note(Fact::Seated { player: name.clone(), seat: seat.0, holder });
         }
         self.pairing.enter(seat, &name);
+        self.greet(seat);
         let active = self.players.clients().count();
         self.players.tell_others(seat, &format!("Player {name} joined tournament ({active} active players)"));
         self.report(Event::Joined(name));
@@ -271,6 +295,9 @@ impl TournamentActor {
     pub(super) fn leave(&mut self, seat: SeatNo, client: &Client) {
         let Some(player) = self.players.seated(seat, client) else { return };
         let (doing, name) = (player.doing, player.name.clone());
+        if let Some(fault) = client.fault() {
+            self.note_refusal(name.as_str(), &fault);
+        }
         match doing {
             Doing::Waiting => {}
             Doing::Invited(tag) => self.call_off(tag, &format!("Player {name} left")),
@@ -439,6 +466,7 @@ impl TournamentActor {
             if let Some(client) = &player.client {
                 client.throw_out("You did not acknowledge the game in time");
             }
+            self.note_refusal(name.as_str(), &"Did not acknowledge a game in time");
             reason = format!("Player {name} did not acknowledge the game");
             self.part(seat, name);
         }

@@ -10,6 +10,7 @@ use super::{
     actor::{Reports, TournamentActor},
     admission::Admission,
     config::TournamentConfig,
+    refusals::Refusals,
     settings::{Access, Settings},
 };
 use crate::{
@@ -95,7 +96,13 @@ impl Environment {
             opened = Some((database.clone(), history));
         }
         let stored = opened.as_ref().map(|(_, opened)| opened.history.tournament.id);
-        let reports = Reports { news: self.news.clone(), live: self.live.clone(), joins };
+        let mut refused = Vec::new();
+        if let Some((_, opened)) = &mut opened {
+            refused = std::mem::take(&mut opened.refusals);
+        }
+        let database = self.database.clone().zip(stored);
+        let refusals = Refusals::of_tournament(config.name.to_string(), self.live.clone(), database, refused);
+        let reports = Reports { news: self.news.clone(), live: self.live.clone(), joins, refusals };
         let (config, per_address) = (config.clone(), self.per_address);
         let (handle, actor) =
             TournamentActor::channel(config, admission, per_address, openings, store, reports, opened);

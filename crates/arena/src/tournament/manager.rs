@@ -18,7 +18,8 @@ use super::{
     actor::{EditError, TournamentActor},
     config::TournamentConfig,
     environment::{Environment, OpenTournament},
-    registry::{TournamentRegistry, Tournaments},
+    refusals::Refusals,
+    registry::{Stranger, TournamentRegistry, Tournaments},
     settings::{Access, AccessKind, AskedAccess, Drawn, Settings, SettingsError},
     standings::TournamentSummary,
 };
@@ -26,6 +27,7 @@ use crate::{
     database::{Change, SettingsText, TournamentId},
     error::ArenaError,
     jobs::Handle,
+    live::view::RefusalRow,
     name::{Name, printable},
     secret::Secret,
 };
@@ -76,6 +78,7 @@ enum Request {
     Edit { tournament: String, change: Map<String, Value>, reply: Reply<()> },
     DrawKeys { tournament: String, names: BTreeSet<Name>, reply: Reply<Vec<(Name, Secret)>> },
     Settings { tournament: String, reply: Reply<Settings<AccessKind>> },
+    Refusals { reply: Reply<Vec<RefusalRow>> },
 }
 
 /// The organiser's access to the owner of the tournaments.
@@ -111,6 +114,11 @@ impl ManagerHandle {
         self.ask(|reply| Request::Settings { tournament, reply }).await
     }
 
+    /// Returns the refusals that belong to no tournament, the latest last.
+    pub(crate) async fn refusals(&self) -> Result<Vec<RefusalRow>, ManageError> {
+        self.ask(|reply| Request::Refusals { reply }).await
+    }
+
     async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, ManageError> {
         let (reply, answer) = oneshot::channel();
         let _ = self.0.send(request(reply)).await;
@@ -127,6 +135,8 @@ pub(crate) struct TournamentManager {
     known: BTreeMap<Name, Known>,
     /// For the fronts.
     published: watch::Sender<Arc<Tournaments>>,
+    strangers: (mpsc::Sender<Stranger>, mpsc::Receiver<Stranger>),
+    refusals: Refusals,
     /// Open, and not running yet, with their places in the order in which they were opened.
     open: Vec<(usize, OpenTournament)>,
     running: JoinSet<(usize, TournamentSummary)>,
@@ -156,23 +166,32 @@ impl Known {
 
 impl TournamentManager {
     /// Creates the owner of no tournaments yet.
-    pub(crate) fn channel(environment: Environment) -> (ManagerHandle, TournamentManager) {
+    pub(crate) async fn channel(
+        environment: Environment,
+    ) -> Result<(ManagerHandle, TournamentManager), ArenaError> {
         let (handle, requests) = mpsc::channel(QUEUE);
+        let stored = match &environment.database {
+            Some(database) => database.refusals().await?,
+            None => Vec::new(),
+        };
+        let refusals = Refusals::of_strangers(environment.database.clone(), stored);
         let manager = TournamentManager {
             environment,
             requests,
             known: BTreeMap::new(),
             published: watch::Sender::default(),
+            strangers: mpsc::channel(QUEUE),
+            refusals,
             open: Vec::new(),
             running: JoinSet::new(),
             ended: BTreeMap::new(),
         };
-        (ManagerHandle(handle), manager)
+        Ok((ManagerHandle(handle), manager))
     }
 
     /// Returns the access of the fronts.
     pub(crate) fn registry(&self) -> TournamentRegistry {
-        TournamentRegistry::new(self.published.subscribe())
+        TournamentRegistry::new(self.published.subscribe(), self.strangers.0.clone())
     }
 
     /// Opens a tournament of the configuration.
@@ -225,6 +244,7 @@ impl TournamentManager {
                     self.start(&stop);
                 }
                 Some(ended) = self.running.join_next() => self.note_end(ended),
+                Some(Stranger { name, reason }) = self.strangers.1.recv() => self.refusals.note(&name, &reason),
             }
         }
         // Whoever asks now hears that the arena stops.
@@ -260,6 +280,7 @@ impl TournamentManager {
             Request::DrawKeys { tournament, names, reply } => {
                 drop(reply.send(self.draw_keys(&tournament, names).await));
             }
+            Request::Refusals { reply } => drop(reply.send(Ok(self.refusals.rows()))),
             Request::Settings { tournament, reply } => {
                 let settings = |known: &mut Known| Settings::new(&known.config, known.access_kind());
                 drop(reply.send(self.known(&tournament).map(settings)));

@@ -12,6 +12,7 @@ mod manager;
 mod pairing;
 mod players;
 mod progress;
+mod refusals;
 mod registry;
 mod report_file;
 pub(crate) mod restore;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use tokio::sync::oneshot;
 
@@ -47,31 +47,70 @@ pub(super) type Tournaments = BTreeMap<Name, Handle<TournamentActor>>;
 
 /// All tournaments of an arena, also those that are created while it runs.
 #[derive(Clone, Debug)]
-pub(crate) struct TournamentRegistry(watch::Receiver<Arc<Tournaments>>);
+pub(crate) struct TournamentRegistry {
+    tournaments: watch::Receiver<Arc<Tournaments>>,
+    strangers: mpsc::Sender<Stranger>,
+}
+
+/// Somebody whom no tournament can refuse: there is none of that name, or it is over.
+#[derive(Debug)]
+pub(super) struct Stranger {
+    pub(super) name: String,
+    pub(super) reason: String,
+}
 
 impl TournamentRegistry {
-    pub(super) fn new(tournaments: watch::Receiver<Arc<Tournaments>>) -> Self {
-        TournamentRegistry(tournaments)
+    pub(super) fn new(
+        tournaments: watch::Receiver<Arc<Tournaments>>,
+        strangers: mpsc::Sender<Stranger>,
+    ) -> Self {
+        TournamentRegistry { tournaments, strangers }
     }
 
     fn tournaments(&self) -> Arc<Tournaments> {
-        self.0.borrow().clone()
+        self.tournaments.borrow().clone()
     }
 
     /// Returns the tournament of that name.
     pub(super) fn find(&self, name: &str) -> Option<Handle<TournamentActor>> {
-        self.0.borrow().get(name).cloned()
+        self.tournaments.borrow().get(name).cloned()
     }
 
     /// Takes a seat in the tournament of that name.
     pub(crate) async fn join(&self, name: &str, applicant: Applicant) -> Result<Seat, JoinError> {
-        let Some(tournament) = self.find(name) else {
-            return Err(JoinError::Unknown(printable(name, 50)));
+        let (client, player) = (applicant.client.clone(), applicant.name.clone());
+        let (joined, tournament) = match self.find(name) {
+            Some(tournament) => {
+                let joined = tournament.call(move |tournament| tournament.join(applicant)).await;
+                (joined.ok_or_else(|| JoinError::Over(printable(name, 50))), tournament)
+            }
+            None => {
+                let unknown = JoinError::Unknown(printable(name, 50));
+                self.note_stranger(player.as_str(), &unknown);
+                return Err(unknown);
+            }
         };
-        let client = applicant.client.clone();
-        let joined = tournament.call(move |tournament| tournament.join(applicant)).await;
-        let number = joined.unwrap_or_else(|| Err(JoinError::Over(printable(name, 50))))?;
+        if let Err(over) = &joined {
+            self.note_stranger(player.as_str(), over);
+        }
+        let number = joined.flatten()?;
         Ok(Seat { tournament, number, client })
+    }
+
+    /// Notes that somebody was refused before a tournament could do so.
+    pub(crate) async fn note_refusal(&self, tournament: &str, player: &str, reason: String) {
+        match self.find(tournament) {
+            Some(tournament) => {
+                let player = player.to_owned();
+                tournament.send(move |tournament| tournament.note_refusal(&player, &reason)).await;
+            }
+            None => self.note_stranger(player, &reason),
+        }
+    }
+
+    /// Never waits: where too many wait to be noted, one more is not.
+    fn note_stranger(&self, name: &str, reason: &impl ToString) {
+        let _ = self.strangers.try_send(Stranger { name: name.to_owned(), reason: reason.to_string() });
     }
 
     /// Has the tournament of that name carry out an order; returns once it is on the disk.

@@ -13,7 +13,7 @@ use super::{
     state::{ByOrganiser, WebState},
 };
 use crate::{
-    live::view::Tournament,
+    live::view::{RefusalRow, Tournament},
     name::Name,
     tournament::{AccessKind, AskedAccess, ManageError, Settings},
 };
@@ -52,6 +52,14 @@ pub(super) fn routes() -> OpenApiRouter<WebState> {
         .routes(routes!(edit))
         .routes(routes!(settings))
         .routes(routes!(keys))
+        .routes(routes!(refusals))
+}
+
+/// Refusals that belong to no tournament.
+#[derive(Serialize, ToSchema)]
+struct Refusals {
+    /// The latest last.
+    refusals: Vec<RefusalRow>,
 }
 
 impl From<ManageError> for ApiError {
@@ -125,6 +133,13 @@ async fn keys(
         line: format!("JOIN {tournament} {name} {}", key.expose()),
     };
     Ok(Json(DrawnKeys { keys: drawn.into_iter().map(key).collect() }))
+}
+
+/// Lists the latest who have named a tournament that is not there
+#[utoipa::path(get, path = "/api/refusals", responses(
+    (status = 200, body = Refusals), (status = "4XX", body = ErrorBody)))]
+async fn refusals(State(web): State<WebState>, _organiser: ByOrganiser) -> Result<Json<Refusals>, ApiError> {
+    Ok(Json(Refusals { refusals: web.tournaments()?.1.refusals().await? }))
 }
 
 /// Returns the tournament as the page shows it.

@@ -20,6 +20,7 @@ impl TournamentActor {
         let forfeited = self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
         self.grant_byes();
         let Some(forfeited) = forfeited else { return };
+        self.note_refusal(name.as_str(), &"Stayed away for too long and forfeits the remaining games");
         let opponents: Vec<_> = forfeited
             .into_iter()
             .filter_map(|(opponent, games)| Some((self.players.seats.get(&opponent)?.name.clone(), games)))
