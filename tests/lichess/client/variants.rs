@@ -91,6 +91,7 @@ async fn games_end_by_the_rules_of_their_variant() {
     alice.ok(&drop("P")).await;
     let (_, pgn) = alice.text("GET", &format!("/game/export/{id}"), "", "").await;
     assert!(pgn.contains("[Variant \"Crazyhouse\"]"), "{pgn}");
+    bob.act(&id, "resign").await;
     let pgn = lichess.stop().await;
     assert!(pgn.contains("3. @e4"), "{pgn}");
 }
