@@ -34,13 +34,18 @@ impl Program {
         let file = folder.join(token);
         fs::write(&file, token).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
-        let config = folder.join(format!("{token}.toml"));
-        let table = format!(
+        let text = format!(
             "{tables}[[server]]\nprotocol = 'lichess'\nurl = '{url}'\n\
              token_file = '{}'\n{settings}\n",
             file.display()
         );
-        fs::write(&config, table).unwrap();
+        Program::configured(folder, token, &text)
+    }
+
+    /// Plays by this configuration.
+    pub fn configured(folder: &Path, name: &str, text: &str) -> Program {
+        let config = folder.join(format!("{name}.toml"));
+        fs::write(&config, text).unwrap();
         let mut child = Command::from(zeitnot(&["play", "--config"]))
             .arg(&config)
             .current_dir(folder)

@@ -3,39 +3,43 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    lichess_arena::{Bot, Lichess, Stream, accounts, play},
+    imcs::Imcs,
+    lichess_arena::{Lichess, Stream, accounts, play},
     program::Program,
     schema::Schemas,
     wait::until,
     web::{Browser, TOKEN},
 };
 
-/// `zeitnot play` as alice, with its page.
-struct Page {
-    lichess: Lichess,
-    alice: Program,
+/// Tables of a bot that plays at random, which is quick, with a page.
+fn tables() -> String {
+    format!(
+        "[engine]\nkind = 'random'\n[cache]\nmemory_mib = 0\n[web]\nlisten = '127.0.0.1:0'\ntoken = '{TOKEN}'\n"
+    )
+}
+
+/// `zeitnot play` with its page.
+struct Bot {
+    program: Program,
     browser: Browser,
 }
 
-impl Page {
-    async fn start(arena: &str, settings: &str) -> Page {
-        Page::of("alice", Lichess::start(arena).await, settings).await
-    }
+/// A bot, by default alice, on the arena's Lichess server.
+struct Page {
+    lichess: Lichess,
+    bot: Bot,
+}
 
-    async fn of(name: &str, lichess: Lichess, settings: &str) -> Page {
-        let tables = format!(
-            "[engine]\nkind = 'random'\n[cache]\nmemory_mib = 0\n[web]\nlisten = '127.0.0.1:0'\ntoken = '{TOKEN}'\n"
-        );
-        let (folder, token) = (lichess.arena.folder.path(), format!("lip_{name}"));
-        let alice = Program::with(&tables, folder, &lichess.url(), &token, settings);
+impl Bot {
+    async fn new(program: Program) -> Bot {
         let url = || {
-            let told = alice.told();
+            let told = program.told();
             told.iter().find_map(|line| Some(line.split_once("the bot's page: http://")?.1.to_owned()))
         };
         until("the page", async || url().is_some()).await;
         let browser = Browser::new(url().unwrap().trim().parse().unwrap());
-        lichess.nobody().sees_online(name).await;
-        Page { lichess, alice, browser }
+        until("the bot is shown", async || browser.json("/api/bot").await.0 == 200).await;
+        Bot { program, browser }
     }
 
     /// The answer to an order with the token: its status, and its one line.
@@ -55,22 +59,35 @@ impl Page {
         (status, line)
     }
 
-    async fn bot(&self) -> Value {
+    async fn state(&self) -> Value {
         self.browser.json("/api/bot").await.1
     }
 
     /// Waits until the last challenge of the bot is in this state, and returns it.
     async fn challenge_is(&self, state: &str) -> Value {
         let last = async || {
-            let challenges = self.bot().await["own_challenges"].clone();
+            let challenges = self.state().await["own_challenges"].clone();
             challenges.as_array().and_then(|all| all.last().cloned()).unwrap_or_default()
         };
         until(state, async || last().await["state"] == state).await;
         last().await
     }
+}
+
+impl Page {
+    async fn start() -> Page {
+        Page::of("alice", Lichess::start("").await).await
+    }
+
+    async fn of(name: &str, lichess: Lichess) -> Page {
+        let (folder, token) = (lichess.arena.folder.path(), format!("lip_{name}"));
+        let bot = Bot::new(Program::with(&tables(), folder, &lichess.url(), &token, "")).await;
+        lichess.nobody().sees_online(name).await;
+        Page { lichess, bot }
+    }
 
     async fn stop(self) {
-        self.alice.kill().await;
+        self.bot.program.kill().await;
         self.lichess.stop().await;
     }
 }
@@ -85,57 +102,57 @@ async fn challenge(events: &mut Stream) -> String {
 
 #[tokio::test]
 async fn a_challenge_from_the_page_is_played() {
-    let page = Page::start("", "").await;
+    let page = Page::start().await;
     let bob = page.lichess.bot("bob");
     let mut events = bob.events().await;
-    let (status, told) = page.order("challenge", blitz("Bob")).await;
+    let (status, told) = page.bot.order("challenge", blitz("Bob")).await;
     assert_eq!(
         (status, told.as_str()),
         (202, "challenging bob to a game, standard 3+2, casual; the answer follows")
     );
     let id = challenge(&mut events).await;
-    assert_eq!(page.challenge_is("open").await["to"], "bob");
-    let (status, told) = page.order("challenge", blitz("carol")).await;
+    assert_eq!(page.bot.challenge_is("open").await["to"], "bob");
+    let (status, told) = page.bot.order("challenge", blitz("carol")).await;
     assert_eq!((status, told.as_str()), (409, "the challenge to bob is still open: wait for the answer"));
     bob.ok(&format!("/api/challenge/{id}/accept")).await;
     let mut game = bob.watch(&id).await;
     assert_eq!(game.expect("gameFull").await["white"]["id"], "alice");
     until("alice has moved", async || {
-        let games = page.browser.json("/api/games").await.1;
+        let games = page.bot.browser.json("/api/games").await.1;
         games["games"].as_array().unwrap().iter().any(|game| game["ply"].as_u64() >= Some(1))
     })
     .await;
-    let accepted = page.challenge_is("accepted").await;
+    let accepted = page.bot.challenge_is("accepted").await;
     assert_eq!((&accepted["id"], &accepted["terms"]), (&json!(id), &json!("standard 3+2, casual")));
     // Who comes late sees all of it.
-    let mut late = page.browser.live().await;
+    let mut late = page.bot.browser.live().await;
     late.send(r#"{"watch":"bot"}"#).await;
     let shown = late.expect("bot").await["bot"].clone();
     assert_eq!(shown["own_challenges"][0], accepted);
     assert_eq!(shown["servers"][0]["orders"], json!(["challenge", "join", "block"]));
-    let schemas = Schemas(page.browser.json("/api").await.1);
+    let schemas = Schemas(page.bot.browser.json("/api").await.1);
     assert_eq!(schemas.fault(schemas.answer("/api/bot", 200), &shown), None);
     page.stop().await;
 }
 
 #[tokio::test]
 async fn whoever_declines_or_cannot_be_challenged_is_told_with_the_reason() {
-    let page = Page::start("", "").await;
+    let page = Page::start().await;
     let bob = page.lichess.bot("bob");
     let mut events = bob.events().await;
-    assert_eq!(page.order("challenge", blitz("bob")).await.0, 202);
+    assert_eq!(page.bot.order("challenge", blitz("bob")).await.0, 202);
     let id = challenge(&mut events).await;
     bob.post(&format!("/api/challenge/{id}/decline"), "reason=tooFast").await;
     until("the reason", async || {
-        let last = page.challenge_is("ended").await;
+        let last = page.bot.challenge_is("ended").await;
         last["reason"].as_str().unwrap().contains("too fast")
     })
     .await;
-    assert_eq!(page.bot().await["own_challenges"].as_array().unwrap().len(), 1);
+    assert_eq!(page.bot.state().await["own_challenges"].as_array().unwrap().len(), 1);
     // The next one is possible at once, also to somebody whom the server does not know.
-    assert_eq!(page.order("challenge", blitz("nobody")).await.0, 202);
+    assert_eq!(page.bot.order("challenge", blitz("nobody")).await.0, 202);
     until("the unknown player", async || {
-        page.challenge_is("ended").await["reason"].as_str().unwrap().contains("No such user: nobody")
+        page.bot.challenge_is("ended").await["reason"].as_str().unwrap().contains("No such user: nobody")
     })
     .await;
     page.stop().await;
@@ -143,23 +160,23 @@ async fn whoever_declines_or_cannot_be_challenged_is_told_with_the_reason() {
 
 #[tokio::test]
 async fn a_blocked_player_is_neither_challenged_nor_accepted() {
-    let page = Page::start("", "").await;
+    let page = Page::start().await;
     let bob = page.lichess.bot("bob");
     let mut events = bob.events().await;
-    assert_eq!(page.order("challenge", blitz("bob")).await.0, 202);
+    assert_eq!(page.bot.order("challenge", blitz("bob")).await.0, 202);
     challenge(&mut events).await;
-    let (status, told) = page.order("block", json!({ "player": "Bob" })).await;
+    let (status, told) = page.bot.order("block", json!({ "player": "Bob" })).await;
     assert!(status == 202 && told.contains("until the program ends"), "{told}");
     // The open challenge is withdrawn.
     events.expect("challengeCanceled").await;
-    assert_eq!(page.challenge_is("ended").await["reason"], "withdrawn: the player is blocked");
-    let (status, told) = page.order("challenge", blitz("bob")).await;
+    assert_eq!(page.bot.challenge_is("ended").await["reason"], "withdrawn: the player is blocked");
+    let (status, told) = page.bot.order("challenge", blitz("bob")).await;
     assert!(status == 409 && told.contains("blocked"), "{told}");
     bob.challenge("alice", "clock.limit=180&clock.increment=2").await;
     events.expect("challengeDeclined").await;
-    until("it is shown", async || page.bot().await["blocked"] == json!(["Bob"])).await;
-    assert_eq!(page.order("unblock", json!({ "player": "bob" })).await.0, 202);
-    until("it is shown", async || page.bot().await["blocked"] == json!([])).await;
+    until("it is shown", async || page.bot.state().await["blocked"] == json!(["Bob"])).await;
+    assert_eq!(page.bot.order("unblock", json!({ "player": "bob" })).await.0, 202);
+    until("it is shown", async || page.bot.state().await["blocked"] == json!([])).await;
     bob.challenge("alice", "clock.limit=180&clock.increment=2").await;
     events.expect("gameStart").await;
     page.stop().await;
@@ -171,19 +188,19 @@ async fn a_tournament_is_joined_from_the_page_and_a_refusal_is_an_error() {
     let made = r#"{"name": "Friday", "time": "60+0", "lasts": "1h", "starts_in": "1h", "password": "hush"}"#;
     let (_, tournament) = lichess.admin().post("/api/zeitnot/tournament", made).await;
     let id = tournament["id"].as_str().unwrap().to_owned();
-    let page = Page::of("erin", lichess, "").await;
+    let page = Page::of("erin", lichess).await;
     let (status, told) =
-        page.order("join", json!({ "tournament": "https://lichess.org/swiss/abcdefgh" })).await;
+        page.bot.order("join", json!({ "tournament": "https://lichess.org/swiss/abcdefgh" })).await;
     assert!(status == 409 && told.contains("Swiss"), "{told}");
-    assert_eq!(page.order("join", json!({ "tournament": id, "password": "hush" })).await.0, 202);
+    assert_eq!(page.bot.order("join", json!({ "tournament": id, "password": "hush" })).await.0, 202);
     let path = format!("/api/tournament/{id}");
     let anyone = page.lichess.nobody();
     until("erin is in", async || anyone.get(&path).await.1["nbPlayers"] == 1).await;
-    let (status, told) = page.order("join", json!({ "tournament": id })).await;
+    let (status, told) = page.bot.order("join", json!({ "tournament": id })).await;
     assert!(status == 409 && told.contains("already"), "{told}");
-    assert_eq!(page.order("join", json!({ "tournament": "abcdefgh" })).await.0, 202);
+    assert_eq!(page.bot.order("join", json!({ "tournament": "abcdefgh" })).await.0, 202);
     until("the error", async || {
-        let errors = page.bot().await["errors"].clone();
+        let errors = page.bot.state().await["errors"].clone();
         let told = errors
             .as_array()
             .into_iter()
@@ -192,19 +209,19 @@ async fn a_tournament_is_joined_from_the_page_and_a_refusal_is_an_error() {
         told.is_some_and(|error| error["server"].as_str().unwrap().starts_with("http://127.0.0.1"))
     })
     .await;
-    assert!(!page.bot().await.to_string().contains("hush"));
+    assert!(!page.bot.state().await.to_string().contains("hush"));
     page.stop().await;
 }
 
 #[tokio::test]
 async fn orders_without_the_token_and_hostile_ones_change_nothing() {
-    let page = Page::start("", "").await;
-    let bob: Bot = page.lichess.bot("bob");
+    let page = Page::start().await;
+    let bob = page.lichess.bot("bob");
     for order in ["challenge", "join", "block", "unblock"] {
-        let (status, _) = page.browser.post(&format!("/api/bot/{order}"), &blitz("bob")).await;
+        let (status, _) = page.bot.browser.post(&format!("/api/bot/{order}"), &blitz("bob")).await;
         assert_eq!(status, 401, "{order}");
     }
-    let before = page.bot().await;
+    let before = page.bot.state().await;
     let long = "x".repeat(300);
     for (order, body) in [
         ("challenge", json!({})),
@@ -227,13 +244,13 @@ async fn orders_without_the_token_and_hostile_ones_change_nothing() {
         ("block", json!({ "player": "a b" })),
         ("unblock", json!({ "player": ["bob"] })),
     ] {
-        let (status, told) = page.order(order, body.clone()).await;
+        let (status, told) = page.bot.order(order, body.clone()).await;
         assert!((400..=422).contains(&status), "{order} {body}: {status} {told}");
     }
     for text in ["", "{", "null", "[]", "\u{0}", &"[".repeat(60_000)] {
-        assert!((400..=422).contains(&page.order_text("block", text.to_owned()).await.0));
+        assert!((400..=422).contains(&page.bot.order_text("block", text.to_owned()).await.0));
     }
-    assert_eq!(page.bot().await, before);
+    assert_eq!(page.bot.state().await, before);
     // It still plays.
     let mut events = bob.events().await;
     bob.challenge("alice", "clock.limit=180&clock.increment=2&color=white").await;
@@ -244,14 +261,46 @@ async fn orders_without_the_token_and_hostile_ones_change_nothing() {
 
 #[tokio::test]
 async fn a_lost_connection_is_among_the_errors() {
-    let Page { lichess, alice, browser } = Page::start("", "").await;
+    let Page { lichess, bot } = Page::start().await;
     lichess.stop().await;
     until("the loss", async || {
-        let errors = browser.json("/api/bot").await.1["errors"].clone();
+        let errors = bot.state().await["errors"].clone();
         errors.as_array().into_iter().flatten().any(|error| {
             error["text"].as_str().unwrap().contains("reconnecting in") && error["server"].is_string()
         })
     })
     .await;
-    alice.kill().await;
+    bot.program.kill().await;
+}
+
+/// A contest server that is not there, and an IMCS.
+#[tokio::test]
+async fn servers_that_cannot_say_what_they_do_instead_and_imcs_blocks() {
+    let (imcs, folder) = (Imcs::start().await, tempfile::tempdir().unwrap());
+    let text = format!(
+        "{}[[server]]\nprotocol = 'contest'\naddress = 'tcp://127.0.0.1:1'\ntournament = 'class'\nplayer = 'alice'\n\
+         [[server]]\nprotocol = 'imcs'\naddress = 'tcp://{}'\nuser = 'alice'\npassword = 'pw'\nregister = true\n\
+         [server.accept]\npoll_interval = '100ms'\n",
+        tables(),
+        imcs.address
+    );
+    let (mut eve, mut bob) = (imcs.register("eve").await, imcs.register("bob").await);
+    let bot = Bot::new(Program::configured(folder.path(), "bot", &text)).await;
+    let servers = bot.state().await["servers"].clone();
+    assert_eq!((&servers[0]["orders"], &servers[1]["orders"]), (&json!([]), &json!(["block"])), "{servers}");
+    let (status, told) = bot.order("challenge", blitz("bob")).await;
+    assert!(status == 409 && told.starts_with("a contest server pairs its players itself"), "{told}");
+    let at_imcs = json!({ "opponent": "bob", "time_control": "180+2", "server": servers[1]["name"] });
+    let (status, told) = bot.order("challenge", at_imcs).await;
+    assert!(status == 409 && told.starts_with("IMCS has no challenges"), "{told}");
+    let (status, told) = bot.order("join", json!({ "tournament": "other" })).await;
+    assert!(status == 409 && told.contains("add a [[server]] table"), "{told}");
+    let (status, told) = bot.order("block", json!({ "player": "eve" })).await;
+    assert!(status == 202 && told.starts_with("offers of eve are not accepted"), "{told}");
+    // Her offer is the older one.
+    eve.ask("offer W 60", "103 1 game waiting for offer acceptance\r\n").await;
+    bob.ask("offer W 60", "103 2 game waiting for offer acceptance\r\n").await;
+    bob.hears("105 W 1:00 1:00 game starts\r\n").await;
+    bot.program.kill().await;
+    imcs.stop().await;
 }
