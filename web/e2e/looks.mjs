@@ -3,15 +3,25 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { TOURNAMENT, until } from './arena.mjs';
+import { TOKEN, TOURNAMENT, until } from './arena.mjs';
 import { visit } from './browser.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const MAX_KIB = 300;
 const MAX_SHIFT = 0.05;
 
-/** Pages by name, with what must be there before they are looked at. */
+const OPEN = 'open';
+
+async function openForm(page) {
+  await page.locator('main header button').click();
+  await page.locator('[name=pairing]').selectOption('swiss');
+  await page.locator('[name=access][value=password]').check();
+  await page.locator('form details > summary').click();
+}
+
+/** Pages by name, with what must be there before they are looked at; the last ones are the organiser's. */
 async function pages(arena) {
+  await arena.change('POST', 'tournaments', { name: OPEN, time_control: '60+0.5', access: { keys: ['alice'] } });
   const games = await until('a game', async () => (await arena.api('games')).games.at(-1));
   return {
     live: ['/', '.cards article'],
@@ -20,15 +30,18 @@ async function pages(arena) {
     tournaments: ['/tournaments', 'li.box'],
     tournament: [`/tournament/${TOURNAMENT}`, '.standings tbody th'],
     projector: [`/tournament/${TOURNAMENT}/projector`, '.standings tbody th'],
+    organiser: [`/tournament/${OPEN}#token=${TOKEN}`, 'input[name=keys]'],
+    form: ['/tournaments', 'main header button', openForm],
   };
 }
 
 export async function pagesAreAccessible({ arena, browser }) {
   const faults = [];
   const page = await visit(browser, arena.url, { reducedMotion: 'reduce' });
-  for (const [name, [path, ready]] of Object.entries(await pages(arena))) {
+  for (const [name, [path, ready, prepare]] of Object.entries(await pages(arena))) {
     await page.goto(arena.url + path);
     await page.locator(ready).first().waitFor({ state: 'attached' });
+    await prepare?.(page);
     await page.evaluate(AXE);
     for (const colorScheme of ['light', 'dark']) {
       await page.emulateMedia({ colorScheme });
@@ -69,17 +82,20 @@ export async function theFirstPaintComesSoon({ arena, browser }) {
 }
 
 export async function pagesFitAPhoneAndAreSmall({ arena, browser }) {
-  const page = await visit(browser, arena.url, { viewport: { width: 390, height: 844 } });
+  // German words are longer.
+  const page = await visit(browser, arena.url, { viewport: { width: 390, height: 844 }, locale: 'de-DE' });
   let bytes = 0;
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
   session.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength));
-  for (const [name, [path, ready]] of Object.entries(await pages(arena))) {
+  for (const [name, [path, ready, prepare]] of Object.entries(await pages(arena))) {
     await page.goto(arena.url + path);
     await page.locator(ready).first().waitFor({ state: 'attached' });
+    await prepare?.(page);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.ok(wide <= 0, `${name} is ${wide} px too wide for a phone`);
   }
+  await page.getByRole('heading', { name: 'Neues Turnier' }).waitFor();
   assert.ok(bytes < MAX_KIB * 1024, `${bytes} bytes for all pages`);
   await page.leave();
 }

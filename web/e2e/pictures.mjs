@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Arena, TOURNAMENT, until } from './arena.mjs';
+import { Arena, TOKEN, TOURNAMENT, until } from './arena.mjs';
 import { begin, moves, visit } from './browser.mjs';
 
 const SIZES = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
@@ -38,10 +38,13 @@ async function take(page, folder, name) {
   }
 }
 
-/** The live page, the tournament in its third round or so, and one of its games. */
+/** The live page, the tournament in its third round or so, for everybody and for its organiser, and one of its games. */
 async function pictureTournament(browser, folder) {
-  const arena = await Arena.open({ names: NAMES, time: '10+0.1', share: 0.3 });
-  arena.startBots();
+  const settings = { pairing: 'swiss', rounds: 5 };
+  const arena = await Arena.open({ names: NAMES, time: '10+0.1', share: 0.3, settings });
+  const [first, ...others] = NAMES;
+  const bot = await arena.startBotWithPage(first);
+  arena.startBots(others);
   const running = async () => (await arena.api('games')).games.filter(({ state }) => state === 'running');
   const leader = async () => (await arena.api(`tournaments/${TOURNAMENT}`)).players[0].score;
   await until('results', async () => (await leader()) >= 2, PATIENCE_MS);
@@ -56,6 +59,12 @@ async function pictureTournament(browser, folder) {
   await page.locator('.card a').first().click();
   await page.locator('.uplot').first().waitFor();
   await take(page, folder, 'game');
+  await page.goto(`${arena.url}/tournament/${TOURNAMENT}#token=${TOKEN}`);
+  await page.getByRole('region', { name: 'Organise' }).waitFor();
+  await take(page, folder, 'organiser');
+  await page.goto(`${bot}/bot#token=${TOKEN}`);
+  await page.locator('.uplot').waitFor();
+  await take(page, folder, 'bot');
   await page.leave();
   await arena.kill();
 }
@@ -63,7 +72,7 @@ async function pictureTournament(browser, folder) {
 async function picturePlay(browser, folder) {
   const arena = await Arena.open();
   const page = await visit(browser, `${arena.url}/play`);
-  await begin(page, { time: '300+3' });
+  await begin(page, { time: '5+3' });
   for (const [nth, move] of ['e4', 'd4', 'Nc3'].entries()) {
     await page.getByLabel('Move, as').fill(move);
     await page.keyboard.press('Enter');

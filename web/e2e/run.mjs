@@ -6,6 +6,7 @@ import { Arena } from './arena.mjs';
 import { launch } from './browser.mjs';
 import * as looks from './looks.mjs';
 import { pictures } from './pictures.mjs';
+import * as organising from './organising.mjs';
 import * as playing from './playing.mjs';
 import * as watching from './watching.mjs';
 
@@ -37,7 +38,7 @@ async function run(cases, context) {
 }
 
 const [arena, browser] = await Promise.all([Arena.open(), launch()]);
-await run({ ...watching, ...playing, ...looks }, { arena, browser });
+await run({ ...watching, ...playing, ...organising, ...looks }, { arena, browser });
 if (process.env.PICTURES) await run({ pictures }, { browser });
 await browser.close();
 if (failed > 0) console.log(arena.told);

@@ -56,38 +56,6 @@ export async function standingsComeLive({ arena, browser }) {
   await page.leave();
 }
 
-export async function nobodyElseChangesAnything({ arena, browser }) {
-  const path = `${arena.url}/tournament/${TOURNAMENT}`;
-  const page = await visit(browser, path, { expected: /40[145]/ });
-  await page.locator('.standings').waitFor();
-  assert.equal(await page.getByRole('region', { name: 'Organise' }).count(), 0);
-  const tries = await page.evaluate(async (name) => {
-    const asked = [
-      ['POST', 'tournaments'],
-      ['PATCH', `tournaments/${name}`],
-      ['POST', `tournaments/${name}/start`],
-      ['POST', `tournaments/${name}/players/alice/remove`],
-      ['POST', `tournaments/${name}/pairings`],
-    ];
-    const send = (method, way) =>
-      fetch(`/api/${way}`, { method, body: '{}', headers: { 'Content-Type': 'application/json' } });
-    return Promise.all(asked.map(async ([method, way]) => (await send(method, way)).status));
-  }, TOURNAMENT);
-  for (const status of tries) assert.ok([401, 404, 405].includes(status), String(tries));
-  await page.leave();
-
-  // With the token the buttons are there, and the address does not keep it.
-  const organiser = await visit(browser, `${path}#token=${TOKEN}`);
-  await organiser.locator('.standings').waitFor();
-  assert.equal(organiser.url(), path);
-  const { organiser: isKnown } = await organiser.evaluate(async () => {
-    const token = sessionStorage.getItem('zeitnot-token');
-    return (await fetch('/api/status', { headers: { Authorization: `Bearer ${token}` } })).json();
-  });
-  assert.equal(isKnown, true);
-  await organiser.leave();
-}
-
 /** With an arena and bots of its own: the kill would disturb the other cases. */
 export async function thePageComesBackAfterAKill({ browser }) {
   const arena = await Arena.open({ time: '1+0' });

@@ -1,0 +1,192 @@
+// Cases of the organiser.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Arena, TOKEN, TOURNAMENT, until } from './arena.mjs';
+import { visit } from './browser.mjs';
+
+const TCP = ['alice', 'bob'];
+const WEBSOCKET = ['carol', 'dave'];
+const LICHESS = ['erin', 'frank'];
+const ALL = [...TCP, ...WEBSOCKET, ...LICHESS];
+const ROUNDS = 3;
+
+const asOrganiser = (browser, arena, path, options = {}) => visit(browser, `${arena.url}${path}#token=${TOKEN}`, options);
+const row = (page, name) => page.locator('.standings tbody tr', { has: page.locator('.name', { hasText: name }) });
+const tournament = (arena) => arena.api(`tournaments/${TOURNAMENT}`);
+const points = ({ players }) => new Map(players.map(({ name, score }) => [name, score]));
+const state = (page, name) => page.locator('.head .state', { hasText: name }).waitFor();
+
+/** Fills in the form for a tournament, except its name, and sends it. */
+async function create(page, fill) {
+  await page.getByRole('button', { name: 'New tournament' }).click();
+  await page.getByLabel('Name', { exact: true }).fill(TOURNAMENT);
+  await fill(page.locator('form'));
+  await page.getByRole('button', { name: 'Create the tournament' }).click();
+  await page.waitForURL(`**/tournament/${TOURNAMENT}`);
+}
+
+/** Chooses a round, and returns its pairings. */
+async function round(page, number) {
+  await page.getByLabel('Part shown').selectOption({ label: `Round ${number}` });
+  return page.locator('.rounds li');
+}
+
+/** Six of our bots by TCP, by WebSocket and as accounts of Lichess; a kill in the middle. */
+export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
+  const arena = await Arena.open({ names: [], accounts: LICHESS, share: 0.5 });
+  const page = await asOrganiser(browser, arena, '/tournaments', { expected: /ERR_|WebSocket|Failed to load/ });
+  await create(page, async (form) => {
+    await form.locator('[name=time]').selectOption('other');
+    await form.locator('[name=seconds]').fill('0.5');
+    await form.locator('[name=increment]').fill('0.02');
+    await form.locator('[name=pairing]').selectOption('swiss');
+    await form.locator('[name=rounds]').fill(String(ROUNDS));
+    await form.locator('details > summary').click();
+    await form.getByLabel('Tie-break 1').selectOption('Buchholz cut 1');
+    await form.getByLabel('Tie-break 2').selectOption('Games won');
+    await form.locator('[name=pause]').fill('0');
+  });
+  // Nobody waits here for long.
+  assert.equal((await arena.change('PATCH', `tournaments/${TOURNAMENT}`, { pairing_interval: '50ms' })).status, 200);
+  arena.startBots(TCP, 'tcp');
+  arena.startBots(WEBSOCKET, 'websocket');
+  arena.startAccounts();
+  for (const name of ALL) await row(page, name).waitFor();
+  await page.getByRole('button', { name: 'Start with the 6 who are here' }).click();
+  await state(page, 'running');
+
+  // Killed and started again while all wait, everything is as it was.
+  await until('all are paired', async () => (await page.locator('.rounds li').count()) === ALL.length / 2);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await state(page, 'paused');
+  const isOver = ({ result }) => result !== null;
+  await until('the round is over', async () => (await tournament(arena)).pairings.every(isOver));
+  const before = points(await tournament(arena));
+  await arena.kill();
+  await page.getByText('Connection lost').waitFor();
+  await arena.start();
+  await page.getByText('Connected again').waitFor();
+  await state(page, 'paused');
+  assert.deepEqual(points(await tournament(arena)), before);
+  for (const name of ALL) await until(`${name} is back`, async () => !(await row(page, name).textContent()).includes('not connected'));
+  await page.getByRole('button', { name: 'Go on' }).click();
+
+  await state(page, 'complete');
+  const rows = await (await round(page, ROUNDS)).allTextContents();
+  assert.equal(rows.length, ALL.length / 2, rows.join('\n'));
+  for (const text of rows) assert.match(text, /1–0|0–1|½–½/);
+  const { players } = await tournament(arena);
+  const sum = players.reduce((sum, { score }) => sum + score, 0);
+  assert.equal(sum, (ROUNDS * ALL.length) / 2);
+  assert.deepEqual(await page.locator('.standings tbody .name').allTextContents(), players.map(({ name }) => name));
+  assert.deepEqual(players[0].tie_breaks.map(({ name }) => name), ['Buchholz cut 1', 'Games won']);
+  for (const { name } of players[0].tie_breaks) await page.locator('.standings th', { hasText: name }).waitFor();
+  assert.ok((await page.getByRole('region', { name: 'Cross table' }).locator('tbody a').count()) >= ALL.length);
+  const files = await Promise.all(['pgn', 'csv', 'json'].map((file) => arena.text(`tournaments/${TOURNAMENT}/results.${file}`)));
+  for (const file of files) for (const name of ALL) assert.ok(file.includes(name), file);
+  await page.leave();
+  await arena.kill();
+}
+
+/** A program that says what it is told to say. */
+async function say(arena, line) {
+  const socket = connect(arena.tcp, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.on('error', () => {});
+  socket.write(`${line}\n`);
+  return socket;
+}
+
+export async function keysAdmitThoseWhoHaveThem({ browser }) {
+  const arena = await Arena.open({ names: [] });
+  const page = await asOrganiser(browser, arena, '/tournaments', { expected: /40[09]/ });
+  await create(page, async (form) => {
+    await form.locator('[name=access][value=keys]').check();
+    await form.locator('[name=keys]').fill('alice\nbob');
+    // What the server refuses stands at the form, which keeps what was filled in.
+    await form.locator('[name=name]').fill('..');
+    await form.getByRole('button', { name: 'Create the tournament' }).click();
+    await form.locator('.error', { hasText: 'name' }).waitFor();
+    await form.locator('[name=name]').fill(TOURNAMENT);
+  });
+  const keys = page.getByRole('region', { name: 'Keys' });
+  const line = (name) => keys.locator('code', { hasText: `JOIN ${TOURNAMENT} ${name} ` });
+  await line('alice').waitFor();
+  const sockets = [await say(arena, await line('alice').textContent()), await say(arena, await line('bob').textContent())];
+  await row(page, 'alice').waitFor();
+  await row(page, 'bob').waitFor();
+
+  // Refused: one with a wrong key, and one in no tournament.
+  sockets.push(await say(arena, `JOIN ${TOURNAMENT} mallory guessed`), await say(arena, 'JOIN clas carol'));
+  await page.locator('.strangers', { hasText: 'mallory' }).waitFor();
+
+  // Its settings can be changed until it begins.
+  await page.getByRole('button', { name: 'Change the settings' }).click();
+  await page.locator('[name=time]').selectOption('60+0.5');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.locator('.facts', { hasText: '1 min + 0.5 s' }).waitFor();
+
+  await page.getByRole('link', { name: 'Tournaments' }).click();
+  await page.locator('.box', { hasText: 'carol' }).waitFor();
+  for (const socket of sockets) socket.destroy();
+  await page.leave();
+  await arena.kill();
+}
+
+/** All that the document of the API says to change something, except what everybody may. */
+const EVERYBODYS = /^\/api\/(tables|analysis)$/;
+
+async function changes(arena) {
+  const { paths } = await arena.api('');
+  const all = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => [method, path]));
+  return all.filter(([method, path]) => method !== 'get' && !EVERYBODYS.test(path));
+}
+
+export async function nobodyElseChangesAnything({ arena, browser }) {
+  const path = `/tournament/${TOURNAMENT}`;
+  const page = await visit(browser, arena.url + path, { expected: /40[14]/ });
+  await page.locator('.standings').waitFor();
+  const before = await page.locator('main').getByRole('button').allTextContents();
+  assert.ok(before.every((text) => /Copy|‹|›/.test(text)), before.join());
+  const found = await changes(arena);
+  assert.ok(found.length >= 10, String(found));
+  const tries = await page.evaluate(
+    ([found, name]) =>
+      Promise.all(
+        found.map(async ([method, path]) => {
+          const way = path.replace('{name}', name).replace(/\{\w+\}/, 'alice');
+          const headers = { 'Content-Type': 'application/json' };
+          const { status } = await fetch(way, { method: method.toUpperCase(), body: '{}', headers });
+          return [method, path, status];
+        }),
+      ),
+    [found, TOURNAMENT],
+  );
+  for (const [method, path, status] of tries) assert.equal(status, 401, `${method} ${path}`);
+  await page.goto(`${arena.url}/tournaments`);
+  await page.locator('li.box').first().waitFor();
+  assert.equal(await page.locator('main').getByRole('button').count(), 0);
+
+  // A wrong token changes nothing; the right one, entered by hand, shows the buttons until it is forgotten.
+  await page.goto(arena.url + path);
+  const settings = page.locator('header summary');
+  await settings.click();
+  await page.getByRole('button', { name: 'Enter the organiser’s token' }).click();
+  for (const [token, shown] of [['guessed', page.getByText('This is not the organiser’s token.')], [TOKEN, page.getByRole('button', { name: 'Forget the organiser’s token' })]]) {
+    await page.getByLabel('Token', { exact: true }).fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await shown.waitFor();
+  }
+  await page.getByRole('button', { name: 'Forget the organiser’s token' }).click();
+  await page.getByRole('button', { name: 'Enter the organiser’s token' }).waitFor();
+  assert.equal(await page.getByRole('region', { name: 'Organise' }).count(), 0);
+  await page.leave();
+
+  // The address does not keep it.
+  const organiser = await asOrganiser(browser, arena, path);
+  await organiser.locator('.standings').waitFor();
+  assert.equal(organiser.url(), arena.url + path);
+  await organiser.leave();
+}
