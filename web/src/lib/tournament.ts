@@ -1,6 +1,6 @@
 // What follows from a tournament's pairings and refusals: its rounds, the cross table, the games of each player.
 
-import type { Color, Pairing, Refusal, Tournament } from './types';
+import type { Color, Pairing, Refusal, Tournament, TournamentSummary } from './types';
 
 /** Points of White and Black; `null` while there is no result. */
 export function pointsOf(result: string | null): [number, number] | null {
@@ -11,6 +11,10 @@ export function pointsOf(result: string | null): [number, number] | null {
 
 /** Whether there is more to say of it than its result. */
 export const hasNote = ({ note, result }: Pairing) => note !== null && result !== null;
+
+/** Whether pairings stand in rounds; elsewhere games are numbered. */
+export const hasRounds = ({ numbering, pairing }: TournamentSummary): boolean =>
+  numbering ? numbering === 'rounds' : pairing === 'swiss' || pairing === 'knockout';
 
 /** Rounds in their order, each with its pairings. */
 export function roundsOf({ pairings }: Tournament): Map<number, Pairing[]> {
@@ -24,8 +28,10 @@ export function roundsOf({ pairings }: Tournament): Map<number, Pairing[]> {
 }
 
 /** The last round, where there are rounds. */
-export const lastRound = ({ pairings, numbering }: Tournament): number | null =>
-  numbering === 'games' || pairings.length === 0 ? null : Math.max(...pairings.map(({ round }) => round));
+export const lastRound = (tournament: Tournament): number | null =>
+  hasRounds(tournament) && tournament.pairings.length > 0
+    ? Math.max(...tournament.pairings.map(({ round }) => round))
+    : null;
 
 /** Games that are shown at once, where there are no rounds. */
 const PART = 20;
@@ -39,7 +45,7 @@ export interface Part {
 
 export function partsOf(tournament: Tournament): Part[] {
   const rounds = [...roundsOf(tournament)];
-  if (tournament.numbering !== 'games') return rounds.map(([first, pairings]) => ({ first, last: first, pairings }));
+  if (hasRounds(tournament)) return rounds.map(([first, pairings]) => ({ first, last: first, pairings }));
   const pairings = rounds.flatMap(([, pairings]) => pairings);
   const parts = Array.from({ length: Math.ceil(pairings.length / PART) }, (_, nth) =>
     pairings.slice(nth * PART, (nth + 1) * PART),

@@ -104,7 +104,7 @@ export interface TournamentSummary {
   seats: number | null;
   late_entries: boolean;
   /** What `Pairing.round` counts. */
-  numbering: 'rounds' | 'games';
+  numbering?: 'rounds' | 'games';
   players: Standing[];
   joins: { protocol: string; line: string }[];
   editable: boolean;
