@@ -93,6 +93,8 @@ impl Match {
         }
         self.bob.shutdown.now.cancel();
         self.bob.ends().await;
+        // The program does not hear the end of the arena, which it would warn of.
+        self.proxy.silence();
         self.arena.stop().await;
     }
 }
