@@ -30,6 +30,7 @@ pub mod matches;
 mod message;
 mod name;
 mod news;
+mod note;
 pub mod nthu;
 pub mod openings;
 mod paced;

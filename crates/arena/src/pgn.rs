@@ -1,6 +1,6 @@
 //! PGN of tournament games: seven tags and a few more, moves with clocks.
 
-use zeitnot_rules::{ByColor, GameError, GameKind};
+use zeitnot_rules::{ByColor, GameError, GameKind, GameResult};
 use zeitnot_wire::pgn::{self, Pgn, Ply};
 
 use crate::{
@@ -59,6 +59,11 @@ fn tags(
     }
     // The other game was broken off.
     tags.extend(repeats.clone().map(|id| ("Repeats", id)));
+    if let Some(GameEnd { result, note, corrected, .. }) = end {
+        let at_board = result.map_or("*", GameResult::as_str).to_owned();
+        tags.extend(corrected.map(|_| ("ResultAtBoard", at_board)));
+        tags.extend(note.as_ref().map(|note| ("Note", note.to_string())));
+    }
     tags
 }
 
@@ -71,7 +76,7 @@ mod tests {
 
     use super::*;
     use crate::database::{MoveList, Source};
-    use zeitnot_rules::{Color, GameResult};
+    use zeitnot_rules::Color;
     use zeitnot_wire::pgn::WIDTH;
 
     /// Collects the tags and then the moves, each with whether there is a comment.
@@ -139,6 +144,8 @@ mod tests {
             termination: "normal".into(),
             place: None,
             at: began,
+            note: None,
+            corrected: None,
         };
         (header, end)
     }

@@ -6,10 +6,11 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use zeitnot_rules::ByColor;
+use zeitnot_rules::{ByColor, GameResult};
 
 use crate::{
     database::{DatabaseError, GameState, History, Reader, Source, StoredTournament, moment},
+    note::Note,
     pgn,
     tournament::{Row, Standings, Tally, TieBreak, restore},
 };
@@ -151,6 +152,9 @@ fn pairing(game: &GameState) -> Value {
         "began": moment(game.header.began), "repeats": game.header.repeats,
         "result": end.map(|end| end.result_text()), "reason": end.map(|end| &end.reason),
         "termination": end.map(|end| &end.termination), "ended": end.map(|end| moment(end.at)),
+        "note": end.and_then(|end| end.note.as_ref()).map(Note::as_str),
+        "result_at_board": end.filter(|end| end.corrected.is_some())
+            .map(|end| end.result.map_or("*", GameResult::as_str)),
         "moves": game.moves.iter().map(|(mv, _)| mv).collect::<Vec<_>>(),
     })
 }

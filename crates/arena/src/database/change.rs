@@ -5,7 +5,7 @@ use std::{fmt, fmt::Write as _, sync::Arc, time::Duration};
 use time::OffsetDateTime;
 use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
-use crate::{name::Name, places::Origin, tournament::format::Format};
+use crate::{name::Name, note::Note, places::Origin, tournament::format::Format};
 
 /// Termination of a game that was not played.
 pub(crate) const FORFEIT: &str = "forfeit";
@@ -28,6 +28,8 @@ pub(crate) enum Change {
     Refusal(Option<TournamentId>, RefusalRecord),
     /// An event of a tournament that is no result.
     Event { tournament: TournamentId, place: Place, at: OffsetDateTime, fact: Fact },
+    /// Another result for a game that is over.
+    Correction { game: Arc<str>, result: Option<GameResult>, note: Note },
     /// A game that has begun, goes on or is over. The end tells all moves, so those in between may be lost.
     Game(GameState),
     /// State of the Lichess API.
@@ -42,6 +44,7 @@ pub(super) enum Key {
     Refusal(Option<TournamentId>, usize),
     Event(TournamentId, Place),
     Game(Arc<str>),
+    Correction(Arc<str>),
     Lichess(&'static str, String),
 }
 
@@ -53,6 +56,7 @@ impl Change {
             Change::Settings(tournament, ..) => Key::Settings(*tournament),
             Change::Event { tournament, place, .. } => Key::Event(*tournament, *place),
             Change::Game(game) => Key::Game(game.header.id.clone()),
+            Change::Correction { game, .. } => Key::Correction(game.clone()),
             Change::Lichess(row) => Key::Lichess(row.kind.as_str(), row.id.clone()),
         }
     }
@@ -183,6 +187,31 @@ pub(crate) enum Fact {
     LateEntries {
         allowed: bool,
     },
+    /// A round is paired, with the results known by then.
+    Round {
+        round: u32,
+    },
+    /// A bye of the present round is the player's no longer.
+    ByeRevoked {
+        player: Name,
+        round: u32,
+    },
+    /// A player is out for good and cannot join again.
+    Removed {
+        player: Name,
+        note: Option<Note>,
+    },
+    /// The organiser has paired two players.
+    PairedByHand {
+        white: Name,
+        black: Name,
+    },
+    /// A game has another result from here on.
+    Corrected {
+        game: Arc<str>,
+        result: Option<GameResult>,
+        note: Note,
+    },
 }
 
 /// Game without its moves and its end.
@@ -208,7 +237,7 @@ pub(crate) struct GameHeader {
 /// End of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GameEnd {
-    /// `None` if it was broken off.
+    /// Result at the board; `None` if it was broken off.
     pub(crate) result: Option<GameResult>,
     pub(crate) reason: String,
     /// As in PGN, or [`FORFEIT`].
@@ -216,12 +245,24 @@ pub(crate) struct GameEnd {
     /// `None` if it does not count in a tournament.
     pub(crate) place: Option<Place>,
     pub(crate) at: OffsetDateTime,
+    /// Note of the organiser.
+    pub(crate) note: Option<Note>,
+    pub(crate) corrected: Option<Corrected>,
 }
 
+/// Result in place of the one at the board; `None` if the game does not count.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Corrected(pub(crate) Option<GameResult>);
+
 impl GameEnd {
-    /// Result as in PGN.
+    /// Returns the result that counts.
+    pub(crate) fn counted(&self) -> Option<GameResult> {
+        self.corrected.map_or(self.result, |Corrected(result)| result)
+    }
+
+    /// Result that counts, as in PGN.
     pub(crate) fn result_text(&self) -> &'static str {
-        self.result.map_or("*", GameResult::as_str)
+        self.counted().map_or("*", GameResult::as_str)
     }
 
     /// Returns whether there was a game at the board.

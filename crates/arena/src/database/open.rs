@@ -23,6 +23,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("positions", include_str!("migrations/0003_positions.sql")),
     ("standings", include_str!("migrations/0004_standings.sql")),
     ("refusals", include_str!("migrations/0005_refusals.sql")),
+    ("orders", include_str!("migrations/0006_orders.sql")),
 ];
 
 /// `Zeit`: mark of our files among those of SQLite.

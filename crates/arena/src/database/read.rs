@@ -8,14 +8,15 @@ use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
 use super::{
     change::{
-        Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place, RefusalRecord,
-        SettingsText, Source, TournamentId, TournamentState,
+        Corrected, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place,
+        RefusalRecord, SettingsText, Source, TournamentId, TournamentState,
     },
     error::DatabaseError,
     open,
 };
 use crate::{
     name::Name,
+    note::Note,
     places::Origin,
     tournament::format::{self, Format, PairingKind},
 };
@@ -286,9 +287,25 @@ fn event(row: &SqliteRow) -> Result<(Place, Fact), DatabaseError> {
         "resumed" => Fact::Resumed,
         "late-entries" => Fact::LateEntries { allowed: true },
         "no-late-entries" => Fact::LateEntries { allowed: false },
+        "round" => Fact::Round { round: number(row, "round")?.unwrap_or_default() },
+        "bye-revoked" => {
+            Fact::ByeRevoked { player: player()?, round: number(row, "round")?.unwrap_or_default() }
+        }
+        "removed" => Fact::Removed { player: player()?, note: note(row)? },
+        "paired" => Fact::PairedByHand { white: player()?, black: text(row, "opponent", name)? },
+        "corrected" => Fact::Corrected {
+            game: row.try_get::<&str, _>("game_id")?.into(),
+            result: text(row, "result", result)?,
+            note: note(row)?.ok_or_else(|| damaged("note"))?,
+        },
         _ => return Err(damaged("kind")),
     };
     Ok((place, fact))
+}
+
+fn note(row: &SqliteRow) -> Result<Option<Note>, DatabaseError> {
+    let note: Option<&str> = row.try_get("note")?;
+    note.map(|note| Note::try_from(note).map_err(|_| damaged("note"))).transpose()
 }
 
 /// Reads `Some(None)` for a game that was broken off.
@@ -318,9 +335,11 @@ fn game_state(row: &SqliteRow) -> Result<GameState, DatabaseError> {
         None => None,
         Some(_) => {
             let corrected: Option<&str> = row.try_get("corrected")?;
-            let column = if corrected.is_some() { "corrected" } else { "result" };
+            let corrected = corrected.map(|corrected| result(corrected).ok_or_else(|| damaged("corrected")));
             Some(GameEnd {
-                result: text(row, column, result)?,
+                result: text(row, "result", result)?,
+                note: note(row)?,
+                corrected: corrected.transpose()?.map(Corrected),
                 reason: row.try_get("reason")?,
                 termination: row.try_get("termination")?,
                 place: number(row, "place")?,

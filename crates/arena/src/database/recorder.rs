@@ -52,7 +52,8 @@ impl GameRecorder {
             return;
         }
         let (termination, at) = (termination.to_owned(), OffsetDateTime::now_utc());
-        self.game.end = Some(GameEnd { result, reason, termination, place: None, at });
+        self.game.end =
+            Some(GameEnd { result, reason, termination, place: None, at, note: None, corrected: None });
         if let Some(database) = &self.database {
             database.commit(vec![Change::Game(self.game.clone())]).await;
         }

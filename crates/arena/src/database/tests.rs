@@ -43,6 +43,8 @@ fn game(id: &str, tournament: TournamentId, moves: &[&str], place: Option<Place>
         termination: "normal".into(),
         place: Some(place),
         at: began,
+        note: None,
+        corrected: None,
     });
     Change::Game(GameState { header: header.into(), moves: list, end })
 }

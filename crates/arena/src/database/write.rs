@@ -2,13 +2,13 @@
 
 use sqlx::{Result, SqliteConnection, query};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
-use zeitnot_rules::{ByColor, GameKind, TimeControl};
+use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
 use super::change::{
-    Change, Fact, GameEnd, GameHeader, GameState, LichessRow, RefusalRecord, SettingsText, TournamentId,
+    Change, Fact, GameHeader, GameState, LichessRow, RefusalRecord, SettingsText, TournamentId,
     TournamentState,
 };
-use crate::{name::Name, tournament::format::Format};
+use crate::{name::Name, note::Note, tournament::format::Format};
 
 /// Formats a moment, to the millisecond.
 pub(crate) fn moment(at: OffsetDateTime) -> String {
@@ -36,6 +36,7 @@ pub(super) async fn write(connection: &mut SqliteConnection, change: &Change) ->
             write_event(connection, event, fact).await
         }
         Change::Game(game) => write_game(connection, game).await,
+        Change::Correction { game, result, note } => write_correction(connection, game, *result, note).await,
         Change::Lichess(row) => write_lichess(connection, row).await,
     }
 }
@@ -82,39 +83,94 @@ async fn write_event(
     (TournamentId(tournament), place, at): (TournamentId, i64, String),
     fact: &Fact,
 ) -> Result<()> {
-    let (kind, player) = match fact {
-        Fact::Seated { player, .. } => ("seated", Some(player)),
-        Fact::Freed { player } => ("freed", Some(player)),
-        Fact::Withdrawn { player } => ("withdrawn", Some(player)),
-        Fact::Bye { player, .. } => ("bye", Some(player)),
-        Fact::Started => ("started", None),
-        Fact::Paused => ("paused", None),
-        Fact::Resumed => ("resumed", None),
-        Fact::LateEntries { allowed: true } => ("late-entries", None),
-        Fact::LateEntries { allowed: false } => ("no-late-entries", None),
+    let kind = match fact {
+        Fact::Seated { .. } => "seated",
+        Fact::Freed { .. } => "freed",
+        Fact::Withdrawn { .. } => "withdrawn",
+        Fact::Bye { .. } => "bye",
+        Fact::Started => "started",
+        Fact::Paused => "paused",
+        Fact::Resumed => "resumed",
+        Fact::LateEntries { allowed: true } => "late-entries",
+        Fact::LateEntries { allowed: false } => "no-late-entries",
+        Fact::Round { .. } => "round",
+        Fact::ByeRevoked { .. } => "bye-revoked",
+        Fact::Removed { .. } => "removed",
+        Fact::PairedByHand { .. } => "paired",
+        Fact::Corrected { .. } => "corrected",
     };
-    let (seat, holder) = match fact {
-        Fact::Seated { seat, holder, .. } => (Some(number(*seat)), holder.map(|holder| holder.to_string())),
-        _ => (None, None),
-    };
-    let round = match fact {
-        Fact::Bye { round, .. } => Some(*round),
-        _ => None,
-    };
+    let columns = EventColumns::of(fact);
     let insert = query(
-        "INSERT INTO event (tournament_id, place, at, kind, player, seat, holder, round)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        "INSERT INTO event (tournament_id, place, at, kind, player, seat, holder, round, opponent,
+                            game_id, result, note)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
          ON CONFLICT (tournament_id, place) DO NOTHING",
     );
     let insert = insert.bind(tournament).bind(place).bind(at).bind(kind);
-    insert
-        .bind(player.map(Name::as_str))
-        .bind(seat)
-        .bind(holder)
-        .bind(round)
-        .execute(connection)
-        .await
-        .map(drop)
+    let insert = insert.bind(columns.player.map(Name::as_str)).bind(columns.seat).bind(columns.holder);
+    let insert = insert
+        .bind(columns.round)
+        .bind(columns.opponent.map(Name::as_str))
+        .bind(columns.game)
+        .bind(columns.result);
+    insert.bind(columns.note.map(Note::as_str)).execute(connection).await.map(drop)
+}
+
+/// Columns of an event besides its kind.
+#[derive(Default)]
+struct EventColumns<'f> {
+    player: Option<&'f Name>,
+    seat: Option<i64>,
+    holder: Option<String>,
+    round: Option<u32>,
+    opponent: Option<&'f Name>,
+    game: Option<&'f str>,
+    result: Option<&'static str>,
+    note: Option<&'f Note>,
+}
+
+impl<'f> EventColumns<'f> {
+    fn of(fact: &'f Fact) -> EventColumns<'f> {
+        let none = EventColumns::default();
+        match fact {
+            Fact::Seated { player, seat, holder } => {
+                let holder = holder.map(|holder| holder.to_string());
+                EventColumns { player: Some(player), seat: Some(number(*seat)), holder, ..none }
+            }
+            Fact::Freed { player } | Fact::Withdrawn { player } => {
+                EventColumns { player: Some(player), ..none }
+            }
+            Fact::Bye { player, round } | Fact::ByeRevoked { player, round } => {
+                EventColumns { player: Some(player), round: Some(*round), ..none }
+            }
+            Fact::Started | Fact::Paused | Fact::Resumed | Fact::LateEntries { .. } => none,
+            Fact::Round { round } => EventColumns { round: Some(*round), ..none },
+            Fact::Removed { player, note } => {
+                EventColumns { player: Some(player), note: note.as_ref(), ..none }
+            }
+            Fact::PairedByHand { white, black } => {
+                EventColumns { player: Some(white), opponent: Some(black), ..none }
+            }
+            Fact::Corrected { game, result, note } => {
+                let result = Some(result_text(*result));
+                EventColumns { game: Some(game), result, note: Some(note), ..none }
+            }
+        }
+    }
+}
+
+fn result_text(result: Option<GameResult>) -> &'static str {
+    result.map_or("*", GameResult::as_str)
+}
+
+async fn write_correction(
+    connection: &mut SqliteConnection,
+    game: &str,
+    result: Option<GameResult>,
+    note: &Note,
+) -> Result<()> {
+    let update = query("UPDATE game SET corrected = $1, note = $2 WHERE id = $3");
+    update.bind(result_text(result)).bind(note.as_str()).bind(game).execute(connection).await.map(drop)
 }
 
 async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Result<()> {
@@ -124,11 +180,13 @@ async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Resu
     let end = game.end.as_ref();
     let insert = query(
         "INSERT INTO game (id, source, kind, tournament_id, round, opening, white, black, time_control,
-                           start, repeats, began, moves, positions, ended, result, reason, termination, place)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+                           start, repeats, began, moves, positions, ended, result, reason, termination, place,
+                           note)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
          ON CONFLICT (id) DO UPDATE SET
              moves = excluded.moves, positions = excluded.positions, ended = excluded.ended, result = excluded.result,
-             reason = excluded.reason, termination = excluded.termination, place = excluded.place",
+             reason = excluded.reason, termination = excluded.termination, place = excluded.place,
+             note = excluded.note",
     );
     insert
         .bind(&**id)
@@ -146,10 +204,11 @@ async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Resu
         .bind(&game.moves.moves)
         .bind(Some(&game.moves.positions).filter(|positions| !positions.is_empty()))
         .bind(end.map(|end| moment(end.at)))
-        .bind(end.map(GameEnd::result_text))
+        .bind(end.map(|end| result_text(end.result)))
         .bind(end.map(|end| end.reason.as_str()))
         .bind(end.map(|end| end.termination.as_str()))
         .bind(end.and_then(|end| end.place).map(number))
+        .bind(end.and_then(|end| end.note.as_ref()).map(Note::as_str))
         .execute(connection)
         .await
         .map(drop)

@@ -177,6 +177,8 @@ pub(super) fn stored(game: &Game) -> GameState {
         termination: termination(&end.status).to_lowercase(),
         place: None,
         at: OffsetDateTime::now_utc(),
+        note: None,
+        corrected: None,
     });
     GameState { header: header.into(), moves, end }
 }

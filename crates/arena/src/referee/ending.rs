@@ -45,6 +45,8 @@ pub enum Cause {
     /// An error of ours; it is not the players' fault.
     InternalError,
     Shutdown,
+    /// The organiser has decided it.
+    Organiser,
 }
 
 impl Cause {
@@ -54,7 +56,7 @@ impl Cause {
             Cause::Rules(_) | Cause::Resignation | Cause::Agreement => "normal",
             Cause::OutOfTime | Cause::TimeLimit => "time forfeit",
             Cause::IllegalMove => "rules infraction",
-            Cause::Adjudicated | Cause::TooLong => "adjudication",
+            Cause::Adjudicated | Cause::TooLong | Cause::Organiser => "adjudication",
             Cause::Disconnect | Cause::NoMove | Cause::Aborted | Cause::InternalError | Cause::Shutdown => {
                 "abandoned"
             }
@@ -78,6 +80,7 @@ impl fmt::Display for Cause {
             Cause::Aborted => "Aborted",
             Cause::InternalError => "The game broke down",
             Cause::Shutdown => "The arena is shutting down",
+            Cause::Organiser => "Forfeit by the organiser",
         })
     }
 }

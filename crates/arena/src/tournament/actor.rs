@@ -16,6 +16,7 @@ use super::{
     game::{Setup, TournamentGame},
     journal::Journal,
     pairing::{Bye, Pairing, PairingSystem, SeatNo},
+    past::PastGames,
     players::{Doing, Players, SeatLimits},
     progress::Progress,
     refusals::Refusals,
@@ -34,6 +35,7 @@ use crate::{
     message::{Notice, Request},
     name::{Name, printable},
     news::{Event, News, NewsSender},
+    note::Note,
     places::Origin,
     referee::Cause,
     store::{Store, StoreActor},
@@ -44,6 +46,10 @@ use crate::{
 mod edit;
 mod endings;
 mod orders;
+#[cfg(test)]
+mod tests;
+
+use endings::Departure;
 
 pub(crate) use edit::EditError;
 
@@ -67,6 +73,7 @@ pub(crate) struct TournamentActor {
     rounds: u32,
     /// Games without a result, which are to be played again.
     broken_off: Vec<BrokenOff>,
+    past: PastGames,
     journal: Journal,
 }
 
@@ -85,6 +92,10 @@ struct Running {
     game: TournamentGame,
     /// Once it is handed over to the database.
     end: Option<GameEnd>,
+    /// Its result counts in the standings.
+    counts: bool,
+    /// Note of the organiser, who has decided it.
+    note: Option<Note>,
 }
 
 /// Receivers of what happens.
@@ -115,9 +126,12 @@ impl TournamentActor {
             restored.replay(&history);
             journal = Journal::new(database, &history);
         }
-        let Restored { progress, players, pairing, standings, rounds, broken_off, lost_byes } = restored;
-        for (player, Bye { round, .. }) in lost_byes {
-            journal.note(Fact::Bye { player, round });
+        let Restored { progress, players, pairing, standings, rounds, broken_off, past, lost_byes } =
+            restored;
+        for (player, Bye { round, is_revoked, .. }) in lost_byes {
+            let fact =
+                if is_revoked { Fact::ByeRevoked { player, round } } else { Fact::Bye { player, round } };
+            journal.note(fact);
         }
         let mut actor = TournamentActor {
             progress,
@@ -129,6 +143,7 @@ impl TournamentActor {
             running: BTreeMap::new(),
             rounds,
             broken_off,
+            past,
             journal,
             config,
             openings,
@@ -210,6 +225,9 @@ impl TournamentActor {
     fn try_join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
         let admitted = self.admission.admit(&self.config.name, applicant)?;
         let name = admitted.name.clone();
+        if let Some(note) = self.players.is_removed(&name) {
+            return Err(JoinError::Removed { name, note });
+        }
         let known = self.players.seat_of(name.as_str());
         if known.is_none() {
             self.check_newcomer(&name)?;
@@ -223,6 +241,9 @@ impl TournamentActor {
         let holder = admitted.holder;
         let seat = self.players.join(&self.config.name, admitted, self.progress.has_begun())?;
         self.progress.seated(self.players.seats.len());
+        if known.is_none() {
+            self.players.expect_back();
+        }
         self.standings.enter(seat, &name);
         if !is_noted {
             self.journal.note(Fact::Seated { player: name.clone(), seat: seat.0, holder });
@@ -244,6 +265,9 @@ impl TournamentActor {
         match self.progress.has_begun() {
             false if self.config.gauntlet.contains(name) || seats + kept < max => Ok(()),
             true if !self.progress.lets_late_in() && seats < max => Err(JoinError::HasBegun(tournament())),
+            true if self.progress.lets_late_in() && !self.pairing.takes_late_entries() => {
+                Err(JoinError::TooLate(tournament()))
+            }
             // The number with which it begins is no limit for those who come late.
             true if self.progress.lets_late_in()
                 && (seats < max || self.config.start() == StartKind::Full) =>
@@ -355,17 +379,31 @@ impl TournamentActor {
 
     fn pair(&mut self) {
         if self.progress.goes_on() {
+            self.begin_round();
             for pairing in self.pairing.pair(&self.players.free()) {
                 self.invite(pairing);
             }
-            self.grant_byes();
         }
+    }
+
+    /// Pairs the next round, if the last one is over. What comes later in the history does not change it.
+    fn begin_round(&mut self) {
+        if let Some(round) = self.pairing.begin_round() {
+            self.journal.note(Fact::Round { round });
+        }
+        self.grant_byes();
     }
 
     /// Counts the points without a game.
     fn grant_byes(&mut self) {
-        for Bye { seat, round } in self.pairing.take_byes() {
+        for Bye { seat, round, is_revoked } in self.pairing.take_byes() {
             let Some(player) = self.players.seats.get(&seat) else { continue };
+            if is_revoked {
+                self.standings.revoke_bye(round, &player.name);
+                self.journal.note(Fact::ByeRevoked { player: player.name.clone(), round });
+                self.publisher.note_change();
+                continue;
+            }
             // A round that is paired again after a restart has the bye that it had.
             if !self.standings.grant_bye(round, &player.name) {
                 continue;
@@ -434,7 +472,7 @@ impl TournamentActor {
             time_control: self.config.time,
         };
         let game = TournamentGame::start(setup, start, &self.reports.live);
-        self.running.insert(tag, Running { pairing, names, game, end: None });
+        self.running.insert(tag, Running { pairing, names, game, end: None, counts: false, note: None });
         self.note_game(tag);
     }
 
@@ -496,7 +534,7 @@ impl TournamentActor {
         }
         let absent = self.absent().filter(|(_, until)| *until <= now);
         for seat in absent.map(|(seat, _)| seat).collect::<Vec<_>>() {
-            self.withdraw(seat);
+            self.withdraw(seat, Departure::Absence);
         }
     }
 
@@ -506,7 +544,7 @@ impl TournamentActor {
             && self.progress.goes_on()
             && self.running.is_empty()
             && self.journal.is_settled()
-            && self.pairing.is_complete(self.players.seats.len())
+            && self.pairing.is_complete()
     }
 
     /// The game of that tag, and which side the seat has in it.

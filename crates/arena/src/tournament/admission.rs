@@ -4,7 +4,14 @@ use std::collections::BTreeSet;
 
 use zeitnot_wire::contest::JoinKey;
 
-use crate::{client::Client, keys::Keys, name::Name, places::Origin, secret::Secret};
+use crate::{
+    client::Client,
+    keys::Keys,
+    name::Name,
+    note::{Note, with_note},
+    places::Origin,
+    secret::Secret,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum JoinError {
@@ -28,6 +35,10 @@ pub(crate) enum JoinError {
     NotListed(Name),
     #[error("Tournament {0} is full")]
     Full(Name),
+    #[error("{}", with_note(format!("The organiser has taken {name} out of the tournament"), note.as_ref()))]
+    Removed { name: Name, note: Option<Note> },
+    #[error("Tournament {0} takes nobody in any more: nothing is left to play for a newcomer")]
+    TooLate(Name),
     #[error("Tournament {0} has begun and takes nobody in any more, unless its organiser lets late ones in")]
     HasBegun(Name),
     #[error("Tournament {0} is over")]

@@ -2,14 +2,14 @@
 
 #![allow(dead_code, reason = "the API's routes, which give them, follow")]
 
-use std::fmt;
-
 use tokio::sync::oneshot;
+use zeitnot_rules::GameResult;
 
-use crate::name::{Name, printable};
-
-/// Characters of a note, at most.
-const MAX_NOTE: usize = 200;
+use super::{
+    pairing::{NotNow, SeatNo},
+    past::{Correction, GameScore},
+};
+use crate::{client::Client, name::Name, note::Note};
 
 /// Order for one tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,27 @@ pub(crate) enum Command {
     Resume,
     /// Lets late ones in, or no longer.
     LateEntries(bool),
+    /// Takes a player out for good, who loses the running game, forfeits the rest and cannot join again.
+    Remove {
+        player: Name,
+        note: Option<Note>,
+    },
+    /// Decides the game that a player plays, or is to play next, against the player.
+    Forfeit {
+        player: Name,
+        note: Option<Note>,
+    },
+    /// Pairs two players with these colours.
+    Pair {
+        white: Name,
+        black: Name,
+    },
+    /// Gives a game that is over another result; `None`: it does not count, and is played again.
+    Correct {
+        game: String,
+        result: Option<GameResult>,
+        note: Note,
+    },
 }
 
 /// Reason why an order is refused.
@@ -46,12 +67,33 @@ pub(crate) enum CommandError {
     NoLateEntries(Name),
     #[error("tournament {0} is open to everybody at any time")]
     IsOpen(Name),
+    #[error("tournament {0} has not begun: start it first")]
+    NotBegun(Name),
+    #[error("there is no player {0} in the tournament")]
+    UnknownPlayer(Name),
+    #[error("player {0} has been removed already")]
+    IsRemoved(Name),
+    #[error("player {0} has no game that could be forfeited: nothing is paired, or it is over")]
+    NothingToForfeit(Name),
+    #[error("{0} cannot be paired with themselves")]
+    Alone(Name),
+    #[error("{white} and {black} cannot be paired: {why}")]
+    NotPaired { white: Name, black: Name, why: NotNow },
+    #[error("there is no game {0} in the tournament that is over")]
+    UnknownGame(String),
+    #[error("game {0} is running: forfeit it, or correct it when it is over")]
+    Running(String),
+    #[error("game {0} has that result already")]
+    Unchanged(String),
+    #[error("game {game} cannot be corrected so: {why}")]
+    NotCorrected { game: String, why: NotNow },
 }
 
 impl CommandError {
     /// Returns whether the order names something that does not exist.
     pub(crate) fn is_unknown(&self) -> bool {
-        matches!(self, CommandError::UnknownTournament(_))
+        use CommandError::{UnknownGame, UnknownPlayer, UnknownTournament};
+        matches!(self, UnknownTournament(_) | UnknownPlayer(_) | UnknownGame(_))
     }
 }
 
@@ -63,52 +105,27 @@ pub(super) type Answer = oneshot::Sender<Result<(), CommandError>>;
 pub(super) struct CarriedOut {
     /// Line for the players and the log.
     pub(super) told: String,
+    pub(super) effects: Vec<Effect>,
     pub(super) answer: Answer,
 }
 
-/// Note of the organiser: one line that can be printed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Note(String);
-
-/// Note that is empty, too long, or has characters that cannot be shown.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a note has 1 to {MAX_NOTE} printable characters, in one line")]
-pub(crate) struct BadNote;
-
-impl Note {
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<&str> for Note {
-    type Error = BadNote;
-
-    fn try_from(text: &str) -> Result<Note, BadNote> {
-        let text = text.trim();
-        let fits = !text.is_empty() && printable(text, MAX_NOTE) == text;
-        if fits { Ok(Note(text.to_owned())) } else { Err(BadNote) }
-    }
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_are_one_line_that_can_be_shown() {
-        assert_eq!(
-            Note::try_from(" the cable was out ").map(|note| note.to_string()).unwrap(),
-            "the cable was out"
-        );
-        for text in ["", "  ", "two\nlines", "\u{1b}[31mred", "\u{202e}back", &"n".repeat(MAX_NOTE + 1)] {
-            assert_eq!(Note::try_from(text), Err(BadNote), "{text:?}");
-        }
-    }
+/// Part of an order that is seen from outside, and so comes when it is on the disk.
+#[derive(Debug)]
+pub(super) enum Effect {
+    ThrowOut {
+        seat: SeatNo,
+        client: Client,
+        why: String,
+    },
+    /// A result of the standings.
+    Correction(Correction),
+    /// A game that is decided without being played.
+    Forfeit(GameScore),
+    /// A player plays no more.
+    Withdraw(Name),
+    /// A line beside the player's name.
+    Refuse {
+        player: Name,
+        why: String,
+    },
 }

@@ -10,6 +10,8 @@ use std::{
 
 use time::OffsetDateTime;
 use tokio::time::Instant;
+#[cfg(test)]
+use zeitnot_rules::GameResult;
 use zeitnot_rules::{ByColor, Color, DynGame, TimeControl, chess::Chess};
 
 use crate::{
@@ -192,6 +194,11 @@ impl TournamentGame {
 
     pub(super) fn lose(&mut self, color: Color, cause: Cause) {
         self.referee.lose(color, cause, Instant::now());
+    }
+
+    #[cfg(test)]
+    pub(super) fn end(&mut self, result: GameResult) {
+        self.referee.end(Some(result), Cause::Agreement, Instant::now());
     }
 
     pub(super) fn shut_down(&mut self) {

@@ -8,13 +8,14 @@ use futures_util::{
 use time::OffsetDateTime;
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
-use super::{command::CarriedOut, pairing::SeatNo};
+use super::{command::CarriedOut, pairing::SeatNo, past::PastGames};
 use crate::{
     database::{
         Change, Database, FORFEIT, Fact, GameEnd, GameHeader, GameState, History, MoveList, Place, Source,
         TournamentId, TournamentState,
     },
     name::Name,
+    note::Note,
     referee::Ending,
     tag::GameTag,
 };
@@ -24,10 +25,22 @@ use crate::{
 pub(super) enum Settled {
     /// The result of a game.
     Game(GameTag),
-    /// A player's absence, which has given a point to each of these for each game.
-    Withdrawal { seat: SeatNo, name: Name, opponents: Vec<Name>, round: Option<u32> },
+    /// A player is out, which has given a point to each of these for each game.
+    Withdrawal { seat: SeatNo, name: Name, opponents: Vec<Name>, round: Option<u32>, told: String },
     /// An order of the organiser.
     Order(CarriedOut),
+}
+
+/// A game that was not played.
+#[derive(Debug)]
+pub(super) struct Unplayed {
+    pub(super) names: ByColor<Name>,
+    pub(super) winner: Color,
+    /// Of a game that was paired; one that falls out with a player has none.
+    pub(super) opening: Option<u64>,
+    pub(super) round: Option<u32>,
+    pub(super) reason: &'static str,
+    pub(super) note: Option<Note>,
 }
 
 /// The tournament's line to the database. Without a database all is settled at once.
@@ -72,38 +85,65 @@ impl Journal {
     }
 
     /// Hands over a game that is over. [`Journal::settled`] returns it when it is on the disk.
-    pub(super) fn end_game(&mut self, tag: GameTag, game: GameState, ending: Ending) -> GameEnd {
+    pub(super) fn end_game(
+        &mut self,
+        tag: GameTag,
+        game: GameState,
+        ending: Ending,
+        note: Option<Note>,
+    ) -> GameEnd {
         let end = GameEnd {
             result: ending.result,
             reason: ending.cause.to_string(),
             termination: ending.cause.termination().to_owned(),
             place: ending.result.map(|_| self.place()),
             at: OffsetDateTime::now_utc(),
+            note,
+            corrected: None,
         };
         let game = GameState { end: Some(end.clone()), ..game };
         self.settle(vec![Change::Game(game)], Settled::Game(tag));
         end
     }
 
-    /// Hands over that a player forfeits a game to each of these.
-    pub(super) fn withdraw(&mut self, seat: SeatNo, name: Name, opponents: Vec<Name>, round: Option<u32>) {
+    /// Hands over that a player is out and forfeits these games.
+    pub(super) fn withdraw(
+        &mut self,
+        (seat, name): (SeatNo, Name),
+        games: Vec<Unplayed>,
+        told: String,
+        past: &mut PastGames,
+    ) {
         let mut changes: Vec<_> = self.event(Fact::Withdrawn { player: name.clone() }).into_iter().collect();
-        changes.extend(opponents.iter().map(|opponent| self.forfeit(opponent, &name, round)));
-        self.settle(changes, Settled::Withdrawal { seat, name, opponents, round });
+        let round = games.first().and_then(|game| game.round);
+        let opponents = games.iter().map(|game| game.names[game.winner].clone()).collect();
+        changes.extend(games.into_iter().map(|game| self.unplayed(game, past)));
+        self.settle(changes, Settled::Withdrawal { seat, name, opponents, round, told });
     }
 
     /// Hands over an order. [`Journal::settled`] returns it when it is on the disk.
-    pub(super) fn order(&mut self, facts: Vec<Fact>, order: CarriedOut) {
+    pub(super) fn order(
+        &mut self,
+        facts: Vec<Fact>,
+        game: Option<Unplayed>,
+        order: CarriedOut,
+        past: &mut PastGames,
+    ) {
         let mut changes = Vec::new();
         for fact in facts {
-            let state = match fact {
-                Fact::Paused => Some(TournamentState::Paused),
-                Fact::Resumed => Some(TournamentState::Running),
+            let tournament = self.tournament();
+            let row = match &fact {
+                Fact::Paused => tournament.map(|id| Change::State(id, TournamentState::Paused)),
+                Fact::Resumed => tournament.map(|id| Change::State(id, TournamentState::Running)),
+                Fact::Corrected { game, result, note } => {
+                    Some(Change::Correction { game: game.clone(), result: *result, note: note.clone() })
+                }
                 _ => None,
             };
-            changes.extend(self.tournament().zip(state).map(|(id, state)| Change::State(id, state)));
+            changes.extend(row);
             changes.extend(self.event(fact));
         }
+        changes.extend(game.map(|game| self.unplayed(game, past)));
         self.orders += 1;
         self.settle(changes, Settled::Order(order));
     }
@@ -142,28 +182,31 @@ impl Journal {
         Some(Change::Event { tournament, place: self.place(), at: OffsetDateTime::now_utc(), fact })
     }
 
-    /// A game that was not played; the winner stands as White.
-    fn forfeit(&mut self, winner: &Name, loser: &Name, round: Option<u32>) -> Change {
-        let at = OffsetDateTime::now_utc();
+    fn unplayed(&mut self, game: Unplayed, past: &mut PastGames) -> Change {
+        let Unplayed { names, winner, opening, round, reason, note } = game;
+        let (at, result) = (OffsetDateTime::now_utc(), GameResult::Won(winner));
         let header = GameHeader {
             id: GameTag::random().to_string().into(),
             source: Source::Contest,
             kind: GameKind::Chess,
             tournament: self.tournament(),
             round,
-            opening: None,
-            names: ByColor([winner, loser].map(ToString::to_string)),
+            opening,
+            names: ByColor(names.0.each_ref().map(ToString::to_string)),
             time_control: None,
             start: None,
             repeats: None,
             began: at,
         };
+        past.add(&header, false, result);
         let end = GameEnd {
-            result: Some(GameResult::Won(Color::White)),
-            reason: "Absence".to_owned(),
+            result: Some(result),
+            reason: reason.to_owned(),
             termination: FORFEIT.to_owned(),
             place: Some(self.place()),
             at,
+            note,
+            corrected: None,
         };
         Change::Game(GameState { header: header.into(), moves: MoveList::default(), end: Some(end) })
     }

@@ -15,6 +15,7 @@ use crate::{
     client::Client,
     message::Notice,
     name::{Name, printable},
+    note::Note,
     places::Origin,
     tag::GameTag,
 };
@@ -70,6 +71,8 @@ pub(super) struct SeatLimits {
 pub(super) struct Players {
     pub(super) seats: BTreeMap<SeatNo, Player>,
     limits: SeatLimits,
+    /// Looks of the names of those whom the organiser has removed.
+    removed: BTreeMap<String, Option<Note>>,
 }
 
 impl Player {
@@ -93,14 +96,8 @@ impl Player {
 
 impl Players {
     pub(super) fn new(limits: SeatLimits) -> Self {
-        Players { seats: BTreeMap::new(), limits }
+        Players { seats: BTreeMap::new(), limits, removed: BTreeMap::new() }
     }
-
-    /// Sets the number of seats.
-    pub(super) fn set_limit(&mut self, seats: usize) {
-        self.limits.seats = seats;
-    }
-
     /// Takes the seat of that name again, or the first free one: of those behind all others once play has begun.
     pub(super) fn join(
         &mut self,
@@ -182,10 +179,24 @@ impl Players {
         self.seats.values_mut().find(|player| player.name.as_str() == name)
     }
 
+    /// Keeps a name out from now on, and the one who has it.
+    pub(super) fn remove(&mut self, name: &Name, note: Option<Note>) {
+        if let Some(player) = self.named(name.as_str()) {
+            (player.is_withdrawn, player.absent_since) = (true, None);
+        }
+        self.removed.insert(name.look(), note);
+    }
+
+    /// Returns whether the organiser has removed whoever has that name, or one that looks like it; the note says why.
+    pub(super) fn is_removed(&self, name: &Name) -> Option<Option<Note>> {
+        self.removed.get(&name.look()).cloned()
+    }
+
     /// Returns the seats that can be paired now.
     pub(super) fn free(&self) -> Vec<SeatNo> {
         let now = Instant::now();
-        let free = |p: &Player| p.client.is_some() && p.doing == Doing::Waiting && p.rests_until <= now;
+        let is_here = |p: &Player| p.client.is_some() && !p.is_withdrawn;
+        let free = |p: &Player| is_here(p) && p.doing == Doing::Waiting && p.rests_until <= now;
         self.seats.iter().filter(|(_, player)| free(player)).map(|(&seat, _)| seat).collect()
     }
 
@@ -194,6 +205,13 @@ impl Players {
         let away = |p: &Player| p.client.is_none() && p.doing == Doing::Waiting;
         let since = move |(&seat, player): (&SeatNo, &Player)| Some((seat, player.absent_since? + limit));
         self.seats.iter().filter(move |(_, player)| away(player)).filter_map(since)
+    }
+
+    /// Waits again for those who are away and had played all: there is somebody new to meet.
+    pub(super) fn expect_back(&mut self) {
+        let now = Instant::now();
+        let away = self.seats.values_mut().filter(|player| player.client.is_none() && !player.is_withdrawn);
+        away.for_each(|player| player.absent_since = player.absent_since.or(Some(now)));
     }
 
     /// Counts the absence of whoever is away from now on.

@@ -49,7 +49,7 @@ impl Progress {
             Fact::Paused => self.is_paused = true,
             Fact::Resumed => self.is_paused = false,
             Fact::LateEntries { allowed } => self.lets_late_in = *allowed,
-            Fact::Seated { .. } | Fact::Freed { .. } | Fact::Withdrawn { .. } | Fact::Bye { .. } => {}
+            _ => {}
         }
     }
 

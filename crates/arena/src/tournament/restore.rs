@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use zeitnot_rules::{ByColor, GameResult};
+use zeitnot_rules::ByColor;
 
 use super::{
     config::TournamentConfig,
     pairing::{self, Bye, Pairing, PairingSystem, SeatNo},
+    past::PastGames,
     players::{Players, SeatLimits},
     progress::Progress,
     standings::Standings,
@@ -27,7 +28,8 @@ pub(super) struct Restored {
     pub(super) rounds: u32,
     /// Games without a result that have not been repeated.
     pub(super) broken_off: Vec<BrokenOff>,
-    /// Byes that the last arena did not come to write down.
+    pub(super) past: PastGames,
+    /// Byes, and ends of byes, that the last arena did not come to write down.
     pub(super) lost_byes: Vec<(Name, Bye)>,
 }
 
@@ -47,6 +49,7 @@ impl Restored {
             standings: Standings::new(config.format()),
             rounds: 0,
             broken_off: Vec::new(),
+            past: PastGames::default(),
             lost_byes: Vec::new(),
         }
     }
@@ -54,10 +57,8 @@ impl Restored {
     /// Takes in what has happened so far. All players are away from now on.
     pub(super) fn replay(&mut self, history: &History) {
         for step in history.steps() {
-            // The pairing counts a seat before its games are forgotten.
-            if self.pair(step) {
-                count(&mut self.standings, step);
-            }
+            self.pair(step);
+            count(&mut self.standings, &mut self.past, step);
             self.grant_byes();
         }
         let began = history.games.iter().filter(|game| game.end.as_ref().is_none_or(GameEnd::is_played));
@@ -73,16 +74,18 @@ impl Restored {
     /// Counts the byes of the rounds that the pairing has begun, unless the history had them.
     fn grant_byes(&mut self) {
         for bye in self.pairing.take_byes() {
-            if let Some(player) = self.players.seats.get(&bye.seat)
-                && self.standings.grant_bye(bye.round, &player.name)
-            {
-                self.lost_byes.push((player.name.clone(), bye));
+            let Some(player) = self.players.seats.get(&bye.seat) else { continue };
+            if bye.is_revoked {
+                self.standings.revoke_bye(bye.round, &player.name);
+            } else if !self.standings.grant_bye(bye.round, &player.name) {
+                continue;
             }
+            self.lost_byes.push((player.name.clone(), bye));
         }
     }
 
-    /// Returns whether the step counts in the standings as it is.
-    fn pair(&mut self, step: Step<'_>) -> bool {
+    /// Takes a step in everything but the standings.
+    fn pair(&mut self, step: Step<'_>) {
         if let Step::Fact(fact) = step {
             self.progress.apply(fact);
         }
@@ -99,27 +102,66 @@ impl Restored {
                 }
             }
             Step::Fact(Fact::Withdrawn { player }) => {
-                let Some(seat) = self.players.seat_of(player.as_str()) else { return false };
+                let Some(seat) = self.players.seat_of(player.as_str()) else { return };
                 self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
                 if let Some(player) = self.players.seats.get_mut(&seat) {
                     (player.absent_since, player.is_withdrawn) = (None, true);
                 }
             }
-            Step::Fact(Fact::Bye { .. }) => {}
-            Step::Fact(Fact::Started | Fact::Paused | Fact::Resumed | Fact::LateEntries { .. }) => {
-                return false;
+            Step::Fact(Fact::Removed { player, note }) => {
+                if let Some(seat) = self.players.seat_of(player.as_str()) {
+                    self.pairing.exclude(seat);
+                }
+                self.players.remove(player, note.clone());
             }
-            // A forfeit is part of the withdrawal.
-            Step::Result(_, end, _) if !end.is_played() => {}
-            Step::Result(header, _, result) => {
-                let [white, black] = header.names.0.each_ref().map(|name| self.players.seat_of(name));
-                if let (Some(white), Some(black)) = (white, black) {
-                    let opening = header.opening.unwrap_or_default();
-                    return self.pairing.played(Pairing { seats: ByColor([white, black]), opening }, result);
+            Step::Fact(Fact::Bye { player, round }) => self.find_bye(player, *round, false),
+            Step::Fact(Fact::ByeRevoked { player, round }) => self.find_bye(player, *round, true),
+            Step::Fact(Fact::Round { .. }) => drop(self.pairing.begin_round()),
+            Step::Fact(Fact::PairedByHand { white, black }) => {
+                if let Some(seats) = self.seats([white.as_str(), black.as_str()])
+                    && let Err(error) = self.pairing.pair_by_hand(seats, &[])
+                {
+                    tracing::warn!("{white} and {black}, paired by hand, are not paired again: {error}");
+                }
+            }
+            Step::Fact(Fact::Corrected { game, result, .. }) => {
+                let pairing = &mut *self.pairing;
+                if let Err(error) = self.past.correct(game, *result, pairing, &self.players, 0) {
+                    tracing::warn!("the correction of game {game} changes no pairing: {error}");
+                }
+            }
+            Step::Fact(_) => {}
+            Step::Result(header, end, result) => {
+                let [white, black] = header.names.0.each_ref().map(String::as_str);
+                let Some(seats) = self.seats([white, black]) else { return };
+                // An arena of before has noted no rounds.
+                if end.is_played() && self.pairing.awaits(seats) == 0 {
+                    self.pairing.begin_round();
+                }
+                let pairing = Pairing { seats, opening: header.opening.unwrap_or_default() };
+                match header.opening {
+                    _ if end.is_played() => drop(self.pairing.played(pairing, result)),
+                    Some(_) => drop(self.pairing.forfeited(pairing, result)),
+                    // It is part of a withdrawal.
+                    None => {}
                 }
             }
         }
-        true
+    }
+
+    /// The history has this bye, or its end: it is not lost.
+    fn find_bye(&mut self, name: &Name, round: u32, is_revoked: bool) {
+        let is_it = |(player, bye): &(Name, Bye)| {
+            player == name && bye.round == round && bye.is_revoked == is_revoked
+        };
+        if let Some(at) = self.lost_byes.iter().position(is_it) {
+            self.lost_byes.remove(at);
+        }
+    }
+
+    fn seats(&self, names: [&str; 2]) -> Option<ByColor<SeatNo>> {
+        let [white, black] = names.map(|name| self.players.seat_of(name));
+        Some(ByColor([white?, black?]))
     }
 }
 
@@ -133,7 +175,8 @@ impl BrokenOff {
 /// Returns the standings that a history leads to.
 pub(crate) fn standings(history: &History) -> Standings {
     let mut standings = Standings::new(history.tournament.format.clone());
-    history.steps().into_iter().for_each(|step| count(&mut standings, step));
+    let mut past = PastGames::default();
+    history.steps().into_iter().for_each(|step| count(&mut standings, &mut past, step));
     standings
 }
 
@@ -143,19 +186,26 @@ fn names(header: &GameHeader) -> Option<ByColor<Name>> {
     Some(ByColor([name(white)?, name(black)?]))
 }
 
-fn count(standings: &mut Standings, step: Step<'_>) {
+fn count(standings: &mut Standings, past: &mut PastGames, step: Step<'_>) {
     match step {
         Step::Fact(Fact::Seated { player, seat, .. }) => standings.enter(SeatNo(*seat), player),
         Step::Fact(Fact::Freed { player }) => standings.forget(player),
         Step::Fact(Fact::Bye { player, round }) => drop(standings.grant_bye(*round, player)),
-        Step::Fact(Fact::Withdrawn { player }) => standings.withdraw(player),
+        Step::Fact(Fact::ByeRevoked { player, round }) => standings.revoke_bye(*round, player),
+        Step::Fact(Fact::Withdrawn { player } | Fact::Removed { player, .. }) => standings.withdraw(player),
+        Step::Fact(Fact::Corrected { game, result, .. }) => {
+            if let Some(change) = past.swap(game, *result) {
+                change.apply(standings);
+            }
+        }
         Step::Fact(_) => {}
         Step::Result(header, end, result) => {
+            past.add(header, end.is_played(), result);
             let Some(names) = names(header) else { return };
             let (names, round) = (ByColor(names.0.each_ref()), header.round.unwrap_or_default());
-            match result {
-                GameResult::Won(winner) if !end.is_played() => standings.forfeit(round, names, winner),
-                _ => standings.record(round, names, result),
+            match end.is_played() {
+                true => standings.record(round, names, result),
+                false => standings.forfeit(round, names, result),
             }
         }
     }

@@ -35,6 +35,8 @@ impl Table {
             }
         }
         let end = self.referee.ending.map(|ending| GameEnd {
+            note: None,
+            corrected: None,
             result: ending.result,
             reason: ending.cause.to_string(),
             termination: ending.cause.termination().to_owned(),

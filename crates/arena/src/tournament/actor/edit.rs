@@ -38,7 +38,6 @@ impl TournamentActor {
         for (seat, player) in &self.players.seats {
             self.pairing.enter(*seat, &player.name);
         }
-        self.players.set_limit(config.max_players());
         let mut progress = Progress::new(&config);
         if self.progress.is_paused() {
             progress.apply(&Fact::Paused);

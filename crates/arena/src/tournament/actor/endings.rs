@@ -2,17 +2,45 @@
 
 use std::sync::Arc;
 
-use zeitnot_rules::{ByColor, Color};
+use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{
-    super::{journal::Settled, pairing::SeatNo, restore::BrokenOff},
+    super::{
+        journal::{Settled, Unplayed},
+        pairing::SeatNo,
+        restore::BrokenOff,
+    },
     Running, TournamentActor,
 };
-use crate::{news::Event, pgn, referee::Ply};
+use crate::{name::Name, news::Event, pgn, referee::Ply};
+
+/// Way in which a player goes for good.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Departure {
+    Absence,
+    Removal,
+}
+
+impl Departure {
+    /// Reason why the games are not played.
+    fn reason(self) -> &'static str {
+        match self {
+            Departure::Absence => "Absence",
+            Departure::Removal => "Removed by the organiser",
+        }
+    }
+
+    fn told(self, name: &Name) -> String {
+        match self {
+            Departure::Absence => format!("Player {name} stayed away and forfeits the remaining games"),
+            Departure::Removal => format!("Player {name} forfeits the remaining games"),
+        }
+    }
+}
 
 impl TournamentActor {
-    /// A player who stayed away forfeits the rest.
-    pub(super) fn withdraw(&mut self, seat: SeatNo) {
+    /// A player who is out forfeits the rest.
+    pub(super) fn withdraw(&mut self, seat: SeatNo, departure: Departure) {
         let Some(player) = self.players.seats.get_mut(&seat) else { return };
         player.absent_since = None;
         let name = player.name.clone();
@@ -20,42 +48,55 @@ impl TournamentActor {
         let forfeited = self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
         self.grant_byes();
         let Some(forfeited) = forfeited else { return };
-        self.note_refusal(name.as_str(), &"Stayed away for too long and forfeits the remaining games");
-        let opponents: Vec<_> = forfeited
+        if departure == Departure::Absence {
+            self.note_refusal(name.as_str(), &"Stayed away for too long and forfeits the remaining games");
+        }
+        let opponents = forfeited
             .into_iter()
-            .filter_map(|(opponent, games)| Some((self.players.seats.get(&opponent)?.name.clone(), games)))
-            .flat_map(|(name, games)| vec![name; games as usize])
-            .collect();
+            .filter_map(|(opponent, games)| Some((self.players.seats.get(&opponent)?.name.clone(), games)));
+        let reason = departure.reason();
+        let game = |opponent: Name| Unplayed {
+            names: ByColor([opponent, name.clone()]),
+            winner: Color::White,
+            opening: None,
+            round,
+            reason,
+            note: None,
+        };
+        let games =
+            opponents.flat_map(|(opponent, games)| vec![opponent; games as usize]).map(game).collect();
         if let Some(player) = self.players.seats.get_mut(&seat) {
             player.is_withdrawn = true;
         }
-        self.journal.withdraw(seat, name, opponents, round);
+        let told = departure.told(&name);
+        self.journal.withdraw((seat, name), games, told, &mut self.past);
     }
 
     /// Hands over the results of the games that are over. They are told when they are on the disk.
     pub(super) fn conclude_games(&mut self) {
-        for (tag, Running { game, end, .. }) in &mut self.running {
+        for (tag, Running { pairing, game, end, note, counts, .. }) in &mut self.running {
             if end.is_none()
                 && let Some(ending) = game.ending()
             {
-                *end = Some(self.journal.end_game(*tag, game.state(), ending));
+                *end = Some(self.journal.end_game(*tag, game.state(), ending, note.take()));
+                // What is handed over next is based on it.
+                *counts = ending.result.is_some_and(|result| self.pairing.played(*pairing, result));
             }
         }
+        self.grant_byes();
     }
 
     /// Tells what is on the disk now.
     pub(super) async fn settle(&mut self, settled: Settled) {
         match settled {
-            Settled::Withdrawal { seat, name, opponents, round } => {
+            Settled::Withdrawal { seat, name, opponents, round, told } => {
                 for opponent in &opponents {
                     let names = ByColor([opponent, &name]);
-                    self.standings.forfeit(round.unwrap_or_default(), names, Color::White);
+                    let result = GameResult::Won(Color::White);
+                    self.standings.forfeit(round.unwrap_or_default(), names, result);
                 }
                 self.standings.withdraw(&name);
-                self.players.tell_others(
-                    seat,
-                    &format!("Player {name} stayed away and forfeits the remaining games"),
-                );
+                self.players.tell_others(seat, &told);
                 self.report(Event::Withdrawn(name));
             }
             Settled::Order(order) => self.confirm(order),
@@ -69,7 +110,7 @@ impl TournamentActor {
         }
     }
 
-    async fn record(&mut self, Running { pairing, names, game, end }: Running) {
+    async fn record(&mut self, Running { names, game, end, counts, .. }: Running) {
         let Some(end) = end else { return };
         let (header, plies) = (game.header.clone(), game.finish());
         self.report(Event::GameEnded {
@@ -80,11 +121,11 @@ impl TournamentActor {
         });
         match end.result {
             Some(result) => {
-                if self.pairing.played(pairing, result) {
+                self.past.add(&header, true, result);
+                if counts {
                     let round = header.round.unwrap_or_default();
                     self.standings.record(round, ByColor(names.0.each_ref()), result);
                 }
-                self.grant_byes();
             }
             None => self.broken_off.extend(BrokenOff::of(&header)),
         }

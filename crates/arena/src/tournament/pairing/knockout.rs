@@ -3,13 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use zeitnot_rules::{ByColor, Color, GameResult};
+use zeitnot_rules::{ByColor, GameResult};
 
-use super::{Bye, Pairing, PairingSystem, SeatNo};
+use super::{Bye, NotNow, Pairing, PairingSystem, Past, SeatNo};
 use crate::name::Name;
 
 /// Draws after which the better seed goes on: programs that repeat themselves would play forever.
 const MAX_DRAWS: u64 = 6;
+/// Place of a player who is missing to a power of two.
+const MISSING: SeatNo = SeatNo(usize::MAX);
 
 /// Rounds of a knockout.
 #[derive(Clone, Debug, Default)]
@@ -22,57 +24,56 @@ pub(super) struct Knockout {
     byes: Vec<Bye>,
 }
 
-/// Match of the present round, the better seed first.
+/// Match of the present round.
 #[derive(Copy, Clone, Debug)]
 struct Match {
+    /// White in the first game comes first: the better seed, unless the organiser wants it otherwise.
     seats: [SeatNo; 2],
     draws: u64,
     winner: Option<SeatNo>,
+    /// The winner has won no game of it.
+    is_bye: bool,
 }
 
 impl Match {
-    fn between(a: SeatNo, b: SeatNo) -> Match {
-        Match { seats: [a.min(b), a.max(b)], draws: 0, winner: None }
+    fn new(seats: [SeatNo; 2]) -> Match {
+        Match { seats, draws: 0, winner: None, is_bye: false }
     }
 
-    /// The next game; the better seed begins with White.
+    fn between(a: SeatNo, b: SeatNo) -> Match {
+        Match::new([a.min(b), a.max(b)])
+    }
+
+    fn is_over(&self) -> bool {
+        self.winner.is_some()
+    }
+
+    fn opponent(&self, seat: SeatNo) -> SeatNo {
+        if self.seats[0] == seat { self.seats[1] } else { self.seats[0] }
+    }
+
+    /// The next game.
     fn pairing(&self, round: u64) -> Pairing {
-        let [better, other] = self.seats;
-        let seats = if self.draws.is_multiple_of(2) { [better, other] } else { [other, better] };
+        let [first, other] = self.seats;
+        let seats = if self.draws.is_multiple_of(2) { [first, other] } else { [other, first] };
         Pairing { seats: ByColor(seats), opening: round * (MAX_DRAWS + 1) + self.draws }
+    }
+
+    /// Number of the last game, from 0, that has a result.
+    fn last_game(&self) -> Option<u64> {
+        match self.is_over() && !self.is_bye {
+            true => Some(self.draws),
+            false => self.draws.checked_sub(1),
+        }
     }
 }
 
-impl Knockout {
-    /// Begins the first round, or the next one once all matches are decided.
-    fn begin_round(&mut self) {
-        while self.matches.iter().all(|m| m.winner.is_some()) && self.matches.len() != 1 {
-            let through: Vec<_> = match self.matches.is_empty() {
-                true => self.tree(),
-                false => self.matches.iter().map(|m| m.winner).collect(),
-            };
-            if through.iter().flatten().count() < 2 {
-                return;
-            }
-            self.round += u64::from(!self.matches.is_empty());
-            let missing = SeatNo(usize::MAX);
-            let pair = |pair: &[Option<SeatNo>]| {
-                Match::between(pair[0].unwrap_or(missing), pair.get(1).copied().flatten().unwrap_or(missing))
-            };
-            self.matches = through.chunks(2).map(pair).collect();
-            let round = number(self.round);
-            for m in &mut self.matches {
-                let gone = |seat: &SeatNo| *seat == missing || self.withdrawn.contains(seat);
-                if m.seats.iter().any(gone) {
-                    // Two who are both gone leave their place to the better seed, who then meets nobody either.
-                    let winner = m.seats.iter().copied().find(|seat| !gone(seat)).unwrap_or(m.seats[0]);
-                    m.winner = Some(winner);
-                    self.byes.extend((!gone(&winner)).then_some(Bye { seat: winner, round }));
-                }
-            }
-        }
-    }
+/// Number of a round for people, from 1.
+fn number(round: u64) -> u32 {
+    u32::try_from(round + 1).unwrap_or(u32::MAX)
+}
 
+impl Knockout {
     /// Seeds in the order in which the best can meet only in the last round.
     fn tree(&self) -> Vec<Option<SeatNo>> {
         let seats: Vec<_> = self.seated.iter().copied().collect();
@@ -85,14 +86,65 @@ impl Knockout {
         order.into_iter().map(|seed| seats.get(seed).copied()).collect()
     }
 
-    fn open_match(&mut self, seat: SeatNo) -> Option<&mut Match> {
-        self.matches.iter_mut().find(|m| m.winner.is_none() && m.seats.contains(&seat))
+    /// The place of the match of the present round in which a player is.
+    fn match_of(&self, seat: SeatNo) -> Option<usize> {
+        self.matches.iter().position(|m| m.seats.contains(&seat))
     }
-}
 
-/// Number of a round for people, from 1.
-fn number(round: u64) -> u32 {
-    u32::try_from(round + 1).unwrap_or(u32::MAX)
+    fn open_match(&mut self, seats: ByColor<SeatNo>) -> Option<&mut Match> {
+        self.matches.iter_mut().find(|m| !m.is_over() && seats.0.iter().all(|seat| m.seats.contains(seat)))
+    }
+
+    /// The match of a game that can be corrected: the last one, in the present round.
+    fn corrected(&mut self, past: Past) -> Result<usize, NotNow> {
+        let Past { pairing, round, is_busy } = past;
+        let [white, black] = pairing.seats.0;
+        if round != number(self.round) {
+            return Err(NotNow::NextRound);
+        }
+        let at = self.match_of(white).filter(|at| self.matches[*at].seats.contains(&black));
+        let at = at.ok_or(NotNow::NextRound)?;
+        let game = pairing.opening.checked_sub(self.round * (MAX_DRAWS + 1));
+        match self.matches[at].seats {
+            seats if seats.iter().any(|seat| self.withdrawn.contains(seat)) => Err(NotNow::Withdrawn),
+            _ if is_busy => Err(NotNow::Playing),
+            _ if game != self.matches[at].last_game() => Err(NotNow::LaterGame),
+            _ => Ok(at),
+        }
+    }
+
+    /// Takes the last game of a match back.
+    fn take_back(&mut self, at: usize) {
+        let m = &mut self.matches[at];
+        let (winner, was_bye) = (m.winner.take(), m.is_bye);
+        m.draws -= u64::from(winner.is_none() || was_bye);
+        m.is_bye = false;
+        self.byes.extend(winner.filter(|_| was_bye).map(|seat| Bye {
+            seat,
+            round: number(self.round),
+            is_revoked: true,
+        }));
+    }
+
+    /// Whether a player waits for the first game of a match, or has a bye.
+    fn waits(&self, at: usize, seat: SeatNo) -> bool {
+        let m = &self.matches[at];
+        let has_bye = m.is_bye && m.draws == 0 && m.winner == Some(seat);
+        m.draws == 0 && (!m.is_over() || has_bye) && !self.withdrawn.contains(&seat)
+    }
+
+    /// Lets whoever has nobody to meet go on.
+    fn grant_bye(&mut self, at: usize) {
+        let gone = |seat: &SeatNo| *seat == MISSING || self.withdrawn.contains(seat);
+        let m = &mut self.matches[at];
+        if m.seats.iter().any(gone) {
+            // Two who are both gone leave their place to the better seed, who then meets nobody either.
+            let winner = m.seats.iter().copied().find(|seat| !gone(seat)).unwrap_or(m.seats[0]);
+            (m.winner, m.is_bye) = (Some(winner), true);
+            let bye = Bye { seat: winner, round: number(self.round), is_revoked: false };
+            self.byes.extend((!gone(&winner)).then_some(bye));
+        }
+    }
 }
 
 impl PairingSystem for Knockout {
@@ -100,45 +152,121 @@ impl PairingSystem for Knockout {
         self.seated.insert(seat);
     }
 
+    fn takes_late_entries(&self) -> bool {
+        false
+    }
+
+    /// Begins the first round, or the next one once all matches are decided.
+    fn begin_round(&mut self) -> Option<u32> {
+        let (round, is_first) = (self.round, self.matches.is_empty());
+        while self.matches.iter().all(Match::is_over) && self.matches.len() != 1 {
+            let through: Vec<_> = match self.matches.is_empty() {
+                true => self.tree(),
+                false => self.matches.iter().map(|m| m.winner).collect(),
+            };
+            if through.iter().flatten().count() < 2 {
+                break;
+            }
+            self.round += u64::from(!self.matches.is_empty());
+            let pair = |pair: &[Option<SeatNo>]| {
+                Match::between(pair[0].unwrap_or(MISSING), pair.get(1).copied().flatten().unwrap_or(MISSING))
+            };
+            self.matches = through.chunks(2).map(pair).collect();
+            (0..self.matches.len()).for_each(|at| self.grant_bye(at));
+        }
+        let is_new = round != self.round || is_first && !self.matches.is_empty();
+        is_new.then(|| number(self.round))
+    }
+
+    fn round(&self) -> Option<u32> {
+        Some(number(self.round))
+    }
+
     fn pair(&mut self, free: &[SeatNo]) -> Vec<Pairing> {
-        self.begin_round();
-        let open = self.matches.iter().filter(|m| m.winner.is_none());
+        let open = self.matches.iter().filter(|m| !m.is_over());
         let ready = open.filter(|m| m.seats.iter().all(|seat| free.contains(seat)));
         ready.map(|m| m.pairing(self.round)).collect()
     }
 
     fn played(&mut self, pairing: Pairing, result: GameResult) -> bool {
-        self.begin_round();
-        let Some(m) = self.open_match(pairing.seats[Color::White]) else { return false };
-        if !m.seats.contains(&pairing.seats[Color::Black]) {
-            return false;
-        }
+        let round = number(self.round);
+        let Some(m) = self.open_match(pairing.seats) else { return false };
         match result {
-            GameResult::Won(winner) => m.winner = Some(pairing.seats[winner]),
+            GameResult::Won(winner) => {
+                m.winner = Some(pairing.seats[winner]);
+                true
+            }
             GameResult::Draw => {
                 m.draws += 1;
                 if m.draws > MAX_DRAWS {
-                    let seat = m.seats[0];
-                    m.winner = Some(seat);
-                    self.byes.push(Bye { seat, round: number(self.round) });
+                    let seat = m.seats[0].min(m.seats[1]);
+                    (m.winner, m.is_bye) = (Some(seat), true);
+                    self.byes.push(Bye { seat, round, is_revoked: false });
                 }
-                return false;
+                false
             }
         }
-        true
+    }
+
+    fn open_game(&self, seat: SeatNo) -> Option<Pairing> {
+        let at = self.match_of(seat).filter(|at| !self.matches[*at].is_over())?;
+        Some(self.matches[at].pairing(self.round))
+    }
+
+    fn awaits(&self, seats: ByColor<SeatNo>) -> u32 {
+        let is_theirs = |m: &Match| seats.0.iter().all(|seat| m.seats.contains(seat));
+        u32::from(self.matches.iter().any(|m| !m.is_over() && is_theirs(m)))
+    }
+
+    fn reopen(&mut self, past: Past) -> Result<(), NotNow> {
+        let at = self.corrected(past)?;
+        self.take_back(at);
+        Ok(())
+    }
+
+    fn rescore(&mut self, past: Past, result: GameResult) -> Result<(), NotNow> {
+        let at = self.corrected(past)?;
+        self.take_back(at);
+        self.played(past.pairing, result);
+        Ok(())
+    }
+
+    /// Those whom the two would have met are paired with each other; a bye goes over.
+    fn pair_by_hand(&mut self, seats: ByColor<SeatNo>, busy: &[Pairing]) -> Result<(), NotNow> {
+        let [white, black] = seats.0;
+        let is_busy = |seat: SeatNo| busy.iter().any(|pairing| pairing.seats.0.contains(&seat));
+        let places =
+            seats.0.map(|seat| self.match_of(seat).filter(|at| self.waits(*at, seat) && !is_busy(seat)));
+        let [Some(one), Some(two)] = places else { return Err(NotNow::NotWaiting) };
+        if self.matches[one].seats == seats.0 {
+            return Err(NotNow::PairedSo);
+        }
+        let left = [self.matches[one].opponent(white), self.matches[two].opponent(black)];
+        for at in if one == two { vec![one] } else { vec![one, two] } {
+            if let Some(seat) = self.matches[at].winner.filter(|_| self.matches[at].is_bye) {
+                self.byes.push(Bye { seat, round: number(self.round), is_revoked: true });
+            }
+        }
+        self.matches[one] = Match::new(seats.0);
+        if one != two {
+            self.matches[two] = Match::between(left[0], left[1]);
+            self.grant_bye(two);
+        }
+        Ok(())
     }
 
     fn withdraw(&mut self, seat: SeatNo, _players: &[SeatNo]) -> Option<Vec<(SeatNo, u32)>> {
-        self.begin_round();
-        let is_in = self.matches.iter().any(|m| match m.winner {
-            Some(winner) => winner == seat,
-            None => m.seats.contains(&seat),
+        let is_in = self.match_of(seat).is_some_and(|at| {
+            let winner = self.matches[at].winner;
+            winner.is_none() || winner == Some(seat)
         });
-        if self.is_complete(0) || !is_in || !self.withdrawn.insert(seat) {
+        // Before the first round nobody is out.
+        if self.is_complete() || !(is_in || self.matches.is_empty()) || !self.withdrawn.insert(seat) {
             return None;
         }
-        let Some(m) = self.open_match(seat) else { return Some(Vec::new()) };
-        let opponent = if m.seats[0] == seat { m.seats[1] } else { m.seats[0] };
+        let open = self.matches.iter_mut().find(|m| !m.is_over() && m.seats.contains(&seat));
+        let Some(m) = open else { return Some(Vec::new()) };
+        let opponent = m.opponent(seat);
         m.winner = Some(opponent);
         Some(vec![(opponent, 1)])
     }
@@ -147,13 +275,8 @@ impl PairingSystem for Knockout {
         self.seated.remove(&seat);
     }
 
-    fn is_complete(&self, _players: usize) -> bool {
-        self.matches.len() == 1 && self.matches[0].winner.is_some()
-    }
-
-    fn round(&mut self) -> Option<u32> {
-        self.begin_round();
-        Some(number(self.round))
+    fn is_complete(&self) -> bool {
+        self.matches.len() == 1 && self.matches[0].is_over()
     }
 
     fn take_byes(&mut self) -> Vec<Bye> {
@@ -163,6 +286,8 @@ impl PairingSystem for Knockout {
 
 #[cfg(test)]
 mod tests {
+    use zeitnot_rules::Color;
+
     use super::*;
 
     fn seated(players: usize) -> Knockout {
@@ -173,6 +298,7 @@ mod tests {
     }
 
     fn games(knockout: &mut Knockout) -> Vec<[usize; 2]> {
+        knockout.begin_round();
         let all: Vec<_> = knockout.seated.iter().copied().collect();
         knockout.pair(&all).iter().map(|pairing| pairing.seats.0.map(|seat| seat.0)).collect()
     }
@@ -182,7 +308,7 @@ mod tests {
     }
 
     fn bye(seat: usize, round: u32) -> Bye {
-        Bye { seat: SeatNo(seat), round }
+        Bye { seat: SeatNo(seat), round, is_revoked: false }
     }
 
     #[test]
@@ -202,10 +328,10 @@ mod tests {
         assert_eq!(games(&mut knockout), [[1, 4]]);
         for _ in 0..MAX_DRAWS {
             assert!(!knockout.played(game(1, 4), GameResult::Draw));
-            assert!(!knockout.is_complete(6));
+            assert!(!knockout.is_complete());
         }
         assert!(!knockout.played(game(1, 4), GameResult::Draw));
-        assert!(knockout.is_complete(6));
+        assert!(knockout.is_complete());
         assert_eq!(knockout.take_byes(), [bye(1, 3)]);
     }
 
@@ -217,7 +343,48 @@ mod tests {
         assert_eq!(knockout.withdraw(SeatNo(0), &[]), Some(vec![]));
         assert!(knockout.played(game(1, 2), GameResult::Won(Color::White)));
         assert_eq!(games(&mut knockout), Vec::<[usize; 2]>::new());
-        assert!(knockout.is_complete(4));
+        assert!(knockout.is_complete());
         assert_eq!(knockout.take_byes(), [bye(1, 2)]);
+    }
+
+    fn past(pairing: Pairing, round: u32) -> Past {
+        Past { pairing, round, is_busy: false }
+    }
+
+    #[test]
+    fn a_correction_lets_the_other_one_go_on_until_the_next_round_begins() {
+        let mut knockout = seated(4);
+        games(&mut knockout);
+        let (one, two) = (game(0, 3), game(1, 2));
+        knockout.played(one, GameResult::Won(Color::White));
+        knockout.played(two, GameResult::Draw);
+        assert_eq!(knockout.rescore(past(one, 1), GameResult::Won(Color::Black)), Ok(()));
+        assert_eq!(
+            knockout.rescore(Past { is_busy: true, ..past(two, 1) }, GameResult::Draw),
+            Err(NotNow::Playing)
+        );
+        assert_eq!(knockout.reopen(past(two, 1)), Ok(()));
+        assert_eq!(games(&mut knockout), [[1, 2]]);
+        knockout.played(two, GameResult::Draw);
+        let second = Pairing { opening: 1, ..game(2, 1) };
+        knockout.played(second, GameResult::Won(Color::White));
+        assert_eq!(knockout.reopen(past(two, 1)), Err(NotNow::LaterGame));
+        assert_eq!(knockout.rescore(past(second, 1), GameResult::Won(Color::Black)), Ok(()));
+        assert_eq!(games(&mut knockout), [[1, 3]]);
+        assert_eq!(knockout.rescore(past(one, 1), GameResult::Won(Color::White)), Err(NotNow::NextRound));
+    }
+
+    #[test]
+    fn the_organiser_pairs_by_hand_also_whoever_has_a_bye() {
+        let mut knockout = seated(3);
+        assert_eq!(games(&mut knockout), [[1, 2]]);
+        assert_eq!(knockout.take_byes(), [bye(0, 1)]);
+        assert_eq!(knockout.pair_by_hand(game(1, 2).seats, &[]), Err(NotNow::PairedSo));
+        assert_eq!(knockout.pair_by_hand(game(2, 0).seats, &[game(1, 2)]), Err(NotNow::NotWaiting));
+        assert_eq!(knockout.pair_by_hand(game(2, 0).seats, &[]), Ok(()));
+        assert_eq!(games(&mut knockout), [[2, 0]]);
+        assert_eq!(knockout.take_byes(), [Bye { is_revoked: true, ..bye(0, 1) }, bye(1, 1)]);
+        knockout.played(game(2, 0), GameResult::Won(Color::White));
+        assert_eq!(games(&mut knockout), [[1, 2]]);
     }
 }

@@ -20,47 +20,117 @@ pub(super) struct Pairing {
     pub(super) opening: u64,
 }
 
-/// A point without a game.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) struct Bye {
-    pub(super) seat: SeatNo,
-    /// From 1.
-    pub(super) round: u32,
-}
-
 impl Pairing {
     pub(super) fn color_of(&self, seat: SeatNo) -> Color {
         if self.seats[Color::White] == seat { Color::White } else { Color::Black }
     }
 }
 
+/// A point without a game.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bye {
+    pub(super) seat: SeatNo,
+    /// From 1.
+    pub(super) round: u32,
+    /// The organiser has paired the player instead.
+    pub(super) is_revoked: bool,
+}
+
+/// A game with a result, which the organiser corrects.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Past {
+    pub(super) pairing: Pairing,
+    /// Its round, from 1, where there are rounds.
+    pub(super) round: u32,
+    /// The two are at the board again.
+    pub(super) is_busy: bool,
+}
+
+/// Reason why a system refuses what the organiser wants.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NotNow {
+    #[error("they have no game left to play against each other")]
+    NoneLeft,
+    #[error("they are paired with each other so already")]
+    PairedSo,
+    #[error(
+        "both must wait for a game of the present round, or have its bye; one has played, plays or has left"
+    )]
+    NotWaiting,
+    #[error("its round is over, and the next one has been paired; give it another result instead")]
+    RoundOver,
+    #[error("the next round has begun with the winner")]
+    NextRound,
+    #[error("it is not the last game of the match; correct that one first")]
+    LaterGame,
+    #[error("the two are playing again; correct it when that game is over, or correct that one")]
+    Playing,
+    #[error("one of the two has left the tournament")]
+    Withdrawn,
+}
+
 /// A pairing system. It knows seats and games, and no players, clocks or connections.
+///
+/// Its state follows from the calls in their order, [`PairingSystem::pair`] aside: an arena that begins anew repeats them.
 pub(super) trait PairingSystem: fmt::Debug + Send {
     /// Notes who sits on a seat.
     fn enter(&mut self, seat: SeatNo, name: &Name);
 
-    /// Pairs free players, nobody twice.
+    /// Returns whether somebody who comes now has something to play.
+    fn takes_late_entries(&self) -> bool;
+
+    /// Pairs the next round if the last one is over, and returns its number.
+    fn begin_round(&mut self) -> Option<u32> {
+        None
+    }
+
+    /// Returns the present round, from 1; `None` if there are no rounds.
+    fn round(&self) -> Option<u32> {
+        None
+    }
+
+    /// Pairs free players, nobody twice; where there are rounds, those of the present one.
     fn pair(&mut self, free: &[SeatNo]) -> Vec<Pairing>;
 
     /// Takes in a game; returns whether its result counts in the standings.
     fn played(&mut self, pairing: Pairing, result: GameResult) -> bool;
 
+    /// Takes in a game that was paired and is lost without being played.
+    fn forfeited(&mut self, pairing: Pairing, result: GameResult) -> bool {
+        self.played(pairing, result)
+    }
+
+    /// Returns the game of the present round that a player is to play.
+    fn open_game(&self, _seat: SeatNo) -> Option<Pairing> {
+        None
+    }
+
+    /// Returns the number of games that two players are to play, as far as it is known; those at the board among them.
+    fn awaits(&self, seats: ByColor<SeatNo>) -> u32;
+
+    /// Takes a result back: the game is to be played again.
+    fn reopen(&mut self, past: Past) -> Result<(), NotNow>;
+
+    /// Gives a game another result.
+    fn rescore(&mut self, past: Past, result: GameResult) -> Result<(), NotNow>;
+
+    /// Pairs two players as the organiser wants; `busy` are the games at the board.
+    fn pair_by_hand(&mut self, seats: ByColor<SeatNo>, busy: &[Pairing]) -> Result<(), NotNow>;
+
     /// Withdraws a player; returns the opponents among `players`, each with the number of games that fall out. `None` if
     /// the player has nothing left to play.
     fn withdraw(&mut self, seat: SeatNo, players: &[SeatNo]) -> Option<Vec<(SeatNo, u32)>>;
 
+    /// Keeps a player out of all further games.
+    fn exclude(&mut self, _seat: SeatNo) {}
+
     /// Forgets the games of a seat, which somebody else gets.
     fn forget(&mut self, seat: SeatNo);
 
-    /// Returns whether the first `players` seats have played all games.
-    fn is_complete(&self, players: usize) -> bool;
+    /// Returns whether all games are played.
+    fn is_complete(&self) -> bool;
 
-    /// Returns the present round, from 1, which begins if the last one is over; `None` if there are no rounds.
-    fn round(&mut self) -> Option<u32> {
-        None
-    }
-
-    /// Returns who has got a point without a game since the last call.
+    /// Returns who has got or lost a point without a game since the last call.
     fn take_byes(&mut self) -> Vec<Bye> {
         Vec::new()
     }

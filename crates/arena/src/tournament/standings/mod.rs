@@ -170,21 +170,37 @@ impl Standings {
         }
         let Some(seats) = self.seats_of(names) else { return };
         for color in Color::BOTH {
-            let score = match result {
-                GameResult::Draw => Score::DRAW,
-                GameResult::Won(winner) if winner == color => Score::WIN,
-                GameResult::Won(_) => Score::LOSS,
-            };
+            let score = score_of(result, color);
             self.put(seats[color], round, Cell::Game { opponent: seats[!color], color, score });
         }
     }
 
-    /// Records a game that was not played, because the loser was absent.
-    pub(crate) fn forfeit(&mut self, round: u32, names: ByColor<&Name>, winner: Color) {
+    /// Records a game that was decided without being played.
+    pub(crate) fn forfeit(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
         let Some(seats) = self.seats_of(names) else { return };
         for color in Color::BOTH {
-            let score = if color == winner { Score::WIN } else { Score::LOSS };
+            let score = score_of(result, color);
             self.put(seats[color], round, Cell::Forfeit { opponent: seats[!color], color, score });
+        }
+    }
+
+    /// Takes back a game with this result.
+    pub(crate) fn retract(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
+        let Some(seats) = self.seats_of(names) else { return };
+        for own in Color::BOTH {
+            self.take_back(seats[own], round, |cell| match *cell {
+                Cell::Game { opponent, color, score } | Cell::Forfeit { opponent, color, score } => {
+                    opponent == seats[!own] && color == own && score == score_of(result, own)
+                }
+                Cell::Bye(_) => false,
+            });
+        }
+    }
+
+    /// Takes back a point without a game.
+    pub(crate) fn revoke_bye(&mut self, round: u32, name: &Name) {
+        if let Some(&seat) = self.seats.get(name) {
+            self.take_back(seat, round, |cell| *cell == Cell::Bye(Bye::Allocated));
         }
     }
 
@@ -241,6 +257,20 @@ impl Standings {
         Some(ByColor([white?, black?]))
     }
 
+    /// Removes such a result, the latest; where there are rounds, of this one.
+    fn take_back(&mut self, seat: SeatNo, round: u32, is_it: impl Fn(&Cell) -> bool) {
+        let has_rounds = self.format.pairing.has_rounds();
+        let Some(Some(Entrant { card: Card(cells), .. })) = self.players.get_mut(seat.0) else { return };
+        if has_rounds {
+            let cell = cells.get_mut(round.saturating_sub(1) as usize).filter(|cell| is_it(cell));
+            if let Some(cell) = cell {
+                *cell = Cell::Bye(Bye::Zero);
+            }
+        } else if let Some(at) = cells.iter().rposition(is_it) {
+            cells.remove(at);
+        }
+    }
+
     /// Enters a result; where there are rounds, a player has one in each.
     fn put(&mut self, seat: SeatNo, round: u32, cell: Cell) -> bool {
         let has_rounds = self.format.pairing.has_rounds();
@@ -256,5 +286,13 @@ impl Standings {
             cells[at] = cell;
         }
         is_free
+    }
+}
+
+fn score_of(result: GameResult, color: Color) -> Score {
+    match result {
+        GameResult::Draw => Score::DRAW,
+        GameResult::Won(winner) if winner == color => Score::WIN,
+        GameResult::Won(_) => Score::LOSS,
     }
 }

@@ -31,7 +31,7 @@ impl Example {
     }
 
     fn forfeit(&mut self, round: u32, winner: &str, loser: &str) {
-        self.0.forfeit(round, ByColor([&name(winner), &name(loser)]), Color::White);
+        self.0.forfeit(round, ByColor([&name(winner), &name(loser)]), GameResult::Won(Color::White));
     }
 
     /// Each player's rank, name, points and tie-breaks.

@@ -43,6 +43,19 @@ pub(crate) fn pair(
     pair_brackets(&contenders, round, bye)
 }
 
+/// Returns the colour of the first of two players of a round who are paired with each other.
+pub(super) fn color_between(
+    cards: &[Card],
+    players: [SeatNo; 2],
+    round: Round,
+    acceleration: &Acceleration,
+) -> Color {
+    let contenders = Contender::all(cards, &players, round.played, acceleration);
+    let [higher, lower] = contenders.as_slice() else { return Color::White };
+    let color = color::allocate(higher, lower, round.initial);
+    if higher.seat == players[0] { color } else { !color }
+}
+
 /// C5: the lowest score at which somebody can have the bye.
 fn find_bye(contenders: &[Contender], round: Round) -> Option<ByeRule> {
     let bye = contenders.len();

@@ -14,6 +14,7 @@ mod wide;
 mod tests;
 
 pub(crate) use baku::Acceleration;
+use dutch::color_between;
 pub(crate) use dutch::{RoundPairing, pair};
 pub(super) use system::Swiss;
 pub(crate) use weights::Round;
