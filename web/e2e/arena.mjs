@@ -75,11 +75,11 @@ const TIMES = { pairing_interval: '50ms', pause: '300ms' };
 
 /** An arena with one tournament, whose players have yet to come, or with none; some players use the Lichess API. */
 export class Arena {
-  static async open({ names = ['alice', 'bob', 'carol'], time = '2+0', share = 1, settings = {}, accounts = [] } = {}) {
+  static async open({ names = ['alice', 'bob', 'carol'], time = '2+0', share = 1, settings = {}, accounts = [], inClass = true } = {}) {
     const folder = newFolder();
     const [port, tcp, websocket, lichess] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
     const url = `http://127.0.0.1:${port}`;
-    const known = { folder, port, tcp, websocket, lichess, names, time, share, settings, accounts, url };
+    const known = { folder, port, tcp, websocket, lichess, names, time, share, settings, accounts, inClass, url };
     const arena = Object.assign(new Arena(), known);
     await arena.start();
     return arena;
@@ -91,7 +91,8 @@ export class Arena {
 [[arena.tournament]]
 name = "${TOURNAMENT}"
 ${lines(keys)}`;
-    const accounts = this.accounts.map((name) => lines({ name, token: tokenOf(name), title: 'BOT', class: TOURNAMENT }));
+    const inClass = this.inClass ? { class: TOURNAMENT } : {};
+    const accounts = this.accounts.map((name) => lines({ name, token: tokenOf(name), title: 'BOT', ...inClass }));
     const lichess = `
 [arena.lichess]
 listen = "127.0.0.1:${this.lichess}"
@@ -112,26 +113,31 @@ ${this.accounts.length > 0 ? lichess : ''}`;
   /** They use up their clocks, so that a game takes some seconds on every machine. */
   startBots(names = this.names, transport = 'tcp') {
     const address = transport === 'tcp' ? `tcp://127.0.0.1:${this.tcp}` : `ws://127.0.0.1:${this.websocket}`;
-    for (const player of names) this.#startBot(player, { protocol: 'contest', address, tournament: TOURNAMENT, player });
+    for (const player of names) this.#startBot(player, [{ protocol: 'contest', address, tournament: TOURNAMENT, player }]);
   }
 
   /** Bots that think they are on Lichess. */
-  startAccounts() {
-    const url = `http://127.0.0.1:${this.lichess}`;
-    for (const name of this.accounts) this.#startBot(name, { protocol: 'lichess', url, token: tokenOf(name) });
+  startAccounts(names = this.accounts) {
+    for (const name of names) this.#startBot(name, [this.#account(name)]);
   }
 
-  /** A bot with a page of its own; returns its address. */
-  async startBotWithPage(player) {
+  #account(name) {
+    return { protocol: 'lichess', url: `http://127.0.0.1:${this.lichess}`, token: tokenOf(name) };
+  }
+
+  /** A bot with a page of its own, if need be with an account as well; returns its address. */
+  async startBotWithPage(player, account = null) {
     const listen = `127.0.0.1:${await freePort()}`;
     const address = `tcp://127.0.0.1:${this.tcp}`;
-    this.#startBot(player, { protocol: 'contest', address, tournament: TOURNAMENT, player }, `[web]\nlisten = "${listen}"`);
+    const servers = [{ protocol: 'contest', address, tournament: TOURNAMENT, player }];
+    if (account) servers.push(this.#account(account));
+    this.#startBot(player, servers, `[web]\nlisten = "${listen}"`);
     const url = `http://${listen}`;
     await until('the page of the bot answers', async () => (await fetch(`${url}/api/status`)).ok);
     return url;
   }
 
-  #startBot(name, server, page = '') {
+  #startBot(name, servers, page = '') {
     const config = `
 ${page}
 [engine]
@@ -140,8 +146,7 @@ hash_mib = 1
 time_share = ${this.share.toFixed(2)}
 [cache]
 memory_mib = 0
-[[server]]
-${lines(server)}`;
+${servers.map((server) => `[[server]]\n${lines(server)}`).join('\n')}`;
     start(this.folder, name, 'play', config);
   }
 

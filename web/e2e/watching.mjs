@@ -86,9 +86,10 @@ export async function thePageComesBackAfterAKill({ browser }) {
 }
 
 export async function aBotShowsItsOwnGames({ browser }) {
-  // A game that is still running when it is stopped.
-  const arena = await Arena.open({ names: ['alice', 'bob'], time: '60+0' });
-  const url = await arena.startBotWithPage('alice');
+  // A game that is still running when it is stopped; and two accounts that play beside the tournament.
+  const accounts = { accounts: ['erin', 'frank'], inClass: false };
+  const arena = await Arena.open({ names: ['alice', 'bob'], time: '60+0', ...accounts });
+  const url = await arena.startBotWithPage('alice', 'erin');
   const page = await visit(browser, `${url}/bot`, { expected: /401/ });
   await page.getByRole('heading', { name: 'Bot' }).waitFor();
   // Nobody else stops it.
@@ -100,6 +101,18 @@ export async function aBotShowsItsOwnGames({ browser }) {
   await page.locator('.uplot').waitFor();
   await page.goto(`${url}/bot#token=${TOKEN}`);
   await page.reload();
+
+  // It challenges and blocks whom its owner names.
+  arena.startAccounts(['frank']);
+  await page.getByText('Challenge somebody').click();
+  await page.getByLabel('Opponent').fill('frank');
+  await page.getByRole('button', { name: 'Challenge', exact: true }).click();
+  await page.locator('.card', { hasText: 'frank' }).waitFor();
+  await page.locator('.box', { hasText: 'Challenges of the bot' }).getByText('accepted').waitFor();
+  await page.getByText('Block a player').click();
+  await page.getByLabel('Player', { exact: true }).fill('mallory');
+  await page.getByRole('button', { name: 'Block', exact: true }).click();
+  await page.getByRole('button', { name: 'Unblock mallory' }).waitFor();
   await stop.click();
   await page.getByText('Stops after the running games.').waitFor();
   await page.leave();
