@@ -164,8 +164,14 @@ impl TournamentActor {
         (handle, actor)
     }
 
-    /// Runs until all is played, or until `stop`; then all games are on the disk.
-    pub(crate) async fn run(mut self, writer: StoreActor, stop: CancellationToken) -> TournamentSummary {
+    /// Runs until all is played, or until `stop`; then all games are on the disk. Where there is a page, corrections are
+    /// taken until `stop`; `over` is cancelled when all is played.
+    pub(crate) async fn run(
+        mut self,
+        writer: StoreActor,
+        stop: CancellationToken,
+        over: CancellationToken,
+    ) -> TournamentSummary {
         let writing = spawn_blocking(|| writer.run());
         let mut next_pairing = Instant::now();
         while !self.is_complete() {
@@ -186,6 +192,10 @@ impl TournamentActor {
         let complete = self.is_complete();
         self.close(complete).await;
         self.publish(complete);
+        over.cancel();
+        if complete && self.reports.live.is_on() {
+            self.take_corrections(&stop).await;
+        }
         let TournamentActor { config, standings, store, .. } = self;
         drop(store);
         let pgn = writing.await.unwrap_or_default();
@@ -193,6 +203,9 @@ impl TournamentActor {
     }
 
     pub(super) fn join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
+        if self.progress.is_over() {
+            return Err(JoinError::Over(self.config.name.to_string()));
+        }
         let name = applicant.name.clone();
         let joined = self.try_join(applicant);
         if let Err(error) = &joined {

@@ -51,6 +51,8 @@ pub(crate) enum CommandError {
     UnknownTournament(String),
     #[error("tournament {0} is over: nothing about it can be changed any more")]
     Over(String),
+    #[error("the tournament is over: game {0} cannot be played again, so give it a result that decides")]
+    NotAgain(String),
     #[error("tournament {0} has begun already")]
     HasBegun(Name),
     #[error("tournament {name} needs two players to begin, and has {here}: let them join first")]

@@ -140,6 +140,8 @@ pub(crate) struct TournamentManager {
     /// Open, and not running yet, with their places in the order in which they were opened.
     open: Vec<(usize, OpenTournament)>,
     running: JoinSet<(usize, TournamentSummary)>,
+    /// Cancelled when all is played, of each that was started.
+    over: Vec<CancellationToken>,
     ended: BTreeMap<usize, TournamentSummary>,
 }
 
@@ -184,6 +186,7 @@ impl TournamentManager {
             refusals,
             open: Vec::new(),
             running: JoinSet::new(),
+            over: Vec::new(),
             ended: BTreeMap::new(),
         };
         Ok((ManagerHandle(handle), manager))
@@ -258,7 +261,9 @@ impl TournamentManager {
     /// Starts the tasks of those that are open.
     fn start(&mut self, stop: &CancellationToken) {
         for (place, OpenTournament { actor, file, .. }) in self.open.drain(..) {
-            let run = actor.run(file, stop.clone());
+            let over = CancellationToken::new();
+            let run = actor.run(file, stop.clone(), over.clone());
+            self.over.push(over);
             self.running.spawn(async move { (place, run.await) });
         }
     }
@@ -310,7 +315,8 @@ impl TournamentManager {
         if let Some(other) = self.known.keys().find(|known| known.look() == look) {
             return Err(ManageError::LooksLike { name: name.clone(), other: other.clone() });
         }
-        match (self.running.len(), self.known.len()) {
+        let running = self.over.iter().filter(|over| !over.is_cancelled()).count();
+        match (running, self.known.len()) {
             (MAX_RUNNING.., _) => Err(ManageError::TooMany),
             (_, MAX_TOURNAMENTS..) => Err(ManageError::TooManyInAll),
             _ if !self.environment.can_be_joined(name) => Err(ManageError::NoPort),

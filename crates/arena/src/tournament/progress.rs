@@ -12,6 +12,8 @@ enum Phase {
     Open,
     /// Its players play until all is played; who stays away forfeits.
     Begun,
+    /// All is played; results can still be corrected.
+    Over,
 }
 
 /// Progress of a tournament. It follows from its settings and its facts.
@@ -53,6 +55,15 @@ impl Progress {
         }
     }
 
+    /// Takes in that all is played.
+    pub(super) fn end(&mut self) {
+        self.phase = Phase::Over;
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
     pub(super) fn is_waiting(&self) -> bool {
         self.phase == Phase::Waiting
     }
@@ -64,7 +75,7 @@ impl Progress {
 
     /// Returns whether it is played by those who are in it, to its end.
     pub(super) fn has_begun(&self) -> bool {
-        self.phase == Phase::Begun
+        matches!(self.phase, Phase::Begun | Phase::Over)
     }
 
     pub(super) fn is_paused(&self) -> bool {
@@ -73,7 +84,7 @@ impl Progress {
 
     /// Returns whether players are paired, and whoever stays away may forfeit.
     pub(super) fn goes_on(&self) -> bool {
-        self.phase != Phase::Waiting && !self.is_paused
+        matches!(self.phase, Phase::Open | Phase::Begun) && !self.is_paused
     }
 
     pub(super) fn lets_late_in(&self) -> bool {
@@ -83,6 +94,7 @@ impl Progress {
     /// State for the page.
     pub(super) fn state(&self) -> TournamentState {
         match self.phase {
+            Phase::Over => TournamentState::Complete,
             _ if self.is_paused => TournamentState::Paused,
             Phase::Waiting => TournamentState::Waiting,
             Phase::Open | Phase::Begun => TournamentState::Running,

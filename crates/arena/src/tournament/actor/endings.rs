@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tokio::select;
+use tokio_util::sync::CancellationToken;
 use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{
@@ -12,7 +14,7 @@ use super::{
     },
     Running, TournamentActor,
 };
-use crate::{name::Name, news::Event, pgn, referee::Ply};
+use crate::{name::Name, news::Event, pgn, referee::Ply, timer::until};
 
 /// Way in which a player goes for good.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -132,6 +134,24 @@ impl TournamentActor {
         let ply = |Ply { san, left, .. }| zeitnot_wire::pgn::Ply { text: san, left, eval: None };
         let plies = plies.into_iter().map(ply).collect();
         self.store.write(pgn::print(self.config.name.as_str(), &header, plies, Some(&end))).await;
+    }
+
+    /// Takes corrections of results once all is played, until `stop`: the page goes on showing the standings.
+    pub(super) async fn take_corrections(&mut self, stop: &CancellationToken) {
+        self.progress.end();
+        loop {
+            let deadline = self.deadline();
+            select! {
+                () = stop.cancelled() => break,
+                Some(job) = self.jobs.recv() => job(self),
+                () = until(deadline) => {}
+                Some(settled) = self.journal.settled() => self.settle(settled).await,
+            }
+            self.publish(false);
+        }
+        while let Some(settled) = self.journal.settled().await {
+            self.settle(settled).await;
+        }
     }
 
     /// Aborts running games, and closes all connections.

@@ -44,7 +44,10 @@ impl Order {
 impl TournamentActor {
     /// Carries out an order or refuses it.
     pub(in crate::tournament) fn command(&mut self, command: Command, answer: Answer) {
+        let is_over = self.progress.is_over();
         let order = match command {
+            Command::Correct { game, result, note } => self.correct(game, result, note),
+            _ if is_over => Err(CommandError::Over(self.config.name.to_string())),
             Command::Start => self.start(),
             Command::Pause => self.pause(),
             Command::Resume => self.resume(),
@@ -52,7 +55,6 @@ impl TournamentActor {
             Command::Remove { player, note } => self.remove(player, note),
             Command::Forfeit { player, note } => self.forfeit(player, note),
             Command::Pair { white, black } => self.pair_by_hand(white, black),
-            Command::Correct { game, result, note } => self.correct(game, result, note),
         };
         match order {
             Ok(Order { facts, game, effects, told }) => {
@@ -224,6 +226,11 @@ impl TournamentActor {
         let Some((names, before)) = self.past.get(&id) else { return Err(CommandError::UnknownGame(id)) };
         if before == result {
             return Err(CommandError::Unchanged(id));
+        }
+        let is_played_again = result.is_none()
+            || self.config.pairing == PairingKind::Knockout && result == Some(GameResult::Draw);
+        if self.progress.is_over() && is_played_again {
+            return Err(CommandError::NotAgain(id));
         }
         let names = names.clone();
         let seats = names.0.each_ref().map(|name| self.players.seat_of(name.as_str()));

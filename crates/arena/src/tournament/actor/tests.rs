@@ -486,3 +486,20 @@ async fn a_late_one_comes_into_the_next_round_of_a_swiss_and_the_organiser_pairs
     assert_eq!(bench.score("eve"), 1.0, "nothing for the round before");
     bench.close().await;
 }
+
+#[tokio::test]
+async fn a_complete_tournament_takes_corrections_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = begun(folder.path(), "players = 2\ngames_per_pair = 1", &["ada", "bob"]).await;
+    bench.pair();
+    let [white, black] = bench.games()[0].clone();
+    let game = bench.end(&white, &black, WHITE).await;
+    bench.actor.close(true).await;
+    bench.actor.progress.end();
+    assert_eq!(bench.order(correct(&game, Some(BLACK))).await, Ok(()));
+    assert_eq!((bench.score(&white), bench.score(&black)), (0.0, 1.0));
+    assert_eq!(bench.order(correct(&game, None)).await, Err(CommandError::NotAgain(game)));
+    assert_eq!(bench.order(Command::Pause).await, Err(CommandError::Over("class".into())));
+    assert!(!bench.join("cyd"));
+    bench.close().await;
+}
