@@ -104,7 +104,21 @@ async fn a_swiss_by_the_command_line_goes_on_after_a_restart() {
     assert!(refused(&page, "edit cup --time 30+0").await.contains("play has begun"));
     round(&mut players).await;
     assert!(done(&page, "pause cup").await.starts_with("cup is paused"));
-    let (before, _) = standings(&page, 1).await;
+    let (played, _) = standings(&page, 1).await;
+    // The first game that was over counts as a draw.
+    let game = page.json("/api/games").await.1["games"][0]["id"].as_str().unwrap().to_owned();
+    let correct = format!("correct {game} 1/2-1/2 --note agreed");
+    assert_eq!(done(&page, &correct).await, "the game counts 1/2-1/2\n");
+    assert!(refused(&page, &correct).await.contains("has that result already"));
+    assert!(refused(&page, "correct nothing 1-0 --note no").await.contains("no game nothing"));
+    assert!(refused(&page, "forfeit cup erin").await.contains("no player erin"));
+    assert!(refused(&page, "pair-players cup alice alice").await.contains("with themselves"));
+    let before = loop {
+        let (scores, _) = standings(&page, 1).await;
+        if scores != played {
+            break scores;
+        }
+    };
     let (_, folder) = arena.stop().await;
 
     let (arena, page) = without_tournament(folder).await;
@@ -127,15 +141,36 @@ async fn orders_need_the_token_and_a_tournament() {
     let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
     page.order("POST", "/api/tournaments", json!({"name": "cup", "time_control": "3"})).await;
     let before = page.json("/api/tournaments").await;
-    for what in ["start", "pause", "resume", "late"] {
-        let path = format!("/api/tournaments/cup/{what}");
+    let meet = json!({"white": "alice", "black": "bob"});
+    let count = json!({"result": "1-0", "note": "so"});
+    for (method, path, body) in [
+        ("POST", "/api/tournaments/cup/start", Value::Null),
+        ("POST", "/api/tournaments/cup/pause", Value::Null),
+        ("POST", "/api/tournaments/cup/resume", Value::Null),
+        ("POST", "/api/tournaments/cup/late", json!({"allowed": true})),
+        ("POST", "/api/tournaments/cup/players/alice/remove", json!({})),
+        ("POST", "/api/tournaments/cup/players/alice/forfeit", json!({"note": "late"})),
+        ("POST", "/api/tournaments/cup/pairings", meet),
+        ("PATCH", "/api/games/cup", count),
+    ] {
         let json = [("content-type", "application/json")];
-        let stranger = page.ask("POST", &path, &json, br#"{"allowed":true}"#.to_vec()).await;
-        assert_eq!(stranger.status(), 401, "{what}");
-        let (status, _) = page.order("POST", &path.replace("cup", "cap"), json!({"allowed": true})).await;
-        assert_eq!(status, 404, "{what}");
+        let stranger = page.ask(method, path, &json, body.to_string().into_bytes()).await;
+        assert_eq!(stranger.status(), 401, "{path}");
+        let (status, answer) = page.order(method, &path.replace("/cup", "/cap"), body).await;
+        assert_eq!(status, 404, "{path}: {answer}");
     }
-    assert_eq!(page.order("POST", "/api/tournaments/cup/late", json!({"allowed": 1})).await.0, 422);
+    for (method, path, body, expected) in [
+        ("POST", "/api/tournaments/cup/late", json!({"allowed": 1}), 422),
+        ("POST", "/api/tournaments/cup/players/alice/remove", json!({"note": "two\nlines"}), 400),
+        ("POST", "/api/tournaments/cup/players/a%20b/remove", json!({}), 400),
+        ("POST", "/api/tournaments/cup/players/alice/forfeit", json!({}), 404),
+        ("POST", "/api/tournaments/cup/pairings", json!({"white": "alice"}), 422),
+        ("PATCH", "/api/games/cup", json!({"result": "2-0", "note": "so"}), 400),
+        ("PATCH", "/api/games/cup", json!({"result": "1-0", "note": ""}), 400),
+    ] {
+        let (status, answer) = page.order(method, path, body).await;
+        assert_eq!(status, expected, "{path}: {answer}");
+    }
     assert_eq!(page.json("/api/tournaments").await, before);
     // By the command line: without a token, with a wrong one, and where no arena is.
     let run = async |token: Option<&str>, url: String| {

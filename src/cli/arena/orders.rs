@@ -138,6 +138,42 @@ pub(super) struct Players {
     players: Vec<String>,
 }
 
+/// Player of a tournament.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Player {
+    /// Tournament
+    name: String,
+    /// Player
+    player: String,
+    /// Reason, which is shown
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+}
+
+/// Two players of a tournament.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Pair {
+    /// Tournament
+    name: String,
+    /// Player of White
+    white: String,
+    /// Player of Black
+    black: String,
+}
+
+/// Game and its result.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Correction {
+    /// Id of the game, as in its link and in the tag GameId
+    game: String,
+    /// Result that is to count; *: the game does not count, and is played again where that can be
+    #[arg(value_parser = ["1-0", "0-1", "1/2-1/2", "*"])]
+    result: String,
+    /// Reason, which is shown
+    #[arg(long, value_name = "TEXT")]
+    note: String,
+}
+
 /// Whether late ones may join.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Late {
@@ -192,6 +228,18 @@ Examples:
     Resume(To<Tournament>),
     /// Let players join after the beginning, or no longer
     Late(To<Late>),
+    /// Take a player out for good, who loses the running game and forfeits the rest
+    Remove(To<Player>),
+    /// Decide the game that a player plays, or is to play next, against the player
+    Forfeit(To<Player>),
+    /// Pair two players by hand: they meet next, with these colours
+    PairPlayers(To<Pair>),
+    /// Correct the result of a game that is over
+    #[command(after_help = "\
+Examples:
+  zeitnot arena correct d779c3aae51c11f186c902fc00000001 1/2-1/2 --note 'agreed on a draw'
+  zeitnot arena correct d779c3aae51c11f186c902fc00000001 '*' --note 'the cable was out'")]
+    Correct(To<Correction>),
 }
 
 impl Order {
@@ -202,6 +250,9 @@ impl Order {
             Order::PlayerKeys(to) => &to.target,
             Order::Start(to) | Order::Pause(to) | Order::Resume(to) => &to.target,
             Order::Late(to) => &to.target,
+            Order::Remove(to) | Order::Forfeit(to) => &to.target,
+            Order::PairPlayers(to) => &to.target,
+            Order::Correct(to) => &to.target,
         }
     }
 
@@ -211,6 +262,11 @@ impl Order {
             method: Method::POST,
             path: ["tournaments", name, what].map(str::to_owned).into(),
             body,
+        };
+        let about = |Player { name, player, note }: &Player, what: &str| Request {
+            method: Method::POST,
+            path: ["tournaments", name, "players", player, what].map(str::to_owned).into(),
+            body: json!({"note": note}),
         };
         let all = || vec!["tournaments".to_owned()];
         match self {
@@ -229,6 +285,16 @@ impl Order {
             Order::Pause(To { what, .. }) => of(&what.name, "pause", Value::Null),
             Order::Resume(To { what, .. }) => of(&what.name, "resume", Value::Null),
             Order::Late(To { what, .. }) => of(&what.name, "late", json!({"allowed": what.allowed == "on"})),
+            Order::Remove(To { what, .. }) => about(what, "remove"),
+            Order::Forfeit(To { what, .. }) => about(what, "forfeit"),
+            Order::PairPlayers(To { what: Pair { name, white, black }, .. }) => {
+                of(name, "pairings", json!({"white": white, "black": black}))
+            }
+            Order::Correct(To { what: Correction { game, result, note }, .. }) => Request {
+                method: Method::PATCH,
+                path: vec!["games".to_owned(), game.clone()],
+                body: json!({"result": result, "note": note}),
+            },
         }
     }
 
@@ -269,6 +335,12 @@ impl Order {
             Order::Late(To { what, .. }) => {
                 writeln!(out, "{} lets nobody join after the beginning", what.name)?;
             }
+            Order::Remove(To { what, .. }) => writeln!(out, "{} is out of {}", what.player, what.name)?,
+            Order::Forfeit(To { what, .. }) => writeln!(out, "{} has lost the game", what.player)?,
+            Order::PairPlayers(To { what: Pair { white, black, .. }, .. }) => {
+                writeln!(out, "{white} and {black} meet next")?;
+            }
+            Order::Correct(To { what, .. }) => writeln!(out, "the game counts {}", what.result)?,
         }
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! Orders of the organiser, and the reasons why one is refused.
 
-#![allow(dead_code, reason = "the API's routes, which give them, follow")]
-
 use tokio::sync::oneshot;
 use zeitnot_rules::GameResult;
 

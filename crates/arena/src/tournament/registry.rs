@@ -2,9 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use tokio::sync::{mpsc, watch};
-
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot, watch};
+use zeitnot_rules::GameResult;
 
 use super::{
     actor::TournamentActor,
@@ -17,6 +16,7 @@ use crate::{
     jobs::Handle,
     message::Request,
     name::{Name, printable},
+    note::Note,
     tag::GameTag,
 };
 
@@ -121,6 +121,24 @@ impl TournamentRegistry {
         let (answer, answered) = oneshot::channel();
         handle.send(move |tournament| tournament.command(command, answer)).await;
         answered.await.unwrap_or_else(|_| Err(CommandError::Over(printable(tournament, 50))))
+    }
+
+    /// Corrects the result of a game, whichever tournament it belongs to.
+    pub(crate) async fn correct(
+        &self,
+        game: String,
+        result: Option<GameResult>,
+        note: Note,
+    ) -> Result<(), CommandError> {
+        for tournament in self.tournaments().keys() {
+            let command = Command::Correct { game: game.clone(), result, note: note.clone() };
+            match self.command(tournament.as_str(), command).await {
+                // It may be another one's.
+                Err(error) if error.is_unknown() || matches!(error, CommandError::Over(_)) => {}
+                answer => return answer,
+            }
+        }
+        Err(CommandError::UnknownGame(printable(&game, 50)))
     }
 
     /// Shows a game to a client; returns whether there is such a game.

@@ -4,12 +4,17 @@ use axum::{extract::State, http::StatusCode};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
+use zeitnot_rules::{Color, GameResult};
 
 use super::{
     answer::{ApiError, ApiJson, ErrorBody, Param},
     state::{ByOrganiser, WebState},
 };
-use crate::tournament::{Command, CommandError};
+use crate::{
+    name::Name,
+    note::Note,
+    tournament::{Command, CommandError},
+};
 
 /// Whether players may join after the beginning.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -19,12 +24,46 @@ struct LateEntries {
     allowed: bool,
 }
 
+/// Why something is done.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NoteRequest {
+    /// One line, which is shown.
+    #[serde(default)]
+    note: Option<String>,
+}
+
+/// Two players who are to meet.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct PairingRequest {
+    #[schema(value_type = String)]
+    white: Name,
+    #[schema(value_type = String)]
+    black: Name,
+}
+
+/// Result that counts in place of the one at the board.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Correction {
+    /// `1-0`, `0-1`, `1/2-1/2`, or `*`: the game does not count.
+    #[schema(example = "1/2-1/2")]
+    result: String,
+    /// One line, which is shown beside the result.
+    note: String,
+}
+
 pub(super) fn routes() -> OpenApiRouter<WebState> {
     OpenApiRouter::new()
         .routes(routes!(start))
         .routes(routes!(pause))
         .routes(routes!(resume))
         .routes(routes!(late))
+        .routes(routes!(remove))
+        .routes(routes!(forfeit))
+        .routes(routes!(pair))
+        .routes(routes!(correct))
 }
 
 impl From<CommandError> for ApiError {
@@ -83,4 +122,73 @@ async fn late(
     ApiJson(LateEntries { allowed }): ApiJson<LateEntries>,
 ) -> Result<StatusCode, ApiError> {
     order(&web, &name, Command::LateEntries(allowed)).await
+}
+
+/// Takes a player out for good, who loses the running game and forfeits the rest
+#[utoipa::path(post, path = "/api/tournaments/{name}/players/{player}/remove",
+    params(("name" = String, Path), ("player" = String, Path)), request_body = NoteRequest, responses(
+        (status = 204, description = "The player is out"), (status = "4XX", body = ErrorBody)))]
+async fn remove(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    Param((tournament, player)): Param<(String, String)>,
+    ApiJson(NoteRequest { note: text }): ApiJson<NoteRequest>,
+) -> Result<StatusCode, ApiError> {
+    let (player, note) = (name(&player)?, text.as_deref().map(note).transpose()?);
+    order(&web, &tournament, Command::Remove { player, note }).await
+}
+
+/// Decides the game that a player plays, or is to play next, against the player
+#[utoipa::path(post, path = "/api/tournaments/{name}/players/{player}/forfeit",
+    params(("name" = String, Path), ("player" = String, Path)), request_body = NoteRequest, responses(
+        (status = 204, description = "The game is lost"), (status = "4XX", body = ErrorBody)))]
+async fn forfeit(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    Param((tournament, player)): Param<(String, String)>,
+    ApiJson(NoteRequest { note: text }): ApiJson<NoteRequest>,
+) -> Result<StatusCode, ApiError> {
+    let (player, note) = (name(&player)?, text.as_deref().map(note).transpose()?);
+    order(&web, &tournament, Command::Forfeit { player, note }).await
+}
+
+/// Pairs two players by hand
+#[utoipa::path(post, path = "/api/tournaments/{name}/pairings", params(("name" = String, Path)),
+    request_body = PairingRequest, responses(
+        (status = 204, description = "They meet next"), (status = "4XX", body = ErrorBody)))]
+async fn pair(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    Param(tournament): Param,
+    ApiJson(PairingRequest { white, black }): ApiJson<PairingRequest>,
+) -> Result<StatusCode, ApiError> {
+    order(&web, &tournament, Command::Pair { white, black }).await
+}
+
+/// Corrects the result of a game of a tournament
+#[utoipa::path(patch, path = "/api/games/{id}", params(("id" = String, Path)), request_body = Correction,
+    responses((status = 204, description = "It counts so"), (status = "4XX", body = ErrorBody)))]
+async fn correct(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    Param(game): Param,
+    ApiJson(Correction { result, note: text }): ApiJson<Correction>,
+) -> Result<StatusCode, ApiError> {
+    let result = match result.as_str() {
+        "1-0" => Some(GameResult::Won(Color::White)),
+        "0-1" => Some(GameResult::Won(Color::Black)),
+        "1/2-1/2" => Some(GameResult::Draw),
+        "*" => None,
+        _ => return Err(ApiError::bad("result: expected 1-0, 0-1, 1/2-1/2 or *")),
+    };
+    web.tournaments()?.0.correct(game, result, note(&text)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn name(text: &str) -> Result<Name, ApiError> {
+    Name::try_from(text).map_err(|error| ApiError::bad(error.to_string()))
+}
+
+fn note(text: &str) -> Result<Note, ApiError> {
+    Note::try_from(text).map_err(|error| ApiError::bad(error.to_string()))
 }
