@@ -11,6 +11,7 @@ const WEBSOCKET = ['carol', 'dave'];
 const LICHESS = ['erin', 'frank'];
 const ALL = [...TCP, ...WEBSOCKET, ...LICHESS];
 const ROUNDS = 3;
+const NOTE = 'the wrong side was entered';
 
 const asOrganiser = (browser, arena, path, options = {}) => visit(browser, `${arena.url}${path}#token=${TOKEN}`, options);
 const row = (page, name) => page.locator('.standings tbody tr', { has: page.locator('.name', { hasText: name }) });
@@ -33,7 +34,7 @@ async function round(page, number) {
   return page.locator('.rounds li');
 }
 
-/** Six of our bots by TCP, by WebSocket and as accounts of Lichess; a kill in the middle. */
+/** Six of our bots by TCP, by WebSocket and as accounts of Lichess; a correction, a kill. */
 export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
   const arena = await Arena.open({ names: [], accounts: LICHESS, share: 0.5 });
   const page = await asOrganiser(browser, arena, '/tournaments', { expected: /ERR_|WebSocket|Failed to load/ });
@@ -57,19 +58,33 @@ export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
   await page.getByRole('button', { name: 'Start with the 6 who are here' }).click();
   await state(page, 'running');
 
-  // Killed and started again while all wait, everything is as it was.
   await until('all are paired', async () => (await page.locator('.rounds li').count()) === ALL.length / 2);
   await page.getByRole('button', { name: 'Pause' }).click();
   await state(page, 'paused');
   const isOver = ({ result }) => result !== null;
   await until('the round is over', async () => (await tournament(arena)).pairings.every(isOver));
-  const before = points(await tournament(arena));
+
+  // A result is corrected while the others wait.
+  const { pairings, ...before } = await tournament(arena);
+  const { white, black, result } = pairings.at(-1);
+  await page.getByRole('button', { name: `Correct the result of ${white} against ${black}` }).click();
+  await page.locator('dialog [name=result]').selectOption(result === '1-0' ? '0-1' : '1-0');
+  await page.locator('dialog [name=note]').fill(NOTE);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const gain = result === '1-0' ? -1 : result === '0-1' ? 1 : 0.5;
+  const corrected = await until('the points follow', async () => {
+    const now = await tournament(arena);
+    return points(now).get(white) - points(before).get(white) === gain && now;
+  });
+
+  // Killed and started again, everything is as it was.
   await arena.kill();
   await page.getByText('Connection lost').waitFor();
   await arena.start();
   await page.getByText('Connected again').waitFor();
   await state(page, 'paused');
-  assert.deepEqual(points(await tournament(arena)), before);
+  assert.deepEqual(points(await tournament(arena)), points(corrected));
   for (const name of ALL) await until(`${name} is back`, async () => !(await row(page, name).textContent()).includes('not connected'));
   await page.getByRole('button', { name: 'Go on' }).click();
 
@@ -85,6 +100,7 @@ export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
   for (const { name } of players[0].tie_breaks) await page.locator('.standings th', { hasText: name }).waitFor();
   assert.ok((await page.getByRole('region', { name: 'Cross table' }).locator('tbody a').count()) >= ALL.length);
   const files = await Promise.all(['pgn', 'csv', 'json'].map((file) => arena.text(`tournaments/${TOURNAMENT}/results.${file}`)));
+  assert.ok(files[0].includes(NOTE), files[0]);
   for (const file of files) for (const name of ALL) assert.ok(file.includes(name), file);
   await page.leave();
   await arena.kill();
@@ -99,7 +115,7 @@ async function say(arena, line) {
   return socket;
 }
 
-export async function keysAdmitThoseWhoHaveThem({ browser }) {
+export async function keysAdmitAndPlayersAreRemoved({ browser }) {
   const arena = await Arena.open({ names: [] });
   const page = await asOrganiser(browser, arena, '/tournaments', { expected: /40[09]/ });
   await create(page, async (form) => {
@@ -128,6 +144,15 @@ export async function keysAdmitThoseWhoHaveThem({ browser }) {
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('.facts', { hasText: '1 min + 0.5 s' }).waitFor();
 
+  await page.getByRole('button', { name: 'Orders for bob' }).click();
+  await page.locator('dialog [name=note]').fill('plays under a false name');
+  await page.getByRole('button', { name: 'Remove from the tournament' }).click();
+  await page.getByRole('button', { name: 'Yes, remove bob' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await until('bob is out', async () => {
+    const bob = (await tournament(arena)).players.find(({ name }) => name === 'bob');
+    return !bob || bob.withdrawn;
+  });
   await page.getByRole('link', { name: 'Tournaments' }).click();
   await page.locator('.box', { hasText: 'carol' }).waitFor();
   for (const socket of sockets) socket.destroy();
