@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{
+    arena::TestArena,
     imcs::Imcs,
     lichess_arena::{Lichess, Stream, accounts, play},
     program::Program,
@@ -260,8 +261,9 @@ async fn orders_without_the_token_and_hostile_ones_change_nothing() {
 }
 
 #[tokio::test]
-async fn a_lost_connection_is_among_the_errors() {
+async fn a_connection_that_is_lost_and_back_is_among_the_errors() {
     let Page { lichess, bot } = Page::start().await;
+    let address = lichess.address;
     lichess.stop().await;
     until("the loss", async || {
         let errors = bot.state().await["errors"].clone();
@@ -270,6 +272,17 @@ async fn a_lost_connection_is_among_the_errors() {
         })
     })
     .await;
+    let text = format!(
+        "games = '{{folder}}/games'\n[lichess]\nlisten = '{address}'\n\
+         account = [{{ name = 'Alice', token = 'lip_alice' }}]\n"
+    );
+    let again = TestArena::open(tempfile::tempdir().unwrap(), &text).await;
+    until("it is back", async || {
+        let errors = bot.state().await["errors"].clone();
+        errors.as_array().into_iter().flatten().any(|error| error["text"] == "connected again")
+    })
+    .await;
+    again.stop().await;
     bot.program.kill().await;
 }
 

@@ -26,4 +26,4 @@ pub use findings::{Findings, Written};
 pub use orders::{ChallengeOrder, Order, OrderError, OrderKind, OrderQueue, Orders};
 pub use protocol::{Protocol, ProtocolError, Shutdown};
 pub use registry::{PROTOCOLS, ProtocolEntry, Server};
-pub use session::CONNECTED;
+pub use session::{CONNECTED, LOST};

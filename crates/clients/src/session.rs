@@ -14,6 +14,9 @@ use crate::{
 /// Target of the events that say that a connection is open, for the first time or again.
 pub const CONNECTED: &str = "zeitnot_clients::connected";
 
+/// Target of the events that say that a connection is lost, where the log may leave that out.
+pub const LOST: &str = "zeitnot_clients::lost";
+
 /// Notes that a connection is open.
 pub(crate) fn connected() {
     debug!(target: CONNECTED, "connected");

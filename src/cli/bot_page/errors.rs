@@ -14,7 +14,7 @@ use tracing_subscriber::{
     layer::Context,
     registry::LookupSpan,
 };
-use zeitnot_clients::CONNECTED;
+use zeitnot_clients::{CONNECTED, LOST};
 
 /// Events that may wait for the page. More are left out.
 const QUEUE: usize = 256;
@@ -28,8 +28,18 @@ const SERVER: &str = "server";
 pub(in crate::cli) struct Logged {
     pub(super) server: Option<String>,
     pub(super) text: String,
-    /// A connection to the server is open.
-    pub(super) is_connected: bool,
+    pub(super) kind: LoggedKind,
+}
+
+/// Kind of an event.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum LoggedKind {
+    /// A warning or an error.
+    Trouble,
+    /// A connection is lost. The log may have told it, or have left it out as one of many.
+    Lost,
+    /// A connection is open.
+    Connected,
 }
 
 /// Part of the log that sends warnings and errors to the page. Nobody waits for it.
@@ -52,7 +62,7 @@ impl ErrorLayer {
 fn admits(metadata: &Metadata<'_>) -> bool {
     let is_needed = match metadata.is_span() {
         true => *metadata.level() <= Level::INFO,
-        false => *metadata.level() <= Level::WARN || metadata.target() == CONNECTED,
+        false => *metadata.level() <= Level::WARN || matches!(metadata.target(), CONNECTED | LOST),
     };
     is_needed && metadata.target().starts_with("zeitnot")
 }
@@ -76,8 +86,12 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for ErrorLayer {
             .next();
         let mut text = Text::default();
         event.record(&mut text);
-        let is_connected = event.metadata().target() == CONNECTED;
-        let _ = self.0.try_send(Logged { server, text: text.line(), is_connected });
+        let kind = match event.metadata().target() {
+            CONNECTED => LoggedKind::Connected,
+            LOST => LoggedKind::Lost,
+            _ => LoggedKind::Trouble,
+        };
+        let _ = self.0.try_send(Logged { server, text: text.line(), kind });
     }
 }
 
@@ -142,10 +156,13 @@ mod tests {
         });
         let mut next = || logged.try_recv().ok();
         let server = Some("https://lichess.org/".to_owned());
-        let lost =
-            Logged { server: server.clone(), text: "connection lost left=3".into(), is_connected: false };
+        let lost = Logged {
+            server: server.clone(),
+            text: "connection lost left=3".into(),
+            kind: LoggedKind::Trouble,
+        };
         assert_eq!(next(), Some(lost));
-        assert_eq!(next(), Some(Logged { server, text: "connected".into(), is_connected: true }));
+        assert_eq!(next(), Some(Logged { server, text: "connected".into(), kind: LoggedKind::Connected }));
         assert!(next().is_some_and(|long| long.server.is_none() && long.text.len() == MAX_TEXT));
         assert_eq!(next(), None);
     }

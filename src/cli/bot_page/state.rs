@@ -12,10 +12,14 @@ use zeitnot_rules::GameResult;
 use zeitnot_seat::{ChallengeNews, ChallengeState, OwnChallenge};
 
 use super::{
-    errors::Logged,
+    errors::{Logged, LoggedKind},
     orders::{BlockChange, ServerControl},
 };
 
+/// Words of each warning that a connection was lost …
+const LOST: &str = "reconnecting in";
+/// … and text where it is back.
+const BACK: &str = "connected again";
 /// Answers, challenges and opponents that are shown.
 const MAX_ANSWERS: usize = 300;
 const MAX_CHALLENGES: usize = 100;
@@ -136,13 +140,15 @@ impl State {
     }
 
     /// Shows a warning, and a connection that is back after one.
-    pub(super) fn logged(&mut self, Logged { server, text, is_connected }: Logged) {
-        let last = self.view.errors.iter().rev().find(|error| error.server == server);
-        let was_lost = last.is_some_and(|error| error.text.contains("reconnecting in"));
-        match is_connected {
-            false => self.error(server, text),
-            true if was_lost => self.error(server, "connected again".to_owned()),
-            true => {}
+    pub(super) fn logged(&mut self, Logged { server, text, kind }: Logged) {
+        let of_server = self.view.errors.iter().rev().filter(|error| error.server == server);
+        let mut since = of_server.take_while(|error| error.text != BACK);
+        let was_lost = since.any(|error| error.text.contains(LOST));
+        match kind {
+            LoggedKind::Trouble => self.error(server, text),
+            LoggedKind::Lost if !was_lost => self.error(server, text),
+            LoggedKind::Connected if was_lost => self.error(server, BACK.to_owned()),
+            LoggedKind::Lost | LoggedKind::Connected => {}
         }
     }
 
@@ -259,15 +265,20 @@ mod tests {
     #[test]
     fn errors_are_bounded_and_a_connection_is_back_only_after_a_loss() {
         let mut state = State::default();
-        let logged = |text: &str, is_connected| Logged { server: None, text: text.into(), is_connected };
-        state.logged(logged("connected", true));
+        let logged = |text: &str, kind| Logged { server: None, text: text.into(), kind };
+        state.logged(logged("connected", LoggedKind::Connected));
         assert!(state.view.errors.is_empty());
-        state.logged(logged("timed out; reconnecting in 1.0 s", false));
-        state.logged(logged("connected", true));
-        state.logged(logged("connected", true));
+        state.logged(logged("timed out; reconnecting in 1.0 s", LoggedKind::Trouble));
+        state.logged(logged("timed out; reconnecting in 2.0 s", LoggedKind::Lost));
+        state.logged(logged("cannot list running games", LoggedKind::Trouble));
+        state.logged(logged("connected", LoggedKind::Connected));
+        state.logged(logged("connected", LoggedKind::Connected));
         let texts: Vec<_> = state.view.errors.iter().map(|error| error.text.as_str()).collect();
-        assert_eq!(texts, ["timed out; reconnecting in 1.0 s", "connected again"]);
-        (0..2 * MAX_ERRORS).for_each(|_| state.logged(logged("odd", false)));
+        assert_eq!(
+            texts,
+            ["timed out; reconnecting in 1.0 s", "cannot list running games", "connected again"]
+        );
+        (0..2 * MAX_ERRORS).for_each(|_| state.logged(logged("odd", LoggedKind::Trouble)));
         assert_eq!(state.view.errors.len(), MAX_ERRORS);
     }
 

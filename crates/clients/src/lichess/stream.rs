@@ -251,7 +251,12 @@ impl<M: Message + Send> Session for Follower<M> {
             // Streams of games close when games end, and proxies may close them at any time.
             (Disconnect::Eof, Some(_)) => debug!("{message}"),
             (Disconnect::Eof, None) => self.notice = Some(format!("{path}: {disconnect}; reconnected")),
-            (Disconnect::Http(error), _) => self.http.warn_failure(error, message),
+            (Disconnect::Http(error), game) => {
+                self.http.warn_failure(error, message);
+                if game.is_none() {
+                    debug!(target: session::LOST, "{message}");
+                }
+            }
         }
     }
 }

@@ -166,7 +166,7 @@ async fn accept(http: &Http, id: ChallengeId) -> Result<(), HttpError> {
 }
 
 /// Cancels a challenge of ours, or the game that it may just have become.
-async fn cancel(http: &Http, id: ChallengeId) {
+pub(crate) async fn cancel(http: &Http, id: ChallengeId) {
     match http.post(RequestKind::Challenge, &cancel_path(id), None).await {
         Ok(()) => debug!("challenge {id} is cancelled"),
         Err(error) => debug!("challenge {id} cannot be cancelled: {error}"),

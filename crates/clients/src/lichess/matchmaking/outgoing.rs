@@ -25,7 +25,12 @@ use super::{
 };
 use crate::lichess::{
     Background, BotLimit, Http, HttpError, Lines, RequestKind, Tasks,
-    challenges::{capacity::RunningGames, filter::Mode, incoming::cancel_path, players::PlayerLists},
+    challenges::{
+        capacity::RunningGames,
+        filter::Mode,
+        incoming::{cancel, cancel_path},
+        players::PlayerLists,
+    },
 };
 
 /// Bounds of the time between two questions to the matchmaker while nothing happens.
@@ -42,8 +47,8 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(20);
 pub(crate) enum Reply {
     /// Our account with its ratings, and the bots online.
     Online(Result<(User, Vec<User>), HttpError>),
-    /// A challenge of ours, and the stream that keeps it alive.
-    Created(Result<(ChallengeId, Lines), HttpError>),
+    /// A challenge of ours to a player, and the stream that keeps it alive.
+    Created(UserId, Result<(ChallengeId, Lines), HttpError>),
     /// The end of a challenge, if the server told it.
     Ended(ChallengeId, Option<ChallengeEnd>),
     Saved(io::Result<()>),
@@ -179,7 +184,17 @@ impl OutgoingChallenges {
                 self.matchmaker.lookup_failed(now);
                 warn!("cannot look up opponents: {error}");
             }
-            Reply::Created(Ok((id, mut lines))) => {
+            Reply::Created(opponent, created) if self.matchmaker.challenged() != Some(&opponent) => {
+                // It was withdrawn before the server knew it.
+                if let Ok((id, _)) = created {
+                    let http = self.http.clone();
+                    self.requests.spawn(async move {
+                        cancel(&http, id).await;
+                        Reply::Ended(id, None)
+                    });
+                }
+            }
+            Reply::Created(_, Ok((id, mut lines))) => {
                 self.matchmaker.created(id, now);
                 if let Some(reported) = &mut self.reported {
                     reported.id = Some(id.to_string());
@@ -187,7 +202,7 @@ impl OutgoingChallenges {
                 }
                 self.requests.spawn(async move { Reply::Ended(id, wait_for_end(&mut lines).await) });
             }
-            Reply::Created(Err(error)) => {
+            Reply::Created(_, Err(error)) => {
                 self.matchmaker.refused(&error, now);
                 self.settle(|| match error {
                     HttpError::NotFound => "the server knows no such player".to_owned(),
@@ -272,7 +287,8 @@ impl OutgoingChallenges {
         let http = self.http.clone();
         self.requests.spawn(async move {
             let path = format!("api/challenge/{opponent}");
-            Reply::Created(send(&http, &path, challenge.to_form()).await)
+            let created = send(&http, &path, challenge.to_form()).await;
+            Reply::Created(opponent, created)
         });
     }
 
