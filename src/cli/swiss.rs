@@ -40,13 +40,16 @@ pub(super) fn check(files: &[PathBuf]) -> Result<(), CliError> {
 
 fn read(file: &Path) -> Result<Trf, CliError> {
     let fault = |fault: String| usage(format!("{}: {fault}", file.display()));
-    let bytes = fs::read(file).map_err(|error| fault(error.to_string()))?;
+    let bytes = fs::read(file).map_err(|error| {
+        let file = file.display();
+        usage(format!("cannot read {file}: {error}; give a report file, such as `zeitnot arena results NAME --trf` writes"))
+    })?;
     // Names may be in any of the old encodings; all else is ASCII.
     let text: String = match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => error.into_bytes().into_iter().map(char::from).collect(),
     };
-    text.parse().map_err(|error: TrfError| fault(error.to_string()))
+    text.parse().map_err(|error: TrfError| fault(format!("{error}; expected a report file (TRF16)")))
 }
 
 fn report(file: &Path, CheckedRound { file: played, rules }: &CheckedRound) -> Result<(), CliError> {

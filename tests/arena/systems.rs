@@ -4,7 +4,8 @@ use tokio::task::JoinSet;
 use zeitnot_arena::{Event, TournamentSummary};
 
 use crate::support::{
-    arena::{By, Player, TestArena, records, tags, word},
+    arena::{By, Player, TestArena, records, results, tags, word},
+    command::{out, zeitnot},
     wait::soon,
 };
 
@@ -69,6 +70,7 @@ async fn an_odd_swiss_gives_byes() {
     assert_eq!(games.len(), 6);
     let rows = summary.standings.rows();
     assert_eq!(rows.iter().map(|row| row.score.points()).sum::<f64>(), 9.0, "six games and three byes");
+    assert_eq!(rows.iter().map(|row| row.tally.byes).sum::<u32>(), 3);
 }
 
 #[tokio::test]
@@ -131,4 +133,10 @@ async fn a_swiss_goes_on_after_a_restart_in_the_middle_of_a_round() {
     let mut met = meetings(&games);
     met.dedup();
     assert_eq!((games.len(), met.len()), (6, 6), "{games:?}");
+
+    // The report file is read back, and all rounds are as the rules pair them.
+    let report = folder.path().join("class.trf");
+    std::fs::write(&report, results(folder.path(), &["class", "--trf"])).unwrap();
+    let output = zeitnot(&["arena", "check", &report.display().to_string()]).output().unwrap();
+    assert_eq!(out(&output), "1 files, 3 rounds, 0 differ\n");
 }

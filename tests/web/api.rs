@@ -58,7 +58,7 @@ async fn answers_are_as_documented() {
     hear(&mut spectator, "end").await;
     hear(&mut spectator, "tournament").await;
     let path = "/api/tournaments/{name}/{file}";
-    for (file, expected) in [("results.json", 200), ("results.trf", 404)] {
+    for (file, expected) in [("results.json", 200), ("results.txt", 404)] {
         let (status, answer) = browser.json(&format!("/api/tournaments/class/{file}")).await;
         assert_eq!(
             (status, schemas.fault(schemas.answer(path, status), &answer)),
@@ -112,6 +112,8 @@ async fn results_are_downloaded() {
     let (kind, pgn) = text("results.pgn").await;
     assert_eq!(kind, "application/x-chess-pgn; charset=utf-8");
     assert!(pgn.contains("2. g4") && pgn.contains("Qh4# ") && pgn.contains("[Result \"0-1\"]"), "{pgn}");
+    let (kind, trf) = text("results.trf").await;
+    assert!(kind.starts_with("text/plain") && trf.starts_with("012 class\n"), "{kind} {trf}");
     let results = browser.json("/api/tournaments/class/results.json").await.1;
     assert_eq!(results["pairings"][0]["result"], "0-1", "{results}");
     assert_eq!(browser.json("/api/tournaments/nothing/results.csv").await.0, 404);

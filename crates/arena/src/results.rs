@@ -23,6 +23,8 @@ pub enum ResultsError {
     Database { path: PathBuf, why: DatabaseError },
     #[error("there is no tournament '{name}' in {}; it has: {known}", path.display())]
     Unknown { path: PathBuf, name: String, known: String },
+    #[error("{name} has more players or rounds than a report file holds: take the results as CSV or JSON")]
+    NoReport { name: String },
 }
 
 /// Returns all tournaments of a database, one a line, the latest first.
@@ -106,12 +108,25 @@ impl TournamentResults {
                 "wins": wins, "draws": draws, "losses": losses, "forfeits": forfeits, "byes": byes,
             })
         };
+        let byes = self.standings.byes().map(|(round, player)| {
+            json!({ "game": null, "round": round, "white": player.as_str(), "black": null, "result": "1-0" })
+        });
         json!({
             "name": name.as_str(), "edition": edition, "kind": kind.name(), "time_control": time_control,
             "state": state.as_str(), "opened": moment(*opened),
             "players": self.standings.rows().into_iter().map(player).collect::<Vec<_>>(),
-            "pairings": self.history.games.iter().map(pairing).collect::<Vec<_>>(),
+            "pairings": byes.chain(self.history.games.iter().map(pairing)).collect::<Vec<_>>(),
         })
+    }
+
+    /// Report file (TRF16) for arbiters' programs.
+    ///
+    /// # Errors
+    /// [`ResultsError::NoReport`].
+    pub fn trf(&self) -> Result<String, ResultsError> {
+        let StoredTournament { name, .. } = &self.history.tournament;
+        let trf = self.standings.trf(name.as_str());
+        trf.map(|trf| trf.to_string()).ok_or_else(|| ResultsError::NoReport { name: name.to_string() })
     }
 
     /// All games at the board that are over or broken off. A game that does not fit the rules is replaced by a comment.

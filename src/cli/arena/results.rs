@@ -24,13 +24,16 @@ pub(super) struct Args {
     /// Games as PGN
     #[arg(long, group = "format", requires = "name")]
     pgn: bool,
+    /// Report file (TRF16) for arbiters' programs
+    #[arg(long, group = "format", requires = "name")]
+    trf: bool,
     /// Earlier tournament of this name, from 1; by default the latest
     #[arg(long, value_name = "N", requires = "name")]
     edition: Option<u32>,
     /// Games of a front without tournaments, as JSON
     #[arg(long, value_parser = ["imcs", "tuc", "lichess", "table"], conflicts_with = "name")]
     front: Option<String>,
-    /// Database to read; by default the one of the configuration
+    /// Database to read [default: that of the configuration, else games/zeitnot.db]
     #[arg(long, value_name = "FILE")]
     database: Option<PathBuf>,
 }
@@ -64,6 +67,7 @@ async fn results(args: &Args, database: &Path) -> Result<String, arena::ResultsE
         Args { csv: true, .. } => results.csv(),
         Args { json: true, .. } => format!("{:#}\n", results.json()),
         Args { pgn: true, .. } => results.pgn(),
+        Args { trf: true, .. } => results.trf()?,
         _ => format!("{results}\n"),
     })
 }

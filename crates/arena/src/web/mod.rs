@@ -18,6 +18,7 @@ mod live;
 mod manage;
 mod orders;
 mod organiser;
+mod results;
 mod router;
 mod seat;
 mod security;

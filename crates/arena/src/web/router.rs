@@ -111,7 +111,7 @@ async fn status(State(web): State<WebState>, by_organiser: Result<ByOrganiser, A
         version: env!("CARGO_PKG_VERSION").to_owned(),
         role: if web.bot.is_some() { "bot" } else { "arena" }.to_owned(),
         organiser: by_organiser.is_ok(),
-        results: web.database.is_some(),
+        results: web.results.is_some(),
         kinds: GameKind::ALL.iter().map(|kind| kind.name().to_owned()).collect(),
     })
 }

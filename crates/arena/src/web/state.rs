@@ -1,6 +1,6 @@
 //! State that all handlers share, and facts about the client of a request.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use axum::{
     extract::FromRequestParts,
@@ -8,7 +8,7 @@ use axum::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{answer::ApiError, archive::Archive, organiser::Organiser};
+use super::{answer::ApiError, archive::Archive, organiser::Organiser, results::ResultFiles};
 use crate::{
     bot_orders::BotControl,
     jobs::Handle,
@@ -26,8 +26,8 @@ pub(crate) struct WebState {
     pub(crate) analyst: Arc<Analyst>,
     /// On a bot's page, what controls the bot.
     pub(super) bot: Option<BotControl>,
-    /// The arena's database, if it keeps one.
-    pub(super) database: Option<Arc<Path>>,
+    /// Files from the arena's database, if it keeps one.
+    pub(super) results: Option<Arc<ResultFiles>>,
     /// An arena's tournaments, and the way to create some.
     pub(super) tournaments: Option<(TournamentRegistry, ManagerHandle)>,
     pub(super) archive: Archive,

@@ -3,7 +3,7 @@
 use axum::{
     Json,
     extract::State,
-    http::{StatusCode, header},
+    http::header,
     response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
@@ -12,12 +12,12 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use super::{
     answer::{ApiError, ErrorBody, Param},
+    results::FileKind,
     state::WebState,
 };
 use crate::{
     live::view::{Tournament, TournamentSummary},
     name::printable,
-    results::{ResultsError, TournamentResults},
 };
 
 /// List of tournaments.
@@ -52,40 +52,24 @@ async fn show(State(web): State<WebState>, Param(name): Param) -> Result<Json<To
     found.map(Json).ok_or_else(|| unknown(&name))
 }
 
-/// Shows all results as a file: `results.csv`, `results.json` or `results.pgn`
+/// Shows all results as a file: `results.csv`, `results.json`, `results.pgn` or `results.trf`
 #[utoipa::path(get, path = "/api/tournaments/{name}/{file}", params(("name" = String, Path), ("file" = String, Path)),
     responses(
         (status = 200, content((String = "text/csv"), (serde_json::Value = "application/json"),
-            (String = "application/x-chess-pgn"))),
+            (String = "application/x-chess-pgn"), (String = "text/plain"))),
         (status = 404, body = ErrorBody)))]
 async fn results(
     State(web): State<WebState>,
     Param((name, file)): Param<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let print: fn(&TournamentResults) -> (&str, String) = match file.as_str() {
-        "results.csv" => |results| ("text/csv; charset=utf-8", results.csv()),
-        "results.json" => |results| ("application/json", results.json().to_string()),
-        "results.pgn" => |results| ("application/x-chess-pgn; charset=utf-8", results.pgn()),
-        _ => {
-            let file = printable(&file, 50);
-            return Err(ApiError::missing(format!(
-                "there is no {file}: results.csv, results.json or results.pgn"
-            )));
-        }
+    let Some(kind) = FileKind::read(&file) else {
+        let file = printable(&file, 50);
+        let files = "results.csv, results.json, results.pgn or results.trf";
+        return Err(ApiError::missing(format!("there is no {file}: {files}")));
     };
-    let Some(database) = &web.database else {
+    let Some(files) = &web.results else {
         return Err(ApiError::missing("this arena keeps no database, and so no results: set arena.database"));
     };
-    let results = TournamentResults::read(database, &name, None).await.map_err(|error| match error {
-        ResultsError::Unknown { .. } => unknown(&name),
-        ResultsError::Database { .. } => {
-            tracing::error!("{error}");
-            ApiError::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "the database cannot be read: the arena's log says why",
-            )
-        }
-    })?;
-    let (kind, text) = print(&results);
-    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+    let text = files.read(&name, kind).await?;
+    Ok(([(header::CONTENT_TYPE, kind.content_type())], text).into_response())
 }

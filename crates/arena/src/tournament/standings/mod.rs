@@ -11,6 +11,7 @@ use super::format::{Format, TieBreak};
 use crate::name::Name;
 
 mod ranking;
+mod report;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -208,6 +209,15 @@ impl Standings {
     pub(crate) fn grant_bye(&mut self, round: u32, name: &Name) -> bool {
         let seat = self.seats.get(name).copied();
         seat.is_some_and(|seat| self.put(seat, round, Cell::Bye(Bye::Allocated)))
+    }
+
+    /// Returns the byes, each with its round.
+    pub(crate) fn byes(&self) -> impl Iterator<Item = (usize, &Name)> {
+        self.players.iter().flatten().flat_map(|entrant| {
+            let rounds = entrant.card.0.iter().zip(1..);
+            let byes = rounds.filter(|(cell, _)| **cell == Cell::Bye(Bye::Allocated));
+            byes.map(|(_, round)| (round, &entrant.name))
+        })
     }
 
     /// Records that a player plays no more.

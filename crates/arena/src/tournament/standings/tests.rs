@@ -225,3 +225,21 @@ fn tie_breaks_as_another_program_computes_them() {
     }
     assert!(players > 200, "{players} players");
 }
+
+#[test]
+fn reports_are_read_back_and_say_the_same() {
+    use zeitnot_wire::trf::Trf;
+    for example in [swiss(), round_robin()] {
+        let trf = example.0.trf("class").unwrap();
+        assert_eq!(trf.to_string().parse::<Trf>().as_ref(), Ok(&trf));
+        let points = |player: &zeitnot_wire::trf::TrfPlayer| player.card.score_after(usize::MAX);
+        for row in example.0.rows() {
+            let player = trf.players.iter().find(|player| player.name == row.name.as_str()).unwrap();
+            assert_eq!((points(player), u32::from(player.rank)), (row.score, row.rank), "{trf}");
+        }
+    }
+    let report = swiss().0.trf("class").unwrap().to_string();
+    // The third player forfeits the second round and is absent from the third.
+    assert!(report.contains("   4 w =     2 b -  0000 - Z  \n"), "{report}");
+    assert!(report.contains("XXZ 3\n") && report.contains("XXC white1\n"), "{report}");
+}

@@ -23,7 +23,7 @@ impl Acceleration {
     }
 
     /// Returns the virtual points of a player before a round, counted from 0.
-    pub(super) fn points(&self, seat: SeatNo, round: usize) -> Score {
+    pub(crate) fn points(&self, seat: SeatNo, round: usize) -> Score {
         self.0.get(seat.0).and_then(|points| points.get(round)).copied().unwrap_or_default()
     }
 }
