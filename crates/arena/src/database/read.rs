@@ -72,6 +72,11 @@ impl History {
         steps.into_iter().map(|(_, step)| step).collect()
     }
 
+    /// Returns the facts in their order.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = &Fact> {
+        self.events.iter().map(|(_, fact)| fact)
+    }
+
     /// Returns the place of what happens next.
     pub(crate) fn next_place(&self) -> Place {
         let events = self.events.iter().map(|(place, _)| *place);

@@ -9,7 +9,10 @@ use time::OffsetDateTime;
 use tokio::{sync::mpsc, time::Instant};
 use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult, MoveText, TimeControl};
 
-use super::view::{BotView, Person, RefusalRow, Source, Thought, TournamentSummary};
+use super::{
+    tournament::TournamentReport,
+    view::{BotView, Person, RefusalRow, Source, Thought},
+};
 use crate::referee::{Board, Ply, Referee};
 
 /// Events that may wait for the hub.
@@ -39,7 +42,7 @@ pub(crate) enum Event {
         side: Color,
         thought: Thought,
     },
-    Tournament(Box<TournamentSummary>),
+    Tournament(Box<TournamentReport>),
     Bot(Box<BotView>),
     /// All refusals that are shown of a tournament.
     Refusals {
@@ -152,9 +155,10 @@ impl Feed {
         LiveGame(Some(live))
     }
 
-    /// Reports a tournament's state. Returns whether there was room for it.
-    pub(crate) fn tournament(&self, tournament: TournamentSummary) -> bool {
-        self.try_send(Event::Tournament(Box::new(tournament)))
+    /// Reports a tournament's state if there is room for it, and returns whether there was.
+    pub(crate) fn tournament(&self, report: impl FnOnce() -> TournamentReport) -> bool {
+        let Some(feed) = &self.0 else { return true };
+        feed.try_reserve().map(|room| room.send(Event::Tournament(Box::new(report())))).is_ok()
     }
 
     /// Reports the state of the bot whose page this is. Returns whether there was room for it.

@@ -93,7 +93,6 @@ impl Hub {
                 let (summary, is_listed) = (entry.summary(), entry.is_listed());
                 if is_new {
                     self.order.push_back(id.clone());
-                    self.note_pairing(&summary);
                 }
                 if is_new && is_listed {
                     self.broadcast(&[&Topic::Games], || LiveMessage::Begin { game: summary });
@@ -115,7 +114,7 @@ impl Hub {
                 }
             }
             Event::Tournament(tournament) => {
-                let name = tournament.name.clone();
+                let name = tournament.summary.name.clone();
                 if let Some(entry) = self.tournament_entry(name) {
                     entry.update(*tournament);
                 }
@@ -137,12 +136,6 @@ impl Hub {
         has_room.then(|| self.tournaments.entry(name).or_default())
     }
 
-    fn note_pairing(&mut self, game: &GameSummary) {
-        if let Some(entry) = game.tournament.clone().and_then(|name| self.tournament_entry(name)) {
-            entry.note(game);
-        }
-    }
-
     fn end(&mut self, id: &str) {
         let Some(mut entry) = self.running.remove(id) else { return };
         self.order.retain(|known| known != id);
@@ -151,7 +144,6 @@ impl Hub {
             self.broadcast(&[&topic], || thought);
         }
         let message = entry.end();
-        self.note_pairing(&entry.summary());
         // Games of tables, which are not listed, do not displace listed ones.
         let mut alike = self.ended.iter().enumerate().filter(|(_, it)| it.is_listed() == entry.is_listed());
         if let (Some((oldest, _)), true) = (alike.next(), alike.count() + 1 >= MAX_ENDED) {
@@ -178,7 +170,7 @@ impl Hub {
             let dirty = self
                 .tournaments
                 .iter_mut()
-                .filter_map(|(name, entry)| std::mem::take(&mut entry.is_dirty).then(|| name.clone()));
+                .filter_map(|(name, entry)| entry.take_change(TOURNAMENT_TICKS).then(|| name.clone()));
             for name in dirty.collect::<Vec<_>>() {
                 self.tell_whole(&Topic::Tournament(name));
             }

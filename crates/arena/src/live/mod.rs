@@ -26,3 +26,4 @@ pub use feed::Thoughts;
 pub(crate) use feed::{Event, Feed, Header, LiveGame, person};
 pub(crate) use hub::{Hub, print};
 pub(crate) use subscribers::SubscriberId;
+pub(crate) use tournament::TournamentReport;

@@ -1,43 +1,81 @@
-//! Tournament as the hub knows it: the state that its task reports, and the pairings that its games tell.
+//! Tournament as the hub knows it: what its task reports, and whom it has refused.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
-use super::view::{GameSummary, PairingRow, RefusalRow, Tournament, TournamentSummary};
+use super::view::{PairingRow, RefusalRow, Tournament, TournamentSummary};
 
-/// Games of a tournament that are shown, the latest.
-const MAX_PAIRINGS: usize = 2000;
+/// Pairings of a tournament that are shown, the latest.
+const MAX_PAIRINGS: usize = 5000;
+/// Pairings for which a view takes one tick more to come: a long one is sent less often.
+const PAIRINGS_PER_TICK: usize = 250;
+
+/// Report of a tournament's task.
+#[derive(Debug)]
+pub(crate) struct TournamentReport {
+    pub(crate) summary: TournamentSummary,
+    /// Pairings that have come to an end since the last report, byes, and those that have changed.
+    pub(crate) ended: Vec<PairingRow>,
+    /// Games that run, and those that are to begin.
+    pub(crate) open: Vec<PairingRow>,
+    /// It is the first report: what an earlier tournament of that name has left is forgotten.
+    pub(crate) is_first: bool,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct TournamentEntry {
     /// `None` until its task has reported it.
     pub(super) summary: Option<TournamentSummary>,
-    pairings: VecDeque<PairingRow>,
+    /// By number, from the first one on.
+    ended: BTreeMap<usize, PairingRow>,
+    /// Numbers of the ended games.
+    numbers: BTreeMap<String, usize>,
+    open: Vec<PairingRow>,
     refusals: Vec<RefusalRow>,
     /// It has changed since the last message about it.
-    pub(super) is_dirty: bool,
+    is_dirty: bool,
+    /// Ticks until the next message.
+    wait: u64,
 }
 
 impl TournamentEntry {
-    pub(super) fn update(&mut self, summary: TournamentSummary) {
+    pub(super) fn update(&mut self, report: TournamentReport) {
+        let TournamentReport { summary, ended, open, is_first } = report;
+        if is_first {
+            self.ended.clear();
+            self.numbers.clear();
+        }
+        ended.into_iter().for_each(|row| self.note(row));
         self.summary = Some(summary);
+        self.open = open;
         self.is_dirty = true;
     }
 
-    /// Adds a game, or its result.
-    pub(super) fn note(&mut self, game: &GameSummary) {
-        let row = PairingRow {
-            round: game.round.unwrap_or_default(),
-            white: game.white.name.clone(),
-            black: game.black.name.clone(),
-            game: Some(game.id.clone()),
-            result: game.result.clone(),
-            note: game.reason.clone().filter(|_| game.result.as_deref() == Some("*")),
+    /// Adds a pairing, or changes the one with the same game; a bye without a point is taken back.
+    fn note(&mut self, row: PairingRow) {
+        let same = |known: &PairingRow| {
+            let is_correction = row.note.is_some() || row.result.is_none();
+            let names = |row: &PairingRow| (row.round, row.white.clone(), row.black.clone());
+            known.game.is_none() && is_correction && names(known) == names(&row)
         };
-        match self.pairings.iter_mut().rev().find(|known| known.game == row.game) {
-            Some(known) => *known = row,
-            None => push(&mut self.pairings, row, MAX_PAIRINGS),
+        let number = match &row.game {
+            Some(game) => self.numbers.get(game).copied(),
+            None => self.ended.iter().rev().find(|(_, known)| same(known)).map(|(number, _)| *number),
+        };
+        if let (None, Some(number), None) = (&row.black, number, &row.result) {
+            self.ended.remove(&number);
+            return;
         }
-        self.is_dirty = true;
+        let next = || self.ended.last_key_value().map_or(0, |(last, _)| last + 1);
+        let number = number.unwrap_or_else(next);
+        if let Some(game) = &row.game {
+            self.numbers.insert(game.clone(), number);
+        }
+        self.ended.insert(number, row);
+        if self.ended.len() > MAX_PAIRINGS
+            && let Some((_, PairingRow { game: Some(game), .. })) = self.ended.pop_first()
+        {
+            self.numbers.remove(&game);
+        }
     }
 
     pub(super) fn set_refusals(&mut self, rows: Vec<RefusalRow>) {
@@ -45,18 +83,22 @@ impl TournamentEntry {
         self.is_dirty = true;
     }
 
+    /// Returns whether a message is due; `ticks` have passed since the last call.
+    pub(super) fn take_change(&mut self, ticks: u64) -> bool {
+        self.wait = self.wait.saturating_sub(ticks);
+        let is_due = self.is_dirty && self.wait == 0;
+        if is_due {
+            self.is_dirty = false;
+            self.wait = ticks + (self.ended.len() / PAIRINGS_PER_TICK) as u64;
+        }
+        is_due
+    }
+
     pub(super) fn view(&self) -> Option<Tournament> {
         Some(Tournament {
             summary: self.summary.clone()?,
-            pairings: self.pairings.iter().cloned().collect(),
+            pairings: self.ended.values().chain(&self.open).cloned().collect(),
             refusals: self.refusals.clone(),
         })
     }
-}
-
-fn push<T>(rows: &mut VecDeque<T>, row: T, max: usize) {
-    if rows.len() >= max {
-        rows.pop_front();
-    }
-    rows.push_back(row);
 }

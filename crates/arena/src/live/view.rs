@@ -180,6 +180,8 @@ pub struct TournamentSummary {
     pub pairing: String,
     /// Number of rounds, if it is fixed.
     pub rounds: Option<u32>,
+    /// Meaning of the numbers of pairings.
+    pub numbering: Numbering,
     /// State.
     pub state: TournamentState,
     /// Standings, best first.
@@ -246,21 +248,33 @@ pub struct TieBreakValue {
     pub value: f64,
 }
 
-/// Game of a tournament, played or to be played.
+/// Game of a tournament, played or to be played, or a bye.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PairingRow {
-    /// Round or number of the game.
+    /// Round or number of the game, as the tournament's `numbering` says.
     pub round: u32,
     /// White's name.
     pub white: String,
-    /// Black's name.
-    pub black: String,
-    /// Id of the game.
+    /// Black's name; none: White has a point without a game.
+    pub black: Option<String>,
+    /// Id of the game, once it has begun.
     pub game: Option<String>,
     /// Result, once there is one.
     pub result: Option<String>,
-    /// Note of the organiser.
+    /// It was not played, because one was absent.
+    pub forfeit: bool,
+    /// Note of the organiser, or the reason why there is no result.
     pub note: Option<String>,
+}
+
+/// Meaning of the numbers of pairings.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Numbering {
+    /// Rounds.
+    Rounds,
+    /// Games in the order in which they began: there are no rounds.
+    Games,
 }
 
 /// Way to join a tournament.

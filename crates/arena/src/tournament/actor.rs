@@ -16,22 +16,20 @@ use super::{
     game::{Setup, TournamentGame},
     journal::Journal,
     pairing::{Bye, Pairing, PairingSystem, SeatNo},
+    pairing_log::{PairingLog, bye_row, revoked_row},
     past::PastGames,
     players::{Doing, Players, SeatLimits},
     progress::Progress,
     refusals::Refusals,
     restore::{BrokenOff, Restored},
     standings::{Standings, TournamentSummary},
-    view::{Publisher, view},
+    view::Publisher,
 };
 use crate::{
     client::Client,
     database::{Database, Fact, GameEnd, Opened},
     jobs::{self, Handle, Jobs},
-    live::{
-        Feed,
-        view::{JoinLine, TournamentState},
-    },
+    live::{Feed, view::JoinLine},
     message::{Notice, Request},
     name::{Name, printable},
     news::{Event, News, NewsSender},
@@ -46,6 +44,7 @@ use crate::{
 mod edit;
 mod endings;
 mod orders;
+mod page;
 #[cfg(test)]
 mod tests;
 
@@ -66,6 +65,7 @@ pub(crate) struct TournamentActor {
     players: Players,
     pairing: Box<dyn PairingSystem>,
     standings: Standings,
+    pairings: PairingLog,
     invitations: BTreeMap<GameTag, Invitation>,
     /// Those whose result is on its way to the disk among them.
     running: BTreeMap<GameTag, Running>,
@@ -122,8 +122,10 @@ impl TournamentActor {
         let (handle, jobs) = jobs::channel();
         let limits = SeatLimits { seats: MAX_PLAYERS, per_address, hold: config.name_held };
         let (mut restored, mut journal) = (Restored::new(&config, limits), Journal::none());
+        let mut pairings = PairingLog::new(reports.live.is_on());
         if let Some((database, Opened { history, .. })) = opened {
             restored.replay(&history);
+            pairings.replay(&history);
             journal = Journal::new(database, &history);
         }
         let Restored { progress, players, pairing, standings, rounds, broken_off, past, lost_byes } =
@@ -139,6 +141,7 @@ impl TournamentActor {
             admission,
             pairing,
             standings,
+            pairings,
             invitations: BTreeMap::new(),
             running: BTreeMap::new(),
             rounds,
@@ -413,6 +416,7 @@ impl TournamentActor {
             let Some(player) = self.players.seats.get(&seat) else { continue };
             if is_revoked {
                 self.standings.revoke_bye(round, &player.name);
+                self.pairings.push(revoked_row(round, &player.name));
                 self.journal.note(Fact::ByeRevoked { player: player.name.clone(), round });
                 self.publisher.note_change();
                 continue;
@@ -425,6 +429,7 @@ impl TournamentActor {
             if let Some(client) = &player.client {
                 client.tell_optional(Notice::Info("You have a bye: a point without a game".into()));
             }
+            self.pairings.push(bye_row(round, &player.name));
             self.publisher.note_change();
         }
     }
@@ -441,6 +446,7 @@ impl TournamentActor {
         }
         let until = Instant::now() + self.config.ack_timeout;
         self.invitations.insert(game, Invitation { pairing, acked: ByColor::both(false), until });
+        self.publisher.note_change();
     }
 
     /// A player is ready; when both are, the game begins.
@@ -498,6 +504,7 @@ impl TournamentActor {
     /// A game that was paired does not take place.
     fn call_off(&mut self, tag: GameTag, reason: &str) {
         let Some(Invitation { pairing, .. }) = self.invitations.remove(&tag) else { return };
+        self.publisher.note_change();
         for seat in pairing.seats.0 {
             self.players.set_doing(seat, Doing::Waiting);
             if let Some(client) = self.players.seats.get(&seat).and_then(|player| player.client.as_ref()) {
@@ -564,18 +571,6 @@ impl TournamentActor {
     fn running_game(&mut self, tag: GameTag, seat: SeatNo) -> Option<(&mut TournamentGame, Color)> {
         let running = self.running.get_mut(&tag)?;
         Some((&mut running.game, running.pairing.color_of(seat)))
-    }
-
-    /// Shows the standings on the page, once they have changed and it is time.
-    fn publish(&mut self, complete: bool) {
-        if self.journal.has_orders() {
-            return;
-        }
-        let TournamentActor { config, progress, players, standings, reports, publisher, .. } = self;
-        publisher.publish(&reports.live, complete, || {
-            let state = if complete { TournamentState::Complete } else { progress.state() };
-            view(config, progress, players, standings, state, &reports.joins)
-        });
     }
 
     fn report(&mut self, event: Event) {

@@ -118,7 +118,7 @@ pub(super) enum Effect {
         why: String,
     },
     /// A result of the standings.
-    Correction(Correction),
+    Correction(Correction, Note),
     /// A game that is decided without being played.
     Forfeit(GameScore),
     /// A player plays no more.

@@ -10,6 +10,7 @@ mod game;
 mod journal;
 mod manager;
 mod pairing;
+mod pairing_log;
 mod past;
 mod players;
 mod progress;

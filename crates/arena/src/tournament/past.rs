@@ -9,7 +9,7 @@ use super::{
     players::Players,
     standings::Standings,
 };
-use crate::{database::GameHeader, name::Name};
+use crate::{database::GameHeader, live::view::PairingRow, name::Name};
 
 /// Games that are over, by their ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,11 +36,28 @@ impl PastGame {
 /// Scores before and after a correction.
 #[derive(Debug)]
 pub(super) struct Correction {
+    id: String,
+    game: PastGame,
     before: Option<GameScore>,
     after: Option<GameScore>,
 }
 
 impl Correction {
+    /// Returns the game as the page is to show it now.
+    pub(super) fn row(&self, note: &str) -> PairingRow {
+        let PastGame { names, round, is_played, result, .. } = &self.game;
+        let [white, black] = names.0.each_ref().map(ToString::to_string);
+        PairingRow {
+            round: *round,
+            white,
+            black: Some(black),
+            game: is_played.then(|| self.id.clone()),
+            result: Some(result.map_or("*", GameResult::as_str).to_owned()),
+            forfeit: !is_played,
+            note: Some(note.to_owned()),
+        }
+    }
+
     /// Changes the standings.
     pub(super) fn apply(&self, standings: &mut Standings) {
         if let Some(score) = &self.before {
@@ -100,7 +117,7 @@ impl PastGames {
         let game = self.0.get_mut(id)?;
         let before = game.score();
         game.result = result;
-        Some(Correction { before, after: game.score() })
+        Some(Correction { id: id.to_owned(), game: game.clone(), before, after: game.score() })
     }
 
     /// Gives a game another result in the pairings, if that can be. `busy` is the number of games of the two at the board.

@@ -12,8 +12,8 @@ use super::{
     standings::{Row, Standings},
 };
 use crate::live::{
-    Feed,
-    view::{JoinLine, Standing, TieBreakValue, TournamentState, TournamentSummary},
+    Feed, TournamentReport,
+    view::{JoinLine, Numbering, Standing, TieBreakValue, TournamentState, TournamentSummary},
 };
 
 /// Shortest time between two reports.
@@ -45,13 +45,13 @@ impl Publisher {
     }
 
     /// Reports the state if it has changed and it is time, or if it is the last one.
-    pub(super) fn publish(&mut self, live: &Feed, is_last: bool, view: impl FnOnce() -> TournamentSummary) {
+    pub(super) fn publish(&mut self, live: &Feed, is_last: bool, report: impl FnOnce() -> TournamentReport) {
         let began = Instant::now();
         let is_due = self.has_changed && self.next.is_none_or(|next| began >= next);
         if !live.is_on() || !(is_due || is_last) {
             return;
         }
-        self.has_changed = !live.tournament(view());
+        self.has_changed = !live.tournament(report);
         self.next = Some(began + INTERVAL.max(began.elapsed() * PAUSE));
     }
 }
@@ -88,6 +88,7 @@ pub(super) fn view(
         time_control: config.time.to_string(),
         pairing: config.pairing.name().to_owned(),
         rounds: config.rounds,
+        numbering: if config.pairing.has_rounds() { Numbering::Rounds } else { Numbering::Games },
         state,
         players: standings.rows().into_iter().map(standing).collect(),
         joins: joins.to_vec(),

@@ -10,6 +10,7 @@ use super::{
     super::{
         journal::{Settled, Unplayed},
         pairing::SeatNo,
+        pairing_log::{forfeit_row, game_row},
         restore::BrokenOff,
     },
     Running, TournamentActor,
@@ -92,10 +93,11 @@ impl TournamentActor {
     pub(super) async fn settle(&mut self, settled: Settled) {
         match settled {
             Settled::Withdrawal { seat, name, opponents, round, told } => {
+                let round = round.unwrap_or_default();
                 for opponent in &opponents {
                     let names = ByColor([opponent, &name]);
-                    let result = GameResult::Won(Color::White);
-                    self.standings.forfeit(round.unwrap_or_default(), names, result);
+                    self.standings.forfeit(round, names, GameResult::Won(Color::White));
+                    self.pairings.push(forfeit_row(round, opponent, &name));
                 }
                 self.standings.withdraw(&name);
                 self.players.tell_others(seat, &told);
@@ -115,6 +117,7 @@ impl TournamentActor {
     async fn record(&mut self, Running { names, game, end, counts, .. }: Running) {
         let Some(end) = end else { return };
         let (header, plies) = (game.header.clone(), game.finish());
+        self.pairings.push(game_row(&header, &end));
         self.report(Event::GameEnded {
             names: names.clone(),
             result: end.result,

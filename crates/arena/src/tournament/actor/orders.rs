@@ -9,6 +9,7 @@ use super::{
         format::PairingKind,
         journal::Unplayed,
         pairing::{Pairing, SeatNo},
+        pairing_log::forfeit_row,
         past::GameScore,
         players::Doing,
     },
@@ -79,8 +80,17 @@ impl TournamentActor {
                     }
                     client.throw_out(why);
                 }
-                Effect::Correction(correction) => correction.apply(&mut self.standings),
-                Effect::Forfeit(score) => score.count(&mut self.standings),
+                Effect::Correction(correction, note) => {
+                    correction.apply(&mut self.standings);
+                    self.pairings.push(correction.row(&note.to_string()));
+                }
+                Effect::Forfeit(score) => {
+                    score.count(&mut self.standings);
+                    if let GameResult::Won(winner) = score.result {
+                        let row = forfeit_row(score.round, &score.names[winner], &score.names[!winner]);
+                        self.pairings.push(row);
+                    }
+                }
                 Effect::Refuse { player, why } => self.note_refusal(player.as_str(), &why),
                 Effect::Withdraw(name) => self.standings.withdraw(&name),
             }
@@ -246,8 +256,9 @@ impl TournamentActor {
         let now = result.map_or("does not count", GameResult::as_str);
         let told = format!("The organiser has corrected {white} against {black}: {now} ({note})");
         let correction = self.past.swap(&id, result);
+        let effect = correction.map(|correction| Effect::Correction(correction, note.clone()));
         let mut order = Order::new(Fact::Corrected { game: id.into(), result, note }, told);
-        order.effects.extend(correction.map(Effect::Correction));
+        order.effects.extend(effect);
         Ok(order)
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use zeitnot_rules::{ByColor, GameResult};
 
-use super::{Bye, NotNow, Pairing, PairingSystem, Past, SeatNo};
+use super::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past, SeatNo};
 use crate::name::Name;
 
 /// Draws after which the better seed goes on: programs that repeat themselves would play forever.
@@ -277,6 +277,12 @@ impl PairingSystem for Knockout {
 
     fn is_complete(&self) -> bool {
         self.matches.len() == 1 && self.matches[0].is_over()
+    }
+
+    fn open(&self) -> Option<OpenRound> {
+        let open = self.matches.iter().filter(|m| m.winner.is_none());
+        let pairings = open.map(|m| m.pairing(self.round)).collect();
+        Some(OpenRound { number: number(self.round), pairings })
     }
 
     fn take_byes(&mut self) -> Vec<Bye> {

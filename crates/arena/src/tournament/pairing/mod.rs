@@ -36,6 +36,15 @@ pub(super) struct Bye {
     pub(super) is_revoked: bool,
 }
 
+/// Present round of a tournament.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OpenRound {
+    /// From 1.
+    pub(super) number: u32,
+    /// Games without a result.
+    pub(super) pairings: Vec<Pairing>,
+}
+
 /// A game with a result, which the organiser corrects.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Past {
@@ -129,6 +138,11 @@ pub(super) trait PairingSystem: fmt::Debug + Send {
 
     /// Returns whether all games are played.
     fn is_complete(&self) -> bool;
+
+    /// Returns what is left of the present round; `None` if there are no rounds.
+    fn open(&self) -> Option<OpenRound> {
+        None
+    }
 
     /// Returns who has got or lost a point without a game since the last call.
     fn take_byes(&mut self) -> Vec<Bye> {

@@ -8,7 +8,7 @@ use zeitnot_wire::trf::{self, Card, Cell, Score};
 use super::{Acceleration, Round, color_between, pair};
 use crate::{
     name::Name,
-    tournament::pairing::{Bye, NotNow, Pairing, PairingSystem, Past, SeatNo},
+    tournament::pairing::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past, SeatNo},
 };
 
 /// Rounds so far, and the games of the present one.
@@ -273,6 +273,10 @@ impl PairingSystem for Swiss {
 
     fn is_complete(&self) -> bool {
         self.is_over()
+    }
+
+    fn open(&self) -> Option<OpenRound> {
+        Some(OpenRound { number: self.number(), pairings: self.open.clone() })
     }
 
     fn take_byes(&mut self) -> Vec<Bye> {
