@@ -219,3 +219,35 @@ async fn an_outage_and_the_time_until_a_player_is_back_are_on_no_clock() {
     assert!(used <= ran + PAUSE / 10, "{used:?} of {ran:?}");
     server.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_game_that_was_told_to_be_over_is_over_after_a_kill() {
+    let (folder, address) = (tempfile::tempdir().unwrap(), free_port());
+    let [alice, bob] = ["lip_alice", "lip_bob"].map(|token| Bot::new(address, token));
+    let server = Server::outside(address, folder.path()).await;
+    let challenge = alice.challenge("bob", "color=white&clock.limit=60&clock.increment=0").await;
+    let game = challenge["id"].as_str().unwrap();
+    bob.ok(&format!("/api/challenge/{game}/accept")).await;
+    let (mut board, mut events) = (bob.watch(game).await, alice.events().await);
+    lichess_arena::play(&alice, &bob, game, "f2f3 e7e5 g2g4").await;
+    // Whoever hears it first.
+    let told = async { while board.expect("gameState").await["status"] != "mate" {} };
+    let answered = async {
+        bob.play(game, "d8h4").await;
+        // The answer, too, is given once all have been told.
+        assert!(bob.playing().await.is_empty());
+    };
+    tokio::select! {
+        () = told => {}
+        _ = events.expect("gameFinish") => {}
+        () = answered => {}
+    }
+    server.end().await;
+    let server = Server::outside(address, folder.path()).await;
+    has(
+        &bob.watch(game).await.expect("gameFull").await["state"],
+        json!({"status": "mate", "winner": "black"}),
+    );
+    until("the game is written", async || records(folder.path()).contains(game)).await;
+    server.end().await;
+}

@@ -56,7 +56,7 @@ use writer::{Request, Writer};
 /// Requests that may wait for the writer.
 const QUEUE: usize = 4096;
 /// Maximum time to wait for the disk.
-const MAX_WAIT: Duration = Duration::from_secs(5);
+pub(crate) const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Access to the writer.
 #[derive(Clone, Debug)]

@@ -13,7 +13,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{server::LichessServer, storage::Changes};
+use super::{
+    server::LichessServer,
+    storage::{Changes, Written},
+};
 use crate::{
     jobs::{self, Handle, Job, Jobs},
     timer::until,
@@ -72,6 +75,7 @@ pub(super) struct ServerActor {
     pub(super) server: LichessServer,
     pub(super) queues: Queues,
     pub(super) changes: Changes,
+    pub(super) written: Written,
     /// There is a database, so the state is kept, and not only the records of games.
     pub(super) has_state: bool,
 }
@@ -89,6 +93,11 @@ async fn next(
     }
 }
 
+/// Waits until the file's thread takes changes; false if it has failed. Cancel safe.
+async fn has_room(changes: &Changes) -> bool {
+    changes.reserve().await.is_ok()
+}
+
 impl ServerActor {
     /// Serves until `stop`. All streams end with it.
     pub(super) async fn run(mut self, stop: CancellationToken) {
@@ -104,6 +113,12 @@ impl ServerActor {
                     self.contain(job);
                     true
                 }
+                Some(ended) = self.written.recv() => {
+                    self.contain(|server| server.tell_ends(ended, Instant::now()));
+                    true
+                }
+                // An end is saved as soon as the file's thread is free, and not at the next sweep.
+                true = has_room(&self.changes), if self.server.games.has_untold() => true,
                 _ = sweep.tick() => {
                     self.contain(|server| server.sweep(Instant::now()));
                     true
@@ -133,6 +148,8 @@ impl ServerActor {
         if !has_state {
             self.contain(|server| server.games.break_off(now));
         }
+        // The thread must not wait for this task now.
+        self.written.close();
         // An error means that the file's thread has failed, which it has logged.
         let _ = self.changes.send(self.server.changes(has_state, now)).await;
     }
@@ -143,7 +160,7 @@ impl ServerActor {
         if let Ok(permit) = changes.try_reserve() {
             let changed = catch_unwind(AssertUnwindSafe(|| server.changes(*has_state, Instant::now())));
             match changed {
-                Ok(changed) if !changed.is_empty() => permit.send(changed),
+                Ok(batch) if !batch.changes.is_empty() || !batch.ended.is_empty() => permit.send(batch),
                 Ok(_) => {}
                 Err(_) => tracing::error!("Lichess: a change could not be saved; please report it"),
             }
@@ -175,8 +192,9 @@ mod tests {
         let faults = FaultSwitch::new(config.faults.clone());
         let server =
             LichessServer::new(config, Accounts::default(), None, faults, crate::live::Feed::default());
-        let ((members, strangers, queues), (changes, _)) = (channel(), mpsc::channel(1));
-        (members, strangers, ServerActor { server, queues, changes, has_state: false })
+        let (members, strangers, queues) = channel();
+        let ((changes, _), (_, written)) = (mpsc::channel(1), mpsc::channel(1));
+        (members, strangers, ServerActor { server, queues, changes, written, has_state: false })
     }
 
     #[tokio::test(start_paused = true)]

@@ -11,7 +11,7 @@ use axum::{
     },
 };
 use serde::de::DeserializeOwned;
-use tokio::time::Instant;
+use tokio::{sync::oneshot, time::Instant};
 use zeitnot_rules::Color;
 use zeitnot_wire::lichess::{ChallengeId, Form, GameId, PerfKey, Scope, Token, TournamentId, UserId};
 
@@ -35,6 +35,9 @@ pub(super) enum Access {
     Token(&'static [Scope]),
     Admin,
 }
+
+/// A job's outcome, and the moment before which it is not answered: its game is over, which the disk is to know first.
+type Done = Result<(Outcome, Option<oneshot::Receiver<()>>), Refusal>;
 
 pub(super) struct Call {
     server: ServerHandle,
@@ -81,7 +84,7 @@ impl Call {
         job: impl FnOnce(&mut LichessServer, &Call) -> Outcome + Send + 'static,
     ) -> Outcome {
         let server = self.server.clone();
-        server.call(move |server| self.checked(access, job, server)).await.ok_or_else(unavailable)?
+        answer(server.call(move |server| self.checked(access, job, server)).await).await
     }
 
     /// Runs a job of a running game, before those that are none.
@@ -91,7 +94,7 @@ impl Call {
         job: impl FnOnce(&mut LichessServer, &Call) -> Outcome + Send + 'static,
     ) -> Outcome {
         let server = self.server.clone();
-        server.call_first(move |server| self.checked(access, job, server)).await.ok_or_else(unavailable)?
+        answer(server.call_first(move |server| self.checked(access, job, server)).await).await
     }
 
     fn checked(
@@ -99,13 +102,15 @@ impl Call {
         access: Access,
         job: impl FnOnce(&mut LichessServer, &Call) -> Outcome,
         server: &mut LichessServer,
-    ) -> Outcome {
+    ) -> Done {
         match access {
             Access::Public => {}
             Access::Token(scopes) => self.who = Some(server.authorize(&self.bearer, scopes)?),
             Access::Admin => server.check_admin(&self.bearer)?,
         }
-        job(server, &self)
+        let outcome = job(server, &self);
+        let told = self.id().ok().and_then(|id| server.games.wait_for_end(id));
+        Ok((outcome, told))
     }
 
     /// Asks the server for something that is public.
@@ -255,6 +260,16 @@ impl Call {
             oldest_first: self.parameter("sort").as_deref() == Some("dateAsc"),
         }
     }
+}
+
+/// Waits until the answer may be given.
+async fn answer(done: Option<Done>) -> Outcome {
+    let (outcome, told) = done.ok_or_else(unavailable)??;
+    if let Some(told) = told {
+        // An error means that the server is gone.
+        told.await.map_err(|_| unavailable())?;
+    }
+    outcome
 }
 
 fn unavailable() -> Refusal {

@@ -43,6 +43,11 @@ impl<K: Ord + Clone, V> DirtyMap<K, V> {
         self.map.remove(key)
     }
 
+    /// As [`DirtyMap::values_mut_clean`], to one value.
+    pub(super) fn get_mut_clean(&mut self, key: &K) -> Option<&mut V> {
+        self.map.get_mut(key)
+    }
+
     /// Mutable access that marks nothing, for state that is not saved.
     pub(super) fn values_mut_clean(&mut self) -> impl Iterator<Item = &mut V> {
         self.map.values_mut()

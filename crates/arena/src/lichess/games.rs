@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::{sync::oneshot, time::Instant};
 use zeitnot_rules::{ByColor, Color, DynGame, MoveText};
 use zeitnot_wire::lichess::{
     ChallengeId, ChatEntry, Compat, Event, FullId, GameEvent, GameId, Opponent, Playing, Speed, Status,
@@ -41,6 +41,8 @@ pub(super) struct Games {
     site: SocketAddr,
     /// Ended games for the database and for the file of games.
     records: Vec<Change>,
+    /// Games whose ends go to the disk before anybody is told; `None` if nothing is kept.
+    untold: Option<Vec<GameId>>,
     live: Feed,
 }
 
@@ -56,7 +58,8 @@ pub(super) struct TournamentResult {
 }
 
 impl Games {
-    pub(super) fn new(config: &Config, live: Feed) -> Games {
+    /// `has_state`: games are kept over a restart.
+    pub(super) fn new(config: &Config, live: Feed, has_state: bool) -> Games {
         let Config { first_move, gone_after, claim_after, .. } = *config;
         Games {
             map: DirtyMap::default(),
@@ -64,6 +67,7 @@ impl Games {
             timeouts: GameTimeouts { first_move, gone_after, claim_after },
             site: config.listen,
             records: Vec::new(),
+            untold: has_state.then(Vec::new),
             live,
         }
     }
@@ -78,8 +82,9 @@ impl Games {
         }
     }
 
+    /// Games that run, as far as their players know.
     pub(super) fn running(&self) -> impl Iterator<Item = &Game> {
-        self.map.values().filter(|game| !game.is_over())
+        self.map.values().filter(|game| !game.is_told())
     }
 
     fn running_of(&self, who: &UserId) -> impl Iterator<Item = (&Game, Color)> {
@@ -142,13 +147,15 @@ impl Games {
     }
 
     pub(super) fn export(&self, id: GameId, style: &RecordStyle) -> Outcome {
-        let record = self.record_of(id, style).ok_or_else(|| Refusal::missing("Not found"))?;
+        let game = self.map.get(&id).ok_or_else(|| Refusal::missing("Not found"))?;
+        let record = record(game, style, self.site);
         Ok(if style.json { Answer::Json(record) } else { Answer::Pgn(record) })
     }
 
     /// The account's games that are wanted, in order.
     pub(super) fn ids_of(&self, who: &UserId, filter: &RecordFilter) -> Vec<GameId> {
-        let mut games: Vec<&Game> = self.map.values().filter(|game| filter.matches(game, who)).collect();
+        let is_wanted = |game: &&Game| !game.is_untold() && filter.matches(game, who);
+        let mut games: Vec<&Game> = self.map.values().filter(is_wanted).collect();
         games.sort_by_key(|game| game.created);
         if !filter.oldest_first {
             games.reverse();
@@ -156,8 +163,10 @@ impl Games {
         games.into_iter().take(filter.max).map(|game| game.id).collect()
     }
 
+    /// The record of a game for a list, which leaves out ends that are on their way to the disk.
     pub(super) fn record_of(&self, id: GameId, style: &RecordStyle) -> Option<String> {
-        self.map.get(&id).map(|game| record(game, style, self.site))
+        let game = self.map.get(&id).filter(|game| !game.is_untold());
+        game.map(|game| record(game, style, self.site))
     }
 
     pub(super) fn check_room(&self) -> Result<(), Refusal> {
@@ -210,7 +219,7 @@ impl Games {
         ended
     }
 
-    /// Closes a finished game: ratings, events, the record.
+    /// Closes a finished game: ratings, the record, and events, if they need not wait for the disk.
     pub(super) fn conclude(
         &mut self,
         id: GameId,
@@ -228,17 +237,17 @@ impl Games {
         game.rating_diffs = is_rated.then(|| accounts.rate(&ids, &game.terms.perf(), winner));
         let took = game.last_move.saturating_sub(game.created);
         for color in Color::BOTH.into_iter().filter(|color| !game.players[*color].is_guest) {
-            if let Some(account) = accounts.map.get_mut(&ids[color]) {
-                if counts {
-                    account.count_game(is_rated, winner.map(|winner| winner == color), took);
-                }
-                account.tell(&Event::GameFinish { game: Box::new(event(game, color, now)) });
+            if let Some(account) = accounts.map.get_mut(&ids[color])
+                && counts
+            {
+                account.count_game(is_rated, winner.map(|winner| winner == color), took);
             }
         }
         if plies > 0 && game.class.is_none() {
             self.records.push(storage::record(id, record(game, &RecordStyle::default(), self.site)));
             self.records.push(Change::Game(stored(game)));
         }
+        let is_kept = game.class.is_none();
         let result = game.tournament.filter(|_| counts).map(|tournament| TournamentResult {
             tournament: tournament.id,
             players: ids,
@@ -247,13 +256,50 @@ impl Games {
             plies,
             is_no_show: status == Status::NoStart,
         });
+        match &mut self.untold {
+            Some(untold) if is_kept => untold.push(id),
+            // The tournament of the class has written it.
+            _ => self.tell_end(id, accounts, now),
+        }
         self.finished.push_back(id);
         if self.finished.len() > MAX_FINISHED
             && let Some(oldest) = self.finished.pop_front()
         {
+            self.tell_end(oldest, accounts, now);
             self.map.remove(&oldest);
         }
         result
+    }
+
+    /// Tells the players and spectators of a game that it is over.
+    pub(super) fn tell_end(&mut self, id: GameId, accounts: &Accounts, now: Instant) {
+        let Some(game) = self.map.get_mut_clean(&id).filter(|game| game.is_untold()) else { return };
+        game.contain(now, |game| game.tell_end(now));
+        for color in Color::BOTH.into_iter().filter(|color| !game.players[*color].is_guest) {
+            let finish = Event::GameFinish { game: Box::new(event(game, color, now)) };
+            accounts.tell(&game.players[color].id, &finish);
+        }
+    }
+
+    /// Tells the ends that the disk has kept back for too long.
+    pub(super) fn tell_overdue(&mut self, accounts: &Accounts, now: Instant) {
+        let overdue = self.map.values().filter(|game| game.is_overdue(now)).map(|game| game.id);
+        overdue.collect::<Vec<_>>().into_iter().for_each(|id| self.tell_end(id, accounts, now));
+    }
+
+    /// Returns what the answer of a request of this game waits for: that its end is told, if it is over.
+    pub(super) fn wait_for_end(&mut self, id: GameId) -> Option<oneshot::Receiver<()>> {
+        self.map.get_mut_clean(&id)?.wait_for_end()
+    }
+
+    /// Returns whether there are ends that are not handed over to the disk yet.
+    pub(super) fn has_untold(&self) -> bool {
+        self.untold.as_ref().is_some_and(|untold| !untold.is_empty())
+    }
+
+    /// Takes the games whose ends are to be told once the changes until now are on the disk.
+    pub(super) fn take_untold(&mut self) -> Vec<GameId> {
+        self.untold.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     pub(super) fn take_records(&mut self) -> Vec<Change> {
@@ -268,6 +314,7 @@ impl Games {
     pub(super) fn break_off(&mut self, now: Instant) {
         for game in self.map.values_mut_clean().filter(|game| !game.is_over()) {
             game.finish(Status::UnknownFinish, None, now);
+            game.tell_end(now);
             if game.class.is_none() {
                 let text = record(game, &RecordStyle::default(), self.site);
                 self.records.push(storage::record(game.id, text));
@@ -297,6 +344,8 @@ pub(super) fn start_event(game: &Game, color: Color, now: Instant) -> Event {
 /// A game as one of its players sees it in events and lists.
 fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
     let (terms, opponent) = (&game.terms, &game.players[!color]);
+    let (status, winner) = game.known_end();
+    let rating_diffs = game.rating_diffs.filter(|_| !game.is_untold());
     let titled = |title: &_| format!("{title} {}", opponent.name);
     GameEvent {
         full_id: full_id(game.id, color),
@@ -306,7 +355,7 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
         color,
         last_move: game.board().moves().last().map(MoveText::to_string).unwrap_or_default(),
         source: Some(terms.source.clone()),
-        status: game.status(),
+        status,
         variant: terms.variant.clone().into(),
         speed: Some(terms.time.speed()),
         perf: Some(terms.perf()),
@@ -317,13 +366,13 @@ fn event(game: &Game, color: Color, now: Instant) -> GameEvent {
             id: Some(opponent.id.clone()),
             username: opponent.title.as_ref().map_or_else(|| opponent.name.clone(), titled),
             rating: opponent.rating,
-            rating_diff: game.rating_diffs.map(|diffs| diffs[!color]),
+            rating_diff: rating_diffs.map(|diffs| diffs[!color]),
             ai: None,
         },
         is_my_turn: !game.is_over() && game.referee.turn() == color,
         seconds_left: game.referee.clock.left(color, now),
-        winner: game.winner(),
-        rating_diff: game.rating_diffs.map(|diffs| diffs[color]),
+        winner,
+        rating_diff: rating_diffs.map(|diffs| diffs[color]),
         tournament_id: game.tournament.map(|tournament| tournament.id),
         compat: Some(Compat { bot: true, board: terms.time.speed() >= Speed::Rapid }),
     }

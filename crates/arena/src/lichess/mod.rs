@@ -10,6 +10,7 @@
 //! The server is one task (`actor`) that owns the state, each subject in a type and a file of its own; each connection
 //! is a task. A stream is a bounded queue that loses no move, and ends with its feed. Whoever has no token is served on
 //! a thread of usual priority, and so is each request that is no move: nobody delays the moves of others.
+//! An end is told once `storage` has it on the disk: to the streams, and by the answers of requests of its game.
 //! Accounts in class tournaments are refereed there: see `class` and `bridge`.
 
 use std::{path::Path, time::Duration};
@@ -106,7 +107,7 @@ impl Lichess {
             Some(database) => database.lichess().await?,
             None => Vec::new(),
         };
-        let (changes, storage) = StorageActor::channel(database.clone(), file, &mut rows);
+        let (changes, written, storage) = StorageActor::channel(database.clone(), file, &mut rows);
         let has_state = database.is_some();
         let restore = |database: Database| Restored::parse(rows).map_err(|why| database.unusable(why));
         let restored = database.map(restore).transpose()?;
@@ -118,7 +119,7 @@ impl Lichess {
         };
         let bridges = entrants.into_iter().map(bridge).collect();
         let (handle, for_strangers, queues) = actor::channel();
-        let actor = ServerActor { server, queues, changes, has_state };
+        let actor = ServerActor { server, queues, changes, written, has_state };
         Ok(Lichess { port, max_connections, handle, for_strangers, actor, faults, bridges, storage })
     }
 

@@ -202,7 +202,7 @@ fn restore(id: GameId, saved: SavedGame, timeouts: GameTimeouts, now: Instant) -
 mod tests {
     use zeitnot_wire::lichess::{Source, TimeControl, VariantKey};
 
-    use crate::live::Feed;
+    use crate::{database::MAX_WAIT, live::Feed};
 
     use super::{
         super::{accounts::Accounts, config::Config, games::Games},
@@ -279,11 +279,23 @@ mod tests {
         game.tick(Instant::now());
 
         let config: Config = toml::from_str("listen = '127.0.0.1:0'").unwrap();
-        let (mut games, now) = (Games::new(&config, Feed::default()), Instant::now());
+        let (mut games, now) = (Games::new(&config, Feed::default(), true), Instant::now());
         for (id, timeouts) in [("aaaaaaaa", TIMEOUTS), ("bbbbbbbb", ENDLESS)] {
             games.begin(game_with(id, Duration::ZERO, timeouts), &Accounts::default(), now);
         }
-        assert_eq!(games.tick(now), ["bbbbbbbb".parse().unwrap()]);
+        let id = "bbbbbbbb".parse().unwrap();
+        assert_eq!(games.tick(now), [id]);
+        // Its players hear of it when it is on the disk.
+        let mut accounts = Accounts::default();
+        games.conclude(id, &mut accounts, now);
+        assert!(games.take_untold() == [id] && !games.map[&id].is_told());
+        let mut told = games.wait_for_end(id).unwrap();
+        assert_eq!(games.running().count(), 2);
+        // So they do if the disk hangs.
+        games.tell_overdue(&accounts, now);
+        assert!(told.try_recv().is_err());
+        games.tell_overdue(&accounts, now + MAX_WAIT);
+        assert!(told.try_recv().is_ok() && games.map[&id].is_told() && games.wait_for_end(id).is_none());
         assert_eq!(games.running().count(), 1);
     }
 }

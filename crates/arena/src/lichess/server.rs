@@ -26,13 +26,13 @@ use super::{
     games::{Games, player},
     limit::{Limited, RateLimits},
     saved::{Restored, changes},
+    storage::Batch,
     streams::Lines,
     teams::Teams,
     terms::{Terms, draw_color},
     tournaments::Tournaments,
 };
 use crate::{
-    database::Change,
     live::Feed,
     message::{Notice, Request},
 };
@@ -75,7 +75,7 @@ impl LichessServer {
             limits: RateLimits::new(config.limits),
             accounts,
             challenges: Challenges::default(),
-            games: Games::new(&config, live),
+            games: Games::new(&config, live, restored.is_some()),
             tournaments: Tournaments::default(),
             teams: Teams::new(&config.team),
             class: Class::default(),
@@ -99,10 +99,16 @@ impl LichessServer {
     }
 
     /// Returns what is to be written: the records of games that are over and, with a state, the rows that changed.
-    pub(super) fn changes(&mut self, has_state: bool, now: Instant) -> Vec<Change> {
+    pub(super) fn changes(&mut self, has_state: bool, now: Instant) -> Batch {
         let LichessServer { accounts, challenges, games, .. } = self;
         let rows = changes(&mut accounts.map, &mut challenges.map, &mut games.map, now, has_state);
-        rows.into_iter().chain(games.take_records()).collect()
+        let changes = rows.into_iter().chain(games.take_records()).collect();
+        Batch { changes, ended: games.take_untold() }
+    }
+
+    /// Tells the ends of games that are on the disk now.
+    pub(super) fn tell_ends(&mut self, ended: Vec<GameId>, now: Instant) {
+        ended.into_iter().for_each(|id| self.games.tell_end(id, &self.accounts, now));
     }
 
     pub(super) fn sweep(&mut self, now: Instant) {
@@ -111,6 +117,7 @@ impl LichessServer {
         for id in self.games.tick(now) {
             self.conclude(id, now);
         }
+        self.games.tell_overdue(&self.accounts, now);
     }
 
     fn conclude(&mut self, id: GameId, now: Instant) {

@@ -3,18 +3,30 @@
 use std::collections::BTreeMap;
 
 use tokio::{runtime::Handle, sync::mpsc};
+use zeitnot_wire::lichess::GameId;
 
 use crate::{
     database::{Change, Database, LichessKind, LichessRow},
     store::GameFile,
 };
 
+/// Changes of one moment, and the games whose ends may be told once they are on the disk.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) changes: Vec<Change>,
+    pub(super) ended: Vec<GameId>,
+}
+
 /// Hands changes to the thread, which takes them once it has written those before.
-pub(super) type Changes = mpsc::Sender<Vec<Change>>;
+pub(super) type Changes = mpsc::Sender<Batch>;
+
+/// Games whose ends are on the disk.
+pub(super) type Written = mpsc::Receiver<Vec<GameId>>;
 
 #[derive(Debug)]
 pub(super) struct StorageActor {
-    changes: mpsc::Receiver<Vec<Change>>,
+    changes: mpsc::Receiver<Batch>,
+    written: mpsc::Sender<Vec<GameId>>,
     /// Without one, only the records of games are written.
     database: Option<Database>,
     file: GameFile,
@@ -37,11 +49,12 @@ impl StorageActor {
         database: Option<Database>,
         file: GameFile,
         rows: &mut Vec<LichessRow>,
-    ) -> (Changes, StorageActor) {
+    ) -> (Changes, Written, StorageActor) {
         let records = rows.extract_if(.., |row| row.kind == LichessKind::Record);
         let records = records.filter_map(|row| Some((row.id, row.value?))).collect();
         let (sender, changes) = mpsc::channel(1);
-        (sender, StorageActor { changes, database, file, records })
+        let (written, ends) = mpsc::channel(1);
+        (sender, ends, StorageActor { changes, written, database, file, records })
     }
 
     /// Writes until the server is gone. Blocks: for a thread of its own that belongs to a runtime.
@@ -55,7 +68,7 @@ impl StorageActor {
             self.records.extract_if(.., |_, text| file.is_written(text)).map(|(id, _)| id).collect();
         self.forget(written);
         self.append();
-        while let Some(changes) = self.changes.blocking_recv() {
+        while let Some(Batch { changes, ended }) = self.changes.blocking_recv() {
             self.records.extend(changes.iter().filter_map(|change| match change {
                 Change::Lichess(LichessRow { kind: LichessKind::Record, id, value }) => {
                     Some((id.clone(), value.clone()?))
@@ -64,6 +77,10 @@ impl StorageActor {
             }));
             if let Some(database) = self.database.as_ref().filter(|_| !changes.is_empty()) {
                 runtime.block_on(database.commit(changes));
+            }
+            if !ended.is_empty() {
+                // An error means that the server stops, which has closed all streams.
+                let _ = self.written.blocking_send(ended);
             }
             self.append();
         }
@@ -107,7 +124,7 @@ mod tests {
         let (database, writer) = Database::open(folder.join("zeitnot.db")).await.unwrap();
         let file = GameFile::create(&folder.join("games"), "lichess", "pgn", OffsetDateTime::UNIX_EPOCH);
         let mut rows = database.lichess().await.unwrap();
-        let (changes, actor) = StorageActor::channel(Some(database.clone()), file.unwrap(), &mut rows);
+        let (changes, _, actor) = StorageActor::channel(Some(database.clone()), file.unwrap(), &mut rows);
         (database, writer, changes, actor, rows)
     }
 
@@ -123,12 +140,13 @@ mod tests {
     #[tokio::test]
     async fn rows_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
-        let (database, writer, changes, actor, rows) = open(folder.path()).await;
+        let (database, writer, changes_of, actor, rows) = open(folder.path()).await;
         assert!(rows.is_empty());
         let writing = spawn_blocking(move || actor.run());
-        changes.send(vec![game("a", Some("1")), game("b", Some("2"))]).await.unwrap();
-        changes.send(vec![game("a", None), game("b", Some("3"))]).await.unwrap();
-        drop((changes, database));
+        let send = |changes| changes_of.send(Batch { changes, ended: Vec::new() });
+        send(vec![game("a", Some("1")), game("b", Some("2"))]).await.unwrap();
+        send(vec![game("a", None), game("b", Some("3"))]).await.unwrap();
+        drop((changes_of, database));
         writing.await.unwrap();
         writer.join().await;
         let (.., rows) = open(folder.path()).await;

@@ -1,13 +1,14 @@
 //! One game: board, clocks, offers, chat, its streams, and its end. Synchronous: every instant is passed in.
 
 use std::{
+    mem::take,
     panic::{AssertUnwindSafe, catch_unwind},
     time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
-use tokio::time::Instant;
+use tokio::{sync::oneshot, time::Instant};
 use zeitnot_rules::{ByColor, Color, DynGame, GameResult, MoveText, Reason};
 use zeitnot_wire::lichess::{
     Chat, ChatLine, GameId, GameMessage, Room, Source, Status, TimeControl, Title, TournamentId, UserId,
@@ -15,6 +16,7 @@ use zeitnot_wire::lichess::{
 
 use super::{accounts::unix_now, terms::Terms};
 use crate::{
+    database::MAX_WAIT,
     live::{self, Feed, Header, LiveGame, view::Person},
     referee::{Adjudication, Cause, Ending, Expiry, OfferChange, Referee, RefereeRules, Untimed},
 };
@@ -99,6 +101,10 @@ pub(super) struct Game {
     pub(super) referee: Referee<DynGame>,
     pub(super) chat: Vec<ChatLine>,
     pub(super) end: Option<End>,
+    /// The latest time to tell an end that is on its way to the disk; `None` while the game runs and once it is told.
+    tell_by: Option<Instant>,
+    /// Requests that are answered when the end is told.
+    waiting: Vec<oneshot::Sender<()>>,
     pub(super) rating_diffs: Option<ByColor<i32>>,
     /// After a restart: until when the clocks wait for players to return.
     returning: Option<Instant>,
@@ -132,6 +138,8 @@ impl Game {
             last_move: unix_now(),
             chat: Vec::new(),
             end: None,
+            tell_by: None,
+            waiting: Vec::new(),
             rating_diffs: None,
             returning: None,
             class: None,
@@ -190,6 +198,21 @@ impl Game {
         self.end.is_some()
     }
 
+    /// Returns whether the end has been told: it is on the disk.
+    pub(super) fn is_told(&self) -> bool {
+        self.is_over() && self.tell_by.is_none()
+    }
+
+    /// Returns whether the end is on its way to the disk.
+    pub(super) fn is_untold(&self) -> bool {
+        self.tell_by.is_some()
+    }
+
+    /// Returns whether the disk has kept back the end for too long.
+    pub(super) fn is_overdue(&self, now: Instant) -> bool {
+        self.tell_by.is_some_and(|latest| now >= latest)
+    }
+
     pub(super) fn status(&self) -> Status {
         self.end.as_ref().map_or(Status::Started, |end| end.status.clone())
     }
@@ -207,9 +230,11 @@ impl Game {
         let done = catch_unwind(AssertUnwindSafe(|| step(self)));
         if done.is_err() {
             tracing::error!("Lichess: game {} broke down and is aborted; please report it", self.id);
-            // The cause of the panic may strike again while the game ends.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.finish(Status::Aborted, None, now)));
-            self.end.get_or_insert(End { status: Status::Aborted, winner: None });
+            if !self.is_over() {
+                // The cause of the panic may strike again while the game ends.
+                let _ = catch_unwind(AssertUnwindSafe(|| self.finish(Status::Aborted, None, now)));
+                self.end.get_or_insert(End { status: Status::Aborted, winner: None });
+            }
             self.close_streams();
         }
         done.ok()
@@ -381,15 +406,34 @@ impl Game {
         }
     }
 
-    /// Ends the game: the streams get the last state, and close.
+    /// Ends the game, of which nobody is told yet.
     pub(super) fn finish(&mut self, status: Status, winner: Option<Color>, now: Instant) {
+        self.tell_by = Some(now + MAX_WAIT);
         // Clocks stop and offers lapse. The status is Lichess's: it has ends that the referee does not know.
         self.referee.end(winner.map(GameResult::Won), Cause::Aborted, now);
-        let end = End { status, winner };
+        self.end = Some(End { status, winner });
+    }
+
+    /// Tells the end: the streams get the last state, and close.
+    pub(super) fn tell_end(&mut self, now: Instant) {
+        let Some(end) = self.end.as_ref().filter(|_| self.tell_by.is_some()) else { return };
+        self.tell_by = None;
+        let waiting = take(&mut self.waiting);
         self.live.ended(end.result(), end.status.to_string(), &self.referee, now);
-        self.end = Some(end);
         self.tell_state(now);
         self.close_streams();
+        for request in waiting {
+            // An error means that its connection is closed.
+            let _ = request.send(());
+        }
+    }
+
+    /// Returns a receiver of the moment when the end is told, if it is on its way to the disk.
+    pub(super) fn wait_for_end(&mut self) -> Option<oneshot::Receiver<()>> {
+        self.tell_by?;
+        let (request, told) = oneshot::channel();
+        self.waiting.push(request);
+        Some(told)
     }
 
     pub(super) fn tell_state(&self, now: Instant) {

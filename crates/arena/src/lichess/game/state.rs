@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use zeitnot_rules::{Color, MoveText};
-use zeitnot_wire::lichess::{Expiration, GameFull, GameState, Player as WirePlayer, TimeControl};
+use zeitnot_wire::lichess::{Expiration, GameFull, GameState, Player as WirePlayer, Status, TimeControl};
 
 use super::{Game, Player};
 
@@ -35,6 +35,14 @@ impl Game {
         }
     }
 
+    /// Returns status and winner as the players know them.
+    pub(in crate::lichess) fn known_end(&self) -> (Status, Option<Color>) {
+        match self.is_untold() {
+            true => (Status::Started, None),
+            false => (self.status(), self.winner()),
+        }
+    }
+
     pub(in crate::lichess) fn state(&self, now: Instant) -> GameState {
         let clock = &self.referee.clock;
         let has_deadline = !self.has_begun() && !self.is_over() && self.class.is_none();
@@ -43,6 +51,7 @@ impl Game {
             idle: now.saturating_duration_since(self.referee.asked),
             left: at.saturating_duration_since(now),
         });
+        let (status, winner) = self.known_end();
         let left = |color| clock.left(color, now).unwrap_or(NO_CLOCK);
         let [wdraw, bdraw] = Color::BOTH.map(|color| self.referee.offers_draw(color));
         let [wtakeback, btakeback] = Color::BOTH.map(|color| self.referee.asks_takeback(color));
@@ -52,8 +61,8 @@ impl Game {
             btime: Some(left(Color::Black)),
             winc: clock.increment(Color::White),
             binc: clock.increment(Color::Black),
-            status: self.status(),
-            winner: self.winner(),
+            status,
+            winner,
             wdraw,
             bdraw,
             wtakeback,

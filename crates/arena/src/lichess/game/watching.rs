@@ -18,7 +18,7 @@ impl Game {
         self.resume_clock(color, now);
         let first = GameMessage::GameFull(Box::new(self.full(now))).to_line();
         let (feed, lines) = feed(vec![first]);
-        if !self.is_over() {
+        if !self.is_told() {
             self.presence.add(color, agent, feed);
             self.update_presence(color, now);
         }
