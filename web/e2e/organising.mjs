@@ -71,7 +71,7 @@ export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
   await page.locator('dialog [name=result]').selectOption(result === '1-0' ? '0-1' : '1-0');
   await page.locator('dialog [name=note]').fill(NOTE);
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.locator('.rounds .note', { hasText: NOTE }).waitFor();
   const gain = result === '1-0' ? -1 : result === '0-1' ? 1 : 0.5;
   const corrected = await until('the points follow', async () => {
     const now = await tournament(arena);
@@ -85,21 +85,24 @@ export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
   await page.getByText('Connected again').waitFor();
   await state(page, 'paused');
   assert.deepEqual(points(await tournament(arena)), points(corrected));
+  await page.locator('.rounds .note', { hasText: NOTE }).waitFor();
   for (const name of ALL) await until(`${name} is back`, async () => !(await row(page, name).textContent()).includes('not connected'));
   await page.getByRole('button', { name: 'Go on' }).click();
 
   await state(page, 'complete');
-  const rows = await (await round(page, ROUNDS)).allTextContents();
-  assert.equal(rows.length, ALL.length / 2, rows.join('\n'));
-  for (const text of rows) assert.match(text, /1–0|0–1|½–½/);
+  for (let number = 1; number <= ROUNDS; number += 1) {
+    const rows = await (await round(page, number)).allTextContents();
+    assert.equal(rows.length, ALL.length / 2, rows.join('\n'));
+    for (const text of rows) assert.match(text, /1–0|0–1|½–½/);
+  }
   const { players } = await tournament(arena);
   const sum = players.reduce((sum, { score }) => sum + score, 0);
   assert.equal(sum, (ROUNDS * ALL.length) / 2);
   assert.deepEqual(await page.locator('.standings tbody .name').allTextContents(), players.map(({ name }) => name));
   assert.deepEqual(players[0].tie_breaks.map(({ name }) => name), ['Buchholz cut 1', 'Games won']);
   for (const { name } of players[0].tie_breaks) await page.locator('.standings th', { hasText: name }).waitFor();
-  assert.ok((await page.getByRole('region', { name: 'Cross table' }).locator('tbody a').count()) >= ALL.length);
-  const files = await Promise.all(['pgn', 'csv', 'json'].map((file) => arena.text(`tournaments/${TOURNAMENT}/results.${file}`)));
+  assert.equal(await page.getByRole('region', { name: 'Cross table' }).locator('tbody a').count(), ROUNDS * ALL.length);
+  const files = await Promise.all(['pgn', 'csv', 'json', 'trf'].map((file) => arena.text(`tournaments/${TOURNAMENT}/results.${file}`)));
   assert.ok(files[0].includes(NOTE), files[0]);
   for (const file of files) for (const name of ALL) assert.ok(file.includes(name), file);
   await page.leave();
