@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use zeitnot_rules::{ByColor, Color, chess::Chess};
 
 use super::{
-    admission::{Admission, Applicant, JoinError},
-    config::{MAX_PLAYERS, StartKind, TournamentConfig},
+    admission::Admission,
+    config::{MAX_PLAYERS, TournamentConfig},
     game::{Setup, TournamentGame},
     journal::Journal,
     pairing::{Bye, Pairing, PairingSystem, SeatNo},
@@ -34,7 +34,6 @@ use crate::{
     name::{Name, printable},
     news::{Event, News, NewsSender},
     note::Note,
-    places::Origin,
     referee::Cause,
     store::{Store, StoreActor},
     tag::GameTag,
@@ -45,6 +44,7 @@ mod edit;
 mod endings;
 mod orders;
 mod page;
+mod seats;
 #[cfg(test)]
 mod tests;
 
@@ -205,121 +205,6 @@ impl TournamentActor {
         TournamentSummary { name: config.name, standings, complete, pgn }
     }
 
-    pub(super) fn join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
-        if self.progress.is_over() {
-            return Err(JoinError::Over(self.config.name.to_string()));
-        }
-        let name = applicant.name.clone();
-        let joined = self.try_join(applicant);
-        if let Err(error) = &joined {
-            self.note_refusal(name.as_str(), error);
-        }
-        joined
-    }
-
-    /// Notes on the page and in the database that somebody was refused, or thrown out.
-    pub(super) fn note_refusal(&mut self, player: &str, reason: &impl ToString) {
-        self.reports.refusals.note(player, reason);
-    }
-
-    /// Answers a player who has joined.
-    fn greet(&self, seat: SeatNo) {
-        let Some(client) = self.players.seats.get(&seat).and_then(|player| player.client.as_ref()) else {
-            return;
-        };
-        let (name, active) = (&self.config.name, self.players.clients().count());
-        let begins = match self.config.start() {
-            _ if !self.progress.is_waiting() => "",
-            StartKind::Full => "; play begins when it is full",
-            _ => "; play begins when the organiser says so",
-        };
-        client.tell_optional(Notice::Info(format!(
-            "You joined tournament {name} ({active} active players){begins}"
-        )));
-    }
-
-    fn try_join(&mut self, applicant: Applicant) -> Result<SeatNo, JoinError> {
-        let admitted = self.admission.admit(&self.config.name, applicant)?;
-        let name = admitted.name.clone();
-        if let Some(note) = self.players.is_removed(&name) {
-            return Err(JoinError::Removed { name, note });
-        }
-        let known = self.players.seat_of(name.as_str());
-        if known.is_none() {
-            self.check_newcomer(&name)?;
-        }
-        let holder = known.and_then(|seat| self.players.seats.get(&seat)).and_then(|player| player.holder);
-        let is_noted = known.is_some() && holder == admitted.holder;
-        // In a tournament with an end every seat counts.
-        if self.progress.is_open() && known.is_none() {
-            self.vacate(admitted.holder);
-        }
-        let holder = admitted.holder;
-        let seat = self.players.join(&self.config.name, admitted, self.progress.has_begun())?;
-        self.progress.seated(self.players.seats.len());
-        if known.is_none() {
-            self.players.expect_back();
-        }
-        self.standings.enter(seat, &name);
-        if !is_noted {
-            self.journal.note(Fact::Seated { player: name.clone(), seat: seat.0, holder });
-        }
-        self.pairing.enter(seat, &name);
-        self.greet(seat);
-        let active = self.players.clients().count();
-        self.players.tell_others(seat, &format!("Player {name} joined tournament ({active} active players)"));
-        self.report(Event::Joined(name));
-        Ok(seat)
-    }
-
-    /// Checks whether there is a seat for somebody new: seats are kept for those whom a gauntlet names.
-    fn check_newcomer(&self, name: &Name) -> Result<(), JoinError> {
-        let (seats, max) = (self.players.seats.len(), self.config.max_players());
-        let tournament = || self.config.name.clone();
-        let is_here = |wanted: &Name| self.players.seats.values().any(|player| player.name == *wanted);
-        let kept = self.config.gauntlet.iter().filter(|wanted| !is_here(wanted)).count();
-        match self.progress.has_begun() {
-            false if self.config.gauntlet.contains(name) || seats + kept < max => Ok(()),
-            true if !self.progress.lets_late_in() && seats < max => Err(JoinError::HasBegun(tournament())),
-            true if self.progress.lets_late_in() && !self.pairing.takes_late_entries() => {
-                Err(JoinError::TooLate(tournament()))
-            }
-            // The number with which it begins is no limit for those who come late.
-            true if self.progress.lets_late_in()
-                && (seats < max || self.config.start() == StartKind::Full) =>
-            {
-                Ok(())
-            }
-            _ => Err(JoinError::Full(tournament())),
-        }
-    }
-
-    /// Makes room for a newcomer from that address where names are used up: somebody who has left is forgotten.
-    fn vacate(&mut self, holder: Option<Origin>) {
-        let standings = &self.standings;
-        let Some(seat) = self.players.to_vacate(holder, |name| standings.games(name)) else { return };
-        if let Some(name) = self.players.seats.get(&seat).map(|player| player.name.clone()) {
-            tracing::info!("{}: {name} is gone and makes room for others", self.config.name);
-            self.free(seat, &name);
-        }
-    }
-
-    /// Forgets a player and all results against others, who keep their points.
-    fn free(&mut self, seat: SeatNo, name: &Name) {
-        self.players.seats.remove(&seat);
-        self.standings.forget(name);
-        self.pairing.forget(seat);
-        self.journal.note(Fact::Freed { player: name.clone() });
-    }
-
-    /// Returns whether an absent player's seat is free for somebody else: a player who has played keeps it, and in a
-    /// tournament with an end, so does everybody once it has begun.
-    fn is_dispensable(&self, seat: SeatNo, name: &Name) -> bool {
-        let is_playing =
-            self.players.seats.get(&seat).is_some_and(|player| matches!(player.doing, Doing::Playing(_)));
-        !self.progress.has_begun() && !is_playing && self.standings.games(name) == 0
-    }
-
     /// Shows a game to a client from now on; returns whether there is such a game.
     pub(super) fn watch(&mut self, game: GameTag, client: Client) -> bool {
         self.running.get_mut(&game).map(|running| running.game.watch(client)).is_some()
@@ -329,36 +214,6 @@ impl TournamentActor {
         if let Some(running) = self.running.get_mut(&game) {
             running.game.unwatch(client);
         }
-    }
-
-    /// A connection is gone, and with it the game that was played on it.
-    pub(super) fn leave(&mut self, seat: SeatNo, client: &Client) {
-        let Some(player) = self.players.seated(seat, client) else { return };
-        let (doing, name) = (player.doing, player.name.clone());
-        if let Some(fault) = client.fault() {
-            self.note_refusal(name.as_str(), &fault);
-        }
-        match doing {
-            Doing::Waiting => {}
-            Doing::Invited(tag) => self.call_off(tag, &format!("Player {name} left")),
-            Doing::Playing(tag) => {
-                if let Some((game, color)) = self.running_game(tag, seat) {
-                    game.lose(color, Cause::Disconnect);
-                }
-            }
-        }
-        self.part(seat, name);
-    }
-
-    /// Empties a seat, and frees it for somebody else if nothing has happened on it.
-    fn part(&mut self, seat: SeatNo, name: Name) {
-        self.players.leave(seat);
-        if self.is_dispensable(seat, &name) {
-            self.free(seat, &name);
-        }
-        let active = self.players.clients().count();
-        self.players.tell_others(seat, &format!("Player {name} left tournament ({active} active players)"));
-        self.report(Event::Left(name));
     }
 
     /// Answers a player. A connection that has lost its seat is ignored.

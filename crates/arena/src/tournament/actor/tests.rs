@@ -16,7 +16,7 @@ use crate::{
     news,
     store::GameFile,
     tournament::{
-        admission::Proof,
+        admission::{Applicant, JoinError, Proof},
         command::{Command, CommandError},
         format::PairingKind,
         restore,
