@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    arena::TestArena,
+    arena::{By, TestArena, word},
     lichess_arena::{self, Bot},
+    wait::until,
     web::{Browser, Spectator, TOKEN},
 };
 
@@ -106,5 +107,48 @@ async fn games_of_an_earlier_run_are_shown() {
         assert_eq!(browser.json(&format!("/api/games/{id}")).await.0, 404, "{id}");
     }
     assert_eq!(browser.json("/api/games").await.1["games"], json!([]));
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn rounds_of_an_earlier_run_are_shown() {
+    let config = format!(
+        "tcp = '127.0.0.1:0'\ngames = '{{folder}}/games'\n[web]\nlisten = '127.0.0.1:0'\ntoken = '{TOKEN}'\n\
+         [[tournament]]\nname = 'class'\ntime = '60+0'\npairing_interval = '20ms'\npause = '0ms'\n\
+         pairing = 'swiss'\nrounds = 2\nplayers = 3\n"
+    );
+    let arena = TestArena::open(tempfile::tempdir().unwrap(), &config).await;
+    let mut players = Vec::new();
+    for name in ["alice", "bob", "carol"] {
+        players.push(arena.join(By::Tcp, name).await);
+    }
+    // Of three, two play and one has a bye.
+    let mut games = Vec::new();
+    for player in &mut players[..2] {
+        let paired = player.expect("GAME_PAIRED").await;
+        player.ack(&paired).await;
+        games.push(word(&paired, 1).to_owned());
+    }
+    assert_eq!(games[0], games[1]);
+    players[0].expect("GAME_STARTED").await;
+    players[0].send(&format!("RESIGN {}", games[0])).await;
+    players[0].expect("GAME_OVER").await;
+    let (_, folder) = arena.stop().await;
+
+    let arena = TestArena::open(folder, &config).await;
+    let browser = Browser::new(arena.web.unwrap());
+    let shown = async || {
+        let (status, tournament) = browser.json("/api/tournaments/class").await;
+        status == 200 && tournament["pairings"].as_array().unwrap().len() >= 2
+    };
+    until("the round is shown", shown).await;
+    let pairings = browser.json("/api/tournaments/class").await.1["pairings"].clone();
+    let of_round = |row: &&Value| row["round"] == 1;
+    let first: Vec<_> = pairings.as_array().unwrap().iter().filter(of_round).collect();
+    let bye = first.iter().find(|row| row["black"].is_null()).unwrap();
+    assert_eq!((&bye["white"], &bye["result"]), (&json!("carol"), &json!("1-0")));
+    let game = first.iter().find(|row| row["game"] == games[0].as_str()).unwrap();
+    assert!(["1-0", "0-1"].contains(&game["result"].as_str().unwrap()), "{game}");
+    assert_eq!(first.len(), 2, "{pairings}");
     arena.stop().await;
 }
