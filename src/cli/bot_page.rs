@@ -55,7 +55,7 @@ struct Reports {
     soon: CancellationToken,
 }
 
-/// What the page hears from and how it controls the bot, beside the reports of players and clients.
+/// Link between the page and the bot, beside the reports of players and clients.
 pub(super) struct Controls {
     pub(super) servers: Vec<ServerControl>,
     pub(super) orders: mpsc::Receiver<BotRequest>,

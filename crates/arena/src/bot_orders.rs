@@ -152,7 +152,7 @@ pub(crate) struct OrderTaken {
 
 /// Order that waits for its answer.
 pub struct BotRequest {
-    /// What to do.
+    /// Action asked for.
     pub order: BotOrder,
     /// Receives what will happen.
     pub answer: oneshot::Sender<Result<String, BotOrderError>>,

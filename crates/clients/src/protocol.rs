@@ -49,7 +49,7 @@ pub trait Protocol {
     /// Checks whether orders of a kind can be carried out there.
     ///
     /// # Errors
-    /// What that server does instead, in one line.
+    /// Line that says how that server works instead.
     fn takes(kind: OrderKind) -> Result<(), &'static str>;
 
     /// Plays until told to stop, and reconnects by itself.

@@ -71,7 +71,7 @@ pub trait Client: fmt::Debug + fmt::Display + Send {
     /// Checks whether orders of a kind can be carried out there.
     ///
     /// # Errors
-    /// What that server does instead, in one line.
+    /// Line that says how that server works instead.
     fn takes(&self, kind: OrderKind) -> Result<(), &'static str>;
 
     /// Plays there until told to stop. The only errors are those that the user must resolve.

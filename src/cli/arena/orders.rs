@@ -73,7 +73,7 @@ pub(super) struct Settings {
     /// Anybody may join
     #[arg(long, group = "access")]
     open: bool,
-    /// Whoever knows this word may join
+    /// Word that players must know to join
     #[arg(long, group = "access", value_name = "WORD")]
     password: Option<String>,
     /// These players may join, each with a key, which `zeitnot arena player-keys` shows

@@ -180,7 +180,7 @@ pub(crate) enum Fact {
     },
     /// The organiser has begun the tournament.
     Started,
-    /// Nobody is paired until it is resumed.
+    /// Stops pairing until it is resumed.
     Paused,
     Resumed,
     /// Players may join after the beginning, or no longer.

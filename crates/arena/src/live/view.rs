@@ -188,7 +188,7 @@ pub struct TournamentSummary {
     pub players: Vec<Standing>,
     /// Ways to join.
     pub joins: Vec<JoinLine>,
-    /// When play begins: `full`, `organiser` or `at-once`.
+    /// Beginning of play: `full`, `organiser` or `at-once`.
     #[schema(example = "full")]
     pub start: String,
     /// Number of players who may join before the beginning, if there is a limit.

@@ -47,7 +47,7 @@ pub struct TournamentConfig {
     /// Number of players with which play begins; with `start = "organiser"` how many may join.
     #[serde(default)]
     pub players: Option<usize>,
-    /// When play begins; by default when it is full, or at once without `players`.
+    /// Beginning of play; by default when it is full, or at once without `players`.
     #[serde(default)]
     pub start: Option<StartKind>,
     /// Players may join after the beginning.
@@ -83,11 +83,11 @@ pub struct TournamentConfig {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartKind {
-    /// When all seats are taken.
+    /// Begins when all seats are taken.
     Full,
-    /// When the organiser says so.
+    /// Begins when the organiser says so.
     Organiser,
-    /// Whoever is there is paired, until the arena is stopped.
+    /// Begins at once: those who are there are paired, until the arena is stopped.
     AtOnce,
 }
 

@@ -8,7 +8,7 @@ use crate::{database::Fact, live::view::TournamentState};
 enum Phase {
     /// Players join, and leave without a trace; nobody is paired.
     Waiting,
-    /// Whoever is there is paired. It has no end, and seats of those who have left go to others.
+    /// Those who are there are paired. It has no end, and seats of those who have left go to others.
     Open,
     /// Its players play until all is played; who stays away forfeits.
     Begun,

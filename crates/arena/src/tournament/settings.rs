@@ -76,7 +76,7 @@ pub(crate) struct Settings<A> {
     #[serde(default = "seconds::<60>", with = "humantime_serde")]
     #[schema(value_type = String, example = "1m")]
     absent_after: Duration,
-    /// Who may join.
+    /// Access to the tournament.
     #[serde(default)]
     access: A,
 }
@@ -94,10 +94,10 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AskedAccess {
-    /// Whoever finds a free name.
+    /// Open to all who find a free name.
     #[default]
     Open,
-    /// Whoever knows this word.
+    /// Open to those who know this word.
     #[schema(value_type = String)]
     Password(Secret),
     /// Players of these names, each with a key.
@@ -109,9 +109,9 @@ pub(crate) enum AskedAccess {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AccessKind {
-    /// Whoever finds a free name.
+    /// Open to all who find a free name.
     Open,
-    /// Whoever knows a word.
+    /// Open to those who know a word.
     Password,
     /// Players with keys.
     Keys,

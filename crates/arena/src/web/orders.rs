@@ -24,7 +24,7 @@ struct LateEntries {
     allowed: bool,
 }
 
-/// Why something is done.
+/// Reason of the organiser.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NoteRequest {

@@ -75,7 +75,7 @@ pub(super) struct Table {
 pub(super) enum End {
     /// The game runs, or its end is new.
     Unwritten,
-    /// Nobody is told before it is on the disk.
+    /// Told to nobody before it is on the disk.
     Writing,
     Written,
 }

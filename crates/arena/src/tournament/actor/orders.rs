@@ -124,7 +124,7 @@ impl TournamentActor {
         Ok(Order::new(Fact::Paused, told))
     }
 
-    /// Whoever is away has as much time to come as at the beginning.
+    /// Gives those who are away as much time to come as at the beginning.
     fn resume(&mut self) -> Result<Order, CommandError> {
         let name = self.config.name.clone();
         if !self.progress.is_paused() {

@@ -31,7 +31,7 @@ pub struct Standings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entrant {
     name: Name,
-    /// Where there are rounds, a cell for each; else for each game. Opponents who are forgotten have no seat.
+    /// Cell for each round where there are rounds; else for each game. Opponents who are forgotten have no seat.
     card: Card,
     /// Plays no more: each further round is a bye without a point.
     is_withdrawn: bool,
