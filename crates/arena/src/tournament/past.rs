@@ -61,7 +61,7 @@ impl Correction {
     /// Changes the standings.
     pub(super) fn apply(&self, standings: &mut Standings) {
         if let Some(score) = &self.before {
-            standings.retract(score.round, ByColor(score.names.0.each_ref()), score.result);
+            score.take_back(standings);
         }
         if let Some(score) = &self.after {
             score.count(standings);
@@ -88,6 +88,10 @@ impl GameScore {
             false => standings.forfeit(self.round, names, self.result),
         }
     }
+
+    fn take_back(&self, standings: &mut Standings) {
+        standings.retract(self.round, ByColor(self.names.0.each_ref()), self.result, self.is_played);
+    }
 }
 
 impl PastGames {
@@ -105,6 +109,11 @@ impl PastGames {
             result: Some(result),
         };
         self.0.insert(header.id.to_string(), game);
+    }
+
+    /// Forgets the games of a player whose seat is free.
+    pub(super) fn forget(&mut self, name: &Name) {
+        self.0.retain(|_, game| !game.names.0.contains(name));
     }
 
     /// Returns the players and the result of a game.

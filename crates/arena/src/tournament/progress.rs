@@ -44,6 +44,15 @@ impl Progress {
         }
     }
 
+    /// Takes in that a seat is free, and so many are taken. Seats of a tournament with a number of players are freed only
+    /// before its beginning, also if that number was another one then.
+    pub(super) fn freed(&mut self, players: usize) {
+        if self.full.is_some() {
+            self.phase = Phase::Waiting;
+        }
+        self.seated(players);
+    }
+
     /// Takes in what happened.
     pub(super) fn apply(&mut self, fact: &Fact) {
         match fact {

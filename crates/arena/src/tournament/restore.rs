@@ -99,6 +99,7 @@ impl Restored {
                 if let Some(seat) = self.players.seat_of(player.as_str()) {
                     self.players.seats.remove(&seat);
                     self.pairing.forget(seat);
+                    self.progress.freed(self.players.seats.len());
                 }
             }
             Step::Fact(Fact::Withdrawn { player }) => {
@@ -189,7 +190,10 @@ fn names(header: &GameHeader) -> Option<ByColor<Name>> {
 fn count(standings: &mut Standings, past: &mut PastGames, step: Step<'_>) {
     match step {
         Step::Fact(Fact::Seated { player, seat, .. }) => standings.enter(SeatNo(*seat), player),
-        Step::Fact(Fact::Freed { player }) => standings.forget(player),
+        Step::Fact(Fact::Freed { player }) => {
+            standings.forget(player);
+            past.forget(player);
+        }
         Step::Fact(Fact::Bye { player, round }) => drop(standings.grant_bye(*round, player)),
         Step::Fact(Fact::ByeRevoked { player, round }) => standings.revoke_bye(*round, player),
         Step::Fact(Fact::Withdrawn { player } | Fact::Removed { player, .. }) => standings.withdraw(player),

@@ -250,7 +250,9 @@ impl TournamentActor {
         if let Err(why) = self.past.correct(&id, result, pairing, players, busy) {
             return Err(CommandError::NotCorrected { game: id, why });
         }
-        // What they were about to play may be played no more, or come later.
+        // Somebody who had played all may have a game to play again.
+        self.players.expect_back();
+        // Their next game may fall out, or come later.
         self.call_off_all(is_theirs, "The organiser has corrected a result");
         let [white, black] = &names.0;
         let now = result.map_or("does not count", GameResult::as_str);

@@ -117,6 +117,7 @@ impl TournamentActor {
     pub(super) fn free(&mut self, seat: SeatNo, name: &Name) {
         self.players.seats.remove(&seat);
         self.standings.forget(name);
+        self.past.forget(name);
         self.pairing.forget(seat);
         self.journal.note(Fact::Freed { player: name.clone() });
     }

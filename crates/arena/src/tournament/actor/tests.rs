@@ -457,6 +457,37 @@ async fn a_correction_counts_from_its_place_and_a_game_that_does_not_count_is_pl
 }
 
 #[tokio::test]
+async fn whoever_left_after_the_last_game_is_waited_for_if_one_is_played_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench =
+        begun(folder.path(), "players = 2\ngames_per_pair = 1\nabsent_after = '0s'", &["ada", "bob"]).await;
+    bench.pair();
+    let [white, black] = bench.games()[0].clone();
+    let game = bench.end(&white, &black, WHITE).await;
+    bench.leave("ada");
+    let seat = bench.actor.players.seat_of("ada").unwrap();
+    bench.actor.withdraw(seat, Departure::Absence);
+    assert_eq!(bench.actor.absent().count(), 0, "all is played");
+    assert_eq!(bench.order(correct(&game, None)).await, Ok(()));
+    assert_eq!(bench.actor.absent().count(), 1);
+    bench.close().await;
+}
+
+#[tokio::test]
+async fn fewer_players_than_had_joined_do_not_begin_a_tournament_at_its_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = Bench::open(folder.path(), "players = 4").await;
+    for player in ["ada", "bob", "cyd"] {
+        assert!(bench.join(player));
+    }
+    bench.leave("cyd");
+    bench.close().await;
+    let bench = Bench::open(folder.path(), "players = 3").await;
+    assert!(bench.actor.progress.is_waiting());
+    bench.close().await;
+}
+
+#[tokio::test]
 async fn a_late_one_comes_into_the_next_round_of_a_swiss_and_the_organiser_pairs_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let settings = "start = 'organiser'\npairing = 'swiss'\nrounds = 2\nplayers = 6";

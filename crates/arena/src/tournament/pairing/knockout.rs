@@ -271,6 +271,10 @@ impl PairingSystem for Knockout {
         Some(vec![(opponent, 1)])
     }
 
+    fn exclude(&mut self, seat: SeatNo) {
+        self.withdrawn.insert(seat);
+    }
+
     fn forget(&mut self, seat: SeatNo) {
         self.seated.remove(&seat);
     }

@@ -123,7 +123,7 @@ impl Standings {
         Standings { format, seats: BTreeMap::new(), players: Vec::new() }
     }
 
-    /// Gives another format to a tournament in which nobody has played yet.
+    /// Changes the format before the first game.
     pub(crate) fn set_format(&mut self, format: Format) {
         self.format = format;
     }
@@ -185,16 +185,16 @@ impl Standings {
         }
     }
 
-    /// Takes back a game with this result.
-    pub(crate) fn retract(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
+    /// Takes back a game with this result, played or not.
+    pub(crate) fn retract(&mut self, round: u32, names: ByColor<&Name>, result: GameResult, is_played: bool) {
         let Some(seats) = self.seats_of(names) else { return };
         for own in Color::BOTH {
-            self.take_back(seats[own], round, |cell| match *cell {
-                Cell::Game { opponent, color, score } | Cell::Forfeit { opponent, color, score } => {
-                    opponent == seats[!own] && color == own && score == score_of(result, own)
-                }
-                Cell::Bye(_) => false,
-            });
+            let (opponent, color, score) = (seats[!own], own, score_of(result, own));
+            let taken = match is_played {
+                true => Cell::Game { opponent, color, score },
+                false => Cell::Forfeit { opponent, color, score },
+            };
+            self.take_back(seats[own], round, |cell| *cell == taken);
         }
     }
 
