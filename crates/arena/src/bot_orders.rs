@@ -13,8 +13,8 @@ use zeitnot_rules::{Color, TimeControl};
 
 /// Orders that may wait.
 const MAX_WAITING: usize = 16;
-/// Time within which an order is answered.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time within which an order is answered: more than a client takes, and less than a request may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(8);
 /// Longest text of a field in bytes.
 const MAX_TEXT: usize = 200;
 

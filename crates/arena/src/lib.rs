@@ -59,7 +59,7 @@ pub use config::Config;
 pub use database::DatabaseError;
 pub use error::ArenaError;
 pub use keys::{Keys, KeysError};
-pub use name::{BadName, Name};
+pub use name::{BadName, Name, printable};
 pub use news::{Event, News};
 pub use referee::{Adjudication, Cause, DrawRule, Ending, GameRecord, Opinion, Ply, ResignRule};
 pub use results::{ResultsError, TournamentResults, front_games, tournaments};

@@ -86,7 +86,7 @@ impl fmt::Display for Name {
 
 /// Makes text from outside safe to show: at most `max` characters, none that controls a terminal, is invisible or
 /// changes the direction of the text.
-pub(crate) fn printable(text: &str, max: usize) -> String {
+pub fn printable(text: &str, max: usize) -> String {
     text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).take(max).collect()
 }
 

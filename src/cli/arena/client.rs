@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::{Method, StatusCode, Url};
 use serde_json::Value;
-use zeitnot_arena::Secret;
+use zeitnot_arena::{Secret, printable};
 use zeitnot_net::http::{self, BaseUrl, ReadUntil};
 
 use crate::cli::{CliError, usage};
@@ -13,6 +13,8 @@ use crate::cli::{CliError, usage};
 const LIMIT: Duration = Duration::from_secs(15);
 /// Longest answer: all tournaments with their players.
 const MAX_ANSWER: usize = 64 << 20;
+/// Characters of a text of the answer that are shown.
+pub(super) const MAX_SHOWN: usize = 500;
 const USER_AGENT: &str = concat!("zeitnot/", env!("CARGO_PKG_VERSION"));
 
 /// Request to the API.
@@ -60,7 +62,7 @@ impl Api {
         if status.is_success() {
             return Ok(json);
         }
-        let why = json["error"].as_str().map(str::to_owned);
+        let why = json["error"].as_str().map(|why| printable(why, MAX_SHOWN));
         Err(match (why, status) {
             (Some(why), StatusCode::UNAUTHORIZED) if self.token.is_none() => usage(format!(
                 "{why}: name the file that holds it by --token-file, or set ZEITNOT_ORGANISER_TOKEN"

@@ -4,9 +4,10 @@ use std::{io, path::PathBuf};
 
 use reqwest::Method;
 use serde_json::{Map, Value, json};
+use zeitnot_arena::printable;
 use zeitnot_net::http::BaseUrl;
 
-use super::client::{Api, Request};
+use super::client::{Api, MAX_SHOWN, Request};
 use crate::cli::{
     CliError,
     config::{Config, ConfigArgs},
@@ -300,7 +301,7 @@ impl Order {
 
     /// Prints what the order has led to.
     fn describe(&self, out: &mut dyn io::Write, answer: &Value) -> io::Result<()> {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let text = |value: &Value| printable(value.as_str().unwrap_or_default(), MAX_SHOWN);
         let rows = |list: &str| answer[list].as_array().cloned().unwrap_or_default();
         match self {
             Order::Tournaments(_) => {

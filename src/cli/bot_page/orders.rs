@@ -1,5 +1,6 @@
 //! Orders of the page, on their way to the clients.
 
+use futures_util::future::join_all;
 use zeitnot_arena::{BotBlockOrder, BotChallengeOrder, BotJoinOrder, BotOrder, BotOrderError};
 use zeitnot_clients::{
     ChallengeOrder, Order, OrderError, OrderKind, OrderQueue, Orders, Server, lichess::Password,
@@ -97,8 +98,10 @@ async fn block(
 ) -> (Result<String, BotOrderError>, Option<BlockChange>) {
     let mut messages = Vec::new();
     let mut refused = choose(servers, None, OrderKind::Block).err();
-    for server in servers.iter().filter(|server| server.takes(OrderKind::Block).is_ok()) {
-        match server.give(Order::Block { player: player.clone(), is_blocked }).await {
+    let able = servers.iter().filter(|server| server.takes(OrderKind::Block).is_ok());
+    let asked = able.map(|server| server.give(Order::Block { player: player.clone(), is_blocked }));
+    for answer in join_all(asked).await {
+        match answer {
             Ok(message) => messages.push(message),
             Err(error) => refused = Some(error),
         }

@@ -79,7 +79,7 @@ pub(crate) enum CommandError {
     Alone(Name),
     #[error("{white} and {black} cannot be paired: {why}")]
     NotPaired { white: Name, black: Name, why: NotNow },
-    #[error("there is no game {0} in the tournament that is over")]
+    #[error("no tournament here has an ended game {0}: its page and its PGN show the ids")]
     UnknownGame(String),
     #[error("game {0} is running: forfeit it, or correct it when it is over")]
     Running(String),

@@ -91,7 +91,7 @@ impl ManagerHandle {
         self.ask(|reply| Request::Create { settings, reply }).await
     }
 
-    /// Changes some settings of a tournament in which nobody has been paired.
+    /// Changes some settings of a tournament before its first pairing.
     pub(crate) async fn edit(
         &self,
         tournament: String,

@@ -13,6 +13,8 @@ use utoipa::ToSchema;
 
 /// Bytes of an error's text.
 const MAX_ERROR: usize = 4096;
+/// Beginning of what axum says of JSON that does not fit; what follows names the field.
+const WRONG_TYPE: &str = "Failed to deserialize the JSON body into the target type: ";
 
 /// Error, as all of the API tells it.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -72,7 +74,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for ApiJson<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<ApiJson<T>, ApiError> {
-        let refuse = |error: JsonRejection| ApiError::new(error.status(), error.body_text());
+        let refuse = |error: JsonRejection| {
+            let text = error.body_text();
+            ApiError::new(error.status(), text.strip_prefix(WRONG_TYPE).unwrap_or(&text))
+        };
         Json::from_request(request, state).await.map(|Json(body)| ApiJson(body)).map_err(refuse)
     }
 }

@@ -38,6 +38,8 @@ const REQUESTS: Rate = Rate { burst: 40, interval: Duration::from_millis(100) };
 /// Interval of pings, and the silence after which a client is gone.
 const PING: Duration = Duration::from_secs(30);
 const SILENCE: Duration = Duration::from_secs(90);
+/// Time for a game that only the database has.
+const LOOK_UP: Duration = Duration::from_secs(5);
 /// Time that a client may take for a message.
 const WRITE: Duration = Duration::from_secs(10);
 
@@ -154,7 +156,7 @@ impl Client {
         if self.web.hub.call(move |hub| hub.has_game(&key)).await? {
             return None;
         }
-        self.web.archive.find(id).await.ok()??.view().ok()
+        timeout(LOOK_UP, self.web.archive.find(id)).await.ok()?.ok()??.view().ok()
     }
 
     /// Answers, if there is room: whoever reads nothing needs no answers.

@@ -91,7 +91,7 @@ async fn create(
     Ok((StatusCode::CREATED, shown(&web, name).await?))
 }
 
-/// Changes some settings of a tournament in which nobody has been paired: those fields that are given
+/// Changes the given settings of a tournament before its first pairing
 #[utoipa::path(patch, path = "/api/tournaments/{name}", params(("name" = String, Path)),
     request_body(content = Object, description = "Fields of the settings"), responses(
         (status = 200, body = Tournament), (status = "4XX", body = ErrorBody)))]

@@ -3,12 +3,12 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use axum::{body::Bytes, http::StatusCode};
-use tokio::{sync::Semaphore, time::Instant};
+use tokio::{sync::Semaphore, task::spawn_blocking, time::Instant};
 
 use super::answer::ApiError;
 use crate::{
@@ -24,7 +24,7 @@ const FRESH: Duration = Duration::from_secs(1);
 pub(super) struct ResultFiles {
     database: PathBuf,
     /// A visitor who reads keeps others from it.
-    turn: Semaphore,
+    turn: Arc<Semaphore>,
     latest: Mutex<BTreeMap<(String, FileKind), (Instant, Bytes)>>,
 }
 
@@ -70,20 +70,23 @@ impl FileKind {
 
 impl ResultFiles {
     pub(super) fn new(database: &Path) -> ResultFiles {
-        ResultFiles { database: database.to_owned(), turn: Semaphore::new(1), latest: Mutex::default() }
+        let turn = Arc::new(Semaphore::new(1));
+        ResultFiles { database: database.to_owned(), turn, latest: Mutex::default() }
     }
 
     /// Returns a file, not older than a second. Whoever asks meanwhile waits and gets the same.
     pub(super) async fn read(&self, tournament: &str, kind: FileKind) -> Result<Bytes, ApiError> {
-        let _turn = self.turn.acquire().await.map_err(|_| ApiError::stopping())?;
+        let turn = self.turn.clone().acquire_owned().await.map_err(|_| ApiError::stopping())?;
         let key = (tournament.to_owned(), kind);
         if let Some(known) = self.fresh(&key) {
             return Ok(known);
         }
         let results = TournamentResults::read(&self.database, tournament, None).await;
-        let text =
-            results.and_then(|results| kind.print(&results)).map_err(|error| refusal(&error, tournament))?;
-        let text = Bytes::from(text);
+        let results = results.map_err(|error| refusal(&error, tournament))?;
+        // Games at tables are played on this thread. A visitor who gives up does not end the turn of a print that runs.
+        let printed = spawn_blocking(move || (kind.print(&results), turn)).await;
+        let (text, _turn) = printed.map_err(|_| ApiError::stopping())?;
+        let text = Bytes::from(text.map_err(|error| refusal(&error, tournament))?);
         self.latest().insert(key, (Instant::now(), text.clone()));
         Ok(text)
     }
@@ -146,7 +149,7 @@ mod tests {
         };
         let (first, second) = tokio::join!(read("results.csv"), read("results.csv"));
         assert_eq!(first.unwrap(), second.unwrap(), "one text for both");
-        // What has been read is there without the file, and the rest is not.
+        // A text that was read is kept without the file; other texts need it.
         std::fs::remove_file(&path).unwrap();
         let missing = read("results.json").await.unwrap_err();
         assert_eq!(missing.status, StatusCode::INTERNAL_SERVER_ERROR);

@@ -10,7 +10,7 @@ use crate::orders::OrderError;
 /// Most players.
 const MAX_BLOCKED: usize = 1000;
 
-/// Blocked players. Cheap to clone.
+/// Blocked players, in lower case as the page compares them. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockedPlayers(Arc<Mutex<BTreeSet<String>>>);
 
@@ -21,16 +21,16 @@ impl BlockedPlayers {
             let why = format!("{MAX_BLOCKED} players are blocked already: use `block_list`");
             return Err(OrderError::Conflict(why));
         }
-        players.insert(player.to_owned());
+        players.insert(player.to_ascii_lowercase());
         Ok(())
     }
 
     pub(super) fn unblock(&self, player: &str) {
-        self.players().remove(player);
+        self.players().remove(&player.to_ascii_lowercase());
     }
 
     pub(super) fn contains(&self, player: &str) -> bool {
-        self.players().contains(player)
+        self.players().contains(&player.to_ascii_lowercase())
     }
 
     fn players(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -48,6 +48,6 @@ mod tests {
         (0..MAX_BLOCKED).for_each(|number| blocked.block(&number.to_string()).unwrap());
         assert!(blocked.contains("7") && blocked.block("eve").is_err());
         blocked.unblock("7");
-        assert!(!blocked.contains("7") && blocked.block("eve").is_ok() && blocked.contains("eve"));
+        assert!(!blocked.contains("7") && blocked.block("eve").is_ok() && blocked.contains("Eve"));
     }
 }

@@ -406,7 +406,7 @@ impl Game {
         }
     }
 
-    /// Ends the game, of which nobody is told yet.
+    /// Ends the game without telling anybody yet.
     pub(super) fn finish(&mut self, status: Status, winner: Option<Color>, now: Instant) {
         self.tell_by = Some(now + MAX_WAIT);
         // Clocks stop and offers lapse. The status is Lichess's: it has ends that the referee does not know.

@@ -1,4 +1,4 @@
-//! Other settings for a tournament in which nobody has been paired yet.
+//! Changes of the settings of a tournament before its first pairing.
 
 use super::{
     super::{admission::Admission, config::TournamentConfig, pairing, progress::Progress, view::Publisher},

@@ -82,7 +82,7 @@ impl TournamentActor {
                 && let Some(ending) = game.ending()
             {
                 *end = Some(self.journal.end_game(*tag, game.state(), ending, note.take()));
-                // What is handed over next is based on it.
+                // The next changes are based on this result.
                 *counts = ending.result.is_some_and(|result| self.pairing.played(*pairing, result));
             }
         }
