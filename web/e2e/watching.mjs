@@ -58,7 +58,7 @@ export async function standingsComeLive({ arena, browser }) {
 
 /** With an arena and bots of its own: the kill would disturb the other cases. */
 export async function thePageComesBackAfterAKill({ browser }) {
-  const arena = await Arena.open({ time: '1+0' });
+  const arena = await Arena.open({ time: '2+0' });
   const page = await visit(browser, `${arena.url}/tournament/${TOURNAMENT}`, { expected: /ERR_|WebSocket|Failed to load/ });
   await page.locator('.standings').waitFor();
   arena.startBots();
@@ -70,14 +70,15 @@ export async function thePageComesBackAfterAKill({ browser }) {
     const number = (text) => (parseInt(text, 10) || 0) + (text.endsWith('½') ? 0.5 : 0);
     return new Map(rows.map(([name, score]) => [name, number(score)]).filter(([, score]) => score > 0));
   };
-  // Paused, it is not over before a slow machine has shown its first result.
+  // Paused in its first game, it is not over before a slow machine has shown a result.
   const path = `tournaments/${TOURNAMENT}`;
-  await until('a result', async () => (await arena.api(path)).players.some(({ score }) => score > 0));
-  await arena.change('POST', `${path}/pause`);
+  const plays = async () => (await arena.api('games')).games.some(({ state }) => state === 'running');
+  await until('a game', plays);
+  assert.equal((await arena.change('POST', `${path}/pause`)).status, 204);
   await until('its points', async () => (await points()).size > 0);
   const [[name, shown]] = await points();
-  await arena.change('POST', `${path}/resume`);
-  await until('a game', async () => (await arena.api('games')).games.some(({ state }) => state === 'running'));
+  assert.equal((await arena.change('POST', `${path}/resume`)).status, 204);
+  await until('the next game', plays);
   await arena.kill();
   await page.getByText('Connection lost').waitFor();
   await arena.start();
