@@ -1,6 +1,6 @@
 //! Moves of a game that is played again come from the cache, even after a restart.
 
-use std::{path::Path, time::Duration};
+use std::{collections::HashSet, path::Path};
 
 use tokio::sync::mpsc;
 use zeitnot_bot::{
@@ -18,19 +18,20 @@ use crate::support::{
 };
 
 /// Reply of the scripted opponent: the best safe capture, or else the first move of the alphabet.
-fn reply(fen: &str) -> String {
-    let position = Chess::parse(fen).unwrap();
+fn reply(position: &Chess) -> <Chess as Game>::Move {
     let moves = position.moves();
     let worth = |mv: &<Chess as Game>::Move| {
         let safe = position.see_ge(*mv, 0);
         (safe, if safe { position.gain(*mv) } else { 0 }, std::cmp::Reverse(position.write(*mv).to_string()))
     };
-    position.write(*moves.iter().max_by_key(|mv| worth(mv)).unwrap()).to_string()
+    *moves.iter().max_by_key(|mv| worth(mv)).unwrap()
 }
 
-/// Plays this many games, and resigns them early: of a game that we give away nothing is played again.
-async fn script(mut player: Player, games: usize) {
+/// Plays this many games, and resigns them early: of a game that we give away nothing is played again. Returns the
+/// positions that it left to us.
+async fn script(mut player: Player, games: usize) -> Vec<String> {
     let (mut over, mut moves) = (0, 0);
+    let mut asked = Vec::new();
     while over < games {
         let line = player.next().await.expect("the arena is there");
         match word(&line, 0) {
@@ -38,17 +39,21 @@ async fn script(mut player: Player, games: usize) {
             "YOUR_MOVE" if moves == 12 => player.send(&format!("RESIGN {}", word(&line, 1))).await,
             "YOUR_MOVE" => {
                 moves += 1;
-                let fen = line.splitn(7, ' ').nth(6).unwrap();
-                player.send(&format!("MOVE {} {}", word(&line, 1), reply(fen))).await;
+                let position = Chess::parse(line.splitn(7, ' ').nth(6).unwrap()).unwrap();
+                let reply = reply(&position);
+                asked.push(position.after(reply).print());
+                player.send(&format!("MOVE {} {}", word(&line, 1), position.write(reply))).await;
             }
             "GAME_OVER" => (over, moves) = (over + 1, 0),
             _ => {}
         }
     }
+    asked
 }
 
-/// Plays two games, one with each colour, with this file, and returns our answers.
-async fn two_games(file: &Path) -> Vec<Answer> {
+/// Plays two games, one with each colour, with this file. Returns the positions that our opponent left to us, and our
+/// answers.
+async fn two_games(file: &Path) -> (Vec<String>, Vec<Answer>) {
     let arena = TestArena::start("time = '2+0.1'\ngames_per_pair = 2\nplayers = 2").await;
     let factory =
         EngineFactory::new(&engine::Config { hash_mib: 8.try_into().unwrap(), ..Default::default() })
@@ -69,39 +74,35 @@ async fn two_games(file: &Path) -> Vec<Answer> {
         OrderQueue::default(),
         shutdown.clone(),
     ));
-    let player = arena.join(By::Tcp, "script").await;
-    script(player, 2).await;
+    let asked = script(arena.join(By::Tcp, "script").await, 2).await;
     shutdown.now.cancel();
     client.await.unwrap().unwrap();
     bot.await.unwrap();
     arena.stop().await;
     cache.close();
-    std::iter::from_fn(|| told.try_recv().ok()).collect()
+    (asked, std::iter::from_fn(|| told.try_recv().ok()).collect())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn moves_of_a_repeated_game_come_from_the_cache_even_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cache.redb");
-    let first = two_games(&file).await;
-    let second = two_games(&file).await;
-    let known = |answers: &[Answer]| answers.iter().filter(|a| a.origin == MoveOrigin::Cached).count();
-    let (known_at_first, known_then) = (known(&first), known(&second));
-    println!("from the cache: {known_at_first} of {}, then {known_then} of {}", first.len(), second.len());
-    assert!(second.len() >= 20, "{}", second.len());
-    assert!(known_at_first < first.len() / 2);
-    assert!(known_then >= second.len() * 4 / 5, "{known_then} of {}", second.len());
-    // Known moves take next to no time. In figures: a few milliseconds against a tenth of a second.
-    let (thought, knew) =
-        (typical(&first, |how| how != MoveOrigin::Cached), typical(&second, |how| how == MoveOrigin::Cached));
-    println!("{thought:?} for a thought, {knew:?} for what is known");
-    assert!(knew < thought / 2, "{knew:?} and {thought:?}");
-}
-
-/// The median of the times that such answers took.
-fn typical(answers: &[Answer], such: fn(MoveOrigin) -> bool) -> Duration {
-    let such = answers.iter().filter(|answer| such(answer.origin));
-    let mut times: Vec<_> = such.map(|answer| answer.sent_at - answer.asked_at).collect();
-    times.sort_unstable();
-    times[times.len() / 2]
+    let (asked_at_first, first) = two_games(&file).await;
+    let (asked_then, second) = two_games(&file).await;
+    let known_at_first = first.iter().filter(|answer| answer.origin == MoveOrigin::Cached).count();
+    assert!(known_at_first < first.len() / 2, "{known_at_first} of {}", first.len());
+    // A machine too busy for a first iteration keeps nothing, and a draw is searched again: the games may part there,
+    // and what follows is new. The first answer of each game is to the same position in any case.
+    let seen: HashSet<_> = asked_at_first.iter().collect();
+    let replies = second.iter().filter(|answer| answer.ply > 0);
+    let again: Vec<_> = replies.zip(&asked_then).filter(|(_, asked)| seen.contains(asked)).collect();
+    let known = again.iter().filter(|(answer, _)| answer.origin == MoveOrigin::Cached).count();
+    println!(
+        "from the cache: {known_at_first} of {}, then {known} of {} asked again",
+        first.len(),
+        again.len()
+    );
+    assert_eq!(asked_then.len(), 24);
+    assert!(!again.is_empty());
+    assert!(known >= again.len() * 4 / 5, "{known} of {}", again.len());
 }
