@@ -7,7 +7,10 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use zeitnot_arena::{
     BotControl, BotPage, WebConfig,
-    live::{BotGame, view::BotView},
+    live::{
+        BotGame,
+        view::{BotError, BotServer, BotServerState, BotView},
+    },
 };
 use zeitnot_rules::{ByColor, GameKind, MoveText};
 
@@ -35,6 +38,24 @@ fn game(moves: &str) -> BotGame {
     }
 }
 
+/// A bot in trouble.
+fn bot() -> BotView {
+    let error = BotError { at: "2026-01-01T00:00:00Z".into(), server: None, text: "no route to host".into() };
+    let server = BotServer {
+        name: "lichess".into(),
+        state: BotServerState::Refused,
+        error: Some("the token is not valid".into()),
+        orders: Vec::new(),
+    };
+    BotView {
+        games: 1,
+        servers: vec![server],
+        blocked: Some(vec!["mallory".into()]),
+        errors: Some(vec![error]),
+        ..BotView::default()
+    }
+}
+
 #[tokio::test]
 async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
     let config = format!("listen = '127.0.0.1:0'\ntoken = '{TOKEN}'");
@@ -46,7 +67,7 @@ async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
     let (hold, held) = oneshot::channel::<()>();
     let collect = move |mut feed: zeitnot_arena::live::BotFeed| async move {
         feed.update(game("e2e4"));
-        assert!(feed.show(BotView { games: 1, ..BotView::default() }));
+        assert!(feed.show(bot()));
         let _ = held.await;
     };
     let running = tokio::spawn(page.run(collect, stop.clone()));
@@ -61,6 +82,15 @@ async fn a_bot_shows_its_games_and_stops_by_the_token_alone() {
     let mut spectator = browser.live().await;
     spectator.send(r#"{"watch":"bot"}"#).await;
     assert_eq!(spectator.expect("bot").await["bot"], bot);
+    // Its troubles are its owner's.
+    let (_, own) = browser.order("GET", "/api/bot", Value::Null).await;
+    assert_eq!(own, serde_json::to_value(self::bot()).unwrap());
+    assert_eq!(schemas.fault(schemas.answer("/api/bot", 200), &own), None);
+    let guess = [("authorization", "Bearer guessed")];
+    let guessed = browser.ask("GET", "/api/bot", &guess, Vec::new()).await.text().await.unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&guessed).unwrap(), bot);
+    assert_eq!((&bot["errors"], &bot["blocked"]), (&Value::Null, &Value::Null));
+    assert_eq!((&bot["servers"][0]["error"], &bot["servers"][0]["state"]), (&Value::Null, &json!("refused")));
     // Visitors cannot make it think.
     let table = json!({ "kind": "chess", "opponent": { "bot": { "level": 8 } } });
     assert_eq!(browser.post("/api/tables", &table).await.0, 403);

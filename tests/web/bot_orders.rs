@@ -61,7 +61,7 @@ impl Bot {
     }
 
     async fn state(&self) -> Value {
-        self.browser.json("/api/bot").await.1
+        self.browser.order("GET", "/api/bot", Value::Null).await.1
     }
 
     /// Waits until the last challenge of the bot is in this state, and returns it.

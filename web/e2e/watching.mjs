@@ -120,6 +120,9 @@ export async function aBotShowsItsOwnGames({ browser }) {
   await page.getByLabel('Player', { exact: true }).fill('mallory');
   await page.getByRole('button', { name: 'Block', exact: true }).click();
   await page.getByRole('button', { name: 'Unblock mallory' }).waitFor();
+  // Nobody else hears whom.
+  const visitor = await page.evaluate(async () => (await fetch('/api/bot')).json());
+  assert.deepEqual([visitor.blocked, visitor.errors], [null, null]);
   await stop.click();
   await page.getByText('Stops after the running games.').waitFor();
   await page.leave();

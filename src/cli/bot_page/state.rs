@@ -44,6 +44,7 @@ impl State {
         };
         let mut state = State::default();
         state.view.servers = servers.iter().map(playing).collect();
+        (state.view.blocked, state.view.errors) = (Some(Vec::new()), Some(Vec::new()));
         state
     }
 
@@ -132,7 +133,7 @@ impl State {
     }
 
     pub(super) fn blocked(&mut self, BlockChange { player, is_blocked }: BlockChange) {
-        let blocked = &mut self.view.blocked;
+        let blocked = self.view.blocked.get_or_insert_default();
         blocked.retain(|known| !known.eq_ignore_ascii_case(&player));
         if is_blocked {
             blocked.push(player);
@@ -141,7 +142,7 @@ impl State {
 
     /// Shows a warning, and a connection that is back after one.
     pub(super) fn logged(&mut self, Logged { server, text, kind }: Logged) {
-        let of_server = self.view.errors.iter().rev().filter(|error| error.server == server);
+        let of_server = self.view.errors.iter().flatten().rev().filter(|error| error.server == server);
         let mut since = of_server.take_while(|error| error.text != BACK);
         let was_lost = since.any(|error| error.text.contains(LOST));
         match kind {
@@ -153,7 +154,7 @@ impl State {
     }
 
     fn error(&mut self, server: Option<String>, text: String) {
-        keep_last(&mut self.view.errors, BotError { at: now(), server, text }, MAX_ERRORS);
+        keep_last(self.view.errors.get_or_insert_default(), BotError { at: now(), server, text }, MAX_ERRORS);
     }
 
     pub(super) fn left(&mut self, number: usize, error: Option<String>) {
@@ -267,19 +268,19 @@ mod tests {
         let mut state = State::default();
         let logged = |text: &str, kind| Logged { server: None, text: text.into(), kind };
         state.logged(logged("connected", LoggedKind::Connected));
-        assert!(state.view.errors.is_empty());
+        assert_eq!(state.view.errors, None);
         state.logged(logged("timed out; reconnecting in 1.0 s", LoggedKind::Trouble));
         state.logged(logged("timed out; reconnecting in 2.0 s", LoggedKind::Lost));
         state.logged(logged("cannot list running games", LoggedKind::Trouble));
         state.logged(logged("connected", LoggedKind::Connected));
         state.logged(logged("connected", LoggedKind::Connected));
-        let texts: Vec<_> = state.view.errors.iter().map(|error| error.text.as_str()).collect();
+        let texts: Vec<_> = state.view.errors.iter().flatten().map(|error| error.text.as_str()).collect();
         assert_eq!(
             texts,
             ["timed out; reconnecting in 1.0 s", "cannot list running games", "connected again"]
         );
         (0..2 * MAX_ERRORS).for_each(|_| state.logged(logged("odd", LoggedKind::Trouble)));
-        assert_eq!(state.view.errors.len(), MAX_ERRORS);
+        assert_eq!(state.view.errors.map(|errors| errors.len()), Some(MAX_ERRORS));
     }
 
     #[test]
@@ -299,7 +300,7 @@ mod tests {
                 sent_at: asked_at + hard + late,
             });
         }
-        let texts: Vec<_> = state.view.errors.iter().map(|error| error.text.as_str()).collect();
+        let texts: Vec<_> = state.view.errors.iter().flatten().map(|error| error.text.as_str()).collect();
         assert_eq!(texts, ["game abcdefgh: a move left 6.0 ms after its limit"]);
     }
 
@@ -309,7 +310,7 @@ mod tests {
         for (player, is_blocked) in [("Eve", true), ("eve", true), ("bob", true), ("BOB", false)] {
             state.blocked(BlockChange { player: player.into(), is_blocked });
         }
-        assert_eq!(state.view.blocked, ["eve"]);
+        assert_eq!(state.view.blocked, Some(vec!["eve".to_owned()]));
     }
 
     #[test]

@@ -171,8 +171,9 @@ export interface Bot {
   stopping: boolean;
   challenges: { at: string; server: string; by: string; terms: string; accepted: boolean; reason: string | null }[];
   own_challenges: BotOwnChallenge[];
-  blocked: string[];
-  errors: { at: string; server: string | null; text: string }[];
+  /** Nothing without the token, as `error` of a server. */
+  blocked: string[] | null;
+  errors: { at: string; server: string | null; text: string }[] | null;
   answers: { at: string; game: string; ply: number; spent_ms: number; slack_ms: number; lag_ms: number }[];
   record: { opponent: string; wins: number; draws: number; losses: number; aborted: number }[];
 }

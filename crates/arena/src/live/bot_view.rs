@@ -16,14 +16,22 @@ pub struct BotView {
     pub challenges: Vec<BotChallenge>,
     /// Challenges of its own, the latest last.
     pub own_challenges: Vec<BotOwnChallenge>,
-    /// Players whom it does not play in this run, beside those of the configuration.
-    pub blocked: Vec<String>,
-    /// Warnings and errors of this run, the latest last.
-    pub errors: Vec<BotError>,
+    /// Players whom it does not play in this run, beside those of the configuration; for its owner only.
+    pub blocked: Option<Vec<String>>,
+    /// Warnings and errors of this run, the latest last; for its owner only.
+    pub errors: Option<Vec<BotError>>,
     /// Moves that it has sent, the latest last.
     pub answers: Vec<BotAnswer>,
     /// Record against each opponent.
     pub record: Vec<BotRecord>,
+}
+
+impl BotView {
+    /// Leaves out what is for the bot's owner only.
+    pub(crate) fn for_visitors(mut self) -> BotView {
+        self.servers.iter_mut().for_each(|server| server.error = None);
+        BotView { blocked: None, errors: None, ..self }
+    }
 }
 
 /// Server that a bot plays on.
@@ -33,7 +41,7 @@ pub struct BotServer {
     pub name: String,
     /// Whether it still plays there.
     pub state: BotServerState,
-    /// Reason why it had to leave.
+    /// Reason why it had to leave; for its owner only.
     pub error: Option<String>,
     /// Orders that are possible there: `challenge`, `join`, `block`.
     pub orders: Vec<String>,

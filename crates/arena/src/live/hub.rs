@@ -205,7 +205,7 @@ impl Hub {
     fn whole(&self, topic: &Topic) -> Option<LiveMessage> {
         Some(match topic {
             Topic::Games => LiveMessage::Games { games: self.games() },
-            Topic::Bot => LiveMessage::Bot { bot: self.bot()? },
+            Topic::Bot => LiveMessage::Bot { bot: self.bot()?.for_visitors() },
             Topic::Game(id) => LiveMessage::Game { game: self.game(id)? },
             Topic::Tournament(name) => LiveMessage::Tournament { tournament: self.tournament(name)? },
         })

@@ -330,7 +330,7 @@ pub enum LiveMessage {
     End { id: String, result: String, reason: String, clocks: Option<Clocks> },
     /// Whole tournament, on watching it and after each change.
     Tournament { tournament: Tournament },
-    /// State of the bot, on watching it and after each change.
+    /// State of the bot, on watching it and after each change, without what is for its owner only.
     Bot { bot: BotView },
     /// Answer to `ping`.
     Pong { ping: u64 },

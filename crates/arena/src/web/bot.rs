@@ -26,12 +26,16 @@ fn no_bot() -> ApiError {
     ApiError::missing("this page shows no bot: `zeitnot play` with [web] serves one that does")
 }
 
-/// Shows the state of the bot
+/// Shows the state of the bot; with the token also what is for its owner only
 #[utoipa::path(get, path = "/api/bot", responses(
     (status = 200, body = BotView), (status = 404, body = ErrorBody)))]
-async fn show(State(web): State<WebState>) -> Result<Json<BotView>, ApiError> {
+async fn show(
+    State(web): State<WebState>,
+    by_organiser: Result<ByOrganiser, ApiError>,
+) -> Result<Json<BotView>, ApiError> {
     let bot = web.hub.call(|hub| hub.bot()).await.ok_or_else(ApiError::stopping)?;
-    bot.map(Json).ok_or_else(no_bot)
+    let bot = bot.ok_or_else(no_bot)?;
+    Ok(Json(if by_organiser.is_ok() { bot } else { bot.for_visitors() }))
 }
 
 /// Lets the bot take no new games, and leave when those that run are over
