@@ -188,6 +188,8 @@ async fn orders_need_the_token_and_a_tournament() {
         (Some("guess"), here, 2, "not the organiser's token"),
         (Some(TOKEN), "http://127.0.0.1:1".to_owned(), 1, "no arena answers at http://127.0.0.1:1"),
         (Some(TOKEN), "ftp://x".to_owned(), 2, "expected"),
+        (Some(TOKEN), "http://192.0.2.1".to_owned(), 2, "unencrypted to http://192.0.2.1: use https://"),
+        (Some(TOKEN), "http://127.example.org".to_owned(), 2, "unencrypted"),
     ] {
         let (exit, told) = run(token, url).await;
         assert!(exit == Some(code) && told.contains(why), "{exit:?} {told}");

@@ -1,6 +1,6 @@
 //! Helpers for HTTP clients: base URLs, a configured client, bounded answers.
 
-use std::{fmt, time::Duration};
+use std::{fmt, net::IpAddr, time::Duration};
 
 use reqwest::{Client, ClientBuilder, Response, Url, redirect::Policy};
 use serde::Deserialize;
@@ -44,8 +44,10 @@ impl BaseUrl {
 
 /// Returns whether the host is this machine.
 pub fn is_loopback(url: &Url) -> bool {
-    let loopback = |host: &str| matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
-    url.host_str().is_some_and(loopback)
+    // A name such as 127.example.org is another machine's.
+    let is_address =
+        |host: &str| host.trim_matches(['[', ']']).parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    url.host_str().is_some_and(|host| host == "localhost" || is_address(host))
 }
 
 impl Default for BaseUrl {
@@ -144,7 +146,12 @@ mod tests {
         }
         assert!(base("https://lichess.org").unwrap().is_private());
         assert!(base("http://localhost:1").unwrap().is_loopback());
-        assert!(!base("http://example.org").unwrap().is_private());
+        for text in ["http://127.1.2.3", "http://[::1]:8080"] {
+            assert!(base(text).unwrap().is_loopback(), "{text}");
+        }
+        for text in ["http://example.org", "http://127.example.org", "http://localhost.example.org"] {
+            assert!(!base(text).unwrap().is_private(), "{text}");
+        }
         for text in ["", "lichess.org", "ftp://h", "https://me:hush@h", "https://h?q=1", "https://h#f"] {
             assert_eq!(base(text), Err(BadBaseUrl), "{text}");
         }

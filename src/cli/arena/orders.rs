@@ -359,7 +359,15 @@ pub(super) fn run(order: &Order, source: &ConfigArgs) -> Result<(), CliError> {
         Some(page) => page.clone(),
         None => BaseUrl::try_from(web.url(web.listen)).map_err(usage)?,
     };
-    let api = Api::new(page, web.find_token().map_err(usage)?);
+    let token = web.find_token().map_err(usage)?;
+    // The port of the configuration is one of this machine, whatever its address.
+    let is_own = target.page.is_none() && web.public.is_none();
+    if token.is_some() && !is_own && !page.is_private() {
+        return Err(usage(format!(
+            "the organiser's token would be sent unencrypted to {page}: use https://, or run this on the arena's machine"
+        )));
+    }
+    let api = Api::new(page, token);
     let request = order.request();
     let answer = network::run(move |_| async move { api.ask(request).await })??;
     print(|out| order.describe(out, &answer))
