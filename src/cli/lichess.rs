@@ -1,6 +1,6 @@
 //! `zeitnot lichess`: manual tasks for an account on Lichess: check it, make it a bot, enter tournaments.
 
-use std::{io, num::NonZeroUsize};
+use std::{io, num::NonZeroUsize, path::PathBuf};
 
 use clap::Subcommand;
 
@@ -12,7 +12,7 @@ use zeitnot_wire::lichess::{Scope, TeamId, Token, TournamentId};
 use super::{
     CliError,
     config::{self, ConfigArgs},
-    io_error, network, print,
+    io_error, network, password, print,
 };
 
 /// Check an account on Lichess, make it a bot, enter tournaments
@@ -56,9 +56,9 @@ enum Action {
         /// Team, in a team battle
         #[arg(long)]
         team: Option<TeamId>,
-        /// Password; visible to other users of this machine, so prefer the configuration
-        #[arg(long)]
-        password: Option<String>,
+        /// File with the password, which only you can read; -: standard input
+        #[arg(long, value_name = "FILE")]
+        password_file: Option<PathBuf>,
     },
     /// Leave an arena tournament
     Leave {
@@ -104,8 +104,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     match &args.action {
         Action::Check => check(config, &ask_account(config, &token)?),
         Action::Upgrade { yes } => make_bot(config, &token, &ask_account(config, &token)?, *yes),
-        Action::Join { id, team, password } => {
-            let tournament = entered(config, *id, team.as_ref(), password.as_ref());
+        Action::Join { id, team, password_file } => {
+            let password = password_file.as_deref().map(password::read).transpose()?;
+            let tournament = entered(config, *id, team.as_ref(), password);
             ask(config, &token, |config, token| join(config, token, tournament))?;
             print(|out| writeln!(out, "Entered tournament {id}."))
         }
@@ -121,16 +122,11 @@ fn find_token(config: &Config) -> Result<Token, AccountError> {
 }
 
 /// A tournament as configured, overridden by the arguments.
-fn entered(
-    config: &Config,
-    id: TournamentId,
-    team: Option<&TeamId>,
-    password: Option<&String>,
-) -> Tournament {
+fn entered(config: &Config, id: TournamentId, team: Option<&TeamId>, password: Option<String>) -> Tournament {
     let configured = config.tournament.iter().find(|tournament| tournament.id == id);
     let mut tournament = configured.cloned().unwrap_or_else(|| Tournament::new(id));
     tournament.team = team.cloned().or(tournament.team);
-    tournament.password = password.cloned().map(Password::from).or(tournament.password);
+    tournament.password = password.map(Password::from).or(tournament.password);
     tournament
 }
 

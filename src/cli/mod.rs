@@ -35,6 +35,7 @@ mod log_line;
 mod matches;
 mod network;
 mod openings;
+mod password;
 mod perft;
 mod play;
 mod preflight;

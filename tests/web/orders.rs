@@ -1,6 +1,9 @@
 //! Orders of the organiser, by `zeitnot arena` and by the API.
 
-use std::process::Output;
+use std::{
+    io::Write,
+    process::{Output, Stdio},
+};
 
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
@@ -87,8 +90,12 @@ async fn standings(page: &Browser, games: u64) -> (Vec<(String, f64)>, String) {
 #[tokio::test]
 async fn a_swiss_by_the_command_line_goes_on_after_a_restart() {
     let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
-    let settings =
-        "--time 60+0 --pairing swiss --rounds 2 --password sesame --pause 0s --pairing-interval 20ms";
+    let mut password = tempfile::NamedTempFile::new().unwrap();
+    writeln!(password, "sesame").unwrap();
+    let settings = format!(
+        "--time 60+0 --pairing swiss --rounds 2 --password-file {} --pause 0s --pairing-interval 20ms",
+        password.path().display()
+    );
     let created = done(&page, &format!("create cup {settings}")).await;
     assert!(created.starts_with("cup: swiss, 60+0; to join:\n"), "{created}");
     assert!(created.ends_with("  JOIN cup NAME PASSWORD\n"), "{created}");
@@ -133,6 +140,37 @@ async fn a_swiss_by_the_command_line_goes_on_after_a_restart() {
     }
     let (after, _) = standings(&page, 2).await;
     assert_eq!(after.iter().map(|(_, score)| score).sum::<f64>(), 4.0, "{after:?}");
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn a_password_is_read_from_standard_input_or_a_private_file() {
+    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+    let with_input = async |words: &str, input: &'static str| {
+        let words = format!("arena {words} --page http://{}", page.address);
+        let run = move || {
+            let mut command = zeitnot(&words.split(' ').collect::<Vec<_>>());
+            command.current_dir("/").env("ZEITNOT_ORGANISER_TOKEN", TOKEN);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+            child.wait_with_output().unwrap()
+        };
+        let output = spawn_blocking(run).await.unwrap();
+        (output.status.code(), format!("{}{}", out(&output), err(&output)))
+    };
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let create = "create cup --time 60+0 --password-file";
+    let in_file = format!("{create} {}", file.path().display());
+    for (words, why) in [(format!("{create} /no/such"), "/no/such: No such file"), (in_file, "it is empty")] {
+        let (code, told) = with_input(&words, "").await;
+        assert!(code == Some(2) && told.contains(why), "{code:?} {told}");
+    }
+    let (code, told) = with_input(&format!("{create} -"), "open sesame\n").await;
+    assert!(code == Some(1) && told.contains("without spaces") && !told.contains("sesame"), "{told}");
+    assert_eq!(with_input(&format!("{create} -"), "hush\n").await.0, Some(0));
+    assert_eq!(with_input("edit cup --password-file -", "sesame\n").await.0, Some(0));
+    arena.say("alice", "JOIN cup alice sesame").await.expect("INFO You joined").await;
     arena.stop().await;
 }
 

@@ -37,8 +37,20 @@ pub fn read_up_to(path: &Path, max_length: u64) -> Result<String, SecretFileErro
     if others_can_read(&file.metadata()?) {
         return Err(SecretFileError::NotPrivate(path.to_owned()));
     }
+    Ok(read_text(file, max_length)?)
+}
+
+/// Returns the text of a source that is no file, such as standard input, without surrounding white space.
+///
+/// # Errors
+/// It cannot be read, or is no text.
+pub fn read_from(source: impl Read) -> io::Result<String> {
+    read_text(source, MAX_LENGTH)
+}
+
+fn read_text(source: impl Read, max_length: u64) -> io::Result<String> {
     let mut text = String::new();
-    file.take(max_length).read_to_string(&mut text)?;
+    source.take(max_length).read_to_string(&mut text)?;
     Ok(text.trim().to_owned())
 }
 

@@ -11,7 +11,7 @@ use super::client::{Api, MAX_SHOWN, Request};
 use crate::cli::{
     CliError,
     config::{Config, ConfigArgs},
-    network, print, usage,
+    network, password, print, usage,
 };
 
 /// Arena that gets an order.
@@ -74,9 +74,9 @@ pub(super) struct Settings {
     /// Anybody may join
     #[arg(long, group = "access")]
     open: bool,
-    /// Word that players must know to join
-    #[arg(long, group = "access", value_name = "WORD")]
-    password: Option<String>,
+    /// File with the word that players must know to join, which only you can read; -: standard input
+    #[arg(long, group = "access", value_name = "FILE")]
+    password_file: Option<PathBuf>,
     /// These players may join, each with a key, which `zeitnot arena player-keys` shows
     #[arg(long, group = "access", value_name = "NAME", value_delimiter = ',')]
     keys: Option<Vec<String>>,
@@ -84,9 +84,9 @@ pub(super) struct Settings {
 
 impl Settings {
     /// Returns those that are given, by their names in the API.
-    fn fields(&self) -> Map<String, Value> {
+    fn fields(&self) -> Result<Map<String, Value>, CliError> {
         let access = match self {
-            Settings { password: Some(word), .. } => json!({"password": word}),
+            Settings { password_file: Some(file), .. } => json!({"password": password::read(file)?}),
             Settings { keys: Some(names), .. } => json!({"keys": names}),
             Settings { open: true, .. } => json!("open"),
             _ => Value::Null,
@@ -107,9 +107,9 @@ impl Settings {
             "absent_after": self.absent_after,
             "access": access,
         });
-        let Value::Object(mut fields) = fields else { return Map::new() };
+        let Value::Object(mut fields) = fields else { return Ok(Map::new()) };
         fields.retain(|_, value| !value.is_null());
-        fields
+        Ok(fields)
     }
 }
 
@@ -208,7 +208,7 @@ pub(super) enum Order {
     #[command(after_help = "\
 Examples:
   zeitnot arena create class --time 60+0.5
-  zeitnot arena create cup --time 3+0.05 --pairing swiss --rounds 5 --password sesame
+  zeitnot arena create cup --time 3+0.05 --pairing swiss --rounds 5 --password-file cup.password
   zeitnot arena create final --time 60+1 --pairing knockout --players 8 --start full")]
     Create(Box<To<Wanted>>),
     /// Change settings of a created tournament in which nobody has been paired
@@ -258,7 +258,7 @@ impl Order {
     }
 
     /// Returns the request that the order is.
-    fn request(&self) -> Request {
+    fn request(&self) -> Result<Request, CliError> {
         let of = |name: &str, what: &str, body: Value| Request {
             method: Method::POST,
             path: ["tournaments", name, what].map(str::to_owned).into(),
@@ -270,16 +270,16 @@ impl Order {
             body: json!({"note": note}),
         };
         let all = || vec!["tournaments".to_owned()];
-        match self {
+        Ok(match self {
             Order::Tournaments(_) => Request { method: Method::GET, path: all(), body: Value::Null },
             Order::Create(to) => {
-                let mut fields = to.what.settings.fields();
+                let mut fields = to.what.settings.fields()?;
                 fields.insert("name".to_owned(), json!(to.what.name));
                 Request { method: Method::POST, path: all(), body: fields.into() }
             }
             Order::Edit(to) => {
                 let path = [all(), vec![to.what.name.clone()]].concat();
-                Request { method: Method::PATCH, path, body: to.what.settings.fields().into() }
+                Request { method: Method::PATCH, path, body: to.what.settings.fields()?.into() }
             }
             Order::PlayerKeys(To { what, .. }) => of(&what.name, "keys", json!({"names": what.players})),
             Order::Start(To { what, .. }) => of(&what.name, "start", Value::Null),
@@ -296,7 +296,7 @@ impl Order {
                 path: vec!["games".to_owned(), game.clone()],
                 body: json!({"result": result, "note": note}),
             },
-        }
+        })
     }
 
     /// Prints what the order has led to.
@@ -368,7 +368,7 @@ pub(super) fn run(order: &Order, source: &ConfigArgs) -> Result<(), CliError> {
         )));
     }
     let api = Api::new(page, token);
-    let request = order.request();
+    let request = order.request()?;
     let answer = network::run(move |_| async move { api.ask(request).await })??;
     print(|out| order.describe(out, &answer))
 }
