@@ -83,6 +83,7 @@ async fn games_of_an_earlier_run_are_shown() {
     for id in ids {
         let (status, game) = browser.json(&format!("/api/games/{id}")).await;
         assert_eq!((status, &game["state"]), (200, &json!("ended")), "{game}");
+        assert_eq!(game["round"], json!(null), "games of a round robin are numbered: {game}");
         before.push(kept(game));
     }
     let (_, folder) = arena.stop().await;
@@ -133,6 +134,11 @@ async fn rounds_of_an_earlier_run_are_shown() {
     players[0].expect("GAME_STARTED").await;
     players[0].send(&format!("RESIGN {}", games[0])).await;
     players[0].expect("GAME_OVER").await;
+    let round = async |arena: &TestArena| {
+        let path = format!("/api/games/{}", games[0]);
+        Browser::new(arena.web.unwrap()).json(&path).await.1["round"].clone()
+    };
+    assert_eq!(round(&arena).await, 1);
     let (_, folder) = arena.stop().await;
 
     let arena = TestArena::open(folder, &config).await;
@@ -150,5 +156,6 @@ async fn rounds_of_an_earlier_run_are_shown() {
     let game = first.iter().find(|row| row["game"] == games[0].as_str()).unwrap();
     assert!(["1-0", "0-1"].contains(&game["result"].as_str().unwrap()), "{game}");
     assert_eq!(first.len(), 2, "{pairings}");
+    assert_eq!(round(&arena).await, 1);
     arena.stop().await;
 }

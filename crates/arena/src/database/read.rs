@@ -128,17 +128,22 @@ impl Reader {
         games.iter().map(game_state).collect()
     }
 
-    /// Returns a game of any front, with the name of its tournament.
+    /// Returns a game of any front, with the name and the pairing system of its tournament.
     pub(crate) async fn game(
         &mut self,
         id: &str,
-    ) -> Result<Option<(GameState, Option<String>)>, DatabaseError> {
+    ) -> Result<Option<(GameState, Option<(String, PairingKind)>)>, DatabaseError> {
         let game = query(
-            "SELECT game.*, tournament.name AS tournament FROM game
+            "SELECT game.*, tournament.name AS tournament, pairing FROM game
              LEFT JOIN tournament ON tournament.id = game.tournament_id WHERE game.id = $1",
         );
         let row = game.bind(id).fetch_optional(&mut self.0).await?;
-        row.map(|row| Ok((game_state(&row)?, row.try_get("tournament")?))).transpose()
+        let found = |row: SqliteRow| {
+            let tournament: Option<String> = row.try_get("tournament")?;
+            let pairing = pairing_kind(&row)?;
+            Ok((game_state(&row)?, tournament.map(|name| (name, pairing))))
+        };
+        row.map(found).transpose()
     }
 
     /// Returns the state of the Lichess API.
@@ -250,13 +255,16 @@ fn tournament(row: &SqliteRow) -> Result<StoredTournament, DatabaseError> {
     })
 }
 
+/// Reads the pairing system of a tournament; one of an earlier arena has the usual one.
+fn pairing_kind(row: &SqliteRow) -> Result<PairingKind, DatabaseError> {
+    let name: Option<&str> = row.try_get("pairing")?;
+    name.map_or(Ok(PairingKind::default()), |name| format::read(name).ok_or_else(|| damaged("pairing")))
+}
+
 /// Reads the format of a tournament; one of an earlier arena has the usual one.
 fn tournament_format(row: &SqliteRow) -> Result<Format, DatabaseError> {
     let column = |column| row.try_get::<Option<&str>, _>(column);
-    let pairing: PairingKind = match column("pairing")? {
-        Some(pairing) => format::read(pairing).ok_or_else(|| damaged("pairing"))?,
-        None => PairingKind::default(),
-    };
+    let pairing = pairing_kind(row)?;
     let acceleration = column("acceleration")?;
     let acceleration = acceleration.map(|name| format::read(name).ok_or_else(|| damaged("acceleration")));
     let tie_breaks = match column("tie_breaks")? {

@@ -203,7 +203,7 @@ fn header(report: &Report, clocks: ByColor<Duration>, referee: &Referee<DynGame>
         source: Source::Imcs,
         kind: referee.board.kind(),
         tournament: None,
-        round: None,
+        number: None,
         players: ByColor(Color::BOTH.map(|color| person(&report.names[color]))),
         time_control: same
             .then_some(TimeControl { initial: clocks[Color::White], increment: Duration::ZERO }),

@@ -91,7 +91,7 @@ impl BotFeed {
                 source: Source::Bot,
                 kind: game.kind,
                 tournament: None,
-                round: None,
+                number: None,
                 players: game.players.clone(),
                 time_control: game.time_control,
                 start_fen: board.root(),

@@ -11,7 +11,7 @@ use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult, MoveText, Tim
 
 use super::{
     tournament::TournamentReport,
-    view::{BotView, Person, RefusalRow, Source, Thought},
+    view::{BotView, Numbering, Person, RefusalRow, Source, Thought},
 };
 use crate::referee::{Board, Ply, Referee};
 
@@ -58,7 +58,8 @@ pub(crate) struct Header {
     pub(crate) source: Source,
     pub(crate) kind: GameKind,
     pub(crate) tournament: Option<String>,
-    pub(crate) round: Option<u32>,
+    /// Number in the tournament.
+    pub(crate) number: Option<(Numbering, u32)>,
     pub(crate) players: ByColor<Person>,
     pub(crate) time_control: Option<TimeControl>,
     pub(crate) start_fen: String,

@@ -7,7 +7,7 @@ use zeitnot_rules::{ByColor, Color, GameError, TimeControl};
 
 use super::{
     feed::person,
-    view::{Clocks, Game, GameState, GameSummary, Ply, Source},
+    view::{Clocks, Game, GameState, GameSummary, Numbering, Ply, Source},
 };
 use crate::{
     database::{self, GameEnd},
@@ -26,21 +26,25 @@ impl From<database::Source> for Source {
     }
 }
 
-/// Returns the view of a stored game of the tournament of that name. It has no thoughts.
+/// Returns the view of a stored game of a tournament of that name with that numbering. It has no thoughts.
 ///
 /// # Errors
 /// [`GameError`] of the first move that does not fit the rules.
-pub(crate) fn view(game: &database::GameState, tournament: Option<String>) -> Result<Game, GameError> {
+pub(crate) fn view(
+    game: &database::GameState,
+    tournament: Option<(String, Numbering)>,
+) -> Result<Game, GameError> {
     let header = &game.header;
     let Replay { start, plies } = Replay::new(game)?;
     let ByColor([white, black]) = header.names.clone();
     let (last, end) = (plies.last(), game.end.as_ref());
+    let (tournament, numbering) = tournament.unzip();
     let summary = GameSummary {
         id: header.id.to_string(),
         source: header.source.into(),
         kind: header.kind.name().to_owned(),
         tournament,
-        round: header.round,
+        round: numbering.and_then(|numbering| numbering.round(header.round)),
         white: person(white),
         black: person(black),
         time_control: header.time_control.clone(),

@@ -12,7 +12,7 @@ use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
 
 use super::{
     Event, Feed, Header, Hub, LiveGame, SubscriberId, person,
-    view::{LiveMessage, Score, Source, Thought, Topic},
+    view::{LiveMessage, Numbering, Score, Source, Thought, Topic},
 };
 use crate::referee::{Allowance, Referee, RefereeRules};
 
@@ -48,7 +48,7 @@ impl Bench {
             source: Source::Contest,
             kind: board.kind(),
             tournament: Some("class".to_owned()),
-            round: Some(1),
+            number: Some((Numbering::Rounds, 1)),
             players: ByColor([person("alice"), person("bob")]),
             time_control: Some(time_control),
             start_fen: board.root(),

@@ -66,7 +66,7 @@ pub struct GameSummary {
     pub kind: String,
     /// Tournament that it belongs to.
     pub tournament: Option<String>,
-    /// Round or number in the tournament.
+    /// Round of the tournament, if it has rounds.
     pub round: Option<u32>,
     /// Player of the white pieces.
     pub white: Person,
@@ -275,6 +275,13 @@ pub enum Numbering {
     Rounds,
     /// Games in the order in which they began: there are no rounds.
     Games,
+}
+
+impl Numbering {
+    /// Returns the round, if such a number is one.
+    pub(crate) fn round(self, number: Option<u32>) -> Option<u32> {
+        number.filter(|_| self == Numbering::Rounds)
+    }
 }
 
 /// Way to join a tournament.

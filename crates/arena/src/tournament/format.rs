@@ -6,6 +6,8 @@ use serde::{
 };
 use utoipa::ToSchema;
 
+use crate::live::view::Numbering;
+
 /// Pairing system.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -74,6 +76,11 @@ impl PairingKind {
     /// Whether a player has one result in each round. Elsewhere games are numbered.
     pub(crate) fn has_rounds(self) -> bool {
         matches!(self, PairingKind::Swiss | PairingKind::Knockout)
+    }
+
+    /// Returns the meaning of the numbers of games.
+    pub(crate) fn numbering(self) -> Numbering {
+        if self.has_rounds() { Numbering::Rounds } else { Numbering::Games }
     }
 
     /// Returns the tie-breaks of a tournament whose configuration names none. In a knockout the points tell how far

@@ -17,7 +17,10 @@ use zeitnot_rules::{ByColor, Color, DynGame, TimeControl, chess::Chess};
 use crate::{
     client::Client,
     database::{self, GameHeader, GameState, MoveList, TournamentId},
-    live::{Feed, Header, LiveGame, person, view::Source},
+    live::{
+        Feed, Header, LiveGame, person,
+        view::{Numbering, Source},
+    },
     message::{GameView, Notice},
     name::{Name, printable},
     referee::{Allowance, Cause, Ending, Ply, Referee, RefereeRules, Refusal},
@@ -57,8 +60,9 @@ pub(super) struct Setup {
     pub(super) tournament: Name,
     /// The tournament in the database.
     pub(super) stored: Option<TournamentId>,
-    /// Number of the game in its tournament.
-    pub(super) round: u32,
+    /// Round, or number of the game in its tournament.
+    pub(super) number: u32,
+    pub(super) numbering: Numbering,
     /// Number of the opening.
     pub(super) opening: u64,
     /// Game that was broken off, and that this one repeats.
@@ -71,7 +75,8 @@ pub(super) struct Setup {
 impl TournamentGame {
     /// Begins a game: White is asked for a move.
     pub(super) fn start(setup: Setup, position: Chess, live: &Feed) -> Self {
-        let Setup { tag, tournament, stored, round, opening, repeats, names, clients, time_control } = setup;
+        let Setup { tag, tournament, stored, number, numbering, opening, .. } = setup;
+        let Setup { repeats, names, clients, time_control, .. } = setup;
         let now = Instant::now();
         let allowances = ByColor::both(Allowance::Game(time_control));
         let rules = RefereeRules { transit: TRANSIT, ..RefereeRules::default() };
@@ -81,7 +86,7 @@ impl TournamentGame {
             source: database::Source::Contest,
             kind: board.kind(),
             tournament: stored,
-            round: Some(round),
+            round: Some(number),
             opening: Some(opening),
             names: ByColor(names.0.each_ref().map(ToString::to_string)),
             time_control: Some(time_control.to_string()),
@@ -109,7 +114,7 @@ impl TournamentGame {
             source: Source::Contest,
             kind: board.kind(),
             tournament: Some(tournament.to_string()),
-            round: Some(round),
+            number: Some((numbering, number)),
             players: ByColor(Color::BOTH.map(|color| person(&game.names[color]))),
             time_control: Some(time_control),
             start_fen: board.root(),
@@ -298,7 +303,8 @@ mod tests {
                 tag: GameTag::random(),
                 tournament: Name::try_from("class").unwrap(),
                 stored: None,
-                round: 1,
+                number: 1,
+                numbering: Numbering::Games,
                 opening: 0,
                 repeats: None,
                 names,

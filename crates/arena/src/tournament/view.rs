@@ -13,7 +13,7 @@ use super::{
 };
 use crate::live::{
     Feed, TournamentReport,
-    view::{JoinLine, Numbering, Standing, TieBreakValue, TournamentState, TournamentSummary},
+    view::{JoinLine, Standing, TieBreakValue, TournamentState, TournamentSummary},
 };
 
 /// Shortest time between two reports.
@@ -88,7 +88,7 @@ pub(super) fn view(
         time_control: config.time.to_string(),
         pairing: config.pairing.name().to_owned(),
         rounds: config.rounds,
-        numbering: if config.pairing.has_rounds() { Numbering::Rounds } else { Numbering::Games },
+        numbering: config.pairing.numbering(),
         state,
         players: standings.rows().into_iter().map(standing).collect(),
         joins: joins.to_vec(),

@@ -97,7 +97,7 @@ impl<'t> Game<'t> {
             source: Source::Tuc,
             kind: position.kind(),
             tournament: None,
-            round: None,
+            number: None,
             players: ByColor(Color::BOTH.map(|color| person(&players[color].name))),
             time_control: None,
             start_fen: position.print(),

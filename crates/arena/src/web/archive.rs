@@ -11,6 +11,7 @@ use crate::{
     live::{stored, view::Game},
     name::printable,
     pgn,
+    tournament::format::PairingKind,
 };
 
 /// Look-ups at once; more wait.
@@ -25,11 +26,11 @@ pub(crate) struct Archive {
     turns: Arc<Semaphore>,
 }
 
-/// Game of the database, with the name of its tournament.
+/// Game of the database, with its tournament.
 #[derive(Debug)]
 pub(super) struct StoredGame {
     game: GameState,
-    tournament: Option<String>,
+    tournament: Option<(String, PairingKind)>,
 }
 
 impl Archive {
@@ -58,11 +59,12 @@ fn unreadable(database: &Path, error: &DatabaseError) -> ApiError {
 
 impl StoredGame {
     pub(super) fn view(&self) -> Result<Game, ApiError> {
-        stored::view(&self.game, self.tournament.clone()).map_err(|error| self.broken(&error))
+        let tournament = self.tournament.as_ref().map(|(name, pairing)| (name.clone(), pairing.numbering()));
+        stored::view(&self.game, tournament).map_err(|error| self.broken(&error))
     }
 
     pub(super) fn pgn(&self) -> Result<String, ApiError> {
-        let event = self.tournament.as_deref().unwrap_or("?");
+        let event = self.tournament.as_ref().map_or("?", |(name, _)| name);
         pgn::print_stored(event, &self.game).map_err(|error| self.broken(&error))
     }
 

@@ -167,7 +167,7 @@ impl Game {
             source: live::view::Source::Lichess,
             kind: board.kind(),
             tournament: self.tournament.map(|tournament| tournament.id.to_string()),
-            round: None,
+            number: None,
             players: ByColor([&self.players[Color::White], &self.players[Color::Black]].map(person)),
             time_control: self.terms.time.clock(),
             start_fen: board.root(),

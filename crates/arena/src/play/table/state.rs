@@ -29,7 +29,7 @@ impl Table {
             source: Source::Table,
             kind: self.kind,
             tournament: None,
-            round: None,
+            number: None,
             players: self.players(),
             time_control: self.time_control,
             start_fen: self.extra.start_fen.clone(),
