@@ -83,6 +83,8 @@ pub(crate) enum CommandError {
     UnknownGame(String),
     #[error("game {0} is running: forfeit it, or correct it when it is over")]
     Running(String),
+    #[error("game {0} cannot be corrected yet: its result is on its way to the disk; try again in a moment")]
+    Unsettled(String),
     #[error("game {0} has that result already")]
     Unchanged(String),
     #[error("game {game} cannot be corrected so: {why}")]

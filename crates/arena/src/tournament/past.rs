@@ -58,11 +58,15 @@ impl Correction {
         }
     }
 
-    /// Changes the standings.
-    pub(super) fn apply(&self, standings: &mut Standings) {
+    /// Takes the result of before out of the standings.
+    pub(super) fn take_back(&self, standings: &mut Standings) {
         if let Some(score) = &self.before {
             score.take_back(standings);
         }
+    }
+
+    /// Enters the result of now in the standings.
+    pub(super) fn count(&self, standings: &mut Standings) {
         if let Some(score) = &self.after {
             score.count(standings);
         }
@@ -119,6 +123,11 @@ impl PastGames {
     /// Returns the players and the result of a game.
     pub(super) fn get(&self, id: &str) -> Option<(&ByColor<Name>, Option<GameResult>)> {
         self.0.get(id).map(|game| (&game.names, game.result))
+    }
+
+    /// Returns whether a game was at the board.
+    pub(super) fn is_played(&self, id: &str) -> bool {
+        self.0.get(id).is_some_and(|game| game.is_played)
     }
 
     /// Gives a game another result, in the standings only.

@@ -199,7 +199,8 @@ fn count(standings: &mut Standings, past: &mut PastGames, step: Step<'_>) {
         Step::Fact(Fact::Withdrawn { player } | Fact::Removed { player, .. }) => standings.withdraw(player),
         Step::Fact(Fact::Corrected { game, result, .. }) => {
             if let Some(change) = past.swap(game, *result) {
-                change.apply(standings);
+                change.take_back(standings);
+                change.count(standings);
             }
         }
         Step::Fact(_) => {}

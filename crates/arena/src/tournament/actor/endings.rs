@@ -49,7 +49,6 @@ impl TournamentActor {
         let name = player.name.clone();
         let round = self.pairing.round();
         let forfeited = self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
-        self.grant_byes();
         let Some(forfeited) = forfeited else { return };
         if departure == Departure::Absence {
             self.note_refusal(name.as_str(), &"Stayed away for too long and forfeits the remaining games");

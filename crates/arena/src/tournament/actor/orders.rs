@@ -81,7 +81,7 @@ impl TournamentActor {
                     client.throw_out(why);
                 }
                 Effect::Correction(correction, note) => {
-                    correction.apply(&mut self.standings);
+                    correction.count(&mut self.standings);
                     self.pairings.push(correction.row(&note.to_string()));
                 }
                 Effect::Forfeit(score) => {
@@ -234,6 +234,10 @@ impl TournamentActor {
             return Err(CommandError::Running(id));
         }
         let Some((names, before)) = self.past.get(&id) else { return Err(CommandError::UnknownGame(id)) };
+        // The standings do not have its result yet.
+        if self.journal.has_orders() || !self.past.is_played(&id) && !self.journal.is_settled() {
+            return Err(CommandError::Unsettled(id));
+        }
         if before == result {
             return Err(CommandError::Unchanged(id));
         }
@@ -258,6 +262,10 @@ impl TournamentActor {
         let now = result.map_or("does not count", GameResult::as_str);
         let told = format!("The organiser has corrected {white} against {black}: {now} ({note})");
         let correction = self.past.swap(&id, result);
+        // A bye may take its place at once.
+        if let Some(correction) = &correction {
+            correction.take_back(&mut self.standings);
+        }
         let effect = correction.map(|correction| Effect::Correction(correction, note.clone()));
         let mut order = Order::new(Fact::Corrected { game: id.into(), result, note }, told);
         order.effects.extend(effect);

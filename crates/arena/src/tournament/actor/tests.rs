@@ -23,6 +23,8 @@ use crate::{
     },
 };
 
+mod corrections;
+
 const NAMES: [&str; 9] = ["ada", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ivy"];
 
 fn name(text: &str) -> Name {
@@ -338,10 +340,6 @@ async fn reopened(bench: Bench, folder: &Path, settings: &str) -> Bench {
     bench
 }
 
-fn correct(game: &str, result: Option<GameResult>) -> Command {
-    Command::Correct { game: game.to_owned(), result, note: note() }
-}
-
 #[tokio::test]
 async fn a_pause_keeps_the_running_game_and_pairs_nobody_until_it_ends() {
     let folder = tempfile::tempdir().unwrap();
@@ -421,59 +419,6 @@ async fn a_forfeit_decides_a_game_that_runs_or_waits() {
 }
 
 #[tokio::test]
-async fn a_correction_counts_from_its_place_and_a_game_that_does_not_count_is_played_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let settings = "players = 3\ngames_per_pair = 1";
-    let mut bench = begun(folder.path(), settings, &["ada", "bob", "cyd"]).await;
-    bench.pair();
-    let [white, black] = bench.games()[0].clone();
-    let running = bench.running()[0].to_string();
-    assert_eq!(
-        bench.order(correct(&running, Some(BLACK))).await,
-        Err(CommandError::Running(running.clone()))
-    );
-    let game = bench.end(&white, &black, WHITE).await;
-    assert_eq!(bench.order(correct("none", None)).await, Err(CommandError::UnknownGame("none".into())));
-    assert_eq!(bench.order(correct(&game, Some(WHITE))).await, Err(CommandError::Unchanged(game.clone())));
-    let mut bench = reopened(bench, folder.path(), settings).await;
-    assert_eq!(bench.order(correct(&game, Some(BLACK))).await, Ok(()));
-    assert_eq!((bench.score(&white), bench.score(&black)), (0.0, 1.0));
-    assert_eq!(bench.order(correct(&game, None)).await, Ok(()));
-    assert_eq!((bench.score(&white), bench.score(&black)), (0.0, 0.0));
-    let mut bench = reopened(bench, folder.path(), settings).await;
-    // The one who has not played is first; then the two meet again.
-    let meet =
-        |games: &[[String; 2]]| games.iter().any(|game| game.contains(&white) && game.contains(&black));
-    while !meet(&bench.games()) {
-        bench.pair();
-        let [one, other] = bench.games()[0].clone();
-        if !meet(&bench.games()) {
-            bench.end(&one, &other, GameResult::Draw).await;
-        }
-    }
-    let refused = bench.order(correct(&game, Some(WHITE))).await.unwrap_err();
-    assert!(refused.to_string().contains("no game left"), "{refused}");
-    bench.close().await;
-}
-
-#[tokio::test]
-async fn whoever_left_after_the_last_game_is_waited_for_if_one_is_played_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut bench =
-        begun(folder.path(), "players = 2\ngames_per_pair = 1\nabsent_after = '0s'", &["ada", "bob"]).await;
-    bench.pair();
-    let [white, black] = bench.games()[0].clone();
-    let game = bench.end(&white, &black, WHITE).await;
-    bench.leave("ada");
-    let seat = bench.actor.players.seat_of("ada").unwrap();
-    bench.actor.withdraw(seat, Departure::Absence);
-    assert_eq!(bench.actor.absent().count(), 0, "all is played");
-    assert_eq!(bench.order(correct(&game, None)).await, Ok(()));
-    assert_eq!(bench.actor.absent().count(), 1);
-    bench.close().await;
-}
-
-#[tokio::test]
 async fn fewer_players_than_had_joined_do_not_begin_a_tournament_at_its_restart() {
     let folder = tempfile::tempdir().unwrap();
     let mut bench = Bench::open(folder.path(), "players = 4").await;
@@ -515,22 +460,5 @@ async fn a_late_one_comes_into_the_next_round_of_a_swiss_and_the_organiser_pairs
     }
     assert!(bench.actor.is_complete());
     assert_eq!(bench.score("eve"), 1.0, "nothing for the round before");
-    bench.close().await;
-}
-
-#[tokio::test]
-async fn a_complete_tournament_takes_corrections_and_nothing_else() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut bench = begun(folder.path(), "players = 2\ngames_per_pair = 1", &["ada", "bob"]).await;
-    bench.pair();
-    let [white, black] = bench.games()[0].clone();
-    let game = bench.end(&white, &black, WHITE).await;
-    bench.actor.close(true).await;
-    bench.actor.progress.end();
-    assert_eq!(bench.order(correct(&game, Some(BLACK))).await, Ok(()));
-    assert_eq!((bench.score(&white), bench.score(&black)), (0.0, 1.0));
-    assert_eq!(bench.order(correct(&game, None)).await, Err(CommandError::NotAgain(game)));
-    assert_eq!(bench.order(Command::Pause).await, Err(CommandError::Over("class".into())));
-    assert!(!bench.join("cyd"));
     bench.close().await;
 }

@@ -7,7 +7,7 @@ use std::{borrow::Cow, collections::BTreeMap, iter::repeat_n, path::PathBuf};
 use zeitnot_rules::{ByColor, Color, GameResult};
 use zeitnot_wire::trf::{Bye, Card, Cell, Score, SeatNo};
 
-use super::format::{Format, TieBreak};
+use super::format::{Format, PairingKind, TieBreak};
 use crate::name::Name;
 
 mod ranking;
@@ -165,8 +165,7 @@ impl Standings {
 
     /// Records a game between White and Black. A knockout has winners only: a draw there is played again.
     pub(crate) fn record(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
-        use super::format::PairingKind::Knockout;
-        if self.format.pairing == Knockout && result == GameResult::Draw {
+        if !self.counts(result) {
             return;
         }
         let Some(seats) = self.seats_of(names) else { return };
@@ -178,11 +177,18 @@ impl Standings {
 
     /// Records a game that was decided without being played.
     pub(crate) fn forfeit(&mut self, round: u32, names: ByColor<&Name>, result: GameResult) {
+        if !self.counts(result) {
+            return;
+        }
         let Some(seats) = self.seats_of(names) else { return };
         for color in Color::BOTH {
             let score = score_of(result, color);
             self.put(seats[color], round, Cell::Forfeit { opponent: seats[!color], color, score });
         }
+    }
+
+    fn counts(&self, result: GameResult) -> bool {
+        self.format.pairing != PairingKind::Knockout || result != GameResult::Draw
     }
 
     /// Takes back a game with this result, played or not.
@@ -281,7 +287,7 @@ impl Standings {
         }
     }
 
-    /// Enters a result; where there are rounds, a player has one in each.
+    /// Enters a result; where there are rounds, a player has one in each. A game takes the place of a bye.
     fn put(&mut self, seat: SeatNo, round: u32, cell: Cell) -> bool {
         let has_rounds = self.format.pairing.has_rounds();
         let Some(Some(Entrant { card: Card(cells), .. })) = self.players.get_mut(seat.0) else {
@@ -291,7 +297,8 @@ impl Standings {
         if cells.len() <= at {
             cells.resize(at + 1, Cell::Bye(Bye::Zero));
         }
-        let is_free = cells[at] == Cell::Bye(Bye::Zero);
+        let is_bye = matches!(cell, Cell::Bye(_));
+        let is_free = cells[at] == Cell::Bye(Bye::Zero) || !is_bye && cells[at] == Cell::Bye(Bye::Allocated);
         if is_free {
             cells[at] = cell;
         }

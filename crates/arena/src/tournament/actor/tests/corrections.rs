@@ -1,0 +1,143 @@
+//! Corrections of results, and what follows from them.
+
+use super::*;
+
+fn correct(game: &str, result: Option<GameResult>) -> Command {
+    Command::Correct { game: game.to_owned(), result, note: note() }
+}
+
+#[tokio::test]
+async fn a_correction_counts_from_its_place_and_a_game_that_does_not_count_is_played_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "players = 3\ngames_per_pair = 1";
+    let mut bench = begun(folder.path(), settings, &["ada", "bob", "cyd"]).await;
+    bench.pair();
+    let [white, black] = bench.games()[0].clone();
+    let running = bench.running()[0].to_string();
+    assert_eq!(
+        bench.order(correct(&running, Some(BLACK))).await,
+        Err(CommandError::Running(running.clone()))
+    );
+    let game = bench.end(&white, &black, WHITE).await;
+    assert_eq!(bench.order(correct("none", None)).await, Err(CommandError::UnknownGame("none".into())));
+    assert_eq!(bench.order(correct(&game, Some(WHITE))).await, Err(CommandError::Unchanged(game.clone())));
+    let mut bench = reopened(bench, folder.path(), settings).await;
+    assert_eq!(bench.order(correct(&game, Some(BLACK))).await, Ok(()));
+    assert_eq!((bench.score(&white), bench.score(&black)), (0.0, 1.0));
+    assert_eq!(bench.order(correct(&game, None)).await, Ok(()));
+    assert_eq!((bench.score(&white), bench.score(&black)), (0.0, 0.0));
+    let mut bench = reopened(bench, folder.path(), settings).await;
+    // The one who has not played is first; then the two meet again.
+    let meet =
+        |games: &[[String; 2]]| games.iter().any(|game| game.contains(&white) && game.contains(&black));
+    while !meet(&bench.games()) {
+        bench.pair();
+        let [one, other] = bench.games()[0].clone();
+        if !meet(&bench.games()) {
+            bench.end(&one, &other, GameResult::Draw).await;
+        }
+    }
+    let refused = bench.order(correct(&game, Some(WHITE))).await.unwrap_err();
+    assert!(refused.to_string().contains("no game left"), "{refused}");
+    bench.close().await;
+}
+
+#[tokio::test]
+async fn whoever_left_after_the_last_game_is_waited_for_if_one_is_played_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench =
+        begun(folder.path(), "players = 2\ngames_per_pair = 1\nabsent_after = '0s'", &["ada", "bob"]).await;
+    bench.pair();
+    let [white, black] = bench.games()[0].clone();
+    let game = bench.end(&white, &black, WHITE).await;
+    bench.leave("ada");
+    let seat = bench.actor.players.seat_of("ada").unwrap();
+    bench.actor.withdraw(seat, Departure::Absence);
+    assert_eq!(bench.actor.absent().count(), 0, "all is played");
+    assert_eq!(bench.order(correct(&game, None)).await, Ok(()));
+    assert_eq!(bench.actor.absent().count(), 1);
+    bench.close().await;
+}
+
+#[tokio::test]
+async fn a_complete_tournament_takes_corrections_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = begun(folder.path(), "players = 2\ngames_per_pair = 1", &["ada", "bob"]).await;
+    bench.pair();
+    let [white, black] = bench.games()[0].clone();
+    let game = bench.end(&white, &black, WHITE).await;
+    bench.actor.close(true).await;
+    bench.actor.progress.end();
+    assert_eq!(bench.order(correct(&game, Some(BLACK))).await, Ok(()));
+    assert_eq!((bench.score(&white), bench.score(&black)), (0.0, 1.0));
+    assert_eq!(bench.order(correct(&game, None)).await, Err(CommandError::NotAgain(game)));
+    assert_eq!(bench.order(Command::Pause).await, Err(CommandError::Over("class".into())));
+    assert!(!bench.join("cyd"));
+    bench.close().await;
+}
+
+/// The game that a player is in.
+fn game_of(bench: &Bench, player: &str) -> [String; 2] {
+    bench.games().into_iter().find(|names| names.contains(&player.to_owned())).unwrap()
+}
+
+#[tokio::test]
+async fn a_match_of_draws_is_the_better_seeds_however_its_last_game_came_to_be_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "players = 4\npairing = 'knockout'";
+    let mut bench = begun(folder.path(), settings, &["ada", "bob", "cyd", "dan"]).await;
+    for _ in 0..6 {
+        bench.pair();
+        let [white, black] = game_of(&bench, "ada");
+        bench.end(&white, &black, GameResult::Draw).await;
+    }
+    bench.pair();
+    assert_eq!(game_of(&bench, "ada"), ["ada", "dan"]);
+    let last = bench.end("ada", "dan", BLACK).await;
+    let points = |bench: &Bench| ["ada", "dan"].map(|player| bench.score(player));
+    assert_eq!(points(&bench), [0.0, 1.0]);
+    assert_eq!(bench.order(correct(&last, Some(GameResult::Draw))).await, Ok(()));
+    assert_eq!(points(&bench), [1.0, 0.0], "the bye of the better seed");
+    let mut bench = reopened(bench, folder.path(), settings).await;
+    assert_eq!(points(&bench), [1.0, 0.0]);
+    assert_eq!(bench.order(correct(&last, Some(BLACK))).await, Ok(()));
+    assert_eq!(points(&bench), [0.0, 1.0]);
+    let bench = reopened(bench, folder.path(), settings).await;
+    assert_eq!(points(&bench), [0.0, 1.0]);
+    bench.close().await;
+}
+
+#[tokio::test]
+async fn a_forfeit_in_a_knockout_that_is_corrected_to_a_draw_is_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "players = 4\npairing = 'knockout'";
+    let mut bench = begun(folder.path(), settings, &["ada", "bob", "cyd", "dan"]).await;
+    bench.actor.pair();
+    assert_eq!(bench.order(Command::Forfeit { player: name("ada"), note: None }).await, Ok(()));
+    let forfeit = bench.actor.past.ids().swap_remove(0);
+    assert_eq!(bench.order(correct(&forfeit, Some(GameResult::Draw))).await, Ok(()));
+    assert_eq!((bench.score("ada"), bench.score("dan")), (0.0, 0.0));
+    bench.pair();
+    let [white, black] = game_of(&bench, "ada");
+    bench.end(&white, &black, WHITE).await;
+    assert_eq!((bench.score(&white), bench.score(&black)), (1.0, 0.0));
+    let bench = reopened(bench, folder.path(), settings).await;
+    bench.close().await;
+}
+
+#[tokio::test]
+async fn a_correction_waits_for_those_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = begun(folder.path(), "players = 2\ngames_per_pair = 2", &["ada", "bob"]).await;
+    bench.pair();
+    let [white, black] = bench.games()[0].clone();
+    let game = bench.end(&white, &black, WHITE).await;
+    let (answer, first) = oneshot::channel();
+    bench.actor.command(correct(&game, Some(BLACK)), answer);
+    let second = correct(&game, Some(GameResult::Draw));
+    assert_eq!(bench.order(second.clone()).await, Err(CommandError::Unsettled(game.clone())));
+    assert_eq!((first.await.unwrap(), bench.score(&black)), (Ok(()), 1.0));
+    assert_eq!(bench.order(second).await, Ok(()));
+    assert_eq!((bench.score(&white), bench.score(&black)), (0.5, 0.5));
+    bench.close().await;
+}
