@@ -260,6 +260,7 @@ impl TournamentActor {
     /// Pairs the next round, if the last one is over. What comes later in the history does not change it.
     fn begin_round(&mut self) {
         if let Some(round) = self.pairing.begin_round() {
+            self.standings.begin_round();
             self.journal.note(Fact::Round { round });
         }
         self.grant_byes();

@@ -194,6 +194,7 @@ fn count(standings: &mut Standings, past: &mut PastGames, step: Step<'_>) {
             standings.forget(player);
             past.forget(player);
         }
+        Step::Fact(Fact::Round { .. }) => standings.begin_round(),
         Step::Fact(Fact::Bye { player, round }) => drop(standings.grant_bye(*round, player)),
         Step::Fact(Fact::ByeRevoked { player, round }) => standings.revoke_bye(*round, player),
         Step::Fact(Fact::Withdrawn { player } | Fact::Removed { player, .. }) => standings.withdraw(player),

@@ -435,7 +435,7 @@ async fn fewer_players_than_had_joined_do_not_begin_a_tournament_at_its_restart(
 #[tokio::test]
 async fn a_late_one_comes_into_the_next_round_of_a_swiss_and_the_organiser_pairs_by_hand() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = "start = 'organiser'\npairing = 'swiss'\nrounds = 2\nplayers = 6";
+    let settings = "start = 'organiser'\npairing = 'swiss'\nrounds = 2\nplayers = 6\nacceleration = 'baku'";
     let mut bench = begun(folder.path(), settings, &["ada", "bob", "cyd", "dan"]).await;
     bench.pair();
     assert!(!bench.join("eve"), "nobody is let in");
@@ -460,5 +460,8 @@ async fn a_late_one_comes_into_the_next_round_of_a_swiss_and_the_organiser_pairs
     }
     assert!(bench.actor.is_complete());
     assert_eq!(bench.score("eve"), 1.0, "nothing for the round before");
+    let report = bench.actor.standings.trf("class").unwrap();
+    let accelerated = report.players.iter().filter(|player| !player.virtual_points.is_empty());
+    assert_eq!(accelerated.count(), 2, "half of those of the first round");
     bench.close().await;
 }

@@ -158,7 +158,7 @@ pub(super) fn system(config: &TournamentConfig) -> Box<dyn PairingSystem> {
             Box::new(round_robin::RoundRobin::gauntlet(config.games_per_pair, config.gauntlet.clone()))
         }
         PairingKind::Swiss => {
-            Box::new(swiss::Swiss::new(config.rounds.unwrap_or(1) as usize, config.acceleration.is_some()))
+            Box::new(swiss::Swiss::new(config.rounds.unwrap_or(1) as usize, config.acceleration))
         }
         PairingKind::Knockout => Box::new(knockout::Knockout::default()),
     }

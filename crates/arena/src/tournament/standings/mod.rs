@@ -7,7 +7,10 @@ use std::{borrow::Cow, collections::BTreeMap, iter::repeat_n, path::PathBuf};
 use zeitnot_rules::{ByColor, Color, GameResult};
 use zeitnot_wire::trf::{Bye, Card, Cell, Score, SeatNo};
 
-use super::format::{Format, PairingKind, TieBreak};
+use super::{
+    format::{Format, PairingKind, TieBreak},
+    pairing::swiss::Acceleration,
+};
 use crate::name::Name;
 
 mod ranking;
@@ -25,6 +28,8 @@ pub struct Standings {
     seats: BTreeMap<Name, SeatNo>,
     /// By seat; a free one is `None`.
     players: Vec<Option<Entrant>>,
+    /// Virtual points, of those who were there in the first round.
+    acceleration: Option<Acceleration>,
 }
 
 /// Player with results.
@@ -120,7 +125,7 @@ pub struct Row {
 
 impl Standings {
     pub(crate) fn new(format: Format) -> Standings {
-        Standings { format, seats: BTreeMap::new(), players: Vec::new() }
+        Standings { format, seats: BTreeMap::new(), players: Vec::new(), acceleration: None }
     }
 
     /// Changes the format before the first game.
@@ -156,6 +161,13 @@ impl Standings {
                 }
             }
         }
+    }
+
+    /// Takes in that a round is paired.
+    pub(crate) fn begin_round(&mut self) {
+        let Format { acceleration, rounds, .. } = self.format;
+        let (players, rounds) = (self.seats.len(), rounds.unwrap_or_default() as usize);
+        self.acceleration.get_or_insert_with(|| Acceleration::new(acceleration, players, rounds));
     }
 
     /// Returns the number of games of a player.

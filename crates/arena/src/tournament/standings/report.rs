@@ -6,10 +6,7 @@ use zeitnot_rules::Color;
 use zeitnot_wire::trf::{Bye, Card, Cell, MAX_PLAYERS, MAX_ROUNDS, Score, SeatNo, Trf, TrfPlayer};
 
 use super::Standings;
-use crate::tournament::{
-    format::{AccelerationKind, PairingKind},
-    pairing::swiss::Acceleration,
-};
+use crate::tournament::format::PairingKind;
 
 impl Standings {
     /// Returns the report of a tournament; `None` if it has more players or rounds than a report can have.
@@ -33,7 +30,7 @@ impl Standings {
             name: entrant.name.to_string(),
             rank: ranks.get(seat).map_or(0, |rank| *rank as u16),
             card: Card(card),
-            virtual_points: self.virtual_points(*seat, seated.len()),
+            virtual_points: self.virtual_points(*seat),
             is_absent: entrant.is_withdrawn,
             ..TrfPlayer::default()
         };
@@ -47,15 +44,10 @@ impl Standings {
     }
 
     /// Points that an acceleration adds before each round.
-    fn virtual_points(&self, seat: SeatNo, players: usize) -> Vec<Score> {
-        let (Some(AccelerationKind::Baku), Some(rounds)) = (self.format.acceleration, self.format.rounds)
-        else {
-            return Vec::new();
-        };
-        let rounds = rounds as usize;
-        let baku = Acceleration::baku(players, rounds);
-        let points = (0..rounds).map(|round| baku.points(seat, round));
-        points.take_while(|points| *points != Score::LOSS).take(MAX_ROUNDS).collect()
+    fn virtual_points(&self, seat: SeatNo) -> Vec<Score> {
+        let Some(acceleration) = &self.acceleration else { return Vec::new() };
+        let points = (0..MAX_ROUNDS).map(|round| acceleration.points(seat, round));
+        points.take_while(|points| *points != Score::LOSS).collect()
     }
 }
 

@@ -2,6 +2,8 @@
 
 use zeitnot_wire::trf::{Score, SeatNo};
 
+use crate::tournament::format::AccelerationKind;
+
 /// Virtual points of a tournament: of each player, before each round.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Acceleration(Vec<Vec<Score>>);
@@ -12,8 +14,16 @@ impl Acceleration {
         Acceleration(points)
     }
 
-    /// Returns the acceleration of a tournament of that many players in its first round, and of that many rounds.
-    pub(crate) fn baku(players: usize, rounds: usize) -> Self {
+    /// Returns the acceleration of a tournament of that many players in its first round.
+    pub(crate) fn new(kind: Option<AccelerationKind>, players: usize, rounds: usize) -> Self {
+        match kind {
+            Some(AccelerationKind::Baku) => Acceleration::baku(players, rounds),
+            None => Acceleration::default(),
+        }
+    }
+
+    /// Points by the handbook, of that many players in the first round.
+    pub(super) fn baku(players: usize, rounds: usize) -> Self {
         // The group GA: half of the players, rounded up to an even number; late entries do not change it.
         let upper = 2 * players.div_ceil(4);
         let accelerated = rounds.div_ceil(2);

@@ -8,14 +8,17 @@ use zeitnot_wire::trf::{self, Card, Cell, Score};
 use super::{Acceleration, Round, color_between, pair};
 use crate::{
     name::Name,
-    tournament::pairing::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past, SeatNo},
+    tournament::{
+        format::AccelerationKind,
+        pairing::{Bye, NotNow, OpenRound, Pairing, PairingSystem, Past, SeatNo},
+    },
 };
 
 /// Rounds so far, and the games of the present one.
 #[derive(Clone, Debug)]
 pub(in crate::tournament::pairing) struct Swiss {
     rounds: usize,
-    is_accelerated: bool,
+    accelerated: Option<AccelerationKind>,
     /// Virtual points, of those who were there in the first round.
     acceleration: Option<Acceleration>,
     /// Finished rounds.
@@ -32,10 +35,10 @@ pub(in crate::tournament::pairing) struct Swiss {
 }
 
 impl Swiss {
-    pub(in crate::tournament::pairing) fn new(rounds: usize, is_accelerated: bool) -> Self {
+    pub(in crate::tournament::pairing) fn new(rounds: usize, accelerated: Option<AccelerationKind>) -> Self {
         Swiss {
             rounds,
-            is_accelerated,
+            accelerated,
             acceleration: None,
             played: 0,
             cards: Vec::new(),
@@ -134,10 +137,8 @@ impl PairingSystem for Swiss {
         let places = self.seated.last().map_or(0, |seat| seat.0 + 1);
         self.cards.resize_with(places, || Card(vec![Cell::Bye(trf::Bye::Zero); self.played]));
         let players: Vec<_> = self.seated.difference(&self.withdrawn).copied().collect();
-        let acceleration = self.acceleration.get_or_insert_with(|| match self.is_accelerated {
-            true => Acceleration::baku(self.seated.len(), self.rounds),
-            false => Acceleration::default(),
-        });
+        let new = || Acceleration::new(self.accelerated, self.seated.len(), self.rounds);
+        let acceleration = self.acceleration.get_or_insert_with(new);
         let round = Round { played: self.played, rounds: self.rounds, initial: Color::White };
         let paired = if players.len() > 1 { pair(&self.cards, &players, round, acceleration) } else { None };
         let Some(pairing) = paired else {
@@ -291,7 +292,7 @@ mod tests {
     use super::*;
 
     fn seated(players: usize, rounds: usize) -> Swiss {
-        let mut swiss = Swiss::new(rounds, false);
+        let mut swiss = Swiss::new(rounds, None);
         let name = Name::try_from("somebody").unwrap();
         (0..players).for_each(|seat| swiss.enter(SeatNo(seat), &name));
         swiss
