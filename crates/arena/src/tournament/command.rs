@@ -102,7 +102,7 @@ impl CommandError {
 /// Way to answer the organiser.
 pub(super) type Answer = oneshot::Sender<Result<(), CommandError>>;
 
-/// Order that is carried out, to be told once it is on the disk.
+/// Order that is carried out, to be told once it is settled.
 #[derive(Debug)]
 pub(super) struct CarriedOut {
     /// Line for the players and the log.
@@ -111,7 +111,7 @@ pub(super) struct CarriedOut {
     pub(super) answer: Answer,
 }
 
-/// Part of an order that is seen from outside, and so comes when it is on the disk.
+/// Part of an order that is seen from outside, and so comes when it is settled.
 #[derive(Debug)]
 pub(super) enum Effect {
     ThrowOut {

@@ -1,4 +1,5 @@
-//! Line of one tournament to the database: what happened, in its order, and what may be told once it is on the disk.
+//! Line of one tournament to the database: what happened, in its order, and what may be told once it is settled: on the
+//! disk, or kept to be written later because the disk has failed or has not answered for [`MAX_WAIT`](crate::database::MAX_WAIT).
 
 use futures_util::{
     FutureExt,
@@ -20,7 +21,7 @@ use crate::{
     tag::GameTag,
 };
 
-/// Event that is on the disk now and may be told.
+/// Event that is settled and may be told.
 #[derive(Debug)]
 pub(super) enum Settled {
     /// The result of a game.
@@ -84,7 +85,7 @@ impl Journal {
         }
     }
 
-    /// Hands over a game that is over. [`Journal::settled`] returns it when it is on the disk.
+    /// Hands over a game that is over. [`Journal::settled`] returns it later.
     pub(super) fn end_game(
         &mut self,
         tag: GameTag,
@@ -121,7 +122,7 @@ impl Journal {
         self.settle(changes, Settled::Withdrawal { seat, name, opponents, round, told });
     }
 
-    /// Hands over an order. [`Journal::settled`] returns it when it is on the disk.
+    /// Hands over an order. [`Journal::settled`] returns it later.
     pub(super) fn order(
         &mut self,
         facts: Vec<Fact>,
@@ -148,7 +149,7 @@ impl Journal {
         self.settle(changes, Settled::Order(order));
     }
 
-    /// Returns what is on the disk next; `None` if nothing is on its way. Cancel safe.
+    /// Returns what is settled next; `None` if nothing is on its way. Cancel safe.
     pub(super) async fn settled(&mut self) -> Option<Settled> {
         let settled = self.unsettled.next().await;
         self.orders -= usize::from(matches!(settled, Some(Settled::Order(_))));
@@ -164,7 +165,7 @@ impl Journal {
         self.unsettled.is_empty()
     }
 
-    /// Notes that all is played, and waits for the disk.
+    /// Notes that all is played, and waits for the disk as for a result.
     pub(super) async fn complete(&mut self) {
         if let Some((database, tournament)) = &self.target {
             database.commit(vec![Change::State(*tournament, TournamentState::Complete)]).await;

@@ -113,7 +113,8 @@ impl TournamentRegistry {
         let _ = self.strangers.try_send(Stranger { name: name.to_owned(), reason: reason.to_string() });
     }
 
-    /// Has the tournament of that name carry out an order; returns once it is on the disk.
+    /// Has the tournament of that name carry out an order; returns once it is settled: on the disk,
+    /// unless the disk fails or does not answer in time.
     pub(crate) async fn command(&self, tournament: &str, command: Command) -> Result<(), CommandError> {
         let Some(handle) = self.find(tournament) else {
             return Err(CommandError::UnknownTournament(printable(tournament, 50)));

@@ -1,4 +1,4 @@
-//! Ends: of games, whose results are told when they are on the disk, of players who stay away, of the tournament.
+//! Ends: of games, whose results are told when they are settled, of players who stay away, of the tournament.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ impl TournamentActor {
         self.journal.withdraw((seat, name), games, told, &mut self.past);
     }
 
-    /// Hands over the results of the games that are over. They are told when they are on the disk.
+    /// Hands over the results of the games that are over. They are told when they are settled.
     pub(super) fn conclude_games(&mut self) {
         for (tag, Running { pairing, game, end, note, counts, .. }) in &mut self.running {
             if end.is_none()
@@ -88,7 +88,7 @@ impl TournamentActor {
         self.grant_byes();
     }
 
-    /// Tells what is on the disk now.
+    /// Tells what is settled.
     pub(super) async fn settle(&mut self, settled: Settled) {
         match settled {
             Settled::Withdrawal { seat, name, opponents, round, told } => {

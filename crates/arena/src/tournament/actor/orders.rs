@@ -1,5 +1,5 @@
 //! Orders of the organiser, carried out. The state follows at once, in the order of the facts; the organiser, the players
-//! and the page are told when the facts are on the disk.
+//! and the page are told when the facts are settled (see the journal).
 
 use zeitnot_rules::{ByColor, GameResult};
 
@@ -68,7 +68,7 @@ impl TournamentActor {
         }
     }
 
-    /// Tells of an order that is on the disk.
+    /// Tells of an order that is settled.
     pub(super) fn confirm(&mut self, CarriedOut { told, effects, answer }: CarriedOut) {
         tracing::info!("{}: {told}", self.config.name);
         self.players.clients().for_each(|client| client.tell_optional(Notice::Info(told.clone())));
