@@ -95,6 +95,12 @@ impl Reader {
         open::for_reading(path).await.map(Reader)
     }
 
+    /// Closes the connection; a dropped one is closed later, by a thread of its own.
+    pub(crate) async fn close(self) {
+        // It has changed nothing.
+        let _ = self.0.close().await;
+    }
+
     /// Returns all tournaments, the latest first.
     pub(crate) async fn tournaments(&mut self) -> Result<Vec<StoredTournament>, DatabaseError> {
         let rows = query("SELECT * FROM tournament ORDER BY id DESC").fetch_all(&mut self.0).await?;

@@ -1,9 +1,16 @@
 //! Games that the hub does not have, as they ended long ago or in an earlier run: look-ups in the database.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use axum::http::StatusCode;
-use tokio::sync::Semaphore;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::spawn_blocking,
+};
+use zeitnot_rules::GameError;
 
 use super::answer::ApiError;
 use crate::{
@@ -24,30 +31,64 @@ const MAX_ID: usize = 64;
 pub(crate) struct Archive {
     database: Option<Arc<Path>>,
     turns: Arc<Semaphore>,
+    /// Connections that no look-up uses now.
+    idle: Arc<Mutex<Vec<Reader>>>,
 }
+
+/// Name and pairing system of a tournament.
+type Event = (String, PairingKind);
 
 /// Game of the database, with its tournament.
 #[derive(Debug)]
 pub(super) struct StoredGame {
     game: GameState,
-    tournament: Option<(String, PairingKind)>,
+    tournament: Option<Event>,
+    turn: OwnedSemaphorePermit,
 }
 
 impl Archive {
     pub(super) fn new(database: Option<Arc<Path>>) -> Archive {
-        Archive { database, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+        Archive { database, turns: Arc::new(Semaphore::new(AT_ONCE)), idle: Arc::default() }
     }
 
     /// Finds a game of any front.
     pub(super) async fn find(&self, id: &str) -> Result<Option<StoredGame>, ApiError> {
         let is_id = (1..=MAX_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let Some(database) = self.database.as_ref().filter(|_| is_id) else { return Ok(None) };
-        let _turn = self.turns.acquire().await.map_err(|_| ApiError::stopping())?;
-        let found = async { Reader::open(database).await?.game(id).await };
-        match found.await {
-            Ok(found) => Ok(found.map(|(game, tournament)| StoredGame { game, tournament })),
+        let turn = self.turns.clone().acquire_owned().await.map_err(|_| ApiError::stopping())?;
+        match self.look_up(database, id).await {
+            Ok(found) => Ok(found.map(|(game, tournament)| StoredGame { game, tournament, turn })),
             Err(error) => Err(unreadable(database, &error)),
         }
+    }
+
+    async fn look_up(
+        &self,
+        database: &Path,
+        id: &str,
+    ) -> Result<Option<(GameState, Option<Event>)>, DatabaseError> {
+        let idle = self.idle().pop();
+        let mut reader = match idle {
+            Some(reader) => reader,
+            None => Reader::open(database).await?,
+        };
+        let found = reader.game(id).await?;
+        // One that has failed, or was left in the middle, is not used again.
+        self.idle().push(reader);
+        Ok(found)
+    }
+
+    /// Closes the connections, so that the writer, which closes last, leaves nothing beside the database.
+    pub(super) async fn close(&self) {
+        let idle = std::mem::take(&mut *self.idle());
+        for reader in idle {
+            reader.close().await;
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Reader>> {
+        // Nothing in here is half done after a panic.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -58,19 +99,87 @@ fn unreadable(database: &Path, error: &DatabaseError) -> ApiError {
 }
 
 impl StoredGame {
-    pub(super) fn view(&self) -> Result<Game, ApiError> {
-        let tournament = self.tournament.as_ref().map(|(name, pairing)| (name.clone(), pairing.numbering()));
-        stored::view(&self.game, tournament).map_err(|error| self.broken(&error))
+    pub(super) async fn view(self) -> Result<Game, ApiError> {
+        let numbered = |(name, pairing): Event| (name, pairing.numbering());
+        self.replay(move |game, tournament| stored::view(game, tournament.map(numbered))).await
     }
 
-    pub(super) fn pgn(&self) -> Result<String, ApiError> {
-        let event = self.tournament.as_ref().map_or("?", |(name, _)| name);
-        pgn::print_stored(event, &self.game).map_err(|error| self.broken(&error))
+    pub(super) async fn pgn(self) -> Result<String, ApiError> {
+        let event = |tournament: Option<Event>| tournament.map_or("?".to_owned(), |(name, _)| name);
+        self.replay(move |game, tournament| pgn::print_stored(&event(tournament), game)).await
     }
 
-    fn broken(&self, error: &impl ToString) -> ApiError {
-        let id = printable(&self.game.header.id, MAX_ID);
-        let error = format!("the stored game {id} cannot be shown: {}", error.to_string());
-        ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error)
+    /// Plays the game again, not on the page's thread, where games at tables are played. A visitor who gives up does not
+    /// end the turn of a replay that runs.
+    async fn replay<T: Send + 'static>(
+        self,
+        replay: impl FnOnce(&GameState, Option<Event>) -> Result<T, GameError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let StoredGame { game, tournament, turn } = self;
+        let id = printable(&game.header.id, MAX_ID);
+        let replayed = spawn_blocking(move || (replay(&game, tournament), turn)).await;
+        let (replayed, _turn) = replayed.map_err(|_| ApiError::stopping())?;
+        replayed.map_err(|error| {
+            let error = format!("the stored game {id} cannot be shown: {error}");
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use zeitnot_rules::{ByColor, GameKind};
+
+    use super::*;
+    use crate::{
+        database::{Change, Database, GameHeader, MoveList, Source},
+        tag::GameTag,
+    };
+
+    #[tokio::test]
+    async fn look_ups_share_a_few_connections_and_replays_have_threads_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("zeitnot.db");
+        let (database, writer) = Database::open(path.clone()).await.unwrap();
+        let id = GameTag::random().to_string();
+        let header = GameHeader {
+            id: id.as_str().into(),
+            source: Source::Contest,
+            kind: GameKind::Chess,
+            tournament: None,
+            round: None,
+            opening: None,
+            names: ByColor(["alice", "bob"].map(str::to_owned)),
+            time_control: None,
+            start: None,
+            repeats: None,
+            began: time::OffsetDateTime::UNIX_EPOCH,
+        };
+        let game = GameState { header: header.into(), moves: MoveList::default(), end: None };
+        database.commit(vec![Change::Game(game)]).await;
+
+        let archive = Archive::new(Some(path.as_path().into()));
+        for _ in 0..3 {
+            assert_eq!(archive.find(&id).await.unwrap().unwrap().view().await.unwrap().summary.id, id);
+        }
+        assert_eq!(archive.idle().len(), 1);
+        // Whoever has a game has a turn until it is replayed.
+        let mut held = Vec::new();
+        for _ in 0..AT_ONCE {
+            held.push(archive.find(&id).await.unwrap().unwrap());
+        }
+        assert_eq!((archive.turns.available_permits(), archive.idle().len()), (0, 1));
+        let here = thread::current().id();
+        let there = held.pop().unwrap().replay(|_, _| Ok(thread::current().id())).await.unwrap();
+        assert_ne!(here, there);
+        drop(held);
+        assert_eq!(archive.turns.available_permits(), AT_ONCE);
+
+        archive.close().await;
+        drop(database);
+        writer.join().await;
+        assert!(path.exists() && !folder.path().join("zeitnot.db-wal").exists());
     }
 }

@@ -49,7 +49,7 @@ async fn show(State(web): State<WebState>, Param(id): Param) -> Result<Json<Game
     let game = web.hub.call(move |hub| hub.game(&key)).await.ok_or_else(ApiError::stopping)?;
     match game {
         Some(game) => Ok(Json(game)),
-        None => web.archive.find(&id).await?.ok_or_else(|| unknown(&id))?.view().map(Json),
+        None => web.archive.find(&id).await?.ok_or_else(|| unknown(&id))?.view().await.map(Json),
     }
 }
 
@@ -62,7 +62,7 @@ async fn pgn(State(web): State<WebState>, Param(id): Param) -> Result<Response, 
     let pgn = web.hub.call(move |hub| hub.pgn(&key)).await.ok_or_else(ApiError::stopping)?;
     let pgn = match pgn {
         Some(pgn) => pgn,
-        None => web.archive.find(&id).await?.ok_or_else(|| unknown(&id))?.pgn()?,
+        None => web.archive.find(&id).await?.ok_or_else(|| unknown(&id))?.pgn().await?,
     };
     Ok(([(header::CONTENT_TYPE, "application/x-chess-pgn; charset=utf-8")], pgn).into_response())
 }

@@ -156,7 +156,8 @@ impl Client {
         if self.web.hub.call(move |hub| hub.has_game(&key)).await? {
             return None;
         }
-        timeout(LOOK_UP, self.web.archive.find(id)).await.ok()?.ok()??.view().ok()
+        let find = async { self.web.archive.find(id).await.ok()??.view().await.ok() };
+        timeout(LOOK_UP, find).await.ok()?
     }
 
     /// Answers, if there is room: whoever reads nothing needs no answers.

@@ -172,13 +172,14 @@ impl Web {
             Err(error) => return tracing::error!("cannot serve the page: {error}"),
         };
         let main = async move {
+            let archive = Archive::new(database.clone());
             let state = WebState {
                 hub,
                 tables,
                 bot,
                 tournaments,
                 results: database.as_deref().map(|path| Arc::new(ResultFiles::new(path))),
-                archive: Archive::new(database),
+                archive: archive.clone(),
                 analyst: Arc::new(analyst),
                 organiser: Organiser::new(token),
                 tasks: TaskTracker::new(),
@@ -201,6 +202,7 @@ impl Web {
             let served = async { join!(hub, actor.run(stop.clone()), server.run(listener, tasks)) };
             // What it still has to tell comes too late.
             join!(served, stop.run_until_cancelled(other));
+            archive.close().await;
         };
         let thread = match SideThread::start("web", main).await {
             Ok(thread) => thread,
