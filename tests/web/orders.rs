@@ -174,6 +174,54 @@ async fn a_password_is_read_from_standard_input_or_a_private_file() {
     arena.stop().await;
 }
 
+/// The rows of the games that are over, once one fits.
+async fn rows_with(page: &Browser, what: &str, fits: impl Fn(&Value) -> bool) -> Vec<Value> {
+    let mut spectator = page.live().await;
+    spectator.send(r#"{"watch":{"tournament":"cup"}}"#).await;
+    loop {
+        let shown = spectator.expect("tournament").await["tournament"]["pairings"].clone();
+        let over = shown.as_array().unwrap().iter().filter(|row| !row["result"].is_null());
+        let over: Vec<Value> = over.cloned().collect();
+        if over.iter().any(&fits) {
+            assert_eq!(over.len(), 1, "{what}: {over:?}");
+            return over;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_forfeit_is_corrected_by_the_id_of_its_row() {
+    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+    let cup = json!({"name": "cup", "time_control": "60+0", "access": {"password": "sesame"}});
+    assert_eq!(page.order("POST", "/api/tournaments", cup).await.0, 201);
+    let mut players = join(&arena, &["alice", "bob"]).await;
+    done(&page, "start cup").await;
+    players[0].expect("GAME_PAIRED").await;
+    done(&page, "forfeit cup alice").await;
+    let row = rows_with(&page, "forfeit", |row| row["forfeit"] == true).await.remove(0);
+    let loses = if row["white"] == "alice" { "0-1" } else { "1-0" };
+    assert_eq!((&row["result"], &row["note"]), (&json!(loses), &Value::Null));
+    let id = row["game"].as_str().unwrap();
+    let correct = format!("correct {id} 1/2-1/2 --note agreed");
+    assert_eq!(done(&page, &correct).await, "the game counts 1/2-1/2\n");
+    let corrected = rows_with(&page, "correction", |row| row["note"] == "agreed").await;
+    let mut expected = row.clone();
+    (expected["result"], expected["note"]) = (json!("1/2-1/2"), json!("agreed"));
+    assert_eq!(corrected, [expected]);
+    let shown = async |page: &Browser| {
+        let game = page.json(&format!("/api/games/{id}")).await.1;
+        ["result", "result_at_board", "note"].map(|key| game[key].clone())
+    };
+    let expected = [json!("1/2-1/2"), json!(loses), json!("agreed")];
+    assert_eq!(shown(&page).await, expected);
+    let (_, folder) = arena.stop().await;
+
+    let (arena, page) = without_tournament(folder).await;
+    assert_eq!(rows_with(&page, "restart", |row| row["note"] == "agreed").await, corrected);
+    assert_eq!(shown(&page).await, expected);
+    arena.stop().await;
+}
+
 #[tokio::test]
 async fn orders_need_the_token_and_a_tournament() {
     let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;

@@ -56,6 +56,9 @@ export interface Ply {
 export interface Game extends GameSummary {
   start_fen: string;
   plies: Ply[];
+  /** Nothing unless the organiser has given it another one. */
+  result_at_board: string | null;
+  note: string | null;
 }
 
 export interface Standing {
@@ -77,6 +80,7 @@ export interface Pairing {
   white: string;
   /** Nothing: White has a bye. */
   black: string | null;
+  /** By it, the result is corrected; a forfeit has no moves to look at. */
   game: string | null;
   result: string | null;
   forfeit: boolean;

@@ -53,6 +53,7 @@ export const de: Texts = {
     toMove: (side) => `${side} am Zug`,
     moved: (side, san) => `${side}: ${san}`,
     over: (result, reason) => `Partie beendet: ${result}. ${reason}`,
+    atBoard: (result) => `Von der Turnierleitung berichtigt; am Brett ${result}`,
     evaluation: 'Bewertung',
     evaluationOf: (score) => `Bewertung ${score}, aus der Sicht von Weiß`,
     graph: 'Bewertung im Lauf der Partie, in Bauern aus der Sicht von Weiß',

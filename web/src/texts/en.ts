@@ -51,6 +51,7 @@ export const en = {
     toMove: (side: string) => `${side} to move`,
     moved: (side: string, san: string) => `${side}: ${san}`,
     over: (result: string, reason: string) => `Game over: ${result}. ${reason}`,
+    atBoard: (result: string) => `Corrected by the organiser; ${result} at the board`,
     evaluation: 'Evaluation',
     evaluationOf: (score: string) => `Evaluation ${score}, from White's point of view`,
     graph: 'Evaluation over the game, in pawns from White’s point of view',

@@ -23,6 +23,14 @@ pub(super) struct Entry {
     /// Latest thought of each side.
     latest: ByColor<Option<Latest>>,
     is_over: bool,
+    correction: Option<Correction>,
+}
+
+/// Decision of the organiser about a game that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Correction {
+    result: &'static str,
+    note: String,
 }
 
 /// Thought about the move after `ply` plies.
@@ -35,7 +43,14 @@ struct Latest {
 
 impl Entry {
     pub(super) fn new(shared: Arc<Shared>) -> Entry {
-        Entry { shared, plies: Vec::new(), clocks: None, latest: ByColor::default(), is_over: false }
+        Entry {
+            shared,
+            plies: Vec::new(),
+            clocks: None,
+            latest: ByColor::default(),
+            is_over: false,
+            correction: None,
+        }
     }
 
     pub(super) fn id(&self) -> &str {
@@ -96,15 +111,39 @@ impl Entry {
         } else if let Some(clocks) = &mut self.clocks {
             clocks.running = None;
         }
-        let (result, reason) = self.outcome();
-        LiveMessage::End {
-            id: self.id().to_owned(),
-            result: result.to_owned(),
-            reason: reason.to_owned(),
-            clocks: self.clocks(),
-        }
+        self.ending()
     }
 
+    fn ending(&self) -> LiveMessage {
+        let (result, reason) = (self.result().to_owned(), self.outcome().1.to_owned());
+        LiveMessage::End { id: self.id().to_owned(), result, reason, clocks: self.clocks() }
+    }
+
+    /// Notes the result that counts, with the organiser's note. Returns the end of the game as it is now, if that is new.
+    pub(super) fn correct(&mut self, result: &str, note: &str) -> Option<LiveMessage> {
+        let results = [GameResult::Won(Color::White), GameResult::Won(Color::Black), GameResult::Draw];
+        let result =
+            results.map(GameResult::as_str).into_iter().find(|known| *known == result).unwrap_or("*");
+        // A game without a result is reported with the reason as its note.
+        let is_as_it_ended = (result, note) == self.outcome();
+        let correction = (!is_as_it_ended).then(|| Correction { result, note: note.to_owned() });
+        let is_new = correction != self.correction;
+        self.correction = correction;
+        is_new.then(|| self.ending())
+    }
+
+    /// Result that counts.
+    fn result(&self) -> &'static str {
+        self.correction.as_ref().map_or(self.outcome().0, |it| it.result)
+    }
+
+    /// Result at the board, if another one counts.
+    fn result_at_board(&self) -> Option<&'static str> {
+        let (at_board, _) = self.outcome();
+        (self.result() != at_board).then_some(at_board)
+    }
+
+    /// Result at the board and its reason.
     fn outcome(&self) -> (&'static str, &str) {
         match self.shared.end.get() {
             Some(end) => (end.result.map_or("*", GameResult::as_str), &end.reason),
@@ -152,7 +191,7 @@ impl Entry {
     pub(super) fn summary(&self) -> GameSummary {
         let header = &self.shared.header;
         let last = self.plies.last().map(|(made, _)| made);
-        let outcome = self.is_over.then(|| self.outcome());
+        let outcome = self.is_over.then(|| (self.result(), self.outcome().1));
         let [white, black] = header.players.0.clone();
         GameSummary {
             id: header.id.clone(),
@@ -176,14 +215,21 @@ impl Entry {
 
     pub(super) fn game(&self) -> Game {
         let start_fen = self.shared.header.start_fen.clone();
-        Game { summary: self.summary(), start_fen, plies: self.plies.iter().map(view).collect() }
+        Game {
+            summary: self.summary(),
+            start_fen,
+            plies: self.plies.iter().map(view).collect(),
+            result_at_board: self.result_at_board().map(str::to_owned),
+            note: self.correction.as_ref().map(|it| it.note.clone()),
+        }
     }
 
     pub(super) fn pgn(&self) -> String {
         let header = &self.shared.header;
         let [white, black] = &header.players.0;
         let unknown = || "?".to_owned();
-        let (result, reason) = if self.is_over { self.outcome() } else { ("*", "unterminated") };
+        let (result, reason) =
+            if self.is_over { (self.result(), self.outcome().1) } else { ("*", "unterminated") };
         let mut tags = vec![
             ("Event", header.tournament.clone().unwrap_or_else(unknown)),
             ("Site", "Zeitnot arena".to_owned()),
@@ -200,6 +246,8 @@ impl Entry {
         if header.kind != GameKind::Chess {
             tags.push(("Variant", header.kind.name().to_owned()));
         }
+        tags.extend(self.result_at_board().map(|result| ("ResultAtBoard", result.to_owned())));
+        tags.extend(self.correction.as_ref().map(|it| ("Note", it.note.clone())));
         let ply = |(made, thought): &(Arc<MoveMade>, Option<Thought>)| {
             let eval = thought.as_ref().map(|it| match it.score {
                 Score::Cp(cp) => format!("{:.2},{}", f64::from(cp) / 100.0, it.depth),

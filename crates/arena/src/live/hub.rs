@@ -18,7 +18,7 @@ use super::{
     feed::Event,
     subscribers::{SubscriberId, Subscribers},
     tournament::TournamentEntry,
-    view::{BotView, Game, GameSummary, LiveMessage, Topic, Tournament, TournamentSummary},
+    view::{BotView, Game, GameSummary, LiveMessage, PairingRow, Topic, Tournament, TournamentSummary},
 };
 use crate::{jobs::Jobs, name::printable};
 
@@ -114,6 +114,7 @@ impl Hub {
                 }
             }
             Event::Tournament(tournament) => {
+                self.correct(&tournament.ended);
                 let name = tournament.summary.name.clone();
                 if let Some(entry) = self.tournament_entry(name) {
                     entry.update(*tournament);
@@ -127,6 +128,18 @@ impl Hub {
                 if let Some(entry) = self.tournament_entry(tournament) {
                     entry.set_refusals(rows);
                 }
+            }
+        }
+    }
+
+    /// Shows notes of the organiser in the views of ended games, too.
+    fn correct(&mut self, rows: &[PairingRow]) {
+        for row in rows {
+            let (Some(id), Some(result), Some(note)) = (&row.game, &row.result, &row.note) else { continue };
+            let Some(entry) = self.ended.iter_mut().rev().find(|entry| entry.id() == id) else { continue };
+            if let Some(message) = entry.correct(result, note) {
+                self.broadcast(&[&Topic::Games], || message);
+                self.tell_whole(&Topic::Game(id.clone()));
             }
         }
     }

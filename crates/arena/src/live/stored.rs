@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use time::format_description::well_known::Rfc3339;
-use zeitnot_rules::{ByColor, Color, GameError, TimeControl};
+use zeitnot_rules::{ByColor, Color, GameError, GameResult, TimeControl};
 
 use super::{
     feed::person,
@@ -65,7 +65,14 @@ pub(crate) fn view(
         left_ms: left.map(millis),
         thought: None,
     };
-    Ok(Game { summary, start_fen: start, plies: plies.into_iter().map(ply).collect() })
+    let corrected = end.filter(|end| end.counted() != end.result);
+    Ok(Game {
+        summary,
+        start_fen: start,
+        plies: plies.into_iter().map(ply).collect(),
+        result_at_board: corrected.map(|end| end.result.map_or("*", GameResult::as_str).to_owned()),
+        note: end.and_then(|end| end.note.as_ref()).map(ToString::to_string),
+    })
 }
 
 /// Clocks after the last moves.

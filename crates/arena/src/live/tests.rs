@@ -11,8 +11,8 @@ use tokio_tungstenite::tungstenite::Utf8Bytes;
 use zeitnot_rules::{ByColor, Color, DynGame, GameKind, GameResult};
 
 use super::{
-    Event, Feed, Header, Hub, LiveGame, SubscriberId, person,
-    view::{LiveMessage, Numbering, Score, Source, Thought, Topic},
+    Event, Feed, Header, Hub, LiveGame, SubscriberId, TournamentReport, person,
+    view::{LiveMessage, Numbering, PairingRow, Score, Source, Thought, Topic},
 };
 use crate::referee::{Allowance, Referee, RefereeRules};
 
@@ -259,4 +259,53 @@ async fn what_does_not_exist_cannot_be_watched_and_not_too_much_at_once() {
     let errors = nobody.heard().iter().filter(|it| matches!(it, LiveMessage::Error { .. })).count();
     assert_eq!(errors, 100 - 64);
     bench.hub.unsubscribe(nobody.id);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_correction_stands_in_the_view_of_the_game() {
+    let mut bench = Bench::new();
+    let mut played = bench.begin("g");
+    played.play("e4");
+    bench.settle();
+    let now = Instant::now();
+    played.live.ended(Some(GameResult::Draw), "agreed".to_owned(), &played.referee, now);
+    bench.settle();
+    let mut lists = bench.spectator(64, Topic::Games);
+    let mut spectator = bench.spectator(64, game("g"));
+    let row = |result: &str, note: Option<&str>| PairingRow {
+        round: 1,
+        white: "alice".to_owned(),
+        black: Some("bob".to_owned()),
+        game: Some("g".to_owned()),
+        result: Some(result.to_owned()),
+        forfeit: false,
+        note: note.map(str::to_owned),
+    };
+    let report = |rows: Vec<PairingRow>| {
+        let summary = serde_json::from_value(serde_json::json!({
+            "name": "class", "kind": "chess", "time_control": "60+1", "pairing": "swiss", "rounds": 1,
+            "numbering": "rounds", "state": "complete", "players": [], "joins": [], "start": "full",
+            "seats": null, "late_entries": false, "editable": false,
+        }));
+        let summary = summary.unwrap();
+        Event::Tournament(Box::new(TournamentReport {
+            summary,
+            ended: rows,
+            open: Vec::new(),
+            is_first: false,
+        }))
+    };
+    drop((lists.heard(), spectator.heard()));
+    bench.hub.apply(report(vec![row("1/2-1/2", None), row("1-0", Some("a false move"))]));
+    // Told twice, it is no news.
+    bench.hub.apply(report(vec![row("1-0", Some("a false move"))]));
+    let [LiveMessage::End { result, reason, .. }] = &lists.heard()[..] else { panic!() };
+    assert_eq!((result.as_str(), reason.as_str()), ("1-0", "agreed"));
+    let [LiveMessage::Game { game }] = &spectator.heard()[..] else { panic!() };
+    assert_eq!(game.summary.result.as_deref(), Some("1-0"));
+    assert_eq!(game.result_at_board.as_deref(), Some("1/2-1/2"));
+    assert_eq!(game.note.as_deref(), Some("a false move"));
+    let pgn = bench.hub.pgn("g").unwrap();
+    assert!(pgn.contains("[ResultAtBoard \"1/2-1/2\"]\n[Note \"a false move\"]\n"), "{pgn}");
+    assert!(pgn.trim_end().ends_with("1-0"), "{pgn}");
 }

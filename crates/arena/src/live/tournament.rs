@@ -52,10 +52,11 @@ impl TournamentEntry {
 
     /// Adds a pairing, or changes the one with the same game; a bye without a point is taken back.
     fn note(&mut self, row: PairingRow) {
+        // Only byes have no game.
         let same = |known: &PairingRow| {
-            let is_correction = row.note.is_some() || row.result.is_none();
-            let names = |row: &PairingRow| (row.round, row.white.clone(), row.black.clone());
-            known.game.is_none() && is_correction && names(known) == names(&row)
+            known.game.is_none()
+                && row.result.is_none()
+                && (known.round, &known.white) == (row.round, &row.white)
         };
         let number = match &row.game {
             Some(game) => self.numbers.get(game).copied(),

@@ -104,6 +104,10 @@ pub struct Game {
     pub start_fen: String,
     /// Moves.
     pub plies: Vec<Ply>,
+    /// Result at the board, if the organiser has given it another one.
+    pub result_at_board: Option<String>,
+    /// Note of the organiser.
+    pub note: Option<String>,
 }
 
 /// Move of a game.
@@ -257,7 +261,7 @@ pub struct PairingRow {
     pub white: String,
     /// Black's name; none: White has a point without a game.
     pub black: Option<String>,
-    /// Id of the game, once it has begun.
+    /// Id of the game, once it has begun or was decided without being played: by it, its result is corrected.
     pub game: Option<String>,
     /// Result, once there is one.
     pub result: Option<String>,

@@ -7,7 +7,7 @@ use super::{
     pairing::{NotNow, SeatNo},
     past::{Correction, GameScore},
 };
-use crate::{client::Client, name::Name, note::Note};
+use crate::{client::Client, live::view::PairingRow, name::Name, note::Note};
 
 /// Order for one tournament.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,8 +121,10 @@ pub(super) enum Effect {
     },
     /// A result of the standings.
     Correction(Correction, Note),
-    /// A game that is decided without being played.
+    /// The points of a game that is decided without being played, if it counts …
     Forfeit(GameScore),
+    /// … and the game itself.
+    Unplayed(PairingRow),
     /// A player plays no more.
     Withdraw(Name),
     /// A line beside the player's name.

@@ -9,12 +9,18 @@ use futures_util::{
 use time::OffsetDateTime;
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
-use super::{command::CarriedOut, pairing::SeatNo, past::PastGames};
+use super::{
+    command::{CarriedOut, Effect},
+    pairing::SeatNo,
+    pairing_log::game_row,
+    past::PastGames,
+};
 use crate::{
     database::{
         Change, Database, FORFEIT, Fact, GameEnd, GameHeader, GameState, History, MoveList, Place, Source,
         TournamentId, TournamentState,
     },
+    live::view::PairingRow,
     name::Name,
     note::Note,
     referee::Ending,
@@ -27,7 +33,14 @@ pub(super) enum Settled {
     /// The result of a game.
     Game(GameTag),
     /// A player is out, which has given a point to each of these for each game.
-    Withdrawal { seat: SeatNo, name: Name, opponents: Vec<Name>, round: Option<u32>, told: String },
+    Withdrawal {
+        seat: SeatNo,
+        name: Name,
+        opponents: Vec<Name>,
+        round: Option<u32>,
+        rows: Vec<PairingRow>,
+        told: String,
+    },
     /// An order of the organiser.
     Order(CarriedOut),
 }
@@ -118,8 +131,10 @@ impl Journal {
         let mut changes: Vec<_> = self.event(Fact::Withdrawn { player: name.clone() }).into_iter().collect();
         let round = games.first().and_then(|game| game.round);
         let opponents = games.iter().map(|game| game.names[game.winner].clone()).collect();
-        changes.extend(games.into_iter().map(|game| self.unplayed(game, past)));
-        self.settle(changes, Settled::Withdrawal { seat, name, opponents, round, told });
+        let unplayed = games.into_iter().map(|game| self.unplayed(game, past));
+        let (games, rows): (Vec<_>, Vec<_>) = unplayed.unzip();
+        changes.extend(games);
+        self.settle(changes, Settled::Withdrawal { seat, name, opponents, round, rows, told });
     }
 
     /// Hands over an order. [`Journal::settled`] returns it later.
@@ -127,7 +142,7 @@ impl Journal {
         &mut self,
         facts: Vec<Fact>,
         game: Option<Unplayed>,
-        order: CarriedOut,
+        mut order: CarriedOut,
         past: &mut PastGames,
     ) {
         let mut changes = Vec::new();
@@ -144,7 +159,11 @@ impl Journal {
             changes.extend(row);
             changes.extend(self.event(fact));
         }
-        changes.extend(game.map(|game| self.unplayed(game, past)));
+        if let Some(game) = game {
+            let (change, row) = self.unplayed(game, past);
+            changes.push(change);
+            order.effects.push(Effect::Unplayed(row));
+        }
         self.orders += 1;
         self.settle(changes, Settled::Order(order));
     }
@@ -183,7 +202,7 @@ impl Journal {
         Some(Change::Event { tournament, place: self.place(), at: OffsetDateTime::now_utc(), fact })
     }
 
-    fn unplayed(&mut self, game: Unplayed, past: &mut PastGames) -> Change {
+    fn unplayed(&mut self, game: Unplayed, past: &mut PastGames) -> (Change, PairingRow) {
         let Unplayed { names, winner, opening, round, reason, note } = game;
         let (at, result) = (OffsetDateTime::now_utc(), GameResult::Won(winner));
         let header = GameHeader {
@@ -209,7 +228,9 @@ impl Journal {
             note,
             corrected: None,
         };
-        Change::Game(GameState { header: header.into(), moves: MoveList::default(), end: Some(end) })
+        let row = game_row(&header, &end);
+        let game = GameState { header: header.into(), moves: MoveList::default(), end: Some(end) };
+        (Change::Game(game), row)
     }
 
     fn settle(&mut self, changes: Vec<Change>, settled: Settled) {

@@ -52,7 +52,7 @@ pub(super) fn game_row(header: &GameHeader, end: &GameEnd) -> PairingRow {
         round: header.round.unwrap_or_default(),
         white,
         black: Some(black),
-        game: end.is_played().then(|| header.id.to_string()),
+        game: Some(header.id.to_string()),
         result: Some(end.result_text().to_owned()),
         forfeit: !end.is_played(),
         note: match &end.note {
@@ -60,11 +60,6 @@ pub(super) fn game_row(header: &GameHeader, end: &GameEnd) -> PairingRow {
             None => end.result.is_none().then(|| end.reason.clone()),
         },
     }
-}
-
-/// A game that was not played, because one was absent.
-pub(super) fn forfeit_row(round: u32, winner: &Name, loser: &Name) -> PairingRow {
-    PairingRow { black: Some(loser.to_string()), forfeit: true, ..bye_row(round, winner) }
 }
 
 /// A point without a game.

@@ -51,7 +51,7 @@ impl Correction {
             round: *round,
             white,
             black: Some(black),
-            game: is_played.then(|| self.id.clone()),
+            game: Some(self.id.clone()),
             result: Some(result.map_or("*", GameResult::as_str).to_owned()),
             forfeit: !is_played,
             note: Some(note.to_owned()),

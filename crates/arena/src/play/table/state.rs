@@ -69,7 +69,13 @@ impl Table {
             ply: extra.moves.len(),
             started: self.started.format(&Rfc3339).unwrap_or_default(),
         };
-        Game { summary, start_fen: extra.start_fen.clone(), plies: extra.plies(&self.referee.plies) }
+        Game {
+            summary,
+            start_fen: extra.start_fen.clone(),
+            plies: extra.plies(&self.referee.plies),
+            result_at_board: None,
+            note: None,
+        }
     }
 
     /// Prints the state for one side.

@@ -10,7 +10,7 @@ use super::{
     super::{
         journal::{Settled, Unplayed},
         pairing::SeatNo,
-        pairing_log::{forfeit_row, game_row},
+        pairing_log::game_row,
         restore::BrokenOff,
     },
     Running, TournamentActor,
@@ -91,13 +91,13 @@ impl TournamentActor {
     /// Tells what is settled.
     pub(super) async fn settle(&mut self, settled: Settled) {
         match settled {
-            Settled::Withdrawal { seat, name, opponents, round, told } => {
+            Settled::Withdrawal { seat, name, opponents, round, rows, told } => {
                 let round = round.unwrap_or_default();
                 for opponent in &opponents {
                     let names = ByColor([opponent, &name]);
                     self.standings.forfeit(round, names, GameResult::Won(Color::White));
-                    self.pairings.push(forfeit_row(round, opponent, &name));
                 }
+                rows.into_iter().for_each(|row| self.pairings.push(row));
                 self.standings.withdraw(&name);
                 self.players.tell_others(seat, &told);
                 self.report(Event::Withdrawn(name));

@@ -9,7 +9,6 @@ use super::{
         format::PairingKind,
         journal::Unplayed,
         pairing::{Pairing, SeatNo},
-        pairing_log::forfeit_row,
         past::GameScore,
         players::Doing,
     },
@@ -84,13 +83,8 @@ impl TournamentActor {
                     correction.count(&mut self.standings);
                     self.pairings.push(correction.row(&note.to_string()));
                 }
-                Effect::Forfeit(score) => {
-                    score.count(&mut self.standings);
-                    if let GameResult::Won(winner) = score.result {
-                        let row = forfeit_row(score.round, &score.names[winner], &score.names[!winner]);
-                        self.pairings.push(row);
-                    }
-                }
+                Effect::Forfeit(score) => score.count(&mut self.standings),
+                Effect::Unplayed(row) => self.pairings.push(row),
                 Effect::Refuse { player, why } => self.note_refusal(player.as_str(), &why),
                 Effect::Withdraw(name) => self.standings.withdraw(&name),
             }
