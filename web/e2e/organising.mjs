@@ -118,12 +118,43 @@ async function say(arena, line) {
   return socket;
 }
 
+/** A game is forfeited and its result corrected; who comes late is let in and is to meet alice next. */
+async function decide(page, arena, lateOnes) {
+  // Nobody acknowledges a game here.
+  assert.equal((await arena.change('PATCH', `tournaments/${TOURNAMENT}`, { ack_timeout: '100s' })).status, 200);
+  await page.getByRole('button', { name: 'Start with the 2 who are here' }).click();
+  const game = (text) => page.locator('.rounds li', { hasText: text });
+  await game('not begun').waitFor();
+
+  await page.getByRole('button', { name: 'Orders for alice' }).click();
+  await page.locator('dialog [name=note]').fill('came late');
+  await page.getByRole('button', { name: 'Forfeit the present game' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await game('forfeit: came late').getByRole('button', { name: 'Correct the result' }).click();
+  await page.locator('dialog [name=result]').selectOption('1/2-1/2');
+  await page.locator('dialog [name=note]').fill('the train was late');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await game('½–½').filter({ hasText: 'forfeit: the train was late' }).waitFor();
+
+  await page.getByRole('button', { name: 'Let late ones in' }).click();
+  await page.getByRole('button', { name: 'Let nobody else in' }).waitFor();
+  await lateOnes();
+  await row(page, 'carol').waitFor();
+  const form = page.locator('details', { hasText: 'Pair by hand' });
+  await form.locator('summary').click();
+  const side = (text) => form.locator('label', { hasText: text }).locator('select');
+  await side('White').selectOption('carol');
+  await side('Black').selectOption('alice');
+  await form.getByRole('button', { name: 'Pair', exact: true }).click();
+  await until('the form is empty again', async () => (await side('White').inputValue()) === '');
+}
+
 export async function keysAdmitAndPlayersAreRemoved({ browser }) {
   const arena = await Arena.open({ names: [] });
   const page = await asOrganiser(browser, arena, '/tournaments', { expected: /40[09]/ });
   await create(page, async (form) => {
     await form.locator('[name=access][value=keys]').check();
-    await form.locator('[name=keys]').fill('alice\nbob');
+    await form.locator('[name=keys]').fill('alice\nbob\ncarol');
     // What the server refuses stands at the form, which keeps what was filled in.
     await form.locator('[name=name]').fill('..');
     await form.getByRole('button', { name: 'Create the tournament' }).click();
@@ -138,7 +169,7 @@ export async function keysAdmitAndPlayersAreRemoved({ browser }) {
   await row(page, 'bob').waitFor();
 
   // Refused: one with a wrong key, and one in no tournament.
-  sockets.push(await say(arena, `JOIN ${TOURNAMENT} mallory guessed`), await say(arena, 'JOIN clas carol'));
+  sockets.push(await say(arena, `JOIN ${TOURNAMENT} mallory guessed`), await say(arena, 'JOIN clas dora'));
   await page.locator('.strangers', { hasText: 'mallory' }).waitFor();
 
   // Its settings can be changed until it begins.
@@ -147,6 +178,8 @@ export async function keysAdmitAndPlayersAreRemoved({ browser }) {
   await page.getByRole('button', { name: 'Save' }).click();
   await page.locator('.facts', { hasText: '1 min + 0.5 s' }).waitFor();
 
+  await decide(page, arena, async () => sockets.push(await say(arena, await line('carol').textContent())));
+
   await page.getByRole('button', { name: 'Orders for bob' }).click();
   await page.locator('dialog [name=note]').fill('plays under a false name');
   await page.getByRole('button', { name: 'Remove from the tournament' }).click();
@@ -154,10 +187,11 @@ export async function keysAdmitAndPlayersAreRemoved({ browser }) {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await until('bob is out', async () => {
     const bob = (await tournament(arena)).players.find(({ name }) => name === 'bob');
-    return !bob || bob.withdrawn;
+    return bob.withdrawn;
   });
+  await page.locator('.rounds li', { hasText: /carol.*–.*alice.*not begun/s }).waitFor();
   await page.getByRole('link', { name: 'Tournaments' }).click();
-  await page.locator('.box', { hasText: 'carol' }).waitFor();
+  await page.locator('.box', { hasText: 'dora' }).waitFor();
   for (const socket of sockets) socket.destroy();
   await page.leave();
   await arena.kill();
