@@ -66,7 +66,7 @@ export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
 
   // A result is corrected while the others wait.
   const { pairings, ...before } = await tournament(arena);
-  const { white, black, result } = pairings.at(-1);
+  const { white, black, result, game } = pairings.at(-1);
   await page.getByRole('button', { name: `Correct the result of ${white} against ${black}` }).click();
   await page.locator('dialog [name=result]').selectOption(result === '1-0' ? '0-1' : '1-0');
   await page.locator('dialog [name=note]').fill(NOTE);
@@ -105,6 +105,8 @@ export async function aSwissOfSixBotsIsMadeAndFinished({ browser }) {
   const files = await Promise.all(['pgn', 'csv', 'json', 'trf'].map((file) => arena.text(`tournaments/${TOURNAMENT}/results.${file}`)));
   assert.ok(files[0].includes(NOTE), files[0]);
   for (const file of files) for (const name of ALL) assert.ok(file.includes(name), file);
+  await page.goto(`${arena.url}/game/${game}`);
+  await page.locator('.decided', { hasText: `at the board: ${NOTE}` }).waitFor();
   await page.leave();
   await arena.kill();
 }
