@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     arena::{Board, TestArena, begin, results},
-    web::{Browser, without_tournament},
+    web::{Browser, with_page, without_tournament},
 };
 
 /// Quick settings of a tournament `club`.
@@ -131,6 +131,18 @@ async fn mistakes_are_told_and_change_nothing() {
         assert_eq!(stranger.status(), 401, "{method} {path}");
     }
     assert_eq!(browser.json("/api/tournaments").await, before);
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn a_tournament_of_the_configuration_stays_as_it_is() {
+    let (arena, page) = with_page("").await;
+    for method in ["PATCH", "DELETE"] {
+        let (status, answer) = page.order(method, "/api/tournaments/class", json!({})).await;
+        let why = "one of the configuration file: change it there";
+        assert!(status == 409 && answer["error"].as_str().unwrap().contains(why), "{method}: {answer}");
+    }
+    assert_eq!(page.json("/api/tournaments/class").await.0, 200);
     arena.stop().await;
 }
 

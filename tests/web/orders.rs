@@ -223,6 +223,43 @@ async fn a_forfeit_is_corrected_by_the_id_of_its_row() {
 }
 
 #[tokio::test]
+async fn a_tournament_is_deleted_until_somebody_is_paired() {
+    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+    done(&page, "create cup --time 60+0").await;
+    let mut spectator = page.live().await;
+    spectator.send(r#"{"watch":{"tournament":"cup"}}"#).await;
+    spectator.expect("tournament").await;
+    let mut alice = arena.say("alice", "JOIN cup alice").await;
+    alice.expect("INFO You joined").await;
+    arena.say("eve", "JOIN cup e\u{200b}ve").await.rest().await;
+    assert!(refused(&page, "delete cap").await.contains("there is no tournament cap"));
+    assert_eq!(done(&page, "delete cup").await, "cup is deleted\n");
+    let told = alice.rest().await;
+    assert_eq!(told.last().unwrap(), "INFO Tournament cup has been deleted by the organiser", "{told:?}");
+    assert_eq!(spectator.expect("deleted").await["tournament"], "cup");
+    assert_eq!(done(&page, "tournaments").await, "");
+    assert_eq!(page.json("/api/tournaments/cup").await.0, 404);
+    let stranger = arena.say("bob", "JOIN cup bob").await.rest().await;
+    assert!(stranger[0].contains("Unknown tournament"), "{stranger:?}");
+    // Another one of that name is as new, and stays.
+    done(&page, "create cup --time 30+0 --pause 0s --pairing-interval 20ms").await;
+    done(&page, "create late --time 30+0").await;
+    done(&page, "delete late").await;
+    let mut players = [arena.say("alice", "JOIN cup alice").await, arena.say("bob", "JOIN cup bob").await];
+    players[0].expect("INFO Player bob joined").await;
+    done(&page, "start cup").await;
+    assert!(refused(&page, "delete cup").await.contains("cup has begun: only"));
+    let (summary, folder) = arena.stop().await;
+    assert_eq!(summary.tournaments.len(), 1, "{summary:?}");
+
+    let (arena, page) = without_tournament(folder).await;
+    let listed = done(&page, "tournaments").await;
+    assert!(listed.starts_with("cup: ") && listed.lines().count() == 1, "{listed}");
+    assert_eq!(page.json("/api/tournaments/cup").await.1["refusals"], json!([]));
+    arena.stop().await;
+}
+
+#[tokio::test]
 async fn orders_need_the_token_and_a_tournament() {
     let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
     page.order("POST", "/api/tournaments", json!({"name": "cup", "time_control": "3"})).await;
@@ -230,6 +267,7 @@ async fn orders_need_the_token_and_a_tournament() {
     let meet = json!({"white": "alice", "black": "bob"});
     let count = json!({"result": "1-0", "note": "so"});
     for (method, path, body) in [
+        ("DELETE", "/api/tournaments/cup", Value::Null),
         ("POST", "/api/tournaments/cup/start", Value::Null),
         ("POST", "/api/tournaments/cup/pause", Value::Null),
         ("POST", "/api/tournaments/cup/resume", Value::Null),

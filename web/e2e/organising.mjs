@@ -199,6 +199,24 @@ export async function keysAdmitAndPlayersAreRemoved({ browser }) {
   await arena.kill();
 }
 
+export async function aTournamentIsDeletedBeforeItBegins({ browser }) {
+  const arena = await Arena.open({ names: [] });
+  const page = await asOrganiser(browser, arena, '/tournaments');
+  await create(page, async () => {});
+  const watching = await visit(browser, `${arena.url}/tournament/${TOURNAMENT}`);
+  await watching.locator('.head').waitFor();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('button', { name: `Yes, delete ${TOURNAMENT}` }).click();
+  await page.waitForURL('**/tournaments');
+  await watching.locator('.notice').waitFor();
+  assert.deepEqual((await arena.api('tournaments')).tournaments, []);
+  await watching.leave();
+  await page.leave();
+  await arena.kill();
+}
+
 /** All that the document of the API says to change something, except what everybody may. */
 const EVERYBODYS = /^\/api\/(tables|analysis)$/;
 

@@ -217,6 +217,10 @@ Examples:
   zeitnot arena edit class --time 30+0.5
   zeitnot arena edit class --keys alice,bob     keys instead of a password")]
     Edit(Box<To<Wanted>>),
+    /// Delete a created tournament in which nobody has been paired
+    ///
+    /// Whoever has joined is told so, and disconnected.
+    Delete(To<Tournament>),
     /// Draw keys for players of a tournament that asks for them, and show them this once
     ///
     /// A player who has a key already gets a new one in its place. Prints the line by which each joins.
@@ -249,7 +253,7 @@ impl Order {
             Order::Tournaments(to) => &to.target,
             Order::Create(to) | Order::Edit(to) => &to.target,
             Order::PlayerKeys(to) => &to.target,
-            Order::Start(to) | Order::Pause(to) | Order::Resume(to) => &to.target,
+            Order::Delete(to) | Order::Start(to) | Order::Pause(to) | Order::Resume(to) => &to.target,
             Order::Late(to) => &to.target,
             Order::Remove(to) | Order::Forfeit(to) => &to.target,
             Order::PairPlayers(to) => &to.target,
@@ -280,6 +284,10 @@ impl Order {
             Order::Edit(to) => {
                 let path = [all(), vec![to.what.name.clone()]].concat();
                 Request { method: Method::PATCH, path, body: to.what.settings.fields()?.into() }
+            }
+            Order::Delete(To { what, .. }) => {
+                let path = [all(), vec![what.name.clone()]].concat();
+                Request { method: Method::DELETE, path, body: Value::Null }
             }
             Order::PlayerKeys(To { what, .. }) => of(&what.name, "keys", json!({"names": what.players})),
             Order::Start(To { what, .. }) => of(&what.name, "start", Value::Null),
@@ -325,6 +333,7 @@ impl Order {
                     writeln!(out, "{}", text(&key["line"]))?;
                 }
             }
+            Order::Delete(To { what, .. }) => writeln!(out, "{} is deleted", what.name)?,
             Order::Start(To { what, .. }) => writeln!(out, "{} has begun", what.name)?,
             Order::Pause(To { what, .. }) => {
                 writeln!(out, "{} is paused: running games end, and nobody is paired", what.name)?;

@@ -128,7 +128,10 @@ impl App {
                 self.sort(self.chosen_id().as_deref());
             }
             LiveMessage::Error { error } => self.message = plain(&error),
-            LiveMessage::Tournament { .. } | LiveMessage::Bot { .. } | LiveMessage::Pong { .. } => {}
+            LiveMessage::Tournament { .. }
+            | LiveMessage::Deleted { .. }
+            | LiveMessage::Bot { .. }
+            | LiveMessage::Pong { .. } => {}
         }
         None
     }

@@ -42,7 +42,7 @@ export const get = async <T>(path: string): Promise<T> => (await send('GET', pat
 export const getText = async (path: string): Promise<string> => (await send('GET', path)).text();
 
 /** Changes something; the answer is JSON, or nothing. */
-export async function change<T>(method: 'POST' | 'PATCH', path: string, body?: unknown): Promise<T> {
+export async function change<T>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T> {
   const text = await (await send(method, path, body)).text();
   return JSON.parse(text || 'null');
 }

@@ -192,6 +192,7 @@ export type Message =
   | { type: 'thought'; id: string; ply: number; side: Color; thought: Thought }
   | { type: 'end'; id: string; result: string; reason: string | null; clocks: Clocks | null }
   | { type: 'tournament'; tournament: Tournament }
+  | { type: 'deleted'; tournament: string }
   | { type: 'bot'; bot: Bot }
   | { type: 'pong'; ping: number }
   | { type: 'error'; error: string };

@@ -12,6 +12,10 @@ export class WatchedTournament {
   constructor(readonly name: string) {
     this.stop = watch({ tournament: name }, (message) => {
       if (message.type === 'tournament' && message.tournament.name === name) this.value = message.tournament;
+      if (message.type === 'deleted' && message.tournament === name) {
+        this.value = null;
+        this.isMissing = true;
+      }
     });
     get<Tournament>(`tournaments/${segment(name)}`).then(
       (tournament) => (this.value ??= tournament),

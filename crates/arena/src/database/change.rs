@@ -34,6 +34,8 @@ pub(crate) enum Change {
     Game(GameState),
     /// State of the Lichess API.
     Lichess(LichessRow),
+    /// A tournament without games is forgotten.
+    Deletion(TournamentId),
 }
 
 /// Row that a change is about; in the order in which rows need each other.
@@ -46,6 +48,8 @@ pub(super) enum Key {
     Game(Arc<str>),
     Correction(Arc<str>),
     Lichess(&'static str, String),
+    /// After all else about it.
+    Deletion(TournamentId),
 }
 
 impl Change {
@@ -58,6 +62,7 @@ impl Change {
             Change::Game(game) => Key::Game(game.header.id.clone()),
             Change::Correction { game, .. } => Key::Correction(game.clone()),
             Change::Lichess(row) => Key::Lichess(row.kind.as_str(), row.id.clone()),
+            Change::Deletion(tournament) => Key::Deletion(*tournament),
         }
     }
 }

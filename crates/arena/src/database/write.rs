@@ -38,7 +38,22 @@ pub(super) async fn write(connection: &mut SqliteConnection, change: &Change) ->
         Change::Game(game) => write_game(connection, game).await,
         Change::Correction { game, result, note } => write_correction(connection, game, *result, note).await,
         Change::Lichess(row) => write_lichess(connection, row).await,
+        Change::Deletion(tournament) => delete_tournament(connection, *tournament).await,
     }
+}
+
+async fn delete_tournament(
+    connection: &mut SqliteConnection,
+    TournamentId(tournament): TournamentId,
+) -> Result<()> {
+    for delete in [
+        "DELETE FROM event WHERE tournament_id = $1",
+        "DELETE FROM refusal WHERE tournament_id = $1",
+        "DELETE FROM tournament WHERE id = $1",
+    ] {
+        query(delete).bind(tournament).execute(&mut *connection).await?;
+    }
+    Ok(())
 }
 
 async fn write_state(

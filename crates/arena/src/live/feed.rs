@@ -43,6 +43,8 @@ pub(crate) enum Event {
         thought: Thought,
     },
     Tournament(Box<TournamentReport>),
+    /// The tournament of that name is deleted.
+    Deleted(String),
     Bot(Box<BotView>),
     /// All refusals that are shown of a tournament.
     Refusals {
@@ -160,6 +162,13 @@ impl Feed {
     pub(crate) fn tournament(&self, report: impl FnOnce() -> TournamentReport) -> bool {
         let Some(feed) = &self.0 else { return true };
         feed.try_reserve().map(|room| room.send(Event::Tournament(Box::new(report())))).is_ok()
+    }
+
+    /// Reports that a tournament is deleted; waits for room.
+    pub(crate) async fn delete_tournament(&self, name: String) {
+        if let Some(feed) = &self.0 {
+            let _ = feed.send(Event::Deleted(name)).await;
+        }
     }
 
     /// Reports the state of the bot whose page this is. Returns whether there was room for it.

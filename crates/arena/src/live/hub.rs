@@ -120,6 +120,11 @@ impl Hub {
                     entry.update(*tournament);
                 }
             }
+            Event::Deleted(name) => {
+                self.tournaments.remove(&name);
+                let topic = Topic::Tournament(name.clone());
+                self.broadcast(&[&topic], || LiveMessage::Deleted { tournament: name });
+            }
             Event::Bot(view) => {
                 self.bot = Some(*view);
                 self.tell_whole(&Topic::Bot);

@@ -341,6 +341,8 @@ pub enum LiveMessage {
     End { id: String, result: String, reason: String, clocks: Option<Clocks> },
     /// Whole tournament, on watching it and after each change.
     Tournament { tournament: Tournament },
+    /// The tournament of that name is deleted.
+    Deleted { tournament: String },
     /// State of the bot, on watching it and after each change, without what is for its owner only.
     Bot { bot: BotView },
     /// Answer to `ping`.

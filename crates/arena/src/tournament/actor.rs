@@ -167,7 +167,7 @@ impl TournamentActor {
         (handle, actor)
     }
 
-    /// Runs until all is played, or until `stop`; then all games are on the disk. Where there is a page, corrections are
+    /// Runs until all is played, it is deleted, or until `stop`; then all games are on the disk. Where there is a page, corrections are
     /// taken until `stop`; `over` is cancelled when all is played.
     pub(crate) async fn run(
         mut self,
@@ -177,7 +177,7 @@ impl TournamentActor {
     ) -> TournamentSummary {
         let writing = spawn_blocking(|| writer.run());
         let mut next_pairing = Instant::now();
-        while !self.is_complete() {
+        while !self.is_complete() && !self.progress.is_deleted() {
             let deadline = self.deadline();
             select! {
                 () = stop.cancelled() => break,
@@ -194,7 +194,10 @@ impl TournamentActor {
         }
         let complete = self.is_complete();
         self.close(complete).await;
-        self.publish(complete);
+        match self.progress.is_deleted() {
+            true => self.reports.live.delete_tournament(self.config.name.to_string()).await,
+            false => self.publish(complete),
+        }
         over.cancel();
         if complete && self.reports.live.is_on() {
             self.take_corrections(&stop).await;

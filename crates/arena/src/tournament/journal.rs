@@ -191,6 +191,13 @@ impl Journal {
         }
     }
 
+    /// Notes that the tournament is deleted, and waits for the disk. Nothing about it may be noted afterwards.
+    pub(super) async fn delete(&mut self) {
+        if let Some((database, tournament)) = self.target.take() {
+            database.commit(vec![Change::Deletion(tournament)]).await;
+        }
+    }
+
     fn place(&mut self) -> Place {
         let place = self.next;
         self.next = place.saturating_add(1);

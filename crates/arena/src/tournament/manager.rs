@@ -64,6 +64,8 @@ pub(crate) enum ManageError {
     NoKeys(Name),
     #[error("tournament {0} is over")]
     Over(Name),
+    #[error("tournament {0} has begun: only one in which nobody has been paired can be deleted")]
+    Begun(Name),
     #[error(transparent)]
     Arena(#[from] ArenaError),
     #[error("the arena is shutting down")]
@@ -76,6 +78,7 @@ type Reply<T> = oneshot::Sender<Result<T, ManageError>>;
 enum Request {
     Create { settings: Settings<AskedAccess>, reply: Reply<()> },
     Edit { tournament: String, change: Map<String, Value>, reply: Reply<()> },
+    Delete { tournament: String, reply: Reply<()> },
     DrawKeys { tournament: String, names: BTreeSet<Name>, reply: Reply<Vec<(Name, Secret)>> },
     Settings { tournament: String, reply: Reply<Settings<AccessKind>> },
     Refusals { reply: Reply<Vec<RefusalRow>> },
@@ -98,6 +101,11 @@ impl ManagerHandle {
         change: Map<String, Value>,
     ) -> Result<(), ManageError> {
         self.ask(|reply| Request::Edit { tournament, change, reply }).await
+    }
+
+    /// Deletes a tournament before its first pairing.
+    pub(crate) async fn delete(&self, tournament: String) -> Result<(), ManageError> {
+        self.ask(|reply| Request::Delete { tournament, reply }).await
     }
 
     /// Draws keys for these names.
@@ -131,24 +139,28 @@ impl ManagerHandle {
 pub(crate) struct TournamentManager {
     environment: Environment,
     requests: mpsc::Receiver<Request>,
-    /// All of this run, those that are over too.
+    /// All of this run, those that are over too; not those that were deleted.
     known: BTreeMap<Name, Known>,
     /// For the fronts.
     published: watch::Sender<Arc<Tournaments>>,
     strangers: (mpsc::Sender<Stranger>, mpsc::Receiver<Stranger>),
     refusals: Refusals,
+    /// Number of those that were opened.
+    opened: usize,
     /// Open, and not running yet, with their places in the order in which they were opened.
-    open: Vec<(usize, OpenTournament)>,
+    open: Vec<(usize, CancellationToken, OpenTournament)>,
     running: JoinSet<(usize, TournamentSummary)>,
-    /// Cancelled when all is played, of each that was started.
-    over: Vec<CancellationToken>,
     ended: BTreeMap<usize, TournamentSummary>,
 }
 
 /// Tournament of this run.
 #[derive(Debug)]
 struct Known {
+    /// Place in the order in which they were opened.
+    place: usize,
     handle: Handle<TournamentActor>,
+    /// Cancelled when all is played.
+    over: CancellationToken,
     stored: Option<TournamentId>,
     config: TournamentConfig,
     /// `None` for one of the configuration file.
@@ -184,9 +196,9 @@ impl TournamentManager {
             published: watch::Sender::default(),
             strangers: mpsc::channel(QUEUE),
             refusals,
+            opened: 0,
             open: Vec::new(),
             running: JoinSet::new(),
-            over: Vec::new(),
             ended: BTreeMap::new(),
         };
         Ok((ManagerHandle(handle), manager))
@@ -226,12 +238,14 @@ impl TournamentManager {
         access: Option<Access>,
         is_new: bool,
     ) -> Result<(), ArenaError> {
-        let place = self.known.len();
         let open = self.environment.open(&config, access.as_ref(), is_new).await?;
         let (name, handle, stored) = (config.name.clone(), open.handle.clone(), open.stored);
-        self.known.insert(name.clone(), Known { handle: handle.clone(), stored, config, access });
+        let (place, over) = (self.opened, CancellationToken::new());
+        self.opened += 1;
+        let known = Known { place, handle: handle.clone(), over: over.clone(), stored, config, access };
+        self.known.insert(name.clone(), known);
         self.published.send_modify(|tournaments| drop(Arc::make_mut(tournaments).insert(name, handle)));
-        self.open.push((place, open));
+        self.open.push((place, over, open));
         Ok(())
     }
 
@@ -260,17 +274,18 @@ impl TournamentManager {
 
     /// Starts the tasks of those that are open.
     fn start(&mut self, stop: &CancellationToken) {
-        for (place, OpenTournament { actor, file, .. }) in self.open.drain(..) {
-            let over = CancellationToken::new();
-            let run = actor.run(file, stop.clone(), over.clone());
-            self.over.push(over);
+        for (place, over, OpenTournament { actor, file, .. }) in self.open.drain(..) {
+            let run = actor.run(file, stop.clone(), over);
             self.running.spawn(async move { (place, run.await) });
         }
     }
 
     fn note_end(&mut self, ended: Result<(usize, TournamentSummary), JoinError>) {
         match ended {
-            Ok((place, summary)) => drop(self.ended.insert(place, summary)),
+            Ok((place, summary)) if self.known.values().any(|known| known.place == place) => {
+                self.ended.insert(place, summary);
+            }
+            Ok(_) => {}
             Err(error) => tracing::error!(%error, "a tournament has failed; please report it"),
         }
     }
@@ -282,6 +297,7 @@ impl TournamentManager {
             Request::Edit { tournament, change, reply } => {
                 drop(reply.send(self.edit(&tournament, change).await));
             }
+            Request::Delete { tournament, reply } => drop(reply.send(self.delete(&tournament).await)),
             Request::DrawKeys { tournament, names, reply } => {
                 drop(reply.send(self.draw_keys(&tournament, names).await));
             }
@@ -315,7 +331,7 @@ impl TournamentManager {
         if let Some(other) = self.known.keys().find(|known| known.look() == look) {
             return Err(ManageError::LooksLike { name: name.clone(), other: other.clone() });
         }
-        let running = self.over.iter().filter(|over| !over.is_cancelled()).count();
+        let running = self.known.values().filter(|known| !known.over.is_cancelled()).count();
         match (running, self.known.len()) {
             (MAX_RUNNING.., _) => Err(ManageError::TooMany),
             (_, MAX_TOURNAMENTS..) => Err(ManageError::TooManyInAll),
@@ -357,6 +373,25 @@ impl TournamentManager {
                 Err(error)
             }
         }
+    }
+
+    async fn delete(&mut self, tournament: &str) -> Result<(), ManageError> {
+        let known = self.known(tournament)?;
+        let (name, over) = (known.config.name.clone(), known.over.clone());
+        if known.access.is_none() {
+            return Err(ManageError::Configured(name));
+        }
+        match known.handle.clone().call(TournamentActor::delete).await {
+            Some(true) => {}
+            Some(false) => return Err(ManageError::Begun(name)),
+            None => return Err(ManageError::Over(name)),
+        }
+        // Then it is deleted on the disk, and its connections are closed.
+        over.cancelled().await;
+        self.known.remove(&name);
+        self.published.send_modify(|tournaments| drop(Arc::make_mut(tournaments).remove(&name)));
+        tracing::info!("{name}: deleted by the organiser");
+        Ok(())
     }
 
     async fn draw_keys(

@@ -14,6 +14,8 @@ enum Phase {
     Begun,
     /// All is played; results can still be corrected.
     Over,
+    /// The organiser has deleted it before its beginning.
+    Deleted,
 }
 
 /// Progress of a tournament. It follows from its settings and its facts.
@@ -69,6 +71,15 @@ impl Progress {
         self.phase = Phase::Over;
     }
 
+    /// Takes in that the organiser has deleted it.
+    pub(super) fn delete(&mut self) {
+        self.phase = Phase::Deleted;
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        self.phase == Phase::Deleted
+    }
+
     pub(super) fn is_over(&self) -> bool {
         self.phase == Phase::Over
     }
@@ -103,7 +114,7 @@ impl Progress {
     /// State for the page.
     pub(super) fn state(&self) -> TournamentState {
         match self.phase {
-            Phase::Over => TournamentState::Complete,
+            Phase::Over | Phase::Deleted => TournamentState::Complete,
             _ if self.is_paused => TournamentState::Paused,
             Phase::Waiting => TournamentState::Waiting,
             Phase::Open | Phase::Begun => TournamentState::Running,

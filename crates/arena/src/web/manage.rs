@@ -1,4 +1,4 @@
-//! Endpoints by which the organiser creates tournaments and changes their settings.
+//! Endpoints by which the organiser creates tournaments, changes their settings, and deletes them.
 
 use std::collections::BTreeSet;
 
@@ -50,6 +50,7 @@ pub(super) fn routes() -> OpenApiRouter<WebState> {
     OpenApiRouter::new()
         .routes(routes!(create))
         .routes(routes!(edit))
+        .routes(routes!(delete))
         .routes(routes!(settings))
         .routes(routes!(keys))
         .routes(routes!(refusals))
@@ -103,6 +104,18 @@ async fn edit(
 ) -> Result<Json<Tournament>, ApiError> {
     web.tournaments()?.1.edit(name.clone(), change).await?;
     shown(&web, name).await
+}
+
+/// Deletes a tournament before its first pairing
+#[utoipa::path(delete, path = "/api/tournaments/{name}", params(("name" = String, Path)), responses(
+    (status = 204), (status = "4XX", body = ErrorBody)))]
+async fn delete(
+    State(web): State<WebState>,
+    _organiser: ByOrganiser,
+    Param(name): Param,
+) -> Result<StatusCode, ApiError> {
+    web.tournaments()?.1.delete(name).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Shows the settings of a tournament, without its secrets

@@ -1,4 +1,4 @@
-//! Changes of the settings of a tournament before its first pairing.
+//! Changes of the settings of a tournament before its first pairing, and its deletion.
 
 use super::{
     super::{admission::Admission, config::TournamentConfig, pairing, progress::Progress, view::Publisher},
@@ -19,15 +19,29 @@ impl TournamentActor {
     /// Checks whether the tournament can have these settings.
     pub(in super::super) fn check_edit(&self, config: &TournamentConfig) -> Result<(), EditError> {
         let seats = self.players.seats.len();
+        if !self.is_untouched() {
+            return Err(EditError::Begun);
+        }
+        if seats > config.max_players() { Err(EditError::TooFewSeats(seats)) } else { Ok(()) }
+    }
+
+    /// Returns whether nothing has been paired or counted.
+    fn is_untouched(&self) -> bool {
         let is_new = |name| self.standings.games(name) == 0;
         let has_begun = self.progress.has_begun()
             || self.rounds > 0
             || !self.invitations.is_empty()
             || !self.journal.is_settled();
-        if has_begun || !self.players.seats.values().all(|player| is_new(&player.name)) {
-            return Err(EditError::Begun);
+        !has_begun && self.players.seats.values().all(|player| is_new(&player.name))
+    }
+
+    /// Ends a tournament in which nothing has been paired, which is forgotten then. Returns whether it is such a one.
+    pub(in super::super) fn delete(&mut self) -> bool {
+        let is_untouched = self.is_untouched();
+        if is_untouched {
+            self.progress.delete();
         }
-        if seats > config.max_players() { Err(EditError::TooFewSeats(seats)) } else { Ok(()) }
+        is_untouched
     }
 
     /// Gives the tournament other settings. Whoever has joined stays.

@@ -163,12 +163,15 @@ impl TournamentActor {
         while let Some(settled) = self.journal.settled().await {
             self.settle(settled).await;
         }
-        if complete {
+        let name = &self.config.name;
+        let goodbye = if complete {
             self.journal.complete().await;
-        }
-        let goodbye = match complete {
-            true => format!("Tournament {} is over", self.config.name),
-            false => "The arena is shutting down".to_owned(),
+            format!("Tournament {name} is over")
+        } else if self.progress.is_deleted() {
+            self.journal.delete().await;
+            format!("Tournament {name} has been deleted by the organiser")
+        } else {
+            "The arena is shutting down".to_owned()
         };
         for tag in self.invitations.keys().copied().collect::<Vec<_>>() {
             self.call_off(tag, &goodbye);
