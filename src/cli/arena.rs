@@ -194,9 +194,7 @@ pub(super) fn message(event: &Event) -> String {
     match event {
         Event::Joined(player) => format!("{player} joined"),
         Event::Left(player) => format!("{player} left"),
-        Event::Withdrawn(player) => {
-            format!("{player} was absent for too long and forfeits the remaining games")
-        }
+        Event::Withdrawn(player) => format!("{player} was absent for too long and is out"),
         Event::GameStarted { game, names } => {
             format!("game {game}: {} – {}", names[Color::White], names[Color::Black])
         }

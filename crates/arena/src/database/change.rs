@@ -178,6 +178,10 @@ pub(crate) enum Fact {
     Withdrawn {
         player: Name,
     },
+    /// A player who was out plays again.
+    Returned {
+        player: Name,
+    },
     /// A player has a point without a game.
     Bye {
         player: Name,

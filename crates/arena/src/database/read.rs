@@ -300,6 +300,7 @@ fn event(row: &SqliteRow) -> Result<(Place, Fact), DatabaseError> {
         }
         "freed" => Fact::Freed { player: player()? },
         "withdrawn" => Fact::Withdrawn { player: player()? },
+        "returned" => Fact::Returned { player: player()? },
         "bye" => Fact::Bye { player: player()?, round: number(row, "round")?.unwrap_or_default() },
         "started" => Fact::Started,
         "paused" => Fact::Paused,

@@ -102,6 +102,7 @@ async fn write_event(
         Fact::Seated { .. } => "seated",
         Fact::Freed { .. } => "freed",
         Fact::Withdrawn { .. } => "withdrawn",
+        Fact::Returned { .. } => "returned",
         Fact::Bye { .. } => "bye",
         Fact::Started => "started",
         Fact::Paused => "paused",
@@ -152,7 +153,7 @@ impl<'f> EventColumns<'f> {
                 let holder = holder.map(|holder| holder.to_string());
                 EventColumns { player: Some(player), seat: Some(number(*seat)), holder, ..none }
             }
-            Fact::Freed { player } | Fact::Withdrawn { player } => {
+            Fact::Freed { player } | Fact::Withdrawn { player } | Fact::Returned { player } => {
                 EventColumns { player: Some(player), ..none }
             }
             Fact::Bye { player, round } | Fact::ByeRevoked { player, round } => {

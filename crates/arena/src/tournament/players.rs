@@ -136,7 +136,22 @@ impl Players {
 
     /// Gives a seat back after a restart. Its player is away from now on, and the name is kept as for one who has left.
     pub(super) fn restore(&mut self, seat: SeatNo, name: Name, holder: Option<Origin>) {
-        self.seats.insert(seat, Player { absent_since: Some(Instant::now()), ..Player::new(name, holder) });
+        // A seat that is there already has another holder from here on.
+        match self.seats.get_mut(&seat).filter(|player| player.name == name) {
+            Some(player) => player.holder = holder,
+            None => {
+                let player = Player { absent_since: Some(Instant::now()), ..Player::new(name, holder) };
+                self.seats.insert(seat, player);
+            }
+        }
+    }
+
+    /// Takes a player in again who was out.
+    pub(super) fn readmit(&mut self, seat: SeatNo) {
+        if let Some(player) = self.seats.get_mut(&seat) {
+            player.is_withdrawn = false;
+            player.absent_since = player.client.is_none().then(Instant::now);
+        }
     }
 
     pub(super) fn seat_of(&self, name: &str) -> Option<SeatNo> {

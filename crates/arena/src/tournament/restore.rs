@@ -109,6 +109,13 @@ impl Restored {
                     (player.absent_since, player.is_withdrawn) = (None, true);
                 }
             }
+            Step::Fact(Fact::Returned { player }) => {
+                if let Some(seat) = self.players.seat_of(player.as_str())
+                    && self.pairing.readmit(seat)
+                {
+                    self.players.readmit(seat);
+                }
+            }
             Step::Fact(Fact::Removed { player, note }) => {
                 if let Some(seat) = self.players.seat_of(player.as_str()) {
                     self.pairing.exclude(seat);
@@ -198,6 +205,7 @@ fn count(standings: &mut Standings, past: &mut PastGames, step: Step<'_>) {
         Step::Fact(Fact::Bye { player, round }) => drop(standings.grant_bye(*round, player)),
         Step::Fact(Fact::ByeRevoked { player, round }) => standings.revoke_bye(*round, player),
         Step::Fact(Fact::Withdrawn { player } | Fact::Removed { player, .. }) => standings.withdraw(player),
+        Step::Fact(Fact::Returned { player }) => standings.readmit(player),
         Step::Fact(Fact::Corrected { game, result, .. }) => {
             if let Some(change) = past.swap(game, *result) {
                 change.take_back(standings);

@@ -8,6 +8,7 @@ use zeitnot_rules::{ByColor, Color, GameResult};
 
 use super::{
     super::{
+        format::PairingKind,
         journal::{Settled, Unplayed},
         pairing::SeatNo,
         pairing_log::game_row,
@@ -35,7 +36,7 @@ impl Departure {
 
     fn told(self, name: &Name) -> String {
         match self {
-            Departure::Absence => format!("Player {name} stayed away and forfeits the remaining games"),
+            Departure::Absence => format!("Player {name} stayed away for too long and is out"),
             Departure::Removal => format!("Player {name} forfeits the remaining games"),
         }
     }
@@ -51,7 +52,11 @@ impl TournamentActor {
         let forfeited = self.pairing.withdraw(seat, &self.players.seats.keys().copied().collect::<Vec<_>>());
         let Some(forfeited) = forfeited else { return };
         if departure == Departure::Absence {
-            self.note_refusal(name.as_str(), &"Stayed away for too long and forfeits the remaining games");
+            let why = match self.config.pairing {
+                PairingKind::Swiss => "Stayed away for too long: out until it joins again",
+                _ => "Stayed away for too long and forfeits the remaining games",
+            };
+            self.note_refusal(name.as_str(), &why);
         }
         let opponents = forfeited
             .into_iter()
@@ -98,7 +103,10 @@ impl TournamentActor {
                     self.standings.forfeit(round, names, GameResult::Won(Color::White));
                 }
                 rows.into_iter().for_each(|row| self.pairings.push(row));
-                self.standings.withdraw(&name);
+                // Whoever has joined again meanwhile is not out.
+                if self.players.seats.get(&seat).is_some_and(|player| player.is_withdrawn) {
+                    self.standings.withdraw(&name);
+                }
                 self.players.tell_others(seat, &told);
                 self.report(Event::Withdrawn(name));
             }

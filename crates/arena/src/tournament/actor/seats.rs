@@ -74,6 +74,12 @@ impl TournamentActor {
             self.journal.note(Fact::Seated { player: name.clone(), seat: seat.0, holder });
         }
         self.pairing.enter(seat, &name);
+        // Of a Swiss: whoever stayed away for too long comes into the next round.
+        if self.pairing.readmit(seat) {
+            self.players.readmit(seat);
+            self.standings.readmit(&name);
+            self.journal.note(Fact::Returned { player: name.clone() });
+        }
         self.greet(seat);
         let active = self.players.clients().count();
         self.players.tell_others(seat, &format!("Player {name} joined tournament ({active} active players)"));

@@ -130,6 +130,11 @@ pub(super) trait PairingSystem: fmt::Debug + Send {
     /// the player has nothing left to play.
     fn withdraw(&mut self, seat: SeatNo, players: &[SeatNo]) -> Option<Vec<(SeatNo, u32)>>;
 
+    /// Takes in a withdrawn player again; returns whether there is anything left to play.
+    fn readmit(&mut self, _seat: SeatNo) -> bool {
+        false
+    }
+
     /// Keeps a player out of all further games.
     fn exclude(&mut self, _seat: SeatNo) {}
 

@@ -245,6 +245,13 @@ impl Standings {
         }
     }
 
+    /// Records that a player plays again.
+    pub(crate) fn readmit(&mut self, name: &Name) {
+        if let Some(entrant) = self.entrant_mut(name) {
+            entrant.is_withdrawn = false;
+        }
+    }
+
     /// Returns the rows, best first; the order does not depend on who joined when.
     pub fn rows(&self) -> Vec<Row> {
         let field = Field::new(self.format.pairing, self.cards());

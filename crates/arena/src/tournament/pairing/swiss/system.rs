@@ -268,6 +268,11 @@ impl PairingSystem for Swiss {
         Some(vec![(if white == seat { black } else { white }, 1)])
     }
 
+    /// From the next round on; those missed are byes without a point.
+    fn readmit(&mut self, seat: SeatNo) -> bool {
+        self.takes_late_entries() && self.withdrawn.remove(&seat)
+    }
+
     fn forget(&mut self, seat: SeatNo) {
         self.seated.remove(&seat);
     }
