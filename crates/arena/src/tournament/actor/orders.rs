@@ -80,6 +80,7 @@ impl TournamentActor {
                     client.throw_out(why);
                 }
                 Effect::Correction(correction, note) => {
+                    correction.take_back(&mut self.standings);
                     correction.count(&mut self.standings);
                     self.pairings.push(correction.row(&note.to_string()));
                 }
@@ -256,8 +257,8 @@ impl TournamentActor {
         let now = result.map_or("does not count", GameResult::as_str);
         let told = format!("The organiser has corrected {white} against {black}: {now} ({note})");
         let correction = self.past.swap(&id, result);
-        // A bye may take its place at once.
-        if let Some(correction) = &correction {
+        // A bye may take its place at once. Without rounds there are no byes, and equal results have an order.
+        if let Some(correction) = correction.as_ref().filter(|_| self.config.pairing.has_rounds()) {
             correction.take_back(&mut self.standings);
         }
         let effect = correction.map(|correction| Effect::Correction(correction, note.clone()));

@@ -141,3 +141,34 @@ async fn a_correction_waits_for_those_before_it() {
     assert_eq!((bench.score(&white), bench.score(&black)), (0.5, 0.5));
     bench.close().await;
 }
+
+#[tokio::test]
+async fn a_correction_finds_its_place_among_equal_results_on_their_way_to_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = "players = 3\ngames_per_pair = 3";
+    let mut bench = begun(folder.path(), settings, &["ada", "bob", "cyd"]).await;
+    let mut games = Vec::new();
+    while games.len() < 6 {
+        bench.pair();
+        let [white, black] = bench.games()[0].clone();
+        games.push((white.clone(), bench.end(&white, &black, GameResult::Draw).await, black));
+    }
+    // The same two with the same colours end a game that is not on the disk when the first one is corrected.
+    let equal = |games: &[(String, String, String)], [white, black]: &[String; 2]| {
+        games.iter().find(|(one, _, other)| one == white && other == black).map(|(_, id, _)| id.clone())
+    };
+    let first = loop {
+        bench.pair();
+        let [white, black] = bench.games()[0].clone();
+        if let Some(first) = equal(&games, &[white.clone(), black.clone()]) {
+            break first;
+        }
+        games.push((white.clone(), bench.end(&white, &black, GameResult::Draw).await, black));
+    };
+    let tag = bench.running()[0];
+    bench.actor.running.get_mut(&tag).unwrap().game.end(GameResult::Draw);
+    bench.actor.conclude_games();
+    assert_eq!(bench.order(correct(&first, Some(WHITE))).await, Ok(()));
+    let bench = reopened(bench, folder.path(), settings).await;
+    bench.close().await;
+}
