@@ -83,10 +83,11 @@ impl Hub {
     pub(super) fn apply(&mut self, event: Event) {
         match event {
             Event::Whole { game, plies, clocks } => {
-                if game.end.get().is_some() {
+                let id = game.header.id.clone();
+                // One that is over already is shown all the same, and ended by what follows.
+                if game.end.get().is_some() && self.has_game(&id) {
                     return;
                 }
-                let id = game.header.id.clone();
                 let is_new = !self.running.contains_key(&id);
                 let entry = self.running.entry(id.clone()).or_insert_with(|| Entry::new(game));
                 entry.replace(plies, clocks);

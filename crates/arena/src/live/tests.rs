@@ -262,6 +262,24 @@ async fn what_does_not_exist_cannot_be_watched_and_not_too_much_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_game_that_is_over_before_the_hub_hears_of_it_is_shown() {
+    let mut bench = Bench::new();
+    let mut lists = bench.spectator(64, Topic::Games);
+    let mut played = bench.begin("g");
+    played.play("e4");
+    played.live.ended(Some(GameResult::Draw), "agreed".to_owned(), &played.referee, Instant::now());
+    bench.settle();
+    bench.hub.tick();
+    let shown: Vec<_> = bench.hub.games().into_iter().map(|game| (game.result, game.ply)).collect();
+    assert_eq!(shown, [(Some("1/2-1/2".to_owned()), 1)]);
+    let heard = lists.heard();
+    let [_, LiveMessage::Begin { .. }, LiveMessage::Move { .. }, LiveMessage::End { .. }] = heard.as_slice()
+    else {
+        panic!("{heard:?}")
+    };
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_correction_stands_in_the_view_of_the_game() {
     let mut bench = Bench::new();
     let mut played = bench.begin("g");
