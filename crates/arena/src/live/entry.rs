@@ -119,7 +119,8 @@ impl Entry {
         LiveMessage::End { id: self.id().to_owned(), result, reason, clocks: self.clocks() }
     }
 
-    /// Notes the result that counts, with the organiser's note. Returns the end of the game as it is now, if that is new.
+    /// Notes the result that counts, with the organiser's note. Returns the end of the game as it is now, if that is
+    /// new.
     pub(super) fn correct(&mut self, result: &str, note: &str) -> Option<LiveMessage> {
         let results = [GameResult::Won(Color::White), GameResult::Won(Color::Black), GameResult::Draw];
         let result =

@@ -167,8 +167,8 @@ impl TournamentActor {
         (handle, actor)
     }
 
-    /// Runs until all is played, it is deleted, or until `stop`; then all games are on the disk. Where there is a page, corrections are
-    /// taken until `stop`; `over` is cancelled when all is played.
+    /// Runs until all is played, until it is deleted, or until `stop`; then all games are on the disk. Where there is a
+    /// page, corrections are taken until `stop`; `over` is cancelled when all is played.
     pub(crate) async fn run(
         mut self,
         writer: StoreActor,

@@ -1,5 +1,6 @@
 //! Line of one tournament to the database: what happened, in its order, and what may be told once it is settled: on the
-//! disk, or kept to be written later because the disk has failed or has not answered for [`MAX_WAIT`](crate::database::MAX_WAIT).
+//! disk, or kept to be written later because the disk has failed or has not answered for
+//! [`MAX_WAIT`](crate::database::MAX_WAIT).
 
 use futures_util::{
     FutureExt,

@@ -80,6 +80,7 @@ impl TournamentActor {
                     client.throw_out(why);
                 }
                 Effect::Correction(correction, note) => {
+                    // Where there are rounds it is out already, and this finds nothing.
                     correction.take_back(&mut self.standings);
                     correction.count(&mut self.standings);
                     self.pairings.push(correction.row(&note.to_string()));
