@@ -6,6 +6,8 @@
 //! Source: Chess Programming Wiki, "Texel's Tuning Method".
 
 mod dataset;
+mod game_file;
+mod game_record;
 mod record;
 mod record_file;
 mod selfplay;
@@ -13,6 +15,8 @@ mod tuner;
 mod weights_file;
 
 pub use dataset::{Dataset, Objective, Weights, initial_weights, steepness};
+pub use game_file::{GameFile, GameFileError, GameWriter};
+pub use game_record::{BadGame, GameRecord, Games, PlayedGame, Plies, Ply, games, is_quiet};
 pub use record::{Label, Record};
 pub use record_file::{RecordFile, RecordFileError, read_records};
 pub use selfplay::{NodeLimits, SelfPlay};
