@@ -16,6 +16,7 @@ mod limits;
 mod lines;
 mod mcts;
 pub mod memory;
+pub mod net;
 pub mod priority;
 pub mod process;
 pub mod random;

@@ -2,7 +2,11 @@
 
 /// The FNV-1a hash of a text.
 pub const fn fnv1a(text: &str) -> u64 {
-    let bytes = text.as_bytes();
+    fnv1a_bytes(text.as_bytes())
+}
+
+/// The FNV-1a hash of some bytes.
+pub const fn fnv1a_bytes(bytes: &[u8]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut at = 0;
     while at < bytes.len() {

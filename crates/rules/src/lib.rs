@@ -38,7 +38,7 @@ pub use color::{ByColor, Color};
 pub use diagram::Diagram;
 pub use dyn_game::DynGame;
 pub use error::GameError;
-pub use fnv::fnv1a;
+pub use fnv::{fnv1a, fnv1a_bytes};
 pub use game::{Game, Key, MAX_MOVES, Margin, MoveText, Moves, Outcome, Packed, Reason};
 pub use history::GameHistory;
 pub use kind::{GameKind, UnknownGame};

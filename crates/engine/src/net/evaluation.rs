@@ -1,0 +1,189 @@
+//! A network in memory, and its evaluation of a position from scratch.
+
+use std::path::Path;
+
+use shakmaty::{Board, Color};
+
+use super::{
+    NetShape, QA, QB, SCALE,
+    features::View,
+    file::{NetError, NetFault},
+    weights::{Weights, output_bucket},
+};
+
+/// Largest evaluation in centipawns.
+const MAX_EVALUATION: i64 = 20_000;
+
+/// A network that is ready to evaluate.
+#[derive(Clone, Debug)]
+pub struct Net {
+    weights: Weights,
+    checksum: u64,
+}
+
+impl Net {
+    /// Prepares these weights.
+    ///
+    /// # Errors
+    /// [`NetFault`] if they are not those of a valid file.
+    pub fn new(weights: &Weights) -> Result<Net, NetFault> {
+        weights.check()?;
+        Ok(Net { checksum: weights.checksum(), weights: weights.clone() })
+    }
+
+    /// Reads the network in a file.
+    ///
+    /// # Errors
+    /// [`NetError`] if it cannot be read or is not valid.
+    pub fn open(path: &Path) -> Result<Net, NetError> {
+        let weights = Weights::open(path)?;
+        Ok(Net { checksum: weights.checksum(), weights })
+    }
+
+    /// Size of the network.
+    pub fn shape(&self) -> NetShape {
+        self.weights.shape
+    }
+
+    /// Checksum of its weights.
+    pub fn checksum(&self) -> u64 {
+        self.checksum
+    }
+
+    /// Evaluates a position from scratch, in centipawns for the side to move.
+    ///
+    /// Sums of 16 and of 32 bits wrap: no trained network reaches their bounds, and any other evaluates the same
+    /// on every machine.
+    pub fn evaluate(&self, board: &Board, turn: Color) -> i32 {
+        let bucket = output_bucket(board.occupied().count());
+        let row = 2 * self.shape().hidden();
+        let weights = &self.weights.output[bucket * row..][..row];
+        let (ours, theirs) = (self.hidden_layer(board, turn), self.hidden_layer(board, !turn));
+        let hidden = ours.into_iter().chain(theirs);
+        let products = hidden.zip(weights).map(|(value, &weight)| {
+            let value = i32::from(value).clamp(0, QA);
+            value * value * i32::from(weight)
+        });
+        centipawns(products.fold(0, i32::wrapping_add), self.weights.output_bias[bucket])
+    }
+
+    /// The hidden layer of a side, without its activation.
+    fn hidden_layer(&self, board: &Board, color: Color) -> Vec<i16> {
+        let hidden = self.shape().hidden();
+        let mut sums = self.weights.feature_bias.clone();
+        let Some(king) = board.king_of(color) else { return sums };
+        let view = View::new(color, king);
+        for (square, piece) in board {
+            let index = view.index(piece, square);
+            let column = &self.weights.features[index * hidden..][..hidden];
+            sums.iter_mut().zip(column).for_each(|(sum, weight)| *sum = sum.wrapping_add(*weight));
+        }
+        sums
+    }
+}
+
+/// Scales the sum of the output layer, which is in parts of QA · QA · QB, with its bias, in parts of QA · QB.
+fn centipawns(sum: i32, bias: i32) -> i32 {
+    let output = i64::from(sum / QA) + i64::from(bias);
+    (output * i64::from(SCALE) / i64::from(QA * QB)).clamp(-MAX_EVALUATION, MAX_EVALUATION) as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use shakmaty::{EnPassantMode, Position, Role, Square};
+
+    use super::*;
+    use crate::net::{FEATURES, feature_index};
+    use zeitnot_rules::{Game, chess::Chess};
+
+    fn net(hidden: usize, seed: u64) -> Net {
+        Net::new(&Weights::random(NetShape::new(hidden).unwrap(), seed)).unwrap()
+    }
+
+    /// The evaluation as a trainer computes it.
+    fn in_floating_point(weights: &Weights, position: &Chess) -> f64 {
+        let (board, hidden) = (position.board(), weights.shape.hidden());
+        let layer = |color: Color| -> Vec<f64> {
+            let king = board.king_of(color).unwrap();
+            let inputs: Vec<_> =
+                board.into_iter().map(|(square, piece)| feature_index(color, king, piece, square)).collect();
+            let sum = |at: usize| -> i32 {
+                let bias = i32::from(weights.feature_bias[at]);
+                bias + inputs
+                    .iter()
+                    .map(|input| i32::from(weights.features[input * hidden + at]))
+                    .sum::<i32>()
+            };
+            (0..hidden).map(|at| (f64::from(sum(at)) / 255.0).clamp(0.0, 1.0).powi(2)).collect()
+        };
+        let bucket = (board.occupied().count() - 2) / 4;
+        let output = weights.output[bucket * 2 * hidden..].iter().map(|&weight| f64::from(weight) / 64.0);
+        let layers = layer(position.turn()).into_iter().chain(layer(!position.turn()));
+        let sum: f64 = layers.zip(output).map(|(value, weight)| value * weight).sum();
+        400.0 * (sum + f64::from(weights.output_bias[bucket]) / (255.0 * 64.0))
+    }
+
+    proptest! {
+        #[test]
+        fn positions_are_evaluated_as_a_trainer_does_and_alike_from_both_sides(choices in prop::collection::vec(any::<prop::sample::Index>(), 1..100), seed: u64) {
+            let weights = Weights::random(NetShape::new(32).unwrap(), seed);
+            let net = Net::new(&weights).unwrap();
+            let mut position = Chess::start();
+            for choice in choices {
+                let moves = position.moves();
+                if moves.is_empty() { break }
+                position.play(moves[choice.index(moves.len())]);
+                let score = net.evaluate(position.board(), position.turn());
+                let exact = in_floating_point(&weights, &position);
+                prop_assert!((f64::from(score) - exact).abs() < 1.1, "{score} {exact} {}", position.print());
+                let mirrored = position.position().to_setup(EnPassantMode::Legal).into_mirrored();
+                prop_assert_eq!(score, net.evaluate(&mirrored.board, mirrored.turn));
+                let mut flipped = position.board().clone();
+                flipped.flip_horizontal();
+                prop_assert_eq!(score, net.evaluate(&flipped, position.turn()));
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_weights_wrap_and_stay_in_bounds() {
+        let shape = NetShape::new(1024).unwrap();
+        for (feature, output, bias) in
+            [(i16::MAX, 127, i32::MAX), (i16::MIN, -127, i32::MIN), (9, 127, i32::MAX)]
+        {
+            let mut weights = Weights::zero(shape);
+            weights.features.fill(feature);
+            weights.output.fill(output);
+            weights.output_bias.fill(bias);
+            let start = Chess::start();
+            let score = Net::new(&weights).unwrap().evaluate(start.board(), start.turn());
+            assert!(i64::from(score.abs()) <= MAX_EVALUATION);
+        }
+    }
+
+    #[test]
+    fn one_weight_counts_for_one_input() {
+        let start = Chess::start();
+        let mut weights = Weights::zero(NetShape::new(32).unwrap());
+        let input = feature_index(Color::White, Square::E1, Role::Rook.of(Color::White), Square::A1);
+        assert!(input < FEATURES);
+        weights.features[input * 32 + 5] = 255;
+        // The layer for all pieces: the side to move first.
+        weights.output[7 * 64 + 5] = 64;
+        assert_eq!(Net::new(&weights).unwrap().evaluate(start.board(), Color::White), SCALE);
+        weights.output[7 * 64 + 32 + 5] = -16;
+        weights.output_bias[7] = QA * QB / 2;
+        assert_eq!(
+            Net::new(&weights).unwrap().evaluate(start.board(), Color::Black),
+            SCALE - SCALE / 4 + SCALE / 2
+        );
+    }
+
+    #[test]
+    fn a_net_is_known_by_its_weights() {
+        assert_eq!(net(32, 1).checksum(), net(32, 1).checksum());
+        assert_ne!(net(32, 1).checksum(), net(32, 2).checksum());
+        assert_eq!(net(64, 1).shape().hidden(), 64);
+    }
+}
