@@ -1,4 +1,4 @@
-//! `zeitnot datagen`: self-play positions for tuning the evaluation.
+//! `zeitnot datagen`: self-play games for tuning the evaluation and training networks.
 
 use std::{
     io::{self, Write},
@@ -12,25 +12,26 @@ use zeitnot_engine as engine;
 use zeitnot_engine::{
     StopFlag,
     search::STACK_SIZE,
-    training::{NodeLimits, Record, RecordFile, RecordFileError, SelfPlay},
+    training::{GameFileError, GameWriter, NodeLimits, PlayedGame, SelfPlay, Shard},
 };
 
 use super::{CliError, io_error, progress::Work};
 
-/// Play games against itself and store their quiet positions with score and result
+/// Play games against itself and store them with the scores of their positions
 ///
-/// Games begin with random moves. Each position takes 32 bytes, in the format of docs/data.md. Ctrl-C ends it with the
+/// Games begin with random moves. Each position takes four bytes, in the format of docs/data.md. Ctrl-C ends it with the
 /// games so far; it may also be killed at any time, and continues when it is run again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zeitnot datagen quiet.bin                        two million positions, on all cores
-  zeitnot datagen --positions 10000 --threads 1 --seed 7 small.bin")]
+  zeitnot datagen games.bin                        two million positions, on all cores
+  zeitnot datagen --positions 10000 --threads 1 --seed 7 small.bin
+  zeitnot datagen --shard 2/3 second.bin           the second of three machines")]
 pub(super) struct Args {
     /// File to append to
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Number of positions that the file shall hold
+    /// Number of positions that the file shall hold; the last game is kept whole
     #[arg(long, value_name = "N", default_value_t = POSITIONS)]
     positions: NonZeroU64,
     /// Nodes for each move; a running iteration may take eight times as many
@@ -39,28 +40,32 @@ pub(super) struct Args {
     /// Concurrent games [default: number of cores]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    /// Play only a share of the openings, so that files of several processes or machines share no game
+    #[arg(long, value_name = "I/N", default_value = "1/1")]
+    shard: Shard,
     /// Seed; with one thread, the same seed gives the same file
     #[arg(long)]
     seed: Option<u64>,
 }
 
 const POSITIONS: NonZeroU64 = NonZeroU64::new(2_000_000).unwrap();
-const NODES: NonZeroU64 = NonZeroU64::new(5_000).unwrap();
+const NODES: NonZeroU64 = NonZeroU64::new(1_200).unwrap();
 /// Hard node limit as a multiple of the soft one.
 const HARD_LIMIT_FACTOR: u64 = 8;
 /// Capacity of the queue of games to write.
 const QUEUE_CAPACITY: usize = 64;
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    let mut store = RecordFile::open(&args.file)?;
+    let mut store = GameWriter::open(&args.file)?;
     let threads = args.threads.unwrap_or_else(engine::cores).get();
     // A continued run must not repeat the games of the first.
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..)).wrapping_add(store.positions());
     let nodes = args.nodes.get();
     let limits = NodeLimits { soft: nodes, hard: nodes.saturating_mul(HARD_LIMIT_FACTOR) };
     let mut seeds = fastrand::Rng::with_seed(seed);
-    let players =
-        (0..threads).map(|_| SelfPlay::new(limits, seeds.u64(..))).collect::<Result<Vec<_>, _>>()?;
+    let players = (0..threads)
+        .map(|_| SelfPlay::new(limits, args.shard, seeds.u64(..)))
+        .collect::<Result<Vec<_>, _>>()?;
 
     let work = Work::begin(args.positions.get(), "{wide_bar} {pos}/{len} {per_sec} {eta}")?;
     work.bar.set_position(store.positions());
@@ -78,11 +83,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         // After Ctrl-C the players end, and what they have sent is still written.
         while store.positions() < args.positions.get() {
             let Ok(game) = written.recv() else { break };
-            let left = args.positions.get() - store.positions();
-            let fits = game.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-            store
-                .append(&game[..fits])
-                .map_err(|source| RecordFileError::Io { path: args.file.clone(), source })?;
+            store.append(&game).map_err(|source| GameFileError::Io { path: args.file.clone(), source })?;
             work.bar.set_position(store.positions());
         }
         // Closing the channel wakes players that wait to send a game.
@@ -101,6 +102,12 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
 }
 
 /// Plays games until the receiver is gone.
-fn play(mut player: SelfPlay, games: &SyncSender<Vec<Record>>, stop: &StopFlag) {
-    while !stop.is_raised() && games.send(player.game(stop)).is_ok() {}
+fn play(mut player: SelfPlay, games: &SyncSender<PlayedGame>, stop: &StopFlag) {
+    while !stop.is_raised() {
+        if let Some(game) = player.game(stop)
+            && games.send(game).is_err()
+        {
+            break;
+        }
+    }
 }

@@ -13,7 +13,7 @@ use clap::{Parser, Subcommand};
 
 use zeitnot_arena::ArenaError;
 use zeitnot_clients::ProtocolError;
-use zeitnot_engine::{OutOfMemory, training::RecordFileError};
+use zeitnot_engine::{OutOfMemory, training::GameFileError};
 use zeitnot_rules::GameError;
 
 mod arena;
@@ -80,8 +80,8 @@ Examples:
   zeitnot ubgi                             run as a MiniChess engine under the NTHU runner of 2026
   zeitnot match --engine A --engine B      measure which of two engines is better
   zeitnot study --quick                    reproduce experiments of course reports
-  zeitnot datagen quiet.bin                generate positions by self-play
-  zeitnot tune quiet.bin                   fit the weights of the evaluation to them
+  zeitnot datagen games.bin                generate games by self-play
+  zeitnot tune games.bin                   fit the weights of the evaluation to them
 
 Without a command, zeitnot speaks UCI if its input is a pipe, and runs `demo` otherwise.
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
@@ -161,7 +161,7 @@ enum CliError {
     #[error("{}: games that could not be written and are lost: {games}{why}; make room on the disk", path.display())]
     GamesLost { path: PathBuf, games: usize, why: String },
     #[error(transparent)]
-    RecordFile(#[from] RecordFileError),
+    GameFile(#[from] GameFileError),
     #[error("{doing}: {source}")]
     Io { doing: &'static str, source: io::Error },
 }
@@ -172,6 +172,7 @@ impl CliError {
         match self {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
             CliError::OutOfMemory(_) | CliError::Results(_) => 2,
+            CliError::GameFile(GameFileError::NotGames(_) | GameFileError::BadGame { .. }) => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::Account(lichess::AccountError::Token(_)) => 2,
             _ => 1,

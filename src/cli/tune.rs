@@ -1,4 +1,4 @@
-//! `zeitnot tune`: fits the weights of the evaluation to positions of `zeitnot datagen`.
+//! `zeitnot tune`: fits the weights of the evaluation to games of `zeitnot datagen`.
 
 use std::{fs, num::NonZeroUsize, ops::ControlFlow, path::PathBuf};
 
@@ -7,14 +7,14 @@ use zeitnot_engine::training::{self, Dataset, Objective, TunerSettings};
 
 use super::{CliError, print, signals, unwritten};
 
-/// Fit the weights of the evaluation to positions and results
+/// Fit the weights of the evaluation to quiet positions of games, and their results
 ///
 /// Starts with piece values alone. Ctrl-C ends it after the present epoch. The output replaces crates/engine/src/eval/chess/weights.rs; play a match to see
 /// whether it is stronger.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  zeitnot tune quiet.bin
+  zeitnot tune games.bin
   zeitnot tune --out crates/engine/src/eval/chess/weights.rs first.bin second.bin")]
 pub(super) struct Args {
     /// Files written by `zeitnot datagen`
@@ -32,7 +32,7 @@ pub(super) struct Args {
     /// Initial learning rate in centipawns; decays to a hundredth
     #[arg(long, default_value_t = 1.0, value_name = "CP", value_parser = length)]
     step: f64,
-    /// Maximum number of positions from each file
+    /// Maximum number of quiet positions from each file
     #[arg(long, value_name = "N")]
     positions: Option<usize>,
     /// Number of threads [default: number of cores]
@@ -60,14 +60,13 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let most = args.positions.unwrap_or(usize::MAX);
     let mut records = Vec::new();
     for file in &args.files {
-        records.extend(training::read_records(file, most)?);
+        records.extend(training::read_quiet(file, most)?);
     }
     let goal = Objective { steepness: training::steepness(&records), score_weight: args.score_weight };
-    let wrong = |why: &str| CliError::Usage(format!("the files hold {why}; use files of `zeitnot datagen`"));
-    let dataset = Dataset::read(&records, goal, threads).map_err(|_| wrong("invalid positions"))?;
-    if dataset.is_empty() {
-        return Err(wrong("no positions"));
-    }
+    let dataset =
+        Dataset::read(&records, goal, threads).ok().filter(|dataset| !dataset.is_empty()).ok_or_else(
+            || CliError::Usage("the files hold no quiet positions; use files of `zeitnot datagen`".into()),
+        )?;
     print(|out| writeln!(out, "{} positions, steepness {:.5}", dataset.len(), goal.steepness))?;
 
     let stop = signals::stop_flag(signals::ENDING)?;

@@ -6,8 +6,8 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use zeitnot_engine::training::Record;
-use zeitnot_rules::{Game, Tactics};
+use zeitnot_engine::training::{GameFile, PlayedGame, Ply};
+use zeitnot_rules::chess::Chess;
 
 use crate::support::{
     command::{err, out, zeitnot},
@@ -20,12 +20,11 @@ fn datagen(file: &Path, positions: u64, more: &[&str]) -> Command {
     command
 }
 
-/// Every record of a file, and nothing besides.
-fn records(file: &Path) -> Vec<Record> {
-    let bytes = fs::read(file).unwrap();
-    let (records, rest) = bytes.as_chunks();
-    assert!(rest.is_empty(), "{} bytes too many", rest.len());
-    records.iter().map(|&bytes| Record(bytes)).collect()
+/// The positions of each game of a file, and nothing besides.
+fn games(file: &Path) -> Vec<Vec<Ply>> {
+    let games = GameFile::open(file).unwrap();
+    assert_eq!(games.bytes(), fs::read(file).unwrap());
+    games.games().map(|game| game.unwrap().plies().map(Result::unwrap).collect()).collect()
 }
 
 fn size(file: &Path) -> u64 {
@@ -38,34 +37,33 @@ fn kill(mut child: Child) {
 }
 
 #[test]
-fn a_killed_datagen_goes_on_without_torn_records() {
+fn a_killed_datagen_goes_on_without_torn_games() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("quiet.bin");
+    let file = folder.path().join("games.bin");
+    let torn = PlayedGame { start: Chess::start(), plies: Vec::new(), result: 1 }.to_bytes();
     let mut before = Vec::new();
     for _ in 0..3 {
         let there = size(&file);
         let child = datagen(&file, u64::MAX, &["--threads", "2"]).spawn().unwrap();
         wait_for("a game", || (size(&file) > there).then_some(()));
         kill(child);
+        before = GameFile::open(&file).unwrap().bytes().to_vec();
         // As if the system had not come to write the end of it.
-        let mut bytes = fs::read(&file).unwrap();
-        let whole = bytes.len() / Record::SIZE * Record::SIZE;
-        before = bytes[..whole].to_vec();
-        bytes.extend_from_slice(&[1; 7]);
-        fs::write(&file, bytes).unwrap();
+        fs::write(&file, [&before, &torn[..33]].concat()).unwrap();
     }
-    let wanted = before.len() as u64 / 32 + 40;
+    let count = || games(&file).iter().map(|plies| plies.len() as u64).sum::<u64>();
+    fs::write(&file, &before).unwrap();
+    let wanted = count() + 40;
+    fs::write(&file, [&before, &torn[..33]].concat()).unwrap();
     assert!(datagen(&file, wanted, &[]).status().unwrap().success());
-    let records = records(&file);
-    assert_eq!(records.len() as u64, wanted);
     assert!(fs::read(&file).unwrap().starts_with(&before), "what was there is still there");
-    for record in &records {
-        let (position, judgement) = record.unpack().unwrap();
-        assert!(!position.is_check() && position.piece_count() >= 3 && judgement.result <= 2);
-    }
+    assert!(count() >= wanted);
+    let all = games(&file);
+    assert!(all.iter().flatten().any(Ply::is_quiet) && all.iter().flatten().any(|ply| !ply.is_quiet()));
     // As many as are wanted stand there: nothing is left to do.
+    let there = size(&file);
     assert!(datagen(&file, wanted, &[]).status().unwrap().success());
-    assert_eq!(size(&file), 32 * wanted);
+    assert_eq!(size(&file), there);
 }
 
 #[test]
@@ -87,18 +85,23 @@ fn unreadable_and_unwritable_files_are_reported_in_one_line() {
         let output = zeitnot(args).output().unwrap();
         assert_eq!((output.status.code(), err(&output).lines().count()), (Some(code), 1), "{output:?}");
     };
-    let nowhere = folder.path().join("none/quiet.bin");
+    let nowhere = folder.path().join("none/games.bin");
     fails(&["datagen", nowhere.to_str().unwrap()], 1);
     fails(&["tune", nowhere.to_str().unwrap()], 1);
     let garbage = folder.path().join("garbage");
     fs::write(&garbage, [0xff; 64]).unwrap();
+    fails(&["tune", garbage.to_str().unwrap()], 2);
+    fails(&["datagen", garbage.to_str().unwrap()], 2);
+    assert_eq!(fs::read(&garbage).unwrap(), [0xff; 64]);
+    // No quiet positions.
+    fs::write(&garbage, "").unwrap();
     fails(&["tune", garbage.to_str().unwrap()], 2);
 }
 
 #[test]
 fn tune_writes_a_source_file_of_weights() {
     let folder = tempfile::tempdir().unwrap();
-    let [file, weights] = ["quiet.bin", "weights.rs"].map(|name| folder.path().join(name));
+    let [file, weights] = ["games.bin", "weights.rs"].map(|name| folder.path().join(name));
     assert!(datagen(&file, 300, &[]).status().unwrap().success());
     let output = zeitnot(&["tune", "--epochs", "3", "--out"]).args([&weights, &file]).output().unwrap();
     assert!(output.status.success(), "{output:?}");

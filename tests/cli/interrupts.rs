@@ -9,6 +9,8 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use zeitnot_engine::training::GameFile;
+
 use crate::support::{
     command::{err, out, zeitnot},
     wait::wait_for,
@@ -49,15 +51,17 @@ fn openings_are_those_found_so_far() {
 #[test]
 fn positions_are_those_of_the_games_so_far() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("quiet.bin");
-    let child = start(&["datagen", "--nodes", "60", "--threads", "2", "quiet.bin"], folder.path());
+    let file = folder.path().join("games.bin");
+    let child = start(&["datagen", "--nodes", "60", "--threads", "2", "games.bin"], folder.path());
     let size = || fs::metadata(&file).map_or(0, |metadata| metadata.len());
     wait_for("a game", || (size() > 0).then_some(()));
     let output = interrupt(child);
-    let told = format!("quiet.bin: {} of 2000000 positions; the same command continues\n", size() / 32);
+    let games = GameFile::open(&file).unwrap();
+    let positions: usize = games.games().map(|game| game.unwrap().len()).sum();
+    let told = format!("games.bin: {positions} of 2000000 positions; the same command continues\n");
     assert!(err(&output).ends_with(&told), "{}", err(&output));
 
-    let child = start(&["tune", "--epochs", "100000", "--out", "weights.rs", "quiet.bin"], folder.path());
+    let child = start(&["tune", "--epochs", "100000", "--out", "weights.rs", "games.bin"], folder.path());
     let mut child = child;
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    Record,
+    Label, Record,
     game_record::{BadGame, END, Games, PLY, PlayedGame, games},
 };
 
@@ -41,6 +41,30 @@ impl GameFile {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
+}
+
+/// Reads at most `most` quiet positions of a file.
+///
+/// # Errors
+/// [`GameFileError`].
+pub fn read_quiet(path: &Path, most: usize) -> Result<Vec<Record>, GameFileError> {
+    let file = GameFile::open(path)?;
+    let mut records = Vec::new();
+    for game in file.games() {
+        let wrong = |error| GameFileError::BadGame { path: path.to_owned(), error };
+        let game = game.map_err(wrong)?;
+        for ply in game.plies() {
+            if records.len() >= most {
+                return Ok(records);
+            }
+            let ply = ply.map_err(wrong)?;
+            if ply.is_quiet() {
+                let label = Label { score: ply.score, result: game.result() };
+                records.push(Record::pack(&ply.position, label));
+            }
+        }
+    }
+    Ok(records)
 }
 
 /// File that games are appended to.
@@ -247,6 +271,25 @@ mod tests {
         let lengths: Vec<_> =
             GameFile::open(&both).unwrap().games().map(|game| game.unwrap().len()).collect();
         assert_eq!(lengths, [2, 1]);
+    }
+
+    #[test]
+    fn quiet_positions_are_read_with_score_and_result() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("games");
+        let played = game(&["e2e4", "d7d5", "e4d5", "d8d5", "b1c3"]);
+        GameWriter::open(&path).unwrap().append(&played).unwrap();
+        let positions = |most| read_quiet(&path, most).unwrap();
+        let all: Vec<_> = positions(9).iter().map(|record| record.unpack().unwrap()).collect();
+        assert_eq!(all.len(), 3, "without the captures");
+        assert_eq!(all[0], (Chess::start(), Label { score: 20, result: 1 }));
+        assert_eq!(positions(2).len(), 2);
+
+        let [one, mut bad] = [played.to_bytes(), played.to_bytes()];
+        bad[32] ^= 1;
+        fs::write(&path, [one, bad].concat()).unwrap();
+        let told = read_quiet(&path, 9).unwrap_err();
+        assert!(matches!(told, GameFileError::BadGame { error: BadGame::Move, .. }), "{told}");
     }
 
     #[test]

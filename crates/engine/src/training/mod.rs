@@ -1,6 +1,6 @@
 //! Training of the evaluation: self-play data and Texel tuning.
 //!
-//! [`SelfPlay`] plays games and collects quiet positions as [`Record`]s in a [`RecordFile`]. [`Dataset`] traces them,
+//! [`SelfPlay`] plays games, and a [`GameWriter`] stores them. [`Dataset`] traces the quiet positions of such a file,
 //! [`tune`] fits the weights, and [`format_weights`] writes them as Rust. See `docs/data.md`.
 //!
 //! Source: Chess Programming Wiki, "Texel's Tuning Method".
@@ -9,16 +9,14 @@ mod dataset;
 mod game_file;
 mod game_record;
 mod record;
-mod record_file;
 mod selfplay;
 mod tuner;
 mod weights_file;
 
 pub use dataset::{Dataset, Objective, Weights, initial_weights, steepness};
-pub use game_file::{GameFile, GameFileError, GameWriter};
+pub use game_file::{GameFile, GameFileError, GameWriter, read_quiet};
 pub use game_record::{BadGame, GameRecord, Games, PlayedGame, Plies, Ply, games, is_quiet};
 pub use record::{Label, Record};
-pub use record_file::{RecordFile, RecordFileError, read_records};
-pub use selfplay::{NodeLimits, SelfPlay};
+pub use selfplay::{BadShard, NodeLimits, SelfPlay, Shard};
 pub use tuner::{Epoch, TunerSettings, tune};
 pub use weights_file::format_weights;

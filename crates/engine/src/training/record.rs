@@ -1,6 +1,7 @@
-//! One position with its score and the result of its game, in 32 bytes.
+//! One position with its score and the result of its game, in 32 bytes: quiet positions in memory, and the first
+//! position of a game in a file.
 //!
-//! The layout is that of Marlinflow's format, which trainers of networks read: see `docs/data.md`.
+//! The layout is that of Marlinflow's format, see `docs/data.md`.
 
 use zeitnot_rules::chess::{Chess, NotAPosition};
 

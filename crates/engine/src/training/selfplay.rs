@@ -1,10 +1,15 @@
-//! Self-play games for training positions.
+//! Self-play games for training.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::{
+    num::NonZeroU64,
+    ops::{ControlFlow, RangeInclusive},
+    str::FromStr,
+    sync::Arc,
+};
 
-use zeitnot_rules::{Color, Game, GameHistory, Outcome, Tactics, chess::Chess};
+use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
 
-use super::{Label, Record};
+use super::PlayedGame;
 use crate::{
     Limits, OutOfMemory, Score, StopFlag, Thinker, TranspositionTable, search::Search, thinker::think_watched,
 };
@@ -18,8 +23,47 @@ pub struct NodeLimits {
     pub hard: u64,
 }
 
-/// Random plies at the start of a game, or one more, so that either side may begin to search.
-const RANDOM_PLIES: usize = 8;
+/// Share of the openings: those whose key leaves `number - 1` when divided by `of`. Whatever the seeds, players of two
+/// shards never begin a game with the same position.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// From 1 to `of`.
+    number: u64,
+    of: NonZeroU64,
+}
+
+/// Most shards: for one of them, as many openings are tried for a game.
+const MAX_SHARDS: u64 = 10_000;
+
+impl Shard {
+    /// All openings.
+    pub const WHOLE: Shard = Shard { number: 1, of: NonZeroU64::MIN };
+
+    fn has(self, opening: &Chess) -> bool {
+        opening.key().0 % self.of == self.number - 1
+    }
+}
+
+/// The text is no share.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected I/N with I from 1 to N, and N at most {MAX_SHARDS}, as in 2/8")]
+pub struct BadShard;
+
+impl FromStr for Shard {
+    type Err = BadShard;
+
+    fn from_str(text: &str) -> Result<Shard, BadShard> {
+        let (number, of) = text.split_once('/').ok_or(BadShard)?;
+        let (number, of) =
+            (number.parse().map_err(|_| BadShard)?, of.parse::<NonZeroU64>().map_err(|_| BadShard)?);
+        let is_one = (1..=of.get()).contains(&number) && of.get() <= MAX_SHARDS;
+        if is_one { Ok(Shard { number, of }) } else { Err(BadShard) }
+    }
+}
+
+/// Random plies at the start of a game: odd and even numbers, so that either side may begin to search, and enough that
+/// a million games hardly repeat each other.
+const RANDOM_PLIES: RangeInclusive<usize> = 6..=9;
 /// Openings with a larger score are discarded, in centipawns.
 const MAX_OPENING_SCORE: i32 = 350;
 /// Adjudicated as won: centipawns, and plies in a row.
@@ -28,65 +72,76 @@ const WON: (i32, usize) = (1_200, 5);
 const DRAWN: (i32, usize, usize) = (8, 12, 80);
 /// Games of this length are draws.
 const MAX_PLIES: usize = 400;
-/// Size of the transposition table in MiB.
-const TABLE_MIB: usize = 8;
+/// Size of the transposition table in MiB: enough for small searches, and little enough for the processor's cache.
+const TABLE_MIB: usize = 1;
 
 /// Plays games against itself.
 pub struct SelfPlay {
     search: Search<Chess>,
     table: Arc<TranspositionTable>,
     effort: NodeLimits,
+    shard: Shard,
     random: fastrand::Rng,
 }
 
 impl SelfPlay {
-    /// Creates a player that plays the same games for the same seed.
+    /// Creates a player that plays the same games for the same seed and shard.
     ///
     /// # Errors
     /// [`OutOfMemory`] if the table does not fit.
-    pub fn new(effort: NodeLimits, seed: u64) -> Result<Self, OutOfMemory> {
+    pub fn new(effort: NodeLimits, shard: Shard, seed: u64) -> Result<Self, OutOfMemory> {
         let table = Arc::new(TranspositionTable::new(TABLE_MIB)?);
         let search = Search::new(table.clone(), 1);
-        Ok(SelfPlay { search, table, effort, random: fastrand::Rng::with_seed(seed) })
+        Ok(SelfPlay { search, table, effort, shard, random: fastrand::Rng::with_seed(seed) })
     }
 
-    /// Plays a game and returns its quiet positions with score and result. Empty if the opening is discarded, or on a
-    /// stop.
-    pub fn game(&mut self, stop: &StopFlag) -> Vec<Record> {
+    /// Plays a game. `None` if the opening is discarded, or on a stop.
+    pub fn game(&mut self, stop: &StopFlag) -> Option<PlayedGame> {
+        let mut line = self.opening(stop)?;
         self.table.clear();
         self.search.new_game();
-        let Some(mut line) = self.opening() else { return Vec::new() };
-        let (mut seen, mut adjudicator) = (Vec::new(), Adjudicator::default());
+        let start = line.now().clone();
+        let (mut plies, mut adjudicator) = (Vec::new(), Adjudicator::default());
         let result = loop {
             match line.outcome() {
                 Outcome::Win(side, _) => break half_points(side),
                 Outcome::Draw(_) => break 1,
                 Outcome::Ongoing => {}
             }
-            let Some((mv, score)) = self.think(&line, stop) else { return Vec::new() };
-            let position = line.now();
-            let score = if position.side_to_move() == Color::White { score } else { -score };
-            if seen.is_empty() && adjudicator.plies == 0 && score.get().abs() > MAX_OPENING_SCORE {
-                return Vec::new();
+            let (mv, score) = self.think(&line, stop)?;
+            let score = if line.now().side_to_move() == Color::White { score } else { -score };
+            if plies.is_empty() && score.get().abs() > MAX_OPENING_SCORE {
+                return None;
             }
             if let Some(result) = adjudicator.decides(score) {
                 break result;
             }
-            // The score of a tactical position belongs to the quiet one after the captures.
-            if !position.is_check() && position.gain(mv) == 0 {
-                seen.push((position.clone(), score.get() as i16));
-            }
+            plies.push((mv, score.to_bits()));
             line.play(mv);
         };
-        seen.iter().map(|(position, score)| Record::pack(position, Label { score: *score, result })).collect()
+        Some(PlayedGame { start, plies, result }).filter(|game| !game.plies.is_empty())
     }
 
-    fn opening(&mut self) -> Option<GameHistory<Chess>> {
+    /// A random opening of this shard; `None` when stopped.
+    fn opening(&mut self, stop: &StopFlag) -> Option<GameHistory<Chess>> {
+        while !stop.is_raised() {
+            if let Some(line) = self.random_line()
+                && self.shard.has(line.now())
+                && !line.outcome().is_over()
+            {
+                return Some(line);
+            }
+        }
+        None
+    }
+
+    /// `None` if the game is over before its random plies.
+    fn random_line(&mut self) -> Option<GameHistory<Chess>> {
         let mut line = GameHistory::new(Chess::start());
-        for _ in 0..RANDOM_PLIES + self.random.usize(..2) {
+        for _ in 0..self.random.usize(RANDOM_PLIES) {
             line.play(self.random.choice(line.now().moves())?);
         }
-        Some(line).filter(|line| !line.outcome().is_over())
+        Some(line)
     }
 
     /// `None` when stopped.
@@ -141,26 +196,25 @@ impl Adjudicator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::training::games;
 
-    fn play(seed: u64) -> Vec<Record> {
+    fn play(seed: u64) -> PlayedGame {
         let effort = NodeLimits { soft: 150, hard: 600 };
-        let mut selfplay = SelfPlay::new(effort, seed).unwrap();
+        let mut selfplay = SelfPlay::new(effort, Shard::WHOLE, seed).unwrap();
         let games = (0..).map(|_| selfplay.game(&StopFlag::default()));
-        games.into_iter().find(|game| game.len() > 10).unwrap()
+        games.into_iter().flatten().find(|game| game.plies.len() > 10).unwrap()
     }
 
     #[test]
-    fn a_game_gives_quiet_positions_with_one_result() {
+    fn a_game_is_kept_with_all_its_moves() {
         let game = play(1);
-        let mut results = Vec::new();
-        for record in &game {
-            let (position, label) = record.unpack().unwrap();
-            assert!(!position.is_check() && !position.moves().is_empty());
-            assert!(label.score.unsigned_abs() < 30_000, "a mate is no quiet position");
-            results.push(label.result);
-        }
-        results.dedup();
-        assert_eq!(results.len(), 1);
+        let bytes = game.to_bytes();
+        let record = games(&bytes).next().unwrap().unwrap();
+        let plies: Vec<_> = record.plies().map(Result::unwrap).collect();
+        assert_eq!(plies.len(), game.plies.len());
+        assert!(plies.iter().all(|ply| !Score::from_bits(ply.score).is_mate()), "a mate score ends the game");
+        let quiet = plies.iter().filter(|ply| ply.is_quiet()).count();
+        assert!(quiet > plies.len() / 3 && quiet < plies.len(), "{quiet} of {}", plies.len());
     }
 
     #[test]
@@ -185,10 +239,27 @@ mod tests {
     }
 
     #[test]
+    fn each_opening_belongs_to_one_shard() {
+        let shards = ["1/3", "2/3", "3/3"].map(|text| text.parse::<Shard>().unwrap());
+        for (at, &shard) in shards.iter().enumerate() {
+            let mut selfplay = SelfPlay::new(NodeLimits { soft: 1, hard: 1 }, shard, 5).unwrap();
+            for _ in 0..20 {
+                let line = selfplay.opening(&StopFlag::default()).unwrap();
+                let owners: Vec<_> = (0..3).filter(|&at| shards[at].has(line.now())).collect();
+                assert_eq!(owners, [at]);
+                assert!(Shard::WHOLE.has(line.now()));
+            }
+        }
+        for text in ["", "1", "0/3", "4/3", "1/0", "-1/3", "1/10001", "1/2/3"] {
+            assert_eq!(text.parse::<Shard>(), Err(BadShard), "{text}");
+        }
+    }
+
+    #[test]
     fn stops_when_told() {
         let stop = StopFlag::default();
         stop.stop();
-        let mut selfplay = SelfPlay::new(NodeLimits { soft: 100, hard: 400 }, 1).unwrap();
-        assert!(selfplay.game(&stop).is_empty());
+        let mut selfplay = SelfPlay::new(NodeLimits { soft: 100, hard: 400 }, Shard::WHOLE, 1).unwrap();
+        assert_eq!(selfplay.game(&stop), None);
     }
 }
