@@ -41,6 +41,7 @@ mod play;
 mod preflight;
 mod progress;
 mod referee;
+mod relabel;
 mod runner;
 mod screen;
 mod signals;
@@ -81,6 +82,8 @@ Examples:
   zeitnot match --engine A --engine B      measure which of two engines is better
   zeitnot study --quick                    reproduce experiments of course reports
   zeitnot datagen games.bin                generate games by self-play
+  zeitnot relabel games.bin taught.bin --teacher stockfish
+                                           give them the scores of another engine
   zeitnot tune games.bin                   fit the weights of the evaluation to them
 
 Without a command, zeitnot speaks UCI if its input is a pipe, and runs `demo` otherwise.
@@ -105,6 +108,7 @@ enum Command {
     Openings(openings::Args),
     Study(study::Args),
     Datagen(datagen::Args),
+    Relabel(relabel::Args),
     Tune(tune::Args),
     Lichess(lichess::Args),
     ImportLichessBot(import::Args),
@@ -225,6 +229,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Openings(args) => openings::run(&args),
         Command::Study(args) => study::run(&args),
         Command::Datagen(args) => datagen::run(&args),
+        Command::Relabel(args) => relabel::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Lichess(args) => lichess::run(&args),
         Command::ImportLichessBot(args) => import::run(&args),

@@ -14,6 +14,7 @@ mod match_resume;
 mod matches;
 mod preflight;
 mod referee;
+mod relabel;
 mod runner;
 mod study;
 mod ubgi;

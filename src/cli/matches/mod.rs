@@ -40,6 +40,7 @@ use pgn_file::PgnFile;
 use resume::Resumed;
 use scoreboard::Scoreboard;
 use spec::Roster;
+pub(super) use spec::external_engine;
 
 /// The score has a line of its own, as it may be long.
 const BAR: &str = "{wide_bar} {pos}/{len} {elapsed}\n{wide_msg}";

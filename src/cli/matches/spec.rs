@@ -78,9 +78,27 @@ struct Spec {
     options: BTreeMap<String, Value>,
 }
 
+/// Parses an external engine that a command other than `match` uses: its arguments and options.
+pub(in crate::cli) fn external_engine(text: &str) -> Result<external::Config, CliError> {
+    let spec = Spec::parse(text)?;
+    let plain = Spec {
+        engine: spec.engine.clone(),
+        args: spec.args.clone(),
+        folder: spec.folder.clone(),
+        options: spec.options.clone(),
+        ..Spec::default()
+    };
+    if spec != plain {
+        return Err(CliError::Usage(format!(
+            "engine '{text}': it may have arguments, folder= and option.NAME= only"
+        )));
+    }
+    Ok(spec.external(external::Config::new(&spec.engine)))
+}
+
 impl Spec {
     fn parse(text: &str) -> Result<Spec, CliError> {
-        let wrong = |why: String| CliError::Usage(format!("--engine '{text}': {why}"));
+        let wrong = |why: String| CliError::Usage(format!("engine '{text}': {why}"));
         let words = shlex::split(text).ok_or_else(|| wrong("a quote is not closed".into()))?;
         let mut words = words.into_iter();
         let engine = words.next().filter(|engine| !engine.is_empty());
@@ -273,6 +291,16 @@ mod tests {
         assert_eq!(spec.effort, Some(Effort::Clock("1+0.01".parse().unwrap())));
         let spec = Spec::parse("zeitnot movetime=100ms").unwrap();
         assert_eq!(spec.effort, Some(Effort::Time(Duration::from_millis(100))));
+    }
+
+    #[test]
+    fn an_engine_of_another_command_has_no_clock() {
+        let config = external_engine("./a/engine --flag option.Hash=4").unwrap();
+        assert_eq!((config.command.to_str(), config.args.len()), (Some("./a/engine"), 1));
+        assert_eq!(config.options["Hash"], "4".into());
+        for text in ["engine nodes=5", "engine protocol=xboard", "engine restart=true"] {
+            assert!(external_engine(text).is_err());
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::{
 const MAX_LINE: u64 = 1 << 14;
 /// Lines that may wait; beyond that the engine blocks.
 const QUEUE: usize = 256;
-/// Lines per second, at most.
+/// Lines per second, at most, counted anew with each command.
 const MAX_LINES: usize = 20_000;
 /// Time after which a pipe that accepts nothing is given up.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
@@ -69,7 +69,7 @@ pub(super) struct Connection {
     lines: Receiver<(Instant, String)>,
     /// When the last line was read.
     read_at: Instant,
-    /// Start of the current second, and the lines received since then.
+    /// Start of the current second or the last command, and the lines received since then.
     received: (Instant, usize),
     /// Whether it is no use to send `quit`.
     is_broken: bool,
@@ -112,6 +112,7 @@ impl Connection {
     /// Sends a line.
     pub(super) fn send(&mut self, line: &str) -> Result<(), Fault> {
         tracing::trace!(line, "to the engine");
+        self.received = (Instant::now(), 0);
         let text = format!("{line}\n");
         let mut rest = text.as_bytes();
         let until = Instant::now() + WRITE_TIMEOUT;

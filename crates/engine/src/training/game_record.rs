@@ -10,7 +10,7 @@ use crate::Score;
 
 /// Size of a move with its score.
 pub(super) const PLY: usize = 4;
-/// What stands behind the last move: no move goes from a1 to a1.
+/// Terminator of a game: no move goes from a1 to a1.
 pub(super) const END: [u8; PLY] = [0; PLY];
 
 /// Kinds of moves, in the upper two bits.
@@ -119,6 +119,13 @@ impl<'b> GameRecord<'b> {
     /// Returns whether there are no moves.
     pub fn is_empty(&self) -> bool {
         self.plies.is_empty()
+    }
+
+    /// Returns whether the games differ in their scores at most.
+    pub fn has_moves_of(&self, other: &GameRecord<'_>) -> bool {
+        self.start == other.start
+            && self.result == other.result
+            && self.plies.iter().map(|ply| &ply[..2]).eq(other.plies.iter().map(|ply| &ply[..2]))
     }
 
     /// Reads the positions, each with the move that was played. An illegal move is the last item.

@@ -1,7 +1,7 @@
 //! Training of the evaluation: self-play data and Texel tuning.
 //!
 //! [`SelfPlay`] plays games, and a [`GameWriter`] stores them. [`Dataset`] traces the quiet positions of such a file,
-//! [`tune`] fits the weights, and [`format_weights`] writes them as Rust. See `docs/data.md`.
+//! a [`Teacher`] gives them another engine's scores, [`tune`] fits the weights, and [`format_weights`] writes them as Rust. See `docs/data.md`.
 //!
 //! Source: Chess Programming Wiki, "Texel's Tuning Method".
 
@@ -10,6 +10,7 @@ mod game_file;
 mod game_record;
 mod record;
 mod selfplay;
+mod teacher;
 mod tuner;
 mod weights_file;
 
@@ -18,5 +19,6 @@ pub use game_file::{GameFile, GameFileError, GameWriter, read_quiet};
 pub use game_record::{BadGame, GameRecord, Games, PlayedGame, Plies, Ply, games, is_quiet};
 pub use record::{Label, Record};
 pub use selfplay::{BadShard, NodeLimits, SelfPlay, Shard};
+pub use teacher::{Teacher, TeacherError};
 pub use tuner::{Epoch, TunerSettings, tune};
 pub use weights_file::format_weights;

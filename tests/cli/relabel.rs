@@ -1,0 +1,100 @@
+//! `zeitnot relabel`.
+
+#![cfg(unix)]
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use zeitnot_engine::training::{GameFile, GameWriter, PlayedGame, Ply};
+use zeitnot_rules::{Game, chess::Chess};
+
+use crate::support::{
+    command::{ZEITNOT, err, zeitnot},
+    wait::wait_for,
+};
+
+/// A score that no engine gives.
+const UNKNOWN: i16 = 12_345;
+
+/// Writes random games of a few moves.
+fn write(path: &Path, games: usize) {
+    let mut random = fastrand::Rng::with_seed(9);
+    let mut file = GameWriter::open(path).unwrap();
+    for _ in 0..games {
+        let (start, mut plies) = (Chess::start(), Vec::new());
+        let mut now = start.clone();
+        for _ in 0..12 {
+            let Some(mv) = random.choice(now.moves()) else { break };
+            plies.push((mv, UNKNOWN));
+            now.play(mv);
+        }
+        file.append(&PlayedGame { start, plies, result: 1 }).unwrap();
+    }
+}
+
+fn plies(path: &Path) -> Vec<Vec<Ply>> {
+    let file = GameFile::open(path).unwrap();
+    file.games().map(|game| game.unwrap().plies().map(Result::unwrap).collect()).collect()
+}
+
+fn relabel(from: &Path, to: &Path, teacher: &str, more: &[&str]) -> Command {
+    let mut command = zeitnot(&["relabel", "--teacher", teacher]);
+    command.args(more).args([from, to]).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+}
+
+/// The games are the same, and all quiet positions and no others have new scores.
+fn is_taught(from: &Path, to: &Path) {
+    let (before, after) = (plies(from), plies(to));
+    assert_eq!(before.len(), after.len());
+    for (before, after) in before.iter().flatten().zip(after.iter().flatten()) {
+        assert_eq!((&before.position, before.mv), (&after.position, after.mv));
+        assert_eq!(after.score != UNKNOWN, before.is_quiet(), "{}", before.position.print());
+    }
+}
+
+#[test]
+fn quiet_positions_get_the_teachers_scores_and_a_killed_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+    write(&from, 12);
+    let teacher = format!("{ZEITNOT} uci");
+    let size = || fs::metadata(&to).map_or(0, |metadata| metadata.len());
+    let mut killed = relabel(&from, &to, &teacher, &["--nodes", "2000", "--threads", "1"]).spawn().unwrap();
+    wait_for("a game", || (size() > 0).then_some(()));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let there = GameFile::open(&to).unwrap().bytes().to_vec();
+    fs::write(&to, [&there, &there[..33]].concat()).unwrap();
+
+    let more = ["--nodes", "500", "--threads", "2"];
+    let output = relabel(&from, &to, &teacher, &more).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(fs::read(&to).unwrap().starts_with(&there), "what was there is still there");
+    is_taught(&from, &to);
+
+    let other = folder.path().join("other");
+    write(&other, 1);
+    let output = relabel(&other, &to, &teacher, &more).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("holds other games than"), "{}", err(&output));
+}
+
+#[test]
+fn a_teacher_that_dies_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+    write(&from, 2);
+    // After some lines its input ends, and so does the engine.
+    let teacher = format!("sh -c 'sed -u 12q | exec {ZEITNOT} uci'");
+    let output = relabel(&from, &to, &teacher, &["--nodes", "500", "--threads", "1"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    is_taught(&from, &to);
+
+    // One that always dies is an error, and nothing is lost.
+    let output = relabel(&from, &folder.path().join("none"), "sh -c 'exit 1'", &[]).output().unwrap();
+    assert_eq!((output.status.code(), err(&output).lines().count()), (Some(1), 1), "{output:?}");
+}
