@@ -3,7 +3,7 @@
 //!
 //! Source: Chess Programming Wiki, "Aspiration Windows".
 
-use super::{MAX_PLY, Root, Window, Worker};
+use super::{MAX_PLY, Root, Window, Worker, tunable::tunables};
 use crate::{
     Score, Stopped,
     eval::{EngineGame, State},
@@ -11,10 +11,13 @@ use crate::{
 
 /// Shallower iterations use the full window.
 const MIN_DEPTH: i32 = 5;
-/// First half-width of the window, in centipawns; doubled at each failure.
-const INITIAL_MARGIN: i32 = 20;
 /// A wider window is opened fully on that side.
 const MAX_MARGIN: i32 = 800;
+
+tunables! {
+    /// First half-width of the window, in centipawns; doubled at each failure.
+    INITIAL_MARGIN = AspirationMargin: 20, 5..=100;
+}
 
 impl<G: EngineGame> Worker<'_, G> {
     /// Searches the root to a depth.
@@ -28,7 +31,7 @@ impl<G: EngineGame> Worker<'_, G> {
         if let Some(score) = self.mate_search(root, state, depth)? {
             return Ok(score);
         }
-        let mut margin = INITIAL_MARGIN;
+        let mut margin = INITIAL_MARGIN.get();
         let mut window = match depth < MIN_DEPTH || last.is_decisive() {
             true => Window::FULL,
             false => Window { alpha: last.offset(-margin), beta: last.offset(margin) },

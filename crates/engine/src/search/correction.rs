@@ -4,20 +4,29 @@
 
 use zeitnot_rules::{Color, PieceTo};
 
-use super::history::apply_bonus;
+use super::{history::apply_bonus, tunable::tunables};
 use crate::eval::{EngineGame, PartialKeys};
 
 /// Entries of each table; keys beyond that share entries.
 const SIZE: usize = 8192;
 /// Maximum magnitude of an entry.
 const LIMIT: i32 = 1024;
-/// Correction of an entry at its limit, in centipawns: by each partial key, and by the previous move.
-const PARTIAL_WEIGHTS: [i32; PartialKeys::COUNT] = [60, 30, 30];
-const CONTINUATION_WEIGHT: i32 = 30;
-/// Divisor of `error · depth` in an update, as in Stockfish.
-const UPDATE_DIVISOR: i32 = 8;
 /// Largest update of an entry, as in Stockfish.
 const MAX_UPDATE: i32 = LIMIT / 4;
+
+tunables! {
+    /// Correction of an entry at its limit, in centipawns: by pawns, by the pieces of either side, and by the previous move.
+    PAWN_WEIGHT = CorrectionPawns: 60, 0..=300;
+    PIECE_WEIGHT = CorrectionPieces: 30, 0..=300;
+    CONTINUATION_WEIGHT = CorrectionContinuation: 30, 0..=300;
+    /// Divisor of `error · depth` in an update, as in Stockfish.
+    UPDATE_DIVISOR = CorrectionUpdateDivisor: 8, 1..=64;
+}
+
+/// Weights of the partial keys.
+fn partial_weights() -> [i32; PartialKeys::COUNT] {
+    [PAWN_WEIGHT.get(), PIECE_WEIGHT.get(), PIECE_WEIGHT.get()]
+}
 
 /// Correction-history key of a position.
 #[derive(Copy, Clone, Debug)]
@@ -58,12 +67,12 @@ impl Correction {
     pub(crate) fn get(&self, correction_key: &CorrectionKey) -> i32 {
         let Some(partial_keys) = correction_key.partial_keys else { return 0 };
         let side = correction_key.side as usize;
-        let weighted = self.partial_keys.iter().zip(partial_keys.0).zip(PARTIAL_WEIGHTS);
+        let weighted = self.partial_keys.iter().zip(partial_keys.0).zip(partial_weights());
         let partial: i32 =
             weighted.map(|((table, key), worth)| worth * i32::from(table[side][index(key)])).sum();
         let continuation = correction_key
             .last
-            .map_or(0, |last| CONTINUATION_WEIGHT * i32::from(self.continuation[side][last.index()]));
+            .map_or(0, |last| CONTINUATION_WEIGHT.get() * i32::from(self.continuation[side][last.index()]));
         (partial + continuation) / LIMIT
     }
 
@@ -71,7 +80,7 @@ impl Correction {
     pub(crate) fn update(&mut self, correction_key: &CorrectionKey, error: i32, depth: i32) {
         let Some(partial_keys) = correction_key.partial_keys else { return };
         let side = correction_key.side as usize;
-        let step = (error * depth / UPDATE_DIVISOR).clamp(-MAX_UPDATE, MAX_UPDATE);
+        let step = (error * depth / UPDATE_DIVISOR.get()).clamp(-MAX_UPDATE, MAX_UPDATE);
         for (table, key) in self.partial_keys.iter_mut().zip(partial_keys.0) {
             apply_bonus::<LIMIT>(&mut table[side][index(key)], step);
         }

@@ -12,14 +12,17 @@ use arrayvec::ArrayVec;
 
 use zeitnot_rules::{Color, PieceTo, Tactics};
 
-use super::MAX_PLY;
+use super::{MAX_PLY, tunable::tunables};
 
 /// Maximum magnitude of an entry.
 const LIMIT: i32 = 16_384;
-/// Bonus of a cutoff: `BONUS_SLOPE · depth − BONUS_OFFSET`, at most `MAX_BONUS`.
-const BONUS_SLOPE: i32 = 160;
-const BONUS_OFFSET: i32 = 80;
-const MAX_BONUS: i32 = 1_600;
+
+tunables! {
+    /// Bonus of a cutoff: `BONUS_SLOPE · depth − BONUS_OFFSET`, at most `MAX_BONUS`.
+    BONUS_SLOPE = HistoryBonusSlope: 160, 20..=600;
+    BONUS_OFFSET = HistoryBonusOffset: 80, -300..=600;
+    MAX_BONUS = HistoryBonusMax: 1600, 200..=8000;
+}
 
 /// Scores by piece and target square.
 type ByMove = [i16; PieceTo::COUNT];
@@ -143,7 +146,7 @@ impl<G: Tactics> History<G> {
         if killers[0] != Some(mv) {
             *killers = [Some(mv), killers[0]];
         }
-        let bonus = (BONUS_SLOPE * depth - BONUS_OFFSET).clamp(0, MAX_BONUS);
+        let bonus = (BONUS_SLOPE.get() * depth - BONUS_OFFSET.get()).clamp(0, MAX_BONUS.get());
         self.add(position, mv, before, bonus);
         for &other in tried {
             self.add(position, other, before, -bonus);

@@ -4,15 +4,17 @@
 
 use zeitnot_rules::Packed;
 
-use super::{MAX_PLY, NodeType, Score, Window, Worker, move_picker::Scope};
+use super::{MAX_PLY, NodeType, Score, Window, Worker, move_picker::Scope, tunable::tunables};
 use crate::{
     Stopped,
     eval::{EngineGame, State},
     transposition_table::{Bound, Entry},
 };
 
-/// Delta-pruning margin: captures that stay this far below alpha are skipped.
-const DELTA: i32 = 180;
+tunables! {
+    /// Delta-pruning margin: captures that stay this far below alpha are skipped.
+    DELTA = QuiescenceDelta: 180, 20..=500;
+}
 
 impl<G: EngineGame> Worker<'_, G> {
     /// Returns the score once the captures are played out.
@@ -57,7 +59,7 @@ impl<G: EngineGame> Worker<'_, G> {
         let (mut best_move, mut count) = (None, 0);
         while let Some(pick) = self.pick(&mut picker, position, &before, ply) {
             count += 1;
-            let hope = eval.map(|eval| eval.offset(DELTA + position.gain(pick.mv)));
+            let hope = eval.map(|eval| eval.offset(DELTA.get() + position.gain(pick.mv)));
             if let Some(hope) = hope.filter(|&hope| hope <= window.alpha) {
                 best = best.max(hope);
                 continue;

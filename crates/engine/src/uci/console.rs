@@ -15,7 +15,7 @@ use super::{
     dialect::Dialect,
     error::{CommandError, UciError},
     io::{Message, Output, read_input},
-    options::{BadOption, Button, Options},
+    options::{BadOption, Button, Options, tunable_lines},
     search::{Search, Session},
 };
 use crate::factory::EngineFactory;
@@ -159,7 +159,10 @@ impl Console {
         output.line(&format!("id name Zeitnot {}", env!("CARGO_PKG_VERSION")))?;
         output.line("id author the Zeitnot founders")?;
         let offers = dialect.offers.iter().copied().flatten().map(|offer| offer.line(options));
-        offers.chain((dialect.other_options)(options)).try_for_each(|line| output.line(&line))?;
+        offers
+            .chain((dialect.other_options)(options))
+            .chain(tunable_lines())
+            .try_for_each(|line| output.line(&line))?;
         output.line(last)
     }
 

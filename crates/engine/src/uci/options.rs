@@ -4,6 +4,8 @@ use std::{env, num::NonZeroUsize, ops::RangeInclusive, path::PathBuf, time::Dura
 
 use zeitnot_rules::GameKind;
 
+#[cfg(any(test, feature = "tuning"))]
+use crate::search::tuning::{self, Tunable};
 use crate::{
     book::{self, Book, BookError, Selection},
     config::Config,
@@ -68,8 +70,9 @@ impl Options {
         value: &str,
     ) -> Result<Option<Button>, BadOption> {
         let mut all = offers.iter().copied().flatten();
-        let offer = all.find(|offer| offer.name.eq_ignore_ascii_case(name));
-        let offer = offer.ok_or_else(|| BadOption::Unknown(name.to_owned()))?;
+        let Some(offer) = all.find(|offer| offer.name.eq_ignore_ascii_case(name)) else {
+            return set_tunable(name, value).map(|()| None);
+        };
         let bad =
             || BadOption::Value { name: offer.name, value: value.to_owned(), range: offer.kind.range() };
         match &offer.kind {
@@ -305,6 +308,38 @@ const ABOUT: &str = concat!(
 const SELECTS: [(&str, Selection); 3] =
     [("best", Selection::Best), ("weighted", Selection::Weighted), ("uniform", Selection::Uniform)];
 
+/// Sets a tunable of the search, where they are options.
+#[cfg(any(test, feature = "tuning"))]
+fn set_tunable(name: &str, value: &str) -> Result<(), BadOption> {
+    let tunable = tuning::all().find(|tunable| tunable.name.eq_ignore_ascii_case(name));
+    let tunable = tunable.ok_or_else(|| BadOption::Unknown(name.to_owned()))?;
+    if value.parse().is_ok_and(|value| tunable.set(value)) {
+        return Ok(());
+    }
+    let range = format!("{} to {}", tunable.min, tunable.max);
+    Err(BadOption::Value { name: tunable.name, value: value.to_owned(), range })
+}
+
+#[cfg(not(any(test, feature = "tuning")))]
+fn set_tunable(name: &str, _: &str) -> Result<(), BadOption> {
+    Err(BadOption::Unknown(name.to_owned()))
+}
+
+/// Returns the `option` lines of the search's tunables, where they are options.
+#[cfg(any(test, feature = "tuning"))]
+pub(super) fn tunable_lines() -> Vec<String> {
+    let line = |tunable: &Tunable| {
+        let (name, value, min, max) = (tunable.name, tunable.get(), tunable.min, tunable.max);
+        format!("option name {name} type spin default {value} min {min} max {max}")
+    };
+    tuning::all().map(line).collect()
+}
+
+#[cfg(not(any(test, feature = "tuning")))]
+pub(super) fn tunable_lines() -> Vec<String> {
+    Vec::new()
+}
+
 fn at_least_one(number: u64) -> NonZeroUsize {
     usize::try_from(number).ok().and_then(NonZeroUsize::new).unwrap_or(NonZeroUsize::MIN)
 }
@@ -355,6 +390,20 @@ mod tests {
         options.set(ALL, "UCI_Variant", "3check").unwrap();
         assert_eq!(options.game, GameKind::ThreeCheck);
         assert_eq!(options.set(ALL, "clear hash", "").unwrap(), Some(Button::ClearHash));
+    }
+
+    #[test]
+    fn tunables_of_the_search_are_options() {
+        let lines = tunable_lines();
+        let told = "option name ReverseFutilityMargin type spin default 75 min 10 max 250";
+        assert!(lines.iter().any(|line| line == told), "{lines:?}");
+        // Other tests search meanwhile: the value stays as it is.
+        assert_eq!(options().set(ALL, "reversefutilitymargin", "75").unwrap(), None);
+        for value in ["9", "251", "", "many"] {
+            let error = options().set(ALL, "ReverseFutilityMargin", value).unwrap_err().to_string();
+            let expected = format!("'{value}' is no value for ReverseFutilityMargin (10 to 250)");
+            assert!(error.contains(&expected), "{error}");
+        }
     }
 
     #[test]

@@ -7,16 +7,18 @@
 use crate::{
     Score, Stopped,
     eval::{EngineGame, State},
-    search::{Node, NodeType, NonPvNode, Worker},
+    search::{Node, NodeType, NonPvNode, Worker, tunable::tunables},
 };
 
-const MIN_DEPTH: i32 = 3;
-/// Reduction in plies: `BASE_REDUCTION + depth / DEPTH_DIVISOR`, …
-const BASE_REDUCTION: i32 = 3;
-const DEPTH_DIVISOR: i32 = 3;
-/// … and one ply more for each so many centipawns above beta, up to a maximum.
-const EVAL_DIVISOR: i32 = 200;
-const MAX_EVAL_REDUCTION: i32 = 3;
+tunables! {
+    MIN_DEPTH = NullMoveDepth: 3, 1..=10;
+    /// Reduction in plies: `BASE_REDUCTION + depth / DEPTH_DIVISOR`, …
+    BASE_REDUCTION = NullMoveBase: 3, 1..=8;
+    DEPTH_DIVISOR = NullMoveDepthDivisor: 3, 1..=16;
+    /// … and one ply more for each so many centipawns above beta, up to a maximum.
+    EVAL_DIVISOR = NullMoveEvalDivisor: 200, 50..=800;
+    MAX_EVAL_REDUCTION = NullMoveEvalMax: 3, 0..=8;
+}
 
 pub(crate) fn cut<G: EngineGame, K: NodeType>(
     worker: &mut Worker<'_, G>,
@@ -25,12 +27,19 @@ pub(crate) fn cut<G: EngineGame, K: NodeType>(
 ) -> Result<Option<Score>, Stopped> {
     let beta = node.window.beta;
     let twice = node.ply > 0 && worker.move_at(node.ply - 1).is_none();
-    if K::PV || node.in_check || twice || node.depth < MIN_DEPTH || node.eval < beta || beta.is_decisive() {
+    if K::PV
+        || node.in_check
+        || twice
+        || node.depth < MIN_DEPTH.get()
+        || node.eval < beta
+        || beta.is_decisive()
+    {
         return Ok(None);
     }
     let Some(passed) = node.position.pass() else { return Ok(None) };
-    let surplus = (node.eval.get() - beta.get()) / EVAL_DIVISOR;
-    let reduction = BASE_REDUCTION + node.depth / DEPTH_DIVISOR + surplus.min(MAX_EVAL_REDUCTION);
+    let surplus = (node.eval.get() - beta.get()) / EVAL_DIVISOR.get();
+    let by_depth = BASE_REDUCTION.get() + node.depth / DEPTH_DIVISOR.get();
+    let reduction = by_depth + surplus.min(MAX_EVAL_REDUCTION.get());
     worker.shared.table.prefetch(passed.table_key());
     let score = worker.search_null_move(node, |worker| {
         worker.node::<NonPvNode>(

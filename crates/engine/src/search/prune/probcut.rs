@@ -5,29 +5,32 @@
 use crate::{
     Score, Stopped,
     eval::{EngineGame, State},
-    search::{Node, NodeType, NonPvNode, Window, Worker, move_picker::Scope},
+    search::{Node, NodeType, NonPvNode, Window, Worker, move_picker::Scope, tunable::tunables},
     transposition_table::{Bound, Entry},
 };
 
-const MIN_DEPTH: i32 = 5;
-/// Margin above beta in centipawns, smaller by the second where the evaluation improves.
-const MARGIN: i32 = 180;
-const IMPROVING_MARGIN: i32 = 50;
-/// Reduction of the shallow search in plies.
-const REDUCTION: i32 = 4;
+tunables! {
+    MIN_DEPTH = ProbCutDepth: 5, 5..=12;
+    /// Margin above beta in centipawns, smaller by the second where the evaluation improves.
+    MARGIN = ProbCutMargin: 180, 50..=500;
+    IMPROVING_MARGIN = ProbCutImproving: 50, 0..=200;
+    /// Reduction of the shallow search in plies, less than the minimum depth.
+    REDUCTION = ProbCutReduction: 4, 2..=5;
+}
 
 pub(crate) fn cut<G: EngineGame, K: NodeType>(
     worker: &mut Worker<'_, G>,
     node: &Node<'_, G>,
     state: &State<G>,
 ) -> Result<Option<Score>, Stopped> {
-    if K::PV || node.in_check || node.depth < MIN_DEPTH || node.window.beta.is_decisive() {
+    if K::PV || node.in_check || node.depth < MIN_DEPTH.get() || node.window.beta.is_decisive() {
         return Ok(None);
     }
     let &Node { position, ply, depth, .. } = node;
-    let goal = node.window.beta.offset(MARGIN - IMPROVING_MARGIN * i32::from(node.improving));
-    let is_below =
-        |entry: Entry| i32::from(entry.depth) > depth - REDUCTION && entry.score.to_root(ply) < goal;
+    let reduced = depth - REDUCTION.get();
+    let margin = MARGIN.get() - IMPROVING_MARGIN.get() * i32::from(node.improving);
+    let goal = node.window.beta.offset(margin);
+    let is_below = |entry: Entry| i32::from(entry.depth) > reduced && entry.score.to_root(ply) < goal;
     if node.entry.is_some_and(is_below) {
         return Ok(None);
     }
@@ -47,7 +50,7 @@ pub(crate) fn cut<G: EngineGame, K: NodeType>(
             // A capture that fails in quiescence is not searched further.
             match worker.quiesce::<NonPvNode>(&child, next, -window, ply + 1)? {
                 score if score > -goal => Ok(score),
-                _ => worker.node::<NonPvNode>(&child, next, depth - REDUCTION, -window, ply + 1),
+                _ => worker.node::<NonPvNode>(&child, next, reduced, -window, ply + 1),
             }
         })?;
         if score >= goal {
@@ -57,7 +60,7 @@ pub(crate) fn cut<G: EngineGame, K: NodeType>(
     }
     worker.finish_moves(picker);
     let Some((mv, score)) = found else { return Ok(None) };
-    let (mv, depth) = (position.pack(mv), (depth - REDUCTION + 1) as u8);
+    let (mv, depth) = (position.pack(mv), (reduced + 1) as u8);
     let entry = Entry { mv, score: score.to_tt(ply), eval: node.raw_eval, depth, bound: Bound::Lower };
     worker.shared.table.store(position.table_key(), entry);
     Ok(Some(score))

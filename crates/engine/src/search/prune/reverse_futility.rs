@@ -6,18 +6,20 @@ use zeitnot_rules::Tactics;
 
 use crate::{
     Score,
-    search::{Node, NodeType},
+    search::{Node, NodeType, tunable::tunables},
 };
 
-const MAX_DEPTH: i32 = 7;
-/// Margin above beta for each ply of depth, in centipawns.
-const MARGIN: i32 = 75;
+tunables! {
+    MAX_DEPTH = ReverseFutilityDepth: 7, 1..=16;
+    /// Margin above beta for each ply of depth, in centipawns.
+    MARGIN = ReverseFutilityMargin: 75, 10..=250;
+}
 
 pub(crate) fn cut<G: Tactics, K: NodeType>(node: &Node<'_, G>) -> Option<Score> {
-    if K::PV || node.in_check || node.depth > MAX_DEPTH || node.window.beta.is_decisive() {
+    if K::PV || node.in_check || node.depth > MAX_DEPTH.get() || node.window.beta.is_decisive() {
         return None;
     }
-    let margin = MARGIN * (node.depth - i32::from(node.improving));
+    let margin = MARGIN.get() * (node.depth - i32::from(node.improving));
     (node.eval.offset(-margin) >= node.window.beta).then_some(node.eval)
 }
 
@@ -53,7 +55,7 @@ mod tests {
         let p = Chess::start();
         assert!(cut::<_, NonPvNode>(&node(&p, 200, 2)).is_some());
         assert!(cut::<_, NonPvNode>(&node(&p, 100, 2)).is_none());
-        assert!(cut::<_, NonPvNode>(&node(&p, 5000, MAX_DEPTH + 1)).is_none());
+        assert!(cut::<_, NonPvNode>(&node(&p, 5000, MAX_DEPTH.get() + 1)).is_none());
         assert!(cut::<_, PvNode>(&node(&p, 5000, 2)).is_none());
     }
 }

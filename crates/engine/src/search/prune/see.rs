@@ -4,17 +4,19 @@
 
 use zeitnot_rules::Tactics;
 
-use crate::search::{Candidate, Node, NodeType};
+use crate::search::{Candidate, Node, NodeType, tunable::tunables};
 
-const MAX_DEPTH: i32 = 6;
-/// Material a move may lose for each ply of depth, in centipawns.
-const QUIET_MARGIN: i32 = -50;
-const NOISY_MARGIN: i32 = -90;
+tunables! {
+    MAX_DEPTH = SeePruningDepth: 6, 1..=16;
+    /// Material a move may lose for each ply of depth, in centipawns.
+    QUIET_MARGIN = SeeQuietMargin: 50, 0..=250;
+    NOISY_MARGIN = SeeNoisyMargin: 90, 0..=300;
+}
 
 pub(crate) fn skips<G: Tactics, K: NodeType>(node: &Node<'_, G>, candidate: &Candidate<G::Move>) -> bool {
-    if !node.is_prunable::<K>(MAX_DEPTH) {
+    if !node.is_prunable::<K>(MAX_DEPTH.get()) {
         return false;
     }
-    let margin = if candidate.quiet { QUIET_MARGIN } else { NOISY_MARGIN } * node.depth;
-    !node.position.see_ge(candidate.mv, margin)
+    let margin = if candidate.quiet { QUIET_MARGIN.get() } else { NOISY_MARGIN.get() } * node.depth;
+    !node.position.see_ge(candidate.mv, -margin)
 }

@@ -3,8 +3,12 @@
 //!
 //! Source: Chess Programming Wiki, "Internal Iterative Reductions".
 
-const MIN_DEPTH: i32 = 4;
+use crate::search::tunable::tunables;
+
+tunables! {
+    MIN_DEPTH = InternalIterativeDepth: 4, 2..=12;
+}
 
 pub(crate) fn plies(depth: i32, has_table_move: bool) -> i32 {
-    i32::from(depth >= MIN_DEPTH && !has_table_move)
+    i32::from(depth >= MIN_DEPTH.get() && !has_table_move)
 }

@@ -6,25 +6,34 @@ use std::sync::LazyLock;
 
 use zeitnot_rules::Tactics;
 
-use crate::search::{Candidate, Node, NodeType};
+use crate::search::{Candidate, Node, NodeType, tunable::tunables};
 
-const MIN_DEPTH: i32 = 3;
-/// The first moves are never reduced.
-const UNREDUCED_MOVES: usize = 2;
-/// History score worth one ply of reduction.
-const HISTORY_DIVISOR: i32 = 8_192;
-/// Most plies that history adds or removes.
-const MAX_HISTORY_PLIES: i32 = 2;
-const BASE: f64 = 0.75;
-const DIVISOR: f64 = 2.2;
+tunables! {
+    MIN_DEPTH = LateMoveDepth: 3, 2..=8;
+    /// The first moves are never reduced.
+    UNREDUCED_MOVES = LateMoveCount: 2, 1..=8;
+    /// Reduction by depth and move number: `BASE + ln(depth) · ln(number) / DIVISOR`, both in hundredths.
+    BASE = LateMoveBase: 75, 0..=250;
+    DIVISOR = LateMoveDivisor: 220, 100..=500;
+    /// History score worth one ply of reduction.
+    HISTORY_DIVISOR = LateMoveHistoryDivisor: 8192, 1000..=32768;
+    /// Most plies that history adds or removes.
+    MAX_HISTORY_PLIES = LateMoveHistoryMax: 2, 0..=8;
+}
+
 /// Depths and moves beyond this are reduced as the last one.
 const TABLE_SIZE: usize = 64;
 
-/// Reduction by depth and move number: `BASE + ln(depth) · ln(number) / DIVISOR`.
-static PLIES: LazyLock<[[i8; TABLE_SIZE]; TABLE_SIZE]> = LazyLock::new(|| {
-    let ln = |x: usize| (x.max(1) as f64).ln();
-    std::array::from_fn(|depth| std::array::from_fn(|number| (BASE + ln(depth) * ln(number) / DIVISOR) as i8))
-});
+/// Natural logarithms.
+static LN: LazyLock<[f64; TABLE_SIZE]> =
+    LazyLock::new(|| std::array::from_fn(|number| (number.max(1) as f64).ln()));
+
+/// Reduction by depth and move number alone.
+fn base_plies(depth: i32, number: usize) -> i32 {
+    let ln = |number: usize| LN[number.min(TABLE_SIZE - 1)];
+    let (base, divisor) = (f64::from(BASE.get()) / 100.0, f64::from(DIVISOR.get()) / 100.0);
+    (base + ln(depth as usize) * ln(number) / divisor) as i32
+}
 
 /// Returns the reduction of a move's search, in plies.
 pub(crate) fn plies<G: Tactics, K: NodeType>(
@@ -32,14 +41,14 @@ pub(crate) fn plies<G: Tactics, K: NodeType>(
     candidate: &Candidate<G::Move>,
     child: &G,
 ) -> i32 {
-    if node.depth < MIN_DEPTH || candidate.index < UNREDUCED_MOVES || !candidate.quiet {
+    if node.depth < MIN_DEPTH.get() || (candidate.index as i32) < UNREDUCED_MOVES.get() || !candidate.quiet {
         return 0;
     }
-    let mut plies =
-        i32::from(PLIES[(node.depth as usize).min(TABLE_SIZE - 1)][candidate.index.min(TABLE_SIZE - 1)]);
+    let mut plies = base_plies(node.depth, candidate.index);
     plies -= i32::from(K::PV);
     plies -= i32::from(node.in_check || child.is_check());
     plies += i32::from(!node.improving);
-    plies -= (candidate.history / HISTORY_DIVISOR).clamp(-MAX_HISTORY_PLIES, MAX_HISTORY_PLIES);
+    let max = MAX_HISTORY_PLIES.get();
+    plies -= (candidate.history / HISTORY_DIVISOR.get()).clamp(-max, max);
     plies.clamp(0, node.depth - 2)
 }
