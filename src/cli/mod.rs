@@ -42,9 +42,11 @@ mod preflight;
 mod progress;
 mod referee;
 mod relabel;
+mod replace_file;
 mod runner;
 mod screen;
 mod signals;
+mod spsa;
 mod study;
 mod swiss;
 mod table;
@@ -85,6 +87,7 @@ Examples:
   zeitnot relabel games.bin taught.bin --teacher stockfish
                                            give them the scores of another engine
   zeitnot tune games.bin                   fit the weights of the evaluation to them
+  zeitnot spsa --engine A --tune NAME      tune options of an engine by games
 
 Without a command, zeitnot speaks UCI if its input is a pipe, and runs `demo` otherwise.
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
@@ -110,6 +113,7 @@ enum Command {
     Datagen(datagen::Args),
     Relabel(relabel::Args),
     Tune(tune::Args),
+    Spsa(spsa::Args),
     Lichess(lichess::Args),
     ImportLichessBot(import::Args),
 }
@@ -231,6 +235,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Datagen(args) => datagen::run(&args),
         Command::Relabel(args) => relabel::run(&args),
         Command::Tune(args) => tune::run(&args),
+        Command::Spsa(args) => spsa::run(&args),
         Command::Lichess(args) => lichess::run(&args),
         Command::ImportLichessBot(args) => import::run(&args),
     }

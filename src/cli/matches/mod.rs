@@ -1,55 +1,49 @@
 //! `zeitnot match`: plays engines against each other and measures which one is better.
 //!
-//! [`spec`] parses the arguments, [`scoreboard`] counts, [`report`] and [`cross_table`] print, [`record`] and
-//! [`pgn_file`] write the games, [`resume`] reads them; the games are played by [`zeitnot_arena::matches`].
+//! [`conditions`] and [`spec`] parse the arguments, [`scoreboard`] counts, [`report`] and [`cross_table`] print, [`record`] and
+//! [`pgn_file`] write the games, [`resume`] reads them; [`queue`] plays several matches, and [`results`] keeps their results; the games are played by [`zeitnot_arena::matches`].
 
 use std::{
-    collections::HashSet,
     io::{self, Write},
     path::PathBuf,
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 use indicatif::MultiProgress;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use zeitnot_arena as arena;
-use zeitnot_arena::{
-    Adjudication, DrawRule, ResignRule,
-    matches::{
-        Effort, Format, Match, News, Played, Schedule,
-        openings::BALANCED,
-        sprt::{Model, Sprt, Verdict},
-    },
+use zeitnot_arena::matches::{
+    Format, Match, News, Played, Schedule,
+    sprt::{Model, Sprt, Verdict},
 };
-use zeitnot_engine::{PlayVisitor, Playable, with_game};
-use zeitnot_rules::{DynGame, Game, GameKind, TimeControl, fnv1a};
+use zeitnot_rules::{DynGame, fnv1a};
 
-use super::{CliError, config::Overrides, log, network, print, progress, signals::Signals, table};
+use super::{CliError, log, network, print, progress, signals::Signals, table};
 
+mod conditions;
 mod cross_table;
 mod pgn_file;
+mod queue;
 mod record;
 mod report;
+mod results;
 mod resume;
 mod scoreboard;
 mod spec;
 
+pub(super) use conditions::Conditions;
 use pgn_file::PgnFile;
 use resume::Resumed;
 use scoreboard::Scoreboard;
-use spec::Roster;
-pub(super) use spec::external_engine;
+pub(super) use spec::{Roster, external_engine};
 
 /// The score has a line of its own, as it may be long.
 const BAR: &str = "{wide_bar} {pos}/{len} {elapsed}\n{wide_msg}";
+/// Maximum number of engines.
+const MAX_ENGINES: usize = 64;
 /// Capacity of the queue of finished games.
 const NEWS: usize = 256;
-/// Default margin with a fixed time for each move: engines answer when it is over.
-const MOVE_TIME_MARGIN: Duration = Duration::from_millis(100);
-const DEFAULT_TIME: TimeControl =
-    TimeControl { initial: Duration::from_secs(5), increment: Duration::from_millis(50) };
 
 /// Play engines against each other, and measure which one is better
 ///
@@ -62,7 +56,7 @@ const DEFAULT_TIME: TimeControl =
 /// arguments and by settings KEY=VALUE: name=, tc=, movetime=, nodes=, depth= (for this engine only),
 /// protocol=uci|xboard, folder=, restart=true (a new process for each game), and option.NAME= for its own options.
 /// Quote what contains spaces.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   zeitnot match --engine zeitnot --engine 'gnuchess --uci option.OwnBook=false' --games 200 --tc 2+0.02
@@ -71,43 +65,28 @@ Examples:
   zeitnot match --engine 'stockfish nodes=1000' --engine 'zeitnot option.Hash=32' --movetime 50ms
   zeitnot match --engine zeitnot --engine random --config engines.toml --variant atomic --openings atomic.epd
   zeitnot match -e zeitnot -e mcts -e alpha-beta --nodes 2000 --games 20 --pgn games.pgn --resume
+  zeitnot match --queue tries.toml --log docs/engine-log.md --concurrency 2 --draw 40,8,10 --resign 4,600
 
 Ctrl-C ends a match with the score so far. With --resume the same command goes on with it, also after a crash: what
 counts are the games in the PGN file.")]
 pub(super) struct Args {
     /// Engine; given twice, or more often
-    #[arg(long, short, value_name = "ENGINE", required = true, num_args = 1)]
+    #[arg(long, short, value_name = "ENGINE", required_unless_present = "queue", num_args = 1)]
     engine: Vec<String>,
+    /// Play the tries in this file instead, one after the other; those with a result are left out
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "games", "format", "pgn"])]
+    queue: Option<PathBuf>,
+    /// Append a row about each try to this page
+    #[arg(long, value_name = "FILE", requires = "queue")]
+    log: Option<PathBuf>,
     /// Pairing of the engines, if there are more than two engines; in a gauntlet the first one meets each other
     #[arg(long, value_enum, default_value_t = FormatArg::RoundRobin)]
     format: FormatArg,
     /// Number of games of each two that meet, two for each opening
     #[arg(long, short, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     games: u32,
-    /// Clock of both in seconds [default: 5+0.05]
-    #[arg(long, value_name = "TIME+INCREMENT", conflicts_with_all = ["movetime", "nodes", "depth"])]
-    tc: Option<TimeControl>,
-    /// Fixed time for each move instead, such as 100ms
-    #[arg(long, value_name = "TIME", value_parser = spec::time, conflicts_with_all = ["nodes", "depth"])]
-    movetime: Option<Duration>,
-    /// Fixed nodes for each move instead, which is fair on a busy machine
-    #[arg(long, value_name = "N", conflicts_with = "depth", value_parser = clap::value_parser!(u64).range(1..))]
-    nodes: Option<u64>,
-    /// Fixed depth for each move instead
-    #[arg(long, value_name = "PLIES", value_parser = clap::value_parser!(u16).range(1..=200))]
-    depth: Option<u16>,
-    /// Concurrent games; leave a core to each thinking engine
-    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=512))]
-    concurrency: u16,
-    /// File with a FEN or EPD on each line [default: built-in openings of chess]
-    #[arg(long, value_name = "FILE")]
-    openings: Option<PathBuf>,
-    /// Seed of the order of the openings; 0 keeps the order of the file
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Game
-    #[arg(long, default_value = "chess", value_parser = spec::variant)]
-    variant: GameKind,
+    #[command(flatten)]
+    conditions: Conditions,
     /// End as soon as one of two Elo differences is accepted
     #[arg(long, num_args = 2, value_names = ["ELO0", "ELO1"], allow_negative_numbers = true)]
     sprt: Option<Vec<f64>>,
@@ -115,23 +94,8 @@ pub(super) struct Args {
     #[arg(long, requires = "sprt")]
     normalized: bool,
     /// Error rate of the test, in both directions
-    #[arg(long, default_value_t = 0.05, requires = "sprt", value_parser = spec::error_rate)]
+    #[arg(long, default_value_t = 0.05, requires = "sprt", value_parser = conditions::error_rate)]
     error: f64,
-    /// Adjudicate a draw from move FROM if no score of either exceeds CP centipawns for MOVES moves, such as 40,8,10
-    #[arg(long, value_name = "FROM,MOVES,CP", value_parser = spec::drawn)]
-    draw: Option<DrawRule>,
-    /// Adjudicate a loss if both scores show at least CP centipawns for MOVES moves, such as 4,600
-    #[arg(long, value_name = "MOVES,CP", value_parser = spec::resigned)]
-    resign: Option<ResignRule>,
-    /// Adjudicate a draw after this many moves
-    #[arg(long, value_name = "MOVES", value_parser = clap::value_parser!(u32).range(1..))]
-    longest: Option<u32>,
-    /// Accept moves that are late by this [default: 0ms with a clock, 100ms with a fixed time for each move]
-    #[arg(long, value_name = "TIME", value_parser = spec::time)]
-    margin: Option<Duration>,
-    /// Time without an answer after which an engine without a clock loses
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = spec::time)]
-    patience: Duration,
     /// Append the games to this file
     #[arg(long, value_name = "FILE")]
     pgn: Option<PathBuf>,
@@ -144,11 +108,6 @@ pub(super) struct Args {
     /// Print each result
     #[arg(long, short)]
     verbose: bool,
-    /// Configuration with [engines.NAME] tables [default: config.toml, if it exists]
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    #[command(flatten)]
-    overrides: Overrides,
 }
 
 /// Value of `--format`, by the names of fastchess and cutechess-cli.
@@ -172,26 +131,34 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let lines = MultiProgress::new();
     // Faults of engines are part of the score.
     let _log = log::start(&log::Config::silent(), &lines);
+    match &args.queue {
+        Some(path) => queue::run(args, path, &lines),
+        None => play(args, &lines).map(drop),
+    }
+}
+
+/// Score of a match that has ended.
+struct Finished {
+    scoreboard: Scoreboard,
+    /// Whether it was interrupted before its end.
+    is_aborted: bool,
+}
+
+/// Plays a match, and prints its result.
+fn play(args: &Args, lines: &MultiProgress) -> Result<Finished, CliError> {
+    if !(2..=MAX_ENGINES).contains(&args.engine.len()) {
+        return Err(CliError::Usage(format!(
+            "from two to {MAX_ENGINES} engines are needed: give --engine once for each"
+        )));
+    }
     let sprt = args.sprt()?;
-    let openings = with_game(args.variant, Load(args))?;
-    let roster = Roster::open(args, &openings)?;
+    let openings = args.conditions.openings()?;
+    let roster = Roster::open(&args.engine, &args.conditions, &openings)?;
     let schedule = Schedule::new(args.format.into(), roster.entries.len(), args.games as usize);
     if sprt.is_some() && schedule.pairings().len() != 1 {
         return Err(CliError::Usage("--sprt compares two engines; leave it out for more".into()));
     }
-    let has_move_time = roster.entries.iter().any(|entry| matches!(entry.effort, Effort::Time(_)));
-    let usual_margin = if has_move_time { MOVE_TIME_MARGIN } else { Duration::ZERO };
-    let mut games = Match {
-        entries: roster.entries.clone(),
-        schedule: schedule.clone(),
-        done: HashSet::new(),
-        variant: args.variant,
-        openings: openings.positions,
-        concurrency: args.concurrency.into(),
-        margin: args.margin.unwrap_or(usual_margin),
-        adjudication: Adjudication { draw: args.draw, resign: args.resign, max_moves: args.longest },
-        patience: args.patience,
-    };
+    let mut games = args.conditions.games(&roster.entries, schedule.clone(), openings.positions);
     let settings = args.settings(&games);
     let resumed = match &args.pgn {
         Some(path) if args.resume => resume::read(path, &settings, &games.entries, &schedule)?,
@@ -206,7 +173,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     }
     scoreboard.resumed = games.done.len();
     let mut pgn = args.pgn.clone().map(PgnFile::open).transpose()?;
-    let source = args.openings.as_ref().map_or("built-in openings".into(), |path| path.to_string_lossy());
+    let source =
+        args.conditions.openings.as_ref().map_or("built-in openings".into(), |path| path.to_string_lossy());
     let (title, efforts) = (scoreboard.title(), scoreboard.efforts());
     let begin = format!("{title}: {efforts}, {source} ({})", games.openings.len());
     print(|out| writeln!(out, "{}", table::fold(&begin, table::width(), 2)))?;
@@ -225,9 +193,11 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     }
     let (sender, mut news) = mpsc::channel(NEWS);
     let running = stop.clone();
-    let network = network::Network::start("network", move |_| play(games, sender, running))?;
+    let network = network::Network::start("network", move |_| async move {
+        until_signal(games.run(sender, running.clone()), &running).await
+    })?;
 
-    let record = |played: &Played| record::pgn(played, &roster.entries, args.variant, &id);
+    let record = |played: &Played| record::pgn(played, &roster.entries, args.conditions.variant, &id);
     let mut failure = None;
     while let Some(news) = news.blocking_recv() {
         match news {
@@ -251,45 +221,18 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let is_aborted = network.join()? && scoreboard.verdict() == Verdict::Open;
     print(|out| report::end(&scoreboard, is_aborted, table::width(), out))?;
     let recorded = pgn.map_or(Ok(()), PgnFile::close);
-    failure.map_or(recorded, |error| Err(CliError::Engine(error.to_string())))
+    failure.map_or(recorded, |error| Err(CliError::Engine(error.to_string())))?;
+    Ok(Finished { scoreboard, is_aborted })
 }
 
-struct Openings {
-    positions: Vec<DynGame>,
-    are_chess960: bool,
-}
-
-struct Load<'a>(&'a Args);
-
-impl PlayVisitor for Load<'_> {
-    type Out = Result<Openings, CliError>;
-
-    fn visit<G: Playable>(self, start: G) -> Self::Out {
-        let Load(args) = self;
-        let mut openings: Vec<G> = match &args.openings {
-            Some(path) => arena::openings::load(path, &start)?,
-            None if args.variant == GameKind::Chess => {
-                BALANCED.lines().map(|line| start.parse_position(line)).collect::<Result<_, _>>()?
-            }
-            None => {
-                return Err(CliError::Usage(format!(
-                    "--variant {0} needs --openings FILE; make one with: zeitnot openings --variant {0} > openings.epd",
-                    args.variant.name()
-                )));
-            }
-        };
-        if args.seed != 0 {
-            fastrand::Rng::with_seed(args.seed).shuffle(&mut openings);
-        }
-        let are_chess960 = openings.iter().any(Game::is_chess960);
-        Ok(Openings { positions: openings.into_iter().map(DynGame::from).collect(), are_chess960 })
-    }
-}
-
-/// Plays until the end, or a signal; returns whether there was one. A second signal does not wait for the engines.
-async fn play(games: Match, news: mpsc::Sender<News>, stop: CancellationToken) -> Result<bool, CliError> {
+/// Plays until the end, or a signal, which raises `stop`; returns whether there was one. A second signal does not wait for
+/// the engines.
+pub(super) async fn until_signal(
+    playing: impl Future<Output = ()>,
+    stop: &CancellationToken,
+) -> Result<bool, CliError> {
     let mut signals = Signals::new()?;
-    let mut running = std::pin::pin!(games.run(news, stop.clone()));
+    let mut running = std::pin::pin!(playing);
     tokio::select! {
         () = &mut running => return Ok(false),
         () = signals.next() => stop.cancel(),
@@ -302,16 +245,6 @@ async fn play(games: Match, news: mpsc::Sender<News>, stop: CancellationToken) -
 }
 
 impl Args {
-    /// Limit of engines without one of their own.
-    fn effort(&self) -> Effort {
-        match (self.movetime, self.nodes, self.depth) {
-            (Some(time), ..) => Effort::Time(time),
-            (_, Some(nodes), _) => Effort::Nodes(nodes),
-            (.., Some(depth)) => Effort::Depth(depth),
-            _ => Effort::Clock(self.tc.unwrap_or(DEFAULT_TIME)),
-        }
-    }
-
     /// Identifies what must be the same for games to count together, in 16 hexadecimal digits.
     fn settings(&self, games: &Match) -> String {
         let Match { entries, variant, openings, margin, adjudication, patience, .. } = games;

@@ -113,8 +113,7 @@ impl Scoreboard {
     /// Counts a game.
     pub(super) fn count(&mut self, game: &Counted) {
         let Counted { fixture, result, reason, plies, faults } = game;
-        let first = if fixture.half == 0 { Color::White } else { Color::Black };
-        let halves = halves(*result, first);
+        let halves = fixture.halves(*result);
         self.tallies[fixture.pairing].record(fixture.of_pairing(), halves);
         self.colours[fixture.half][usize::from(2 - halves)] += 1;
         self.plies += plies;
@@ -179,13 +178,4 @@ impl Scoreboard {
 fn fault(text: &str) -> Option<Cause> {
     let faults = [Cause::OutOfTime, Cause::IllegalMove, Cause::Disconnect];
     faults.into_iter().find(|&cause| reason(cause) == text)
-}
-
-/// Half points of the side with this color.
-fn halves(result: GameResult, color: Color) -> u8 {
-    match result {
-        GameResult::Draw => 1,
-        GameResult::Won(side) if side == color => 2,
-        GameResult::Won(_) => 0,
-    }
 }

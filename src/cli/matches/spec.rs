@@ -1,4 +1,4 @@
-//! Parsers of the arguments of `zeitnot match`: engines, rules of adjudication, times.
+//! Engines of a match, as the command line names them.
 
 use std::{
     collections::BTreeMap,
@@ -7,46 +7,39 @@ use std::{
     time::Duration,
 };
 
-use zeitnot_arena::{
-    DrawRule, ResignRule,
-    matches::{Effort, Entry, EntryEngine},
-};
+use zeitnot_arena::matches::{Effort, Entry, EntryEngine};
 use zeitnot_engine as engine;
 use zeitnot_engine::{
     Kind,
     external::{self, Named, Program, Protocol, Value},
 };
-use zeitnot_rules::GameKind;
 
-use super::{Args, Openings};
+use super::conditions::{Conditions, Openings, time};
 use crate::cli::{CliError, config::Config, engines::unknown_options};
 
 /// Name of our engine.
 const OURSELVES: &str = "zeitnot";
 /// Maximum length of a name in characters.
 const MAX_NAME: usize = 40;
-/// Maximum number of engines.
-const MAX_ENGINES: usize = 64;
 const KEYS: &str = "name, tc, movetime, nodes, depth, protocol, folder, restart, option.NAME";
 
 /// The engines, whose programs end when this is dropped.
-pub(super) struct Roster {
-    pub entries: Vec<Entry>,
+pub(in crate::cli) struct Roster {
+    pub(in crate::cli) entries: Vec<Entry>,
 }
 
 impl Roster {
     /// Starts and tries all engines.
-    pub(super) fn open(args: &Args, openings: &Openings) -> Result<Roster, CliError> {
-        if !(2..=MAX_ENGINES).contains(&args.engine.len()) {
-            return Err(CliError::Usage(format!(
-                "from two to {MAX_ENGINES} engines are needed: give --engine once for each"
-            )));
-        }
-        let specs = args.engine.iter().map(|spec| Spec::parse(spec)).collect::<Result<Vec<_>, _>>()?;
+    pub(in crate::cli) fn open(
+        engines: &[String],
+        conditions: &Conditions,
+        openings: &Openings,
+    ) -> Result<Roster, CliError> {
+        let specs = engines.iter().map(|spec| Spec::parse(spec)).collect::<Result<Vec<_>, _>>()?;
         // Filled one by one: those that were started end if a later one cannot be.
         let mut roster = Roster { entries: Vec::with_capacity(specs.len()) };
         for spec in specs {
-            roster.entries.push(spec.open(args, openings)?);
+            roster.entries.push(spec.open(conditions, openings)?);
         }
         let names: Vec<_> = roster.entries.iter().map(|entry| entry.name.clone()).collect();
         for (at, entry) in roster.entries.iter_mut().enumerate() {
@@ -147,17 +140,17 @@ impl Spec {
         Ok(())
     }
 
-    fn open(self, args: &Args, openings: &Openings) -> Result<Entry, CliError> {
-        let effort = self.effort.unwrap_or_else(|| args.effort());
-        let (engine, own_name) = match self.find(args)? {
+    fn open(self, conditions: &Conditions, openings: &Openings) -> Result<Entry, CliError> {
+        let effort = self.effort.unwrap_or_else(|| conditions.effort());
+        let (engine, own_name) = match self.find(conditions)? {
             Named::Own(config) => (self.own(config)?, self.engine.clone()),
             Named::External(config) => {
                 let opened = Program::open(&self.engine, &config);
                 let opened = opened.map_err(|error| CliError::Engine(error.to_string()))?;
                 let title = opened.program.title().to_owned();
-                let problem = if !opened.program.plays(args.variant, openings.are_chess960) {
+                let problem = if !opened.program.plays(conditions.variant, openings.are_chess960) {
                     let chess960 = if openings.are_chess960 { " as Chess960" } else { "" };
-                    Some(format!("{title} does not play {}{chess960}", args.variant.name()))
+                    Some(format!("{title} does not play {}{chess960}", conditions.variant.name()))
                 } else if matches!(effort, Effort::Nodes(_)) && config.protocol == Protocol::Xboard {
                     Some(format!("{title} cannot count nodes in xboard's protocol: give it a clock"))
                 } else {
@@ -174,12 +167,15 @@ impl Spec {
     }
 
     /// Finds the engine by name or path.
-    fn find(&self, args: &Args) -> Result<Named, CliError> {
+    fn find(&self, conditions: &Conditions) -> Result<Named, CliError> {
         if self.engine == OURSELVES {
             return Ok(Named::Own(engine::Config::default()));
         }
         let is_path = Path::new(&self.engine).components().count() > 1;
-        if !is_path && let Some(mut config) = Config::load_if_given(args.config.as_ref(), &args.overrides)? {
+        if !is_path
+            && let Some(mut config) =
+                Config::load_if_given(conditions.config.as_ref(), &conditions.overrides)?
+        {
             match config.engines.remove(&self.engine) {
                 Some(Named::External(config)) => return Ok(Named::External(self.external(config))),
                 Some(own) => return Ok(own),
@@ -231,48 +227,6 @@ fn plain(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect()
 }
 
-/// Parses a game with a name in UCI.
-pub(super) fn variant(name: &str) -> Result<GameKind, String> {
-    let games = || external::uci_variants().map(|(game, _)| game);
-    let known = || games().map(GameKind::name).collect::<Vec<_>>().join(", ");
-    let found = name.parse().ok().filter(|game| games().any(|it| it == *game));
-    found.ok_or_else(|| format!("known: {}; chess960 is chess with openings of its own", known()))
-}
-
-/// Maximum of times on the command line.
-const MAX_TIME: Duration = Duration::from_secs(24 * 3600);
-
-pub(super) fn time(text: &str) -> Result<Duration, String> {
-    let time = humantime::parse_duration(text).ok().filter(|time| *time <= MAX_TIME);
-    time.ok_or_else(|| "expected a time of at most a day, as in 100ms".to_owned())
-}
-
-pub(super) fn error_rate(text: &str) -> Result<f64, String> {
-    let rate = text.parse().ok().filter(|rate| (1e-6..0.5).contains(rate));
-    rate.ok_or_else(|| "expected a number between 0 and 0.5".to_owned())
-}
-
-fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
-    let numbers: Option<Vec<u32>> = text.split(',').map(|number| number.trim().parse().ok()).collect();
-    numbers?.try_into().ok()
-}
-
-pub(super) fn drawn(text: &str) -> Result<DrawRule, String> {
-    match numbers(text) {
-        Some([move_number, move_count, score]) if move_count > 0 => {
-            Ok(DrawRule { move_number, move_count, score })
-        }
-        _ => Err("expected move, moves and centipawns, as in 40,8,10".to_owned()),
-    }
-}
-
-pub(super) fn resigned(text: &str) -> Result<ResignRule, String> {
-    match numbers(text) {
-        Some([move_count, score]) if move_count > 0 && score > 0 => Ok(ResignRule { move_count, score }),
-        _ => Err("expected moves and centipawns, as in 4,600".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,15 +275,5 @@ mod tests {
         let spec = Spec::parse("zeitnot option.Hash=8 option.threads=2").unwrap();
         let EntryEngine::Own { config, .. } = spec.own(engine::Config::default()).unwrap() else { panic!() };
         assert_eq!((config.hash_mib.get(), config.threads.get()), (8, 2));
-    }
-
-    #[test]
-    fn rules_games_and_times() {
-        assert_eq!(drawn("40,8,10"), Ok(DrawRule { move_number: 40, move_count: 8, score: 10 }));
-        assert_eq!(resigned("4, 600"), Ok(ResignRule { move_count: 4, score: 600 }));
-        assert!(drawn("40,8").is_err() && resigned("0,600").is_err() && resigned("4,-600").is_err());
-        assert_eq!(variant("atomic"), Ok(GameKind::Atomic));
-        assert!(time("100").is_err() && time("2 days").is_err());
-        assert!(variant("tuc").is_err() && error_rate("0.5").is_err() && error_rate("nan").is_err());
     }
 }

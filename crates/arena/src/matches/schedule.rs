@@ -1,6 +1,6 @@
 //! The games of a match in their order: who meets whom, from which opening, with which colours.
 
-use zeitnot_rules::Color;
+use zeitnot_rules::{Color, GameResult};
 
 /// Which entries meet.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +44,15 @@ impl Fixture {
     /// Which of both entries plays this color, 0 or 1.
     pub fn side(&self, color: Color) -> usize {
         usize::from(color != Color::White) ^ self.half
+    }
+
+    /// Half points of the first entry with this result.
+    pub fn halves(&self, result: GameResult) -> u8 {
+        match result {
+            GameResult::Draw => 1,
+            GameResult::Won(winner) if self.side(winner) == 0 => 2,
+            GameResult::Won(_) => 0,
+        }
     }
 
     /// Number of the game among those of its pairing, from 0: 2n and 2n + 1 have the same opening.

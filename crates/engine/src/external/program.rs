@@ -13,9 +13,10 @@ use std::{
 };
 
 use zeitnot_rules::{GameHistory, GameKind, Packed, chess::Chess};
+use zeitnot_wire::engines::Spin;
 
 use super::{
-    config::{Config, Protocol},
+    config::{Config, Protocol, Value},
     connection::{Connection, Processes},
     fault::Fault,
     protocol::{EngineProtocol, Introduction},
@@ -127,6 +128,19 @@ impl Program {
     /// Names of its options.
     pub fn options(&self) -> impl Iterator<Item = &str> {
         self.introduction.settings.iter().map(|setting| setting.name.as_str())
+    }
+
+    /// Default and range of an option that is a number.
+    pub fn spin(&self, option: &str) -> Option<Spin> {
+        self.introduction.setting(option)?.spin
+    }
+
+    /// Returns the same program with some options set otherwise. It is not tested again.
+    pub fn with_options(&self, options: impl IntoIterator<Item = (String, Value)>) -> Program {
+        let mut config = self.config.clone();
+        config.options.extend(options);
+        let (name, introduction) = (self.name.clone(), self.introduction.clone());
+        Program { name, config, introduction, processes: Processes::default() }
     }
 
     /// Everything that its results depend on, as text.

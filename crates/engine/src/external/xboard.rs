@@ -56,8 +56,12 @@ impl Xboard {
         let mut done = None;
         for (name, value) in features {
             let is_on = value == "1";
-            let setting =
-                |name: &str| Setting { name: name.to_owned(), is_button: false, choices: Vec::new() };
+            let setting = |name: &str| Setting {
+                name: name.to_owned(),
+                is_button: false,
+                choices: Vec::new(),
+                spin: None,
+            };
             match name.as_str() {
                 "myname" => told.name = Some(value),
                 "usermove" => self.usermove = is_on,

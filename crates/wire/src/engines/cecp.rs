@@ -93,7 +93,7 @@ fn features(mut rest: &str) -> Vec<(String, String)> {
 pub fn setting(feature: &str) -> Option<Setting> {
     let (name, kind) = feature.split_once(" -")?;
     let is_button = matches!(kind.split_whitespace().next(), Some("button" | "save" | "reset"));
-    Some(Setting { name: name.trim().to_owned(), is_button, choices: Vec::new() })
+    Some(Setting { name: name.trim().to_owned(), is_button, choices: Vec::new(), spin: None })
 }
 
 #[cfg(test)]

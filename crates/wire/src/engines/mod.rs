@@ -31,6 +31,17 @@ pub struct Setting {
     pub is_button: bool,
     /// Possible values of a combo box.
     pub choices: Vec<String>,
+    /// Values of a UCI engine's number.
+    pub spin: Option<Spin>,
+}
+
+/// Default and range of a number.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Spin {
+    pub default: i64,
+    pub min: i64,
+    pub max: i64,
 }
 
 /// Parses a number, limited to the maximum.

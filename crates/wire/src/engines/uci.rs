@@ -6,7 +6,7 @@ use std::{fmt, iter::Peekable};
 
 use zeitnot_rules::{ByColor, Color};
 
-use super::{Setting, Thinking, number};
+use super::{Setting, Spin, Thinking, number};
 use crate::uci::{Go, UciScore};
 
 /// Output of an engine.
@@ -58,7 +58,11 @@ fn setting<'l>(words: impl Iterator<Item = &'l str>) -> Option<Setting> {
     let name = words.strip_prefix(&["name"])?.get(..kind - 1)?.join(" ");
     let rest = words.get(kind + 1..)?;
     let choices = rest.split(|word| *word == "var").skip(1).map(|words| words.join(" ")).collect();
-    (!name.is_empty()).then_some(Setting { name, is_button: rest.first() == Some(&"button"), choices })
+    let is_button = rest.first() == Some(&"button");
+    let number = |key: &str| rest.iter().skip_while(|word| **word != key).nth(1)?.parse::<i64>().ok();
+    let spin = || Some(Spin { default: number("default")?, min: number("min")?, max: number("max")? });
+    let spin = spin().filter(|spin| rest.first() == Some(&"spin") && spin.min <= spin.max);
+    (!name.is_empty()).then_some(Setting { name, is_button, choices, spin })
 }
 
 /// Parses an `info` line with a principal variation. Of several variations only the first counts.
@@ -205,7 +209,8 @@ mod tests {
     fn options() {
         let option = |name: &str, is_button, choices: &[&str]| {
             let choices = choices.iter().map(|choice| choice.to_string()).collect();
-            FromEngine::Option(Setting { name: name.into(), is_button, choices })
+            let spin = (name == "Hash").then_some(Spin { default: 16, min: 1, max: 33_554_432 });
+            FromEngine::Option(Setting { name: name.into(), is_button, choices, spin })
         };
         for (line, expected) in [
             ("option name Clear Hash type button", option("Clear Hash", true, &[])),
