@@ -1,11 +1,14 @@
 //! A network in memory, and its evaluation of a position from scratch.
+//!
+//! The evaluation from scratch is the reference for [`accumulators`](super::accumulators), in plain code.
 
 use std::path::Path;
 
 use shakmaty::{Board, Color};
 
 use super::{
-    NetShape, QA, QB, SCALE,
+    BUCKETS, NetShape, QA, QB, SCALE,
+    block::{self, Block},
     features::View,
     file::{NetError, NetFault},
     weights::{Weights, output_bucket},
@@ -17,7 +20,13 @@ const MAX_EVALUATION: i64 = 20_000;
 /// A network that is ready to evaluate.
 #[derive(Clone, Debug)]
 pub struct Net {
-    weights: Weights,
+    shape: NetShape,
+    /// Weights of each input in turn.
+    features: Vec<Block>,
+    feature_bias: Vec<Block>,
+    /// Weights of each output layer in turn.
+    output: Vec<Block>,
+    output_bias: [i32; BUCKETS],
     checksum: u64,
 }
 
@@ -28,7 +37,14 @@ impl Net {
     /// [`NetFault`] if they are not those of a valid file.
     pub fn new(weights: &Weights) -> Result<Net, NetFault> {
         weights.check()?;
-        Ok(Net { checksum: weights.checksum(), weights: weights.clone() })
+        Ok(Net {
+            shape: weights.shape,
+            features: Block::of(&weights.features),
+            feature_bias: Block::of(&weights.feature_bias),
+            output: Block::of(&weights.output),
+            output_bias: weights.output_bias,
+            checksum: weights.checksum(),
+        })
     }
 
     /// Reads the network in a file.
@@ -36,13 +52,12 @@ impl Net {
     /// # Errors
     /// [`NetError`] if it cannot be read or is not valid.
     pub fn open(path: &Path) -> Result<Net, NetError> {
-        let weights = Weights::open(path)?;
-        Ok(Net { checksum: weights.checksum(), weights })
+        Net::new(&Weights::open(path)?).map_err(|fault| NetError { path: path.to_owned(), fault })
     }
 
     /// Size of the network.
     pub fn shape(&self) -> NetShape {
-        self.weights.shape
+        self.shape
     }
 
     /// Checksum of its weights.
@@ -56,29 +71,54 @@ impl Net {
     /// on every machine.
     pub fn evaluate(&self, board: &Board, turn: Color) -> i32 {
         let bucket = output_bucket(board.occupied().count());
-        let row = 2 * self.shape().hidden();
-        let weights = &self.weights.output[bucket * row..][..row];
+        let weights: &[i16] = bytemuck::cast_slice(self.output_row(bucket));
         let (ours, theirs) = (self.hidden_layer(board, turn), self.hidden_layer(board, !turn));
         let hidden = ours.into_iter().chain(theirs);
         let products = hidden.zip(weights).map(|(value, &weight)| {
             let value = i32::from(value).clamp(0, QA);
             value * value * i32::from(weight)
         });
-        centipawns(products.fold(0, i32::wrapping_add), self.weights.output_bias[bucket])
+        centipawns(products.fold(0, i32::wrapping_add), self.output_bias[bucket])
     }
 
     /// The hidden layer of a side, without its activation.
     fn hidden_layer(&self, board: &Board, color: Color) -> Vec<i16> {
-        let hidden = self.shape().hidden();
-        let mut sums = self.weights.feature_bias.clone();
+        let mut sums = bytemuck::cast_slice::<_, i16>(&self.feature_bias).to_vec();
         let Some(king) = board.king_of(color) else { return sums };
         let view = View::new(color, king);
         for (square, piece) in board {
-            let index = view.index(piece, square);
-            let column = &self.weights.features[index * hidden..][..hidden];
+            let column: &[i16] = bytemuck::cast_slice(self.column(view.index(piece, square)));
             sums.iter_mut().zip(column).for_each(|(sum, weight)| *sum = sum.wrapping_add(*weight));
         }
         sums
+    }
+
+    /// Evaluates by the hidden layers of the side to move and of the other, as [`Net::evaluate`] does.
+    pub(super) fn evaluate_layers(&self, ours: &[Block], theirs: &[Block], pieces: usize) -> i32 {
+        let bucket = output_bucket(pieces);
+        let (to_move, other) = self.output_row(bucket).split_at(self.blocks());
+        let sum = block::dot(ours, to_move).wrapping_add(block::dot(theirs, other));
+        centipawns(sum, self.output_bias[bucket])
+    }
+
+    /// Number of blocks of a hidden layer.
+    pub(super) fn blocks(&self) -> usize {
+        self.feature_bias.len()
+    }
+
+    /// Hidden layer of an empty board.
+    pub(super) fn bias(&self) -> &[Block] {
+        &self.feature_bias
+    }
+
+    /// Weights of an input.
+    pub(super) fn column(&self, input: usize) -> &[Block] {
+        &self.features[input * self.blocks()..][..self.blocks()]
+    }
+
+    fn output_row(&self, bucket: usize) -> &[Block] {
+        let row = 2 * self.blocks();
+        &self.output[bucket * row..][..row]
     }
 }
 

@@ -39,6 +39,10 @@ impl View {
         View { color, flipped: ranks | files }
     }
 
+    pub(crate) fn color(self) -> Color {
+        self.color
+    }
+
     /// See [`feature_index`].
     pub(crate) fn index(self, piece: Piece, square: Square) -> usize {
         let side = usize::from(piece.color != self.color);

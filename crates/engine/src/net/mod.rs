@@ -7,15 +7,19 @@
 //!
 //! Sources: Chess Programming Wiki, "NNUE"; Stockfish's documentation of its trainer.
 
+mod accumulators;
+mod block;
 mod evaluation;
 mod features;
 mod file;
+mod refresh_table;
 mod weights;
 
 pub use features::{FEATURES, feature_index};
 pub use file::{NetError, NetFault};
 pub use weights::{BUCKETS, NetShape, Weights, output_bucket};
 
+pub use accumulators::NetEvaluator;
 pub use evaluation::Net;
 
 /// Quantisation of the hidden layer: this value stands for 1.
