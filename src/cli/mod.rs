@@ -15,6 +15,7 @@ use zeitnot_arena::ArenaError;
 use zeitnot_clients::ProtocolError;
 use zeitnot_engine::{OutOfMemory, training::GameFileError};
 use zeitnot_rules::GameError;
+use zeitnot_trainer::TrainError;
 
 mod arena;
 mod arguments;
@@ -51,6 +52,7 @@ mod study;
 mod swiss;
 mod table;
 mod thought;
+mod train;
 mod tune;
 mod ubgi;
 mod uci;
@@ -88,6 +90,7 @@ Examples:
                                            give them the scores of another engine
   zeitnot tune games.bin                   fit the weights of the evaluation to them
   zeitnot spsa --engine A --tune NAME      tune options of an engine by games
+  zeitnot train games.bin                  train a net for the evaluation
 
 Without a command, zeitnot speaks UCI if its input is a pipe, and runs `demo` otherwise.
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
@@ -114,6 +117,7 @@ enum Command {
     Relabel(relabel::Args),
     Tune(tune::Args),
     Spsa(spsa::Args),
+    Train(train::Args),
     Lichess(lichess::Args),
     ImportLichessBot(import::Args),
 }
@@ -170,6 +174,8 @@ enum CliError {
     GamesLost { path: PathBuf, games: usize, why: String },
     #[error(transparent)]
     GameFile(#[from] GameFileError),
+    #[error(transparent)]
+    Train(#[from] TrainError),
     #[error("{doing}: {source}")]
     Io { doing: &'static str, source: io::Error },
 }
@@ -181,6 +187,7 @@ impl CliError {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
             CliError::OutOfMemory(_) | CliError::Results(_) => 2,
             CliError::GameFile(GameFileError::NotGames(_) | GameFileError::BadGame { .. }) => 2,
+            CliError::Train(error) if error.is_usage() => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::Account(lichess::AccountError::Token(_)) => 2,
             _ => 1,
@@ -236,6 +243,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Relabel(args) => relabel::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Spsa(args) => spsa::run(&args),
+        Command::Train(args) => train::run(&args),
         Command::Lichess(args) => lichess::run(&args),
         Command::ImportLichessBot(args) => import::run(&args),
     }

@@ -15,10 +15,15 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("rules", &["tokio", "std::net", "std::fs", "std::thread"]),
     ("wire", &["tokio", "std::net", "std::fs", "std::thread"]),
     ("engine", &["tokio", "std::net"]),
+    ("trainer", &["tokio", "std::net"]),
 ];
 
 /// Files that may contain `unsafe`.
-const UNSAFE: &[&str] = &["crates/engine/src/huge_pages.rs", "crates/engine/src/transposition_table.rs"];
+const UNSAFE: &[&str] = &[
+    "crates/engine/src/huge_pages.rs",
+    "crates/engine/src/transposition_table.rs",
+    "crates/trainer/src/simd.rs",
+];
 
 /// A longer file is split.
 const MAX_LINES: usize = 600;

@@ -19,6 +19,7 @@ mod relabel;
 mod runner;
 mod spsa;
 mod study;
+mod train;
 mod ubgi;
 mod uci;
 mod watch;

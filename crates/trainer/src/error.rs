@@ -1,0 +1,52 @@
+//! Reasons why a net cannot be trained.
+
+use std::{io, path::PathBuf};
+
+use zeitnot_engine::training::GameFileError;
+
+/// Error of the trainer.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// A file of games cannot be read.
+    #[error(transparent)]
+    Games(#[from] GameFileError),
+    /// The files are empty, or have one game and that is held out.
+    #[error("the files hold no games to learn from; generate some by `zeitnot datagen`")]
+    NoGames,
+    /// All positions are in check, or before a capture.
+    #[error("the games hold no quiet positions to learn from; generate more by `zeitnot datagen`")]
+    NoPositions,
+    /// A checkpoint cannot be read or written.
+    #[error("checkpoint {}: {source}; is its folder there, and is it yours?", path.display())]
+    Checkpoint {
+        /// Path of the file.
+        path: PathBuf,
+        /// Cause.
+        source: io::Error,
+    },
+    /// Something else stands in the file.
+    #[error("{}: not a checkpoint of `zeitnot train`; name another, or remove it", .0.display())]
+    NotACheckpoint(PathBuf),
+    /// The run began otherwise.
+    #[error("{}: begun with {was}, not {now}; name another checkpoint, or remove it", path.display())]
+    Differs {
+        /// Path of the checkpoint.
+        path: PathBuf,
+        /// Setting of the run's beginning.
+        was: String,
+        /// Setting of now.
+        now: String,
+    },
+}
+
+impl TrainError {
+    /// Returns whether other files or settings help, and not another try.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            TrainError::Games(error) => !matches!(error, GameFileError::Io { .. }),
+            TrainError::Checkpoint { .. } => false,
+            TrainError::NoGames | TrainError::NoPositions => true,
+            TrainError::NotACheckpoint(_) | TrainError::Differs { .. } => true,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Loss and gradient of positions.
+//!
+//! The innermost loops, which [`simd`](super::simd) compiles for several instruction sets. All compute the same numbers:
+//! what the compiler could only vectorise by reordering a sum is written in lanes.
+
+use zeitnot_engine::net::NetShape;
+
+use crate::{
+    layers::{split, split_mut},
+    position::{Features, TrainingPosition, sigmoid},
+};
+
+/// Values of the hidden layer that are summed up at a time, in registers.
+const TILE: usize = 32;
+/// Lanes of the output's sum.
+const LANES: usize = 16;
+
+/// Network and objective of a run.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Objective {
+    pub(crate) shape: NetShape,
+    /// Weight of the search's score in the target; the rest is the result's.
+    pub(crate) score_weight: f32,
+}
+
+/// The output for a position, in units of the net's scale; leaves both accumulators behind, unclipped.
+#[inline(always)]
+fn forward(hidden: usize, values: &[f32], features: &Features, accumulators: &mut [f32]) -> f32 {
+    let layers = split(hidden, values);
+    let (own, other) = accumulators.split_at_mut(hidden);
+    for (active, accumulator) in [(features.own(), own), (features.other(), other)] {
+        for (tile, sums) in accumulator.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
+            let bias: &[f32; TILE] = &layers.bias.as_chunks().0[tile];
+            let mut sum = *bias;
+            for &feature in active {
+                let column = &layers.columns[usize::from(feature) * hidden..][..hidden];
+                for (sum, weight) in sum.iter_mut().zip(&column.as_chunks::<TILE>().0[tile]) {
+                    *sum += weight;
+                }
+            }
+            *sums = sum;
+        }
+    }
+    let bucket = features.bucket();
+    let weights = &layers.output[bucket * 2 * hidden..][..2 * hidden];
+    let mut lanes = [0.0; LANES];
+    let accumulators = accumulators.as_chunks::<LANES>().0;
+    for (accumulators, weights) in accumulators.iter().zip(weights.as_chunks::<LANES>().0) {
+        for lane in 0..LANES {
+            let active = accumulators[lane].clamp(0.0, 1.0);
+            lanes[lane] += weights[lane] * active * active;
+        }
+    }
+    lanes.iter().sum::<f32>() + layers.output_bias[bucket]
+}
+
+/// Adds to the gradient what a change of the output by `slope` does.
+#[inline(always)]
+fn backward(
+    hidden: usize,
+    values: &[f32],
+    features: &Features,
+    slope: f32,
+    accumulators: &mut [f32],
+    gradient: &mut [f32],
+) {
+    let (layers, gradient) = (split(hidden, values), split_mut(hidden, gradient));
+    let bucket = features.bucket();
+    gradient.output_bias[bucket] += slope;
+    let output = bucket * 2 * hidden;
+    let weights = &layers.output[output..][..2 * hidden];
+    let weight_slopes = &mut gradient.output[output..][..2 * hidden];
+    for ((value, weight), weight_slope) in accumulators.iter_mut().zip(weights).zip(weight_slopes) {
+        let active = value.clamp(0.0, 1.0);
+        *weight_slope += slope * active * active;
+        let inner = if *value < 1.0 { 2.0 * active } else { 0.0 };
+        *value = slope * weight * inner;
+    }
+    let (own, other) = accumulators.split_at(hidden);
+    for (view, active) in [(own, features.own()), (other, features.other())] {
+        for (slope, change) in gradient.bias.iter_mut().zip(view) {
+            *slope += change;
+        }
+        for &feature in active {
+            let column = &mut gradient.columns[usize::from(feature) * hidden..][..hidden];
+            for (slope, change) in column.iter_mut().zip(view) {
+                *slope += change;
+            }
+        }
+    }
+}
+
+/// Adds the gradient of the squared errors of these positions, each times `part`, and returns the sum of the squared
+/// errors.
+#[inline(always)]
+pub(crate) fn learn(
+    objective: &Objective,
+    values: &[f32],
+    positions: &[TrainingPosition],
+    part: f32,
+    accumulators: &mut [f32],
+    gradient: &mut [f32],
+) -> f64 {
+    let hidden = objective.shape.hidden();
+    let mut sum = 0.0;
+    let mut features = Features::NONE;
+    for position in positions {
+        position.features(&mut features);
+        let points = sigmoid(forward(hidden, values, &features, accumulators));
+        let error = points - position.target(objective.score_weight);
+        sum += f64::from(error * error);
+        let slope = 2.0 * error * points * (1.0 - points) * part;
+        backward(hidden, values, &features, slope, accumulators, gradient);
+    }
+    sum
+}
+
+/// Tells the output for each position, in units of the net's scale.
+#[inline(always)]
+pub(crate) fn outputs(
+    hidden: usize,
+    values: &[f32],
+    positions: &[TrainingPosition],
+    accumulators: &mut [f32],
+    tell: &mut Vec<f32>,
+) {
+    let mut features = Features::NONE;
+    for position in positions {
+        position.features(&mut features);
+        tell.push(forward(hidden, values, &features, accumulators));
+    }
+}

@@ -1,0 +1,51 @@
+//! Parameters of the net as floating-point numbers: how they begin, and how they are rounded.
+
+use zeitnot_engine::net::{MAX_OUTPUT_WEIGHT, NetShape, QA, QB, Weights};
+
+use crate::layers::{parameter_count, split, split_mut};
+
+/// Bound of every parameter: the output layer's weights fit their rounded range, and sums of the first layer 16 bits.
+pub(crate) const BOUND: f32 = 1.98;
+const _: () = assert!(BOUND * QB as f32 <= MAX_OUTPUT_WEIGHT as f32);
+const _: () = assert!(BOUND * QA as f32 * 33.0 < i16::MAX as f32);
+
+/// Features that are active in a view at most: a weight of the first layer begins below the root of its inverse.
+const ACTIVE: f32 = 32.0;
+
+/// Parameters of a net, in the order of its file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    pub(crate) shape: NetShape,
+    pub(crate) values: Vec<f32>,
+}
+
+impl Parameters {
+    /// Random weights and no biases.
+    pub(crate) fn random(shape: NetShape, seed: u64) -> Parameters {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut values = vec![0.0; parameter_count(shape)];
+        let layers = split_mut(shape.hidden(), &mut values);
+        let mut fill = |weights: &mut [f32], bound: f32| {
+            weights.iter_mut().for_each(|weight| *weight = (2.0 * random.f32() - 1.0) * bound);
+        };
+        fill(layers.columns, 1.0 / ACTIVE.sqrt());
+        fill(layers.output, 1.0 / (2.0 * shape.hidden() as f32).sqrt());
+        Parameters { shape, values }
+    }
+
+    /// The parameters rounded to what the engine computes with.
+    pub fn quantised(&self) -> Weights {
+        let layers = split(self.shape.hidden(), &self.values);
+        let rounded = |weights: &[f32], unit: i32| -> Vec<i16> {
+            weights.iter().map(|weight| (weight * unit as f32).round() as i16).collect()
+        };
+        let mut weights = Weights::zero(self.shape);
+        weights.features = rounded(layers.columns, QA);
+        weights.feature_bias = rounded(layers.bias, QA);
+        weights.output = rounded(layers.output, QB);
+        for (rounded, bias) in weights.output_bias.iter_mut().zip(layers.output_bias) {
+            *rounded = (bias * (QA * QB) as f32).round() as i32;
+        }
+        weights
+    }
+}

@@ -1,0 +1,66 @@
+//! Settings of a run.
+
+use zeitnot_engine::net::NetShape;
+
+use crate::{feed::FeedSettings, gradient::Objective, optimizer::Schedule};
+
+/// Settings of a run. All but the number of threads must be the same when it is resumed.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Shape of the net.
+    pub shape: NetShape,
+    /// Positions of a batch.
+    pub batch: usize,
+    /// Batches between two reports.
+    pub superbatch: u64,
+    /// Reports of the run.
+    pub superbatches: u64,
+    /// Highest learning rate.
+    pub rate: f32,
+    /// Weight of the search's score in the target, from 0 to 1; the rest is the result's.
+    pub score_weight: f32,
+    /// Seed of the first weights and of the order of positions.
+    pub seed: u64,
+    /// Moves whose positions are in memory at a time, 40 bytes each.
+    pub buffer: usize,
+    /// Number of threads.
+    pub threads: usize,
+}
+
+impl Settings {
+    /// The number of batches of the run.
+    pub(crate) fn batches(&self) -> u64 {
+        self.superbatch.saturating_mul(self.superbatches)
+    }
+
+    pub(crate) fn schedule(&self) -> Schedule {
+        Schedule { highest: self.rate, batches: self.batches() }
+    }
+
+    pub(crate) fn objective(&self) -> Objective {
+        Objective { shape: self.shape, score_weight: self.score_weight }
+    }
+
+    pub(crate) fn feed(&self) -> FeedSettings {
+        FeedSettings {
+            seed: self.seed,
+            batch: self.batch.max(1),
+            buffer: self.buffer.min(u32::MAX as usize),
+            threads: self.threads,
+        }
+    }
+
+    /// Settings that two runs must have in common, as options of the command and numbers that tell them apart.
+    pub(crate) fn in_common(&self) -> [(&'static str, u64); 8] {
+        [
+            ("hidden", self.shape.hidden() as u64),
+            ("batch", self.batch as u64),
+            ("superbatch", self.superbatch),
+            ("superbatches", self.superbatches),
+            ("rate", self.rate.to_bits().into()),
+            ("score-weight", self.score_weight.to_bits().into()),
+            ("seed", self.seed),
+            ("buffer", self.buffer as u64),
+        ]
+    }
+}
