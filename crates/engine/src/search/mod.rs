@@ -3,7 +3,7 @@
 //! [`Search`] runs the main thread and starts the helper threads. Each thread deepens in [`worker`]; an
 //! [`iteration`] searches the lines of [`multipv`], each through a window of [`aspiration`]; [`node`] searches one
 //! position and [`quiescence`] its captures. [`tb_probe`] probes endgame tablebases. Each heuristic has its own
-//! file under [`prune`], [`reduce`] or [`extend`], with its [tunable](tunable) constants on top, and one call site.
+//! file under [`prune`], [`reduce`] or [`extend`], with its [tunable] constants on top, and one call site.
 //!
 //! The constants are hand-picked in the range that other engines use, unless a file names another source.
 //!
