@@ -71,7 +71,7 @@ fn training_writes_a_net_that_the_engine_reads() {
 #[test]
 fn an_interrupted_run_continues() {
     let (_kept, folder) = folder_with_games();
-    // So many that it cannot be done before it is interrupted.
+    // More than can be done before the interrupt.
     let long = ["--superbatches", "200000"];
     for round in 0..2 {
         let mut child = train(&folder, &long).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

@@ -1,7 +1,7 @@
 //! Loss and gradient of positions.
 //!
 //! The innermost loops, which [`simd`](super::simd) compiles for several instruction sets. All compute the same numbers:
-//! what the compiler could only vectorise by reordering a sum is written in lanes.
+//! a sum that the compiler could vectorise only by reordering it is written in lanes.
 
 use zeitnot_engine::net::NetShape;
 

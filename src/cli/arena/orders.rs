@@ -211,13 +211,13 @@ Examples:
   zeitnot arena create cup --time 3+0.05 --pairing swiss --rounds 5 --password-file cup.password
   zeitnot arena create final --time 60+1 --pairing knockout --players 8 --start full")]
     Create(Box<To<Wanted>>),
-    /// Change settings of a created tournament in which nobody has been paired
+    /// Change settings of a created tournament before its first pairing
     #[command(after_help = "\
 Examples:
   zeitnot arena edit class --time 30+0.5
   zeitnot arena edit class --keys alice,bob     keys instead of a password")]
     Edit(Box<To<Wanted>>),
-    /// Delete a created tournament in which nobody has been paired
+    /// Delete a created tournament before its first pairing
     ///
     /// Whoever has joined is told so, and disconnected.
     Delete(To<Tournament>),

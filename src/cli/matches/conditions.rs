@@ -87,7 +87,7 @@ impl Conditions {
         (self.tc, self.movetime, self.nodes, self.depth) = (Some(time_control), None, None, None);
     }
 
-    /// What results depend on besides the engines, as text.
+    /// Conditions on which results depend besides the engines, as text.
     pub(in crate::cli) fn identity(&self) -> String {
         let Conditions { openings, seed, variant, draw, resign, longest, margin, patience, .. } = self;
         let effort = self.effort();

@@ -126,7 +126,7 @@ struct Ports {
     tuc: SocketAddr,
 }
 
-/// What clients were told.
+/// Events that clients were told of.
 #[derive(Default)]
 struct Heard {
     contest: Told,

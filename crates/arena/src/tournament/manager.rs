@@ -64,7 +64,7 @@ pub(crate) enum ManageError {
     NoKeys(Name),
     #[error("tournament {0} is over")]
     Over(Name),
-    #[error("tournament {0} has begun: only one in which nobody has been paired can be deleted")]
+    #[error("tournament {0} has begun: only one without a pairing can be deleted")]
     Begun(Name),
     #[error(transparent)]
     Arena(#[from] ArenaError),

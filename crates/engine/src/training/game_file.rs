@@ -162,7 +162,7 @@ const HEAD: u64 = 1 << 14;
 
 /// Returns whether the first game is legal as far as it goes, so that no other file is taken for torn games, and cut.
 fn begins_with_a_game(bytes: &[u8]) -> bool {
-    // What is shorter was a game whose writer was killed at once.
+    // A file of fewer bytes is a game whose writer was killed at once.
     let Some((start, moves)) = bytes.split_first_chunk::<{ Record::SIZE }>() else { return true };
     let (plies, _) = moves.as_chunks::<PLY>();
     let plies = plies.iter().take_while(|ply| **ply != END).flatten().copied();
