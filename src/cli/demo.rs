@@ -212,7 +212,7 @@ mod tests {
         };
         let (left, ended) = tokio::join!(leaving, staying);
         assert_eq!(ended - left, RELOAD);
-        // Nobody watches at the end.
+        // No browser is connected at the end.
         assert!(timeout(RELOAD / 2, Stays::WhileWatched.wait("page", spectators)).await.is_ok());
     }
 }

@@ -170,7 +170,7 @@ async fn refusals_are_told_and_kept() {
     create(&page, json!({"access": {"password": "sesame"}})).await;
     let hasty = json!({"name": "hasty", "time_control": "3", "start": "at-once", "ack_timeout": "1ms"});
     page.order("POST", "/api/tournaments", hasty).await;
-    // Nobody acknowledges.
+    // No player acknowledges.
     let mut idle = [arena.say("idle", "JOIN hasty idle").await, arena.say("lazy", "JOIN hasty lazy").await];
     idle[0].expect("INFO You joined tournament hasty (1 active players)").await;
     idle[0].rest().await;

@@ -219,7 +219,7 @@ Examples:
     Edit(Box<To<Wanted>>),
     /// Delete a created tournament before its first pairing
     ///
-    /// Whoever has joined is told so, and disconnected.
+    /// Players who have joined are told so, and disconnected.
     Delete(To<Tournament>),
     /// Draw keys for players of a tournament that asks for them, and show them this once
     ///

@@ -230,7 +230,7 @@ async fn a_game_that_was_told_to_be_over_is_over_after_a_kill() {
     bob.ok(&format!("/api/challenge/{game}/accept")).await;
     let (mut board, mut events) = (bob.watch(game).await, alice.events().await);
     lichess_arena::play(&alice, &bob, game, "f2f3 e7e5 g2g4").await;
-    // Whoever hears it first.
+    // One of both ways is the first to tell of the end.
     let told = async { while board.expect("gameState").await["status"] != "mate" {} };
     let answered = async {
         bob.play(game, "d8h4").await;

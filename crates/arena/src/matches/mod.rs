@@ -5,8 +5,8 @@
 //!                                                     └──▶ Player ─▶ an engine of ours, or a process
 //! ```
 //!
-//! A [`Match`] fills its slots, each with one game at a time and both engines, in the order of a [`Schedule`]. The [`tally`], the [`sprt`] and [`spsa`]
-//! are arithmetic on the results.
+//! A [`Match`] fills its slots, each with one game at a time and both engines, in the order of a [`Schedule`].
+//! The [`tally`], the [`sprt`] and [`spsa`] are arithmetic on the results.
 
 mod entry;
 mod game;

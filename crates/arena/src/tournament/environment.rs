@@ -162,9 +162,9 @@ async fn take_up(
     let opening = Opening { name: name.clone(), kind: GameKind::Chess, time_control, format, created };
     let opened = database.open_tournament(opening).await?;
     let ended = opened.history.games.iter().filter(|game| game.end.is_some()).count();
-    if ended > 0 {
-        let again = opened.interrupted.len();
-        tracing::info!("{name} goes on: {ended} games are over, and {again} that ran are played again");
+    let again = opened.interrupted.len();
+    if ended + again > 0 {
+        tracing::info!("{name} goes on: games over: {ended}, games that are played again: {again}");
     }
     Ok(opened)
 }

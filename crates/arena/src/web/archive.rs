@@ -165,7 +165,7 @@ mod tests {
             assert_eq!(archive.find(&id).await.unwrap().unwrap().view().await.unwrap().summary.id, id);
         }
         assert_eq!(archive.idle().len(), 1);
-        // Whoever has a game has a turn until it is replayed.
+        // A game that was found keeps its turn until it is replayed.
         let mut held = Vec::new();
         for _ in 0..AT_ONCE {
             held.push(archive.find(&id).await.unwrap().unwrap());

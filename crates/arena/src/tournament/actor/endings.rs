@@ -103,7 +103,7 @@ impl TournamentActor {
                     self.standings.forfeit(round, names, GameResult::Won(Color::White));
                 }
                 rows.into_iter().for_each(|row| self.pairings.push(row));
-                // Whoever has joined again meanwhile is not out.
+                // A player who has joined again meanwhile is not out.
                 if self.players.seats.get(&seat).is_some_and(|player| player.is_withdrawn) {
                     self.standings.withdraw(&name);
                 }

@@ -74,7 +74,7 @@ impl TournamentActor {
             self.journal.note(Fact::Seated { player: name.clone(), seat: seat.0, holder });
         }
         self.pairing.enter(seat, &name);
-        // Of a Swiss: whoever stayed away for too long comes into the next round.
+        // A player of a Swiss who stayed away for too long comes into the next round.
         if self.pairing.readmit(seat) {
             self.players.readmit(seat);
             self.standings.readmit(&name);

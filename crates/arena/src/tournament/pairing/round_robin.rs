@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(lost, Some(vec![(SeatNo(0), 1), (SeatNo(2), 2)]));
         assert!(!system.is_complete());
         assert_eq!(system.pair(&players).len(), 1);
-        // Whoever comes late does not meet the one who has left.
+        // A late player does not meet the one who has left.
         system.enter(SeatNo(3), &name());
         assert_eq!(system.left(SeatNo(1), SeatNo(3)), 0);
         system.withdraw(SeatNo(2), &[0, 1, 2, 3].map(SeatNo));
