@@ -75,6 +75,8 @@ const TIMES = { pairing_interval: '50ms', pause: '300ms' };
 
 /** An arena with one tournament, whose players have yet to come, or with none; some players use the Lichess API. */
 export class Arena {
+  #bots = new Map();
+
   static async open({ names = ['alice', 'bob', 'carol'], time = '2+0', share = 1, settings = {}, accounts = [], inClass = true } = {}) {
     const folder = newFolder();
     const [port, tcp, websocket, lichess] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
@@ -147,7 +149,16 @@ time_share = ${this.share.toFixed(2)}
 [cache]
 memory_mib = 0
 ${servers.map((server) => `[[server]]\n${lines(server)}`).join('\n')}`;
-    start(this.folder, name, 'play', config);
+    this.#bots.set(name, start(this.folder, name, 'play', config).child);
+  }
+
+  /** A bot that is held answers nothing. */
+  hold(name) {
+    this.#bots.get(name).kill('SIGSTOP');
+  }
+
+  letGo(name) {
+    this.#bots.get(name).kill('SIGCONT');
   }
 
   /** As at a power cut. */
