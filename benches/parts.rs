@@ -29,7 +29,7 @@ fn positions() -> Vec<Chess> {
     .into()
 }
 
-fn each_position<T>(bencher: Bencher<'_, '_>, measured: impl Fn(&Chess) -> T) {
+fn each_position<T>(bencher: Bencher<'_, '_>, mut measured: impl FnMut(&Chess) -> T) {
     let positions = positions();
     bencher.counter(ItemsCount::new(positions.len())).bench_local(|| {
         for position in &positions {
@@ -38,7 +38,7 @@ fn each_position<T>(bencher: Bencher<'_, '_>, measured: impl Fn(&Chess) -> T) {
     });
 }
 
-fn each_move<T>(bencher: Bencher<'_, '_>, measured: impl Fn(&Chess, <Chess as Game>::Move) -> T) {
+fn each_move<T>(bencher: Bencher<'_, '_>, mut measured: impl FnMut(&Chess, <Chess as Game>::Move) -> T) {
     let pairs: Vec<_> =
         positions().into_iter().flat_map(|p| p.moves().into_iter().map(move |mv| (p.clone(), mv))).collect();
     bencher.counter(ItemsCount::new(pairs.len())).bench_local(|| {
@@ -75,15 +75,18 @@ fn unpack(bencher: Bencher<'_, '_>) {
 
 #[divan::bench]
 fn evaluation_step(bencher: Bencher<'_, '_>) {
-    let evaluator = ChessEval::default();
+    let mut evaluator = ChessEval::default();
     let sums = evaluator.refresh(&Chess::start());
     each_move(bencher, |position, mv| evaluator.update(&sums, position, mv));
 }
 
 #[divan::bench]
 fn evaluation_score(bencher: Bencher<'_, '_>) {
-    let evaluator = ChessEval::default();
-    each_position(bencher, |position| evaluator.evaluate(&evaluator.refresh(position), position));
+    let mut evaluator = ChessEval::default();
+    each_position(bencher, |position| {
+        let state = evaluator.refresh(position);
+        evaluator.evaluate(&state, position)
+    });
 }
 
 /// Most probes of a full table of 64 MiB miss the processor's caches.

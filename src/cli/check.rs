@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use zeitnot_arena as arena;
+use zeitnot_engine::Kind;
 
 use super::{
     CliError,
@@ -54,6 +55,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena, web } = &config;
         writeln!(out, "{file} is valid.")?;
         writeln!(out, "engine: {}, hash {} MiB, threads {}", engine.kind, engine.hash_mib, engine.threads)?;
+        if engine.kind == Kind::Search {
+            writeln!(out, "engine.eval_file: {}", engine.eval_file)?;
+        }
         if let Some(endgames) = &endgames {
             writeln!(out, "engine.syzygy: endgame tables of {endgames}")?;
         }

@@ -11,6 +11,7 @@ use std::{
 use zeitnot_engine as engine;
 use zeitnot_engine::{
     StopFlag,
+    net::EvalFile,
     search::STACK_SIZE,
     training::{GameFileError, GameWriter, NodeLimits, PlayedGame, SelfPlay, Shard},
 };
@@ -43,6 +44,9 @@ pub(super) struct Args {
     /// Play only a share of the openings, so that files of several processes or machines share no game
     #[arg(long, value_name = "I/N", default_value = "1/1")]
     shard: Shard,
+    /// Evaluation: net, hand-made, or the path of a net
+    #[arg(long, value_name = "EVALFILE", default_value_t)]
+    eval_file: EvalFile,
     /// Seed; with one thread, the same seed gives the same file
     #[arg(long)]
     seed: Option<u64>,
@@ -64,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let limits = NodeLimits { soft: nodes, hard: nodes.saturating_mul(HARD_LIMIT_FACTOR) };
     let mut seeds = fastrand::Rng::with_seed(seed);
     let players = (0..threads)
-        .map(|_| SelfPlay::new(limits, args.shard, seeds.u64(..)))
+        .map(|_| SelfPlay::new(limits, args.shard, seeds.u64(..), &args.eval_file))
         .collect::<Result<Vec<_>, _>>()?;
 
     let work = Work::begin(args.positions.get(), "{wide_bar} {pos}/{len} {per_sec} {eta}")?;

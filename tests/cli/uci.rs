@@ -2,6 +2,7 @@
 
 use std::{fs, io::Write, process::Stdio};
 
+use zeitnot_engine::net::Weights;
 use zeitnot_rules::{DynGame, Game, GameKind, chess::Chess};
 use zeitnot_wire::uci::{FromGui, Words};
 
@@ -496,4 +497,38 @@ fn d_prints_the_board_of_each_game() {
     engine.say("position fen nonsense\nd");
     assert!(engine.hear().starts_with("info string error: "));
     assert!(engine.hear().starts_with("info string error: no position"));
+}
+
+#[test]
+fn another_evaluation_is_chosen_and_a_broken_one_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("material.net");
+    let mut bytes = Weights::material().to_bytes();
+    fs::write(&path, &bytes).unwrap();
+    let broken = folder.path().join("broken.net");
+    bytes[100] ^= 1;
+    fs::write(&broken, bytes).unwrap();
+    let mut engine = Engine::start(&["uci"]);
+    // White can take a queen.
+    engine.say("position fen 4k3/8/8/3q4/4P3/8/8/4K2R w K - 0 1");
+    engine.say(&format!("setoption name EvalFile value {}", path.display()));
+    engine.say("isready");
+    let told = engine.until("readyok").join("\n");
+    assert!(
+        told.contains(&format!("info string evaluation: {}, 32 values a side", path.display())),
+        "{told}"
+    );
+    assert_eq!(engine.move_for("go depth 4"), "e4d5");
+    engine.say(&format!("setoption name evalfile value {}\nisready", broken.display()));
+    let told = engine.until("readyok").join("\n");
+    assert!(told.contains("broken.net: is damaged") && told.contains("; it stays as it is"), "{told}");
+    engine.say("uci");
+    let told = engine.until("uciok").join("\n");
+    assert!(told.contains(&format!("option name EvalFile type string default {}", path.display())), "{told}");
+    engine.say("setoption name EvalFile value hand-made\nisready");
+    let told = engine.until("readyok").join("\n");
+    assert!(told.contains("info string evaluation: hand-made"), "{told}");
+    assert_eq!(engine.move_for("go depth 4"), "e4d5");
+    engine.say("quit");
+    assert_eq!(engine.wait(), 0);
 }

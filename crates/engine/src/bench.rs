@@ -14,6 +14,7 @@ use zeitnot_wire::uci::nodes_per_second;
 use crate::{
     limits::Limits,
     memory::OutOfMemory,
+    net::EvalFile,
     search::Search,
     thinker::{Thinker, think_now},
     transposition_table::TranspositionTable,
@@ -47,7 +48,7 @@ pub const HASH_MIB: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 /// Result of a bench.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// The same on every run and machine with the same depth and hash.
+    /// The same on every run and machine with the same depth, hash and evaluation.
     pub nodes: u64,
     /// Time taken.
     pub time: Duration,
@@ -67,11 +68,12 @@ impl fmt::Display for Measured {
 pub fn measure(
     depth: u16,
     hash_mib: NonZeroUsize,
+    eval_file: &EvalFile,
     // Not generic: the search would be compiled again in the caller's crate, and that copy measured.
     report: &mut dyn FnMut(&str, u64) -> ControlFlow<()>,
 ) -> Result<Measured, OutOfMemory> {
     let table = Arc::new(TranspositionTable::new(hash_mib.get())?);
-    let mut search = Search::<Chess>::new(table.clone(), 1);
+    let mut search = Search::<Chess>::new(table.clone(), 1, eval_file);
     let limits = Limits { depth: Some(depth), ..Limits::default() };
     let mut measured = Measured { nodes: 0, time: Duration::ZERO };
     for fen in POSITIONS {
@@ -99,7 +101,7 @@ mod tests {
     fn every_position_counts_and_the_count_is_the_same_on_every_run() {
         let count = || {
             let mut positions = 0;
-            let measured = measure(4, HASH_MIB, &mut |_, nodes| {
+            let measured = measure(4, HASH_MIB, &EvalFile::default(), &mut |_, nodes| {
                 positions += usize::from(nodes > 0);
                 ControlFlow::Continue(())
             });
@@ -108,7 +110,7 @@ mod tests {
             measured.nodes
         };
         assert_eq!(count(), count());
-        let first = measure(4, HASH_MIB, &mut |_, _| ControlFlow::Break(())).unwrap();
+        let first = measure(4, HASH_MIB, &EvalFile::default(), &mut |_, _| ControlFlow::Break(())).unwrap();
         assert!(first.nodes > 0 && first.nodes < count());
     }
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, de};
 use crate::{
     faulty::Fault,
     limited::MoveLimits,
+    net::EvalFile,
     syzygy,
     textbook::{self, Algorithm},
 };
@@ -29,6 +30,8 @@ pub struct Config {
     pub depth: NonZeroU16,
     /// Endgame tables for [`Kind::Search`].
     pub syzygy: syzygy::SyzygyConfig,
+    /// Evaluation of chess for [`Kind::Search`].
+    pub eval_file: EvalFile,
     /// Limits of every move.
     pub limits: MoveLimits,
 }
@@ -43,6 +46,7 @@ impl Default for Config {
             threads: NonZeroUsize::MIN,
             depth: DEPTH,
             syzygy: syzygy::SyzygyConfig::default(),
+            eval_file: EvalFile::default(),
             limits: MoveLimits::default(),
         }
     }

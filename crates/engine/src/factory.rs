@@ -19,6 +19,7 @@ use crate::{
     limited::{Limited, MoveLimits},
     mcts,
     memory::{self, OutOfMemory},
+    net::EvalFile,
     priority::{self, Granted},
     random::RandomMover,
     scheduler::SearchScheduler,
@@ -48,6 +49,7 @@ pub struct EngineFactory {
     depth: NonZeroU16,
     hash_mib: NonZeroUsize,
     limits: MoveLimits,
+    eval_file: EvalFile,
     table: Arc<TranspositionTable>,
     low_priority: bool,
     spawner: ThreadSpawner,
@@ -87,6 +89,7 @@ impl EngineFactory {
             depth: config.depth,
             hash_mib: config.hash_mib,
             limits: config.limits,
+            eval_file: config.eval_file.clone(),
             table: Arc::new(table),
             low_priority: false,
             spawner: ThreadSpawner::new(),
@@ -131,8 +134,8 @@ impl EngineFactory {
         EngineFactory { low_priority: network != Granted::RealTime, ..self }
     }
 
-    /// Identifies engines whose results cannot be compared: an FNV-1a hash of kind and version, or of
-    /// everything known of an external engine.
+    /// Identifies engines whose results cannot be compared: an FNV-1a hash of kind, version and net, or
+    /// of everything known of an external engine.
     pub fn fingerprint(&self) -> u64 {
         let mut name = match &self.source {
             Source::Own(kind) => format!("{kind} {}", env!("CARGO_PKG_VERSION")),
@@ -140,6 +143,10 @@ impl EngineFactory {
         };
         if !self.limits.is_none() {
             name.push_str(&format!(" {}", self.limits));
+        }
+        let is_search = matches!(self.source, Source::Own(Kind::Search));
+        if let Some(net) = self.eval_file.net().filter(|_| is_search) {
+            name.push_str(&format!(" {:x}", net.checksum()));
         }
         fnv1a(&name)
     }
@@ -196,13 +203,14 @@ impl EngineFactory {
     fn search<G: EngineGame>(&self) -> impl Fn() -> search::Search<G> + Send + 'static {
         let (table, threads) = (self.table.clone(), self.threads.get());
         let (scheduler, history_pool) = (self.scheduler.clone(), self.history_pool.clone());
-        let endgames = self.endgames.as_ref();
+        let (endgames, eval_file) = (self.endgames.as_ref(), self.eval_file.clone());
         let tables =
             endgames.and_then(|(all, config)| Some(LimitedProbe::new(G::tablebase_probe(all)?, config)));
         move || {
             let search = search::Search::<G>::with_shared(
                 table.clone(),
                 threads,
+                &eval_file,
                 Some(scheduler.clone()),
                 &history_pool,
             );
@@ -267,3 +275,31 @@ macro_rules! with_game {
     };
 }
 for_each_game!(with_game);
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::net::Weights;
+
+    #[test]
+    fn results_of_other_nets_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let by_hand = Config { eval_file: EvalFile::HandMade, ..Config::default() };
+        let by_net = |name: &str, seed| {
+            let path = folder.path().join(name);
+            let weights = Weights::random(Weights::material().shape, seed);
+            fs::write(&path, weights.to_bytes()).unwrap();
+            Config { eval_file: path.to_str().unwrap().parse().unwrap(), ..by_hand.clone() }
+        };
+        let fingerprint = |config: &Config| EngineFactory::new(config).unwrap().fingerprint();
+        let (one, other, copy) = (by_net("one", 1), by_net("other", 2), by_net("copy", 1));
+        assert_ne!(fingerprint(&one), fingerprint(&by_hand));
+        assert_ne!(fingerprint(&one), fingerprint(&other));
+        assert_eq!(fingerprint(&one), fingerprint(&copy));
+        // Others do not use it.
+        let mcts = |config: &Config| fingerprint(&Config { kind: Kind::Mcts, ..config.clone() });
+        assert_eq!(mcts(&one), mcts(&by_hand));
+    }
+}

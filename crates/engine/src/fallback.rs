@@ -10,13 +10,14 @@ use crate::{
 /// Returns the move that leads to the best static evaluation, less what hangs then, among those that lose least
 /// material by exchanges; `None` if there is no legal move.
 pub(crate) fn best_static<G: EngineGame>(position: &G) -> Option<G::Move> {
-    let evaluator = G::Evaluator::default();
+    let mut evaluator = G::Evaluator::default();
     let state = evaluator.refresh(position);
     let worth = |mv: &G::Move| {
         let after = position.after(*mv);
         match after.outcome() {
             Outcome::Ongoing => {
-                let score = -evaluator.evaluate(&evaluator.update(&state, position, *mv), &after);
+                let next = evaluator.update(&state, position, *mv);
+                let score = -evaluator.evaluate(&next, &after);
                 let hanging = hanging(&after);
                 ((position.gain(*mv) - hanging).min(0), score.offset(-hanging))
             }

@@ -6,7 +6,10 @@
 
 use std::{num::NonZeroUsize, ops::ControlFlow, time::Duration};
 
-use zeitnot_engine::bench::{DEPTH, HASH_MIB, POSITIONS, measure};
+use zeitnot_engine::{
+    bench::{DEPTH, HASH_MIB, POSITIONS, measure},
+    net::EvalFile,
+};
 
 use super::{CliError, network, print, signals, table};
 
@@ -32,6 +35,9 @@ pub(super) struct Args {
     /// Size of the transposition table
     #[arg(long, value_name = "MIB", default_value_t = HASH_MIB)]
     hash: NonZeroUsize,
+    /// Evaluation: net, hand-made, or the path of a net
+    #[arg(long, value_name = "EVALFILE", default_value_t)]
+    eval_file: EvalFile,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -62,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
 
 fn search(args: &Args) -> Result<(), CliError> {
     let (stop, mut done) = (signals::stop_flag(signals::ENDING)?, 0);
-    let measured = measure(args.depth, args.hash, &mut |fen, nodes| {
+    let measured = measure(args.depth, args.hash, &args.eval_file, &mut |fen, nodes| {
         // A closed output is reported with the result below.
         let _ = print(|out| writeln!(out, "{nodes:>7} {fen}"));
         done += 1;

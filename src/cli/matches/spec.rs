@@ -196,6 +196,11 @@ impl Spec {
         }
         let mut overhead = EntryEngine::OVERHEAD;
         for (name, value) in &self.options {
+            if name.eq_ignore_ascii_case("EvalFile") {
+                let chosen = value.to_string().parse();
+                config.eval_file = chosen.map_err(|error| wrong(format!("option.{name}: {error}")))?;
+                continue;
+            }
             let number = value.to_string().parse::<u16>();
             let number = number.map_err(|_| wrong(format!("option.{name}={value}: expected a number")))?;
             let positive = NonZeroUsize::new(number.into());
@@ -206,7 +211,11 @@ impl Spec {
                 ("hash" | "threads", None) => {
                     return Err(wrong(format!("option.{name}: expected more than 0")));
                 }
-                _ => return Err(wrong(format!("no option {name}; known: Hash, Threads, Move Overhead"))),
+                _ => {
+                    return Err(wrong(format!(
+                        "no option {name}; known: EvalFile, Hash, Threads, Move Overhead"
+                    )));
+                }
             }
         }
         Ok(EntryEngine::Own { config, overhead })

@@ -11,6 +11,7 @@ use zeitnot_rules::{
 
 use super::{
     Score,
+    net::EvalFile,
     syzygy::{TablebaseProbe, Tablebases},
 };
 
@@ -25,19 +26,20 @@ pub use minichess::MiniChessEval;
 pub use tuc::TucEval;
 pub use variant::VariantEval;
 
-/// Static evaluator of one game.
+/// Static evaluator of one game; each thread has its own.
 ///
 /// The search carries one `State` for each position on the current line: nothing for an evaluator that looks at
-/// the board alone, sums for piece-square tables, an accumulator for a network.
-pub trait Evaluator<G: Tactics>: Default + Send + Sync + 'static {
+/// the board alone, sums for piece-square tables. A network keeps more of the line itself: what is evaluated, or moved
+/// from, is the root of the last `refresh` or a position that moves of the current line lead to.
+pub trait Evaluator<G: Tactics>: Default + Send + 'static {
     /// Incrementally updated state.
     type State: Clone;
 
     /// Computes the state of a position from scratch.
-    fn refresh(&self, position: &G) -> Self::State;
+    fn refresh(&mut self, position: &G) -> Self::State;
 
     /// Returns the state after `mv` is played on `before`.
-    fn update(&self, state: &Self::State, before: &G, mv: G::Move) -> Self::State;
+    fn update(&mut self, state: &Self::State, before: &G, mv: G::Move) -> Self::State;
 
     /// Keys of parts of the position, for correction history; `None` switches it off.
     fn partial_keys(&self, _: &Self::State) -> Option<PartialKeys> {
@@ -45,7 +47,7 @@ pub trait Evaluator<G: Tactics>: Default + Send + Sync + 'static {
     }
 
     /// Evaluates the position for the side to move.
-    fn evaluate(&self, state: &Self::State, position: &G) -> Score;
+    fn evaluate(&mut self, state: &Self::State, position: &G) -> Score;
 }
 
 /// Hash keys of parts of a position, for correction history: in chess its pawns and kings, White's pieces, and
@@ -67,6 +69,11 @@ pub trait EngineGame: Tactics {
     /// Its evaluator.
     type Evaluator: Evaluator<Self>;
 
+    /// Creates an evaluator; games other than chess have one only.
+    fn evaluator(_: &EvalFile) -> Self::Evaluator {
+        Self::Evaluator::default()
+    }
+
     /// Its endgame tablebases among those opened, if any.
     fn tablebase_probe(_: &Tablebases) -> Option<Arc<dyn TablebaseProbe<Self>>> {
         None
@@ -78,6 +85,10 @@ pub type State<G> = <<G as EngineGame>::Evaluator as Evaluator<G>>::State;
 
 impl EngineGame for Chess {
     type Evaluator = ChessEval;
+
+    fn evaluator(eval_file: &EvalFile) -> ChessEval {
+        ChessEval::new(eval_file.net())
+    }
 
     fn tablebase_probe(endgames: &Tablebases) -> Option<Arc<dyn TablebaseProbe<Self>>> {
         endgames.chess.clone().map(|tables| tables as _)

@@ -42,11 +42,11 @@ fn piece_value(position: &Tuc, square: Square, side: Color, kind: Kind) -> i32 {
 impl Evaluator<Tuc> for TucEval {
     type State = ();
 
-    fn refresh(&self, _: &Tuc) {}
+    fn refresh(&mut self, _: &Tuc) {}
 
-    fn update(&self, (): &(), _: &Tuc, _: Move) {}
+    fn update(&mut self, (): &(), _: &Tuc, _: Move) {}
 
-    fn evaluate(&self, (): &(), position: &Tuc) -> Score {
+    fn evaluate(&mut self, (): &(), position: &Tuc) -> Score {
         let us = zeitnot_rules::Game::side_to_move(position);
         let potential: i32 = position
             .board()

@@ -24,11 +24,11 @@ pub struct VariantEval;
 impl Evaluator<VariantPosition> for VariantEval {
     type State = ();
 
-    fn refresh(&self, _: &VariantPosition) {}
+    fn refresh(&mut self, _: &VariantPosition) {}
 
-    fn update(&self, (): &(), _: &VariantPosition, _: Move) {}
+    fn update(&mut self, (): &(), _: &VariantPosition, _: Move) {}
 
-    fn evaluate(&self, (): &(), position: &VariantPosition) -> Score {
+    fn evaluate(&mut self, (): &(), position: &VariantPosition) -> Score {
         match position {
             VariantPosition::Crazyhouse(position) => score(position),
             VariantPosition::Atomic(position) => score(position),

@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, de};
 use crate::{
     config::{Config as OwnConfig, Kind},
     limited::MoveLimits,
+    net::EvalFile,
     syzygy,
 };
 
@@ -158,6 +159,7 @@ struct Table {
     threads: Option<NonZeroUsize>,
     depth: Option<NonZeroU16>,
     syzygy: Option<syzygy::SyzygyConfig>,
+    eval_file: Option<EvalFile>,
     command: Option<PathBuf>,
     args: Option<Vec<String>>,
     folder: Option<PathBuf>,
@@ -174,7 +176,7 @@ enum BadTable {
     #[error("expected `command` for a program, or `kind` for our own engine")]
     Neither,
     #[error(
-        "a program has no `kind`, `hash_mib`, `threads`, `depth` or `syzygy`: set its options in [engines.NAME.options]"
+        "a program has no `kind`, `hash_mib`, `threads`, `depth`, `syzygy` or `eval_file`: set its options in [engines.NAME.options]"
     )]
     OwnKeysOfExternal,
     #[error(
@@ -189,10 +191,14 @@ impl TryFrom<Table> for Named {
     type Error = BadTable;
 
     fn try_from(table: Table) -> Result<Named, BadTable> {
-        let Table { kind, hash_mib, threads, depth, syzygy, .. } = table;
+        let Table { kind, hash_mib, threads, depth, syzygy, eval_file, .. } = table;
         let Table { command, args, folder, protocol, start_within, options, limits, .. } = table;
-        let ours =
-            kind.is_some() || hash_mib.is_some() || threads.is_some() || depth.is_some() || syzygy.is_some();
+        let ours = kind.is_some()
+            || hash_mib.is_some()
+            || threads.is_some()
+            || depth.is_some()
+            || syzygy.is_some()
+            || eval_file.is_some();
         let theirs = args.is_some()
             || folder.is_some()
             || protocol.is_some()
@@ -222,6 +228,7 @@ impl TryFrom<Table> for Named {
                     threads: threads.unwrap_or(usual.threads),
                     depth: depth.unwrap_or(usual.depth),
                     syzygy: syzygy.unwrap_or(usual.syzygy),
+                    eval_file: eval_file.unwrap_or(usual.eval_file),
                     limits,
                 }))
             }

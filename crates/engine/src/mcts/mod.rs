@@ -35,7 +35,7 @@ use tree::Tree;
 use worker::{Shared, Worker};
 
 pub(crate) type Uct<G> = Mcts<G, uct::UctPolicy>;
-pub(crate) type Puct<G> = Mcts<G, puct::PuctPolicy<G>>;
+pub(crate) type Puct<G> = Mcts<G, puct::PuctPolicy>;
 
 /// Iterations of a search to depth 0; each ply doubles them.
 const ITERATIONS_AT_DEPTH_0: u64 = 64;
@@ -43,12 +43,11 @@ const ITERATIONS_AT_DEPTH_0: u64 = 64;
 const MAX_DEPTH: u16 = 48;
 
 pub(crate) struct Mcts<G: EngineGame, F> {
-    evaluator: G::Evaluator,
     tree: Tree,
     /// Position at the root of the tree; `None` if the tree is empty or outdated.
     root: Option<G>,
-    /// One for each thread.
-    policies: Vec<F>,
+    /// One of each for each thread.
+    policies: Vec<(F, G::Evaluator)>,
     /// Shared with other searches; `None` if this one has the machine to itself.
     scheduler: Option<Arc<SearchScheduler>>,
 }
@@ -61,14 +60,8 @@ impl<G: EngineGame, F: Policy<G>> Mcts<G, F> {
     }
 
     fn with_nodes(nodes: usize, threads: usize) -> Self {
-        let policies = (0..threads.max(1)).map(|_| F::default()).collect();
-        Mcts {
-            evaluator: G::Evaluator::default(),
-            tree: Tree::new(nodes),
-            root: None,
-            policies,
-            scheduler: None,
-        }
+        let policies = (0..threads.max(1)).map(|_| Default::default()).collect();
+        Mcts { tree: Tree::new(nodes), root: None, policies, scheduler: None }
     }
 
     /// Shares the machine with other searches.
@@ -125,7 +118,6 @@ impl<G: EngineGame, F: Policy<G>> Thinker<G> for Mcts<G, F> {
         let by_depth = limits.depth.map_or(u64::MAX, |depth| ITERATIONS_AT_DEPTH_0 << depth.min(MAX_DEPTH));
         let shared = Shared {
             task,
-            evaluator: &self.evaluator,
             tree: &self.tree,
             done: StopFlag::default(),
             iterations: AtomicU64::new(0),

@@ -22,10 +22,16 @@ pub(crate) trait Policy<G: EngineGame>: Default + Send {
     fn selection_score(child: &ChildStats<'_>, exploration: f32, mean: f32) -> f32;
 
     /// Prior probabilities of the moves, which may be reordered.
-    fn priors(&mut self, position: &G, state: &State<G>, moves: &mut Moves<G::Move>) -> Priors;
+    fn priors(
+        &mut self,
+        evaluator: &mut G::Evaluator,
+        position: &G,
+        state: &State<G>,
+        moves: &mut Moves<G::Move>,
+    ) -> Priors;
 
     /// Value of a leaf for its side to move, from -1 to 1.
-    fn evaluate_leaf(&mut self, position: &G, state: &State<G>) -> f32;
+    fn evaluate_leaf(&mut self, evaluator: &mut G::Evaluator, position: &G, state: &State<G>) -> f32;
 }
 
 pub(crate) struct ChildStats<'t>(pub(super) &'t Node);

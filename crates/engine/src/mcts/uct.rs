@@ -33,12 +33,12 @@ impl<G: EngineGame> Policy<G> for UctPolicy {
     }
 
     /// Uniform priors in random order.
-    fn priors(&mut self, _: &G, _: &State<G>, moves: &mut Moves<G::Move>) -> Priors {
+    fn priors(&mut self, _: &mut G::Evaluator, _: &G, _: &State<G>, moves: &mut Moves<G::Move>) -> Priors {
         self.rng.shuffle(moves);
         moves.iter().map(|_| 1.0 / moves.len() as f32).collect()
     }
 
-    fn evaluate_leaf(&mut self, position: &G, _: &State<G>) -> f32 {
+    fn evaluate_leaf(&mut self, _: &mut G::Evaluator, position: &G, _: &State<G>) -> f32 {
         let side = position.side_to_move();
         let mut position = position.clone();
         for _ in 0..MAX_PLAYOUT_PLIES {

@@ -33,7 +33,6 @@ const FIRST_REPORT: u64 = 64;
 /// State that the threads of one search share.
 pub(super) struct Shared<'s, G: EngineGame> {
     pub(crate) task: &'s Task<'s, G>,
-    pub(crate) evaluator: &'s G::Evaluator,
     pub(crate) tree: &'s Tree,
     /// Raised when the search is over.
     pub(crate) done: StopFlag,
@@ -45,6 +44,7 @@ pub(super) struct Shared<'s, G: EngineGame> {
 pub(super) struct Worker<'s, G: EngineGame, F> {
     shared: &'s Shared<'s, G>,
     policy: &'s mut F,
+    evaluator: &'s mut G::Evaluator,
     state: State<G>,
     /// Keys of the game, followed by those of the current descent.
     keys: Vec<Key>,
@@ -65,11 +65,11 @@ enum Step<'s, M> {
 }
 
 impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
-    pub(crate) fn new(shared: &'s Shared<'s, G>, policy: &'s mut F) -> Self {
+    pub(crate) fn new(shared: &'s Shared<'s, G>, (policy, evaluator): &'s mut (F, G::Evaluator)) -> Self {
         let mut keys = shared.task.game.keys().to_vec();
-        let (played, state) = (keys.len(), shared.evaluator.refresh(shared.task.game.now()));
+        let (played, state) = (keys.len(), evaluator.refresh(shared.task.game.now()));
         keys.reserve(usize::from(MAX_PLY) + 1);
-        Worker { shared, policy, state, keys, played, iterations: 0, plies: 0, longest: 0 }
+        Worker { shared, policy, evaluator, state, keys, played, iterations: 0, plies: 0, longest: 0 }
     }
 
     /// Runs the main thread: keeps the time, publishes and reports.
@@ -140,7 +140,7 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
                 Step::End(value) => return (path, value),
                 Step::Down(child, mv) => {
                     self.keys.push(position.key());
-                    state = shared.evaluator.update(&state, &position, mv);
+                    state = self.evaluator.update(&state, &position, mv);
                     position.play(mv);
                     node = child;
                 }
@@ -176,7 +176,7 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
         let child = self.select(node).filter(|_| ply < usize::from(MAX_PLY));
         match child.and_then(|child| Some((child, position.unpack(child.mv())?))) {
             Some((child, mv)) => Step::Down(child, mv),
-            None => Step::End(-self.policy.evaluate_leaf(position, state)),
+            None => Step::End(-self.policy.evaluate_leaf(self.evaluator, position, state)),
         }
     }
 
@@ -204,7 +204,7 @@ impl<'s, G: EngineGame, F: Policy<G>> Worker<'s, G, F> {
     }
 
     fn expand_with(&mut self, node: &Node, position: &G, state: &State<G>, moves: &mut Moves<G::Move>) {
-        let priors = self.policy.priors(position, state, moves);
+        let priors = self.policy.priors(self.evaluator, position, state, moves);
         let children = moves.iter().map(|&mv| position.pack(mv)).zip(priors);
         self.shared.tree.expand(node, children);
     }

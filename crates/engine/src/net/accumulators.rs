@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use bytemuck::Zeroable;
-use shakmaty::{Board, Color, Move, Piece, Role, Square};
+use shakmaty::{Board, Color, Piece, Role, Square};
 
+#[cfg(test)]
+use zeitnot_rules::Game;
 use zeitnot_rules::chess::{Change, Chess};
 
 use super::{
@@ -14,87 +16,87 @@ use super::{
     features::{View, is_mirrored},
     refresh_table::RefreshTable,
 };
+use crate::score::MAX_PLY;
 
 /// Evaluates the positions of a line by a network.
 ///
-/// A move is only noted when it is made. When a position is evaluated, the hidden layer of each side follows the
+/// A move is only noted when it is made: its changes of the board, in the [`Ply`] that it leads to. When a position is evaluated, the hidden layer of each side follows the
 /// moves since the last position that has one. After a move of its king to the other half of the board, which
 /// mirrors all squares, it is taken from a refresh table.
 #[derive(Debug)]
 pub struct NetEvaluator {
     net: Arc<Net>,
     /// The line: its root, and a position for each move.
-    plies: Vec<Ply>,
+    plies: Box<[Ply]>,
     /// Hidden layers of Black and of White at each ply.
-    layers: Vec<Block>,
+    layers: Box<[Block]>,
     refresh_table: RefreshTable,
 }
 
-/// One position of the line.
+/// One position of a line.
 #[derive(Clone, Debug, Default)]
-struct Ply {
+pub struct Ply {
     /// Pieces that the move to this position puts on the board and takes away.
     added: ArrayVec<(Square, Piece), 2>,
     taken: ArrayVec<(Square, Piece), 2>,
-    /// Side whose king came from the other half of the board.
-    mirrored: Option<Color>,
+    /// Whether the kings of Black and of White came from the other half of the board.
+    mirrored: [bool; 2],
     /// Whether the hidden layers of Black and of White are up to date.
     is_current: [bool; 2],
+}
+
+impl Ply {
+    /// Notes a change of the board by the move to this position.
+    #[inline]
+    pub fn note(&mut self, change: Change, square: Square, piece: Piece) {
+        let list = if change == Change::Put { &mut self.added } else { &mut self.taken };
+        // No move of chess puts or takes more than two.
+        let _ = list.try_push((square, piece));
+        self.mirrored[piece.color as usize] ^= piece.role == Role::King && is_mirrored(square);
+    }
 }
 
 impl NetEvaluator {
     /// Evaluates by this network.
     pub fn new(net: Arc<Net>) -> NetEvaluator {
         let refresh_table = RefreshTable::new(&net);
-        let mut evaluator = NetEvaluator { net, plies: Vec::new(), layers: Vec::new(), refresh_table };
-        evaluator.begin();
-        evaluator
+        let plies = vec![Ply::default(); usize::from(MAX_PLY) + 1];
+        let layers = vec![Block::zeroed(); 2 * plies.len() * net.blocks()];
+        NetEvaluator { net, plies: plies.into(), layers: layers.into(), refresh_table }
     }
 
     /// Begins a new line; its root is at ply 0.
     pub fn begin(&mut self) {
-        self.put(0, Ply::default());
+        self.plies[0] = Ply::default();
     }
 
-    /// Notes a move from the position at this ply, in place of an earlier one, and returns the ply after it.
+    /// Begins a position on the line, in place of an earlier one at this ply; the changes by the move to it are to be
+    /// noted.
     ///
     /// # Panics
-    /// If the line has not come to this ply.
-    pub fn make_move(&mut self, ply: u16, before: &Chess, mv: Move) -> u16 {
-        let mut next = Ply::default();
-        let mut crosses = false;
-        before.changes(mv, |change, square, piece| {
-            let list = if change == Change::Put { &mut next.added } else { &mut next.taken };
-            // No move of chess puts or takes more than two.
-            let _ = list.try_push((square, piece));
-            crosses ^= piece.role == Role::King && is_mirrored(square);
-        });
-        next.mirrored = crosses.then_some(before.turn());
-        self.put(usize::from(ply) + 1, next);
-        ply + 1
-    }
-
-    fn put(&mut self, at: usize, ply: Ply) {
-        match self.plies.get_mut(at) {
-            Some(old) => *old = ply,
-            None => {
-                self.plies.push(ply);
-                self.layers.resize(2 * self.plies.len() * self.net.blocks(), Block::zeroed());
-            }
-        }
+    /// If lines of a search do not come to this ply.
+    #[inline]
+    pub fn next(&mut self, ply: u16) -> &mut Ply {
+        let next = &mut self.plies[usize::from(ply)];
+        *next = Ply::default();
+        next
     }
 
     /// Evaluates the position at this ply, in centipawns for the side to move.
     ///
     /// # Panics
-    /// If the line has not come to this ply.
+    /// If lines of a search do not come to this ply.
     pub fn evaluate(&mut self, ply: u16, position: &Chess) -> i32 {
         let (ply, board, us) = (usize::from(ply), position.board(), position.turn());
         for color in Color::ALL {
             self.catch_up(ply, board, color);
         }
         let hidden = |color| &self.layers[self.layer(ply, color)..][..self.net.blocks()];
-        self.net.evaluate_layers(hidden(us), hidden(!us), board.occupied().count())
+        let score = self.net.evaluate_layers(hidden(us), hidden(!us), board.occupied().count());
+        // In whatever instructions: tests that search compare each evaluation, unless it takes too long.
+        #[cfg(test)]
+        assert!(self.net.blocks() > 1 || score == self.net.evaluate(board, us), "{}", position.print());
+        score
     }
 
     /// Start of a hidden layer among all.
@@ -107,7 +109,7 @@ impl NetEvaluator {
         let Some(king) = board.king_of(color) else { return };
         let mut known = ply;
         while !self.plies[known].is_current[color as usize] {
-            if known == 0 || self.plies[known].mirrored == Some(color) {
+            if known == 0 || self.plies[known].mirrored[color as usize] {
                 let to = self.layer(ply, color);
                 let refreshed = self.refresh_table.refresh(&self.net, board, color, king);
                 self.layers[to..][..refreshed.len()].copy_from_slice(refreshed);
@@ -149,7 +151,7 @@ impl NetEvaluator {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use zeitnot_rules::{Game, Tactics};
+    use zeitnot_rules::Tactics;
 
     use super::*;
     use crate::net::{NetShape, Weights};
@@ -178,7 +180,7 @@ mod tests {
                 assert_eq!(evaluator.evaluate(ply, &position), expected, "{}", position.print());
             }
             let moves = position.moves();
-            if ply > 0 && (moves.is_empty() || rng.u8(..4) == 0) {
+            if ply > 0 && (moves.is_empty() || rng.u8(..4) == 0 || ply == MAX_PLY) {
                 ply -= rng.u16(1..=ply.min(5));
                 continue;
             }
@@ -198,7 +200,9 @@ mod tests {
             seen[1] += u32::from(mv.is_en_passant());
             seen[2] += u32::from(mv.is_promotion());
             seen[3] += u32::from(halves[0] != halves[1]);
-            ply = evaluator.make_move(ply, &position, mv);
+            ply += 1;
+            let noted = evaluator.next(ply);
+            position.changes(mv, |change, square, piece| noted.note(change, square, piece));
             line.truncate(ply.into());
             line.push(next);
         }

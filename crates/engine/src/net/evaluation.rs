@@ -2,7 +2,7 @@
 //!
 //! The evaluation from scratch is the reference for [`accumulators`](super::accumulators), in plain code.
 
-use std::path::Path;
+use std::{fmt, path::Path};
 
 use shakmaty::{Board, Color};
 
@@ -18,7 +18,7 @@ use super::{
 const MAX_EVALUATION: i64 = 20_000;
 
 /// A network that is ready to evaluate.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Net {
     shape: NetShape,
     /// Weights of each input in turn.
@@ -28,6 +28,13 @@ pub struct Net {
     output: Vec<Block>,
     output_bias: [i32; BUCKETS],
     checksum: u64,
+}
+
+impl fmt::Debug for Net {
+    /// Not the weights, which are too many.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Net").field("shape", &self.shape).field("checksum", &self.checksum).finish()
+    }
 }
 
 impl Net {

@@ -9,17 +9,19 @@
 
 mod accumulators;
 mod block;
+mod eval_file;
 mod evaluation;
 mod features;
 mod file;
 mod refresh_table;
 mod weights;
 
+pub use eval_file::{EvalFile, EvalFileError};
 pub use features::{FEATURES, feature_index};
 pub use file::{NetError, NetFault};
 pub use weights::{BUCKETS, NetShape, Weights, output_bucket};
 
-pub use accumulators::NetEvaluator;
+pub use accumulators::{NetEvaluator, Ply};
 pub use evaluation::Net;
 
 /// Quantisation of the hidden layer: this value stands for 1.

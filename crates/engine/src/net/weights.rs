@@ -74,6 +74,28 @@ impl Weights {
         }
     }
 
+    /// Weights that count material, about a hundred centipawns for each pawn; for tests, and to be read.
+    ///
+    /// All values of a hidden layer are 128 plus the lead of its side, three for each pawn. The output layer takes the
+    /// squares of the other side's from those of the side to move, which is 512 times the lead of that one.
+    pub fn material() -> Weights {
+        const HIDDEN: usize = NetShape::STEP;
+        const PAWN: i16 = 3;
+        const OUTPUT: i16 = 21;
+        let mut weights = Weights::zero(NetShape { hidden: HIDDEN });
+        weights.feature_bias.fill(128);
+        for (kind, pawns) in [1, 3, 3, 5, 9, 0].into_iter().enumerate() {
+            let inputs = |side: usize| (side * 6 + kind) * 64 * HIDDEN..(side * 6 + kind + 1) * 64 * HIDDEN;
+            weights.features[inputs(0)].fill(PAWN * pawns);
+            weights.features[inputs(1)].fill(-PAWN * pawns);
+        }
+        for row in weights.output.chunks_exact_mut(2 * HIDDEN) {
+            row[..HIDDEN].fill(OUTPUT);
+            row[HIDDEN..].fill(-OUTPUT);
+        }
+        weights
+    }
+
     /// Random weights of plausible size, for tests and measurements.
     pub fn random(shape: NetShape, seed: u64) -> Weights {
         const MAX_FEATURE_WEIGHT: i16 = 40;
@@ -92,7 +114,10 @@ impl Weights {
 
 #[cfg(test)]
 mod tests {
+    use zeitnot_rules::{Game, chess::Chess};
+
     use super::*;
+    use crate::net::Net;
 
     #[test]
     fn shapes_are_steps_of_32() {
@@ -102,6 +127,24 @@ mod tests {
         assert!(
             [32, 64, 96, 1024].into_iter().all(|hidden| NetShape::new(hidden).unwrap().hidden() == hidden)
         );
+    }
+
+    #[test]
+    fn a_net_can_count_material() {
+        let net = Net::new(&Weights::material()).unwrap();
+        let score = |fen: &str| {
+            let position = Chess::parse(fen).unwrap();
+            net.evaluate(position.board(), position.turn())
+        };
+        assert_eq!(score(&Chess::start().print()), 0);
+        for (pieces, pawns) in [("P", 1), ("N", 3), ("BB", 6), ("R", 5), ("QQ", 18)] {
+            let told = score(
+                &format!("4k3/pp6/8/8/8/{pieces}7/PP6/4K3 w - - 0 1")
+                    .replace("BB7", "BB6")
+                    .replace("QQ7", "QQ6"),
+            );
+            assert!((told - 99 * pawns).abs() <= pawns, "{pieces}: {told}");
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ fn result(score: Score) -> i32 {
 }
 
 fn search() -> Search<MiniChess> {
-    Search::new(Arc::new(TranspositionTable::new(4).unwrap()), 1)
+    Search::new(Arc::new(TranspositionTable::new(4).unwrap()), 1, &EvalFile::default())
 }
 
 /// Searches all that is left of the game, and compares the score and the move with the exact ones.

@@ -22,6 +22,7 @@ use zeitnot_rules::{Packed, Tactics};
 use super::{
     Progress, Report, Score, StopFlag, Task, Thinker, TranspositionTable,
     eval::EngineGame,
+    net::EvalFile,
     scheduler::SearchScheduler,
     score::MAX_PLY,
     syzygy::{LimitedProbe, RootProbe, Wdl},
@@ -149,7 +150,6 @@ pub const STACK_SIZE: usize = 16 << 20;
 
 /// The alpha-beta engine.
 pub struct Search<G: EngineGame> {
-    evaluator: G::Evaluator,
     table: Arc<TranspositionTable>,
     /// State of each thread, kept between searches.
     threads: Vec<ThreadData<G>>,
@@ -161,7 +161,6 @@ pub struct Search<G: EngineGame> {
 /// State that the threads of one search share.
 struct Shared<'s, G: EngineGame> {
     task: &'s Task<'s, G>,
-    evaluator: &'s G::Evaluator,
     table: &'s TranspositionTable,
     /// Raised when the main thread is done.
     done: StopFlag,
@@ -185,19 +184,21 @@ impl<G: EngineGame> Shared<'_, G> {
 
 impl<G: EngineGame> Search<G> {
     /// Creates a search with this many threads.
-    pub fn new(table: Arc<TranspositionTable>, threads: usize) -> Self {
-        Search::with_shared(table, threads, None, &Arc::default())
+    pub fn new(table: Arc<TranspositionTable>, threads: usize, eval_file: &EvalFile) -> Self {
+        Search::with_shared(table, threads, eval_file, None, &Arc::default())
     }
 
     /// Creates a search that shares the machine and a pool of history tables with others.
     pub(super) fn with_shared(
         table: Arc<TranspositionTable>,
         threads: usize,
+        eval_file: &EvalFile,
         scheduler: Option<Arc<SearchScheduler>>,
         history_pool: &Arc<HistoryPool>,
     ) -> Self {
-        let threads = (0..threads.max(1)).map(|_| ThreadData::new(history_pool.clone())).collect();
-        Search { evaluator: G::Evaluator::default(), table, threads, scheduler, tables: None }
+        let thread = |_| ThreadData::new(G::evaluator(eval_file), history_pool.clone());
+        let threads = (0..threads.max(1)).map(thread).collect();
+        Search { table, threads, scheduler, tables: None }
     }
 
     /// Probes these tablebases.
@@ -218,7 +219,6 @@ impl<G: EngineGame> Thinker<G> for Search<G> {
         let tables = asked.filter(|_| root.as_ref().is_none_or(|root| root.wdl == Wdl::Win && !root.by_dtz));
         let shared = Shared {
             task,
-            evaluator: &self.evaluator,
             table: &self.table,
             done: StopFlag::default(),
             nodes: AtomicU64::new(0),

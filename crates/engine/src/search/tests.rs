@@ -13,7 +13,8 @@ fn search(
     limits: Limits,
     threads: usize,
 ) -> (crate::Best, Option<Progress<Chess>>, Report) {
-    let mut search = Search::new(Arc::new(TranspositionTable::new(4).unwrap()), threads);
+    let mut search =
+        Search::new(Arc::new(TranspositionTable::new(4).unwrap()), threads, &EvalFile::default());
     let last = std::sync::Mutex::new(None);
     let watch = |progress: &Progress<Chess>| {
         *last.lock().unwrap() = Some(progress.clone());
@@ -100,7 +101,7 @@ fn ends_when_the_watcher_has_heard_enough() {
         assert!(progress.best_move_share <= 1000);
         if progress.depth < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let mut search = Search::new(Arc::new(TranspositionTable::new(1).unwrap()), 1);
+    let mut search = Search::new(Arc::new(TranspositionTable::new(1).unwrap()), 1, &EvalFile::default());
     let (_, report) = think_watched(&mut search, &start, &Limits::default(), &StopFlag::default(), &watch);
     assert_eq!(report.depth, 4);
 }
@@ -110,7 +111,7 @@ fn a_raised_flag_leaves_a_legal_move() {
     let start = GameHistory::new(Chess::start());
     let stop = StopFlag::default();
     stop.stop();
-    let mut search = Search::new(Arc::new(TranspositionTable::new(1).unwrap()), 2);
+    let mut search = Search::new(Arc::new(TranspositionTable::new(1).unwrap()), 2, &EvalFile::default());
     let watch = |_: &_| ControlFlow::Break(());
     let (best, _) = think_watched(&mut search, &start, &Limits::default(), &stop, &watch);
     assert!(start.now().unpack(best.mv).is_some());
@@ -142,4 +143,41 @@ fn the_principal_variation_is_playable() {
         assert!(position.moves().contains(&mv));
         position.play(mv);
     }
+}
+
+/// A search by a net that counts material, of the size whose evaluations are compared with the reference.
+fn by_net(threads: usize) -> Search<Chess> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("material.net");
+    std::fs::write(&path, crate::net::Weights::material().to_bytes()).unwrap();
+    let eval_file = path.to_str().unwrap().parse().unwrap();
+    Search::new(Arc::new(TranspositionTable::new(4).unwrap()), threads, &eval_file)
+}
+
+#[test]
+fn a_search_by_a_net_wins_material_and_mates() {
+    let mut search = by_net(1);
+    for (fen, depth, mv, least) in [
+        ("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", 3, "a1a8", Score::mate_in(1)),
+        // A fork of king and rook.
+        ("2r3k1/5ppp/8/3N4/8/8/5PPP/6K1 w - - 0 1", 5, "d5e7", Score::cp(200)),
+        // Chess960.
+        ("rk2r3/pppppppp/8/8/8/6q1/PPPPPPPP/RK2R3 w EAea - 0 1", 4, "h2g3", Score::ZERO),
+        ("4k3/8/8/3q4/4P3/8/8/4K2R w K - 0 1", 5, "e4d5", Score::cp(500)),
+    ] {
+        search.new_game();
+        let line = line(fen);
+        let (best, _) = crate::think_now(&mut search, &line, &to_depth(depth));
+        let found = line.now().write(line.now().unpack(best.mv).unwrap()).to_string();
+        assert_eq!(found, mv, "{fen}");
+        assert!(best.score >= least, "{fen}: {:?}", best.score);
+    }
+}
+
+#[test]
+fn threads_evaluate_by_nets_of_their_own() {
+    let line = line("r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1");
+    // Each evaluation is compared with the reference.
+    let (best, report) = crate::think_now(&mut by_net(2), &line, &to_depth(6));
+    assert!(line.now().unpack(best.mv).is_some() && report.nodes > 1_000);
 }

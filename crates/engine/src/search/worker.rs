@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use zeitnot_rules::{Key, Outcome, Packed, PieceTo, Reason, Tactics};
+use zeitnot_rules::{Key, Outcome, Packed, PieceTo, Reason};
 
 use super::{
     MAX_PLY, Node, Report, Score, Shared,
@@ -30,7 +30,8 @@ pub(super) const MAX_DEPTH: u16 = 120;
 const LIMIT_CHECK_INTERVAL: u64 = 1024;
 
 /// Thread state that is kept between searches, so that searching does not allocate.
-pub(super) struct ThreadData<G: Tactics> {
+pub(super) struct ThreadData<G: EngineGame> {
+    evaluator: G::Evaluator,
     history: History<G>,
     correction: Correction,
     move_stack: MoveStack<G::Move>,
@@ -48,10 +49,11 @@ struct StackEntry {
     eval: Option<Score>,
 }
 
-impl<G: Tactics> ThreadData<G> {
-    pub(crate) fn new(history_pool: Arc<HistoryPool>) -> Self {
+impl<G: EngineGame> ThreadData<G> {
+    pub(crate) fn new(evaluator: G::Evaluator, history_pool: Arc<HistoryPool>) -> Self {
         let stack = vec![StackEntry { played: None, eval: None }; MAX_PLY as usize + 1];
         ThreadData {
+            evaluator,
             history: History::new(history_pool),
             correction: Correction::new(),
             move_stack: MoveStack::new(),
@@ -139,8 +141,8 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     pub(crate) fn deepen(mut self) -> Report {
         let _others_stop = RaiseOnDrop(self.is_main().then_some(&self.shared.done));
         let root = self.shared.task.game.now();
-        let state = self.shared.evaluator.refresh(root);
-        let mut score = self.shared.evaluator.evaluate(&state, root);
+        let state = self.data.evaluator.refresh(root);
+        let mut score = self.raw_eval(&state, root);
         self.publish_initial(root, score);
         let mut depth = 0;
         while depth < self.shared.task.limits.depth.unwrap_or(MAX_DEPTH).clamp(1, MAX_DEPTH) {
@@ -297,7 +299,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     ) -> Result<Score, Stopped> {
         let (position, state, ply) = node;
         self.shared.table.prefetch(child.table_key());
-        let next = self.shared.evaluator.update(state, position, mv);
+        let next = self.data.evaluator.update(state, position, mv);
         self.push_move(position, mv, ply);
         let score = search(self, &next)?;
         self.pop_move();
@@ -364,14 +366,14 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         &mut self.data.pv
     }
 
-    pub(crate) fn raw_eval(&self, state: &State<G>, position: &G) -> Score {
-        self.shared.evaluator.evaluate(state, position)
+    pub(crate) fn raw_eval(&mut self, state: &State<G>, position: &G) -> Score {
+        self.data.evaluator.evaluate(state, position)
     }
 
     /// Correction-history key of the position at this ply.
     pub(crate) fn correction_key(&self, state: &State<G>, position: &G, ply: u16) -> CorrectionKey {
         let last = ply.checked_sub(1).and_then(|ply| self.move_at(ply));
-        CorrectionKey::new(position, self.shared.evaluator.partial_keys(state), last)
+        CorrectionKey::new(position, self.data.evaluator.partial_keys(state), last)
     }
 
     pub(crate) fn corrected_eval(&self, raw_eval: Score, correction_key: &CorrectionKey) -> Score {

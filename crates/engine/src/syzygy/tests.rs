@@ -6,7 +6,8 @@ use zeitnot_rules::{Color, Outcome, chess::Chess};
 
 use super::*;
 use crate::{
-    Best, Evaluator, Limits, Progress, StopFlag, TranspositionTable, search::Search, thinker::think_watched,
+    Best, Evaluator, Limits, Progress, StopFlag, TranspositionTable, net::EvalFile, search::Search,
+    thinker::think_watched,
 };
 
 /// Folder of the test files.
@@ -72,8 +73,8 @@ fn search(
     depth: u16,
 ) -> (String, Best, Progress<Chess>) {
     let tables = LimitedProbe::new(probe, &SyzygyConfig::default());
-    let mut search =
-        Search::new(Arc::new(TranspositionTable::new(4).unwrap()), 1).with_tablebases(Some(tables));
+    let mut search = Search::new(Arc::new(TranspositionTable::new(4).unwrap()), 1, &EvalFile::default())
+        .with_tablebases(Some(tables));
     let (limits, last) = (Limits { depth: Some(depth), ..Limits::default() }, Mutex::new(None));
     let watch = |progress: &Progress<Chess>| {
         *last.lock().unwrap() = Some(progress.clone());
@@ -118,7 +119,7 @@ fn the_files_know_the_ends_and_distances_of_three_men() {
 #[test]
 fn the_files_and_our_own_table_of_a_pawn_agree() {
     let files = files();
-    let evaluator = crate::eval::ChessEval::default();
+    let mut evaluator = crate::eval::ChessEval::default();
     let mut won = 0;
     for at in 0..64 * 64 * 48_usize {
         // Some thousands, spread over all.
@@ -132,7 +133,8 @@ fn the_files_and_our_own_table_of_a_pawn_agree() {
         if position.piece_count() < 3 || at / 61 % 7 != 0 {
             continue;
         }
-        let score = evaluator.evaluate(&evaluator.refresh(&position), &position);
+        let state = evaluator.refresh(&position);
+        let score = evaluator.evaluate(&state, &position);
         let end = files.wdl(&position).unwrap();
         assert_eq!(end == Wdl::Win, score > Score::cp(500), "{}: {end:?}, {score}", position.print());
         won += usize::from(end == Wdl::Win);

@@ -16,7 +16,8 @@ impl<G: EngineGame> TreeSearch<'_, G> {
         }
         let mut best = Found::from(Score::NEG_INFINITE);
         for mv in moves {
-            let score = -self.minimax(&self.child(node, mv))?.score;
+            let child = self.child(node, mv);
+            let score = -self.minimax(&child)?.score;
             if score > best.score {
                 best = Found { score, mv: Some(mv) };
             }

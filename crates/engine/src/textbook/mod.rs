@@ -156,9 +156,9 @@ pub fn analyse_with<G: EngineGame>(
     depth: u16,
 ) -> Analysis<G::Move> {
     let began = Instant::now();
-    let (evaluator, limits, stop) = (G::Evaluator::default(), Limits::default(), StopFlag::default());
+    let (mut evaluator, limits, stop) = (G::Evaluator::default(), Limits::default(), StopFlag::default());
     let mut table = options.table.then(SimpleTable::new);
-    let mut search = TreeSearch::new(algorithm, options, &evaluator, table.as_mut(), &limits, &stop);
+    let mut search = TreeSearch::new(algorithm, options, &mut evaluator, table.as_mut(), &limits, &stop);
     let depth = depth.min(MAX_DEPTH);
     let first = if algorithm.deepens() { depth.min(1) } else { depth };
     let found = search.deepen(position, first..=depth, |_, _, _| ControlFlow::Continue(()));

@@ -33,11 +33,12 @@ fn with_quiescence_they_find_the_value_of_minimax_with_quiescence() {
 #[test]
 fn a_table_does_not_hide_the_fifty_moves() {
     let algorithm = Algorithm::AlphaBetaTable;
-    let (evaluator, limits, stop) = (Default::default(), Limits::default(), StopFlag::default());
+    let (mut evaluator, limits, stop) = (Default::default(), Limits::default(), StopFlag::default());
     let (options, mut table) = (algorithm.options(), SimpleTable::new());
     let mut value = |clock: u32, depth| {
         let position = Chess::parse(&format!("7k/8/8/8/8/8/R7/K7 w - - {clock} 90")).unwrap();
-        let mut search = TreeSearch::new(algorithm, &options, &evaluator, Some(&mut table), &limits, &stop);
+        let mut search =
+            TreeSearch::new(algorithm, &options, &mut evaluator, Some(&mut table), &limits, &stop);
         search.deepen(&position, depth..=depth, |_, _, _| ControlFlow::Continue(())).score
     };
     assert!(value(0, 4) > Score::cp(300));

@@ -41,7 +41,7 @@ impl<G: EngineGame> TextbookThinker<G> {
     }
 
     /// Publishes a move before searching: the one already published, or the first that is allowed.
-    fn publish_initial(&self, task: &Task<'_, G>) {
+    fn publish_initial(&mut self, task: &Task<'_, G>) {
         let position = task.game.now();
         let wanted = &task.limits.root_moves;
         let held = task.best.read().mv;
@@ -50,7 +50,8 @@ impl<G: EngineGame> TextbookThinker<G> {
         let is_wanted = |mv| wanted.is_empty() || wanted.contains(&mv);
         let keeps = is_wanted(held) && position.unpack(held).is_some();
         if let Some(mv) = if keeps { Some(held) } else { moves.find(|&mv| is_wanted(mv)) } {
-            let score = self.evaluator.evaluate(&self.evaluator.refresh(position), position);
+            let state = self.evaluator.refresh(position);
+            let score = self.evaluator.evaluate(&state, position);
             task.best.publish(Best { mv, score, depth: 0 });
         }
     }
@@ -65,7 +66,7 @@ impl<G: EngineGame> Thinker<G> for TextbookThinker<G> {
         let mut search = TreeSearch::new(
             self.algorithm,
             &self.options,
-            &self.evaluator,
+            &mut self.evaluator,
             self.table.as_mut(),
             limits,
             stop,

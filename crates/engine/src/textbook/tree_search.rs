@@ -19,7 +19,7 @@ const LIMIT_CHECK_INTERVAL: u64 = 1024;
 pub(super) struct TreeSearch<'w, G: EngineGame> {
     algorithm: Algorithm,
     pub(crate) options: &'w Options,
-    pub(crate) evaluator: &'w G::Evaluator,
+    pub(crate) evaluator: &'w mut G::Evaluator,
     pub(crate) table: Option<&'w mut SimpleTable>,
     limits: &'w Limits,
     stop: &'w StopFlag,
@@ -65,7 +65,7 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
     pub(crate) fn new(
         algorithm: Algorithm,
         options: &'w Options,
-        evaluator: &'w G::Evaluator,
+        evaluator: &'w mut G::Evaluator,
         table: Option<&'w mut SimpleTable>,
         limits: &'w Limits,
         stop: &'w StopFlag,
@@ -138,7 +138,7 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
     }
 
     /// Returns the position after a move.
-    pub(crate) fn child(&self, node: &Node<G>, mv: G::Move) -> Node<G> {
+    pub(crate) fn child(&mut self, node: &Node<G>, mv: G::Move) -> Node<G> {
         let state = self.evaluator.update(&node.state, &node.position, mv);
         Node {
             position: node.position.after(mv),
@@ -164,7 +164,7 @@ impl<'w, G: EngineGame> TreeSearch<'w, G> {
     }
 
     /// Static evaluation of a position.
-    pub(crate) fn static_eval(&self, node: &Node<G>) -> Score {
+    pub(crate) fn static_eval(&mut self, node: &Node<G>) -> Score {
         self.evaluator.evaluate(&node.state, &node.position)
     }
 

@@ -11,7 +11,8 @@ use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
 
 use super::PlayedGame;
 use crate::{
-    Limits, OutOfMemory, Score, StopFlag, Thinker, TranspositionTable, search::Search, thinker::think_watched,
+    Limits, OutOfMemory, Score, StopFlag, Thinker, TranspositionTable, net::EvalFile, search::Search,
+    thinker::think_watched,
 };
 
 /// Node limits of a move, independent of the machine's speed.
@@ -89,9 +90,14 @@ impl SelfPlay {
     ///
     /// # Errors
     /// [`OutOfMemory`] if the table does not fit.
-    pub fn new(effort: NodeLimits, shard: Shard, seed: u64) -> Result<Self, OutOfMemory> {
+    pub fn new(
+        effort: NodeLimits,
+        shard: Shard,
+        seed: u64,
+        eval_file: &EvalFile,
+    ) -> Result<Self, OutOfMemory> {
         let table = Arc::new(TranspositionTable::new(TABLE_MIB)?);
-        let search = Search::new(table.clone(), 1);
+        let search = Search::new(table.clone(), 1, eval_file);
         Ok(SelfPlay { search, table, effort, shard, random: fastrand::Rng::with_seed(seed) })
     }
 
@@ -200,7 +206,7 @@ mod tests {
 
     fn play(seed: u64) -> PlayedGame {
         let effort = NodeLimits { soft: 150, hard: 600 };
-        let mut selfplay = SelfPlay::new(effort, Shard::WHOLE, seed).unwrap();
+        let mut selfplay = SelfPlay::new(effort, Shard::WHOLE, seed, &EvalFile::HandMade).unwrap();
         let games = (0..).map(|_| selfplay.game(&StopFlag::default()));
         games.into_iter().flatten().find(|game| game.plies.len() > 10).unwrap()
     }
@@ -242,7 +248,8 @@ mod tests {
     fn each_opening_belongs_to_one_shard() {
         let shards = ["1/3", "2/3", "3/3"].map(|text| text.parse::<Shard>().unwrap());
         for (at, &shard) in shards.iter().enumerate() {
-            let mut selfplay = SelfPlay::new(NodeLimits { soft: 1, hard: 1 }, shard, 5).unwrap();
+            let mut selfplay =
+                SelfPlay::new(NodeLimits { soft: 1, hard: 1 }, shard, 5, &EvalFile::HandMade).unwrap();
             for _ in 0..20 {
                 let line = selfplay.opening(&StopFlag::default()).unwrap();
                 let owners: Vec<_> = (0..3).filter(|&at| shards[at].has(line.now())).collect();
@@ -259,7 +266,8 @@ mod tests {
     fn stops_when_told() {
         let stop = StopFlag::default();
         stop.stop();
-        let mut selfplay = SelfPlay::new(NodeLimits { soft: 100, hard: 400 }, Shard::WHOLE, 1).unwrap();
+        let mut selfplay =
+            SelfPlay::new(NodeLimits { soft: 100, hard: 400 }, Shard::WHOLE, 1, &EvalFile::HandMade).unwrap();
         assert_eq!(selfplay.game(&stop), None);
     }
 }

@@ -18,7 +18,7 @@ use super::{
     options::{BadOption, Button, Options, tunable_lines},
     search::{Search, Session},
 };
-use crate::factory::EngineFactory;
+use crate::{factory::EngineFactory, net::EvalFile};
 
 const INBOX: usize = 64;
 /// Commands that wait for the end of a search; a further one ends it.
@@ -181,6 +181,10 @@ impl Console {
         if let Some(endgames) = options.endgames.as_ref().filter(|_| has_other_tables) {
             self.session.output.line(&format!("info string endgame tables of {endgames}"))?;
         }
+        if options.engine.eval_file != self.session.options.engine.eval_file {
+            let evaluation = evaluation(&options.engine.eval_file);
+            self.session.output.line(&format!("info string evaluation: {evaluation}"))?;
+        }
         let is_other_game = options.game != self.session.options.game;
         self.session.options = options;
         if is_other_game {
@@ -247,5 +251,13 @@ impl Console {
     fn refuse(&mut self, error: &CommandError) -> io::Result<()> {
         self.has_position &= !error.hides_position();
         self.session.output.error(error)
+    }
+}
+
+/// Evaluation of chess as it is told.
+fn evaluation(eval_file: &EvalFile) -> String {
+    match eval_file.net() {
+        Some(net) => format!("{eval_file}, {} values a side", net.shape().hidden()),
+        None => eval_file.to_string(),
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     book::{self, Book, BookError, Selection},
     config::Config,
     external, memory,
+    net::{EvalFile, EvalFileError},
     syzygy::{self, MAX_PIECES, TablebaseError, Tablebases},
 };
 
@@ -84,7 +85,7 @@ impl Options {
                 let chosen = choices().into_iter().find(|choice| choice.eq_ignore_ascii_case(value));
                 set(self, chosen.ok_or_else(bad)?);
             }
-            Kind::File { set } => set(self, Some(value).filter(|path| !matches!(*path, "" | EMPTY)))?,
+            Kind::File { set, .. } => set(self, Some(value).filter(|path| !matches!(*path, "" | EMPTY)))?,
             Kind::Button(pressed) => return Ok(Some(*pressed)),
             Kind::Ignored(_) => {}
         }
@@ -104,6 +105,11 @@ impl Options {
         let config = syzygy::SyzygyConfig { folders, ..self.engine.syzygy.clone() };
         self.endgames = Tablebases::open(&config)?;
         self.engine.syzygy = config;
+        Ok(())
+    }
+
+    fn choose_evaluation(&mut self, name: Option<&str>) -> Result<(), BadOption> {
+        self.engine.eval_file = name.map_or(Ok(EvalFile::default()), str::parse)?;
         Ok(())
     }
 
@@ -127,6 +133,8 @@ pub(super) enum BadOption {
     Book(#[from] BookError),
     #[error("{0}; it stays as it is")]
     Tables(#[from] TablebaseError),
+    #[error("{0}; it stays as it is")]
+    Evaluation(#[from] EvalFileError),
 }
 
 /// Option without a value that triggers an action.
@@ -158,6 +166,7 @@ enum Kind {
     },
     /// Path, or none.
     File {
+        get: fn(&Options) -> String,
         set: fn(&mut Options, Option<&str>) -> Result<(), BadOption>,
     },
     Button(Button),
@@ -192,7 +201,7 @@ impl Offer {
                 let choices: String = choices().iter().flat_map(|choice| [" var ", choice]).collect();
                 format!("combo default {}{choices}", get(options))
             }
-            Kind::File { .. } => format!("string default {EMPTY}"),
+            Kind::File { get, .. } => format!("string default {}", get(options)),
             Kind::Button(_) => "button".to_owned(),
             Kind::Ignored(kind) => (*kind).to_owned(),
         };
@@ -222,6 +231,14 @@ const fn combo(
     Offer { name, kind: Kind::Combo { choices, get, set } }
 }
 
+const fn file(
+    name: &'static str,
+    get: fn(&Options) -> String,
+    set: fn(&mut Options, Option<&str>) -> Result<(), BadOption>,
+) -> Offer {
+    Offer { name, kind: Kind::File { get, set } }
+}
+
 /// Options of all dialects.
 pub(super) const COMMON: &[Offer] = &[
     spin(
@@ -246,6 +263,7 @@ pub(super) const COMMON: &[Offer] = &[
 
 /// Further options of UCI.
 pub(super) const CHESS: &[Offer] = &[
+    file("EvalFile", |options| options.engine.eval_file.to_string(), Options::choose_evaluation),
     Offer { name: "Clear Hash", kind: Kind::Button(Button::ClearHash) },
     // By this the GUI says whether it will ponder.
     Offer { name: "Ponder", kind: Kind::Ignored("check default false") },
@@ -255,7 +273,7 @@ pub(super) const CHESS: &[Offer] = &[
         |options| options.multipv.into(),
         |options, count| options.multipv = count as u16,
     ),
-    Offer { name: "BookFile", kind: Kind::File { set: |options, path| Ok(options.open_book(path)?) } },
+    file("BookFile", |_| EMPTY.to_owned(), |options, path| Ok(options.open_book(path)?)),
     spin(
         "BookDepth",
         || 0..=1000,
@@ -271,7 +289,7 @@ pub(super) const CHESS: &[Offer] = &[
             options.use_book(row.map_or(options.select, |row| row.1), options.book_plies);
         },
     ),
-    Offer { name: "SyzygyPath", kind: Kind::File { set: |options, path| Ok(options.open_tables(path)?) } },
+    file("SyzygyPath", |_| EMPTY.to_owned(), |options, path| Ok(options.open_tables(path)?)),
     spin(
         "SyzygyProbeDepth",
         || 1..=100,
@@ -419,6 +437,7 @@ mod tests {
             ("UCI_ShowWDL", "yes", "'yes' is no value for UCI_ShowWDL"),
             ("UCI_Variant", "shogi", "'shogi' is no value for UCI_Variant"),
             ("BookFile", "/nowhere/at all.bin", "book /nowhere/at all.bin: cannot be read"),
+            ("EvalFile", "/nowhere/at all", "net /nowhere/at all: cannot be read"),
             ("SyzygyPath", "/nowhere/at all", "endgame tables: /nowhere/at all: cannot be read"),
             ("SyzygyProbeLimit", "8", "'8' is no value for SyzygyProbeLimit (0 to 7)"),
             ("Wings", "2", "no option 'Wings'"),

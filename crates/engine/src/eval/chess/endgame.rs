@@ -37,26 +37,32 @@ const PIECE_VALUES: [i32; 4] = [320, 330, 500, 900];
 /// Score of a known win, above any sum of terms.
 const KNOWN_WIN: i32 = 1_500;
 
+/// Scale factor of an endgame advantage that hardly wins, in parts of [`SCALE_NORMAL`]: without pawns and little
+/// ahead, or with rook pawns and the wrong bishop.
+pub(crate) fn drawish(board: &Board, strong: Color) -> Option<i32> {
+    if (board.by_color(strong) & board.pawns()).any() {
+        return is_wrong_corner(board, strong).then_some(0);
+    }
+    let (ours, theirs) = (piece_material(board, strong), piece_material(board, !strong));
+    // A single minor piece does not win, and rook and minor piece against rook seldom do.
+    let a_rook = ours >= PIECE_VALUES[piece_index(Role::Rook)];
+    let a_minor = theirs <= PIECE_VALUES[piece_index(Role::Bishop)];
+    match ours - theirs <= PIECE_VALUES[piece_index(Role::Bishop)] {
+        false => None,
+        true if !a_rook => Some(0),
+        true if a_minor => Some(SCALE_ROOK_AGAINST_MINOR),
+        true => Some(SCALE_PAWNLESS),
+    }
+}
+
 /// Scale factor of this side's endgame advantage, in parts of [`SCALE_NORMAL`].
 pub(crate) fn scale(board: &Board, strong: Color, passed: Bitboard) -> i32 {
+    if let Some(scale) = drawish(board, strong) {
+        return scale;
+    }
     let own = board.by_color(strong);
     let pawns = (own & board.pawns()).count() as i32;
     let (ours, theirs) = (piece_material(board, strong), piece_material(board, !strong));
-    if pawns == 0 && ours - theirs <= PIECE_VALUES[piece_index(Role::Bishop)] {
-        // A single minor piece does not win, and rook and minor piece against rook seldom do.
-        let a_rook = ours >= PIECE_VALUES[piece_index(Role::Rook)];
-        let a_minor = theirs <= PIECE_VALUES[piece_index(Role::Bishop)];
-        return if !a_rook {
-            0
-        } else if a_minor {
-            SCALE_ROOK_AGAINST_MINOR
-        } else {
-            SCALE_PAWNLESS
-        };
-    }
-    if pawns > 0 && is_wrong_corner(board, strong) {
-        return 0;
-    }
     if has_opposite_bishops(board) {
         let passed = (passed & own).count() as i32;
         let bishops_alone = ours == theirs && ours == PIECE_VALUES[piece_index(Role::Bishop)];

@@ -9,6 +9,8 @@
 //! Sources: Chess Programming Wiki, "Evaluation" and "Tapered Eval"; most terms follow Stockfish's classical
 //! evaluation.
 
+use std::sync::Arc;
+
 use shakmaty::{
     Board, ByColor, Color, Move, Piece, Role, Square,
     zobrist::{Zobrist64, ZobristValue},
@@ -23,7 +25,10 @@ use zeitnot_rules::{
 };
 
 use super::{Evaluator, PartialKeys};
-use crate::Score;
+use crate::{
+    Score,
+    net::{Net, NetEvaluator},
+};
 
 mod bitboards;
 mod endgame;
@@ -46,6 +51,8 @@ pub struct Accumulator {
     psqt: TaperedScore,
     /// Game phase: 24 at the start, 0 with pawns and kings alone.
     phase: i16,
+    /// Number of moves since the root, for the network.
+    ply: u16,
     /// Zobrist key of pawns and kings.
     pawn_key: u64,
     /// Zobrist key of each side's pieces without pawns.
@@ -57,6 +64,9 @@ pub(crate) const FULL_PHASE: i32 = 24;
 
 /// Reversible plies after which an advantage counts half; as many make a draw.
 const HALF_LIFE: i32 = 100;
+
+/// Bonus of known wins beside a network, whose evaluations are larger than sums of terms.
+const KNOWN_WITH_NET: i32 = 3_000;
 
 /// Piece-square values of White's pieces by role, material included.
 static PSQT: [[TaperedScore; 64]; 6] = {
@@ -108,32 +118,49 @@ pub(in crate::eval) fn phase(role: Role) -> i16 {
     }
 }
 
-/// Evaluator of chess, with a pawn hash table.
+/// Evaluator of chess: by hand, with a pawn hash table, or by a network.
+///
+/// A network takes the place of all terms, but not of what is known of endings and of the fifty-move rule.
 #[derive(Debug)]
 pub struct ChessEval {
     pawns: pawn_terms::PawnTable,
+    net: Option<NetEvaluator>,
 }
 
 impl Default for ChessEval {
+    /// The evaluation by hand.
     fn default() -> Self {
-        ChessEval { pawns: pawn_terms::PawnTable::new() }
+        ChessEval::new(None)
     }
 }
 
 impl Evaluator<Chess> for ChessEval {
     type State = Accumulator;
 
-    fn refresh(&self, position: &Chess) -> Accumulator {
+    fn refresh(&mut self, position: &Chess) -> Accumulator {
         let mut accumulator = Accumulator::default();
         for (square, piece) in position.board() {
             accumulator.apply(Change::Put, square, piece);
         }
+        if let Some(net) = &mut self.net {
+            net.begin();
+        }
         accumulator
     }
 
-    fn update(&self, state: &Accumulator, before: &Chess, mv: Move) -> Accumulator {
+    fn update(&mut self, state: &Accumulator, before: &Chess, mv: Move) -> Accumulator {
         let mut accumulator = *state;
-        before.changes(mv, |change, square, piece| accumulator.apply(change, square, piece));
+        match &mut self.net {
+            None => before.changes(mv, |change, square, piece| accumulator.apply(change, square, piece)),
+            Some(net) => {
+                accumulator.ply += 1;
+                let noted = net.next(accumulator.ply);
+                before.changes(mv, |change, square, piece| {
+                    accumulator.apply(change, square, piece);
+                    noted.note(change, square, piece);
+                });
+            }
+        }
         accumulator
     }
 
@@ -142,14 +169,19 @@ impl Evaluator<Chess> for ChessEval {
         Some(PartialKeys([state.pawn_key, white, black]))
     }
 
-    fn evaluate(&self, state: &Accumulator, position: &Chess) -> Score {
+    fn evaluate(&mut self, state: &Accumulator, position: &Chess) -> Score {
         let (board, us) = (position.board(), position.turn());
         let white = match endgame::bare_king(board, us) {
             // Not scaled by the fifty-move counter: older table entries would look better than any progress.
+            Some(known) if self.net.is_some() => known + known.signum() * KNOWN_WITH_NET,
             Some(known) => known,
             None => {
                 let quiet = (position.reversible_plies() as i32).min(HALF_LIFE);
-                self.tapered(state, board, us) * (2 * HALF_LIFE - quiet) / (2 * HALF_LIFE)
+                let score = match &mut self.net {
+                    Some(net) => by_net(net, state, position),
+                    None => self.tapered(state, board, us),
+                };
+                score * (2 * HALF_LIFE - quiet) / (2 * HALF_LIFE)
             }
         };
         Score::cp(terms::sign(us) * white)
@@ -157,8 +189,13 @@ impl Evaluator<Chess> for ChessEval {
 }
 
 impl ChessEval {
+    /// Evaluates by this network, or by hand.
+    pub fn new(net: Option<Arc<Net>>) -> ChessEval {
+        ChessEval { pawns: pawn_terms::PawnTable::new(), net: net.map(NetEvaluator::new) }
+    }
+
     /// Tapered sum of all terms, from White's point of view.
-    fn tapered(&self, state: &Accumulator, board: &Board, us: Color) -> i32 {
+    fn tapered(&mut self, state: &Accumulator, board: &Board, us: Color) -> i32 {
         let pawns = self.pawns.probe(state.pawn_key, board);
         let mut sum = Sum::of(state.psqt + pawns.worth);
         sum.add(us, terms::TEMPO.at(0), 1);
@@ -169,6 +206,15 @@ impl ChessEval {
         let phase = state.phase();
         (total.middlegame() * phase + endgame * (FULL_PHASE - phase)) / FULL_PHASE
     }
+}
+
+/// Evaluation by a network, from White's point of view; lower where the side ahead can hardly win.
+fn by_net(net: &mut NetEvaluator, state: &Accumulator, position: &Chess) -> i32 {
+    let white = terms::sign(position.turn()) * net.evaluate(state.ply, position);
+    let Some(scale) = endgame::drawish(position.board(), Color::from_white(white > 0)) else { return white };
+    let phase = state.phase();
+    let scale = endgame::SCALE_NORMAL * phase + scale * (FULL_PHASE - phase);
+    white * scale / (endgame::SCALE_NORMAL * FULL_PHASE)
 }
 
 /// A position for the tuner: with the weights, it determines the score.
@@ -209,6 +255,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::net::Weights;
 
     /// The evaluation as the tuner computes it, in floating point.
     fn by_example(example: &Example) -> f64 {
@@ -235,7 +282,7 @@ mod tests {
         #[test]
         fn what_is_kept_is_the_board_and_the_tuner_sees_what_the_engine_sees(choices in prop::collection::vec(any::<prop::sample::Index>(), 1..150)) {
             let mut position = Chess::parse("r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1").unwrap();
-            let evaluator = ChessEval::default();
+            let mut evaluator = ChessEval::default();
             let mut accumulator = evaluator.refresh(&position);
             for choice in choices {
                 let moves = position.moves();
@@ -255,8 +302,11 @@ mod tests {
 
         #[test]
         fn both_sides_see_the_same(choices in prop::collection::vec(any::<prop::sample::Index>(), 1..100)) {
-            let evaluator = ChessEval::default();
-            let score = |position: &Chess| evaluator.evaluate(&evaluator.refresh(position), position);
+            let mut evaluator = ChessEval::default();
+            let mut score = |position: &Chess| {
+                let state = evaluator.refresh(position);
+                evaluator.evaluate(&state, position)
+            };
             let mut position = Chess::start();
             for choice in choices {
                 let moves = position.moves();
@@ -271,12 +321,33 @@ mod tests {
 
     #[test]
     fn quiet_plies_bring_the_draw_nearer() {
-        let evaluator = ChessEval::default();
-        let score = |plies: u32| {
+        let mut evaluator = ChessEval::default();
+        let mut score = |plies: u32| {
             let fen = format!("4k3/pppp4/8/8/8/8/PPPP1PPP/R3K3 w - - {plies} 60");
             let position = Chess::parse(&fen).unwrap();
-            evaluator.evaluate(&evaluator.refresh(&position), &position).get()
+            let state = evaluator.refresh(&position);
+            evaluator.evaluate(&state, &position).get()
         };
         assert!(score(0) > score(40) && score(40) > score(90) && score(90) > 0);
+    }
+
+    fn by_material(fen: &str) -> Score {
+        let mut evaluator = ChessEval::new(Some(Arc::new(Net::new(&Weights::material()).unwrap())));
+        let position = Chess::parse(fen).unwrap();
+        let state = evaluator.refresh(&position);
+        evaluator.evaluate(&state, &position)
+    }
+
+    #[test]
+    fn a_net_replaces_the_terms_but_not_what_is_known() {
+        assert_eq!(by_material("4k3/pppp4/8/8/8/8/PPPPP3/4K3 w - - 0 1"), Score::cp(99));
+        assert_eq!(by_material("4k3/pppp4/8/8/8/8/PPPPP3/4K3 b - - 0 1"), Score::cp(-99));
+        assert_eq!(by_material("4k3/pppp4/8/8/8/8/PPPPP3/4K3 w - - 50 80"), Score::cp(74), "quiet moves");
+        assert_eq!(by_material("4k3/4p3/8/8/8/8/8/2B1K3 w - - 0 1").get() / 10, 0, "a bishop does not win");
+        assert!(by_material("4k3/4p3/8/8/8/8/8/2R1K3 w - - 0 1") > Score::cp(300));
+        assert_eq!(by_material("k7/8/8/8/P7/8/8/2B1K3 w - - 0 1"), Score::ZERO, "the wrong corner");
+        assert!(
+            by_material("4k3/8/8/8/8/8/8/2R1K3 w - - 0 1") > by_material("4k3/p7/8/8/8/8/8/QQR1K3 w - - 0 1")
+        );
     }
 }

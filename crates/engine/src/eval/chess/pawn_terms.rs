@@ -2,10 +2,7 @@
 //!
 //! Sources: Chess Programming Wiki, "Pawn Structure", "King Safety" and "Pawn Hash Table".
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-use bytemuck::Zeroable;
-use shakmaty::{Bitboard, Board, Color, File, Rank, Square, attacks};
+use shakmaty::{Bitboard, Board, Color, File, Square, attacks};
 
 use super::{
     bitboards::{adjacent_files, ahead, forward_file, forward_ranks, pawn_attacks, relative_rank},
@@ -94,49 +91,29 @@ fn king_shelter(board: &Board, us: Color, king: Square, to: &mut impl Trace) {
     }
 }
 
-/// Squares where no pawn can stand; set in stored entries to tell them from empty slots.
-const EDGES: Bitboard = Bitboard(Bitboard::from_rank(Rank::First).0 | Bitboard::from_rank(Rank::Eighth).0);
-
-/// Entry whose key is xor-ed with its data, so that a torn write matches no key.
-#[derive(Debug, Default, Zeroable)]
-#[repr(C)]
-struct Slot {
-    check: AtomicU64,
-    worth: AtomicU64,
-    passed: AtomicU64,
-}
-
-/// Lock-free pawn hash table, shared by the threads of a search.
+/// Pawn hash table: for each slot a key of pawns and kings, and the evaluation of that structure.
 #[derive(Debug)]
-pub(crate) struct PawnTable(Box<[Slot]>);
+pub(crate) struct PawnTable(Box<[(u64, PawnEntry)]>);
 
 impl PawnTable {
     /// Entries: 48 KiB in all, as a search meets few pawn structures.
     const SLOTS: usize = 2_048;
 
     pub(crate) fn new() -> Self {
-        PawnTable(bytemuck::allocation::zeroed_slice_box(Self::SLOTS))
+        let nothing = PawnEntry { worth: TaperedScore::ZERO, passed: Bitboard::EMPTY };
+        // An empty slot has a key that belongs to another.
+        PawnTable((0..Self::SLOTS).map(|slot| (u64::from(slot == 0), nothing)).collect())
     }
 
     /// Returns the evaluation of the pawns of a board, cached by the key of its pawns and kings.
-    pub(crate) fn probe(&self, key: u64, board: &Board) -> PawnEntry {
-        let slot = &self.0[key as usize % Self::SLOTS];
-        let (worth, passed) = (slot.worth.load(Relaxed), slot.passed.load(Relaxed));
-        // Empty slots lack the edge bits.
-        if slot.check.load(Relaxed) ^ worth ^ passed == key && passed & EDGES.0 == EDGES.0 {
-            return PawnEntry {
-                worth: TaperedScore::from_bits(worth as u32),
-                passed: Bitboard(passed & !EDGES.0),
-            };
+    pub(crate) fn probe(&mut self, key: u64, board: &Board) -> PawnEntry {
+        let slot = &mut self.0[key as usize % Self::SLOTS];
+        if slot.0 != key {
+            let mut sum = Sum::default();
+            let passed = describe(board, &mut sum);
+            *slot = (key, PawnEntry { worth: sum.total(), passed });
         }
-        let mut sum = Sum::default();
-        let passed = describe(board, &mut sum);
-        let worth = sum.total();
-        let (bits, marked) = (u64::from(worth.to_bits()), passed.0 | EDGES.0);
-        slot.check.store(key ^ bits ^ marked, Relaxed);
-        slot.worth.store(bits, Relaxed);
-        slot.passed.store(marked, Relaxed);
-        PawnEntry { worth, passed }
+        slot.1
     }
 }
 
@@ -165,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_is_seen() {
-        let cache = PawnTable::new();
+        let mut cache = PawnTable::new();
         for (key, fen) in [
             (0, "4k3/8/8/8/8/8/8/4K3 w - - 0 1"),
             (7, "4k3/2p5/8/3P4/8/8/8/4K3 w - - 0 1"),

@@ -29,16 +29,6 @@ impl TaperedScore {
     pub(crate) const fn plus(self, other: TaperedScore) -> TaperedScore {
         TaperedScore(self.0.wrapping_add(other.0))
     }
-
-    /// Raw bits for the pawn hash table.
-    pub(crate) const fn to_bits(self) -> u32 {
-        self.0 as u32
-    }
-
-    /// Inverse of [`TaperedScore::to_bits`].
-    pub(crate) const fn from_bits(bits: u32) -> TaperedScore {
-        TaperedScore(bits as i32)
-    }
 }
 
 impl Add for TaperedScore {
@@ -88,7 +78,6 @@ mod tests {
             prop_assert_eq!(sum.endgame(), i32::from(b + d) * times);
             let difference = s(a, b) - s(c, d);
             prop_assert_eq!((difference.middlegame(), difference.endgame()), (i32::from(a - c), i32::from(b - d)));
-            prop_assert_eq!(TaperedScore::from_bits(difference.to_bits()), difference);
         }
     }
 }

@@ -71,7 +71,7 @@ fn count_lead(position: &MiniChess) -> i32 {
 impl Evaluator<MiniChess> for MiniChessEval {
     type State = Sums;
 
-    fn refresh(&self, position: &MiniChess) -> Sums {
+    fn refresh(&mut self, position: &MiniChess) -> Sums {
         let mut sums = Sums::default();
         for (square, side, kind) in position.board().pieces() {
             sums.put(square, side, kind);
@@ -79,7 +79,7 @@ impl Evaluator<MiniChess> for MiniChessEval {
         sums
     }
 
-    fn update(&self, sums: &Sums, before: &MiniChess, mv: Move) -> Sums {
+    fn update(&mut self, sums: &Sums, before: &MiniChess, mv: Move) -> Sums {
         let (mut sums, board) = (*sums, before.board());
         let Some((side, kind)) = board.piece_at(mv.from) else { return sums };
         if let Some((other, captured)) = board.piece_at(mv.to) {
@@ -92,7 +92,7 @@ impl Evaluator<MiniChess> for MiniChessEval {
         sums
     }
 
-    fn evaluate(&self, sums: &Sums, position: &MiniChess) -> Score {
+    fn evaluate(&mut self, sums: &Sums, position: &MiniChess) -> Score {
         let white = sums.tapered() + count_lead(position);
         Score::cp(if position.side_to_move() == Color::White { white } else { -white } + TEMPO)
     }
