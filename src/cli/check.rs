@@ -54,8 +54,10 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         let out = &mut text;
         let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena, web } = &config;
         writeln!(out, "{file} is valid.")?;
-        writeln!(out, "engine: {}, hash {} MiB, threads {}", engine.kind, engine.hash_mib, engine.threads)?;
-        if engine.kind == Kind::Search {
+        let strength = engine.elo.map(|elo| format!(", strength {elo} Elo")).unwrap_or_default();
+        let zeitnot_engine::Config { kind, hash_mib, threads, .. } = engine;
+        writeln!(out, "engine: {kind}, hash {hash_mib} MiB, threads {threads}{strength}")?;
+        if engine.kind == Kind::Search && engine.elo.is_none() {
             writeln!(out, "engine.eval_file: {}", engine.eval_file)?;
         }
         if let Some(endgames) = &endgames {

@@ -57,9 +57,10 @@ fn the_documented_defaults_are_the_defaults() {
             Some(table) if table.starts_with('[') && table.ends_with(']') => table,
             _ => line,
         })
-        // Not all keys go together: there is one token, and `pairing` says which of the others belong to it.
+        // Not all keys go together: there is one token, and `pairing` says which of the others belong to it. A strength
+        // has no default.
         .filter(|line| {
-            !["token", "rounds", "acceleration", "tie_breaks", "gauntlet"]
+            !["token", "elo", "rounds", "acceleration", "tie_breaks", "gauntlet"]
                 .iter()
                 .any(|key| line.starts_with(key))
         })

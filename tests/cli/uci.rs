@@ -1,6 +1,6 @@
 //! The program as an engine: a real process, spoken to as a GUI does.
 
-use std::{fs, io::Write, process::Stdio};
+use std::{collections::HashSet, fs, io::Write, process::Stdio};
 
 use zeitnot_engine::net::Weights;
 use zeitnot_rules::{DynGame, Game, GameKind, chess::Chess};
@@ -121,6 +121,28 @@ fn multipv_reports_distinct_lines_best_first() {
     }
     engine.say("setoption name MultiPV value 1\nposition startpos");
     assert!(engine.answer("go depth 4").iter().all(|line| !line.contains("multipv")));
+}
+
+#[test]
+fn a_limited_strength_answers_with_one_legal_line_and_mates() {
+    let mut engine = Engine::start(&["uci"]);
+    engine.say("setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value 1000");
+    engine.complains(&[("setoption name UCI_Elo value 999", "'999' is no value for UCI_Elo (1000 to 2800)")]);
+    let mut played = HashSet::new();
+    for _ in 0..20 {
+        engine.say("position startpos");
+        let told = engine.answer("go wtime 60000 btime 60000");
+        assert!(told.iter().all(|line| !line.contains(" multipv ")), "{told:?}");
+        let nodes = told.iter().filter_map(|line| after(line, "nodes")?.parse::<u64>().ok()).max();
+        assert!(nodes.is_some_and(|nodes| nodes < 2000), "{told:?}");
+        played.insert(after(&told[told.len() - 1], "bestmove").unwrap().to_owned());
+    }
+    assert!(played.len() > 1, "{played:?}");
+    engine.say("position fen 6k1/5ppp/8/8/8/8/5PPP/R5K1 w - - 0 1");
+    assert_eq!(engine.move_for("go wtime 60000 btime 60000"), "a1a8");
+    engine.say("setoption name UCI_LimitStrength value false\nposition startpos");
+    let told = engine.answer("go depth 7");
+    assert!(told.iter().any(|line| after(line, "depth") == Some("7")), "{told:?}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::{
     faulty::Fault,
     limited::MoveLimits,
     net::EvalFile,
+    strength::Elo,
     syzygy,
     textbook::{self, Algorithm},
 };
@@ -28,6 +29,8 @@ pub struct Config {
     pub threads: NonZeroUsize,
     /// Maximum depth of the textbook algorithms.
     pub depth: NonZeroU16,
+    /// Strength of [`Kind::Search`]; `None`: all of it.
+    pub elo: Option<Elo>,
     /// Endgame tables for [`Kind::Search`].
     pub syzygy: syzygy::SyzygyConfig,
     /// Evaluation of chess for [`Kind::Search`].
@@ -45,6 +48,7 @@ impl Default for Config {
             hash_mib: HASH_MIB,
             threads: NonZeroUsize::MIN,
             depth: DEPTH,
+            elo: None,
             syzygy: syzygy::SyzygyConfig::default(),
             eval_file: EvalFile::default(),
             limits: MoveLimits::default(),

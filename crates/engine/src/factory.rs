@@ -25,6 +25,7 @@ use crate::{
     scheduler::SearchScheduler,
     search,
     spawner::ThreadSpawner,
+    strength::{Elo, Weakened},
     syzygy::{self, LimitedProbe, Tablebases},
     textbook,
     thinker::Thinker,
@@ -50,6 +51,7 @@ pub struct EngineFactory {
     hash_mib: NonZeroUsize,
     limits: MoveLimits,
     eval_file: EvalFile,
+    elo: Option<Elo>,
     table: Arc<TranspositionTable>,
     low_priority: bool,
     spawner: ThreadSpawner,
@@ -89,7 +91,9 @@ impl EngineFactory {
             depth: config.depth,
             hash_mib: config.hash_mib,
             limits: config.limits,
-            eval_file: config.eval_file.clone(),
+            // The levels are measured with this one, and no net changes them.
+            eval_file: config.elo.map_or_else(|| config.eval_file.clone(), |_| EvalFile::HandMade),
+            elo: config.elo,
             table: Arc::new(table),
             low_priority: false,
             spawner: ThreadSpawner::new(),
@@ -148,6 +152,9 @@ impl EngineFactory {
         if let Some(net) = self.eval_file.net().filter(|_| is_search) {
             name.push_str(&format!(" {:x}", net.checksum()));
         }
+        if let Some(elo) = self.elo {
+            name.push_str(&format!(" {elo} Elo"));
+        }
         fnv1a(&name)
     }
 
@@ -183,7 +190,13 @@ impl EngineFactory {
     fn make<G: EngineGame>(&self) -> Box<dyn Thinker<G>> {
         let (mib, threads, scheduler) = (self.hash_mib.get(), self.threads.get(), self.scheduler.clone());
         match &self.source {
-            Source::Own(Kind::Search) => Box::new(self.search::<G>()()),
+            Source::Own(Kind::Search) => {
+                let search = Box::new(self.search::<G>()());
+                match self.elo {
+                    Some(elo) => Box::new(Weakened::new(search, elo)),
+                    None => search,
+                }
+            }
             Source::Own(Kind::Mcts) => Box::new(mcts::Puct::<G>::new(mib, threads).with_scheduler(scheduler)),
             Source::Own(Kind::Uct) => Box::new(mcts::Uct::<G>::new(mib, threads).with_scheduler(scheduler)),
             Source::Own(Kind::Random) => Box::new(RandomMover),
@@ -203,7 +216,9 @@ impl EngineFactory {
     fn search<G: EngineGame>(&self) -> impl Fn() -> search::Search<G> + Send + 'static {
         let (table, threads) = (self.table.clone(), self.threads.get());
         let (scheduler, history_pool) = (self.scheduler.clone(), self.history_pool.clone());
-        let (endgames, eval_file) = (self.endgames.as_ref(), self.eval_file.clone());
+        // A weakened player has to find what the tables know.
+        let endgames = self.endgames.as_ref().filter(|_| self.elo.is_none());
+        let eval_file = self.eval_file.clone();
         let tables =
             endgames.and_then(|(all, config)| Some(LimitedProbe::new(G::tablebase_probe(all)?, config)));
         move || {

@@ -14,6 +14,7 @@ use crate::{
     config::{Config as OwnConfig, Kind},
     limited::MoveLimits,
     net::EvalFile,
+    strength::Elo,
     syzygy,
 };
 
@@ -137,7 +138,12 @@ impl fmt::Display for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Named::Own(own) => {
-                write!(f, "{}, {} MiB for its table, search threads: {}", own.kind, own.hash_mib, own.threads)
+                write!(
+                    f,
+                    "{}, {} MiB for its table, search threads: {}",
+                    own.kind, own.hash_mib, own.threads
+                )?;
+                own.elo.map_or(Ok(()), |elo| write!(f, ", strength: {elo} Elo"))
             }
             Named::External(program) => {
                 write!(f, "{}, which speaks {}", program.command.display(), program.protocol)
@@ -158,6 +164,7 @@ struct Table {
     hash_mib: Option<NonZeroUsize>,
     threads: Option<NonZeroUsize>,
     depth: Option<NonZeroU16>,
+    elo: Option<Elo>,
     syzygy: Option<syzygy::SyzygyConfig>,
     eval_file: Option<EvalFile>,
     command: Option<PathBuf>,
@@ -176,7 +183,7 @@ enum BadTable {
     #[error("expected `command` for a program, or `kind` for our own engine")]
     Neither,
     #[error(
-        "a program has no `kind`, `hash_mib`, `threads`, `depth`, `syzygy` or `eval_file`: set its options in [engines.NAME.options]"
+        "a program has no `kind`, `hash_mib`, `threads`, `depth`, `elo`, `syzygy` or `eval_file`: set its options in [engines.NAME.options]"
     )]
     OwnKeysOfExternal,
     #[error(
@@ -191,12 +198,13 @@ impl TryFrom<Table> for Named {
     type Error = BadTable;
 
     fn try_from(table: Table) -> Result<Named, BadTable> {
-        let Table { kind, hash_mib, threads, depth, syzygy, eval_file, .. } = table;
+        let Table { kind, hash_mib, threads, depth, elo, syzygy, eval_file, .. } = table;
         let Table { command, args, folder, protocol, start_within, options, limits, .. } = table;
         let ours = kind.is_some()
             || hash_mib.is_some()
             || threads.is_some()
             || depth.is_some()
+            || elo.is_some()
             || syzygy.is_some()
             || eval_file.is_some();
         let theirs = args.is_some()
@@ -227,6 +235,7 @@ impl TryFrom<Table> for Named {
                     hash_mib: hash_mib.unwrap_or(usual.hash_mib),
                     threads: threads.unwrap_or(usual.threads),
                     depth: depth.unwrap_or(usual.depth),
+                    elo,
                     syzygy: syzygy.unwrap_or(usual.syzygy),
                     eval_file: eval_file.unwrap_or(usual.eval_file),
                     limits,

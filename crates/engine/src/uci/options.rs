@@ -11,6 +11,7 @@ use crate::{
     config::Config,
     external, memory,
     net::{EvalFile, EvalFileError},
+    strength::Elo,
     syzygy::{self, MAX_PIECES, TablebaseError, Tablebases},
 };
 
@@ -31,6 +32,9 @@ pub(super) struct Options {
     pub analyses: bool,
     /// Whether castling is written as in Chess960, whatever the position.
     pub chess960: bool,
+    /// Whether the engine plays at this strength.
+    limits_strength: bool,
+    elo: Elo,
     /// Game that is played.
     pub game: GameKind,
     /// Moves that are played without a search.
@@ -52,6 +56,8 @@ impl Options {
             shows_wdl: false,
             analyses: false,
             chess960: false,
+            limits_strength: false,
+            elo: Elo::MAX,
             game,
             book: None,
             select,
@@ -111,6 +117,11 @@ impl Options {
     fn choose_evaluation(&mut self, name: Option<&str>) -> Result<(), BadOption> {
         self.engine.eval_file = name.map_or(Ok(EvalFile::default()), str::parse)?;
         Ok(())
+    }
+
+    fn limit_strength(&mut self, limits: bool, elo: Elo) {
+        (self.limits_strength, self.elo) = (limits, elo);
+        self.engine.elo = limits.then_some(elo);
     }
 
     fn using(&self, book: &Book) -> Book {
@@ -312,6 +323,20 @@ pub(super) const CHESS: &[Offer] = &[
         },
     ),
     check("UCI_Chess960", |options| options.chess960, |options, chess960| options.chess960 = chess960),
+    check(
+        "UCI_LimitStrength",
+        |options| options.limits_strength,
+        |options, limits| options.limit_strength(limits, options.elo),
+    ),
+    spin(
+        "UCI_Elo",
+        || Elo::MIN.get().into()..=Elo::MAX.get().into(),
+        |options| options.elo.get().into(),
+        |options, elo| {
+            let elo = u16::try_from(elo).ok().and_then(|elo| Elo::try_from(elo).ok());
+            options.limit_strength(options.limits_strength, elo.unwrap_or(options.elo));
+        },
+    ),
     check("UCI_ShowWDL", |options| options.shows_wdl, |options, shows| options.shows_wdl = shows),
     check("UCI_AnalyseMode", |options| options.analyses, |options, analyses| options.analyses = analyses),
     Offer { name: "UCI_EngineAbout", kind: Kind::Ignored(ABOUT) },
@@ -388,6 +413,8 @@ mod tests {
         for (name, before, value, after) in [
             ("Threads", "spin default 1 min 1 max 256", "256", "spin default 256 min 1 max 256"),
             ("MultiPV", "spin default 1 min 1 max 256", "4", "spin default 4 min 1 max 256"),
+            ("UCI_Elo", "spin default 2800 min 1000 max 2800", "1500", "spin default 1500 min 1000 max 2800"),
+            ("UCI_LimitStrength", "check default false", "true", "check default true"),
             ("Move Overhead", "spin default 50 min 0 max 10000", "0", "spin default 0 min 0 max 10000"),
             ("UCI_ShowWDL", "check default false", "TRUE", "check default true"),
             ("UCI_Chess960", "check default false", "true", "check default true"),
@@ -403,6 +430,7 @@ mod tests {
             assert_eq!(options.set(ALL, &name.to_uppercase(), value).unwrap(), None);
             assert_eq!(line(name, &options), format!("option name {name} type {after}"));
         }
+        assert_eq!(options.engine.elo, Elo::try_from(1500).ok());
         let variants = line("UCI_Variant", &options);
         assert!(variants.contains(" combo default chess var chess var crazyhouse var atomic "), "{variants}");
         options.set(ALL, "UCI_Variant", "3check").unwrap();
@@ -435,6 +463,7 @@ mod tests {
             ("Threads", "-1", "'-1' is no value for Threads"),
             ("MultiPV", "257", "'257' is no value for MultiPV"),
             ("UCI_ShowWDL", "yes", "'yes' is no value for UCI_ShowWDL"),
+            ("UCI_Elo", "999", "'999' is no value for UCI_Elo (1000 to 2800)"),
             ("UCI_Variant", "shogi", "'shogi' is no value for UCI_Variant"),
             ("BookFile", "/nowhere/at all.bin", "book /nowhere/at all.bin: cannot be read"),
             ("EvalFile", "/nowhere/at all", "net /nowhere/at all: cannot be read"),

@@ -1,0 +1,270 @@
+//! Strength for people: an Elo number, reached by few nodes and by moves that are misjudged now and then.
+//!
+//! The levels were measured in matches: see docs/playing.md.
+//!
+//! Source: Stockfish's options `UCI_LimitStrength` and `UCI_Elo`.
+
+use std::{
+    fmt,
+    num::{NonZeroU16, NonZeroUsize},
+    ops::ControlFlow,
+    sync::{Mutex, PoisonError},
+};
+
+use serde::Deserialize;
+use zeitnot_rules::Game;
+
+use crate::{
+    decision::Best,
+    limits::Limits,
+    thinker::{Progress, Report, Task, Thinker},
+};
+
+/// Strength as an Elo number, on the scale of Stockfish's `UCI_Elo`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "u16")]
+pub struct Elo(u16);
+
+impl Elo {
+    /// The weakest level.
+    pub const MIN: Elo = Elo(LEVELS[0].elo);
+    /// The strongest level below full strength.
+    pub const MAX: Elo = Elo(LEVELS[LEVELS.len() - 1].elo);
+
+    /// The number.
+    pub const fn get(self) -> u16 {
+        self.0
+    }
+}
+
+impl fmt::Display for Elo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Number that is no [`Elo`].
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("an Elo of {} to {} is possible", Elo::MIN, Elo::MAX)]
+pub struct NoElo;
+
+impl TryFrom<u16> for Elo {
+    type Error = NoElo;
+
+    fn try_from(elo: u16) -> Result<Elo, NoElo> {
+        if (Elo::MIN.0..=Elo::MAX.0).contains(&elo) { Ok(Elo(elo)) } else { Err(NoElo) }
+    }
+}
+
+/// Measured level.
+#[derive(Copy, Clone, Debug, PartialEq)]
+struct Level {
+    elo: u16,
+    /// Nodes of each move.
+    nodes: f64,
+    /// Centipawns by which a move is misjudged at worst.
+    error: f64,
+}
+
+const fn level(elo: u16, nodes: f64, error: f64) -> Level {
+    Level { elo, nodes, error }
+}
+
+/// From weak to strong; what lies between two of them is interpolated, nodes by their logarithm.
+const LEVELS: [Level; 8] = [
+    level(1000, 250.0, 800.0),
+    level(1200, 350.0, 550.0),
+    level(1350, 450.0, 420.0),
+    level(1500, 700.0, 350.0),
+    level(1800, 2_000.0, 200.0),
+    level(2100, 8_000.0, 100.0),
+    level(2400, 30_000.0, 50.0),
+    level(2800, 200_000.0, 20.0),
+];
+/// Best moves among which a weakened player chooses.
+const CANDIDATES: NonZeroU16 = NonZeroU16::new(4).unwrap();
+
+/// Limits of a strength.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Handicap {
+    nodes: u64,
+    error: i32,
+}
+
+impl From<Elo> for Handicap {
+    fn from(Elo(elo): Elo) -> Handicap {
+        let upper = LEVELS.iter().position(|level| level.elo >= elo).unwrap_or(LEVELS.len() - 1).max(1);
+        let (low, high) = (LEVELS[upper - 1], LEVELS[upper]);
+        let share = f64::from(elo.saturating_sub(low.elo)) / f64::from(high.elo - low.elo);
+        let between = |low: f64, high: f64| low + (high - low) * share;
+        Handicap {
+            nodes: between(low.nodes.ln(), high.nodes.ln()).exp().round() as u64,
+            error: between(low.error, high.error).round() as i32,
+        }
+    }
+}
+
+/// A thinker that plays at a strength: it searches little, and chooses among the best moves as if it could not tell
+/// them apart.
+pub(crate) struct Weakened<G: Game> {
+    thinker: Box<dyn Thinker<G>>,
+    handicap: Handicap,
+    random: fastrand::Rng,
+}
+
+impl<G: Game> Weakened<G> {
+    pub(crate) fn new(thinker: Box<dyn Thinker<G>>, elo: Elo) -> Self {
+        Weakened { thinker, handicap: elo.into(), random: fastrand::Rng::new() }
+    }
+
+    /// Chooses among the lines, best first. What decides the game is misjudged only where the search does not see it.
+    fn choose(&mut self, lines: &[Best]) -> Option<Best> {
+        let best = lines.first().filter(|best| best.score.is_decisive());
+        // Most moves are judged well, some badly.
+        let error = (f64::from(self.handicap.error) * self.random.f64().powi(2)).round() as i32;
+        let open = lines.iter().filter(|line| !line.score.is_decisive());
+        best.or_else(|| open.max_by_key(|line| line.score.get() + self.random.i32(0..=error))).copied()
+    }
+}
+
+impl<G: Game> Thinker<G> for Weakened<G> {
+    fn think(&mut self, task: &Task<'_, G>) -> Report {
+        let nodes = self.handicap.nodes;
+        let asked = task.limits.multipv.unwrap_or(NonZeroU16::MIN);
+        let limits = Limits {
+            nodes: Some(task.limits.nodes.map_or(nodes, |limit| limit.min(nodes))),
+            // Helpers would change the strength.
+            threads: Some(NonZeroUsize::MIN),
+            multipv: Some(asked.max(CANDIDATES)),
+            ..task.limits.clone()
+        };
+        // Lines of the last iteration.
+        let lines = Mutex::new(Vec::new());
+        let watch = |progress: &Progress<G>| {
+            if let Some(&mv) = progress.pv.first() {
+                let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
+                if progress.multipv == 1 {
+                    lines.clear();
+                }
+                let mv = task.game.now().pack(mv);
+                lines.push(Best { mv, score: progress.score, depth: progress.depth });
+            }
+            // Only the lines that were asked for are reported.
+            if progress.multipv > asked.get() { ControlFlow::Continue(()) } else { (task.watch)(progress) }
+        };
+        let report = self.thinker.think(&Task { limits: &limits, watch: &watch, ..*task });
+        if let Some(chosen) = self.choose(&lines.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+            task.best.publish(chosen);
+        }
+        report
+    }
+
+    fn new_game(&mut self) {
+        self.thinker.new_game();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use zeitnot_rules::{GameHistory, GameKind, Packed, chess::Chess};
+
+    use super::*;
+    use crate::{
+        Config, EngineFactory, PlayVisitor, Playable, Score, StopFlag, random::RandomMover, think_now,
+        thinker::think_watched, with_game,
+    };
+
+    fn elo(number: u16) -> Elo {
+        Elo::try_from(number).unwrap()
+    }
+
+    fn player<G: Playable>(number: u16) -> Box<dyn Thinker<G>> {
+        let config = Config { hash_mib: NonZeroUsize::MIN, elo: Some(elo(number)), ..Config::default() };
+        EngineFactory::new(&config).unwrap().thinker()
+    }
+
+    #[test]
+    fn the_stronger_see_more_and_err_less() {
+        let all: Vec<Handicap> = (Elo::MIN.0..=Elo::MAX.0).map(|number| elo(number).into()).collect();
+        for pair in all.windows(2) {
+            assert!(pair[0].nodes <= pair[1].nodes && pair[0].error >= pair[1].error, "{pair:?}");
+        }
+        for level in LEVELS {
+            let Handicap { nodes, error } = elo(level.elo).into();
+            assert_eq!((nodes as f64, f64::from(error)), (level.nodes, level.error));
+        }
+        assert_eq!(Elo::try_from(Elo::MIN.0 - 1), Err(NoElo));
+        assert_eq!(Elo::try_from(Elo::MAX.0 + 1), Err(NoElo));
+    }
+
+    #[test]
+    fn the_weak_vary_and_keep_to_their_nodes() {
+        let game = GameHistory::new(Chess::start());
+        let mut weak = player(1000);
+        let mut played = HashSet::new();
+        for _ in 0..40 {
+            let (best, report) = think_now(&mut *weak, &game, &Limits::default());
+            assert!(game.now().unpack(best.mv).is_some());
+            assert!(report.nodes <= LEVELS[0].nodes as u64, "{}", report.nodes);
+            played.insert(best.mv);
+        }
+        assert!(played.len() > 2, "{played:?}");
+        let (_, report) = think_now(&mut *weak, &game, &Limits { nodes: Some(1), ..Limits::default() });
+        assert!(report.nodes <= 1);
+    }
+
+    struct PlaysOn;
+
+    impl PlayVisitor for PlaysOn {
+        type Out = ();
+
+        fn visit<G: Playable>(self, start: G) {
+            let (mut weak, mut game) = (player::<G>(1000), GameHistory::new(start));
+            for _ in 0..6 {
+                let (best, _) = think_now(&mut *weak, &game, &Limits::default());
+                game.play(game.now().unpack(best.mv).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn every_game_is_played() {
+        for &kind in GameKind::ALL {
+            with_game(kind, PlaysOn);
+        }
+    }
+
+    fn line(number: u16, score: Score) -> Best {
+        Best { mv: Packed(number), score, depth: 1 }
+    }
+
+    #[test]
+    fn what_is_seen_to_decide_the_game_is_never_misjudged() {
+        let mut weak = Weakened::<Chess>::new(Box::new(RandomMover), Elo::MIN);
+        let (mate, mated) = (Score::mate_in(1), Score::mated_in(2));
+        let open = [line(1, Score::cp(10)), line(2, Score::cp(0)), line(3, mated)];
+        let mut chosen = HashSet::new();
+        for _ in 0..200 {
+            assert_eq!(weak.choose(&[line(1, mate), line(2, Score::cp(5000))]).unwrap().mv, Packed(1));
+            assert_eq!(weak.choose(&[line(1, mated), line(2, Score::mated_in(0))]).unwrap().mv, Packed(1));
+            chosen.insert(weak.choose(&open).unwrap().mv.0);
+        }
+        assert_eq!(chosen, HashSet::from([1, 2]));
+        assert_eq!(weak.choose(&[]), None);
+    }
+
+    #[test]
+    fn only_the_lines_that_were_asked_for_are_reported() {
+        let game = GameHistory::new(Chess::start());
+        let told = Mutex::new(HashSet::new());
+        let watch = |progress: &Progress<Chess>| {
+            told.lock().unwrap().insert(progress.multipv);
+            ControlFlow::Continue(())
+        };
+        let limits = Limits { multipv: NonZeroU16::new(2), ..Limits::default() };
+        think_watched(&mut *player(1600), &game, &limits, &StopFlag::default(), &watch);
+        assert_eq!(told.into_inner().unwrap(), HashSet::from([1, 2]));
+    }
+}
