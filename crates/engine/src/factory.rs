@@ -87,7 +87,8 @@ impl EngineFactory {
     fn with(source: Source, config: &Config, table: TranspositionTable) -> Self {
         EngineFactory {
             source,
-            threads: config.threads,
+            // More would take turns with the main thread, which then reaches less depth.
+            threads: config.threads.min(cores()),
             depth: config.depth,
             hash_mib: config.hash_mib,
             limits: config.limits,
@@ -297,6 +298,18 @@ mod tests {
 
     use super::*;
     use crate::net::Weights;
+
+    #[test]
+    fn no_more_threads_search_than_there_are_cores() {
+        let threads = |threads: usize| {
+            let threads = NonZeroUsize::new(threads).unwrap();
+            EngineFactory::new(&Config { threads, ..Config::default() }).unwrap().threads
+        };
+        assert_eq!(
+            (threads(1), threads(256)),
+            (NonZeroUsize::MIN, cores().min(NonZeroUsize::new(256).unwrap()))
+        );
+    }
 
     #[test]
     fn results_of_other_nets_are_told_apart() {
