@@ -37,12 +37,39 @@ pub struct NetEvaluator {
 #[derive(Clone, Debug, Default)]
 pub struct Ply {
     /// Pieces that the move to this position puts on the board and takes away.
-    added: ArrayVec<(Square, Piece), 2>,
-    taken: ArrayVec<(Square, Piece), 2>,
+    added: Pieces,
+    taken: Pieces,
     /// Whether the kings of Black and of White came from the other half of the board.
     mirrored: [bool; 2],
     /// Whether the hidden layers of Black and of White are up to date.
     is_current: [bool; 2],
+}
+
+/// At most two pieces on their squares: no move of chess puts or takes more.
+#[derive(Copy, Clone, Debug)]
+struct Pieces {
+    list: [(Square, Piece); 2],
+    count: usize,
+}
+
+impl Default for Pieces {
+    fn default() -> Self {
+        Pieces { list: [(Square::A1, Role::Pawn.of(Color::White)); 2], count: 0 }
+    }
+}
+
+impl Pieces {
+    #[inline]
+    fn push(&mut self, square: Square, piece: Piece) {
+        if let Some(next) = self.list.get_mut(self.count) {
+            *next = (square, piece);
+            self.count += 1;
+        }
+    }
+
+    fn as_slice(&self) -> &[(Square, Piece)] {
+        &self.list[..self.count]
+    }
 }
 
 impl Ply {
@@ -50,8 +77,7 @@ impl Ply {
     #[inline]
     pub fn note(&mut self, change: Change, square: Square, piece: Piece) {
         let list = if change == Change::Put { &mut self.added } else { &mut self.taken };
-        // No move of chess puts or takes more than two.
-        let _ = list.try_push((square, piece));
+        list.push(square, piece);
         self.mirrored[piece.color as usize] ^= piece.role == Role::King && is_mirrored(square);
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! Each is compiled for AVX-512, for AVX2 and for every processor of the target; the crate `multiversion` chooses at run
 //! time, without `unsafe` here. All give the same bits: they compute with integers, and sums wrap.
+//!
+//! Blocks are added in loops, not by closures: those of a fold would be compiled for every processor, and called for each
+//! block.
 
 use bytemuck::{Pod, Zeroable};
 use multiversion::multiversion;
@@ -62,16 +65,25 @@ fn update<const TAKEN: usize>(to: &mut [Block], from: &[Block], added: &[Block],
     let count = to.len();
     let (from, added, taken) = (&from[..count], &added[..count], taken.map(|column| &column[..count]));
     for at in 0..count {
-        let sum = from[at].plus(&added[at]);
-        to[at] = taken.iter().fold(sum, |sum, column| sum.minus(&column[at]));
+        let mut sum = from[at].plus(&added[at]);
+        for column in &taken {
+            sum = sum.minus(&column[at]);
+        }
+        to[at] = sum;
     }
 }
 
 #[inline(always)]
 fn change_portably(layer: &mut [Block], added: &[&[Block]], taken: &[&[Block]]) {
     for (at, block) in layer.iter_mut().enumerate() {
-        let sum = added.iter().fold(*block, |sum, column| sum.plus(&column[at]));
-        *block = taken.iter().fold(sum, |sum, column| sum.minus(&column[at]));
+        let mut sum = *block;
+        for column in added {
+            sum = sum.plus(&column[at]);
+        }
+        for column in taken {
+            sum = sum.minus(&column[at]);
+        }
+        *block = sum;
     }
 }
 
