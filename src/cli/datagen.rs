@@ -13,8 +13,9 @@ use zeitnot_engine::{
     StopFlag,
     net::EvalFile,
     search::STACK_SIZE,
-    training::{GameFileError, GameWriter, NodeLimits, PlayedGame, SelfPlay, Shard},
+    training::{self, GameFileError, GameWriter, NodeLimits, SelfPlayer, Shard, StoredGame},
 };
+use zeitnot_rules::GameKind;
 
 use super::{CliError, io_error, progress::Work};
 
@@ -27,11 +28,15 @@ use super::{CliError, io_error, progress::Work};
 Examples:
   zeitnot datagen games.bin                        two million positions, on all cores
   zeitnot datagen --positions 10000 --threads 1 --seed 7 small.bin
-  zeitnot datagen --shard 2/3 second.bin           the second of three machines")]
+  zeitnot datagen --shard 2/3 second.bin           the second of three machines
+  zeitnot datagen --game minichess-2026 mini.bin")]
 pub(super) struct Args {
     /// File to append to
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Game: chess, a variant, minichess-2026, minichess-2023, minichess-imcs or tuc
+    #[arg(long, value_name = "GAME", default_value = "chess")]
+    game: GameKind,
     /// Number of positions that the file shall hold; the last game is kept whole
     #[arg(long, value_name = "N", default_value_t = POSITIONS)]
     positions: NonZeroU64,
@@ -60,7 +65,7 @@ const HARD_LIMIT_FACTOR: u64 = 8;
 const QUEUE_CAPACITY: usize = 64;
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    let mut store = GameWriter::open(&args.file)?;
+    let mut store = GameWriter::open_for(&args.file, args.game)?;
     let threads = args.threads.unwrap_or_else(engine::cores).get();
     // A continued run must not repeat the games of the first.
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..)).wrapping_add(store.positions());
@@ -68,7 +73,7 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let limits = NodeLimits { soft: nodes, hard: nodes.saturating_mul(HARD_LIMIT_FACTOR) };
     let mut seeds = fastrand::Rng::with_seed(seed);
     let players = (0..threads)
-        .map(|_| SelfPlay::new(limits, args.shard, seeds.u64(..), &args.eval_file))
+        .map(|_| training::self_player(args.game, limits, args.shard, seeds.u64(..), &args.eval_file))
         .collect::<Result<Vec<_>, _>>()?;
 
     let work = Work::begin(args.positions.get(), "{wide_bar} {pos}/{len} {per_sec} {eta}")?;
@@ -87,7 +92,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         // After Ctrl-C the players end, and what they have sent is still written.
         while store.positions() < args.positions.get() {
             let Ok(game) = written.recv() else { break };
-            store.append(&game).map_err(|source| GameFileError::Io { path: args.file.clone(), source })?;
+            store
+                .append_stored(&game)
+                .map_err(|source| GameFileError::Io { path: args.file.clone(), source })?;
             work.bar.set_position(store.positions());
         }
         // Closing the channel wakes players that wait to send a game.
@@ -106,9 +113,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
 }
 
 /// Plays games until the receiver is gone.
-fn play(mut player: SelfPlay, games: &SyncSender<PlayedGame>, stop: &StopFlag) {
+fn play(mut player: Box<dyn SelfPlayer>, games: &SyncSender<StoredGame>, stop: &StopFlag) {
     while !stop.is_raised() {
-        if let Some(game) = player.game(stop)
+        if let Some(game) = player.stored_game(stop)
             && games.send(game).is_err()
         {
             break;

@@ -6,8 +6,8 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use zeitnot_engine::training::{GameFile, PlayedGame, Ply};
-use zeitnot_rules::chess::Chess;
+use zeitnot_engine::training::{GameFile, PlayedGame, Ply, count_positions};
+use zeitnot_rules::{GameKind, chess::Chess};
 
 use crate::support::{
     command::{err, out, zeitnot},
@@ -76,6 +76,22 @@ fn a_seed_gives_the_same_file_again() {
     }
     assert_eq!(fs::read(&first).unwrap(), fs::read(&second).unwrap());
     assert_ne!(fs::read(&first).unwrap(), fs::read(&other).unwrap());
+}
+
+#[test]
+fn any_game_is_played_and_its_files_are_kept_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    for game in [GameKind::Minichess2026, GameKind::Tuc, GameKind::Atomic] {
+        let file = folder.path().join(game.name());
+        let more = ["--threads", "1", "--seed", "3", "--game", game.name()];
+        for wanted in [30, 60] {
+            assert!(datagen(&file, wanted, &more).status().unwrap().success());
+            let (all, quiet) = count_positions(game, &fs::read(&file).unwrap()).unwrap();
+            assert!(all >= wanted as usize && quiet > 0 && quiet < all, "{quiet} of {all}, {wanted} wanted");
+        }
+        let output = datagen(&file, 90, &[]).stderr(Stdio::piped()).output().unwrap();
+        assert_eq!((output.status.code(), err(&output).lines().count()), (Some(2), 1), "not chess");
+    }
 }
 
 #[test]

@@ -16,6 +16,9 @@ const ROWS: &[Row] = &[
     Row("kingofthehill", "kingofthehill", &["kingofthehill"]),
     Row("racingkings", "racingkings", &["racingkings"]),
     Row("threecheck", "3check", &["3check"]),
+    Row("minichessimcs", "minichess-imcs", &[]),
+    Row("minichess2023", "minichess-2023", &[]),
+    Row("minichess2026", "minichess-2026", &[]),
 ];
 
 fn row(name: &str) -> Option<&'static Row> {
@@ -42,10 +45,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chess_has_a_name_and_games_of_courses_have_none() {
+    fn games_have_names_where_a_protocol_knows_them() {
         assert_eq!(names(GameKind::Chess, Protocol::Uci), ["chess"]);
         assert_eq!(names(GameKind::Chess, Protocol::Xboard), ["normal"]);
-        assert!(names(GameKind::Minichess2023, Protocol::Uci).is_empty());
+        assert_eq!(names(GameKind::Minichess2023, Protocol::Uci), ["minichess-2023"]);
+        assert!(names(GameKind::Minichess2023, Protocol::Xboard).is_empty());
+        assert!(names(GameKind::Tuc, Protocol::Uci).is_empty());
         let variants: Vec<_> = uci_variants().collect();
         assert_eq!((variants.len(), variants[0]), (ROWS.len(), (GameKind::Chess, "chess")));
     }

@@ -6,9 +6,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use zeitnot_rules::GameKind;
+
 use super::{
     Label, Record,
     game_record::{BadGame, END, Games, PLY, PlayedGame, games},
+    other_game,
+    transcript::{StoredGame, is_scored},
 };
 
 /// A file of games in memory.
@@ -18,13 +22,21 @@ pub struct GameFile {
 }
 
 impl GameFile {
-    /// Reads a file. A game at its end that is still being written is left out.
+    /// Reads a file of chess. A game at its end that is still being written is left out.
     ///
     /// # Errors
     /// [`GameFileError::Io`], and [`GameFileError::NotGames`] if it does not begin with a game.
     pub fn open(path: &Path) -> Result<GameFile, GameFileError> {
+        GameFile::open_for(path, GameKind::Chess)
+    }
+
+    /// Reads a file of any game.
+    ///
+    /// # Errors
+    /// As [`GameFile::open`].
+    pub fn open_for(path: &Path, game: GameKind) -> Result<GameFile, GameFileError> {
         let mut bytes = fs::read(path).map_err(|source| io_error(path, source))?;
-        if !begins_with_a_game(&bytes) {
+        if !begins_with_a_game(&bytes, game) {
             return Err(GameFileError::NotGames(path.to_owned()));
         }
         let whole = Extent::of(&bytes[..]).map_err(|source| io_error(path, source))?;
@@ -75,11 +87,19 @@ pub struct GameWriter {
 }
 
 impl GameWriter {
-    /// Opens or creates a file for appending, cutting off a torn game.
+    /// Opens or creates a file of chess for appending, cutting off a torn game.
     ///
     /// # Errors
     /// [`GameFileError`].
     pub fn open(path: &Path) -> Result<GameWriter, GameFileError> {
+        GameWriter::open_for(path, GameKind::Chess)
+    }
+
+    /// Opens or creates a file of any game.
+    ///
+    /// # Errors
+    /// [`GameFileError`].
+    pub fn open_for(path: &Path, game: GameKind) -> Result<GameWriter, GameFileError> {
         let io = |source| io_error(path, source);
         let file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(io)?;
         match file.try_lock() {
@@ -89,7 +109,7 @@ impl GameWriter {
         }
         let mut head = Vec::new();
         (&file).take(HEAD).read_to_end(&mut head).map_err(io)?;
-        if !begins_with_a_game(&head) {
+        if !begins_with_a_game(&head, game) {
             return Err(GameFileError::NotGames(path.to_owned()));
         }
         let rest = BufReader::with_capacity(BUFFER, head.as_slice().chain(&file));
@@ -115,11 +135,18 @@ impl GameWriter {
     /// # Errors
     /// I/O errors, such as a full disk.
     pub fn append(&mut self, game: &PlayedGame) -> io::Result<()> {
-        let bytes = game.to_bytes();
-        self.file.write_all(&bytes)?;
-        self.whole.bytes += bytes.len() as u64;
+        self.append_stored(&StoredGame { bytes: game.to_bytes(), positions: game.plies.len() as u64 })
+    }
+
+    /// Appends a game of any kind, in one write.
+    ///
+    /// # Errors
+    /// As [`GameWriter::append`].
+    pub fn append_stored(&mut self, game: &StoredGame) -> io::Result<()> {
+        self.file.write_all(&game.bytes)?;
+        self.whole.bytes += game.bytes.len() as u64;
         self.whole.games += 1;
-        self.whole.positions += game.plies.len() as u64;
+        self.whole.positions += game.positions;
         Ok(())
     }
 }
@@ -160,10 +187,14 @@ const BUFFER: usize = 1 << 20;
 /// Bytes that suffice to tell whether a file begins with a game.
 const HEAD: u64 = 1 << 14;
 
-/// Returns whether the first game is legal as far as it goes, so that no other file is taken for torn games, and cut.
-fn begins_with_a_game(bytes: &[u8]) -> bool {
+/// Returns whether the first game is one of this kind, and in chess legal as far as it goes, so that no other file is
+/// taken for torn games, and cut.
+fn begins_with_a_game(bytes: &[u8], game: GameKind) -> bool {
     // A file of fewer bytes is a game whose writer was killed at once.
     let Some((start, moves)) = bytes.split_first_chunk::<{ Record::SIZE }>() else { return true };
+    if game != GameKind::Chess {
+        return other_game::start_of(start).is_some_and(|(kind, _)| kind == game);
+    }
     let (plies, _) = moves.as_chunks::<PLY>();
     let plies = plies.iter().take_while(|ply| **ply != END).flatten().copied();
     let first: Vec<u8> = start.iter().copied().chain(plies).chain(END).collect();
@@ -182,8 +213,8 @@ impl Extent {
     /// Finds the ends of the games; what stands in them is not looked at.
     fn of(mut file: impl Read) -> io::Result<Extent> {
         let mut whole = Extent::default();
-        while let Some(positions) = skip_game(&mut file)? {
-            whole.bytes += Record::SIZE as u64 + PLY as u64 * (positions + 1);
+        while let Some((plies, positions)) = skip_game(&mut file)? {
+            whole.bytes += Record::SIZE as u64 + PLY as u64 * (plies + 1);
             whole.games += 1;
             whole.positions += positions;
         }
@@ -191,19 +222,22 @@ impl Extent {
     }
 }
 
-/// Reads to the end of a game and returns its number of moves. `None` if the file ends before.
-fn skip_game(file: &mut impl Read) -> io::Result<Option<u64>> {
+/// Reads to the end of a game and returns its length in plies, and its number of positions. `None` if the file ends
+/// before.
+fn skip_game(file: &mut impl Read) -> io::Result<Option<(u64, u64)>> {
     if !is_filled(file, &mut [0; Record::SIZE])? {
         return Ok(None);
     }
+    let mut positions = 0;
     for plies in 0.. {
         let mut ply = END;
         if !is_filled(file, &mut ply)? {
             break;
         }
         if ply == END {
-            return Ok(Some(plies));
+            return Ok(Some((plies, positions)));
         }
+        positions += u64::from(is_scored(ply));
     }
     Ok(None)
 }

@@ -1,6 +1,6 @@
 //! Training of the evaluation: self-play data and Texel tuning.
 //!
-//! [`SelfPlay`] plays games, and a [`GameWriter`] stores them. [`Dataset`] traces the quiet positions of such a file,
+//! A [`SelfPlayer`] plays games of any kind, and a [`GameWriter`] stores them. [`Dataset`] traces the quiet positions of such a file,
 //! a [`Teacher`] gives them another engine's scores, [`tune`] fits the weights, and [`format_weights`] writes them as Rust. See `docs/data.md`.
 //!
 //! Source: Chess Programming Wiki, "Texel's Tuning Method".
@@ -8,17 +8,21 @@
 mod dataset;
 mod game_file;
 mod game_record;
+mod other_game;
 mod record;
 mod selfplay;
 mod teacher;
+mod transcript;
 mod tuner;
 mod weights_file;
 
 pub use dataset::{Dataset, Objective, Weights, initial_weights, steepness};
 pub use game_file::{GameFile, GameFileError, GameWriter, read_quiet};
 pub use game_record::{BadGame, GameRecord, Games, PlayedGame, Plies, Ply, games, is_quiet};
+pub use other_game::count_positions;
 pub use record::{Label, Record};
-pub use selfplay::{BadShard, NodeLimits, SelfPlay, Shard};
+pub use selfplay::{BadShard, NodeLimits, SelfPlayer, Shard, self_player};
 pub use teacher::{Teacher, TeacherError};
+pub use transcript::StoredGame;
 pub use tuner::{Epoch, TunerSettings, tune};
 pub use weights_file::format_weights;

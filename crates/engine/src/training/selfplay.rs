@@ -1,19 +1,39 @@
 //! Self-play games for training.
 
-use std::{
-    num::NonZeroU64,
-    ops::{ControlFlow, RangeInclusive},
-    str::FromStr,
-    sync::Arc,
-};
+use std::{num::NonZeroU64, ops::ControlFlow, str::FromStr, sync::Arc};
 
-use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
+use zeitnot_rules::{Color, Game, GameHistory, GameKind, Outcome, for_each_game};
 
-use super::PlayedGame;
+use super::transcript::{PlayedPly, SelfPlayed, StoredGame, Transcript};
 use crate::{
     Limits, OutOfMemory, Score, StopFlag, Thinker, TranspositionTable, net::EvalFile, search::Search,
     thinker::think_watched,
 };
+
+/// Plays games of one kind against itself.
+pub trait SelfPlayer: Send {
+    /// Plays a game. `None` if the opening is discarded, or on a stop.
+    fn stored_game(&mut self, stop: &StopFlag) -> Option<StoredGame>;
+}
+
+macro_rules! self_player {
+    ($($kind:ident => $start:expr),* $(,)?) => {
+        /// Creates a player of a game that plays the same games for the same limits, seed and shard.
+        ///
+        /// # Errors
+        /// [`OutOfMemory`] if its table does not fit.
+        pub fn self_player(
+            game: GameKind,
+            effort: NodeLimits,
+            shard: Shard,
+            seed: u64,
+            eval_file: &EvalFile,
+        ) -> Result<Box<dyn SelfPlayer>, OutOfMemory> {
+            Ok(match game { $(GameKind::$kind => Box::new(SelfPlay::new($start, effort, shard, seed, eval_file)?)),* })
+        }
+    };
+}
+for_each_game!(self_player);
 
 /// Node limits of a move, independent of the machine's speed.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -40,7 +60,7 @@ impl Shard {
     /// All openings.
     pub const WHOLE: Shard = Shard { number: 1, of: NonZeroU64::MIN };
 
-    fn has(self, opening: &Chess) -> bool {
+    fn has<G: Game>(self, opening: &G) -> bool {
         opening.key().0 % self.of == self.number - 1
     }
 }
@@ -62,35 +82,46 @@ impl FromStr for Shard {
     }
 }
 
-/// Random plies at the start of a game: odd and even numbers, so that either side may begin to search, and enough that
-/// a million games hardly repeat each other.
-const RANDOM_PLIES: RangeInclusive<usize> = 6..=9;
 /// Openings with a larger score are discarded, in centipawns.
 const MAX_OPENING_SCORE: i32 = 350;
 /// Adjudicated as won: centipawns, and plies in a row.
 const WON: (i32, usize) = (1_200, 5);
 /// Adjudicated as drawn: centipawns, plies in a row, and minimum plies of the game.
 const DRAWN: (i32, usize, usize) = (8, 12, 80);
-/// Games of this length are draws.
+/// Searched plies of a game that is not over by then: a draw, unless the game says otherwise.
 const MAX_PLIES: usize = 400;
 /// Size of the transposition table in MiB: enough for small searches, and little enough for the processor's cache.
 const TABLE_MIB: usize = 1;
 
 /// Plays games against itself.
-pub struct SelfPlay {
-    search: Search<Chess>,
+pub(crate) struct SelfPlay<G: SelfPlayed> {
+    start: G,
+    search: Search<G>,
     table: Arc<TranspositionTable>,
     effort: NodeLimits,
     shard: Shard,
     random: fastrand::Rng,
 }
 
-impl SelfPlay {
-    /// Creates a player that plays the same games for the same seed and shard.
+/// A game after its random moves.
+struct Opening<G: Game> {
+    line: GameHistory<G>,
+    plies: Vec<PlayedPly<G>>,
+}
+
+impl<G: SelfPlayed> SelfPlayer for SelfPlay<G> {
+    fn stored_game(&mut self, stop: &StopFlag) -> Option<StoredGame> {
+        self.game(stop).map(|game| G::store(&game))
+    }
+}
+
+impl<G: SelfPlayed> SelfPlay<G> {
+    /// Creates a player whose games begin with `start`.
     ///
     /// # Errors
     /// [`OutOfMemory`] if the table does not fit.
-    pub fn new(
+    pub(crate) fn new(
+        start: G,
         effort: NodeLimits,
         shard: Shard,
         seed: u64,
@@ -98,12 +129,12 @@ impl SelfPlay {
     ) -> Result<Self, OutOfMemory> {
         let table = Arc::new(TranspositionTable::new(TABLE_MIB)?);
         let search = Search::new(table.clone(), 1, eval_file);
-        Ok(SelfPlay { search, table, effort, shard, random: fastrand::Rng::with_seed(seed) })
+        Ok(SelfPlay { start, search, table, effort, shard, random: fastrand::Rng::with_seed(seed) })
     }
 
     /// Plays a game. `None` if the opening is discarded, or on a stop.
-    pub fn game(&mut self, stop: &StopFlag) -> Option<PlayedGame> {
-        let mut line = self.opening(stop)?;
+    pub(crate) fn game(&mut self, stop: &StopFlag) -> Option<Transcript<G>> {
+        let Opening { mut line, plies: opening } = self.opening(stop)?;
         self.table.clear();
         self.search.new_game();
         let start = line.now().clone();
@@ -122,42 +153,56 @@ impl SelfPlay {
             if let Some(result) = adjudicator.decides(score) {
                 break result;
             }
-            plies.push((mv, score.to_bits()));
-            line.play(mv);
+            if plies.len() >= MAX_PLIES {
+                break line.now().half_points_so_far();
+            }
+            let chance = self.play(&mut line, mv);
+            plies.push(PlayedPly { mv, score: score.to_bits(), chance });
         };
-        Some(PlayedGame { start, plies, result }).filter(|game| !game.plies.is_empty())
+        Some(Transcript { opening, start, plies, result }).filter(|game| !game.plies.is_empty())
     }
 
     /// A random opening of this shard; `None` when stopped.
-    fn opening(&mut self, stop: &StopFlag) -> Option<GameHistory<Chess>> {
+    fn opening(&mut self, stop: &StopFlag) -> Option<Opening<G>> {
         while !stop.is_raised() {
-            if let Some(line) = self.random_line()
-                && self.shard.has(line.now())
-                && !line.outcome().is_over()
+            if let Some(opening) = self.random_opening()
+                && self.shard.has(opening.line.now())
+                && !opening.line.outcome().is_over()
             {
-                return Some(line);
+                return Some(opening);
             }
         }
         None
     }
 
     /// `None` if the game is over before its random plies.
-    fn random_line(&mut self) -> Option<GameHistory<Chess>> {
-        let mut line = GameHistory::new(Chess::start());
-        for _ in 0..self.random.usize(RANDOM_PLIES) {
-            line.play(self.random.choice(line.now().moves())?);
+    fn random_opening(&mut self) -> Option<Opening<G>> {
+        let mut opening = Opening { line: GameHistory::new(self.start.clone()), plies: Vec::new() };
+        for _ in 0..self.random.usize(G::RANDOM_PLIES) {
+            let mv = self.random.choice(opening.line.now().moves())?;
+            let chance = self.play(&mut opening.line, mv);
+            opening.plies.push(PlayedPly::unscored(mv, chance));
         }
-        Some(line)
+        Some(opening)
+    }
+
+    /// Plays a move, and returns what chance has added.
+    fn play(&mut self, line: &mut GameHistory<G>, mv: G::Move) -> u16 {
+        if !G::HAS_CHANCE {
+            line.play(mv);
+            return 0;
+        }
+        let mut now = line.now().clone();
+        let chance = now.play_by_chance(mv, &mut self.random);
+        // No game with chance has a rule of repetition.
+        *line = GameHistory::new(now);
+        chance
     }
 
     /// `None` when stopped.
-    fn think(
-        &mut self,
-        line: &GameHistory<Chess>,
-        stop: &StopFlag,
-    ) -> Option<(<Chess as Game>::Move, Score)> {
+    fn think(&mut self, line: &GameHistory<G>, stop: &StopFlag) -> Option<(G::Move, Score)> {
         let limits = Limits { nodes: Some(self.effort.hard), ..Limits::default() };
-        let watch = |progress: &crate::Progress<Chess>| match progress.nodes < self.effort.soft {
+        let watch = |progress: &crate::Progress<G>| match progress.nodes < self.effort.soft {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
@@ -193,7 +238,7 @@ impl Adjudicator {
             _ if score.is_mate() => Some(if cp > 0 { 2 } else { 0 }),
             [run, _] if run >= WON.1 => Some(2),
             [_, run] if run >= WON.1 => Some(0),
-            _ if level || self.plies >= MAX_PLIES => Some(1),
+            _ if level => Some(1),
             _ => None,
         }
     }
@@ -202,13 +247,19 @@ impl Adjudicator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::training::games;
+    use crate::training::{PlayedGame, games};
+    use zeitnot_rules::chess::Chess;
+
+    fn player(soft: u64, shard: Shard, seed: u64) -> SelfPlay<Chess> {
+        let effort = NodeLimits { soft, hard: 4 * soft };
+        SelfPlay::new(Chess::start(), effort, shard, seed, &EvalFile::HandMade).unwrap()
+    }
 
     fn play(seed: u64) -> PlayedGame {
-        let effort = NodeLimits { soft: 150, hard: 600 };
-        let mut selfplay = SelfPlay::new(effort, Shard::WHOLE, seed, &EvalFile::HandMade).unwrap();
+        let mut selfplay = player(150, Shard::WHOLE, seed);
         let games = (0..).map(|_| selfplay.game(&StopFlag::default()));
-        games.into_iter().flatten().find(|game| game.plies.len() > 10).unwrap()
+        let game = games.into_iter().flatten().find(|game| game.plies.len() > 10).unwrap();
+        PlayedGame::from(&game)
     }
 
     #[test]
@@ -240,7 +291,6 @@ mod tests {
         assert_eq!(decide(&[1300, 1300, 1300, 1300, 900, 1300]), None);
         assert_eq!(decide(&[0; 79]), None);
         assert_eq!(decide(&[0; 80]), Some(1));
-        assert_eq!(decide(&[300; MAX_PLIES]), Some(1));
         assert_eq!(Adjudicator::default().decides(Score::mated_in(4)), Some(0));
     }
 
@@ -248,10 +298,9 @@ mod tests {
     fn each_opening_belongs_to_one_shard() {
         let shards = ["1/3", "2/3", "3/3"].map(|text| text.parse::<Shard>().unwrap());
         for (at, &shard) in shards.iter().enumerate() {
-            let mut selfplay =
-                SelfPlay::new(NodeLimits { soft: 1, hard: 1 }, shard, 5, &EvalFile::HandMade).unwrap();
+            let mut selfplay = player(1, shard, 5);
             for _ in 0..20 {
-                let line = selfplay.opening(&StopFlag::default()).unwrap();
+                let line = selfplay.opening(&StopFlag::default()).unwrap().line;
                 let owners: Vec<_> = (0..3).filter(|&at| shards[at].has(line.now())).collect();
                 assert_eq!(owners, [at]);
                 assert!(Shard::WHOLE.has(line.now()));
@@ -266,8 +315,6 @@ mod tests {
     fn stops_when_told() {
         let stop = StopFlag::default();
         stop.stop();
-        let mut selfplay =
-            SelfPlay::new(NodeLimits { soft: 100, hard: 400 }, Shard::WHOLE, 1, &EvalFile::HandMade).unwrap();
-        assert_eq!(selfplay.game(&stop), None);
+        assert!(player(100, Shard::WHOLE, 1).game(&stop).is_none());
     }
 }
