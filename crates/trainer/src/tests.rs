@@ -17,7 +17,7 @@ use crate::{
     layers::{parameter_count, split},
     parameters::Parameters,
     position::Features,
-    simd::Simd,
+    simd,
 };
 
 /// Material of White less that of Black, in centipawns.
@@ -152,8 +152,7 @@ fn the_gradient_is_that_of_finite_differences() {
     let objective = Objective { shape, score_weight: 0.6 };
     let mut gradient = vec![0.0; parameter_count(shape)];
     let part = 1.0 / positions.len() as f32;
-    let sum =
-        Simd::best().learn(&objective, &parameters.values, &positions, part, &mut [0.0; 64], &mut gradient);
+    let sum = simd::learn(&objective, &parameters.values, &positions, part, &mut [0.0; 64], &mut gradient);
     let exact: Vec<f64> = parameters.values.iter().map(|&value| f64::from(value)).collect();
     let expected = loss(&exact, 32, &positions, 0.6);
     assert!((sum / 40.0 - expected).abs() < 1e-6, "{sum} {expected}");

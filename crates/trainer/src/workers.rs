@@ -7,7 +7,7 @@ use crate::{
     optimizer::{Moments, Slice, Step},
     parameters::Parameters,
     position::TrainingPosition,
-    simd::Simd,
+    simd,
     threads::{in_parallel, shares},
 };
 
@@ -24,7 +24,6 @@ struct Worker {
 
 /// The threads' memory; the threads live for a part of a step.
 pub(crate) struct Workers {
-    simd: Simd,
     objective: Objective,
     workers: Vec<Worker>,
 }
@@ -36,7 +35,7 @@ impl Workers {
             accumulators: vec![0.0; 2 * objective.shape.hidden()],
             gradient: vec![0.0; parameter_count(objective.shape)],
         };
-        Workers { simd: Simd::best(), objective, workers: (0..threads.max(1)).map(|_| worker()).collect() }
+        Workers { objective, workers: (0..threads.max(1)).map(|_| worker()).collect() }
     }
 
     /// Moves the parameters by a batch, and returns the sum of its squared errors before.
@@ -53,7 +52,7 @@ impl Workers {
     }
 
     fn gradient(&mut self, parameters: &Parameters, batch: &Batch<'_>) -> f64 {
-        let (simd, objective) = (self.simd, &self.objective);
+        let objective = &self.objective;
         let orders = shares(batch.order, self.workers.len());
         let part = 1.0 / batch.order.len().max(1) as f32;
         let work = self.workers.iter_mut().zip(orders);
@@ -64,7 +63,7 @@ impl Workers {
                     worker.gathered.clear();
                     worker.gathered.extend(places.iter().map(|&place| batch.block[place as usize]));
                     let Worker { gathered, accumulators, gradient } = &mut *worker;
-                    sum += simd.learn(objective, &parameters.values, gathered, part, accumulators, gradient);
+                    sum += simd::learn(objective, &parameters.values, gathered, part, accumulators, gradient);
                 }
                 sum
             }
@@ -82,8 +81,7 @@ impl Workers {
             Slice { values, mean, square, gradients }
         });
         let slices: Vec<_> = slices.collect();
-        let simd = self.simd;
-        in_parallel(slices.into_iter().map(|mut slice| move || simd.apply(step, &mut slice)));
+        in_parallel(slices.into_iter().map(|mut slice| move || simd::apply(step, &mut slice)));
     }
 }
 
@@ -97,7 +95,7 @@ pub(crate) fn outputs_of(
     let parts = in_parallel(shares(positions, threads).map(|part| {
         move || {
             let (mut accumulators, mut told) = (vec![0.0; 2 * hidden], Vec::new());
-            Simd::best().outputs(hidden, &parameters.values, part, &mut accumulators, &mut told);
+            simd::outputs(hidden, &parameters.values, part, &mut accumulators, &mut told);
             told
         }
     }));
