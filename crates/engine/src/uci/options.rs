@@ -432,7 +432,8 @@ mod tests {
         }
         assert_eq!(options.engine.elo, Elo::try_from(1500).ok());
         let variants = line("UCI_Variant", &options);
-        assert!(variants.contains(" combo default chess var chess var crazyhouse var atomic "), "{variants}");
+        assert!(variants.contains(" combo default chess var chess var minichess-imcs "), "{variants}");
+        assert!(variants.contains(" var crazyhouse var atomic "), "{variants}");
         options.set(ALL, "UCI_Variant", "3check").unwrap();
         assert_eq!(options.game, GameKind::ThreeCheck);
         assert_eq!(options.set(ALL, "clear hash", "").unwrap(), Some(Button::ClearHash));
