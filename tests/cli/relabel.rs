@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use zeitnot_engine::training::{GameFile, GameWriter, PlayedGame, Ply};
+use zeitnot_engine::training::{GameFile, GameWriter, PlayedGame, Ply, UNSCORED};
 use zeitnot_rules::{Game, chess::Chess};
 
 use crate::support::{
@@ -81,6 +81,23 @@ fn quiet_positions_get_the_teachers_scores_and_a_killed_run_goes_on() {
     let output = relabel(&other, &to, &teacher, &more).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(err(&output).contains("holds other games than"), "{}", err(&output));
+}
+
+#[test]
+fn a_position_with_a_capture_to_make_is_not_quiet() {
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+    let mut file = GameWriter::open(&from).unwrap();
+    for fen in ["4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1", "4k3/8/8/8/4P3/3q4/8/4K3 w - - 0 1"] {
+        let start = Chess::parse(fen).unwrap();
+        let mv = start.read("e1f2").unwrap();
+        file.append(&PlayedGame { start, plies: vec![(mv, UNKNOWN)], result: 1 }).unwrap();
+    }
+    drop(file);
+    let output = relabel(&from, &to, &format!("{ZEITNOT} uci"), &["--nodes", "500"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let scores: Vec<_> = plies(&to).concat().iter().map(|ply| ply.score).collect();
+    assert!(scores[0] == UNSCORED && ![UNSCORED, UNKNOWN].contains(&scores[1]), "{scores:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Parameters of the net as floating-point numbers: how they begin, and how they are rounded.
 
-use zeitnot_engine::net::{MAX_OUTPUT_WEIGHT, NetShape, QA, QB, Weights};
+use zeitnot_engine::net::{MAX_OUTPUT_UNIT, MAX_OUTPUT_WEIGHT, NetShape, QA, QB, Weights};
 
 use crate::layers::{parameter_count, split, split_mut};
 
@@ -36,15 +36,20 @@ impl Parameters {
     /// The parameters rounded to what the engine computes with.
     pub fn quantised(&self) -> Weights {
         let layers = split(self.shape.hidden(), &self.values);
-        let rounded = |weights: &[f32], unit: i32| -> Vec<i16> {
-            weights.iter().map(|weight| (weight * unit as f32).round() as i16).collect()
+        let rounded = |weights: &[f32], unit: f32| -> Vec<i16> {
+            weights.iter().map(|weight| (weight * unit).round() as i16).collect()
         };
+        // The smallest parts of which all weights of the output layers still fit.
+        let largest = layers.output.iter().fold(0.0_f32, |largest, weight| largest.max(weight.abs()));
+        let output_unit =
+            (f32::from(MAX_OUTPUT_WEIGHT) / largest).clamp(f32::from(QB), f32::from(MAX_OUTPUT_UNIT)).floor();
         let mut weights = Weights::zero(self.shape);
-        weights.features = rounded(layers.columns, QA);
-        weights.feature_bias = rounded(layers.bias, QA);
-        weights.output = rounded(layers.output, QB);
+        weights.features = rounded(layers.columns, QA as f32);
+        weights.feature_bias = rounded(layers.bias, QA as f32);
+        weights.output_unit = output_unit as u16;
+        weights.output = rounded(layers.output, output_unit);
         for (rounded, bias) in weights.output_bias.iter_mut().zip(layers.output_bias) {
-            *rounded = (bias * (QA * QB) as f32).round() as i32;
+            *rounded = (bias * QA as f32 * output_unit).round() as i32;
         }
         weights
     }

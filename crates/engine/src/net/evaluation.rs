@@ -7,7 +7,7 @@ use std::{fmt, path::Path};
 use shakmaty::{Board, Color};
 
 use super::{
-    BUCKETS, NetShape, QA, QB, SCALE,
+    BUCKETS, NetShape, QA, SCALE,
     block::{self, Block},
     features::View,
     file::{NetError, NetFault},
@@ -27,6 +27,8 @@ pub struct Net {
     /// Weights of each output layer in turn.
     output: Vec<Block>,
     output_bias: [i32; BUCKETS],
+    /// Parts of which the weights of the output layers are.
+    output_unit: i64,
     checksum: u64,
 }
 
@@ -50,6 +52,7 @@ impl Net {
             feature_bias: Block::of(&weights.feature_bias),
             output: Block::of(&weights.output),
             output_bias: weights.output_bias,
+            output_unit: weights.output_unit.into(),
             checksum: weights.checksum(),
         })
     }
@@ -85,7 +88,7 @@ impl Net {
             let value = i32::from(value).clamp(0, QA);
             value * value * i32::from(weight)
         });
-        centipawns(products.fold(0, i32::wrapping_add), self.output_bias[bucket])
+        self.centipawns(products.fold(0, i32::wrapping_add), bucket)
     }
 
     /// The hidden layer of a side, without its activation.
@@ -105,7 +108,7 @@ impl Net {
         let bucket = output_bucket(pieces);
         let (to_move, other) = self.output_row(bucket).split_at(self.blocks());
         let sum = block::dot(ours, to_move).wrapping_add(block::dot(theirs, other));
-        centipawns(sum, self.output_bias[bucket])
+        self.centipawns(sum, bucket)
     }
 
     /// Number of blocks of a hidden layer.
@@ -123,16 +126,17 @@ impl Net {
         &self.features[input * self.blocks()..][..self.blocks()]
     }
 
+    /// Scales the sum of an output layer, which is in parts of QA · QA · QB, with its bias, in parts of QA · QB.
+    fn centipawns(&self, sum: i32, bucket: usize) -> i32 {
+        let output = i64::from(sum / QA) + i64::from(self.output_bias[bucket]);
+        let centipawns = output * i64::from(SCALE) / (i64::from(QA) * self.output_unit);
+        centipawns.clamp(-MAX_EVALUATION, MAX_EVALUATION) as i32
+    }
+
     fn output_row(&self, bucket: usize) -> &[Block] {
         let row = 2 * self.blocks();
         &self.output[bucket * row..][..row]
     }
-}
-
-/// Scales the sum of the output layer, which is in parts of QA · QA · QB, with its bias, in parts of QA · QB.
-fn centipawns(sum: i32, bias: i32) -> i32 {
-    let output = i64::from(sum / QA) + i64::from(bias);
-    (output * i64::from(SCALE) / i64::from(QA * QB)).clamp(-MAX_EVALUATION, MAX_EVALUATION) as i32
 }
 
 #[cfg(test)]
@@ -141,7 +145,7 @@ mod tests {
     use shakmaty::{EnPassantMode, Position, Role, Square};
 
     use super::*;
-    use crate::net::{FEATURES, feature_index};
+    use crate::net::{FEATURES, MAX_OUTPUT_UNIT, feature_index};
     use zeitnot_rules::{Game, chess::Chess};
 
     fn net(hidden: usize, seed: u64) -> Net {
@@ -165,16 +169,19 @@ mod tests {
             (0..hidden).map(|at| (f64::from(sum(at)) / 255.0).clamp(0.0, 1.0).powi(2)).collect()
         };
         let bucket = (board.occupied().count() - 2) / 4;
-        let output = weights.output[bucket * 2 * hidden..].iter().map(|&weight| f64::from(weight) / 64.0);
+        let output = weights.output[bucket * 2 * hidden..]
+            .iter()
+            .map(|&weight| f64::from(weight) / f64::from(weights.output_unit));
         let layers = layer(position.turn()).into_iter().chain(layer(!position.turn()));
         let sum: f64 = layers.zip(output).map(|(value, weight)| value * weight).sum();
-        400.0 * (sum + f64::from(weights.output_bias[bucket]) / (255.0 * 64.0))
+        400.0 * (sum + f64::from(weights.output_bias[bucket]) / (255.0 * f64::from(weights.output_unit)))
     }
 
     proptest! {
         #[test]
-        fn positions_are_evaluated_as_a_trainer_does_and_alike_from_both_sides(choices in prop::collection::vec(any::<prop::sample::Index>(), 1..100), seed: u64) {
-            let weights = Weights::random(NetShape::new(32).unwrap(), seed);
+        fn positions_are_evaluated_as_a_trainer_does_and_alike_from_both_sides(choices in prop::collection::vec(any::<prop::sample::Index>(), 1..100), seed: u64, output_unit in 64..=MAX_OUTPUT_UNIT) {
+            let random = Weights::random(NetShape::new(32).unwrap(), seed);
+            let weights = Weights { output_unit, ..random };
             let net = Net::new(&weights).unwrap();
             let mut position = Chess::start();
             for choice in choices {
@@ -220,7 +227,7 @@ mod tests {
         weights.output[7 * 64 + 5] = 64;
         assert_eq!(Net::new(&weights).unwrap().evaluate(start.board(), Color::White), SCALE);
         weights.output[7 * 64 + 32 + 5] = -16;
-        weights.output_bias[7] = QA * QB / 2;
+        weights.output_bias[7] = QA * i32::from(weights.output_unit) / 2;
         assert_eq!(
             Net::new(&weights).unwrap().evaluate(start.board(), Color::Black),
             SCALE - SCALE / 4 + SCALE / 2

@@ -8,7 +8,7 @@ use std::{
 
 use zeitnot_rules::fnv1a_bytes;
 
-use super::{BUCKETS, FEATURES, MAX_OUTPUT_WEIGHT, NetShape, QA, QB, SCALE, weights::Weights};
+use super::{BUCKETS, FEATURES, MAX_OUTPUT_UNIT, MAX_OUTPUT_WEIGHT, NetShape, QA, SCALE, weights::Weights};
 
 /// First bytes of a file; the last one is the version of the format.
 const MAGIC: [u8; 8] = *b"ZNTNET\0\x01";
@@ -47,6 +47,9 @@ pub enum NetFault {
         /// Our value.
         expected: i32,
     },
+    /// The weights of the output layers are in parts that are too large or too small.
+    #[error("has output weights in parts of {0}; supported are 1 to {MAX_OUTPUT_UNIT}")]
+    OutputUnit(u16),
     /// The file is too short or too long.
     #[error("has {found} bytes instead of {expected}: download or write it again")]
     Length {
@@ -91,9 +94,9 @@ impl Weights {
         let hidden = usize::from(number(0));
         let shape = NetShape::new(hidden).ok_or(NetFault::Shape(hidden))?;
         let constants =
-            [("buckets", BUCKETS as i32), ("QA", QA), ("QB", QB), ("SCALE", SCALE), ("reserved", 0)];
-        for (at, (name, expected)) in constants.into_iter().enumerate() {
-            let found = number(at + 1);
+            [(1, "buckets", BUCKETS as i32), (2, "QA", QA), (4, "SCALE", SCALE), (5, "reserved", 0)];
+        for (at, name, expected) in constants {
+            let found = number(at);
             if i32::from(found) != expected {
                 return Err(NetFault::Architecture { name, found, expected });
             }
@@ -104,14 +107,17 @@ impl Weights {
         if header[HEADER - 8..] != fnv1a_bytes(body).to_le_bytes() {
             return Err(NetFault::Damaged);
         }
-        let weights = Weights::from_body(shape, body);
+        let weights = Weights::from_body(shape, number(3), body);
         weights.check()?;
         Ok(weights)
     }
 
-    /// Checks the number of the weights, and those of the output layer.
+    /// Checks the number of the weights, and the output layers.
     pub(super) fn check(&self) -> Result<(), NetFault> {
-        let Weights { shape, features, feature_bias, output, .. } = self;
+        let Weights { shape, features, feature_bias, output, output_unit, .. } = self;
+        if !(1..=MAX_OUTPUT_UNIT).contains(output_unit) {
+            return Err(NetFault::OutputUnit(*output_unit));
+        }
         let found = [features.len(), feature_bias.len(), output.len()];
         if found != [shape.feature_weights(), shape.hidden(), shape.output_weights()] {
             let found = HEADER + 2 * found.iter().sum::<usize>() + 4 * BUCKETS;
@@ -122,10 +128,10 @@ impl Weights {
     }
 
     /// Reads the weights, whose number has been checked.
-    fn from_body(shape: NetShape, body: &[u8]) -> Weights {
+    fn from_body(shape: NetShape, output_unit: u16, body: &[u8]) -> Weights {
         let (small, biases) = body.split_at(body.len() - 4 * BUCKETS);
         let mut small = small.chunks_exact(2).map(|bytes| i16::from_le_bytes([bytes[0], bytes[1]]));
-        let mut weights = Weights::zero(shape);
+        let mut weights = Weights { output_unit, ..Weights::zero(shape) };
         for part in [&mut weights.features, &mut weights.feature_bias, &mut weights.output] {
             part.iter_mut().zip(&mut small).for_each(|(to, from)| *to = from);
         }
@@ -139,7 +145,7 @@ impl Weights {
     pub fn to_bytes(&self) -> Vec<u8> {
         let body = self.body();
         let mut bytes = MAGIC.to_vec();
-        for number in [self.shape.hidden() as i32, BUCKETS as i32, QA, QB, SCALE, 0] {
+        for number in [self.shape.hidden() as i32, BUCKETS as i32, QA, self.output_unit.into(), SCALE, 0] {
             bytes.extend((number as u16).to_le_bytes());
         }
         bytes.extend(fnv1a_bytes(&body).to_le_bytes());

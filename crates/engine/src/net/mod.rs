@@ -26,9 +26,11 @@ pub use evaluation::Net;
 
 /// Quantisation of the hidden layer: this value stands for 1.
 pub const QA: i32 = 255;
-/// Quantisation of the output layer's weights: this value stands for 1.
-pub const QB: i32 = 64;
+/// Quantisation of the output layers' weights where a net names none of its own: this value stands for 1.
+pub const QB: u16 = 64;
 /// Centipawns of an output of 1.
 pub const SCALE: i32 = 400;
+/// Finest quantisation of the output layers' weights.
+pub const MAX_OUTPUT_UNIT: u16 = 1024;
 /// Largest magnitude of a quantised weight of the output layer: its product with a hidden value fits 16 bits.
 pub const MAX_OUTPUT_WEIGHT: i16 = 127;

@@ -1,6 +1,6 @@
 //! Weights of a network in the order of its file, for trainers and tests.
 
-use super::{FEATURES, MAX_OUTPUT_WEIGHT};
+use super::{FEATURES, MAX_OUTPUT_WEIGHT, QB};
 
 /// Number of output layers; [`output_bucket`] chooses one.
 pub const BUCKETS: usize = 8;
@@ -56,19 +56,22 @@ pub struct Weights {
     pub features: Vec<i16>,
     /// Bias of the hidden layer, in parts of [`QA`](super::QA).
     pub feature_bias: Vec<i16>,
-    /// Weights of each output layer in turn, those of the side to move first, in parts of [`QB`](super::QB).
+    /// Parts of which the weights of the output layers are, called QB.
+    pub output_unit: u16,
+    /// Weights of each output layer in turn, those of the side to move first, in parts of QB.
     pub output: Vec<i16>,
-    /// Biases of the output layers, in parts of [`QA`](super::QA) · [`QB`](super::QB).
+    /// Biases of the output layers, in parts of [`QA`](super::QA) · QB.
     pub output_bias: [i32; BUCKETS],
 }
 
 impl Weights {
-    /// Weights that are all zero.
+    /// Weights that are all zero, those of the output layers in parts of [`QB`].
     pub fn zero(shape: NetShape) -> Weights {
         Weights {
             shape,
             features: vec![0; shape.feature_weights()],
             feature_bias: vec![0; shape.hidden],
+            output_unit: QB,
             output: vec![0; shape.output_weights()],
             output_bias: [0; BUCKETS],
         }

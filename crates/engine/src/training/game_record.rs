@@ -152,6 +152,9 @@ impl Ply {
     }
 }
 
+/// Score of a position that is not to be learnt, as bits: it counts as a mate, which no quiet position has.
+pub const UNSCORED: i16 = i16::MIN;
+
 /// Returns whether a score belongs to a position as it stands: the side to move is not in check, the move played is
 /// no capture or promotion, and the score no mate.
 pub fn is_quiet(position: &Chess, mv: Move, score: i16) -> bool {
@@ -335,6 +338,10 @@ mod tests {
         };
         let (open, in_check) = ("4k3/P7/8/3p4/4P3/8/8/4K3 w - - 0 1", "4k3/8/8/8/8/8/4r3/4K3 w - - 0 1");
         assert!(quiet(open, "e1e2", 900) && !quiet(open, "e4d5", 0) && !quiet(open, "a7a8n", 0));
-        assert!(!quiet(open, "e1e2", Score::mate_in(3).to_bits()) && !quiet(in_check, "e1d1", 0));
+        assert!(
+            !quiet(open, "e1e2", UNSCORED)
+                && !quiet(open, "e1e2", Score::mate_in(3).to_bits())
+                && !quiet(in_check, "e1d1", 0)
+        );
     }
 }

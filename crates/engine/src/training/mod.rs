@@ -18,7 +18,7 @@ mod weights_file;
 
 pub use dataset::{Dataset, Objective, Weights, initial_weights, steepness};
 pub use game_file::{GameFile, GameFileError, GameWriter, read_quiet};
-pub use game_record::{BadGame, GameRecord, Games, PlayedGame, Plies, Ply, games, is_quiet};
+pub use game_record::{BadGame, GameRecord, Games, PlayedGame, Plies, Ply, UNSCORED, games, is_quiet};
 pub use other_game::count_positions;
 pub use record::{Label, Record};
 pub use selfplay::{BadShard, NodeLimits, SelfPlayer, Shard, self_player};

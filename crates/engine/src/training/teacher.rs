@@ -6,9 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use zeitnot_rules::{Color, Game, GameHistory, Packed, chess::Chess};
+use zeitnot_rules::{Color, Game, GameHistory, Packed, Tactics, chess::Chess};
 
-use super::{BadGame, GameRecord, PlayedGame};
+use super::{BadGame, GameRecord, PlayedGame, UNSCORED};
 use crate::{
     Decision, Limits, Score, StopFlag, Task,
     external::{Fault, MatchEngine, Program, Reply},
@@ -44,8 +44,9 @@ impl Teacher {
         Teacher { engine: MatchEngine::new(program), nodes }
     }
 
-    /// Returns the game with new scores of its quiet positions, or `None` on a stop. The engine is told of a new game
-    /// first, so that its scores do not depend on games before.
+    /// Returns the game with new scores of its quiet positions, or `None` on a stop; those where the engine would capture
+    /// or promote are [`UNSCORED`]. The engine is told of a new game first, so that its scores do not depend on games
+    /// before.
     ///
     /// # Errors
     /// [`TeacherError`].
@@ -63,20 +64,20 @@ impl Teacher {
                 let Some(new) = self.persistent_score(&ply.position, &mut is_ready, stop)? else {
                     return Ok(None);
                 };
-                score = new.to_bits();
+                score = new.map_or(UNSCORED, Score::to_bits);
             }
             plies.push((ply.mv, score));
         }
         Ok(Some(PlayedGame { start: game.start().clone(), plies, result: game.result() }))
     }
 
-    /// Asks again after a fault. `is_ready` tells whether the engine knows of the game.
+    /// Asks again after a fault; `None` on a stop, `Some(None)` as [`Teacher::score`]. `is_ready` tells whether the engine knows of the game.
     fn persistent_score(
         &mut self,
         position: &Chess,
         is_ready: &mut bool,
         stop: &StopFlag,
-    ) -> Result<Option<Score>, Fault> {
+    ) -> Result<Option<Option<Score>>, Fault> {
         let mut attempt = 1;
         loop {
             let prepared = if *is_ready { Ok(()) } else { self.engine.prepare() };
@@ -95,8 +96,8 @@ impl Teacher {
         }
     }
 
-    /// Score of a position, from White's point of view.
-    fn score(&mut self, position: &Chess, stop: &StopFlag) -> Result<Score, Fault> {
+    /// Score of a position, from White's point of view; none if it belongs to a capture or promotion.
+    fn score(&mut self, position: &Chess, stop: &StopFlag) -> Result<Option<Score>, Fault> {
         let game = GameHistory::new(position.clone());
         let best = Decision::new(Packed::NONE);
         let nodes = u32::try_from(self.nodes).unwrap_or(u32::MAX);
@@ -116,7 +117,8 @@ impl Teacher {
         if answer.report.depth == 0 {
             return Err(Fault::Unsupported);
         }
-        let score = best.read().score;
-        Ok(if position.side_to_move() == Color::White { score } else { -score })
+        let best = best.read();
+        let score = if position.side_to_move() == Color::White { best.score } else { -best.score };
+        Ok(position.unpack(best.mv).is_some_and(|mv| position.gain(mv) == 0).then_some(score))
     }
 }
