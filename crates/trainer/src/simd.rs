@@ -1,7 +1,7 @@
 //! The inner loops, compiled for several instruction sets; which one runs is decided at run time.
 //!
-//! The compiler turns each loop into SIMD instructions, by the crate `multiversion`. All instruction sets give the same bits: none
-//! of them reorders a sum.
+//! The compiler turns each loop into SIMD instructions, by the crate `multiversion`. All instruction sets give the same
+//! bits: none of them reorders a sum.
 
 use multiversion::multiversion;
 

@@ -279,8 +279,11 @@ mod tests {
             let error = Spec::parse(text).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
-        let spec = Spec::parse("zeitnot uci").unwrap();
-        assert!(spec.own(engine::Config::default()).is_err());
+        let own = |text: &str| Spec::parse(text).unwrap().own(engine::Config::default());
+        assert!(own("zeitnot uci").is_err());
+        let error = own("zeitnot option.EvalFile=nowhere.net").unwrap_err().to_string();
+        assert!(error.contains("option.EvalFile: net nowhere.net: cannot be read"), "{error}");
+        assert!(own("zeitnot option.EvalFile=hand-made").is_ok());
         let spec = Spec::parse("zeitnot option.Hash=8 option.threads=2").unwrap();
         let EntryEngine::Own { config, .. } = spec.own(engine::Config::default()).unwrap() else { panic!() };
         assert_eq!((config.hash_mib.get(), config.threads.get()), (8, 2));

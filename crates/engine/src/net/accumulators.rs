@@ -20,9 +20,9 @@ use crate::score::MAX_PLY;
 
 /// Evaluates the positions of a line by a network.
 ///
-/// A move is only noted when it is made: its changes of the board, in the [`Ply`] that it leads to. When a position is evaluated, the hidden layer of each side follows the
-/// moves since the last position that has one. After a move of its king to the other half of the board, which
-/// mirrors all squares, it is taken from a refresh table.
+/// A move is only noted when it is made: its changes of the board, in the [`Ply`] that it leads to. When a position
+/// is evaluated, the hidden layer of each side follows the moves since the last position that has one. After a move
+/// of its king to the other half of the board, which mirrors all squares, it is taken from a refresh table.
 #[derive(Debug)]
 pub struct NetEvaluator {
     net: Arc<Net>,

@@ -1,10 +1,10 @@
 //! Inner loops over hidden layers, in portable code that the compiler turns into SIMD instructions.
 //!
-//! Each is compiled for AVX-512, for AVX2 and for every processor of the target; the crate `multiversion` chooses at run
-//! time, without `unsafe` here. All give the same bits: they compute with integers, and sums wrap.
+//! Each is compiled for AVX-512, for AVX2 and for every processor of the target; the crate `multiversion` chooses at
+//! run time, without `unsafe` here. All give the same bits: they compute with integers, and sums wrap.
 //!
-//! Blocks are added in loops, not by closures: those of a fold would be compiled for every processor, and called for each
-//! block.
+//! Blocks are added in loops, not by closures: those of a fold would be compiled for every processor, and called for
+//! each block.
 
 use bytemuck::{Pod, Zeroable};
 use multiversion::multiversion;

@@ -48,6 +48,13 @@ impl Default for EvalFile {
 }
 
 impl EvalFile {
+    /// A net that counts material.
+    #[cfg(test)]
+    pub(crate) fn material() -> EvalFile {
+        let net = Arc::new(Net::new(&Weights::material()).unwrap());
+        EvalFile::File { path: PathBuf::from("material.net"), net }
+    }
+
     /// The net; `None` for the evaluation by hand.
     pub fn net(&self) -> Option<Arc<Net>> {
         match self {

@@ -147,11 +147,8 @@ fn the_principal_variation_is_playable() {
 
 /// A search by a net that counts material, of the size whose evaluations are compared with the reference.
 fn by_net(threads: usize) -> Search<Chess> {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("material.net");
-    std::fs::write(&path, crate::net::Weights::material().to_bytes()).unwrap();
-    let eval_file = path.to_str().unwrap().parse().unwrap();
-    Search::new(Arc::new(TranspositionTable::new(4).unwrap()), threads, &eval_file)
+    let table = Arc::new(TranspositionTable::new(4).unwrap());
+    Search::new(table, threads, &EvalFile::material())
 }
 
 #[test]
