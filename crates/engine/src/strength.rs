@@ -71,15 +71,14 @@ const fn level(elo: u16, nodes: f64, error: f64) -> Level {
 }
 
 /// From weak to strong; what lies between two of them is interpolated, nodes by their logarithm.
-const LEVELS: [Level; 8] = [
-    level(1000, 250.0, 800.0),
-    level(1200, 350.0, 550.0),
-    level(1350, 450.0, 420.0),
-    level(1500, 700.0, 350.0),
-    level(1800, 2_000.0, 200.0),
-    level(2100, 8_000.0, 100.0),
-    level(2400, 30_000.0, 50.0),
-    level(2800, 200_000.0, 20.0),
+const LEVELS: [Level; 7] = [
+    level(1200, 500.0, 1_500.0),
+    level(1350, 500.0, 400.0),
+    level(1500, 800.0, 340.0),
+    level(1800, 5_000.0, 150.0),
+    level(2100, 25_000.0, 70.0),
+    level(2400, 120_000.0, 30.0),
+    level(2800, 600_000.0, 10.0),
 ];
 /// Best moves among which a weakened player chooses.
 const CANDIDATES: NonZeroU16 = NonZeroU16::new(4).unwrap();
@@ -202,7 +201,7 @@ mod tests {
     #[test]
     fn the_weak_vary_and_keep_to_their_nodes() {
         let game = GameHistory::new(Chess::start());
-        let mut weak = player(1000);
+        let mut weak = player(Elo::MIN.0);
         let mut played = HashSet::new();
         for _ in 0..40 {
             let (best, report) = think_now(&mut *weak, &game, &Limits::default());
@@ -221,7 +220,7 @@ mod tests {
         type Out = ();
 
         fn visit<G: Playable>(self, start: G) {
-            let (mut weak, mut game) = (player::<G>(1000), GameHistory::new(start));
+            let (mut weak, mut game) = (player::<G>(Elo::MIN.0), GameHistory::new(start));
             for _ in 0..6 {
                 let (best, _) = think_now(&mut *weak, &game, &Limits::default());
                 game.play(game.now().unpack(best.mv).unwrap());
