@@ -21,8 +21,8 @@ use super::{CliError, io_error, progress::Work};
 
 /// Play games against itself and store them with the scores of their positions
 ///
-/// Games begin with random moves. Each position takes four bytes, in the format of docs/data.md. Ctrl-C ends it with the
-/// games so far; it may also be killed at any time, and continues when it is run again.
+/// Games begin with random moves. Each position takes four bytes, in the format of docs/data.md. Ctrl-C ends it with
+/// the games so far; it may also be killed at any time, and continues when it is run again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -61,7 +61,8 @@ impl fmt::Display for Measured {
     }
 }
 
-/// Searches every position on one thread with an empty table; reports the nodes of each, and ends where that breaks off.
+/// Searches every position on one thread with an empty table; reports the nodes of each, and ends where that breaks
+/// off.
 ///
 /// # Errors
 /// [`OutOfMemory`] if the table is larger than the available memory.

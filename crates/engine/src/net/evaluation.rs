@@ -179,7 +179,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn positions_are_evaluated_as_a_trainer_does_and_alike_from_both_sides(choices in prop::collection::vec(any::<prop::sample::Index>(), 1..100), seed: u64, output_unit in 64..=MAX_OUTPUT_UNIT) {
+        fn positions_are_evaluated_as_a_trainer_does_and_alike_from_both_sides(
+            choices in prop::collection::vec(any::<prop::sample::Index>(), 1..100),
+            seed: u64,
+            output_unit in 64..=MAX_OUTPUT_UNIT,
+        ) {
             let random = Weights::random(NetShape::new(32).unwrap(), seed);
             let weights = Weights { output_unit, ..random };
             let net = Net::new(&weights).unwrap();

@@ -1,7 +1,8 @@
 //! Training of the evaluation: self-play data and Texel tuning.
 //!
-//! A [`SelfPlayer`] plays games of any kind, and a [`GameWriter`] stores them. [`Dataset`] traces the quiet positions of such a file,
-//! a [`Teacher`] gives them another engine's scores, [`tune`] fits the weights, and [`format_weights`] writes them as Rust. See `docs/data.md`.
+//! A [`SelfPlayer`] plays games of any kind, and a [`GameWriter`] stores them. [`Dataset`] traces the quiet positions of
+//! such a file, a [`Teacher`] gives them another engine's scores, [`tune`] fits the weights, and [`format_weights`]
+//! writes them as Rust. See `docs/data.md`.
 //!
 //! Source: Chess Programming Wiki, "Texel's Tuning Method".
 

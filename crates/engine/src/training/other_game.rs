@@ -1,6 +1,7 @@
 //! Games other than chess in a file: see `docs/data.md`.
 //!
-//! Their layout is that of games of chess, but for the start: they begin with the usual one, and its bytes name the game.
+//! Their layout is that of games of chess, but for the start: they begin with the usual one, and its bytes name the
+//! game.
 
 use zeitnot_rules::{Game, GameKind, Packed, for_each_game};
 
