@@ -53,6 +53,7 @@ mod swiss;
 mod table;
 mod thought;
 mod train;
+mod train_small;
 mod tune;
 mod ubgi;
 mod uci;
@@ -91,6 +92,8 @@ Examples:
   zeitnot tune games.bin                   fit the weights of the evaluation to them
   zeitnot spsa --engine A --tune NAME      tune options of an engine by games
   zeitnot train games.bin                  train a net for the evaluation
+  zeitnot train-small minichess-2026 mini.bin
+                                           train the small net of MiniChess
 
 Without a command, zeitnot speaks UCI if its input is a pipe, and runs `demo` otherwise.
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
@@ -118,6 +121,7 @@ enum Command {
     Tune(tune::Args),
     Spsa(spsa::Args),
     Train(train::Args),
+    TrainSmall(train_small::Args),
     Lichess(lichess::Args),
     ImportLichessBot(import::Args),
 }
@@ -244,6 +248,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::Tune(args) => tune::run(&args),
         Command::Spsa(args) => spsa::run(&args),
         Command::Train(args) => train::run(&args),
+        Command::TrainSmall(args) => train_small::run(&args),
         Command::Lichess(args) => lichess::run(&args),
         Command::ImportLichessBot(args) => import::run(&args),
     }

@@ -78,12 +78,12 @@ fn shape(text: &str) -> Result<NetShape, String> {
     shape.ok_or_else(|| format!("a multiple of {} up to {}", NetShape::STEP, NetShape::MAX_HIDDEN))
 }
 
-fn rate(text: &str) -> Result<f32, String> {
+pub(super) fn rate(text: &str) -> Result<f32, String> {
     let rate = text.parse().ok().filter(|rate| *rate > 0.0 && *rate <= 1.0);
     rate.ok_or_else(|| "a number above 0, at most 1".into())
 }
 
-fn part(text: &str) -> Result<f32, String> {
+pub(super) fn part(text: &str) -> Result<f32, String> {
     let part = text.parse().ok().filter(|part| (0.0..=1.0).contains(part));
     part.ok_or_else(|| "a number from 0 to 1".into())
 }

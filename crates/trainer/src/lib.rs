@@ -16,6 +16,7 @@ mod rounding;
 mod run;
 mod settings;
 mod simd;
+mod small;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -30,3 +31,4 @@ pub use position::TrainingPosition;
 pub use rounding::Rounding;
 pub use run::{Report, Run};
 pub use settings::Settings;
+pub use small::{SmallReport, SmallRun, SmallSettings};

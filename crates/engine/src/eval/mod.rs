@@ -18,6 +18,7 @@ use super::{
 pub(crate) mod chess;
 mod minichess;
 mod pesto;
+pub mod small_net;
 mod tuc;
 mod variant;
 

@@ -12,6 +12,7 @@ mod game_record;
 mod other_game;
 mod record;
 mod selfplay;
+mod small_examples;
 mod teacher;
 mod transcript;
 mod tuner;
@@ -23,6 +24,7 @@ pub use game_record::{BadGame, GameRecord, Games, PlayedGame, Plies, Ply, UNSCOR
 pub use other_game::count_positions;
 pub use record::{Label, Record};
 pub use selfplay::{BadShard, NodeLimits, SelfPlayer, Shard, self_player};
+pub use small_examples::{SmallExample, SmallExamples};
 pub use teacher::{Teacher, TeacherError};
 pub use transcript::StoredGame;
 pub use tuner::{Epoch, TunerSettings, tune};

@@ -62,6 +62,13 @@ pub struct StoredGame {
     pub(super) positions: u64,
 }
 
+impl StoredGame {
+    /// The game as it stands in a file.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 /// A game that is played against itself.
 pub(crate) trait SelfPlayed: EngineGame {
     /// Number of random plies at the start: odd and even, so that either side may begin to search, and enough that a

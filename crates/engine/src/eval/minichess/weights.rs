@@ -1,6 +1,6 @@
 //! The piece-square tables of MiniChess, fitted to positions of our own games by logistic regression.
 
-use super::super::chess::tapered_score::{TaperedScore, s};
+use crate::eval::chess::tapered_score::{TaperedScore, s};
 
 /// By kind and square, from a1 row by row, as White sees the board; in centipawns.
 #[rustfmt::skip]
