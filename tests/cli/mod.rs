@@ -22,4 +22,5 @@ mod study;
 mod train;
 mod ubgi;
 mod uci;
+mod uci_input;
 mod watch;

@@ -152,7 +152,8 @@ impl Ply {
     }
 }
 
-/// Score of a position that is not to be learnt, as bits: it counts as a mate, which no quiet position has.
+/// Score of a position that was not searched, or is not to be learnt, as bits: it counts as a mate, which no quiet
+/// position has.
 pub const UNSCORED: i16 = i16::MIN;
 
 /// Returns whether a score belongs to a position as it stands: the side to move is not in check, the move played is

@@ -7,8 +7,8 @@ use zeitnot_rules::{Game, GameKind, Packed, for_each_game};
 
 use super::{
     Label, Record,
-    game_record::{BadGame, END, PLY},
-    transcript::{CHANCE, MAGIC, NAME, NO_SCORE, RESULT, SelfPlayed},
+    game_record::{BadGame, END, PLY, UNSCORED},
+    transcript::{CHANCE, MAGIC, NAME, RESULT, SelfPlayed},
 };
 use crate::Score;
 
@@ -98,7 +98,7 @@ fn replay<G: SelfPlayed>(
         let before = position.clone();
         position.play_again(mv, chance);
         let score = i16::from_le_bytes(score);
-        if score != NO_SCORE {
+        if score != UNSCORED {
             visit(&OtherPly { position: before, mv, label: Label { score, result } });
         }
     }
@@ -128,7 +128,7 @@ mod tests {
             let chance = now.play_by_chance(mv, &mut random);
             plies.push(PlayedPly { mv, score: plies.len() as i16, chance });
         }
-        let opening: Vec<_> = plies.drain(..4).map(|ply| PlayedPly { score: NO_SCORE, ..ply }).collect();
+        let opening: Vec<_> = plies.drain(..4).map(|ply| PlayedPly { score: UNSCORED, ..ply }).collect();
         let game = Transcript { opening, start: start.clone(), plies, result: 2 };
         (G::store(&game), seen.split_off(4))
     }

@@ -11,7 +11,7 @@ use zeitnot_rules::{
 
 use super::{
     PlayedGame, Record,
-    game_record::{END, PLY},
+    game_record::{END, PLY, UNSCORED},
 };
 use crate::eval::EngineGame;
 
@@ -19,25 +19,22 @@ use crate::eval::EngineGame;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlayedPly<G: Game> {
     pub(crate) mv: G::Move,
-    /// Score of the position before, in centipawns for White; [`NO_SCORE`] if it was not searched.
+    /// Score of the position before, in centipawns for White; [`UNSCORED`] if it was not searched.
     pub(crate) score: i16,
-    /// What chance added; 0 for nothing.
+    /// Addition of chance to the position; 0 for nothing.
     pub(crate) chance: u16,
 }
-
-/// Score of the random moves.
-pub(crate) const NO_SCORE: i16 = i16::MIN;
 
 /// Returns whether this part of a game is a move with a score.
 pub(super) fn is_scored(entry: [u8; PLY]) -> bool {
     let [m0, m1, s0, s1] = entry;
-    u16::from_le_bytes([m0, m1]) != CHANCE && i16::from_le_bytes([s0, s1]) != NO_SCORE
+    u16::from_le_bytes([m0, m1]) != CHANCE && i16::from_le_bytes([s0, s1]) != UNSCORED
 }
 
 impl<G: Game> PlayedPly<G> {
     /// A random move.
     pub(crate) fn unscored(mv: G::Move, chance: u16) -> Self {
-        PlayedPly { mv, score: NO_SCORE, chance }
+        PlayedPly { mv, score: UNSCORED, chance }
     }
 }
 
