@@ -8,6 +8,7 @@ use zeitnot_engine::{
 
 use crate::{
     optimizer::{Moments, Schedule, Slice, Step, apply},
+    position::sigmoid,
     threads::{in_parallel, shares},
 };
 
@@ -243,10 +244,6 @@ fn squares(layer: &Column, weights: &Column) -> f32 {
         lanes[at % LANES] += value * value * weights[at];
     }
     lanes.iter().sum()
-}
-
-fn sigmoid(output: f32) -> f32 {
-    1.0 / (1.0 + (-output).exp())
 }
 
 /// Finds the scale with which the scores foretell the results best.
