@@ -8,7 +8,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use zeitnot_engine::training::{GameFile, GameWriter, PlayedGame, Ply, UNSCORED};
+use zeitnot_engine::{
+    Score,
+    training::{GameFile, GameWriter, PlayedGame, Ply, UNSCORED},
+};
 use zeitnot_rules::{Game, chess::Chess};
 
 use crate::support::{
@@ -98,6 +101,24 @@ fn a_position_with_a_capture_to_make_is_not_quiet() {
     assert!(output.status.success(), "{output:?}");
     let scores: Vec<_> = plies(&to).concat().iter().map(|ply| ply.score).collect();
     assert!(scores[0] == UNSCORED && ![UNSCORED, UNKNOWN].contains(&scores[1]), "{scores:?}");
+}
+
+#[test]
+fn an_iteration_that_the_limit_cut_does_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
+    let start = Chess::start();
+    let mv = start.read("e2e4").unwrap();
+    GameWriter::open(&from)
+        .unwrap()
+        .append(&PlayedGame { start, plies: vec![(mv, UNKNOWN)], result: 1 })
+        .unwrap();
+    let teacher = "sh -c 'while read -r line; do case $line in uci) echo uciok;; isready) echo readyok;; go*)
+        for said in 1:5 2:3 2:7 3:900; do echo info depth ${said%:*} score cp ${said#*:} pv e2e4; done
+        echo bestmove e2e4;; quit) exit;; esac; done'";
+    let output = relabel(&from, &to, teacher, &["--threads", "1"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(plies(&to)[0][0].score, Score::cp(7).to_bits());
 }
 
 #[test]

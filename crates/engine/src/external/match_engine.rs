@@ -12,7 +12,10 @@ use super::{
     program::Program,
     search::{Reply, Session, search},
 };
-use crate::thinker::{Report, Task};
+use crate::{
+    decision::Best,
+    thinker::{Report, Task},
+};
 
 /// Time to answer after `stop`, before the process is killed. The game is over then: this only tells whether the
 /// same process can play the next one.
@@ -34,6 +37,9 @@ pub struct Answer {
     pub read_at: Instant,
     /// Cost of the search, as told by the engine.
     pub report: Report,
+    /// Result of the last iteration that is whole for certain: limits other than a depth cut the one after. `None` if
+    /// there was only one.
+    pub whole: Option<Best>,
 }
 
 impl MatchEngine {
@@ -73,7 +79,7 @@ impl MatchEngine {
         let session = self.session.as_mut().ok_or(Fault::Ended)?;
         let Some(variant) = self.program.variant(task.game.now().kind()) else {
             let report = Report::default();
-            return Ok(Answer { reply: Reply::NoMove, read_at: Instant::now(), report });
+            return Ok(Answer { reply: Reply::NoMove, read_at: Instant::now(), report, whole: None });
         };
         let limits = self.program.limits().apply(task.limits, Instant::now());
         match search(variant, session, &Task { limits: &limits, ..*task }, GRACE) {
@@ -81,6 +87,7 @@ impl MatchEngine {
                 reply: searched.reply,
                 read_at: session.engine.read_at(),
                 report: searched.report,
+                whole: searched.whole,
             }),
             Err(fault) => {
                 self.end();

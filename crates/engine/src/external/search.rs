@@ -39,6 +39,7 @@ pub(super) struct Session {
 /// A search that the engine has answered.
 pub(super) struct Searched {
     pub report: Report,
+    pub whole: Option<Best>,
     pub reply: Reply,
 }
 
@@ -76,7 +77,7 @@ pub(super) fn search<G: Tactics>(
     protocol.go(engine, &position(task, variant), &go)?;
 
     let follows_watcher = task.limits.clocks.is_none();
-    let mut search = Search { task, started_at, follows_watcher, last: None, has_warned: false };
+    let mut search = Search { task, started_at, follows_watcher, last: None, whole: None, has_warned: false };
     let mut stopped_at: Option<Instant> = None;
     loop {
         let now = Instant::now();
@@ -104,7 +105,7 @@ pub(super) fn search<G: Tactics>(
             Message::NoMove => Reply::NoMove,
             Message::Resigns => Reply::Resigns,
         };
-        return Ok(Searched { report: search.report(), reply });
+        return Ok(Searched { report: search.report(), whole: search.whole, reply });
     }
 }
 
@@ -161,6 +162,8 @@ struct Search<'s, 't, G: Tactics> {
     /// Whether the task's watcher ends the search, and not the engine's own time management.
     follows_watcher: bool,
     last: Option<(Progress<G>, ControlFlow<()>)>,
+    /// Result of the iteration before the last.
+    whole: Option<Best>,
     has_warned: bool,
 }
 
@@ -194,8 +197,11 @@ impl<G: Tactics> Search<'_, '_, G> {
             hashfull: told.hashfull,
             pv,
         };
-        self.task.best.publish(Best { mv, score: progress.score, depth });
         let before = self.last.as_ref();
+        if before.is_some_and(|(last, _)| last.depth < depth) {
+            self.whole = Some(self.task.best.read());
+        }
+        self.task.best.publish(Best { mv, score: progress.score, depth });
         let is_new =
             before.is_none_or(|(last, _)| last.depth < depth || last.pv.first() != progress.pv.first());
         let verdict = if is_new {

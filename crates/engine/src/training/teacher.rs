@@ -117,7 +117,7 @@ impl Teacher {
         if answer.report.depth == 0 {
             return Err(Fault::Unsupported);
         }
-        let best = best.read();
+        let best = answer.whole.unwrap_or_else(|| best.read());
         let score = if position.side_to_move() == Color::White { best.score } else { -best.score };
         Ok(position.unpack(best.mv).is_some_and(|mv| position.gain(mv) == 0).then_some(score))
     }
