@@ -5,7 +5,9 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use zeitnot_engine::{Decision, Limits, Progress, StopFlag, Task, Thinker, think_now};
+use zeitnot_engine::{
+    Config, Decision, EngineFactory, Limits, Progress, StopFlag, Task, Thinker, net::EvalFile, think_now,
+};
 use zeitnot_rules::{Color, Game, GameHistory, Outcome, chess::Chess};
 
 use crate::support::engine::search_factory;
@@ -102,7 +104,8 @@ fn perpetual_check_saves_a_lost_position() {
     drawn("6k1/6p1/8/7Q/8/7K/1q6/1r6 w - - 0 1");
 }
 
-/// Searches until this move is best, with a score within these bounds. Null-move pruning must not hide it.
+/// Searches until this move is best, with a score within these bounds. Null-move pruning must not hide it: that, and not
+/// the net, is on trial.
 fn found(fen: &str, wanted: &str, least: i32, most: i32) {
     const MOST_NODES: u64 = 4_000_000;
     let line = GameHistory::new(Chess::parse(fen).unwrap());
@@ -116,7 +119,8 @@ fn found(fen: &str, wanted: &str, least: i32, most: i32) {
     let best = Decision::new(line.now().pack(line.now().moves()[0]));
     let limits = Limits { nodes: Some(MOST_NODES), ..Limits::default() };
     let task = Task { game: &line, limits: &limits, best: &best, stop: &StopFlag::default(), watch: &watch };
-    search().think(&task);
+    let by_hand = Config { eval_file: EvalFile::HandMade, ..Config::default() };
+    EngineFactory::new(&by_hand).unwrap().thinker().think(&task);
     assert!(seen.into_inner(), "{fen}: {:?}", best.read());
 }
 

@@ -11,23 +11,24 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::{NetError, Weights, evaluation::Net};
 
-/// The net in the program, if any: the bytes of its file, `include_bytes!("../../nets/chess.net")`.
-const SHIPPED: Option<&[u8]> = None;
+/// The file of the net in the program.
+const SHIPPED: &[u8] = include_bytes!("../../nets/chess.net");
 
 static SHIPPED_NET: LazyLock<Option<Arc<Net>>> = LazyLock::new(|| {
     // A test reads it.
-    let weights = Weights::from_bytes(SHIPPED?).ok()?;
+    let weights = Weights::from_bytes(SHIPPED).ok()?;
     Net::new(&weights).ok().map(Arc::new)
 });
 
 /// Evaluation of chess that the search uses, as an option or the configuration names it: `hand-made`, `net` for the
 /// one in the program, or the path of a net, which has been read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EvalFile {
+    /// The net in the program.
+    #[default]
+    Shipped,
     /// The evaluation by hand.
     HandMade,
-    /// The net in the program.
-    Shipped,
     /// A net of a file.
     File {
         /// Path of the file.
@@ -39,13 +40,6 @@ pub enum EvalFile {
 
 const HAND_MADE: &str = "hand-made";
 const SHIPPED_NAME: &str = "net";
-
-impl Default for EvalFile {
-    /// The net in the program; without one, the evaluation by hand.
-    fn default() -> EvalFile {
-        if SHIPPED.is_some() { EvalFile::Shipped } else { EvalFile::HandMade }
-    }
-}
 
 impl EvalFile {
     /// A net that counts material.
@@ -65,25 +59,13 @@ impl EvalFile {
     }
 }
 
-/// Reason why an [`EvalFile`] cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum EvalFileError {
-    /// The program has no net.
-    #[error("there is no net in this program: expected `{HAND_MADE}` or the path of a net")]
-    NotShipped,
-    /// The file is no net.
-    #[error(transparent)]
-    Net(#[from] NetError),
-}
-
 impl FromStr for EvalFile {
-    type Err = EvalFileError;
+    type Err = NetError;
 
-    fn from_str(text: &str) -> Result<EvalFile, EvalFileError> {
+    fn from_str(text: &str) -> Result<EvalFile, NetError> {
         match text {
             HAND_MADE => Ok(EvalFile::HandMade),
-            SHIPPED_NAME if SHIPPED.is_some() => Ok(EvalFile::Shipped),
-            SHIPPED_NAME => Err(EvalFileError::NotShipped),
+            SHIPPED_NAME => Ok(EvalFile::Shipped),
             path => {
                 let path = PathBuf::from(path);
                 let net = Arc::new(Net::open(&path)?);
@@ -117,10 +99,9 @@ mod tests {
 
     #[test]
     fn the_net_in_the_program_is_valid() {
-        assert_eq!(EvalFile::default().net().is_some(), SHIPPED.is_some());
-        let named = SHIPPED_NAME.parse::<EvalFile>();
-        assert_eq!(named.is_ok(), SHIPPED.is_some());
-        assert!(named.is_ok_and(|eval| eval == EvalFile::default()) || SHIPPED.is_none());
+        let shipped = EvalFile::default();
+        assert!(shipped.net().is_some());
+        assert_eq!(SHIPPED_NAME.parse::<EvalFile>().unwrap(), shipped);
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod file;
 mod refresh_table;
 mod weights;
 
-pub use eval_file::{EvalFile, EvalFileError};
+pub use eval_file::EvalFile;
 pub use features::{FEATURES, feature_index};
 pub use file::{NetError, NetFault};
 pub use weights::{BUCKETS, NetShape, Weights, output_bucket};

@@ -10,7 +10,7 @@ use crate::{
     book::{self, Book, BookError, Selection},
     config::Config,
     external, memory,
-    net::{EvalFile, EvalFileError},
+    net::{EvalFile, NetError},
     strength::Elo,
     syzygy::{self, MAX_PIECES, TablebaseError, Tablebases},
 };
@@ -145,7 +145,7 @@ pub(super) enum BadOption {
     #[error("{0}; it stays as it is")]
     Tables(#[from] TablebaseError),
     #[error("{0}; it stays as it is")]
-    Evaluation(#[from] EvalFileError),
+    Evaluation(#[from] NetError),
 }
 
 /// Option without a value that triggers an action.
