@@ -5,11 +5,13 @@ import { until } from './arena.mjs';
 import { begin, click, clickSquare, drag, moves, visit } from './browser.mjs';
 
 export async function aMateIsClicked({ arena, browser }) {
-  const page = await visit(browser, `${arena.url}/play`);
+  const page = await visit(browser, `${arena.url}/play`, { expected: /503/ });
   await begin(page, { fen: '6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1' });
   await click(page, 'a1', 'a8');
   await page.locator('.over', { hasText: '1–0' }).waitFor();
   assert.deepEqual(await moves(page), ['Ra8#']);
+  // A busy server is asked again.
+  await page.route('**/api/analysis', (route) => route.fulfill({ status: 503, json: { error: 'busy' } }), { times: 1 });
   await page.getByRole('button', { name: 'Analyse' }).click();
   await page.keyboard.press('Home');
   await page.locator('.thinking strong', { hasText: '#1' }).waitFor();

@@ -1,9 +1,12 @@
 // The engine's opinion of the position shown, once a game is over: asked for one position at a time.
 
-import { change } from './api';
+import { change, Refused } from './api';
 import type { Analysis, Game } from './types';
 
 const PAUSE_MS = 250;
+/** Answers of a server that has no time just now: too many requests, and no service. */
+const BUSY = [429, 503];
+const BUSY_PAUSE_MS = 1_000;
 const USUAL = 'RNBQKBNR';
 
 /** Chess960 by its start: all pieces on White's first row, in another order. */
@@ -18,6 +21,8 @@ export class Analyser {
   error = $state('');
   #known = $state.raw(new Map<number, Analysis>());
   #timer: number | undefined;
+  /** The ply last asked for. */
+  #wanted: number | null = null;
 
   /** What is known of the position after so many plies. */
   at(ply: number): Analysis | null {
@@ -26,13 +31,19 @@ export class Analyser {
 
   /** Asks for it, unless it is known; somebody who steps on quickly asks for the last one only. */
   ask(game: Game, ply: number): void {
-    clearTimeout(this.#timer);
+    this.stop();
     if (!this.isOn || this.#known.has(ply) || (ply === game.plies.length && game.reason === 'Checkmate')) return;
-    this.#timer = window.setTimeout(() => this.#fetch(game, ply), PAUSE_MS);
+    this.#wanted = ply;
+    this.#fetchAfter(PAUSE_MS, game, ply);
   }
 
   stop(): void {
     clearTimeout(this.#timer);
+    this.#wanted = null;
+  }
+
+  #fetchAfter(pause: number, game: Game, ply: number): void {
+    this.#timer = window.setTimeout(() => this.#fetch(game, ply), pause);
   }
 
   async #fetch(game: Game, ply: number): Promise<void> {
@@ -45,6 +56,8 @@ export class Analyser {
       this.error = '';
     } catch (refused) {
       this.error = (refused as Error).message;
+      const isBusy = refused instanceof Refused && BUSY.includes(refused.status);
+      if (isBusy && this.#wanted === ply) this.#fetchAfter(BUSY_PAUSE_MS, game, ply);
     } finally {
       this.isBusy = false;
     }
