@@ -1,8 +1,8 @@
 //! Win-draw-loss model: expected results by score and piece count.
 //!
 //! Wins and losses follow logistic curves whose parameters depend on the piece count; the rest are draws. They
-//! are fitted to 509,835 positions of `zeitnot datagen` (5,000 nodes a move), so the model holds for this engine
-//! against itself in standard chess.
+//! are fitted to 509,835 positions of `zeitnot datagen` (5,000 nodes a move) with the evaluation by hand, so the model
+//! holds for that against itself in standard chess, and roughly for the net, whose scores are of the same size.
 //!
 //! Source: the WDL model of Stockfish.
 
