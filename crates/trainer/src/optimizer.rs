@@ -3,8 +3,6 @@
 //! Sources: Kingma and Ba, "Adam: A Method for Stochastic Optimization" (2015); Loshchilov and Hutter, "Decoupled
 //! Weight Decay Regularization" (2019) and "SGDR: Stochastic Gradient Descent with Warm Restarts" (2017).
 
-use crate::parameters::BOUND;
-
 /// Parameters of AdamW, with the defaults of the papers.
 const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
@@ -52,22 +50,23 @@ impl Moments {
     }
 }
 
-/// One step: its rate, and the corrections for averages that began at zero.
+/// One step: its rate, the corrections for averages that began at zero, and the bound of every parameter.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Step {
     rate: f32,
     mean_part: f32,
     square_part: f32,
+    bound: f32,
 }
 
 impl Step {
     /// The step of a batch, counted from 0.
-    pub(crate) fn new(rate: f32, batch: u64) -> Step {
+    pub(crate) fn new(rate: f32, batch: u64, bound: f32) -> Step {
         let part = |beta: f32| {
             let power = f64::from(beta).powf(batch as f64 + 1.0);
             (1.0 / (1.0 - power)) as f32
         };
-        Step { rate, mean_part: part(BETA1), square_part: part(BETA2) }
+        Step { rate, mean_part: part(BETA1), square_part: part(BETA2), bound }
     }
 }
 
@@ -97,7 +96,7 @@ pub(crate) fn apply(step: Step, slice: &mut Slice<'_>) {
         *square = BETA2 * *square + (1.0 - BETA2) * *gradient * *gradient;
         *gradient = 0.0;
         let change = *mean * step.mean_part / ((*square * step.square_part).sqrt() + EPSILON);
-        *value = (*value - step.rate * (change + WEIGHT_DECAY * *value)).clamp(-BOUND, BOUND);
+        *value = (*value - step.rate * (change + WEIGHT_DECAY * *value)).clamp(-step.bound, step.bound);
     }
 }
 
@@ -118,12 +117,12 @@ mod tests {
     #[test]
     fn the_first_step_is_as_long_as_the_rate_whatever_the_gradient() {
         let (mut values, mut first, mut second) =
-            ([0.5, -0.5, 1.98], [3.0, -0.001, -1.0], [1.0, -0.001, 0.0]);
+            ([0.5, -0.5, 0.75], [3.0, -0.001, -1.0], [1.0, -0.001, 0.0]);
         let mut moments = Moments::new(3);
         let gradients = vec![&mut first[..], &mut second[..]];
         let (mean, square) = (&mut moments.mean[..], &mut moments.square[..]);
-        apply(Step::new(0.01, 0), &mut Slice { values: &mut values, mean, square, gradients });
-        for (value, expected) in values.iter().zip([0.49 - 0.000_05, -0.49 + 0.000_05, BOUND]) {
+        apply(Step::new(0.01, 0, 0.75), &mut Slice { values: &mut values, mean, square, gradients });
+        for (value, expected) in values.iter().zip([0.49 - 0.000_05, -0.49 + 0.000_05, 0.75]) {
             assert!((value - expected).abs() < 1e-6, "{values:?}");
         }
         assert_eq!((first, second), ([0.0; 3], [0.0; 3]));

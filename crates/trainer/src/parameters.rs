@@ -4,9 +4,10 @@ use zeitnot_engine::net::{MAX_OUTPUT_UNIT, MAX_OUTPUT_WEIGHT, NetShape, QA, QB, 
 
 use crate::layers::{parameter_count, split, split_mut};
 
-/// Bound of every parameter: the output layer's weights fit their rounded range, and sums of the first layer 16 bits.
-pub(crate) const BOUND: f32 = 1.98;
-const _: () = assert!(BOUND * QB as f32 <= MAX_OUTPUT_WEIGHT as f32);
+/// Bound of every parameter: sums of the first layer fit 16 bits, and weights of the output layer are rounded to parts of
+/// `MAX_OUTPUT_WEIGHT / BOUND` at least, which loses less than the coarser ones of a wider bound.
+pub(crate) const BOUND: f32 = 0.99;
+const _: () = assert!(BOUND * 2.0 * QB as f32 <= MAX_OUTPUT_WEIGHT as f32);
 const _: () = assert!(BOUND * QA as f32 * 33.0 < i16::MAX as f32);
 
 /// Features that are active in a view at most: a weight of the first layer begins below the root of its inverse.

@@ -7,7 +7,7 @@ use crate::{
     feed::{Feed, Place},
     layers::parameter_count,
     optimizer::{Moments, Step},
-    parameters::Parameters,
+    parameters::{BOUND, Parameters},
     position::TrainingPosition,
     rounding::loss,
     settings::Settings,
@@ -108,7 +108,7 @@ impl<'c> Run<'c> {
         let rate = self.settings.schedule().rate(state.batches);
         let batch = self.feed.next()?;
         let positions = batch.order.len();
-        let step = Step::new(rate, state.batches);
+        let step = Step::new(rate, state.batches, BOUND);
         state.errors.0 += self.workers.step(&mut state.parameters, &mut state.moments, &batch, step);
         state.errors.1 += positions as u64;
         state.batches += 1;

@@ -48,7 +48,11 @@ mod tests {
     use zeitnot_rules::{Game, chess::Chess};
 
     use super::*;
-    use crate::{layers::parameter_count, optimizer::Moments, parameters::Parameters};
+    use crate::{
+        layers::parameter_count,
+        optimizer::Moments,
+        parameters::{BOUND, Parameters},
+    };
 
     #[multiversion(targets("x86_64+avx2"))]
     fn learn_avx2(
@@ -94,7 +98,7 @@ mod tests {
         let sum = learn(&objective, &values, positions, 0.02, &mut accumulators, &mut gradient);
         let (mean, square) = (&mut moments.mean[..], &mut moments.square[..]);
         let gradients = vec![&mut gradient[..]];
-        apply(Step::new(0.01, 3), &mut Slice { values: &mut values, mean, square, gradients });
+        apply(Step::new(0.01, 3, BOUND), &mut Slice { values: &mut values, mean, square, gradients });
         let mut told = Vec::new();
         outputs(shape.hidden(), &values, positions, &mut accumulators, &mut told);
         (sum, values, moments, told)

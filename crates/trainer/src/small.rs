@@ -46,6 +46,9 @@ pub struct SmallReport {
 const HELD_OUT: usize = 20;
 /// Inputs that are active at a time, about: for the first weights.
 const ACTIVE: f32 = 24.0;
+/// Bound of every parameter: the weights of the output layers fit their rounded range.
+const BOUND: f32 = 1.98;
+const _: () = assert!(BOUND * QB as f32 <= MAX_OUTPUT_WEIGHT as f32);
 /// Magnitude of the first weights of the output layers.
 const OUTPUT: f32 = 0.1;
 
@@ -146,7 +149,7 @@ impl<'e> SmallRun<'e> {
         let Moments { mean, square } = &mut self.moments;
         let values = self.parameters.as_flattened_mut();
         apply(
-            Step::new(schedule.rate(self.batches), self.batches),
+            Step::new(schedule.rate(self.batches), self.batches, BOUND),
             &mut Slice { values, mean, square, gradients },
         );
         self.batches += 1;
