@@ -1,6 +1,6 @@
 //! Principal-variation search with iterative deepening, generic over the game.
 //!
-//! [`Search`] runs the main thread and starts the helper threads. Each thread deepens in [`worker`]; an
+//! [`Search`] runs the main thread and the [`helpers`]. Each thread deepens in [`worker`]; an
 //! [`iteration`] searches the lines of [`multipv`], each through a window of [`aspiration`]; [`node`] searches one
 //! position and [`quiescence`] its captures. [`tb_probe`] probes endgame tablebases. Each heuristic has its own
 //! file under [`prune`], [`reduce`] or [`extend`], with its [tunable] constants on top, and one call site.
@@ -13,7 +13,6 @@ use std::{
     num::NonZeroUsize,
     ops::Neg,
     sync::{Arc, atomic::AtomicU64},
-    thread,
     time::Instant,
 };
 
@@ -32,6 +31,7 @@ use super::{
 mod aspiration;
 mod correction;
 mod extend;
+mod helpers;
 mod history;
 mod iteration;
 mod move_picker;
@@ -48,6 +48,7 @@ pub(crate) mod tuning;
 mod worker;
 
 use correction::CorrectionKey;
+use helpers::Helpers;
 pub(super) use history::HistoryPool;
 use worker::{Role, ThreadData, Worker};
 
@@ -153,6 +154,7 @@ pub struct Search<G: EngineGame> {
     table: Arc<TranspositionTable>,
     /// State of each thread, kept between searches.
     threads: Vec<ThreadData<G>>,
+    helpers: Helpers,
     /// Shared with other searches; `None` if this one has the machine to itself.
     scheduler: Option<Arc<SearchScheduler>>,
     tables: Option<LimitedProbe<G>>,
@@ -197,8 +199,9 @@ impl<G: EngineGame> Search<G> {
         history_pool: &Arc<HistoryPool>,
     ) -> Self {
         let thread = |_| ThreadData::new(G::evaluator(eval_file), history_pool.clone());
-        let threads = (0..threads.max(1)).map(thread).collect();
-        Search { table, threads, scheduler, tables: None }
+        let threads: Vec<_> = (0..threads.max(1)).map(thread).collect();
+        let helpers = Helpers::new(threads.len() - 1);
+        Search { table, threads, helpers, scheduler, tables: None }
     }
 
     /// Probes these tablebases.
@@ -229,15 +232,12 @@ impl<G: EngineGame> Thinker<G> for Search<G> {
             hits: AtomicU64::new(root.as_ref().map_or(0, |root| root.probes)),
         };
         let shared = &shared;
-        thread::scope(|scope| {
-            let wanted = task.limits.threads.map_or(usize::MAX, NonZeroUsize::get);
-            let mut threads = self.threads.iter_mut().take(wanted);
-            let Some(main) = threads.next() else { return Report::default() };
-            for data in threads {
-                let thread = thread::Builder::new().name("search".into()).stack_size(STACK_SIZE);
-                // Without the thread the search is only weaker.
-                let _ = thread.spawn_scoped(scope, move || Worker::new(shared, data, Role::Helper).deepen());
-            }
+        let wanted = task.limits.threads.map_or(usize::MAX, NonZeroUsize::get).min(self.threads.len());
+        let Some((main, others)) = self.threads[..wanted].split_first_mut() else { return Report::default() };
+        let help = |data: &mut ThreadData<G>| {
+            Worker::new(shared, data, Role::Helper).deepen();
+        };
+        self.helpers.run(others, help, || {
             let slice = self.scheduler.as_ref().map(|scheduler| scheduler.begin(task.stop));
             Worker::new(shared, main, Role::Main(slice)).deepen()
         })
