@@ -127,6 +127,10 @@ struct Node<'p, G: Tactics> {
     improving: bool,
     /// Lower bound by endgame tablebases.
     tb_floor: Score,
+    /// Plies by which the table's move is extended.
+    tt_extension: i32,
+    /// Whether only the other moves are searched, to see how much worse they are; nothing is stored then.
+    without_tt_move: bool,
 }
 
 impl<G: Tactics> Node<'_, G> {

@@ -1,5 +1,7 @@
 //! Searching one node: early cutoffs, then the move loop.
 
+use std::ops::ControlFlow;
+
 use zeitnot_rules::{Packed, Tactics};
 
 use super::{
@@ -90,9 +92,14 @@ impl<G: EngineGame> Worker<'_, G> {
             TbResult::Cutoff(score) => return Ok(score),
         };
         let node = Node { tb_floor, ..self.static_node::<K>(position, state, depth, window, ply, entry) };
-        match self.prune_node::<K>(&node, state)? {
-            Some(score) => Ok(score),
-            None => self.search_moves::<K>(node, state),
+        if let Some(score) = self.prune_node::<K>(&node, state)? {
+            return Ok(score);
+        }
+        match extend::singular::plies::<G, K>(self, &node, state)? {
+            ControlFlow::Break(score) => Ok(score),
+            ControlFlow::Continue(tt_extension) => {
+                self.search_moves::<K>(Node { tt_extension, ..node }, state)
+            }
         }
     }
 
@@ -130,6 +137,8 @@ impl<G: EngineGame> Worker<'_, G> {
             tt_move,
             improving,
             tb_floor: Score::NEG_INFINITE,
+            tt_extension: 0,
+            without_tt_move: false,
         }
     }
 
@@ -156,7 +165,8 @@ impl<G: EngineGame> Worker<'_, G> {
         prune::probcut::cut::<G, K>(self, node, state)
     }
 
-    fn search_moves<K: NodeType>(
+    /// Searches the moves of a node that was not pruned.
+    pub(super) fn search_moves<K: NodeType>(
         &mut self,
         mut node: Node<'_, G>,
         state: &State<G>,
@@ -169,7 +179,8 @@ impl<G: EngineGame> Worker<'_, G> {
         let mut tried = TriedQuiets::new();
         let mut count = 0;
         while let Some(pick) = self.pick(&mut picker, position, &before, ply) {
-            if K::ROOT && !self.is_wanted(position.pack(pick.mv)) {
+            let left_out = node.without_tt_move && Some(pick.mv) == node.tt_move;
+            if left_out || (K::ROOT && !self.is_wanted(position.pack(pick.mv))) {
                 continue;
             }
             let (mv, quiet, history) = (pick.mv, pick.quiet, pick.history);
@@ -213,12 +224,16 @@ impl<G: EngineGame> Worker<'_, G> {
             }
         }
         self.finish_moves(picker);
+        if count == 0 && node.without_tt_move {
+            return Ok(alpha);
+        }
         if count == 0 {
             return Ok(Score::from_outcome(position.no_moves_outcome(), position.side_to_move(), ply));
         }
 
         // The best of some moves says nothing about the position.
-        if !(K::ROOT && self.is_restricted()) {
+        let of_some = node.without_tt_move || K::ROOT && self.is_restricted();
+        if !of_some {
             self.store(&node, alpha, best, best_move);
         }
         Ok(best)
@@ -246,7 +261,9 @@ impl<G: EngineGame> Worker<'_, G> {
         next: &State<G>,
     ) -> Result<Score, Stopped> {
         let Node { ply, window, .. } = *node;
-        let depth = node.depth - 1;
+        let extension = if Some(candidate.mv) == node.tt_move { node.tt_extension } else { 0 };
+        self.note_extension(ply, extension);
+        let depth = node.depth - 1 + extension;
         let null_window = -window.null_at_alpha();
         let mut score = Score::INFINITE;
         if !K::PV || candidate.index > 0 {

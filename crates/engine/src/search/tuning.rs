@@ -1,7 +1,7 @@
 //! List of all tunables of the search. It exists only where they can be set.
 
 pub(crate) use super::tunable::Tunable;
-use super::{aspiration, correction, history, prune, quiescence, reduce};
+use super::{aspiration, correction, extend, history, prune, quiescence, reduce};
 
 /// Tunables of each file.
 static FILES: &[&[&Tunable]] = &[
@@ -9,6 +9,7 @@ static FILES: &[&[&Tunable]] = &[
     quiescence::TUNABLES,
     history::TUNABLES,
     correction::TUNABLES,
+    extend::singular::TUNABLES,
     prune::reverse_futility::TUNABLES,
     prune::futility::TUNABLES,
     prune::late_move::TUNABLES,

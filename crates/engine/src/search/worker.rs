@@ -47,11 +47,13 @@ struct StackEntry {
     played: Option<PieceTo>,
     /// Static evaluation; `None` in check, or if not computed yet.
     eval: Option<Score>,
+    /// Whether the move is extended by two plies.
+    doubled: bool,
 }
 
 impl<G: EngineGame> ThreadData<G> {
     pub(crate) fn new(evaluator: G::Evaluator, history_pool: Arc<HistoryPool>) -> Self {
-        let stack = vec![StackEntry { played: None, eval: None }; MAX_PLY as usize + 1];
+        let stack = vec![StackEntry { played: None, eval: None, doubled: false }; MAX_PLY as usize + 1];
         ThreadData {
             evaluator,
             history: History::new(history_pool),
@@ -274,7 +276,8 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     /// Pushes a move. A stop leaves moves on the stack; the next search clears it.
     fn push_move(&mut self, position: &G, mv: G::Move, ply: u16) {
         self.data.keys.push(position.key());
-        self.data.stack[ply as usize].played = Some(position.piece_to(mv));
+        let entry = &mut self.data.stack[ply as usize];
+        (entry.played, entry.doubled) = (Some(position.piece_to(mv)), false);
     }
 
     fn pop_move(&mut self) {
@@ -313,7 +316,8 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         search: impl FnOnce(&mut Self) -> Result<Score, Stopped>,
     ) -> Result<Score, Stopped> {
         self.data.keys.push(node.position.key());
-        self.data.stack[node.ply as usize].played = None;
+        let entry = &mut self.data.stack[node.ply as usize];
+        (entry.played, entry.doubled) = (None, false);
         let score = search(self)?;
         self.pop_move();
         Ok(score)
@@ -322,6 +326,16 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     /// The move at this ply; `None` for a null move.
     pub(crate) fn move_at(&self, ply: u16) -> Option<PieceTo> {
         self.data.stack[ply as usize].played
+    }
+
+    /// Notes by how many plies the move that is searched at this ply is extended.
+    pub(crate) fn note_extension(&mut self, ply: u16, plies: i32) {
+        self.data.stack[ply as usize].doubled = plies > 1;
+    }
+
+    /// Number of moves before this ply that are extended by two plies.
+    pub(crate) fn double_extensions(&self, ply: u16) -> usize {
+        self.data.stack[..ply as usize].iter().filter(|entry| entry.doubled).count()
     }
 
     /// The last two moves before this ply, latest first.

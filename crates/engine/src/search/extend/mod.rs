@@ -1,3 +1,4 @@
 //! Extensions, one file each.
 
 pub(crate) mod check;
+pub(crate) mod singular;

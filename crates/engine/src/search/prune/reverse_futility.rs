@@ -47,6 +47,8 @@ mod tests {
             tt_move: None,
             improving: false,
             tb_floor: Score::NEG_INFINITE,
+            tt_extension: 0,
+            without_tt_move: false,
         }
     }
 
