@@ -1,7 +1,8 @@
-//! Histories of quiet moves, for move ordering and reductions: butterfly and continuation history, killers.
+//! Histories of quiet moves, for move ordering and reductions: butterfly and continuation history, that of the first
+//! plies, killers.
 //!
 //! Sources: Chess Programming Wiki, "History Heuristic", "Killer Heuristic" and "Continuation History"; the
-//! gravity update as in Stockfish.
+//! gravity update and the history of the first plies as in Stockfish.
 
 use std::{
     mem,
@@ -12,7 +13,7 @@ use arrayvec::ArrayVec;
 
 use zeitnot_rules::{Color, PieceTo, Tactics};
 
-use super::{MAX_PLY, tunable::tunables};
+use super::{MAX_PLY, Score, tunable::tunables};
 
 /// Maximum magnitude of an entry.
 const LIMIT: i32 = 16_384;
@@ -22,7 +23,12 @@ tunables! {
     BONUS_SLOPE = HistoryBonusSlope: 160, 20..=600;
     BONUS_OFFSET = HistoryBonusOffset: 80, -300..=600;
     MAX_BONUS = HistoryBonusMax: 1600, 200..=8000;
+    /// Bonus for each centipawn that the static evaluation gained.
+    EVAL_FACTOR = HistoryEvalFactor: 4, 0..=30;
 }
+
+/// Largest bonus by evaluations.
+const MAX_EVAL_BONUS: i32 = 1500;
 
 /// Scores by piece and target square.
 type ByMove = [i16; PieceTo::COUNT];
@@ -32,23 +38,36 @@ type ByMoves = [ByMove; PieceTo::COUNT];
 /// Number of previous moves that continuation history looks at.
 const CONTINUATION_PLIES: usize = 2;
 
-/// Previous moves, latest first; `None` for a null move or before the root.
-pub(crate) type PreviousMoves = [Option<PieceTo>; CONTINUATION_PLIES];
+/// Plies from the root that have a history of their own.
+const EARLY_PLIES: usize = 4;
+/// Its weight: few nodes fill it, and they are large ones.
+const EARLY_WEIGHT: i32 = 2;
+
+/// Place in the line of the search that a history depends on.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) ply: u16,
+    /// Previous moves, latest first; `None` for a null move or before the root.
+    pub(crate) before: [Option<PieceTo>; CONTINUATION_PLIES],
+}
 
 /// History scores of the quiet moves of a position.
 pub(crate) struct QuietScores<'h> {
     quiet: &'h ByMove,
+    /// That of this ply, if it is one of the first.
+    early: &'h ByMove,
     /// Continuation history of the previous moves, latest first.
     continued: [&'h ByMove; CONTINUATION_PLIES],
 }
 
-/// Continuation history after a null move or before the root.
+/// Continuation history after a null move or before the root, and what later plies have for the history of early ones.
 static NO_HISTORY: ByMove = [0; PieceTo::COUNT];
 
 impl QuietScores<'_> {
     pub(crate) fn score(&self, mv: PieceTo) -> i32 {
         let continued = self.continued.iter().map(|after| i32::from(after[mv.index()]));
-        i32::from(self.quiet[mv.index()]) + continued.sum::<i32>()
+        let early = EARLY_WEIGHT * i32::from(self.early[mv.index()]);
+        i32::from(self.quiet[mv.index()]) + early + continued.sum::<i32>()
     }
 }
 
@@ -56,6 +75,7 @@ impl QuietScores<'_> {
 /// history does not distinguish colours, as the sides seldom move the same piece to the same square.
 pub(crate) struct History<G: Tactics> {
     quiet: Box<[ByMove; 2]>,
+    early: Box<[ByMove; EARLY_PLIES]>,
     continuation: Continuation,
     killers: Box<[[Option<G::Move>; 2]]>,
     history_pool: Arc<HistoryPool>,
@@ -101,6 +121,7 @@ impl<G: Tactics> History<G> {
     pub(crate) fn new(history_pool: Arc<HistoryPool>) -> Self {
         History {
             quiet: bytemuck::zeroed_box(),
+            early: bytemuck::zeroed_box(),
             continuation: history_pool.take(),
             killers: vec![[None; 2]; MAX_PLY as usize + 1].into_boxed_slice(),
             history_pool,
@@ -113,8 +134,9 @@ impl<G: Tactics> History<G> {
         self.new_search();
     }
 
-    /// Clears the killers: they belong to the plies of the previous search.
+    /// Clears what belongs to the plies of the previous search.
     pub(crate) fn new_search(&mut self) {
+        self.early.as_flattened_mut().fill(0);
         self.killers.fill([None; 2]);
     }
 
@@ -122,15 +144,20 @@ impl<G: Tactics> History<G> {
         self.killers[ply as usize]
     }
 
-    pub(crate) fn score(&self, position: &G, mv: G::Move, before: &PreviousMoves) -> i32 {
-        self.quiet_scores(before, position.side_to_move()).score(position.piece_to(mv))
+    pub(crate) fn score(&self, position: &G, mv: G::Move, place: &Place) -> i32 {
+        self.quiet_scores(place, position.side_to_move()).score(position.piece_to(mv))
     }
 
-    /// History scores of all quiet moves of a side after these previous moves.
-    pub(crate) fn quiet_scores(&self, before: &PreviousMoves, side: Color) -> QuietScores<'_> {
-        let continued =
-            |back: usize| before[back].map_or(&NO_HISTORY, |before| &self.continuation[back][before.index()]);
-        QuietScores { quiet: &self.quiet[side as usize], continued: std::array::from_fn(continued) }
+    /// History scores of all quiet moves of a side in this place.
+    pub(crate) fn quiet_scores(&self, place: &Place, side: Color) -> QuietScores<'_> {
+        let continued = |back: usize| {
+            place.before[back].map_or(&NO_HISTORY, |before| &self.continuation[back][before.index()])
+        };
+        QuietScores {
+            quiet: &self.quiet[side as usize],
+            early: self.early.get(place.ply as usize).unwrap_or(&NO_HISTORY),
+            continued: std::array::from_fn(continued),
+        }
     }
 
     /// Rewards a quiet move that caused a cutoff, and penalises those tried before it.
@@ -139,29 +166,44 @@ impl<G: Tactics> History<G> {
         position: &G,
         mv: G::Move,
         tried: &TriedQuiets<G::Move>,
-        before: &PreviousMoves,
-        (ply, depth): (u16, i32),
+        place: &Place,
+        depth: i32,
     ) {
-        let killers = &mut self.killers[ply as usize];
+        let killers = &mut self.killers[place.ply as usize];
         if killers[0] != Some(mv) {
             *killers = [Some(mv), killers[0]];
         }
-        let bonus = (BONUS_SLOPE.get() * depth - BONUS_OFFSET.get()).clamp(0, MAX_BONUS.get());
-        self.add(position, mv, before, bonus);
+        let (side, bonus) = (position.side_to_move(), bonus(depth));
+        self.add(side, position.piece_to(mv), place, bonus);
         for &other in tried {
-            self.add(position, other, before, -bonus);
+            self.add(side, position.piece_to(other), place, -bonus);
         }
     }
 
-    fn add(&mut self, position: &G, mv: G::Move, before: &PreviousMoves, bonus: i32) {
-        let index = position.piece_to(mv).index();
-        apply_bonus::<LIMIT>(&mut self.quiet[position.side_to_move() as usize][index], bonus);
-        for (after, before) in self.continuation.iter_mut().zip(before) {
+    /// Adds a bonus, or what is none below zero, to the histories of a quiet move of this side.
+    pub(crate) fn add(&mut self, side: Color, mv: PieceTo, place: &Place, bonus: i32) {
+        let index = mv.index();
+        apply_bonus::<LIMIT>(&mut self.quiet[side as usize][index], bonus);
+        if let Some(early) = self.early.get_mut(place.ply as usize) {
+            apply_bonus::<LIMIT>(&mut early[index], bonus);
+        }
+        for (after, before) in self.continuation.iter_mut().zip(place.before) {
             if let Some(before) = before {
                 apply_bonus::<LIMIT>(&mut after[before.index()][index], bonus);
             }
         }
     }
+}
+
+/// Bonus of a quiet move by the evaluations, each for the side to move, before and after it.
+pub(crate) fn bonus_by_evals(before: Score, after: Score) -> i32 {
+    let gain = -after.get() - before.get();
+    (EVAL_FACTOR.get() * gain).clamp(-MAX_EVAL_BONUS, MAX_EVAL_BONUS)
+}
+
+/// Bonus for what a search of this depth has found.
+pub(crate) fn bonus(depth: i32) -> i32 {
+    (BONUS_SLOPE.get() * depth - BONUS_OFFSET.get()).clamp(0, MAX_BONUS.get())
 }
 
 /// Adds a bonus with gravity: it weighs less the nearer the entry is to its limit.
@@ -180,21 +222,42 @@ mod tests {
         let history_pool = Arc::new(HistoryPool::default());
         let position = Chess::start();
         let moves = position.moves();
-        let before = [Some(position.piece_to(moves[1])); CONTINUATION_PLIES];
-        let score = |history: &History<Chess>| history.score(&position, moves[0], &before);
+        let place = Place { ply: 9, before: [Some(position.piece_to(moves[1])); CONTINUATION_PLIES] };
+        let score = |history: &History<Chess>| history.score(&position, moves[0], &place);
         let mut history = History::new(history_pool.clone());
         let tables = history.continuation.as_ptr();
-        history.cutoff(&position, moves[0], &TriedQuiets::new(), &before, (0, 5));
-        assert_eq!(score(&history), 3 * 720);
+        history.cutoff(&position, moves[0], &TriedQuiets::new(), &place, 5);
+        assert_eq!(score(&history), 3 * bonus(5));
         drop(history);
         let mut again = History::<Chess>::new(history_pool.clone());
         assert_eq!(again.continuation.as_ptr(), tables);
         assert_eq!(score(&again), 0);
         let other = History::<Chess>::new(history_pool.clone());
-        again.cutoff(&position, moves[0], &TriedQuiets::new(), &before, (0, 5));
+        again.cutoff(&position, moves[0], &TriedQuiets::new(), &place, 5);
         assert_eq!(score(&other), 0);
         drop((again, other));
         assert_eq!(history_pool.lock().len(), 2);
+    }
+
+    #[test]
+    fn a_new_search_forgets_what_its_first_plies_had_found() {
+        let position = Chess::start();
+        let mv = position.moves()[0];
+        let mut history = History::<Chess>::new(Arc::default());
+        let [first, deep] = [0, EARLY_PLIES as u16].map(|ply| Place { ply, before: [None; 2] });
+        history.cutoff(&position, mv, &TriedQuiets::new(), &first, 5);
+        assert_eq!(history.score(&position, mv, &first), (1 + EARLY_WEIGHT) * bonus(5));
+        assert_eq!(history.score(&position, mv, &deep), bonus(5));
+        history.new_search();
+        assert_eq!(history.score(&position, mv, &first), bonus(5));
+    }
+
+    #[test]
+    fn a_move_that_improves_the_evaluation_is_rewarded() {
+        let bonus = |before, after| bonus_by_evals(Score::cp(before), Score::cp(after));
+        assert!(bonus(20, -70) > 0 && bonus(20, 10) < 0);
+        assert_eq!(bonus(20, -20), 0);
+        assert_eq!(bonus(-3000, -3000), MAX_EVAL_BONUS);
     }
 
     #[test]

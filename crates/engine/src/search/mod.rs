@@ -147,6 +147,8 @@ struct Candidate<M> {
     /// Number of moves searched before it.
     index: usize,
     quiet: bool,
+    /// A capture or promotion that loses material.
+    losing: bool,
     history: i32,
 }
 

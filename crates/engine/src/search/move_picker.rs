@@ -7,7 +7,7 @@ use zeitnot_rules::{MAX_MOVES, Tactics};
 
 use super::{
     MAX_PLY,
-    history::{History, PreviousMoves, QuietScores},
+    history::{History, Place, QuietScores},
 };
 
 /// Score offsets of the classes of moves; histories stay between them.
@@ -30,6 +30,8 @@ pub(crate) struct PickedMove<M> {
     pub(crate) mv: M,
     /// Neither a capture nor a promotion.
     pub(crate) quiet: bool,
+    /// A capture or promotion that loses material by static exchange evaluation.
+    pub(crate) losing: bool,
     pub(crate) history: i32,
 }
 
@@ -93,15 +95,14 @@ impl<G: Tactics> MovePicker<G> {
         position: &G,
         history: &History<G>,
         move_stack: &mut MoveStack<G::Move>,
-        before: &PreviousMoves,
-        ply: u16,
+        place: &Place,
     ) -> Option<PickedMove<G::Move>> {
         if self.stage == Stage::TtMove {
             self.stage = Stage::GenerateNoisy;
             if let Some(mv) = self.tt_move {
                 let quiet = position.gain(mv) == 0;
-                let history = if quiet { history.score(position, mv, before) } else { 0 };
-                return Some(PickedMove { mv, quiet, history });
+                let history = if quiet { history.score(position, mv, place) } else { 0 };
+                return Some(PickedMove { mv, quiet, losing: false, history });
             }
         }
         if self.stage == Stage::GenerateNoisy {
@@ -113,7 +114,7 @@ impl<G: Tactics> MovePicker<G> {
                 if self.stage != Stage::Noisy || self.scope == Scope::Noisy {
                     return None;
                 }
-                self.generate_remaining(position, history, move_stack, before, ply);
+                self.generate_remaining(position, history, move_stack, place);
                 self.stage = Stage::Remaining;
                 continue;
             };
@@ -126,11 +127,11 @@ impl<G: Tactics> MovePicker<G> {
             let quiet = position.gain(mv) == 0;
             let history = match rank {
                 _ if !quiet => 0,
-                KILLER | SECOND_KILLER => history.score(position, mv, before),
+                KILLER | SECOND_KILLER => history.score(position, mv, place),
                 // Its score is its history.
                 rank => rank,
             };
-            return Some(PickedMove { mv, quiet, history });
+            return Some(PickedMove { mv, quiet, losing: !quiet && rank < 0, history });
         }
     }
 
@@ -170,12 +171,11 @@ impl<G: Tactics> MovePicker<G> {
         position: &G,
         history: &History<G>,
         move_stack: &mut MoveStack<G::Move>,
-        before: &PreviousMoves,
-        ply: u16,
+        place: &Place,
     ) {
         let moves = position.moves();
         let (killers, history) =
-            (history.killers(ply), history.quiet_scores(before, position.side_to_move()));
+            (history.killers(place.ply), history.quiet_scores(place, position.side_to_move()));
         let is_new = |&mv: &G::Move| Some(mv) != self.tt_move && !position.is_noisy(mv);
         let others = moves.iter().copied().filter(is_new);
         move_stack.0.extend(others.map(|mv| (score_move(position, mv, &history, killers), mv)));
@@ -223,15 +223,15 @@ mod tests {
         tt_move: Option<<Chess as Game>::Move>,
     ) -> Vec<PickedMove<<Chess as Game>::Move>> {
         let mut history = History::new(Arc::default());
-        let before = PreviousMoves::default();
+        let place = Place::default();
         for (depth, mv) in position.moves().into_iter().filter(|&mv| position.gain(mv) == 0).enumerate() {
-            history.cutoff(position, mv, &TriedQuiets::new(), &before, (0, depth as i32 * 7 % 10));
+            history.cutoff(position, mv, &TriedQuiets::new(), &place, depth as i32 * 7 % 10);
         }
         let mut move_stack = MoveStack::new();
         let mut picker = MovePicker::new(Scope::All, tt_move, &move_stack);
         let mut all = Vec::new();
-        while let Some(pick) = picker.next(position, &history, &mut move_stack, &before, 0) {
-            assert!(!pick.quiet || pick.history == history.score(position, pick.mv, &before));
+        while let Some(pick) = picker.next(position, &history, &mut move_stack, &place) {
+            assert!(!pick.quiet || pick.history == history.score(position, pick.mv, &place));
             all.push(pick);
         }
         picker.finish(&mut move_stack);

@@ -5,8 +5,11 @@ use std::ops::ControlFlow;
 use zeitnot_rules::{Packed, Tactics};
 
 use super::{
-    Candidate, MAX_PLY, Node, NodeType, NonPvNode, Score, Window, Worker, extend, history::TriedQuiets,
-    move_picker::Scope, prune, reduce, tb_probe::TbResult,
+    Candidate, MAX_PLY, Node, NodeType, NonPvNode, Score, Window, Worker, extend,
+    history::{self, TriedQuiets},
+    move_picker::{PickedMove, Scope},
+    prune, reduce,
+    tb_probe::TbResult,
 };
 use crate::{
     Stopped,
@@ -91,7 +94,8 @@ impl<G: EngineGame> Worker<'_, G> {
             TbResult::LowerBound(score) => score,
             TbResult::Cutoff(score) => return Ok(score),
         };
-        let node = Node { tb_floor, ..self.static_node::<K>(position, state, depth, window, ply, entry) };
+        let mut node = Node { tb_floor, ..self.static_node::<K>(position, state, depth, window, ply, entry) };
+        self.look_back(&mut node);
         if let Some(score) = self.prune_node::<K>(&node, state)? {
             return Ok(score);
         }
@@ -142,6 +146,14 @@ impl<G: EngineGame> Worker<'_, G> {
         }
     }
 
+    /// Rewards the move that led to a node for what it did to the evaluation, and corrects its reduction.
+    fn look_back(&mut self, node: &mut Node<'_, G>) {
+        let Some(before) = self.eval_before(node.ply).filter(|_| !node.in_check) else { return };
+        self.reward_last_move(node, history::bonus_by_evals(before, node.static_eval));
+        let reduction = self.reduction_before(node.ply);
+        node.depth = (node.depth + reduce::hindsight::plies(reduction, before, node.static_eval)).max(1);
+    }
+
     /// The move to search first: at the root that of the current line, then the table's, then the caller's hint.
     fn tt_move<K: NodeType>(&self, position: &G, entry: Option<Entry>) -> Option<G::Move> {
         let line = if K::ROOT { self.multipv.hint() } else { None };
@@ -174,17 +186,17 @@ impl<G: EngineGame> Worker<'_, G> {
         let (position, ply, alpha) = (node.position, node.ply, node.window.alpha);
         let (mut best, mut best_move) = (node.tb_floor, None);
         node.window.alpha = alpha.max(best);
-        let before = self.previous_moves(ply);
+        let place = self.place(ply);
         let mut picker = self.picker(Scope::All, node.tt_move);
         let mut tried = TriedQuiets::new();
         let mut count = 0;
-        while let Some(pick) = self.pick(&mut picker, position, &before, ply) {
+        while let Some(pick) = self.pick(&mut picker, position, &place) {
             let left_out = node.without_tt_move && Some(pick.mv) == node.tt_move;
             if left_out || (K::ROOT && !self.is_wanted(position.pack(pick.mv))) {
                 continue;
             }
-            let (mv, quiet, history) = (pick.mv, pick.quiet, pick.history);
-            let candidate = Candidate { mv, index: count, quiet, history };
+            let PickedMove { mv, quiet, losing, history } = pick;
+            let candidate = Candidate { mv, index: count, quiet, losing, history };
             count += 1;
             // Moves are pruned only once one is known that does not lose.
             if !best.is_loss()
@@ -235,6 +247,9 @@ impl<G: EngineGame> Worker<'_, G> {
         let of_some = node.without_tt_move || K::ROOT && self.is_restricted();
         if !of_some {
             self.store(&node, alpha, best, best_move);
+            if best <= alpha {
+                self.reward_last_move(&node, history::bonus(node.depth));
+            }
         }
         Ok(best)
     }
@@ -268,7 +283,9 @@ impl<G: EngineGame> Worker<'_, G> {
         let mut score = Score::INFINITE;
         if !K::PV || candidate.index > 0 {
             let reduction = reduce::late_move::plies::<G, K>(node, candidate, child);
+            self.note_reduction(ply, reduction);
             score = -self.node::<NonPvNode>(child, next, depth - reduction, null_window, ply + 1)?;
+            self.note_reduction(ply, 0);
             if score > window.alpha && reduction > 0 {
                 score = -self.node::<NonPvNode>(child, next, depth, null_window, ply + 1)?;
             }

@@ -55,9 +55,9 @@ impl<G: EngineGame> Worker<'_, G> {
         let tt_move = entry.and_then(|e| position.unpack(e.mv));
         let tt_move = tt_move.filter(|&mv| in_check || position.gain(mv) > 0);
         let mut picker = self.picker(scope, tt_move);
-        let before = self.previous_moves(ply);
+        let place = self.place(ply);
         let (mut best_move, mut count) = (None, 0);
-        while let Some(pick) = self.pick(&mut picker, position, &before, ply) {
+        while let Some(pick) = self.pick(&mut picker, position, &place) {
             count += 1;
             let hope = eval.map(|eval| eval.offset(DELTA.get() + position.gain(pick.mv)));
             if let Some(hope) = hope.filter(|&hope| hope <= window.alpha) {

@@ -16,6 +16,7 @@ static FILES: &[&[&Tunable]] = &[
     prune::null_move::TUNABLES,
     prune::probcut::TUNABLES,
     prune::see::TUNABLES,
+    reduce::hindsight::TUNABLES,
     reduce::internal_iterative::TUNABLES,
     reduce::late_move::TUNABLES,
 ];

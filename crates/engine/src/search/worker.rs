@@ -10,7 +10,7 @@ use zeitnot_rules::{Key, Outcome, Packed, PieceTo, Reason};
 use super::{
     MAX_PLY, Node, Report, Score, Shared,
     correction::{Correction, CorrectionKey},
-    history::{History, HistoryPool, PreviousMoves, TriedQuiets},
+    history::{History, HistoryPool, Place, TriedQuiets},
     move_picker::{MovePicker, MoveStack, PickedMove, Scope},
     multipv::{MultiPv, RootLine},
     pv::PvTable,
@@ -41,19 +41,23 @@ pub(super) struct ThreadData<G: EngineGame> {
 }
 
 /// One ply of the line from the root.
-#[derive(Copy, Clone)]
+#[derive(Copy, Clone, Default)]
 struct StackEntry {
     /// `None` for a null move.
     played: Option<PieceTo>,
+    /// Whether it is neither a capture nor a promotion.
+    quiet: bool,
     /// Static evaluation; `None` in check, or if not computed yet.
     eval: Option<Score>,
     /// Whether the move is extended by two plies.
     doubled: bool,
+    /// Plies by which the search of the move is reduced now.
+    reduction: i32,
 }
 
 impl<G: EngineGame> ThreadData<G> {
     pub(crate) fn new(evaluator: G::Evaluator, history_pool: Arc<HistoryPool>) -> Self {
-        let stack = vec![StackEntry { played: None, eval: None, doubled: false }; MAX_PLY as usize + 1];
+        let stack = vec![StackEntry::default(); MAX_PLY as usize + 1];
         ThreadData {
             evaluator,
             history: History::new(history_pool),
@@ -276,8 +280,9 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     /// Pushes a move. A stop leaves moves on the stack; the next search clears it.
     fn push_move(&mut self, position: &G, mv: G::Move, ply: u16) {
         self.data.keys.push(position.key());
+        let (played, quiet) = (Some(position.piece_to(mv)), position.gain(mv) == 0);
         let entry = &mut self.data.stack[ply as usize];
-        (entry.played, entry.doubled) = (Some(position.piece_to(mv)), false);
+        *entry = StackEntry { played, quiet, eval: entry.eval, ..StackEntry::default() };
     }
 
     fn pop_move(&mut self) {
@@ -317,7 +322,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
     ) -> Result<Score, Stopped> {
         self.data.keys.push(node.position.key());
         let entry = &mut self.data.stack[node.ply as usize];
-        (entry.played, entry.doubled) = (None, false);
+        *entry = StackEntry { eval: entry.eval, ..StackEntry::default() };
         let score = search(self)?;
         self.pop_move();
         Ok(score)
@@ -333,14 +338,30 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         self.data.stack[ply as usize].doubled = plies > 1;
     }
 
+    /// Notes by how many plies the search of the move at this ply is reduced.
+    pub(crate) fn note_reduction(&mut self, ply: u16, plies: i32) {
+        self.data.stack[ply as usize].reduction = plies;
+    }
+
+    /// Plies by which the search of this ply is reduced.
+    pub(crate) fn reduction_before(&self, ply: u16) -> i32 {
+        ply.checked_sub(1).map_or(0, |ply| self.data.stack[ply as usize].reduction)
+    }
+
+    /// Static evaluation before the last move, for the side that made it.
+    pub(crate) fn eval_before(&self, ply: u16) -> Option<Score> {
+        ply.checked_sub(1).and_then(|ply| self.data.stack[ply as usize].eval)
+    }
+
     /// Number of moves before this ply that are extended by two plies.
     pub(crate) fn double_extensions(&self, ply: u16) -> usize {
         self.data.stack[..ply as usize].iter().filter(|entry| entry.doubled).count()
     }
 
-    /// The last two moves before this ply, latest first.
-    pub(crate) fn previous_moves(&self, ply: u16) -> PreviousMoves {
-        [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.move_at(ply)))
+    /// What the histories depend on at this ply.
+    pub(crate) fn place(&self, ply: u16) -> Place {
+        let before = [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.move_at(ply)));
+        Place { ply, before }
     }
 
     /// Stores the static evaluation of this ply and returns whether it is higher than at our previous move.
@@ -359,11 +380,10 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         &mut self,
         picker: &mut MovePicker<G>,
         position: &G,
-        before: &PreviousMoves,
-        ply: u16,
+        place: &Place,
     ) -> Option<PickedMove<G::Move>> {
         let ThreadData { history, move_stack, .. } = &mut *self.data;
-        picker.next(position, history, move_stack, before, ply)
+        picker.next(position, history, move_stack, place)
     }
 
     pub(crate) fn finish_moves(&mut self, picker: MovePicker<G>) {
@@ -372,8 +392,16 @@ impl<'s, G: EngineGame> Worker<'s, G> {
 
     /// Rewards a quiet move that caused a cutoff, and penalises those tried before it.
     pub(crate) fn update_history(&mut self, node: &Node<'_, G>, mv: G::Move, tried: &TriedQuiets<G::Move>) {
-        let before = self.previous_moves(node.ply);
-        self.data.history.cutoff(node.position, mv, tried, &before, (node.ply, node.depth));
+        let place = self.place(node.ply);
+        self.data.history.cutoff(node.position, mv, tried, &place, node.depth);
+    }
+
+    /// Adds a bonus to the histories of the quiet move that led to a node.
+    pub(crate) fn reward_last_move(&mut self, node: &Node<'_, G>, bonus: i32) {
+        let Some(ply) = node.ply.checked_sub(1) else { return };
+        let StackEntry { played: Some(mv), quiet: true, .. } = self.data.stack[ply as usize] else { return };
+        let place = self.place(ply);
+        self.data.history.add(!node.position.side_to_move(), mv, &place, bonus);
     }
 
     pub(crate) fn pv(&mut self) -> &mut PvTable {

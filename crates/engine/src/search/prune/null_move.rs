@@ -18,6 +18,9 @@ tunables! {
     /// … and one ply more for each so many centipawns above beta, up to a maximum.
     EVAL_DIVISOR = NullMoveEvalDivisor: 200, 50..=800;
     MAX_EVAL_REDUCTION = NullMoveEvalMax: 3, 0..=8;
+    /// The static evaluation must be above beta by the margin, less the slope for each ply of depth.
+    STATIC_MARGIN = NullMoveStaticMargin: 120, -200..=400;
+    STATIC_SLOPE = NullMoveStaticSlope: 20, 0..=60;
 }
 
 pub(crate) fn cut<G: EngineGame, K: NodeType>(
@@ -26,12 +29,14 @@ pub(crate) fn cut<G: EngineGame, K: NodeType>(
     state: &State<G>,
 ) -> Result<Option<Score>, Stopped> {
     let beta = node.window.beta;
+    let needed = beta.offset(STATIC_MARGIN.get() - STATIC_SLOPE.get() * node.depth);
     let twice = node.ply > 0 && worker.move_at(node.ply - 1).is_none();
     if K::PV
         || node.in_check
         || twice
         || node.depth < MIN_DEPTH.get()
         || node.eval < beta
+        || node.static_eval < needed
         || beta.is_decisive()
     {
         return Ok(None);

@@ -39,9 +39,9 @@ pub(crate) fn cut<G: EngineGame, K: NodeType>(
     let window = Window { alpha: goal.below(), beta: goal };
     let tt_move = node.tt_move.filter(|&mv| position.is_noisy(mv));
     let mut picker = worker.picker(Scope::Noisy, tt_move);
-    let before = worker.previous_moves(ply);
+    let place = worker.place(ply);
     let mut found = None;
-    while let Some(pick) = worker.pick(&mut picker, position, &before, ply) {
+    while let Some(pick) = worker.pick(&mut picker, position, &place) {
         if !position.see_ge(pick.mv, missing) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Late move reductions: quiet moves late in the order are first searched less deeply.
+//! Late move reductions: quiet moves late in the order, and captures that lose material, are first searched less deeply.
 //!
 //! Source: Chess Programming Wiki, "Late Move Reductions", with the logarithmic formula of Senpai and others.
 
@@ -41,10 +41,13 @@ pub(crate) fn plies<G: Tactics, K: NodeType>(
     candidate: &Candidate<G::Move>,
     child: &G,
 ) -> i32 {
-    if node.depth < MIN_DEPTH.get() || (candidate.index as i32) < UNREDUCED_MOVES.get() || !candidate.quiet {
+    if node.depth < MIN_DEPTH.get() || (candidate.index as i32) < UNREDUCED_MOVES.get() {
         return 0;
     }
     let mut plies = base_plies(node.depth, candidate.index);
+    if !candidate.quiet {
+        return if candidate.losing { (plies - 1).clamp(0, node.depth - 2) } else { 0 };
+    }
     plies -= i32::from(K::PV);
     plies -= i32::from(node.in_check || child.is_check());
     plies += i32::from(!node.improving);
