@@ -18,7 +18,7 @@ tunables! {
     /// Correction of an entry at its limit, in centipawns: by pawns, by the pieces of either side, and by the previous move.
     PAWN_WEIGHT = CorrectionPawns: 60, 0..=300;
     PIECE_WEIGHT = CorrectionPieces: 30, 0..=300;
-    CONTINUATION_WEIGHT = CorrectionContinuation: 30, 0..=300;
+    CONTINUATION_WEIGHT = CorrectionContinuation: 50, 0..=300;
     /// Divisor of `error · depth` in an update, as in Stockfish.
     UPDATE_DIVISOR = CorrectionUpdateDivisor: 8, 1..=64;
 }

@@ -20,9 +20,9 @@ const LIMIT: i32 = 16_384;
 
 tunables! {
     /// Bonus of a cutoff: `BONUS_SLOPE · depth − BONUS_OFFSET`, at most `MAX_BONUS`.
-    BONUS_SLOPE = HistoryBonusSlope: 160, 20..=600;
-    BONUS_OFFSET = HistoryBonusOffset: 80, -300..=600;
-    MAX_BONUS = HistoryBonusMax: 1600, 200..=8000;
+    BONUS_SLOPE = HistoryBonusSlope: 230, 20..=600;
+    BONUS_OFFSET = HistoryBonusOffset: -120, -300..=600;
+    MAX_BONUS = HistoryBonusMax: 2000, 200..=8000;
     /// Bonus for each centipawn that the static evaluation gained.
     EVAL_FACTOR = HistoryEvalFactor: 4, 0..=30;
 }

@@ -13,7 +13,7 @@ use crate::{
 
 tunables! {
     /// Delta-pruning margin: captures that stay this far below alpha are skipped.
-    DELTA = QuiescenceDelta: 180, 20..=500;
+    DELTA = QuiescenceDelta: 120, 20..=500;
 }
 
 impl<G: EngineGame> Worker<'_, G> {

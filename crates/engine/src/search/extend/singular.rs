@@ -15,7 +15,7 @@ use crate::{
 tunables! {
     MIN_DEPTH = SingularDepth: 6, 4..=16;
     /// How far below the table's score the others must stay: so many tenths of a centipawn for each ply of depth.
-    MARGIN = SingularMargin: 20, 1..=100;
+    MARGIN = SingularMargin: 13, 1..=100;
     /// A move that is better by so many centipawns more is extended by two plies.
     DOUBLE_MARGIN = SingularDoubleMargin: 20, 0..=200;
 }

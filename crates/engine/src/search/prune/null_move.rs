@@ -13,7 +13,7 @@ use crate::{
 tunables! {
     MIN_DEPTH = NullMoveDepth: 3, 1..=10;
     /// Reduction in plies: `BASE_REDUCTION + depth / DEPTH_DIVISOR`, …
-    BASE_REDUCTION = NullMoveBase: 3, 1..=8;
+    BASE_REDUCTION = NullMoveBase: 4, 1..=8;
     DEPTH_DIVISOR = NullMoveDepthDivisor: 3, 1..=16;
     /// … and one ply more for each so many centipawns above beta, up to a maximum.
     EVAL_DIVISOR = NullMoveEvalDivisor: 200, 50..=800;

@@ -12,7 +12,7 @@ use crate::{
 tunables! {
     MIN_DEPTH = ProbCutDepth: 5, 5..=12;
     /// Margin above beta in centipawns, smaller by the second where the evaluation improves.
-    MARGIN = ProbCutMargin: 180, 50..=500;
+    MARGIN = ProbCutMargin: 200, 50..=500;
     IMPROVING_MARGIN = ProbCutImproving: 50, 0..=200;
     /// Reduction of the shallow search in plies, less than the minimum depth.
     REDUCTION = ProbCutReduction: 4, 2..=5;

@@ -6,7 +6,7 @@
 use crate::search::tunable::tunables;
 
 tunables! {
-    MIN_DEPTH = InternalIterativeDepth: 4, 2..=12;
+    MIN_DEPTH = InternalIterativeDepth: 3, 2..=12;
 }
 
 pub(crate) fn plies(depth: i32, has_table_move: bool) -> i32 {

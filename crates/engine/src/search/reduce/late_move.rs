@@ -13,10 +13,10 @@ tunables! {
     /// The first moves are never reduced.
     UNREDUCED_MOVES = LateMoveCount: 2, 1..=8;
     /// Reduction by depth and move number: `BASE + ln(depth) · ln(number) / DIVISOR`, both in hundredths.
-    BASE = LateMoveBase: 75, 0..=250;
+    BASE = LateMoveBase: 65, 0..=250;
     DIVISOR = LateMoveDivisor: 220, 100..=500;
     /// History score worth one ply of reduction.
-    HISTORY_DIVISOR = LateMoveHistoryDivisor: 8192, 1000..=32768;
+    HISTORY_DIVISOR = LateMoveHistoryDivisor: 9500, 1000..=32768;
     /// Most plies that history adds or removes.
     MAX_HISTORY_PLIES = LateMoveHistoryMax: 2, 0..=8;
 }
