@@ -13,9 +13,9 @@ use super::{
     unwritten,
 };
 
-/// Train the small net of MiniChess on scored games
+/// Train the small net of MiniChess or TUC-Chess on scored games
 ///
-/// The last twentieth of the positions is held out. The net replaces crates/engine/nets/minichess-2026.net; build
+/// The last twentieth of the positions is held out. The net replaces that of the game in crates/engine/nets/; build
 /// anew, and play a match to see whether it is stronger. Ctrl-C ends it without a net. See docs/net.md.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -23,7 +23,7 @@ Example:
   zeitnot datagen --game minichess-2026 mini.bin
   zeitnot train-small minichess-2026 --out crates/engine/nets/minichess-2026.net mini.bin")]
 pub(super) struct Args {
-    /// Game: minichess-2026, minichess-2023 or minichess-imcs
+    /// Game: minichess-2026, minichess-2023, minichess-imcs or tuc
     #[arg(value_name = "GAME")]
     game: GameKind,
     /// Files of its games written by `zeitnot datagen`
@@ -72,7 +72,7 @@ impl Args {
         let mut all = SmallExamples::new(self.game).ok_or_else(|| {
             let name = self.game.name();
             CliError::Usage(format!(
-                "{name} has no small net; games with one: minichess-2026, minichess-2023, minichess-imcs"
+                "{name} has no small net; games with one: minichess-2026, minichess-2023, minichess-imcs, tuc"
             ))
         })?;
         for path in &self.files {

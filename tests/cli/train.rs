@@ -12,7 +12,7 @@ use zeitnot_engine::{
     net::Net,
     training::{GameWriter, PlayedGame},
 };
-use zeitnot_rules::{Game, chess::Chess, minichess::MiniChess};
+use zeitnot_rules::{Game, chess::Chess, minichess::MiniChess, tuc::Tuc};
 
 use crate::support::command::{err, out, zeitnot};
 
@@ -112,15 +112,19 @@ fn a_small_net_is_trained_on_games_of_its_game() {
     let folder = tempfile::tempdir().unwrap();
     let run = |args: &[&str]| zeitnot(args).current_dir(folder.path()).output().unwrap();
     let few = ["--nodes", "30", "--positions", "300", "--threads", "1", "--seed", "1"];
-    for game in ["minichess-2026", "tuc"] {
+    let sizes = [
+        ("minichess-2026", SmallNet::<[Column; MiniChess::INPUTS]>::BYTES),
+        ("tuc", SmallNet::<[Column; Tuc::INPUTS]>::BYTES),
+    ];
+    for (game, size) in sizes {
         assert!(run(&[&["datagen", "--game", game, game][..], &few].concat()).status.success());
+        let output = run(&["train-small", game, "--epochs", "3", "--batch", "64", game]);
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(out(&output).lines().filter(|line| line.starts_with("epoch")).count(), 3);
+        let net = fs::read(folder.path().join("small.net")).unwrap();
+        assert_eq!(net.len(), size);
     }
-    let output = run(&["train-small", "minichess-2026", "--epochs", "3", "--batch", "64", "minichess-2026"]);
-    assert!(output.status.success(), "{output:?}");
-    assert_eq!(out(&output).lines().filter(|line| line.starts_with("epoch")).count(), 3);
-    let net = fs::read(folder.path().join("small.net")).unwrap();
-    assert_eq!(net.len(), SmallNet::<[Column; MiniChess::INPUTS]>::BYTES);
-    for wrong in [["minichess-2023", "minichess-2026"], ["tuc", "tuc"]] {
+    for wrong in [["minichess-2023", "minichess-2026"], ["atomic", "tuc"]] {
         let output = run(&["train-small", wrong[0], wrong[1]]);
         assert_eq!((output.status.code(), err(&output).lines().count()), (Some(2), 1), "{output:?}");
     }

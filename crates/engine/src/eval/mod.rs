@@ -24,7 +24,7 @@ mod variant;
 
 pub use chess::ChessEval;
 pub use minichess::MiniChessEval;
-pub use tuc::TucEval;
+pub use small_net::SmallNetEval;
 pub use variant::VariantEval;
 
 /// Static evaluator of one game; each thread has its own.
@@ -109,5 +109,5 @@ impl EngineGame for MiniChess {
 }
 
 impl EngineGame for Tuc {
-    type Evaluator = TucEval;
+    type Evaluator = SmallNetEval;
 }

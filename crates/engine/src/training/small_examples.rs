@@ -1,20 +1,22 @@
 //! Quiet positions of games with small nets, as inputs of a net.
 
 use zeitnot_rules::{
-    Color, Game, GameKind,
+    Color, GameKind,
     minichess::{MiniChess, Rules},
+    tuc::Tuc,
 };
 
 use super::{
     game_record::BadGame,
     other_game::{OtherPly, for_each_ply},
+    transcript::SelfPlayed,
 };
 use crate::eval::small_net::NetInputs;
 
 /// Positions as inputs of a small net.
 #[derive(Clone, Debug)]
 pub struct SmallExamples {
-    game: GameKind,
+    start: Start,
     /// Number of inputs of a view.
     pub inputs: usize,
     /// For each input the one of the mirrored board.
@@ -33,13 +35,22 @@ struct Row {
     score: i16,
 }
 
-/// The rules of a game with a small net.
-fn rules(game: GameKind) -> Option<Rules> {
-    match game {
-        GameKind::MinichessImcs => Some(Rules::Imcs),
-        GameKind::Minichess2023 => Some(Rules::Nthu2023),
-        GameKind::Minichess2026 => Some(Rules::Nthu2026),
-        _ => None,
+/// The start of a game with a small net.
+#[derive(Clone, Debug)]
+enum Start {
+    MiniChess(MiniChess),
+    Tuc(Tuc),
+}
+
+impl Start {
+    fn of(game: GameKind) -> Option<Start> {
+        match game {
+            GameKind::MinichessImcs => Some(Start::MiniChess(MiniChess::start(Rules::Imcs))),
+            GameKind::Minichess2023 => Some(Start::MiniChess(MiniChess::start(Rules::Nthu2023))),
+            GameKind::Minichess2026 => Some(Start::MiniChess(MiniChess::start(Rules::Nthu2026))),
+            GameKind::Tuc => Some(Start::Tuc(Tuc::start())),
+            _ => None,
+        }
     }
 }
 
@@ -59,10 +70,15 @@ pub struct SmallExample<'e> {
 impl SmallExamples {
     /// No positions of a game; `None` if it has no small net.
     pub fn new(game: GameKind) -> Option<SmallExamples> {
-        rules(game).map(|_| {
-            let mirrored = (0..MiniChess::INPUTS).map(|input| MiniChess::mirrored(input) as u16).collect();
-            SmallExamples { game, inputs: MiniChess::INPUTS, mirrored, active: Vec::new(), rows: Vec::new() }
+        Some(match Start::of(game)? {
+            start @ Start::MiniChess(_) => SmallExamples::beginning::<MiniChess>(start),
+            start @ Start::Tuc(_) => SmallExamples::beginning::<Tuc>(start),
         })
+    }
+
+    fn beginning<G: NetInputs>(start: Start) -> SmallExamples {
+        let mirrored = (0..G::INPUTS).map(|input| G::mirrored(input) as u16).collect();
+        SmallExamples { start, inputs: G::INPUTS, mirrored, active: Vec::new(), rows: Vec::new() }
     }
 
     /// Adds the quiet positions of games.
@@ -70,20 +86,26 @@ impl SmallExamples {
     /// # Errors
     /// [`BadGame`], also for a game of another kind.
     pub fn extend(&mut self, games: &[u8]) -> Result<(), BadGame> {
-        let Some(rules) = rules(self.game) else { return Err(BadGame::Start) };
-        for_each_ply(&MiniChess::start(rules), games, |ply| {
+        match self.start.clone() {
+            Start::MiniChess(start) => self.extend_from(&start, games),
+            Start::Tuc(start) => self.extend_from(&start, games),
+        }
+    }
+
+    fn extend_from<G: NetInputs + SelfPlayed>(&mut self, start: &G, games: &[u8]) -> Result<(), BadGame> {
+        for_each_ply(start, games, |ply| {
             if ply.is_quiet() {
                 self.push(ply);
             }
         })
     }
 
-    fn push(&mut self, ply: &OtherPly<MiniChess>) {
+    fn push<G: NetInputs + SelfPlayed>(&mut self, ply: &OtherPly<G>) {
         let position = &ply.position;
         let us = position.side_to_move();
         let start = self.active.len() as u32;
-        position.pieces(|piece| {
-            self.active.push([us, !us].map(|view| MiniChess::input(view, piece) as u16));
+        position.placed(|placed| {
+            self.active.push([us, !us].map(|view| G::input(view, placed) as u16));
         });
         let [own, other] = [us, !us].map(|view| position.fact_inputs(view));
         self.active.extend([0, 1].map(|fact| [own[fact] as u16, other[fact] as u16]));

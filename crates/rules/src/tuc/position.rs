@@ -132,6 +132,11 @@ impl Tuc {
         self.plies
     }
 
+    /// The server's count of the pieces, which ends the game at two: see [`Rules::miscounts`].
+    pub fn piece_count(&self) -> u8 {
+        self.piece_count
+    }
+
     /// Whether this move takes a prize.
     pub fn takes_prize(&self, mv: Move) -> bool {
         self.prizes & mv.to.bit() != 0

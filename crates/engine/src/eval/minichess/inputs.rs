@@ -32,15 +32,16 @@ impl NetInputs for MiniChess {
     const SQUARES: usize = SQUARES;
     const FACTS: usize = PLIES_LEFT + 2 * MAX_BALANCE as usize + 1;
 
-    fn pieces(&self, mut visit: impl FnMut(Placed)) {
-        for (square, owner, kind) in self.board().pieces() {
-            visit(Placed { owner, kind: kind as usize, square: square.index() });
+    fn placed(&self, mut visit: impl FnMut(Placed)) {
+        for (square, side, kind) in self.board().pieces() {
+            visit(Placed { owner: Some(side), kind: kind as usize, square: square.index() });
         }
     }
 
     fn changes(&self, mv: Move, mut change: impl FnMut(Placed, bool)) {
         let Some((side, kind)) = self.board().piece_at(mv.from) else { return };
-        let placed = |owner, kind, at: Square| Placed { owner, kind: kind as usize, square: at.index() };
+        let placed =
+            |side, kind, at: Square| Placed { owner: Some(side), kind: kind as usize, square: at.index() };
         if let Some((other, captured)) = self.board().piece_at(mv.to) {
             change(placed(other, captured, mv.to), false);
         }

@@ -1,13 +1,13 @@
-//! Inputs of a small net: the pieces as one side sees them, and facts about the rest of the position.
+//! Inputs of a small net: what is on the board as one side sees it, and facts about the rest of the position.
 
 use zeitnot_rules::{Color, Tactics};
 
-/// A piece on a square.
+/// A piece or a prize on a square.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The side it belongs to.
-    pub owner: Color,
-    /// The kind, from 0.
+    /// The side it belongs to; `None` for a prize.
+    pub owner: Option<Color>,
+    /// The kind, from 0, among the pieces or among the prizes.
     pub kind: usize,
     /// The square, counted from White's or Black's end of the board.
     pub square: usize,
@@ -19,6 +19,8 @@ pub struct Placed {
 pub trait NetInputs: Tactics {
     /// Kinds of pieces.
     const KINDS: usize;
+    /// Kinds of prizes.
+    const PRIZE_KINDS: usize = 0;
     /// Columns of the board.
     const COLUMNS: usize;
     /// Squares of the board.
@@ -26,14 +28,14 @@ pub trait NetInputs: Tactics {
     /// Number of facts about a position besides its pieces.
     const FACTS: usize;
     /// Inputs by squares.
-    const PLACES: usize = 2 * Self::KINDS * Self::SQUARES;
+    const PLACES: usize = (2 * Self::KINDS + Self::PRIZE_KINDS) * Self::SQUARES;
     /// All inputs of a view.
     const INPUTS: usize = Self::PLACES + Self::FACTS;
 
-    /// Passes on the pieces on the board.
-    fn pieces(&self, visit: impl FnMut(Placed));
+    /// Passes on what is on the board.
+    fn placed(&self, visit: impl FnMut(Placed));
 
-    /// Passes on the pieces that a move takes off the board (`false`) or puts there (`true`).
+    /// Passes on what a move takes off the board (`false`) or puts there (`true`).
     fn changes(&self, mv: Self::Move, change: impl FnMut(Placed, bool));
 
     /// Two facts that hold for a side, each below [`NetInputs::FACTS`].
@@ -42,10 +44,14 @@ pub trait NetInputs: Tactics {
     /// The output layer for this position, below [`BUCKETS`](super::BUCKETS).
     fn bucket(&self) -> usize;
 
-    /// The input of a piece in a side's view.
-    fn input(view: Color, piece: Placed) -> usize {
-        let kind = if piece.owner == view { piece.kind } else { Self::KINDS + piece.kind };
-        let square = if view == Color::White { piece.square } else { Self::SQUARES - 1 - piece.square };
+    /// The input of a piece or a prize in a side's view.
+    fn input(view: Color, placed: Placed) -> usize {
+        let kind = match placed.owner {
+            Some(owner) if owner == view => placed.kind,
+            Some(_) => Self::KINDS + placed.kind,
+            None => 2 * Self::KINDS + placed.kind,
+        };
+        let square = if view == Color::White { placed.square } else { Self::SQUARES - 1 - placed.square };
         kind * Self::SQUARES + square
     }
 

@@ -4,11 +4,13 @@
 //! eight output layers. The inputs are the game's ([`NetInputs`]); facts that change with every move are added when a
 //! position is evaluated. See `docs/net.md`.
 
+mod evaluator;
 mod inputs;
 
 use zeitnot_rules::Color;
 
 use crate::net::{MAX_OUTPUT_WEIGHT, QA, QB};
+pub use evaluator::{NetGame, SmallNetEval};
 pub use inputs::{NetInputs, Placed};
 
 /// Values of a hidden layer.
@@ -102,9 +104,9 @@ impl SmallNet {
     /// The hidden layers of a position.
     pub fn refresh<G: NetInputs>(&self, position: &G) -> HiddenLayers {
         let mut layers = [self.bias; 2];
-        position.pieces(|piece| {
+        position.placed(|placed| {
             for view in Color::BOTH {
-                add(&mut layers[view as usize], &self.columns[G::input(view, piece)]);
+                add(&mut layers[view as usize], &self.columns[G::input(view, placed)]);
             }
         });
         HiddenLayers(layers)
@@ -113,9 +115,9 @@ impl SmallNet {
     /// The hidden layers after a move.
     pub fn update<G: NetInputs>(&self, layers: &HiddenLayers, before: &G, mv: G::Move) -> HiddenLayers {
         let HiddenLayers(mut layers) = *layers;
-        before.changes(mv, |piece, comes| {
+        before.changes(mv, |placed, comes| {
             for view in Color::BOTH {
-                let column = &self.columns[G::input(view, piece)];
+                let column = &self.columns[G::input(view, placed)];
                 let layer = &mut layers[view as usize];
                 if comes { add(layer, column) } else { subtract(layer, column) }
             }
