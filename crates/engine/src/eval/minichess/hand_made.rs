@@ -1,7 +1,7 @@
-//! Evaluation of MiniChess by hand: material by squares, and the lead where a count decides soon.
+//! Evaluation of MiniChess by hand: material by squares.
 
 use zeitnot_rules::{
-    Color, Game, Tactics,
+    Color, Game,
     minichess::{Kind, MiniChess, Move, ROWS, SQUARES, Square},
 };
 
@@ -12,9 +12,6 @@ use crate::eval::chess::tapered_score::TaperedScore;
 const PHASE: [i32; 6] = [0, 6, 7, 8, 20, 0];
 /// Phase at the start, where middlegame scores count alone.
 const FULL_PHASE: i32 = 2 * (6 + 7 + 8 + 20);
-/// Bonus for a lead by the count that decides at the end, by the plies left in units of [`COUNT_STEP`].
-const COUNT_LEAD: [i32; 6] = [90, 90, 72, 55, 50, 40];
-const COUNT_STEP: u32 = 4;
 /// Bonus for the side to move.
 const TEMPO: i32 = 8;
 
@@ -53,15 +50,6 @@ fn signed_value(square: Square, side: Color, kind: Kind) -> TaperedScore {
     }
 }
 
-/// Bonus of White for a lead, if a count decides soon.
-fn count_lead(position: &MiniChess) -> i32 {
-    let left = position.plies_left().unwrap_or(u32::MAX);
-    match COUNT_LEAD.get((left / COUNT_STEP) as usize) {
-        Some(bonus) => bonus * position.balance().signum(),
-        None => 0,
-    }
-}
-
 impl Sums {
     pub(super) fn of(position: &MiniChess) -> Sums {
         let mut sums = Sums::default();
@@ -87,7 +75,7 @@ impl Sums {
 
     /// Centipawns for the side to move.
     pub(super) fn evaluate(self, position: &MiniChess) -> i32 {
-        let white = self.tapered() + count_lead(position);
+        let white = self.tapered();
         TEMPO + if position.side_to_move() == Color::White { white } else { -white }
     }
 }

@@ -1,4 +1,4 @@
-//! Evaluation of MiniChess: a small net by the rules of 2026, on which it was trained, and by hand by the others.
+//! Evaluation of MiniChess: a small net by the rules of 2023 and of 2026 each, and by hand by those of IMCS.
 
 use zeitnot_rules::{
     Game, GameKind,
@@ -16,9 +16,13 @@ mod hand_made;
 mod inputs;
 mod weights;
 
-/// See `docs/net.md`.
-static NET: SmallNet<[Column; MiniChess::INPUTS]> =
-    SmallNet::<[Column; MiniChess::INPUTS]>::read(include_bytes!("../../../nets/minichess-2026.net"));
+/// A net of MiniChess; see `docs/net.md`.
+type Net = SmallNet<[Column; MiniChess::INPUTS]>;
+
+/// By the rules of 2023.
+static NET_2023: Net = Net::read(include_bytes!("../../../nets/minichess-2023.net"));
+/// By the rules of 2026.
+static NET_2026: Net = Net::read(include_bytes!("../../../nets/minichess-2026.net"));
 
 /// Evaluator of all kinds of MiniChess.
 #[derive(Copy, Clone, Debug, Default)]
@@ -30,34 +34,54 @@ pub struct State(Kind);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
-    Net(HiddenLayers),
+    Net(NetRules, HiddenLayers),
     HandMade(Sums),
 }
 
-fn net() -> &'static SmallNet {
-    &NET
+/// Rules with a net.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum NetRules {
+    Nthu2023,
+    Nthu2026,
+}
+
+impl NetRules {
+    fn of(position: &MiniChess) -> Option<NetRules> {
+        match position.kind() {
+            GameKind::Minichess2023 => Some(NetRules::Nthu2023),
+            GameKind::Minichess2026 => Some(NetRules::Nthu2026),
+            _ => None,
+        }
+    }
+
+    fn net(self) -> &'static SmallNet {
+        match self {
+            NetRules::Nthu2023 => &NET_2023,
+            NetRules::Nthu2026 => &NET_2026,
+        }
+    }
 }
 
 impl Evaluator<MiniChess> for MiniChessEval {
     type State = State;
 
     fn refresh(&mut self, position: &MiniChess) -> State {
-        State(match position.kind() {
-            GameKind::Minichess2026 => Kind::Net(net().refresh(position)),
-            _ => Kind::HandMade(Sums::of(position)),
+        State(match NetRules::of(position) {
+            Some(rules) => Kind::Net(rules, rules.net().refresh(position)),
+            None => Kind::HandMade(Sums::of(position)),
         })
     }
 
     fn update(&mut self, state: &State, before: &MiniChess, mv: Move) -> State {
         State(match &state.0 {
-            Kind::Net(layers) => Kind::Net(net().update(layers, before, mv)),
+            Kind::Net(rules, layers) => Kind::Net(*rules, rules.net().update(layers, before, mv)),
             Kind::HandMade(sums) => Kind::HandMade(sums.after(before, mv)),
         })
     }
 
     fn evaluate(&mut self, state: &State, position: &MiniChess) -> Score {
         Score::cp(match &state.0 {
-            Kind::Net(layers) => net().evaluate(layers, position),
+            Kind::Net(rules, layers) => rules.net().evaluate(layers, position),
             Kind::HandMade(sums) => sums.evaluate(position),
         })
     }
@@ -88,7 +112,7 @@ mod tests {
     #[test]
     fn a_lead_counts_for_more_where_it_decides_soon() {
         let at =
-            |rules, number: u16| score(rules, &format!("kqbnr/.pppp/...../...../PPPPP/RNBQK W {number}"));
+            |rules, number: u16| score(rules, &format!("k..../..p../...../..P../.P.../K.... W {number}"));
         assert!(at(Rules::Nthu2026, 49) > at(Rules::Nthu2026, 20));
         assert!(at(Rules::Nthu2023, 24) > at(Rules::Nthu2023, 10));
         assert_eq!(at(Rules::Imcs, 39), at(Rules::Imcs, 10), "that count is a draw");
