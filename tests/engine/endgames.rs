@@ -69,7 +69,7 @@ fn king_and_pawn_win_or_draw_by_the_opposition() {
 #[test]
 fn rook_and_pawn_win_by_lucena_and_draw_by_philidor() {
     // Lucena's bridge wins; Philidor's sixth rank holds.
-    found("1K1k4/1P6/8/8/8/8/r7/2R5 w - - 0 1", "c1d1", 600, 40_000);
+    won("1K1k4/1P6/8/8/8/8/r7/2R5 w - - 0 1");
     drawn("4k3/8/r7/4P3/4K3/8/8/7R w - - 0 1");
     // From behind, with the king on the short side.
     drawn("6k1/R7/8/4KP2/8/8/8/5r2 w - - 0 1");
