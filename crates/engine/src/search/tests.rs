@@ -159,7 +159,7 @@ fn a_search_by_a_net_wins_material_and_mates() {
         // A fork of king and rook.
         ("2r3k1/5ppp/8/3N4/8/8/5PPP/6K1 w - - 0 1", 5, "d5e7", Score::cp(200)),
         // Chess960.
-        ("rk2r3/pppppppp/8/8/8/6q1/PPPPPPPP/RK2R3 w EAea - 0 1", 4, "h2g3", Score::ZERO),
+        ("rk2r3/ppppp1pp/8/8/8/6q1/PPPPP1PP/RK2R3 w EAea - 0 1", 4, "h2g3", Score::ZERO),
         ("4k3/8/8/3q4/4P3/8/8/4K2R w K - 0 1", 5, "e4d5", Score::cp(500)),
     ] {
         search.new_game();
