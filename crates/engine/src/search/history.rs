@@ -40,7 +40,7 @@ const CONTINUATION_PLIES: usize = 2;
 
 /// Plies from the root that have a history of their own.
 const EARLY_PLIES: usize = 4;
-/// Its weight: few nodes fill it, and they are large ones.
+/// Its weight: few searches fill it, but deep ones.
 const EARLY_WEIGHT: i32 = 2;
 
 /// Place in the line of the search that a history depends on.
@@ -60,7 +60,7 @@ pub(crate) struct QuietScores<'h> {
     continued: [&'h ByMove; CONTINUATION_PLIES],
 }
 
-/// Continuation history after a null move or before the root, and what later plies have for the history of early ones.
+/// Stands for a history that does not exist: after a null move, before the root, or beyond the first plies.
 static NO_HISTORY: ByMove = [0; PieceTo::COUNT];
 
 impl QuietScores<'_> {
@@ -180,7 +180,7 @@ impl<G: Tactics> History<G> {
         }
     }
 
-    /// Adds a bonus, or what is none below zero, to the histories of a quiet move of this side.
+    /// Adds a bonus, or a penalty if it is negative, to the histories of a quiet move of this side.
     pub(crate) fn add(&mut self, side: Color, mv: PieceTo, place: &Place, bonus: i32) {
         let index = mv.index();
         apply_bonus::<LIMIT>(&mut self.quiet[side as usize][index], bonus);

@@ -358,7 +358,7 @@ impl<'s, G: EngineGame> Worker<'s, G> {
         self.data.stack[..ply as usize].iter().filter(|entry| entry.doubled).count()
     }
 
-    /// What the histories depend on at this ply.
+    /// This ply and the moves before it, by which histories are looked up.
     pub(crate) fn place(&self, ply: u16) -> Place {
         let before = [1, 2].map(|back| ply.checked_sub(back).and_then(|ply| self.move_at(ply)));
         Place { ply, before }

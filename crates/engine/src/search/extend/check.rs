@@ -2,9 +2,8 @@
 //!
 //! Source: Chess Programming Wiki, "Check Extensions".
 
-/// Lines are extended to at most this many times the depth of the iteration.
-const MAX_GROWTH: i32 = 2;
+use super::may_grow;
 
 pub(crate) fn plies(in_check: bool, ply: u16, iteration: i32) -> i32 {
-    i32::from(in_check && i32::from(ply) < MAX_GROWTH * iteration)
+    i32::from(in_check && may_grow(ply, iteration))
 }

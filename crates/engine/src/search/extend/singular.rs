@@ -5,6 +5,7 @@
 
 use std::ops::ControlFlow;
 
+use super::may_grow;
 use crate::{
     Score, Stopped,
     eval::{EngineGame, State},
@@ -14,17 +15,15 @@ use crate::{
 
 tunables! {
     MIN_DEPTH = SingularDepth: 6, 4..=16;
-    /// How far below the table's score the others must stay: so many tenths of a centipawn for each ply of depth.
+    /// The other moves must stay this far below the table's score, in tenths of a centipawn for each ply of depth.
     MARGIN = SingularMargin: 13, 1..=100;
-    /// A move that is better by so many centipawns more is extended by two plies.
+    /// A move that is better by this many centipawns more is extended by two plies.
     DOUBLE_MARGIN = SingularDoubleMargin: 20, 0..=200;
 }
 
 /// The table's entry may be this much shallower than the node.
 const ENTRY_DEPTH_MARGIN: i32 = 3;
-/// Lines are extended to at most this many times the depth of the iteration, …
-const MAX_GROWTH: i32 = 2;
-/// … and by two plies at most so many times.
+/// A line is extended by two plies at most this many times.
 const MAX_DOUBLES: usize = 6;
 
 /// Returns by how many plies the table's move is extended; breaks with the score of a node that is cut.
@@ -34,7 +33,7 @@ pub(crate) fn plies<G: EngineGame, K: NodeType>(
     state: &State<G>,
 ) -> Result<ControlFlow<Score, i32>, Stopped> {
     const NONE: ControlFlow<Score, i32> = ControlFlow::Continue(0);
-    let may_grow = i32::from(node.ply) < MAX_GROWTH * worker.iteration;
+    let may_grow = may_grow(node.ply, worker.iteration);
     if K::ROOT || node.tt_move.is_none() || node.depth < MIN_DEPTH.get() || !may_grow {
         return Ok(NONE);
     }

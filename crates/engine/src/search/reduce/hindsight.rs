@@ -1,24 +1,25 @@
-//! Hindsight: a reduced move is searched deeper where its reply finds that it was no mistake, and less deeply where the
-//! evaluations before and after it say that nothing happens.
+//! Hindsight: a move whose search was reduced is searched deeper if it turns out not to worsen its side's evaluation, and
+//! still less deeply if it clearly does.
 //!
 //! Source: as in Stockfish.
 
 use crate::{Score, search::tunable::tunables};
 
 tunables! {
-    /// The search of a move that was reduced by so many plies is made good where the opponent stands no worse.
+    /// Only a search that was reduced by this many plies is made deeper.
     DEEPER_FROM = HindsightDeeper: 3, 1..=8;
-    /// One reduced by so many plies loses another where both evaluations together are above the margin.
+    /// Only a search that was reduced by this many plies is reduced further.
     SHALLOWER_FROM = HindsightShallower: 2, 1..=8;
+    /// A move that costs its side more centipawns than this clearly worsens its evaluation.
     MARGIN = HindsightMargin: 200, 0..=600;
 }
 
 /// Plies by which a node is searched deeper (above zero) or less deeply, by the reduction of the move that led to it and
 /// the static evaluations, each for the side to move, before and after the move.
 pub(crate) fn plies(reduction: i32, before: Score, after: Score) -> i32 {
-    let gain = before.get() + after.get();
-    let deeper = reduction >= DEEPER_FROM.get() && gain <= 0;
-    let shallower = reduction >= SHALLOWER_FROM.get() && gain > MARGIN.get();
+    let loss = before.get() + after.get();
+    let deeper = reduction >= DEEPER_FROM.get() && loss <= 0;
+    let shallower = reduction >= SHALLOWER_FROM.get() && loss > MARGIN.get();
     i32::from(deeper) - i32::from(shallower)
 }
 
