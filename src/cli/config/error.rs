@@ -115,8 +115,13 @@ pub(super) fn plain(message: &str) -> String {
 /// Rewrites serde's name of a type.
 fn type_name(expected: &str) -> &str {
     match expected {
-        "usize" | "u8" | "u16" | "u32" | "u64" => "a whole number, not below zero",
-        "a nonzero usize" | "a nonzero u16" => "a whole number above zero",
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "a nonzero u16" => "a whole number from 1 to 65535",
+        "a nonzero u32" => "a whole number from 1 to 4294967295",
+        "usize" | "u64" => "a whole number, not below zero",
+        "a nonzero usize" | "a nonzero u64" => "a whole number above zero",
         "i8" | "i16" | "i32" | "i64" => "a whole number",
         "f32" | "f64" => "a number",
         "socket address" => "an address to listen on, such as \"127.0.0.1:8000\"",
