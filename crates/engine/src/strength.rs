@@ -20,7 +20,7 @@ use crate::{
     thinker::{Progress, Report, Task, Thinker},
 };
 
-/// Strength as an Elo number, on the scale of Stockfish's `UCI_Elo`.
+/// Strength as an Elo number, on the scale of CCRL's blitz list as Stockfish 16 was fitted to it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "u16")]
 pub struct Elo(u16);
@@ -73,13 +73,13 @@ const fn level(elo: u16, nodes: f64, error: f64) -> Level {
 /// From weak to strong; what lies between two of them is interpolated, nodes by their logarithm.
 const LEVELS: [Level; 8] = [
     level(1000, 220.0, 3_600.0),
-    level(1200, 500.0, 1_500.0),
+    level(1200, 500.0, 1_050.0),
     level(1350, 500.0, 400.0),
-    level(1500, 800.0, 340.0),
-    level(1800, 5_000.0, 150.0),
-    level(2100, 25_000.0, 70.0),
-    level(2400, 120_000.0, 30.0),
-    level(2800, 600_000.0, 10.0),
+    level(1500, 1_700.0, 285.0),
+    level(1800, 2_500.0, 200.0),
+    level(2100, 6_000.0, 140.0),
+    level(2400, 32_000.0, 75.0),
+    level(2800, 1_500_000.0, 10.0),
 ];
 /// Best moves among which a weakened player chooses.
 const CANDIDATES: NonZeroU16 = NonZeroU16::new(4).unwrap();
