@@ -13,7 +13,7 @@ use super::{
     unwritten,
 };
 
-/// Train the small net of MiniChess or TUC-Chess on scored games
+/// Train the small net of a game other than chess on scored games
 ///
 /// The last twentieth of the positions is held out. The net replaces that of the game in crates/engine/nets/; build
 /// anew, and play a match to see whether it is stronger. Ctrl-C ends it without a net. See docs/net.md.
@@ -23,7 +23,7 @@ Example:
   zeitnot datagen --game minichess-2026 mini.bin
   zeitnot train-small minichess-2026 --out crates/engine/nets/minichess-2026.net mini.bin")]
 pub(super) struct Args {
-    /// Game: minichess-2026, minichess-2023, minichess-imcs or tuc
+    /// Game: a variant of chess, minichess-2026, minichess-2023, minichess-imcs or tuc
     #[arg(value_name = "GAME")]
     game: GameKind,
     /// Files of its games written by `zeitnot datagen`
@@ -70,10 +70,9 @@ impl Args {
 
     fn examples(&self) -> Result<SmallExamples, CliError> {
         let mut all = SmallExamples::new(self.game).ok_or_else(|| {
-            let name = self.game.name();
-            CliError::Usage(format!(
-                "{name} has no small net; games with one: minichess-2026, minichess-2023, minichess-imcs, tuc"
-            ))
+            CliError::Usage(
+                "the net of chess is trained by `zeitnot train`; every other game has a small one".into(),
+            )
         })?;
         for path in &self.files {
             let file = GameFile::open_for(path, self.game)?;

@@ -12,7 +12,12 @@ use zeitnot_engine::{
     net::Net,
     training::{GameWriter, PlayedGame},
 };
-use zeitnot_rules::{Game, chess::Chess, minichess::MiniChess, tuc::Tuc};
+use zeitnot_rules::{
+    Game,
+    chess::{Chess, VariantPosition},
+    minichess::MiniChess,
+    tuc::Tuc,
+};
 
 use crate::support::command::{err, out, zeitnot};
 
@@ -115,6 +120,7 @@ fn a_small_net_is_trained_on_games_of_its_game() {
     let sizes = [
         ("minichess-2026", SmallNet::<[Column; MiniChess::INPUTS]>::BYTES),
         ("tuc", SmallNet::<[Column; Tuc::INPUTS]>::BYTES),
+        ("crazyhouse", SmallNet::<[Column; VariantPosition::INPUTS]>::BYTES),
     ];
     for (game, size) in sizes {
         assert!(run(&[&["datagen", "--game", game, game][..], &few].concat()).status.success());
@@ -124,7 +130,7 @@ fn a_small_net_is_trained_on_games_of_its_game() {
         let net = fs::read(folder.path().join("small.net")).unwrap();
         assert_eq!(net.len(), size);
     }
-    for wrong in [["minichess-2023", "minichess-2026"], ["atomic", "tuc"]] {
+    for wrong in [["minichess-2023", "minichess-2026"], ["atomic", "crazyhouse"], ["chess", "tuc"]] {
         let output = run(&["train-small", wrong[0], wrong[1]]);
         assert_eq!((output.status.code(), err(&output).lines().count()), (Some(2), 1), "{output:?}");
     }

@@ -17,15 +17,12 @@ use super::{
 
 pub(crate) mod chess;
 mod minichess;
-mod pesto;
 pub mod small_net;
 mod tuc;
 mod variant;
 
 pub use chess::ChessEval;
-pub use minichess::MiniChessEval;
 pub use small_net::SmallNetEval;
-pub use variant::VariantEval;
 
 /// Static evaluator of one game; each thread has its own.
 ///
@@ -97,7 +94,7 @@ impl EngineGame for Chess {
 }
 
 impl EngineGame for VariantPosition {
-    type Evaluator = VariantEval;
+    type Evaluator = SmallNetEval;
 
     fn tablebase_probe(endgames: &Tablebases) -> Option<Arc<dyn TablebaseProbe<Self>>> {
         Some(Arc::new(endgames.variants.clone()))
@@ -105,7 +102,7 @@ impl EngineGame for VariantPosition {
 }
 
 impl EngineGame for MiniChess {
-    type Evaluator = MiniChessEval;
+    type Evaluator = SmallNetEval;
 }
 
 impl EngineGame for Tuc {

@@ -1,10 +1,6 @@
 //! Quiet positions of games with small nets, as inputs of a net.
 
-use zeitnot_rules::{
-    Color, GameKind,
-    minichess::{MiniChess, Rules},
-    tuc::Tuc,
-};
+use zeitnot_rules::{Color, GameKind, for_each_game};
 
 use super::{
     game_record::BadGame,
@@ -16,7 +12,7 @@ use crate::eval::small_net::NetInputs;
 /// Positions as inputs of a small net.
 #[derive(Clone, Debug)]
 pub struct SmallExamples {
-    start: Start,
+    game: GameKind,
     /// Number of inputs of a view.
     pub inputs: usize,
     /// For each input the one of the mirrored board.
@@ -35,25 +31,6 @@ struct Row {
     score: i16,
 }
 
-/// The start of a game with a small net.
-#[derive(Clone, Debug)]
-enum Start {
-    MiniChess(MiniChess),
-    Tuc(Tuc),
-}
-
-impl Start {
-    fn of(game: GameKind) -> Option<Start> {
-        match game {
-            GameKind::MinichessImcs => Some(Start::MiniChess(MiniChess::start(Rules::Imcs))),
-            GameKind::Minichess2023 => Some(Start::MiniChess(MiniChess::start(Rules::Nthu2023))),
-            GameKind::Minichess2026 => Some(Start::MiniChess(MiniChess::start(Rules::Nthu2026))),
-            GameKind::Tuc => Some(Start::Tuc(Tuc::start())),
-            _ => None,
-        }
-    }
-}
-
 /// A position as the side to move sees it.
 #[derive(Copy, Clone, Debug)]
 pub struct SmallExample<'e> {
@@ -67,29 +44,38 @@ pub struct SmallExample<'e> {
     pub score: i16,
 }
 
-impl SmallExamples {
-    /// No positions of a game; `None` if it has no small net.
-    pub fn new(game: GameKind) -> Option<SmallExamples> {
-        Some(match Start::of(game)? {
-            start @ Start::MiniChess(_) => SmallExamples::beginning::<MiniChess>(start),
-            start @ Start::Tuc(_) => SmallExamples::beginning::<Tuc>(start),
-        })
-    }
+/// Methods that have the start of each game with a small net: all but chess.
+macro_rules! by_game {
+    (Chess => $chess:expr, $($kind:ident => $start:expr),* $(,)?) => {
+        impl SmallExamples {
+            /// No positions of a game; `None` for chess, whose net is another one.
+            pub fn new(game: GameKind) -> Option<SmallExamples> {
+                match game {
+                    GameKind::Chess => None,
+                    $(GameKind::$kind => Some(SmallExamples::of(&$start)),)*
+                }
+            }
 
-    fn beginning<G: NetInputs>(start: Start) -> SmallExamples {
-        let mirrored = (0..G::INPUTS).map(|input| G::mirrored(input) as u16).collect();
-        SmallExamples { start, inputs: G::INPUTS, mirrored, active: Vec::new(), rows: Vec::new() }
-    }
-
-    /// Adds the quiet positions of games.
-    ///
-    /// # Errors
-    /// [`BadGame`], also for a game of another kind.
-    pub fn extend(&mut self, games: &[u8]) -> Result<(), BadGame> {
-        match self.start.clone() {
-            Start::MiniChess(start) => self.extend_from(&start, games),
-            Start::Tuc(start) => self.extend_from(&start, games),
+            /// Adds the quiet positions of games.
+            ///
+            /// # Errors
+            /// [`BadGame`], also for a game of another kind.
+            pub fn extend(&mut self, games: &[u8]) -> Result<(), BadGame> {
+                match self.game {
+                    GameKind::Chess => Err(BadGame::Start),
+                    $(GameKind::$kind => self.extend_from(&$start, games),)*
+                }
+            }
         }
+    };
+}
+for_each_game!(by_game);
+
+impl SmallExamples {
+    fn of<G: NetInputs>(start: &G) -> SmallExamples {
+        let mirrored = (0..G::INPUTS).map(|input| G::mirrored(input) as u16).collect();
+        let (active, rows) = (Vec::new(), Vec::new());
+        SmallExamples { game: start.kind(), inputs: G::INPUTS, mirrored, active, rows }
     }
 
     fn extend_from<G: NetInputs + SelfPlayed>(&mut self, start: &G, games: &[u8]) -> Result<(), BadGame> {
@@ -105,10 +91,11 @@ impl SmallExamples {
         let us = position.side_to_move();
         let start = self.active.len() as u32;
         position.placed(|placed| {
-            self.active.push([us, !us].map(|view| G::input(view, placed) as u16));
+            self.active.push([us, !us].map(|view| position.input(view, placed) as u16));
         });
-        let [own, other] = [us, !us].map(|view| position.fact_inputs(view));
-        self.active.extend([0, 1].map(|fact| [own[fact] as u16, other[fact] as u16]));
+        position.facts(|facts| {
+            self.active.push([us, !us].map(|view| (G::PLACES + facts[view as usize]) as u16));
+        });
         let (score, result) = match us {
             Color::White => (ply.label.score, ply.label.result),
             Color::Black => (ply.label.score.saturating_neg(), 2 - ply.label.result),

@@ -118,8 +118,8 @@ impl<R: ChessRules> ChessPosition<R> {
         self.position.turn()
     }
 
-    /// Reports each piece that `mv` takes from a square or puts on one: what a key, an evaluation or a network's
-    /// accumulator needs to follow the move.
+    /// Reports each piece that `mv` takes from a square or puts on one, in an order in which they follow one another:
+    /// what a key, an evaluation or a network's accumulator needs to follow the move.
     #[inline(always)]
     pub fn changes(&self, mv: Move, mut report: impl FnMut(Change, Square, Piece)) {
         let us = self.turn();
@@ -144,6 +144,13 @@ impl<R: ChessRules> ChessPosition<R> {
                 report(Change::Put, side.rook_to(us), Role::Rook.of(us));
             }
             Move::Put { role, to } => report(Change::Put, to, role.of(us)),
+        }
+        if mv.is_capture()
+            && let Some(torn) = self.position.explosion(mv)
+        {
+            report(Change::Taken, mv.to(), mv.promotion().unwrap_or(mv.role()).of(us));
+            let pieces = torn.into_iter().filter_map(|square| Some((square, self.board().piece_at(square)?)));
+            pieces.for_each(|(square, piece)| report(Change::Taken, square, piece));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use shakmaty::{FromSetup, Move, Position, Role};
+use shakmaty::{Bitboard, FromSetup, Move, Position, Role};
 
 use super::exchange;
 use crate::{
@@ -28,6 +28,12 @@ pub trait ChessRules:
     const HAS_BOOKS: bool = false;
     /// Whether a hundred plies without a capture or a pawn move are a draw.
     const FIFTY_MOVES: bool = true;
+
+    /// Where captures explode: the squares that this one empties besides those of the captured piece and of the one
+    /// that captures.
+    fn explosion(&self, _capture: Move) -> Option<Bitboard> {
+        None
+    }
 
     /// Plies since the last move that cannot be taken back.
     fn reversible_plies(&self) -> u32 {

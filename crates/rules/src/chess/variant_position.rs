@@ -1,8 +1,8 @@
 //! A position of a variant of chess that is known at run time only.
 
-use shakmaty::Move;
+use shakmaty::{Board, Move, Piece, Square};
 
-use super::{Antichess, Atomic, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck};
+use super::{Antichess, Atomic, Change, Crazyhouse, Horde, KingOfTheHill, RacingKings, ThreeCheck};
 use crate::{
     color::Color,
     error::GameError,
@@ -66,6 +66,20 @@ macro_rules! delegate {
             each!(self, position => position.$name($($argument),*))
         }
     )* };
+}
+
+impl VariantPosition {
+    /// The pieces on the board.
+    #[inline]
+    pub fn board(&self) -> &Board {
+        each!(self, position => position.board())
+    }
+
+    /// Reports what a move changes on the board: see [`ChessPosition::changes`](super::ChessPosition::changes).
+    #[inline]
+    pub fn changes(&self, mv: Move, report: impl FnMut(Change, Square, Piece)) {
+        each!(self, position => position.changes(mv, report));
+    }
 }
 
 impl Game for VariantPosition {

@@ -50,10 +50,14 @@ impl ChessRules for Crazyhouse {
 impl ChessRules for Atomic {
     const KIND: GameKind = GameKind::Atomic;
 
+    fn explosion(&self, capture: Move) -> Option<Bitboard> {
+        let around = attacks::king_attacks(capture.to()) & self.board().occupied() & !self.board().pawns();
+        capture.from().map(|from| around.without(from))
+    }
+
     fn gain(&self, mv: Move) -> i32 {
-        let Some((from, captured)) = mv.from().zip(mv.capture()) else { return material_gain(mv) };
+        let Some((captured, torn)) = mv.capture().zip(self.explosion(mv)) else { return material_gain(mv) };
         let board = self.board();
-        let torn = (attacks::king_attacks(mv.to()) & board.occupied() & !board.pawns()).without(from);
         let value = |square| match board.role_at(square) {
             Some(Role::King) => WIN,
             role => role.map_or(0, exchange::value),

@@ -48,6 +48,11 @@ impl MiniChess {
         self.rules.settings()
     }
 
+    /// The rules.
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
     /// The usual start of a game by these rules.
     pub fn start(rules: Rules) -> Self {
         MiniChess { board: pieces::start(), color: Color::White, plies: 0, quiet_plies: 0, rules }

@@ -51,11 +51,11 @@ impl NetInputs for MiniChess {
         change(placed(side, if promotes { Kind::Queen } else { kind }, mv.to), true);
     }
 
-    fn facts(&self, view: Color) -> [usize; 2] {
+    fn facts(&self, mut visit: impl FnMut([usize; 2])) {
         let white = self.balance();
-        let own = if view == Color::White { white } else { -white };
-        let balance = (own.clamp(-MAX_BALANCE, MAX_BALANCE) + MAX_BALANCE) as usize;
-        [plies_left(left(self)), PLIES_LEFT + balance]
+        let balance = |own: i32| (own.clamp(-MAX_BALANCE, MAX_BALANCE) + MAX_BALANCE) as usize;
+        visit([plies_left(left(self)); 2]);
+        visit([white, -white].map(|own| PLIES_LEFT + balance(own)));
     }
 
     /// By the plies left where the end is near, else by the pieces.

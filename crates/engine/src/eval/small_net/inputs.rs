@@ -15,7 +15,8 @@ pub struct Placed {
 
 /// A game with small nets: their inputs.
 ///
-/// Both sides see the board alike: Black's is turned by half a circle.
+/// Both sides see the board alike: Black's is turned by half a circle, or as the game says
+/// ([`seen`](NetInputs::seen)).
 pub trait NetInputs: Tactics {
     /// Kinds of pieces.
     const KINDS: usize;
@@ -38,21 +39,25 @@ pub trait NetInputs: Tactics {
     /// Passes on what a move takes off the board (`false`) or puts there (`true`).
     fn changes(&self, mv: Self::Move, change: impl FnMut(Placed, bool));
 
-    /// Two facts that hold for a side, each below [`NetInputs::FACTS`].
-    fn facts(&self, view: Color) -> [usize; 2];
+    /// Passes on facts as White and as Black see them, each below [`NetInputs::FACTS`].
+    fn facts(&self, visit: impl FnMut([usize; 2]));
 
     /// The output layer for this position, below [`BUCKETS`](super::BUCKETS).
     fn bucket(&self) -> usize;
 
+    /// A square as a side sees it.
+    fn seen(&self, view: Color, square: usize) -> usize {
+        if view == Color::White { square } else { Self::SQUARES - 1 - square }
+    }
+
     /// The input of a piece or a prize in a side's view.
-    fn input(view: Color, placed: Placed) -> usize {
+    fn input(&self, view: Color, placed: Placed) -> usize {
         let kind = match placed.owner {
             Some(owner) if owner == view => placed.kind,
             Some(_) => Self::KINDS + placed.kind,
             None => 2 * Self::KINDS + placed.kind,
         };
-        let square = if view == Color::White { placed.square } else { Self::SQUARES - 1 - placed.square };
-        kind * Self::SQUARES + square
+        kind * Self::SQUARES + self.seen(view, placed.square)
     }
 
     /// The input that is active on the board mirrored from left to right, by the same rules.
@@ -62,10 +67,5 @@ pub trait NetInputs: Tactics {
         }
         let column = input % Self::SQUARES % Self::COLUMNS;
         input - column + (Self::COLUMNS - 1 - column)
-    }
-
-    /// The facts of a side as inputs.
-    fn fact_inputs(&self, view: Color) -> [usize; 2] {
-        self.facts(view).map(|fact| Self::PLACES + fact)
     }
 }

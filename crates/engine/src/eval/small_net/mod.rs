@@ -106,7 +106,7 @@ impl SmallNet {
         let mut layers = [self.bias; 2];
         position.placed(|placed| {
             for view in Color::BOTH {
-                add(&mut layers[view as usize], &self.columns[G::input(view, placed)]);
+                add(&mut layers[view as usize], &self.columns[position.input(view, placed)]);
             }
         });
         HiddenLayers(layers)
@@ -117,7 +117,7 @@ impl SmallNet {
         let HiddenLayers(mut layers) = *layers;
         before.changes(mv, |placed, comes| {
             for view in Color::BOTH {
-                let column = &self.columns[G::input(view, placed)];
+                let column = &self.columns[before.input(view, placed)];
                 let layer = &mut layers[view as usize];
                 if comes { add(layer, column) } else { subtract(layer, column) }
             }
@@ -129,13 +129,15 @@ impl SmallNet {
     pub fn evaluate<G: NetInputs>(&self, layers: &HiddenLayers, position: &G) -> i32 {
         let us = position.side_to_move();
         let bucket = position.bucket();
+        let HiddenLayers(mut layers) = *layers;
+        position.facts(|facts| {
+            for (layer, fact) in layers.iter_mut().zip(facts) {
+                add(layer, &self.columns[G::PLACES + fact]);
+            }
+        });
         let mut sum = 0_i32;
         for (view, weights) in [us, !us].into_iter().zip(&self.output[bucket]) {
-            let mut layer = layers.0[view as usize];
-            for fact in position.fact_inputs(view) {
-                add(&mut layer, &self.columns[fact]);
-            }
-            sum = sum.wrapping_add(dot(&layer, weights));
+            sum = sum.wrapping_add(dot(&layers[view as usize], weights));
         }
         let output = i64::from(sum / QA + self.output_bias[bucket]);
         (output * i64::from(self.scale) / (i64::from(QA) * i64::from(QB))) as i32
@@ -161,4 +163,30 @@ fn dot(layer: &Column, weights: &Column) -> i32 {
         i32::from(value) * i32::from(value.wrapping_mul(*weight))
     });
     products.sum()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::eval::Evaluator;
+
+    /// Plies of a random game, at most.
+    const PLIES: usize = 200;
+
+    /// Centipawns for the side to move.
+    pub(crate) fn score<G: NetGame>(position: &G) -> i32 {
+        SmallNetEval.evaluate(&SmallNetEval.refresh(position), position).get()
+    }
+
+    /// Plays a game at random; the layers that follow it are those of each position from scratch.
+    pub(crate) fn assert_follows<G: NetGame>(start: &G, seed: u64) {
+        let (mut random, mut position) = (fastrand::Rng::with_seed(seed), start.clone());
+        let mut layers = SmallNetEval.refresh(&position);
+        for _ in 0..PLIES {
+            let Some(mv) = position.pick(|moves| random.usize(..moves)) else { break };
+            layers = SmallNetEval.update(&layers, &position, mv);
+            position.play(mv);
+            assert_eq!(layers, SmallNetEval.refresh(&position), "{}", position.print());
+        }
+    }
 }

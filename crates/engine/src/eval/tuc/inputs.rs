@@ -61,10 +61,10 @@ impl NetInputs for Tuc {
         }
     }
 
-    fn facts(&self, view: Color) -> [usize; 2] {
-        let lead = (lead(self, view).clamp(-MAX_LEAD, MAX_LEAD) + MAX_LEAD) as usize;
+    fn facts(&self, mut visit: impl FnMut([usize; 2])) {
         let count = usize::from(self.piece_count()).clamp(MIN_COUNT, MIN_COUNT + COUNTS - 1) - MIN_COUNT;
-        [lead, LEADS + count]
+        visit(Color::BOTH.map(|view| (lead(self, view).clamp(-MAX_LEAD, MAX_LEAD) + MAX_LEAD) as usize));
+        visit([LEADS + count; 2]);
     }
 
     /// By the pieces on the board.

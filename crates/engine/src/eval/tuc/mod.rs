@@ -18,17 +18,13 @@ impl NetGame for Tuc {
 
 #[cfg(test)]
 mod tests {
-    use zeitnot_rules::{
-        Game,
-        tuc::{SQUARES, Square},
-    };
+    use zeitnot_rules::tuc::{SQUARES, Square};
 
     use super::*;
-    use crate::eval::{Evaluator, SmallNetEval};
+    use crate::eval::small_net::tests::{self, assert_follows};
 
     fn score(text: &str) -> i32 {
-        let position = Tuc::parse(text).unwrap();
-        SmallNetEval.evaluate(&SmallNetEval.refresh(&position), &position).get()
+        tests::score(&Tuc::parse(text).unwrap())
     }
 
     #[test]
@@ -51,17 +47,10 @@ mod tests {
     fn the_state_follows_the_moves() {
         for seed in 0..100 {
             let (mut random, mut position) = (fastrand::Rng::with_seed(seed), Tuc::start());
-            let mut state = SmallNetEval.refresh(&position);
-            while !position.outcome().is_over() && position.plies() < 200 {
-                let mv = random.choice(position.moves()).unwrap();
-                state = SmallNetEval.update(&state, &position, mv);
-                position.play(mv);
-                assert_eq!(state, SmallNetEval.refresh(&position), "{}", position.print());
-                if random.f32() < 0.3 {
-                    position.put_prize(Square::new(random.usize(..SQUARES)));
-                    state = SmallNetEval.refresh(&position);
-                }
+            for _ in 0..seed % 5 {
+                position.put_prize(Square::new(random.usize(..SQUARES)));
             }
+            assert_follows(&position, seed);
         }
     }
 }
