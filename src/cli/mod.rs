@@ -93,7 +93,7 @@ Examples:
   zeitnot spsa --engine A --tune NAME      tune options of an engine by games
   zeitnot train games.bin                  train a net for the evaluation
   zeitnot train-small minichess-2026 mini.bin
-                                           train the small net of MiniChess or TUC-Chess
+                                           train the small net of a game other than chess
 
 Without a command, zeitnot speaks UCI if its input is a pipe, and runs `demo` otherwise.
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
