@@ -119,12 +119,10 @@ pub(super) fn row(name: &str, conditions: &str, tally: &Tally, sprt: Option<Sprt
     };
     let share = 100.0 * tally.share();
     let date = OffsetDateTime::now_utc().date();
-    let row = format!(
-        "| {name} | {conditions}{test} | +{won} ={drawn} -{lost}, {share:.1} % | {elo} | {verdict} |"
-    );
-    // Minus signs as elsewhere on the page; those of the name and the date stay.
-    let (head, rest) = row.split_at(name.len() + 4);
-    format!("| {date} {head}{}", rest.replace('-', "−"))
+    // Minus signs as elsewhere on the page; the hyphens of date, name and conditions stay.
+    let figures =
+        format!("{test} | +{won} ={drawn} -{lost}, {share:.1} % | {elo} | {verdict} |").replace('-', "−");
+    format!("| {date} | {name} | {conditions}{figures}")
 }
 
 #[cfg(test)]
@@ -142,12 +140,12 @@ mod tests {
     fn a_row_has_the_score_the_bounds_and_the_verdict() {
         let sprt = Some(Sprt { elo0: -4.0, elo1: 1.0, error: 0.05, model: Model::Logistic });
         let told = |tally: &Tally, sprt| {
-            let row = row("a|b, 2-ply", "40 games, 4+0.04", tally, sprt);
+            let row = row("a|b, 2-ply", "40 games of minichess-2026, 4+0.04", tally, sprt);
             row.split_once(" | ").unwrap().1.to_owned()
         };
         assert_eq!(
             told(&tally(20, [0, 1]), sprt),
-            "a\\|b, 2-ply | 40 games, 4+0.04, [−4, 1] | +0 =20 −20, 25.0 % | −191 ± 107 | open, LLR −0.29 |"
+            "a\\|b, 2-ply | 40 games of minichess-2026, 4+0.04, [−4, 1] | +0 =20 −20, 25.0 % | −191 ± 107 | open, LLR −0.29 |"
         );
         assert!(told(&tally(1, [2, 2]), None).ends_with(" | +2 =0 −0, 100.0 % | – | no test |"));
     }
