@@ -141,7 +141,7 @@ fn wins_of_each_variant_are_found_and_played_out() {
         (GameKind::Crazyhouse, "6k1/5ppp/8/8/8/8/8/4K3[Rp] w - - 0 1", None, mate),
         // The king explodes with a pawn.
         (GameKind::Atomic, "rnbqkbnr/pppp1ppp/8/4N3/8/8/PPPPPPPP/RNBQKB1R w KQkq - 0 3", None, end),
-        // The last man is given away.
+        // The last piece is given away.
         (GameKind::Antichess, "8/8/8/8/2p5/8/1P6/8 w - - 0 1", None, end),
         // Black takes the last pawn.
         (GameKind::Horde, "4k3/8/8/8/8/8/r6P/8 b - - 0 1", Some("a2h2"), end),

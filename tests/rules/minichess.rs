@@ -60,7 +60,7 @@ impl Plain {
     }
 
     /// Destinations of the piece on a square.
-    fn targets(&self, from: At, man: char, d: Differences) -> Vec<At> {
+    fn targets(&self, from: At, piece: char, d: Differences) -> Vec<At> {
         let straight = [(1, 0), (-1, 0), (0, 1), (0, -1)];
         let diagonal = [(1, 1), (1, -1), (-1, 1), (-1, -1)];
         let knight = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)];
@@ -83,7 +83,7 @@ impl Plain {
         let empty = |c: char| c == '.';
         let theirs = |c: char| c != '.' && !self.is_ours(c);
         let ahead = if self.white { 1 } else { -1 };
-        match man.to_ascii_uppercase() {
+        match piece.to_ascii_uppercase() {
             'P' => {
                 go(&[(ahead, 0)], false, &empty);
                 go(&[(ahead, 1), (ahead, -1)], false, &theirs);
@@ -120,13 +120,13 @@ impl Plain {
         .collect()
     }
 
-    fn has(&self, man: char) -> bool {
-        self.grid.iter().flatten().any(|&c| c == man)
+    fn has(&self, piece: char) -> bool {
+        self.grid.iter().flatten().any(|&c| c == piece)
     }
 
     fn play(&mut self, (from, to): (At, At)) {
-        let man = self.at(from).unwrap();
-        let queen = match man {
+        let piece = self.at(from).unwrap();
+        let queen = match piece {
             'P' if to.0 == 5 => 'Q',
             'p' if to.0 == 0 => 'q',
             other => other,

@@ -92,14 +92,14 @@ struct Plain {
     grid: [[char; 5]; 7],
     white_moves: bool,
     points: [i32; 2],
-    men: i32,
+    pieces: i32,
 }
 
 impl Plain {
     fn start() -> Plain {
         let rows = ["prkrp", "ppppp", ".....", "*****", ".....", "PPPPP", "PRKRP"];
         let grid = rows.map(|row| row.chars().collect::<Vec<_>>().try_into().unwrap());
-        Plain { grid, white_moves: true, points: [0, 0], men: 20 }
+        Plain { grid, white_moves: true, points: [0, 0], pieces: 20 }
     }
 
     fn ours(&self, c: char) -> bool {
@@ -111,17 +111,17 @@ impl Plain {
     }
 
     fn allowed(&self, from: (usize, usize), to: (usize, usize), jumps: bool) -> bool {
-        let (man, target) = (self.grid[from.0][from.1], self.grid[to.0][to.1]);
-        if !self.ours(man) || self.ours(target) {
+        let (piece, target) = (self.grid[from.0][from.1], self.grid[to.0][to.1]);
+        if !self.ours(piece) || self.ours(target) {
             return false;
         }
         let (rows, columns) = (to.0 as i32 - from.0 as i32, to.1 as i32 - from.1 as i32);
         let ahead = if self.white_moves { -1 } else { 1 };
-        match man.to_ascii_uppercase() {
+        match piece.to_ascii_uppercase() {
             'P' => {
                 let straight = rows == ahead && columns == 0 && !self.theirs(target);
                 let captures = rows == ahead && columns.abs() == 1 && self.theirs(target);
-                let jump = jumps && man == 'p' && from.0 == 5 && to.0 == 6 && !target.is_alphabetic();
+                let jump = jumps && piece == 'p' && from.0 == 5 && to.0 == 6 && !target.is_alphabetic();
                 straight || captures || jump
             }
             'K' => rows.abs() + columns.abs() == 1,
@@ -155,7 +155,7 @@ impl Plain {
 
     fn play(&mut self, text: &str, prize: i32, rules: Rules) {
         let n: Vec<usize> = text.bytes().map(|b| (b - b'0').into()).collect();
-        let (man, target) = (self.grid[n[0]][n[1]], self.grid[n[2]][n[3]]);
+        let (piece, target) = (self.grid[n[0]][n[1]], self.grid[n[2]][n[3]]);
         let (us, them) = if self.white_moves { (0, 1) } else { (1, 0) };
         let captured = target.is_alphabetic();
         self.points[us] += match target.to_ascii_uppercase() {
@@ -166,26 +166,26 @@ impl Plain {
             _ => 0,
         };
         if captured && !target.eq_ignore_ascii_case(&'K') {
-            self.men -= 1;
+            self.pieces -= 1;
         }
         let last = if self.white_moves { 0 } else { 6 };
-        let leaves = man.eq_ignore_ascii_case(&'P') && n[2] == last;
+        let leaves = piece.eq_ignore_ascii_case(&'P') && n[2] == last;
         if leaves {
             let slips =
-                !rules.strict && captured && man == 'p' && (rules.edition != Edition::Y2022 || n[3] > n[1]);
+                !rules.strict && captured && piece == 'p' && (rules.edition != Edition::Y2022 || n[3] > n[1]);
             self.points[if slips { them } else { us }] += 100;
             if !captured || rules.strict {
-                self.men -= 1;
+                self.pieces -= 1;
             }
         }
         self.grid[n[0]][n[1]] = '.';
-        self.grid[n[2]][n[3]] = if leaves { '.' } else { man };
+        self.grid[n[2]][n[3]] = if leaves { '.' } else { piece };
         self.white_moves = !self.white_moves;
     }
 
     fn is_over(&self) -> bool {
         let has = |king| self.grid.iter().flatten().any(|&c| c == king);
-        !has('k') || !has('K') || self.men == 2
+        !has('k') || !has('K') || self.pieces == 2
     }
 
     fn winner(&self) -> Option<Color> {

@@ -86,7 +86,7 @@ async fn games_end_by_the_rules_of_their_variant() {
     // Men are dropped, and what is no drop is refused.
     let id = lichess.game("clock.limit=180&clock.increment=0&variant=crazyhouse").await;
     play(&alice, &bob, &id, "e2e4 d7d5 e4d5 d8d5").await;
-    let drop = |man: &str| format!("/api/bot/game/{id}/move/{man}@e4");
+    let drop = |piece: &str| format!("/api/bot/game/{id}/move/{piece}@e4");
     assert_eq!(alice.refused(&drop("Q"), "").await.0, 400);
     alice.ok(&drop("P")).await;
     let (_, pgn) = alice.text("GET", &format!("/game/export/{id}"), "", "").await;

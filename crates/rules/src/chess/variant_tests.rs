@@ -114,7 +114,7 @@ fn each_variant_has_its_end() {
             outcome::<variant::ThreeCheck>("4k3/8/8/8/8/8/8/4K3 w - - 3+3 0 1"),
             Draw(Reason::InsufficientMaterial),
         ),
-        // A mate is no mate where a man can be dropped between.
+        // A mate is no mate where a piece can be dropped between.
         (
             outcome::<variant::Crazyhouse>("R5k1/5ppp/8/8/8/8/8/4K3[] b - - 0 1"),
             Win(white, Reason::Checkmate),
@@ -203,7 +203,7 @@ fn exchanges_are_those_of_each_game() {
         "4k3/3p4/2n1q~3/8/8/8/8/2R1R1K1[] w - - 0 1",
         &[("c1c6", 640, 640 - 1000), ("e1e6", 1000, 1800 - 1000)],
     );
-    // A man that is dropped where it is taken is lost; but not every check is a mistake.
+    // A piece dropped where it is taken is lost; but not every check is a mistake.
     let drops = Crazyhouse::parse("7k/6pp/8/8/8/8/6PP/6K1[Nq] w - - 0 1").unwrap();
     let drop = |text: &str, value| drops.see_ge(drops.read(text).unwrap(), value);
     assert!(drop("N@f7", 0) && drop("N@d4", 0) && !drop("N@h6", 0) && drop("N@h6", -640));

@@ -28,7 +28,7 @@ fn a_rook_goes_three_squares_and_stops_at_pieces_and_prizes() {
 fn points_are_counted_as_the_original_counts_them() {
     let text = |board: &str, rules: &str| format!("{board} b 0-0 20 0 {rules}");
     let board = "..k../...../...../...../...../.p.../P.K..";
-    // Straight to the last row: a point, and the man is counted down.
+    // Straight to the last row: a point, and one piece fewer in the count.
     assert_eq!(
         after(&text(board, "2021"), "5161"),
         "..k../...../...../...../...../...../P.K.. w 0-100 19 1 2021"
@@ -77,7 +77,8 @@ fn the_side_that_takes_the_king_wins_only_with_more_points() {
 
 #[test]
 fn bare_kings_end_the_game_by_the_servers_count() {
-    let bare = |men| position(&format!("..k../...../..K../...../...../...../..... w 300-200 {men} 90 2021"));
+    let bare =
+        |count| position(&format!("..k../...../..K../...../...../...../..... w 300-200 {count} 90 2021"));
     assert_eq!(bare(2).outcome(), Outcome::Win(Color::White, Reason::BareKings));
     assert_eq!(bare(3).outcome(), Outcome::Ongoing);
 }

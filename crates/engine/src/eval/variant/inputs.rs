@@ -1,4 +1,4 @@
-//! Inputs of the small nets of chess variants: the pieces, the men in hand, and the checks still to give.
+//! Inputs of the small nets of chess variants: the pieces on the board and in hand, and the checks still to give.
 
 use shakmaty::{ByColor, Piece, Position, Role, Square};
 use zeitnot_rules::{
@@ -8,9 +8,9 @@ use zeitnot_rules::{
 
 use crate::eval::small_net::{BUCKETS, NetInputs, Placed};
 
-/// Men of a kind in a hand that are told apart: the first, the second, and so on.
+/// Pieces of a kind in a hand that are told apart: the first, the second, and so on.
 const IN_HAND: usize = 8;
-/// Kinds of men that can be in a hand.
+/// Kinds of pieces that can be in a hand.
 const HELD_KINDS: usize = 5;
 /// Facts about a hand.
 const HAND: usize = HELD_KINDS * IN_HAND;
@@ -21,15 +21,15 @@ fn placed(square: Square, piece: Piece) -> Placed {
     Placed { owner: Some(piece.color.into()), kind: piece.role as usize - 1, square: square as usize }
 }
 
-/// Facts about the men in hand: one for each man.
+/// Facts about the pieces in hand: one for each piece.
 fn hands(position: &Crazyhouse, mut visit: impl FnMut([usize; 2])) {
     let Some(hands) = position.position().pockets() else { return };
     for (hand, places) in [(hands.white, [0, HAND]), (hands.black, [HAND, 0])] {
         for (kind, held) in
             [hand.pawn, hand.knight, hand.bishop, hand.rook, hand.queen].into_iter().enumerate()
         {
-            for man in 0..usize::from(held).min(IN_HAND) {
-                visit(places.map(|place| place + kind * IN_HAND + man));
+            for nth in 0..usize::from(held).min(IN_HAND) {
+                visit(places.map(|place| place + kind * IN_HAND + nth));
             }
         }
     }
