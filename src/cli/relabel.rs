@@ -26,10 +26,10 @@ use super::{CliError, engines::unknown_options, io_error, matches, progress::Wor
 #[command(after_help = "\
 Examples:
   zeitnot relabel games.bin taught.bin --teacher stockfish
-  zeitnot relabel games.bin taught.bin --teacher './engine --flag option.Hash=4' --nodes 5000 --threads 2
+  zeitnot relabel games.bin taught.bin --teacher './engine option.Hash=4' --nodes 5000
 
-The teacher speaks UCI. It is a path or a program in the search path, then its arguments, folder= and option.NAME= as in
-`zeitnot match`.")]
+The teacher speaks UCI. It is a path or a program in the search path, with arguments, folder= and
+option.NAME= as in `zeitnot match`.")]
 pub(super) struct Args {
     /// Games of `zeitnot datagen`
     #[arg(value_name = "IN")]
