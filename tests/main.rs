@@ -14,6 +14,7 @@ mod imcs;
 mod lichess;
 mod page;
 mod rules;
+mod service;
 mod support;
 mod tuc;
 mod web;

@@ -6,6 +6,7 @@ use std::{
 };
 
 use tokio::sync::broadcast::{Receiver, error::RecvError};
+use tokio_util::task::TaskTracker;
 use tracing::{info, warn};
 
 use zeitnot_arena as arena;
@@ -13,6 +14,7 @@ use zeitnot_arena::{Arena, Event, Keys, Name, News, Summary};
 use zeitnot_clients::{Shutdown, contest};
 use zeitnot_rules::Color;
 
+mod activity;
 mod client;
 mod orders;
 mod results;
@@ -21,7 +23,12 @@ use super::{
     CliError,
     config::{Config, ConfigFileArgs},
     live::Live,
-    log, network, preflight, print, signals, swiss, usage,
+    log, network, preflight, print,
+    service::{
+        self, Readiness,
+        metrics::{self, Exporter},
+    },
+    signals, swiss, usage,
 };
 
 /// Run the tournaments of the configuration
@@ -102,7 +109,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let config = Config::load(&source)?;
     preflight::check_arena(&source.config.display().to_string(), &config.arena)?;
     let _log = log::start(&config.log, Live::default().lines());
-    let summary = network::run(|_| serve(config.arena))?;
+    let metrics = config.metrics;
+    let summary = network::run(|_| serve(config.arena, metrics))?;
     report(&summary?)
 }
 
@@ -121,7 +129,9 @@ fn add_keys(file: &Path, names: &[String]) -> Result<(), CliError> {
     })
 }
 
-async fn serve(config: arena::Config) -> Result<Summary, CliError> {
+async fn serve(config: arena::Config, metrics: Option<metrics::Config>) -> Result<Summary, CliError> {
+    let open = |metrics| Exporter::open(metrics, activity::describe);
+    let exporter = metrics.as_ref().map(open).transpose()?;
     let arena = Arena::bind(config).await?;
     let shutdown = Shutdown::default();
     let signals = signals::watch(shutdown.clone(), "stopping: running games are aborted and recorded")?;
@@ -134,16 +144,21 @@ async fn serve(config: arena::Config) -> Result<Summary, CliError> {
         tables: arena.tables(),
         page: arena.page(),
     };
-    for listener in listeners.describe() {
-        info!("listening on {listener}");
-    }
+    let listeners: Vec<_> = listeners.describe().collect();
+    listeners.iter().for_each(|listener| info!("listening on {listener}"));
     if let Some((page, token)) = arena.page().zip(arena.new_token()) {
         // Not to the log: the token is a secret.
         print(|out| writeln!(out, "the organiser's page, until the arena ends: {page}/#token={token}"))?;
     }
     let stays = arena.imcs().is_some() || arena.lichess().is_some() || arena.web().is_some();
+    let (tasks, status) = (TaskTracker::new(), format!("listening on {}", listeners.join(", ")));
+    let _watchers = service::watch(exporter, Readiness::Listening, status, &shutdown, &tasks)?;
     tokio::spawn(log_events(arena.news(), stays));
-    Ok(arena.run(shutdown.soon).await)
+    let summary = arena.run(shutdown.soon.clone()).await;
+    shutdown.now.cancel();
+    tasks.close();
+    tasks.wait().await;
+    Ok(summary)
 }
 
 /// Addresses that an arena listens on.
@@ -178,6 +193,7 @@ async fn log_events(mut news: Receiver<News>, stays: bool) {
     loop {
         match news.recv().await {
             Ok(News { tournament, event }) => {
+                activity::count(&event);
                 info!("{tournament}: {}", message(&event));
                 if stays && let Event::Over(standings) = event {
                     info!("{tournament}, final standings:\n\n{standings}");

@@ -20,13 +20,11 @@ use zeitnot_rules::{ByColor, Color};
 use zeitnot_seat::News;
 
 use self::{
-    errors::Logged,
     orders::ServerControl,
     state::{State, id},
 };
-use super::{CliError, print, thought};
+use super::{CliError, print, service::client_events::Logged, thought};
 
-pub(super) mod errors;
 pub(super) mod orders;
 mod state;
 

@@ -52,7 +52,8 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     print(|terminal| {
         let mut text = Vec::new();
         let out = &mut text;
-        let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena, web } = &config;
+        let Config { engine, engines, bot, online_moves: _, cache, log, servers, arena, web, metrics } =
+            &config;
         writeln!(out, "{file} is valid.")?;
         let strength = engine.elo.map(|elo| format!(", strength {elo} Elo")).unwrap_or_default();
         let zeitnot_engine::Config { kind, hash_mib, threads, .. } = engine;
@@ -89,6 +90,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         }
         if let Some(web) = web {
             writeln!(out, "web: the bot's page at {}", web.url(web.listen))?;
+        }
+        if let Some(metrics) = metrics {
+            writeln!(out, "metrics: http://{}/metrics", metrics.listen)?;
         }
         if servers.is_empty() {
             writeln!(out, "server: none; `zeitnot play` needs a [[server]] table")?;

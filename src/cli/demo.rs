@@ -18,7 +18,7 @@ use tracing::{error, info, warn};
 
 use zeitnot_arena::{Arena, Config, Event, Summary, TournamentConfig, WebConfig};
 use zeitnot_bot as bot;
-use zeitnot_bot::BotContext;
+use zeitnot_bot::{Bot, BotContext};
 use zeitnot_clients::{OrderQueue, Protocol, Shutdown, contest};
 use zeitnot_engine as engine;
 use zeitnot_engine::{EngineFactory, Kind, priority::Granted};
@@ -28,7 +28,7 @@ use super::{
     CliError, arena, browser,
     live::Live,
     log, network,
-    play::{NEWS, leave, players},
+    play::{NEWS, leave},
     print, signals, thought, usage,
 };
 
@@ -153,7 +153,8 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
         let engine = engine::Config { kind, hash_mib: HASH_MIB, ..engine::Config::default() };
         let bot = bot::Config { time_share, ..bot::Config::default() };
         let context = BotContext::new(bot, EngineFactory::new(&engine)?.behind(granted), news.clone());
-        let lobby = players(context, &tasks, &bots);
+        let (lobby, bot) = Bot::channel(context);
+        tasks.spawn(bot.run(bots.now.clone()));
         servers.spawn(contest::Contest::run(config, lobby, OrderQueue::default(), bots.clone()));
     }
     drop(news);

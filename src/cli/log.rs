@@ -9,16 +9,18 @@ use indicatif::MultiProgress;
 use serde::Deserialize;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
-    Layer,
+    Layer, Registry,
     filter::{LevelFilter, ParseError, Targets},
     layer::SubscriberExt,
-    registry,
+    registry, reload,
     util::SubscriberInitExt,
 };
 
+#[cfg(target_os = "linux")]
+use super::journal::Journal;
 use super::{
-    bot_page::errors::ErrorLayer,
     log_line::{LastValue, ShortLine},
+    service::client_events::ClientEvents,
 };
 
 /// Environment variable that overrides the configured level.
@@ -100,38 +102,63 @@ fn targets(filter: &str) -> Result<Targets, ParseError> {
     parts.join(",").parse()
 }
 
-/// Logs until the guard is dropped, which waits a moment for the last lines.
+/// Filter of the log, which can be set while the program runs. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct LogFilter(reload::Handle<Targets, Registry>);
+
+impl LogFilter {
+    /// Logs at another level from now on, unless the environment has set one.
+    pub(super) fn set(&self, config: &Config) {
+        if env::var_os(VARIABLE).is_some_and(|text| !text.is_empty()) {
+            return tracing::warn!("log.level is not changed: {VARIABLE} goes before it");
+        }
+        // Fails where another log stays, as in a test.
+        let _ = self.0.reload(targets(&config.level.0).unwrap_or_default());
+    }
+}
+
+/// Log that lasts until it is dropped.
+pub(super) struct Log {
+    pub(super) filter: LogFilter,
+    _guard: WorkerGuard,
+}
+
+/// Logs until the log is dropped, which waits a moment for the last lines.
 ///
 /// The lines of `live` are hidden while a log line is written. A thread of its own writes, so that a stopped terminal
 /// or a pipe that nobody reads delays no move; lines are dropped then.
-pub(super) fn start(config: &Config, live: &MultiProgress) -> WorkerGuard {
+pub(super) fn start(config: &Config, live: &MultiProgress) -> Log {
     start_with(config, live, None)
 }
 
-/// The same, with what shows warnings and errors elsewhere.
-pub(super) fn start_with(config: &Config, live: &MultiProgress, errors: Option<ErrorLayer>) -> WorkerGuard {
+/// The same, with what takes the events of the clients.
+pub(super) fn start_with(config: &Config, live: &MultiProgress, events: Option<ClientEvents>) -> Log {
     let variable = env::var(VARIABLE).ok().filter(|text| !text.trim().is_empty()).map(|text| targets(&text));
     let filter = match &variable {
         Some(Ok(filter)) => filter.clone(),
         _ => targets(&config.level.0).unwrap_or_default(),
     };
-    let (writer, guard) =
-        NonBlockingBuilder::default().buffered_lines_limit(MAX_LINES).finish(PastLive(live.clone()));
+    let journal = if config.format == Format::Human { Output::of_journal() } else { None };
+    let is_journal = journal.is_some();
+    let output = journal.unwrap_or_else(|| Output::Stderr(live.clone()));
+    let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(MAX_LINES).finish(output);
     let log = tracing_subscriber::fmt::layer().with_writer(writer);
     let log = match config.format {
+        Format::Human if is_journal => log.json().boxed(),
         Format::Human if io::stderr().is_terminal() => {
             log.with_ansi(wants_colours()).fmt_fields(LastValue).event_format(ShortLine).boxed()
         }
         Format::Human => log.with_target(false).with_ansi(false).boxed(),
         Format::Json => log.json().boxed(),
     };
-    let errors = errors.map(|errors| errors.with_filter(ErrorLayer::filter()));
+    let events = events.map(|events| events.with_filter(ClientEvents::filter()));
+    let (filter, handle) = reload::Layer::new(filter);
     // Fails if there is a log already, as in a test, which then stays.
-    let _ = registry().with(log.with_filter(filter)).with(errors).try_init();
+    let _ = registry().with(log.with_filter(filter)).with(events).try_init();
     if let Some(Err(error)) = variable {
         tracing::warn!("{VARIABLE} is not used: {error}");
     }
-    guard
+    Log { filter: LogFilter(handle), _guard: guard }
 }
 
 /// Whether the user has not turned colours off.
@@ -139,12 +166,32 @@ fn wants_colours() -> bool {
     env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Writes to stderr while the live lines are hidden.
-struct PastLive(MultiProgress);
+/// Place that the lines of the log are written to.
+enum Output {
+    /// Stderr, while the live lines are hidden.
+    Stderr(MultiProgress),
+    /// systemd's journal, which takes lines of JSON.
+    #[cfg(target_os = "linux")]
+    Journal(Journal),
+}
 
-impl Write for PastLive {
+impl Output {
+    /// Returns the journal if stderr leads there.
+    fn of_journal() -> Option<Output> {
+        #[cfg(target_os = "linux")]
+        return Journal::of_stderr().map(Output::Journal);
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+}
+
+impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.suspend(|| io::stderr().write_all(bytes))?;
+        match self {
+            Output::Stderr(live) => live.suspend(|| io::stderr().write_all(bytes))?,
+            #[cfg(target_os = "linux")]
+            Output::Journal(journal) => return journal.write(bytes),
+        }
         Ok(bytes.len())
     }
 

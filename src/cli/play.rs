@@ -1,29 +1,36 @@
 //! `zeitnot play`: plays on the configured servers.
 
-use std::{collections::BTreeMap, num::NonZeroU32, time::Duration};
+use std::{collections::BTreeMap, fmt, num::NonZeroU32, time::Duration};
 
-use tokio::{sync::mpsc, task::JoinSet, time::timeout};
-use tokio_util::task::TaskTracker;
+use tokio::{
+    sync::{mpsc, watch},
+    task::JoinSet,
+    time::timeout,
+};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{error, info, warn};
 
 use zeitnot_arena::{BotControl, BotPage};
-use zeitnot_bot::{Bot, BotContext, cache::Cache, sources::MoveSources};
+use zeitnot_bot as bot;
+use zeitnot_bot::{Activity, Bot, BotContext, cache::Cache, sources::MoveSources};
 use zeitnot_clients::{ProtocolError, Shutdown};
 use zeitnot_engine::{EngineFactory, priority::Granted};
-use zeitnot_seat::Lobby;
 
 use super::{
     CliError,
-    bot_page::{
-        self, Controls,
-        errors::{ErrorLayer, Logged},
-        orders::ServerControl,
-    },
+    bot_page::{self, Controls, orders::ServerControl},
     config::{Config, ConfigFileArgs},
     live::Live,
     log, network,
     preflight::Prepared,
-    signals,
+    reload::Reload,
+    service::{
+        self, Connections, Readiness,
+        client_events::{ClientEvents, Logged},
+        connections,
+        metrics::Exporter,
+    },
+    signals::{self, Hangup, Hangups},
 };
 
 /// Play on the servers of the configuration
@@ -39,7 +46,8 @@ Examples:
                                        a second bot by the same configuration
   RUST_LOG=debug zeitnot play          log more
 
-The first Ctrl-C or SIGTERM finishes the running games, the second one leaves them.
+The first Ctrl-C or SIGTERM finishes the running games, the second one leaves them, as SIGQUIT does
+at once. SIGHUP reads the configuration again, and takes over what can change while games run.
 Exit code: 0 when stopped, 1 if a server refused us, 2 if the configuration is invalid.")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -63,7 +71,8 @@ const GOODBYE: Duration = Duration::from_secs(5);
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let mut source = args.config.source();
     source.overrides.player = args.player.clone();
-    let mut config = Config::load(&source)?;
+    let text = Config::read(&source)?;
+    let mut config = Config::parse_with(&source.config.display().to_string(), &text, &source.overrides)?;
     if config.servers.is_empty() {
         let file = source.config.display();
         return Err(CliError::Usage(format!("{file}: nowhere to play: add a [[server]] table")));
@@ -74,13 +83,28 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let Prepared { factory, sources, engines, warnings, .. } =
         Prepared::open(&source.config.display().to_string(), &config)?;
     let live = Live::default();
-    let (errors, logged) = config.web.is_some().then(ErrorLayer::channel).unzip();
-    let _log = log::start_with(&config.log, live.lines(), errors);
+    let mut events = ClientEvents::default();
+    let logged = config.web.is_some().then(|| events.for_page());
+    let connections = events.connections.clone();
+    let log = log::start_with(&config.log, live.lines(), Some(events));
     warnings.iter().for_each(|warning| warn!("{warning}"));
     let ready = engines.ready.clone();
-    let played = network::run(move |granted| play(config, factory, sources, ready, live, logged, granted));
+    let (bot, updates) = watch::channel(config.bot.clone());
+    let reload = Reload { source, text, log: log.filter.clone(), bot, servers: Vec::new() };
+    let beside = Beside { live, logged, connections, reload, updates };
+    let played = network::run(move |granted| play(config, factory, sources, ready, beside, granted));
     engines.close();
     played?
+}
+
+/// Everything beside the games: what shows them, and what changes their configuration.
+struct Beside {
+    live: Live,
+    logged: Option<mpsc::Receiver<Logged>>,
+    connections: Connections,
+    reload: Reload,
+    /// Configurations that it takes over.
+    updates: watch::Receiver<bot::Config>,
 }
 
 async fn play(
@@ -88,10 +112,15 @@ async fn play(
     factory: EngineFactory,
     sources: MoveSources,
     mut engines: BTreeMap<String, EngineFactory>,
-    live: Live,
-    logged: Option<mpsc::Receiver<Logged>>,
+    Beside { live, logged, connections, mut reload, updates }: Beside,
     granted: Granted,
 ) -> Result<(), CliError> {
+    // Before anything is measured.
+    let describe = || {
+        bot::metrics::describe();
+        connections::describe();
+    };
+    let exporter = config.metrics.as_ref().map(|metrics| Exporter::open(metrics, describe)).transpose()?;
     if granted == Granted::Usual {
         info!("{NOT_RAISED}");
     }
@@ -103,6 +132,7 @@ async fn play(
     let (news, to_screen) = mpsc::channel(NEWS);
     tasks.spawn(live.show(to_screen)?);
     let (controls, queues): (Vec<_>, Vec<_>) = config.servers.iter().map(ServerControl::new).unzip();
+    reload.servers = controls.iter().map(ServerControl::orders).collect();
     let page = match config.web.zip(logged) {
         Some((web, logged)) => {
             let (control, orders) = BotControl::channel(shutdown.soon.clone());
@@ -119,11 +149,19 @@ async fn play(
     context.sources = sources;
     context.set_engines(&engines);
     context.answers = page.as_ref().map(|page| page.answers.clone());
-    let mut lobby = players(context, &tasks, &shutdown);
+    let status = BotStatus {
+        activity: context.activity(),
+        connections: connections.clone(),
+        soon: shutdown.soon.clone(),
+    };
+    let _watchers = service::watch(exporter, Readiness::Connected(connections), status, &shutdown, &tasks)?;
+    let (mut lobby, bot) = Bot::channel(context);
+    tasks.spawn(bot.with_updates(updates).run(shutdown.now.clone()));
     if let Some(page) = &page {
         lobby = lobby.with_news(page.news.clone());
     }
     tasks.spawn(signals);
+    tasks.spawn(reload_at_hangups(reload, Hangups::new()?, shutdown.clone()));
 
     let mut servers = JoinSet::new();
     for (number, (server, orders)) in config.servers.into_iter().zip(queues).enumerate() {
@@ -147,6 +185,39 @@ async fn play(
     result
 }
 
+/// Reads the configuration again at each hangup, until the terminal or the bot has gone.
+async fn reload_at_hangups(mut reload: Reload, mut hangups: Hangups, shutdown: Shutdown) {
+    while let Some(hangup) = shutdown.now.run_until_cancelled(hangups.next()).await {
+        match hangup {
+            Hangup::Reload => reload.reload().await,
+            Hangup::TerminalGone => {
+                info!("the terminal is gone: {}", signals::FINISHING);
+                return shutdown.soon.cancel();
+            }
+        }
+    }
+}
+
+/// What the bot does, in a line.
+struct BotStatus {
+    activity: Activity,
+    connections: Connections,
+    soon: CancellationToken,
+}
+
+impl fmt::Display for BotStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let games = self.activity.games();
+        let (leaving, plural) =
+            (if self.soon.is_cancelled() { "leaving after " } else { "" }, if games == 1 { "" } else { "s" });
+        write!(f, "{leaving}{games} game{plural}; {}", self.connections)?;
+        match self.activity.lag() {
+            Some(lag) => write!(f, "; lag {} ms", lag.as_millis()),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Waits for all servers, and returns the first error. An error of one does not end the others.
 async fn all(mut servers: JoinSet<Result<(), ProtocolError>>) -> Result<(), CliError> {
     let mut first = Ok(());
@@ -160,13 +231,6 @@ async fn all(mut servers: JoinSet<Result<(), ProtocolError>>) -> Result<(), CliE
         first = first.and(ended);
     }
     first
-}
-
-/// Starts the bot that plays the games of the servers.
-pub(super) fn players(context: BotContext, tasks: &TaskTracker, shutdown: &Shutdown) -> Lobby {
-    let (lobby, bot) = Bot::channel(context);
-    tasks.spawn(bot.run(shutdown.now.clone()));
-    lobby
 }
 
 /// Stops the remaining tasks, and waits for them for a limited time.

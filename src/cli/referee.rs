@@ -96,7 +96,7 @@ async fn play(args: &Args, files: &Files) -> Result<Vec<Played>, CliError> {
         let game = FileGame::new(programs, files, args.time, args.plies);
         let played = select! {
             played = play_game(game, white) => played?,
-            () = signals.next() => {
+            _ = signals.next() => {
                 print(|out| writeln!(out, "aborted"))?;
                 break;
             }

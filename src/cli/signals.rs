@@ -1,7 +1,7 @@
-//! Ctrl-C and SIGTERM: the first one lets the games end, the second one leaves them.
+//! Ctrl-C and SIGTERM: the first one lets the games end, the second one leaves them, as SIGQUIT does at once.
 
 use std::{
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     process,
     sync::Arc,
     thread,
@@ -27,10 +27,11 @@ pub(super) fn watch(
     let mut signals = Signals::new()?;
     let now = shutdown.now.clone();
     let asked = async move {
-        signals.next().await;
-        info!("{first}");
-        shutdown.soon.cancel();
-        signals.next().await;
+        if signals.next().await == Signal::Stop {
+            info!("{first}");
+            shutdown.soon.cancel();
+            signals.next().await;
+        }
         info!("leaving at once");
         shutdown.now.cancel();
     };
@@ -64,10 +65,20 @@ pub(super) fn stop_flag(first: &'static str) -> Result<Arc<StopFlag>, CliError> 
     Ok(flag)
 }
 
+/// Signal that asks the program to end.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Signal {
+    /// Ctrl-C or SIGTERM.
+    Stop,
+    /// SIGQUIT, with which a service manager restarts the program: games are left, to be taken up again.
+    StopNow,
+}
+
 #[cfg(unix)]
 pub(super) struct Signals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    quit: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
@@ -79,13 +90,55 @@ impl Signals {
         Ok(Signals {
             interrupt: listen(SignalKind::interrupt())?,
             terminate: listen(SignalKind::terminate())?,
+            quit: listen(SignalKind::quit())?,
         })
     }
 
-    pub(super) async fn next(&mut self) {
+    pub(super) async fn next(&mut self) -> Signal {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => Signal::Stop,
+            _ = self.terminate.recv() => Signal::Stop,
+            _ = self.quit.recv() => Signal::StopNow,
+        }
+    }
+}
+
+/// Hangups (SIGHUP): orders to read the configuration again, or the end of the terminal.
+pub(super) struct Hangups {
+    #[cfg(unix)]
+    signals: tokio::signal::unix::Signal,
+    had_terminal: bool,
+}
+
+/// Meaning of a hangup.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Hangup {
+    /// Somebody wants the configuration to be read again.
+    Reload,
+    /// The terminal is gone.
+    TerminalGone,
+}
+
+impl Hangups {
+    /// Listens from now on.
+    pub(super) fn new() -> Result<Hangups, CliError> {
+        Ok(Hangups {
+            #[cfg(unix)]
+            signals: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup())
+                .map_err(io_error("cannot listen for signals"))?,
+            had_terminal: io::stderr().is_terminal(),
+        })
+    }
+
+    /// Waits for the next one; forever where the system has none. Cancel safe.
+    pub(super) async fn next(&mut self) -> Hangup {
+        #[cfg(unix)]
+        self.signals.recv().await;
+        #[cfg(not(unix))]
+        std::future::pending::<()>().await;
+        match self.had_terminal && !io::stderr().is_terminal() {
+            true => Hangup::TerminalGone,
+            false => Hangup::Reload,
         }
     }
 }
@@ -99,7 +152,8 @@ impl Signals {
         Ok(Signals)
     }
 
-    pub(super) async fn next(&mut self) {
+    pub(super) async fn next(&mut self) -> Signal {
         let _ = tokio::signal::ctrl_c().await;
+        Signal::Stop
     }
 }

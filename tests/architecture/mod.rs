@@ -27,7 +27,7 @@ const MAX_LINES: usize = 600;
 /// Entries at the top of the repository.
 const TOP: &str = ".cargo .ci .config .github .gitignore CHANGELOG.md CONTRIBUTING.md Cargo.lock Cargo.toml \
     Dockerfile LICENSE Makefile README.md benches clippy.toml config.toml crates deny.toml docs fuzz \
-    justfile rust-toolchain.toml rustfmt.toml scripts src tests web";
+    justfile packaging rust-toolchain.toml rustfmt.toml scripts src tests web";
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

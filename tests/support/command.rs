@@ -13,13 +13,15 @@ use crate::support::wait::soon;
 pub const ZEITNOT: &str = env!("CARGO_BIN_EXE_zeitnot");
 
 /// Variables of whoever runs the tests that would change what the program does.
-pub const ENVIRONMENT: [&str; 6] = [
+pub const ENVIRONMENT: [&str; 8] = [
     "RUST_LOG",
     "ZEITNOT_TOKEN",
     "ZEITNOT_JOIN_KEY",
     "ZEITNOT_IMCS_PASSWORD",
     "LICHESS_BOT_TOKEN",
     "LICHESS_EXPLORER_TOKEN",
+    "NOTIFY_SOCKET",
+    "CREDENTIALS_DIRECTORY",
 ];
 
 /// The program with these arguments, and without the tokens and log filters of whoever runs the tests.

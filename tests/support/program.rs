@@ -14,9 +14,12 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::support::{command::zeitnot, wait::soon};
+use crate::support::{
+    command::zeitnot,
+    wait::{soon, until},
+};
 
-/// `zeitnot play` on a server with Lichess's API.
+/// `zeitnot play` or `zeitnot arena`, as a process.
 pub struct Program {
     child: Child,
     told: Arc<Mutex<Vec<String>>>,
@@ -44,11 +47,26 @@ impl Program {
 
     /// Plays by this configuration.
     pub fn configured(folder: &Path, name: &str, text: &str) -> Program {
+        Program::with_environment(folder, name, text, &[])
+    }
+
+    /// `zeitnot arena` by this configuration.
+    pub fn arena(folder: &Path, text: &str) -> Program {
+        Program::run("arena", folder, "arena", text, &[])
+    }
+
+    /// The same, with these variables besides.
+    pub fn with_environment(folder: &Path, name: &str, text: &str, variables: &[(&str, &str)]) -> Program {
+        Program::run("play", folder, name, text, variables)
+    }
+
+    fn run(subcommand: &str, folder: &Path, name: &str, text: &str, variables: &[(&str, &str)]) -> Program {
         let config = folder.join(format!("{name}.toml"));
         fs::write(&config, text).unwrap();
-        let mut child = Command::from(zeitnot(&["play", "--config"]))
+        let mut child = Command::from(zeitnot(&[subcommand, "--config"]))
             .arg(&config)
             .current_dir(folder)
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -77,6 +95,20 @@ impl Program {
         let is_crash = |line: &&String| line.contains("panicked") || line.contains(" ERROR ");
         assert_eq!(told.iter().find(is_crash), None, "{told:#?}");
         told.into_iter().filter(|line| line.contains(" WARN ")).collect()
+    }
+
+    /// Waits until it says this; returns the line.
+    pub async fn tells(&self, what: &str) -> String {
+        let line = || self.told().into_iter().find(|line| line.contains(what));
+        until(what, async || line().is_some()).await;
+        line().unwrap()
+    }
+
+    /// Sends a signal, such as `HUP`.
+    pub fn signal(&self, name: &str) {
+        let id = self.child.id().unwrap().to_string();
+        let sent = std::process::Command::new("kill").args([&format!("-{name}"), &id]).status();
+        assert!(sent.unwrap().success());
     }
 
     /// With its exit code, and all that it said.

@@ -96,6 +96,13 @@ impl Pty {
         wait_for(&format!("no {text}"), || (!self.screen().contains(text)).then_some(()));
     }
 
+    /// Closes the terminal, as its window is closed.
+    pub fn hang_up(mut self) {
+        self.script.kill().unwrap();
+        self.script.wait().unwrap();
+        self.reader.join().unwrap();
+    }
+
     pub fn type_in(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
         self.keyboard.flush().unwrap();

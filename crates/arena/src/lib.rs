@@ -43,6 +43,7 @@ mod replay;
 mod results;
 mod secret;
 mod side_thread;
+mod status_server;
 mod store;
 mod tag;
 mod timer;
@@ -64,6 +65,7 @@ pub use news::{Event, News};
 pub use referee::{Adjudication, Cause, DrawRule, Ending, GameRecord, Opinion, Ply, ResignRule};
 pub use results::{ResultsError, TournamentResults, front_games, tournaments};
 pub use secret::{BadSecret, Secret};
+pub use status_server::{Status, StatusServer};
 pub use tag::GameTag;
 pub use tournament::{
     CheckedRound, NextRound, NoPairing, Row, Standings, Tally, TieBreak, TournamentConfig, TournamentSummary,

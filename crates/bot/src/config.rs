@@ -82,7 +82,25 @@ impl<'de> Deserialize<'de> for Config {
     }
 }
 
+/// Keys that can change while games run, with those of their tables.
+const CHANGEABLE: [&str; 7] =
+    ["max_games", "max_move_time", "untimed_move_time", "time_share", "fake_think_time", "draw", "resign"];
+
 impl Config {
+    /// Returns whether a key of the table, such as `draw.moves`, can change while games run. Those that begin then are
+    /// played by it.
+    pub fn can_change(key: &str) -> bool {
+        CHANGEABLE.contains(&key.split('.').next().unwrap_or_default())
+    }
+
+    /// Takes over what [can change](Config::can_change).
+    pub(crate) fn update(&mut self, to: &Config) {
+        self.max_games = to.max_games;
+        (self.max_move_time, self.untimed_move_time) = (to.max_move_time, to.untimed_move_time);
+        (self.time_share, self.fake_think_time) = (to.time_share, to.fake_think_time);
+        (self.draw, self.resign) = (to.draw, to.resign);
+    }
+
     pub(crate) fn untimed(&self) -> Budget {
         Budget::exactly(self.untimed_move_time)
     }

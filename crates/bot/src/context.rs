@@ -8,6 +8,7 @@ use zeitnot_engine::{EngineFactory, Playable};
 use zeitnot_seat::GameInfo;
 
 use crate::{
+    activity::Activity,
     cache::Cache,
     choice::EngineChoices,
     config::Config,
@@ -66,6 +67,11 @@ impl BotContext {
     /// skipped.
     pub fn set_engines(&mut self, engines: &BTreeMap<String, EngineFactory>) {
         self.engines = EngineChoices::new(&self.config.choose, engines, &self.load);
+    }
+
+    /// Returns what the bot does, as it changes.
+    pub fn activity(&self) -> Activity {
+        Activity::new(self.load.clone(), self.lags.clone())
     }
 
     /// Returns the context of one game, with the engine that is chosen for it.

@@ -1,6 +1,9 @@
 //! The bot: a player for each game that a protocol brings, which always answers before the deadline.
 
-use tokio::{select, sync::mpsc};
+use tokio::{
+    select,
+    sync::{mpsc, watch},
+};
 use tokio_util::{
     sync::CancellationToken,
     task::{AbortOnDropHandle, TaskTracker},
@@ -10,6 +13,7 @@ use zeitnot_engine::{PlayVisitor, Playable, with_game};
 use zeitnot_rules::GameError;
 use zeitnot_seat::{Declined, GameInfo, Lobby, OpenSeat, Seat};
 
+mod activity;
 mod board;
 pub mod cache;
 pub mod choice;
@@ -18,6 +22,7 @@ mod config;
 mod context;
 mod lag;
 mod load;
+pub mod metrics;
 mod player;
 pub mod policy;
 mod ponder;
@@ -26,6 +31,7 @@ mod search;
 pub mod sources;
 mod status;
 
+pub use activity::Activity;
 use board::{Board, TypedBoard};
 pub use config::Config;
 pub use context::BotContext;
@@ -37,6 +43,8 @@ pub struct Bot {
     games: mpsc::Receiver<OpenSeat>,
     players: TaskTracker,
     context: BotContext,
+    /// Later configurations.
+    updates: Option<watch::Receiver<Config>>,
 }
 
 /// Games that may wait for a player.
@@ -50,7 +58,13 @@ impl Bot {
     /// Creates a bot whose players share this context, and the lobby that brings it games.
     pub fn channel(context: BotContext) -> (Lobby, Bot) {
         let (lobby, games) = Lobby::channel(WAITING_GAMES);
-        (lobby, Bot { games, players: TaskTracker::new(), context })
+        (lobby, Bot { games, players: TaskTracker::new(), context, updates: None })
+    }
+
+    /// Takes what [can change](Config::can_change) from these configurations, for the games that begin then.
+    #[must_use]
+    pub fn with_updates(self, updates: watch::Receiver<Config>) -> Bot {
+        Bot { updates: Some(updates), ..self }
     }
 
     /// Starts players until the lobby is dropped or `shutdown` is cancelled; returns when the last game has ended.
@@ -62,6 +76,10 @@ impl Bot {
                 request = self.games.recv() => request,
             };
             let Some(OpenSeat { info, reply }) = request else { break };
+            metrics::waiting_games(self.games.len());
+            if let Some(updates) = &self.updates {
+                self.context.config.update(&updates.borrow());
+            }
             let seat = self.open(info);
             if let Err(declined) = &seat {
                 // The client reports it, once for many games.

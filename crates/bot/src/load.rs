@@ -58,8 +58,13 @@ impl Load {
         GameGuard(self.clone())
     }
 
+    /// Returns the number of running games.
+    pub(crate) fn running(&self) -> usize {
+        self.shared.games.load(Relaxed)
+    }
+
     fn games(&self) -> usize {
-        self.shared.games.load(Relaxed).max(1)
+        self.running().max(1)
     }
 
     /// Returns the threads of one search: those of all games together are no more than there are cores.

@@ -93,6 +93,20 @@ pub struct Answer {
     pub sent_at: Instant,
 }
 
+impl Answer {
+    /// Returns the time from the request until the move was sent.
+    pub fn spent(&self) -> Duration {
+        self.sent_at.saturating_duration_since(self.asked_at)
+    }
+
+    /// Returns how long after its limit the move was sent, if the time that is reserved for the network does not cover
+    /// that: at the limit it always leaves a little later.
+    pub fn lateness(&self) -> Option<Duration> {
+        let late = self.spent().saturating_sub(self.budget.hard);
+        (late > self.lag).then_some(late)
+    }
+}
+
 /// Origin of a move: what ended the thinking about it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum MoveOrigin {

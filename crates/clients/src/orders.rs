@@ -1,4 +1,5 @@
-//! Orders of the bot's owner to a client that plays: challenge somebody, join a tournament, block a player.
+//! Orders of the bot's owner to a client that plays: challenge somebody, join a tournament, block a player, play by
+//! another configuration.
 
 use std::{future::pending, time::Duration};
 
@@ -8,7 +9,7 @@ use tokio::{
 };
 use zeitnot_rules::{Color, TimeControl};
 
-use crate::lichess::Password;
+use crate::lichess::{Config, Password};
 
 /// Orders that may wait for a client.
 const MAX_WAITING: usize = 8;
@@ -34,6 +35,8 @@ pub enum Order {
         /// Whether the player is blocked from now on.
         is_blocked: bool,
     },
+    /// Plays by another configuration of the account, as far as that can change while games run.
+    Reconfigure(Box<Config>),
 }
 
 /// Game to propose to a player.
@@ -51,7 +54,7 @@ pub struct ChallengeOrder {
     pub color: Option<Color>,
 }
 
-/// Kind of an [`Order`].
+/// Kind of an [`Order`] that makes sense on some servers only.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum OrderKind {
@@ -70,17 +73,6 @@ impl OrderKind {
             OrderKind::Challenge => "challenge",
             OrderKind::Join => "join",
             OrderKind::Block => "block",
-        }
-    }
-}
-
-impl Order {
-    /// Returns the kind.
-    pub fn kind(&self) -> OrderKind {
-        match self {
-            Order::Challenge(_) => OrderKind::Challenge,
-            Order::Join { .. } => OrderKind::Join,
-            Order::Block { .. } => OrderKind::Block,
         }
     }
 }

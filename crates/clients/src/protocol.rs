@@ -52,6 +52,12 @@ pub trait Protocol {
     /// Line that says how that server works instead.
     fn takes(kind: OrderKind) -> Result<(), &'static str>;
 
+    /// Returns whether a key of the table, such as `challenge.bot.accept`, can change while games run, by
+    /// [`Order::Reconfigure`](crate::Order::Reconfigure).
+    fn can_change(_: &str) -> bool {
+        false
+    }
+
     /// Plays until told to stop, and reconnects by itself.
     fn run(
         config: Self::Config,

@@ -74,6 +74,9 @@ pub trait Client: fmt::Debug + fmt::Display + Send {
     /// Line that says how that server works instead.
     fn takes(&self, kind: OrderKind) -> Result<(), &'static str>;
 
+    /// Returns whether a key of the table, such as `challenge.bot.accept`, can change while games run.
+    fn can_change(&self, key: &str) -> bool;
+
     /// Plays there until told to stop. The only errors are those that the user must resolve.
     fn run(self: Box<Self>, lobby: Lobby, orders: OrderQueue, shutdown: Shutdown) -> Running;
 }
@@ -101,6 +104,10 @@ impl<P: Protocol + 'static> Client for ClientOf<P> {
 
     fn takes(&self, kind: OrderKind) -> Result<(), &'static str> {
         P::takes(kind)
+    }
+
+    fn can_change(&self, key: &str) -> bool {
+        P::can_change(key)
     }
 
     fn run(self: Box<Self>, lobby: Lobby, orders: OrderQueue, shutdown: Shutdown) -> Running {

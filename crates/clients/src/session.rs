@@ -14,7 +14,7 @@ use crate::{
 /// Target of the events that say that a connection is open, for the first time or again.
 pub const CONNECTED: &str = "zeitnot_clients::connected";
 
-/// Target of the events that say that a connection is lost, where the log may leave that out.
+/// Target of the events that say that a connection is lost, or could not be opened.
 pub const LOST: &str = "zeitnot_clients::lost";
 
 /// Notes that a connection is open.
@@ -66,7 +66,7 @@ pub(crate) trait Session: Send {
 
     /// Reports a lost connection and the delay before the next attempt.
     fn report(&mut self, error: &Self::Error, delay: Duration) {
-        warn!("{error}; reconnecting in {:.1} s", delay.as_secs_f64());
+        warn!(target: LOST, "{error}; reconnecting in {:.1} s", delay.as_secs_f64());
     }
 
     /// Says goodbye on a connection that is still open after a stop.

@@ -1,6 +1,7 @@
 //! Files that hold a secret and that nobody else may read.
 
 use std::{
+    env,
     fs::File,
     io::{self, Read},
     path::{Path, PathBuf},
@@ -20,6 +21,15 @@ pub enum SecretFileError {
     NotPrivate(PathBuf),
 }
 
+/// Variable of systemd that names the folder of a service's credentials, which no other user can enter.
+const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
+
+/// Returns the place of a credential that systemd passes to a service (`LoadCredential`); `None` without one of that name.
+pub fn credential(name: &str) -> Option<PathBuf> {
+    let path = Path::new(&env::var_os(CREDENTIALS)?).join(name);
+    path.is_file().then_some(path)
+}
+
 /// Returns the text of the file without surrounding white space.
 ///
 /// # Errors
@@ -34,7 +44,9 @@ pub fn read(path: &Path) -> Result<String, SecretFileError> {
 /// [`SecretFileError`]
 pub fn read_up_to(path: &Path, max_length: u64) -> Result<String, SecretFileError> {
     let file = File::open(path)?;
-    if others_can_read(&file.metadata()?) {
+    // systemd gives its credentials to a service by an access list, which shows as a right of the group.
+    let is_credential = env::var_os(CREDENTIALS).is_some_and(|folder| path.starts_with(folder));
+    if !is_credential && others_can_read(&file.metadata()?) {
         return Err(SecretFileError::NotPrivate(path.to_owned()));
     }
     Ok(read_text(file, max_length)?)

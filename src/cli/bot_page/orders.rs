@@ -29,6 +29,11 @@ impl ServerControl {
         (ServerControl { name: server.to_string(), orders, takes }, queue)
     }
 
+    /// Returns the way of orders to the client.
+    pub(in crate::cli) fn orders(&self) -> Orders {
+        self.orders.clone()
+    }
+
     /// Returns the names of the orders that are possible there.
     pub(super) fn possible(&self) -> Vec<String> {
         self.takes.iter().filter(|(_, takes)| takes.is_ok()).map(|(kind, _)| kind.name().to_owned()).collect()
@@ -51,19 +56,20 @@ pub(super) async fn carry_out(
     servers: &[ServerControl],
     order: BotOrder,
 ) -> (Result<String, BotOrderError>, Option<BlockChange>) {
-    let (server, order) = match order {
+    let (server, kind, order) = match order {
         BotOrder::Challenge(BotChallengeOrder { server, opponent, time_control, rated, variant, color }) => {
             let color = color.into();
             let order = ChallengeOrder { opponent, clock: time_control, rated, variant, color };
-            (server, Order::Challenge(order))
+            (server, OrderKind::Challenge, Order::Challenge(order))
         }
         BotOrder::Join(BotJoinOrder { server, tournament, password }) => {
-            (server, Order::Join { tournament, password: password.map(Password::from) })
+            let password = password.map(Password::from);
+            (server, OrderKind::Join, Order::Join { tournament, password })
         }
         BotOrder::Block(order) => return block(servers, order, true).await,
         BotOrder::Unblock(order) => return block(servers, order, false).await,
     };
-    let done = match choose(servers, server.as_deref(), order.kind()) {
+    let done = match choose(servers, server.as_deref(), kind) {
         Ok(server) => server.give(order).await,
         Err(error) => Err(error),
     };

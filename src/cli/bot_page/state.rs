@@ -1,6 +1,9 @@
 //! State of the bot, as its page shows it: gathered from reports, each list bounded.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use zeitnot_arena::live::view::{
@@ -11,10 +14,8 @@ use zeitnot_bot::{Answer, GameStatus};
 use zeitnot_rules::GameResult;
 use zeitnot_seat::{ChallengeNews, ChallengeState, OwnChallenge};
 
-use super::{
-    errors::{Logged, LoggedKind},
-    orders::{BlockChange, ServerControl},
-};
+use super::orders::{BlockChange, ServerControl};
+use crate::cli::service::client_events::{Logged, LoggedKind};
 
 /// Words of each warning that a connection was lost …
 const LOST: &str = "reconnecting in";
@@ -81,12 +82,9 @@ impl State {
     }
 
     pub(super) fn answered(&mut self, answer: &Answer) {
-        let spent = answer.sent_at.saturating_duration_since(answer.asked_at);
-        let [spent_ms, limit_ms, lag_ms] =
-            [spent, answer.budget.hard, answer.lag].map(|time| time.as_secs_f64() * 1000.0);
-        let late_ms = spent_ms - limit_ms;
-        // At the limit it leaves a little later; what is kept back for the network covers that.
-        if late_ms > lag_ms {
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
+        let [spent_ms, limit_ms, lag_ms] = [answer.spent(), answer.budget.hard, answer.lag].map(milliseconds);
+        if let Some(late_ms) = answer.lateness().map(milliseconds) {
             let text = format!("game {}: a move left {late_ms:.1} ms after its limit", answer.game);
             self.error(None, text);
         }
@@ -191,10 +189,7 @@ pub(super) fn id(status: &GameStatus) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::Arc,
-        time::{Duration, Instant},
-    };
+    use std::{sync::Arc, time::Instant};
 
     use zeitnot_bot::{GameLine, MoveOrigin};
     use zeitnot_engine::time::Budget;

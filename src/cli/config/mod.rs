@@ -14,7 +14,7 @@ use zeitnot_bot::cache;
 use zeitnot_clients::{Server, lichess, lookup};
 use zeitnot_engine as engine;
 
-use super::log;
+use super::{log, service::metrics};
 
 mod error;
 mod overrides;
@@ -49,6 +49,8 @@ pub struct Config {
     pub arena: arena::Config,
     /// `[web]`: the bot's own page.
     pub web: Option<arena::WebConfig>,
+    /// `[metrics]`: the port for Prometheus and health checks.
+    pub metrics: Option<metrics::Config>,
 }
 
 impl Config {
@@ -56,9 +58,18 @@ impl Config {
     ///
     /// # Errors
     /// [`ConfigErrors`]: all mistakes in it.
-    pub fn load(ConfigArgs { config, overrides }: &ConfigArgs) -> Result<Config, ConfigErrors> {
+    pub fn load(source: &ConfigArgs) -> Result<Config, ConfigErrors> {
+        let text = Config::read(source)?;
+        Config::parse_with(&source.config.display().to_string(), &text, &source.overrides)
+    }
+
+    /// Reads the text of the configuration of a command.
+    ///
+    /// # Errors
+    /// [`ConfigErrors`]: it cannot be read.
+    pub(in crate::cli) fn read(ConfigArgs { config, .. }: &ConfigArgs) -> Result<String, ConfigErrors> {
         let file = config.display().to_string();
-        let text = fs::read_to_string(config).map_err(|error| {
+        fs::read_to_string(config).map_err(|error| {
             let what = match error.kind() {
                 io::ErrorKind::NotFound => {
                     "no such file; make one with: zeitnot check --default > config.toml".to_owned()
@@ -68,8 +79,7 @@ impl Config {
                 _ => error.to_string(),
             };
             ConfigErrors::whole(&file, what)
-        })?;
-        Config::parse_with(&file, &text, overrides)
+        })
     }
 
     /// Reads the configuration of a command that needs none. Returns `None` if no file is named, the default one does
@@ -130,6 +140,7 @@ impl Config {
             log: reader.section("log"),
             arena: reader.section("arena"),
             web: reader.section("web"),
+            metrics: reader.section("metrics"),
             servers: reader.servers(),
         };
         reader.finish()?;

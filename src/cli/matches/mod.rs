@@ -235,11 +235,11 @@ pub(super) async fn until_signal(
     let mut running = std::pin::pin!(playing);
     tokio::select! {
         () = &mut running => return Ok(false),
-        () = signals.next() => stop.cancel(),
+        _ = signals.next() => stop.cancel(),
     }
     tokio::select! {
         () = running => {}
-        () = signals.next() => {}
+        _ = signals.next() => {}
     }
     Ok(true)
 }

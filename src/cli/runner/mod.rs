@@ -143,7 +143,7 @@ impl Job {
             SearchEvent::Ended(_) => tell_end.notify_one(),
         });
         select! {
-            () = signals.next() => {}
+            _ = signals.next() => {}
             () = ended.notified() => {}
             () = sleep(args.time.saturating_sub(began.elapsed())) => {}
         }

@@ -10,9 +10,12 @@ use std::{
     time::Duration,
 };
 
+use ::metrics::Histogram;
 use tokio::time::{Instant, sleep_until};
 
 use zeitnot_engine::time::Reserve;
+
+use crate::metrics;
 
 mod delay;
 mod histogram;
@@ -50,6 +53,8 @@ pub(crate) struct Lags {
 pub(crate) struct ServerLag {
     lags: Lags,
     delay: Arc<Mutex<ServerDelay>>,
+    /// Metric of the charges.
+    charges: Histogram,
 }
 
 #[derive(Debug)]
@@ -70,7 +75,13 @@ impl Lags {
 
     pub(crate) fn server(&self, name: &str) -> ServerLag {
         let delay = lock(&self.servers).entry(name.to_owned()).or_default().clone();
-        ServerLag { lags: self.clone(), delay }
+        ServerLag { lags: self.clone(), delay, charges: metrics::lags(name) }
+    }
+
+    /// Returns the longest reserve of all servers; `None` if there is none yet.
+    pub(crate) fn longest(&self) -> Option<Duration> {
+        let servers: Vec<_> = lock(&self.servers).values().cloned().collect();
+        servers.into_iter().map(|delay| self.reserve(&delay).lag).max()
     }
 
     /// Restores what earlier runs have measured: for each server a [`ServerLag::summary`].
@@ -83,6 +94,16 @@ impl Lags {
                 }
             }
         }
+    }
+
+    fn reserve(&self, delay: &Mutex<ServerDelay>) -> Reserve {
+        let Config { initial, min, max } = self.config;
+        let (delay, measured) = {
+            let delay = lock(delay);
+            (delay.expected(), delay.is_measured())
+        };
+        let min = if measured { min } else { min.max(initial) };
+        Reserve { lag: (delay + self.lateness()).max(min).min(max), measured }
     }
 
     /// Records how late a timer fired, or an answer was sent.
@@ -115,6 +136,7 @@ impl OwnLateness {
 impl ServerLag {
     pub(crate) fn record(&self, charge: Charge) {
         let Config { initial, max, .. } = self.lags.config;
+        self.charges.record(charge.charged.saturating_sub(charge.own));
         lock(&self.delay).record(charge, initial, max);
     }
 
@@ -124,13 +146,7 @@ impl ServerLag {
 
     /// Returns the time to reserve for the next move: the server's delay and our own lateness.
     pub(crate) fn reserve(&self) -> Reserve {
-        let Config { initial, min, max } = self.lags.config;
-        let (delay, measured) = {
-            let delay = lock(&self.delay);
-            (delay.expected(), delay.is_measured())
-        };
-        let min = if measured { min } else { min.max(initial) };
-        Reserve { lag: (delay + self.lags.lateness()).max(min).min(max), measured }
+        self.lags.reserve(&self.delay)
     }
 
     pub(crate) fn summary(&self) -> Vec<u8> {

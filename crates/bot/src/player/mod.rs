@@ -16,6 +16,7 @@ use crate::{
     cache::PlayedMove,
     clock::GameClock,
     context::BotContext,
+    metrics::GameMetrics,
     policy::DrawResignPolicy,
     ponder::Ponder,
     request::MoveRequest,
@@ -32,6 +33,7 @@ pub(crate) struct Player {
     context: BotContext,
     board: Box<dyn Board>,
     clock: GameClock,
+    metrics: GameMetrics,
     policy: DrawResignPolicy,
     /// The request that is not answered yet.
     request: Option<MoveRequest>,
@@ -104,6 +106,7 @@ impl Player {
         Player {
             line: Arc::new(line),
             clock: GameClock::new(&info, &context),
+            metrics: GameMetrics::new(&info),
             policy: DrawResignPolicy::new(context.config.draw, context.config.resign),
             info,
             context,
@@ -133,11 +136,14 @@ impl Player {
                 // The deadline comes first, also before a server that sends without end.
                 biased;
                 wake = self.wake() => self.on_wake(wake),
-                event = events.recv() => match event {
-                    Some(Event::Ended { result, outcome }) => return self.on_end(result, outcome),
-                    Some(event) => self.on_event(event),
-                    None => return,
-                },
+                event = events.recv() => {
+                    self.metrics.event_taken(events.len());
+                    match event {
+                        Some(Event::Ended { result, outcome }) => return self.on_end(result, outcome),
+                        Some(event) => self.on_event(event),
+                        None => return,
+                    }
+                }
             }
         }
     }
@@ -158,6 +164,7 @@ impl Player {
         let [white, black] = &self.info.names.0;
         let plies = self.plies();
         tracing::info!(game = %self.info.id, "{white:?} – {black:?}: {result:?} ({plies} plies)");
+        self.metrics.ended(outcome, self.info.side);
         self.context.cache.store_lag(&self.info.server, self.clock.lag_summary());
         if let Some(outcome) = outcome {
             self.learn(outcome);
@@ -255,8 +262,9 @@ impl Player {
     }
 
     fn on_sent(&mut self, turn: Turn, at: Instant) {
-        let answer = self.clock.sent(turn, at, &self.info.id);
-        if let Some((answers, answer)) = self.context.answers.as_ref().zip(answer) {
+        let Some(answer) = self.clock.sent(turn, at, &self.info.id) else { return };
+        self.metrics.answered(&answer);
+        if let Some(answers) = &self.context.answers {
             let _ = answers.try_send(answer);
         }
     }

@@ -229,6 +229,7 @@ impl Player {
         let result = search.result();
         self.expected = result.as_ref().and_then(|result| result.expected);
         if let Some(result) = result {
+            self.metrics.searched(result.depth, result.nodes, result.time);
             self.note_thought(result);
         }
         self.answer(search.best(), origin);

@@ -100,8 +100,14 @@ fn block(blocked: &BlockedPlayers, order: &Order) -> Result<String, OrderError> 
             blocked.unblock(player);
             Ok(format!("offers of {player} are accepted again, if the configuration allows it"))
         }
-        other => Err(OrderError::Conflict(Imcs::takes(other.kind()).err().unwrap_or_default().to_owned())),
+        Order::Challenge(_) => Err(not_there(OrderKind::Challenge)),
+        Order::Join { .. } => Err(not_there(OrderKind::Join)),
+        Order::Reconfigure(_) => Err(OrderError::Conflict("its keys change after a restart only".to_owned())),
     }
+}
+
+fn not_there(kind: OrderKind) -> OrderError {
+    OrderError::Conflict(Imcs::takes(kind).err().unwrap_or_default().to_owned())
 }
 
 struct Client<'a> {

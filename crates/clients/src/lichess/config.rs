@@ -3,7 +3,7 @@
 use std::{env, fmt, fs::File, num::NonZeroU32, path::PathBuf};
 
 use serde::{Deserializer, de::Error};
-use zeitnot_net::http::BaseUrl;
+use zeitnot_net::{http::BaseUrl, secret_file};
 use zeitnot_wire::lichess::{Speed, Token};
 
 use super::{
@@ -67,6 +67,26 @@ settings! {
     }
 }
 
+/// Keys that can change while games run, with those of their tables: who is played, and how many.
+const CHANGEABLE: [&str; 8] = [
+    "concurrency",
+    "claim",
+    "max_takebacks_accepted",
+    "berserk",
+    "correspondence",
+    "challenge",
+    "players",
+    "matchmaking",
+];
+/// Keys of those tables that the account reads at its start only.
+const READ_AT_START: [&str; 2] = ["correspondence.checkin_period", "matchmaking.history_file"];
+
+/// Returns whether a key can change while games run.
+pub(super) fn can_change(key: &str) -> bool {
+    let table = key.split('.').next().unwrap_or_default();
+    CHANGEABLE.contains(&table) && !READ_AT_START.contains(&key)
+}
+
 impl Config {
     pub(crate) fn game_rules(&self) -> GameRules {
         GameRules {
@@ -75,6 +95,19 @@ impl Config {
             berserk: self.berserk,
             correspondence: self.correspondence,
         }
+    }
+
+    /// Takes over what [can change](can_change) from another configuration.
+    pub(super) fn take_over(&mut self, new: Config) {
+        let Config { concurrency, claim, max_takebacks_accepted, berserk, correspondence, .. } = new;
+        let checkin_period = self.correspondence.checkin_period;
+        let history_file = self.matchmaking.take().and_then(|matchmaking| matchmaking.history_file);
+        (self.concurrency, self.claim, self.berserk) = (concurrency, claim, berserk);
+        self.max_takebacks_accepted = max_takebacks_accepted;
+        self.correspondence = Correspondence { checkin_period, ..correspondence };
+        (self.challenge, self.players) = (new.challenge, new.players);
+        self.matchmaking =
+            new.matchmaking.map(|matchmaking| matchmaking::config::Config { history_file, ..matchmaking });
     }
 
     pub(crate) fn pgn_files(&self) -> Option<PgnFiles> {
@@ -87,14 +120,15 @@ impl Config {
         self.token_env.as_deref()
     }
 
-    /// Finds the token: in the table's own file or variable; else in the environment's `LICHESS_BOT_TOKEN`, which goes
-    /// before the text in the table.
+    /// Finds the token: in the table's own file or variable; else in the environment's `LICHESS_BOT_TOKEN` or the
+    /// credential `lichess-token` of a service, which go before the text in the table.
     ///
     /// # Errors
     /// [`TokenError`].
     pub fn find_token(&self) -> Result<Token, TokenError> {
         let (variable, file) = (self.token_env.as_deref(), self.token_file.as_deref());
-        token::find(variable, file, self.token.as_ref(), |name| env::var(name).ok())
+        let text = self.token.as_ref();
+        token::find(variable, file, text, |name| env::var(name).ok(), secret_file::credential)
     }
 
     /// Checks what the table's text does not tell.
@@ -172,6 +206,16 @@ fn read_token<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Token
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_played_can_change_while_games_run() {
+        for key in ["concurrency", "challenge", "challenge.bot.accept", "players.block_list", "matchmaking"] {
+            assert!(can_change(key), "{key}");
+        }
+        for key in ["url", "token", "token_file", "chat.hello", "challenges", "matchmaking.history_file"] {
+            assert!(!can_change(key), "{key}");
+        }
+    }
 
     #[test]
     fn a_token_is_never_shown() {

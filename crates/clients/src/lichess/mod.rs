@@ -91,6 +91,10 @@ impl Protocol for Lichess {
         Ok(())
     }
 
+    fn can_change(key: &str) -> bool {
+        config::can_change(key)
+    }
+
     async fn run(
         config: Config,
         lobby: Lobby,
@@ -135,8 +139,9 @@ async fn play(
     let http = Http::new(&config.url, &token, Some(user.id.as_str()), &config.timeouts).map_err(failed)?;
     let (chat, sent) = ChatSender::start(config.chat.clone(), http.clone());
     let context = GameContext { http, lobby, me: user.id, rules: config.game_rules(), pgn, chat };
-    let (players, _updates) = list_updates::watch(&config.players).await;
-    let result = Account::new(config, context, players, orders, shutdown).await.run().await.map_err(failed);
+    let players = list_updates::watch(&config.players).await;
+    let account = Account::new(config.clone(), context, players, orders, shutdown);
+    let result = account.await.run().await.map_err(failed);
     if timeout(CHAT_TIMEOUT, sent).await.is_err() {
         debug!("left before all messages were sent");
     }

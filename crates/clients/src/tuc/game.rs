@@ -23,7 +23,7 @@ use zeitnot_wire::{
 };
 
 use super::{config::Config, silence::Silence, socket::Socket};
-use crate::{skipped::Skipped, wait::until};
+use crate::{session, skipped::Skipped, wait::until};
 
 /// Error of a game, or of the attempt to begin one.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +116,7 @@ impl<'a> Game<'a> {
     ) -> Result<Option<GameEnd>, GameError> {
         let Some(seated) = stop.run_until_cancelled(self.take_seat()).await else { return Ok(None) };
         let color = seated?;
+        session::connected();
         info!("seated as {color}; waiting for the game to begin");
         let Some(begun) = stop.run_until_cancelled(self.wait_for_start()).await else { return Ok(None) };
         begun?;

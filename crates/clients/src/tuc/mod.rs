@@ -15,7 +15,7 @@ use crate::{
     findings::Findings,
     orders::{OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
-    session::{self, ConnectionEnd, Session},
+    session::{self, ConnectionEnd, LOST, Session},
 };
 
 mod config;
@@ -101,15 +101,15 @@ impl Session for Client<'_> {
         match (error, &mut self.no_server) {
             (GameError::NoServer(_), Some(silence)) => match silence.report() {
                 Some(seconds) => warn!("still no server after {seconds} s; trying until one answers"),
-                None => debug!("{error}; reconnecting in {delay:.1} s"),
+                None => debug!(target: LOST, "{error}; reconnecting in {delay:.1} s"),
             },
             (GameError::NoServer(_), no_server @ None) => {
                 *no_server = Some(Silence::new());
-                warn!("{error}; reconnecting in {delay:.1} s");
+                warn!(target: LOST, "{error}; reconnecting in {delay:.1} s");
             }
             (_, no_server) => {
                 *no_server = None;
-                warn!("{error}; reconnecting in {delay:.1} s");
+                warn!(target: LOST, "{error}; reconnecting in {delay:.1} s");
             }
         }
     }

@@ -10,6 +10,8 @@ use std::{
 use tempfile::TempDir;
 use zeitnot_engine::process::{Group, isolate};
 
+use crate::cli::service::process_metrics::resident_memory;
+
 /// A running client; killed when dropped.
 pub(super) struct Client {
     child: Child,
@@ -37,10 +39,7 @@ impl Client {
 
     /// Returns its memory in bytes, where the system tells.
     pub(super) fn memory(&self) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-        let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
-        Some(kib << 10)
+        resident_memory(self.child.id())
     }
 }
 

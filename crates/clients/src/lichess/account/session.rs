@@ -21,7 +21,7 @@ use crate::{
         challenges::{
             capacity::{Capacity, RunningGames, SlotKind},
             incoming::IncomingChallenges,
-            players::PlayerLists,
+            list_updates::WatchedLists,
             queue::ChallengeQueue,
         },
         game::{
@@ -49,10 +49,10 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 const DAY: Duration = Duration::from_secs(86_400);
 
 pub(crate) struct Account<'a> {
-    config: &'a Config,
+    config: Config,
     context: GameContext,
     orders: OrderQueue,
-    players: PlayerLists,
+    players: WatchedLists,
     shutdown: &'a Shutdown,
     events: Stream<Event>,
     /// Last opening of the event stream.
@@ -74,25 +74,29 @@ pub(crate) struct Account<'a> {
     is_checking_token: bool,
 }
 
+fn capacity(config: &Config, remaining: Option<u32>) -> Capacity {
+    let (challenge, max_correspondence) = (&config.challenge, config.correspondence.max_games);
+    let mut capacity = Capacity::new(config.concurrency, max_correspondence, challenge.reserved_for_humans);
+    remaining.into_iter().for_each(|games| capacity.set_remaining(games));
+    capacity
+}
+
 impl<'a> Account<'a> {
     pub(crate) async fn new(
-        config: &'a Config,
+        config: Config,
         context: GameContext,
-        players: PlayerLists,
+        players: WatchedLists,
         orders: OrderQueue,
         shutdown: &'a Shutdown,
     ) -> Account<'a> {
         let (now, http) = (now(), &context.http);
-        let (challenge, max_correspondence) = (&config.challenge, config.correspondence.max_games);
-        let mut capacity =
-            Capacity::new(config.concurrency, max_correspondence, challenge.reserved_for_humans);
         let remaining = config.games.map(u32::from);
-        remaining.into_iter().for_each(|games| capacity.set_remaining(games));
-        let queue = ChallengeQueue::new(challenge.clone(), capacity, players.clone());
+        let lists = players.players.clone();
+        let queue =
+            ChallengeQueue::new(config.challenge.clone(), capacity(&config, remaining), lists.clone());
         let (matchmaking, lobby) = (config.matchmaking.as_ref(), context.lobby.clone());
-        let outgoing = OutgoingChallenges::new(matchmaking, http.clone(), players.clone(), lobby).await;
+        let outgoing = OutgoingChallenges::new(matchmaking, http.clone(), lists, lobby).await;
         Account {
-            config,
             events: Stream::of_account(http.clone()),
             opened: now,
             checked: now,
@@ -117,7 +121,19 @@ impl<'a> Account<'a> {
             is_leaving: false,
             is_checking_token: false,
             context,
+            config,
         }
+    }
+
+    /// Goes on by another configuration, as far as that can [change](crate::lichess::config::can_change): at once for
+    /// challenges, in the games that begin from now on for their rules.
+    fn reconfigure(&mut self, config: Config) {
+        self.config.take_over(config);
+        let config = &self.config;
+        self.players.reconfigure(&config.players);
+        self.incoming.queue.reconfigure(config.challenge.clone(), capacity(config, self.remaining));
+        self.outgoing.reconfigure(config.matchmaking.clone());
+        self.context.rules = config.game_rules();
     }
 
     /// Plays until told to stop, or until enough games are played.

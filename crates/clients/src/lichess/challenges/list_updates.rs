@@ -28,24 +28,55 @@ const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(30);
 const START_TIMEOUT: Duration = Duration::from_secs(5);
 const MIN_PERIOD: Duration = Duration::from_millis(50);
 
-/// Returns the lists. They are updated as long as the handle is kept.
-pub(crate) async fn watch(config: &Config) -> (PlayerLists, AbortOnDropHandle<()>) {
+/// Lists of players that are updated until this is dropped.
+#[derive(Debug)]
+pub(crate) struct WatchedLists {
+    pub(crate) players: PlayerLists,
+    /// Keeps the task.
+    updates: AbortOnDropHandle<()>,
+}
+
+/// Returns the lists, once the files are read.
+pub(crate) async fn watch(config: &Config) -> WatchedLists {
     let players = PlayerLists::new(config.clone());
     let files = Files { players: players.clone(), log: LogThrottle::default() };
     if timeout(START_TIMEOUT, files.read()).await.is_err() {
         warn!("the lists of players are not read yet; playing without them meanwhile");
     }
+    let updates = update(files, config, Read::Later);
+    WatchedLists { players, updates }
+}
+
+impl WatchedLists {
+    /// Goes on by another configuration. Its files are read in the background.
+    pub(crate) fn reconfigure(&mut self, config: &Config) {
+        self.players.reconfigure(config.clone());
+        let files = Files { players: self.players.clone(), log: LogThrottle::default() };
+        self.updates = update(files, config, Read::Now);
+    }
+}
+
+/// First reading of the files by the task.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Read {
+    Now,
+    Later,
+}
+
+fn update(files: Files, config: &Config, read: Read) -> AbortOnDropHandle<()> {
     let online = Online {
-        players: players.clone(),
+        players: files.players.clone(),
         urls: config.online_block_list.clone(),
         lists: HashMap::new(),
         log: LogThrottle::default(),
     };
     let (checks, downloads) = (config.file_check_period, config.download_period);
-    let task = tokio::spawn(async move {
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        if read == Read::Now {
+            files.read().await;
+        }
         join!(files.run(checks), online.run(downloads));
-    });
-    (players, AbortOnDropHandle::new(task))
+    }))
 }
 
 fn ticks(period: Duration) -> Interval {

@@ -127,6 +127,21 @@ impl PlayerLists {
         self.0.write().unwrap_or_else(PoisonError::into_inner).by_order.remove(player);
     }
 
+    /// Goes on by another configuration; names from files stay until they are read again, if there are files still.
+    pub(crate) fn reconfigure(&self, config: Config) {
+        let mut lists = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if lists.config.allow_list_file != config.allow_list_file {
+            lists.allowed = ListFile::default();
+        }
+        if lists.config.block_list_file != config.block_list_file {
+            lists.blocked = ListFile::default();
+        }
+        if config.online_block_list.is_empty() {
+            lists.online.clear();
+        }
+        lists.config = config;
+    }
+
     /// Replaces the online lists.
     pub(crate) fn set_online(&self, blocked: HashSet<UserId>) {
         self.0.write().unwrap_or_else(PoisonError::into_inner).online = blocked;
@@ -200,6 +215,15 @@ mod tests {
         players.unblock(&id("carol"));
         assert!(players.allows(&id("carol")));
         assert_eq!(parse_names("Bob # cheats\n\n# nobody\n../etc\n").len(), 1);
+    }
+
+    #[test]
+    fn another_configuration_keeps_what_the_owner_has_blocked() {
+        let players = PlayerLists::new(toml::from_str("block_list = ['eve']").unwrap());
+        assert!(players.block(id("carol")));
+        players.reconfigure(toml::from_str("block_list = ['bob']").unwrap());
+        let allowed = ["eve", "bob", "carol"].map(|name| players.allows(&id(name)));
+        assert_eq!(allowed, [true, false, false]);
     }
 
     #[test]

@@ -49,6 +49,11 @@ impl ChallengeQueue {
         }
     }
 
+    /// Judges by another configuration from now on. Waiting challenges go on waiting.
+    pub(crate) fn reconfigure(&mut self, config: Config, capacity: Capacity) {
+        (self.config, self.capacity) = (config, capacity);
+    }
+
     pub(crate) fn pause_bots(&mut self, until: Instant) {
         self.no_bots_until = Some(until);
     }

@@ -115,6 +115,13 @@ impl Matchmaker {
         Matchmaker { is_automatic: false, ..self }
     }
 
+    /// Goes on by another configuration; without one, only by order.
+    pub(crate) fn reconfigure(&mut self, config: Option<Config>) {
+        self.is_automatic = config.is_some();
+        self.config = config.unwrap_or_default();
+        self.variations = self.config.variations();
+    }
+
     /// Returns whom we have challenged, as long as the challenge is open.
     pub(crate) fn challenged(&self) -> Option<&UserId> {
         match &self.open {

@@ -118,6 +118,12 @@ impl OutgoingChallenges {
         }
     }
 
+    /// Goes on by another configuration. The history stays in its file.
+    pub(crate) fn reconfigure(&mut self, config: Option<Config>) {
+        self.matchmaker.reconfigure(config);
+        self.due = Instant::now();
+    }
+
     pub(crate) fn update(&mut self, load: Load, background: &mut Background) {
         if let Some(id) = self.step(load) {
             background.post(RequestKind::Challenge, cancel_path(id), None);

@@ -24,6 +24,10 @@ impl Account<'_> {
             Order::Challenge(order) => self.challenge(order),
             Order::Join { tournament, password } => self.join(&tournament, password),
             Order::Block { player, is_blocked } => self.block(&player, is_blocked),
+            Order::Reconfigure(config) => {
+                self.reconfigure(*config);
+                Ok("playing by the new configuration".to_owned())
+            }
         };
         request.answer(done);
     }
@@ -46,7 +50,7 @@ impl Account<'_> {
             );
             return Err(OrderError::Invalid(why));
         }
-        if !self.players.allows(&opponent) {
+        if !self.players.players.allows(&opponent) {
             let why = format!("{opponent} is blocked, or not on the allow list: change that first");
             return Err(OrderError::Conflict(why));
         }
@@ -90,13 +94,13 @@ impl Account<'_> {
     fn block(&mut self, name: &str, is_blocked: bool) -> Result<String, OrderError> {
         let player = player(name)?;
         if !is_blocked {
-            self.players.unblock(&player);
-            return Ok(match self.players.allows(&player) {
+            self.players.players.unblock(&player);
+            return Ok(match self.players.players.allows(&player) {
                 true => format!("{player} may play us again"),
                 false => format!("{player} is still blocked by the configuration"),
             });
         }
-        if !self.players.block(player.clone()) {
+        if !self.players.players.block(player.clone()) {
             let why = "too many players are blocked: use `players.block_list` in the configuration";
             return Err(OrderError::Conflict(why.to_owned()));
         }

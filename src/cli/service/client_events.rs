@@ -1,4 +1,5 @@
-//! Warnings and errors of the log, for the bot's page, with the server that they concern.
+//! Events of the clients in the log, with the server that they concern: connections for those who watch over the
+//! program, warnings and errors for the bot's page.
 
 use std::fmt::{self, Write};
 
@@ -16,6 +17,8 @@ use tracing_subscriber::{
 };
 use zeitnot_clients::{CONNECTED, LOST};
 
+use super::Connections;
+
 /// Events that may wait for the page. More are left out.
 const QUEUE: usize = 256;
 /// Longest text in characters.
@@ -26,14 +29,14 @@ const SERVER: &str = "server";
 /// Event of the log.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Logged {
-    pub(super) server: Option<String>,
-    pub(super) text: String,
-    pub(super) kind: LoggedKind,
+    pub(in crate::cli) server: Option<String>,
+    pub(in crate::cli) text: String,
+    pub(in crate::cli) kind: LoggedKind,
 }
 
 /// Kind of an event.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum LoggedKind {
+pub(in crate::cli) enum LoggedKind {
     /// A warning or an error.
     Trouble,
     /// A connection is lost. The log may have told it, or have left it out as one of many.
@@ -42,15 +45,20 @@ pub(super) enum LoggedKind {
     Connected,
 }
 
-/// Part of the log that sends warnings and errors to the page. Nobody waits for it.
-#[derive(Debug)]
-pub(in crate::cli) struct ErrorLayer(mpsc::Sender<Logged>);
+/// Part of the log that keeps the state of the connections, and sends warnings and errors to the page. Nobody waits for
+/// it.
+#[derive(Debug, Default)]
+pub(in crate::cli) struct ClientEvents {
+    pub(in crate::cli) connections: Connections,
+    page: Option<mpsc::Sender<Logged>>,
+}
 
-impl ErrorLayer {
-    /// Creates the layer and the receiver of its events.
-    pub(in crate::cli) fn channel() -> (ErrorLayer, mpsc::Receiver<Logged>) {
+impl ClientEvents {
+    /// Sends the events to the page, too; returns their receiver.
+    pub(in crate::cli) fn for_page(&mut self) -> mpsc::Receiver<Logged> {
         let (tx, rx) = mpsc::channel(QUEUE);
-        (ErrorLayer(tx), rx)
+        self.page = Some(tx);
+        rx
     }
 
     /// Admits what the layer needs, whatever the level of the log is.
@@ -70,7 +78,7 @@ fn admits(metadata: &Metadata<'_>) -> bool {
 /// Server that a span names.
 struct SpanServer(String);
 
-impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for ErrorLayer {
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for ClientEvents {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let mut server = NamedServer(None);
         attributes.record(&mut server);
@@ -84,14 +92,23 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for ErrorLayer {
         let server = spans
             .filter_map(|span| span.extensions().get::<SpanServer>().map(|server| server.0.clone()))
             .next();
+        let (target, level) = (event.metadata().target(), *event.metadata().level());
+        if let Some(server) = &server {
+            match target {
+                CONNECTED => self.connections.opened(server),
+                LOST => self.connections.lost(server),
+                _ => {}
+            }
+        }
+        let Some(page) = &self.page else { return };
         let mut text = Text::default();
         event.record(&mut text);
-        let kind = match event.metadata().target() {
+        let kind = match target {
             CONNECTED => LoggedKind::Connected,
-            LOST => LoggedKind::Lost,
+            LOST if level > Level::WARN => LoggedKind::Lost,
             _ => LoggedKind::Trouble,
         };
-        let _ = self.0.try_send(Logged { server, text: text.line(), kind });
+        let _ = page.try_send(Logged { server, text: text.line(), kind });
     }
 }
 
@@ -142,8 +159,9 @@ mod tests {
 
     #[test]
     fn warnings_name_their_server_and_the_rest_is_left_out() {
-        let (layer, mut logged) = ErrorLayer::channel();
-        let log = tracing_subscriber::registry().with(layer.with_filter(ErrorLayer::filter()));
+        let mut layer = ClientEvents::default();
+        let (mut logged, connections) = (layer.for_page(), layer.connections.clone());
+        let log = tracing_subscriber::registry().with(layer.with_filter(ClientEvents::filter()));
         tracing::subscriber::with_default(log, || {
             tracing::info!("listening");
             tracing::warn!(target: "hyper", "nothing of ours");
@@ -151,6 +169,9 @@ mod tests {
             let _game = tracing::info_span!("game", id = 7).entered();
             tracing::warn!(left = 3, "connection\nlost");
             tracing::debug!(target: CONNECTED, "connected");
+            assert!(connections.any());
+            tracing::warn!(target: LOST, "timed out; reconnecting in 1.0 s");
+            assert!(!connections.any());
             drop((_game, _client));
             tracing::error!("{}", "x".repeat(2 * MAX_TEXT));
         });
@@ -162,7 +183,11 @@ mod tests {
             kind: LoggedKind::Trouble,
         };
         assert_eq!(next(), Some(lost));
-        assert_eq!(next(), Some(Logged { server, text: "connected".into(), kind: LoggedKind::Connected }));
+        let connected =
+            Logged { server: server.clone(), text: "connected".into(), kind: LoggedKind::Connected };
+        assert_eq!(next(), Some(connected));
+        let text = "timed out; reconnecting in 1.0 s".into();
+        assert_eq!(next(), Some(Logged { server, text, kind: LoggedKind::Trouble }));
         assert!(next().is_some_and(|long| long.server.is_none() && long.text.len() == MAX_TEXT));
         assert_eq!(next(), None);
     }

@@ -1,0 +1,85 @@
+//! Exporter of the metrics to Prometheus, and the port where it is asked.
+
+use std::net::SocketAddr;
+
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use serde::Deserialize;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::info;
+use zeitnot_arena::{Status, StatusServer};
+use zeitnot_bot as bot;
+
+use super::{Health, process_metrics};
+use crate::cli::CliError;
+
+/// The `[metrics]` table of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Address to listen on for HTTP; port 0 takes any free port.
+    pub listen: SocketAddr,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { listen: ([127, 0, 0, 1], 9464).into() }
+    }
+}
+
+/// Exporter with its port bound. From its start on, all metrics are kept.
+pub(in crate::cli) struct Exporter {
+    server: StatusServer,
+    handle: PrometheusHandle,
+}
+
+impl Exporter {
+    /// Takes the port, and begins to keep metrics, those that `describe` describes among them. Must be called within a
+    /// runtime, before anything is measured.
+    pub(in crate::cli) fn open(config: &Config, describe: impl Fn()) -> Result<Exporter, CliError> {
+        let server = StatusServer::bind(config.listen)?;
+        let handle = recorder().map_err(|error| CliError::Usage(format!("metrics: {error}")))?;
+        process_metrics::start();
+        describe();
+        Ok(Exporter { server, handle })
+    }
+
+    /// Serves the metrics and the state until `stop`.
+    pub(super) fn serve(self, health: Health, tasks: &TaskTracker, stop: CancellationToken) {
+        let Exporter { server, handle } = self;
+        info!("metrics: http://{}/metrics", server.address());
+        tasks.spawn(server.run(Watched { handle, health }, stop));
+    }
+}
+
+fn recorder() -> Result<PrometheusHandle, BuildError> {
+    let with_buckets =
+        bot::metrics::BUCKETS.iter().try_fold(PrometheusBuilder::new(), |builder, &(name, bounds)| {
+            builder.set_buckets_for_metric(Matcher::Full(name.to_owned()), bounds)
+        });
+    with_buckets?.install_recorder()
+}
+
+/// The program, as its port shows it.
+struct Watched {
+    handle: PrometheusHandle,
+    health: Health,
+}
+
+impl Status for Watched {
+    fn metrics(&self) -> String {
+        process_metrics::update();
+        self.handle.render()
+    }
+
+    fn is_alive(&self) -> bool {
+        self.health.is_alive()
+    }
+
+    fn is_ready(&self) -> bool {
+        self.health.is_ready()
+    }
+
+    fn upkeep(&self) {
+        self.handle.run_upkeep();
+    }
+}
