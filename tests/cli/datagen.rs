@@ -67,15 +67,20 @@ fn a_killed_datagen_goes_on_without_torn_games() {
 }
 
 #[test]
-fn a_seed_gives_the_same_file_again() {
+fn a_seed_gives_the_same_file_on_any_number_of_threads_and_after_interruptions() {
     let folder = tempfile::tempdir().unwrap();
-    let [first, second, other] = ["first", "second", "other"].map(|name| folder.path().join(name));
-    for (file, seed) in [(&first, "7"), (&second, "7"), (&other, "8")] {
-        let status = datagen(file, 60, &["--threads", "1", "--seed", seed]).status().unwrap();
-        assert!(status.success());
-    }
-    assert_eq!(fs::read(&first).unwrap(), fs::read(&second).unwrap());
-    assert_ne!(fs::read(&first).unwrap(), fs::read(&other).unwrap());
+    let play = |name: &str, seed: &str, threads: &str, steps: &[u64]| {
+        let file = folder.path().join(name);
+        for wanted in steps {
+            let more = ["--threads", threads, "--seed", seed, "--shard", "1/2"];
+            assert!(datagen(&file, *wanted, &more).status().unwrap().success());
+        }
+        fs::read(&file).unwrap()
+    };
+    let at_once = play("first", "7", "1", &[400]);
+    assert_eq!(play("threads", "7", "3", &[400]), at_once);
+    assert_eq!(play("continued", "7", "2", &[100, 400]), at_once);
+    assert_ne!(play("other", "8", "1", &[400]), at_once);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod board;
 mod config_errors;
 mod config_overrides;
 mod datagen;
+mod datagen_merge;
 mod demo;
 mod exit_codes;
 mod import_lichess_bot;

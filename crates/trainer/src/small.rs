@@ -290,7 +290,7 @@ mod tests {
         let mut player = self_player(GAME, effort, Shard::WHOLE, 1, &EvalFile::HandMade).unwrap();
         let stop = StopFlag::default();
         let mut examples = SmallExamples::new(GAME).unwrap();
-        let played = std::iter::repeat_with(|| player.stored_game(&stop)).flatten().take(games);
+        let played = (0..games as u64).filter_map(|number| player.stored_game(number, &stop));
         played.for_each(|game: StoredGame| examples.extend(game.bytes()).unwrap());
         examples
     }

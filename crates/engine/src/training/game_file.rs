@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
-    io::{self, BufReader, ErrorKind, Read, Write},
+    io::{self, BufReader, Read, Write},
     path::{Path, PathBuf},
 };
 
@@ -10,9 +10,10 @@ use zeitnot_rules::GameKind;
 
 use super::{
     Label, Record,
+    game_reader::{Next, read_game},
     game_record::{BadGame, END, Games, PLY, PlayedGame, games},
     other_game,
-    transcript::{StoredGame, is_scored},
+    transcript::StoredGame,
 };
 
 /// A file of games in memory.
@@ -144,9 +145,7 @@ impl GameWriter {
     /// As [`GameWriter::append`].
     pub fn append_stored(&mut self, game: &StoredGame) -> io::Result<()> {
         self.file.write_all(&game.bytes)?;
-        self.whole.bytes += game.bytes.len() as u64;
-        self.whole.games += 1;
-        self.whole.positions += game.positions;
+        self.whole.add(game);
         Ok(())
     }
 }
@@ -155,7 +154,7 @@ impl GameWriter {
 #[derive(Debug, thiserror::Error)]
 pub enum GameFileError {
     /// Another process writes to the file.
-    #[error("{}: another program writes there; choose another file", .0.display())]
+    #[error("{}: another program writes there; wait for its end, or choose another file", .0.display())]
     InUse(PathBuf),
     /// Something else stands in the file.
     #[error("{}: not a file of games; choose one of `zeitnot datagen`", .0.display())]
@@ -178,7 +177,7 @@ pub enum GameFileError {
     },
 }
 
-fn io_error(path: &Path, source: io::Error) -> GameFileError {
+pub(super) fn io_error(path: &Path, source: io::Error) -> GameFileError {
     GameFileError::Io { path: path.to_owned(), source }
 }
 
@@ -213,40 +212,16 @@ impl Extent {
     /// Finds the ends of the games; what stands in them is not looked at.
     fn of(mut file: impl Read) -> io::Result<Extent> {
         let mut whole = Extent::default();
-        while let Some((plies, positions)) = skip_game(&mut file)? {
-            whole.bytes += Record::SIZE as u64 + PLY as u64 * (plies + 1);
-            whole.games += 1;
-            whole.positions += positions;
+        while let Next::Game(game) = read_game(&mut file)? {
+            whole.add(&game);
         }
         Ok(whole)
     }
-}
 
-/// Reads to the end of a game and returns its length in plies, and its number of positions. `None` if the file ends
-/// before.
-fn skip_game(file: &mut impl Read) -> io::Result<Option<(u64, u64)>> {
-    if !is_filled(file, &mut [0; Record::SIZE])? {
-        return Ok(None);
-    }
-    let mut positions = 0;
-    for plies in 0.. {
-        let mut ply = END;
-        if !is_filled(file, &mut ply)? {
-            break;
-        }
-        if ply == END {
-            return Ok(Some((plies, positions)));
-        }
-        positions += u64::from(is_scored(ply));
-    }
-    Ok(None)
-}
-
-fn is_filled(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
-    match file.read_exact(bytes) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(error),
+    fn add(&mut self, game: &StoredGame) {
+        self.bytes += game.bytes.len() as u64;
+        self.games += 1;
+        self.positions += game.positions;
     }
 }
 

@@ -1,13 +1,14 @@
 //! Training of the evaluation: self-play data and Texel tuning.
 //!
-//! A [`SelfPlayer`] plays games of any kind, and a [`GameWriter`] stores them. [`Dataset`] traces the quiet positions of
-//! such a file, a [`Teacher`] gives them another engine's scores, [`tune`] fits the weights, and [`format_weights`]
-//! writes them as Rust. See `docs/data.md`.
+//! A [`SelfPlayer`] plays games of any kind, a [`GameWriter`] stores them, and a [`GameReader`] reads them one by one.
+//! [`Dataset`] traces the quiet positions of such a file, a [`Teacher`] gives them another engine's scores, [`tune`] fits
+//! the weights, and [`format_weights`] writes them as Rust. See `docs/data.md`.
 //!
 //! Source: Chess Programming Wiki, "Texel's Tuning Method".
 
 mod dataset;
 mod game_file;
+mod game_reader;
 mod game_record;
 mod other_game;
 mod record;
@@ -20,6 +21,7 @@ mod weights_file;
 
 pub use dataset::{Dataset, Objective, Weights, initial_weights, steepness};
 pub use game_file::{GameFile, GameFileError, GameWriter, read_quiet};
+pub use game_reader::{GameReader, GameSet};
 pub use game_record::{BadGame, GameRecord, Games, PlayedGame, Plies, Ply, UNSCORED, games, is_quiet};
 pub use other_game::count_positions;
 pub use record::{Label, Record};

@@ -12,13 +12,14 @@ use crate::{
 
 /// Plays games of one kind against itself.
 pub trait SelfPlayer: Send {
-    /// Plays a game. `None` if the opening is discarded, or on a stop.
-    fn stored_game(&mut self, stop: &StopFlag) -> Option<StoredGame>;
+    /// Plays the game of this number, which depends on nothing else but the player's settings and seed. `None` on a
+    /// stop.
+    fn stored_game(&mut self, number: u64, stop: &StopFlag) -> Option<StoredGame>;
 }
 
 macro_rules! self_player {
     ($($kind:ident => $start:expr),* $(,)?) => {
-        /// Creates a player of a game that plays the same games for the same limits, seed and shard.
+        /// Creates a player of a game. Players of the same limits, shard, seed and evaluation play the same games.
         ///
         /// # Errors
         /// [`OutOfMemory`] if its table does not fit.
@@ -100,6 +101,8 @@ pub(crate) struct SelfPlay<G: SelfPlayed> {
     table: Arc<TranspositionTable>,
     effort: NodeLimits,
     shard: Shard,
+    /// Seed of the first game; that of the next one is one more.
+    first_seed: u64,
     random: fastrand::Rng,
 }
 
@@ -110,8 +113,14 @@ struct Opening<G: Game> {
 }
 
 impl<G: SelfPlayed> SelfPlayer for SelfPlay<G> {
-    fn stored_game(&mut self, stop: &StopFlag) -> Option<StoredGame> {
-        self.game(stop).map(|game| G::store(&game))
+    fn stored_game(&mut self, number: u64, stop: &StopFlag) -> Option<StoredGame> {
+        self.random.seed(self.first_seed.wrapping_add(number));
+        while !stop.is_raised() {
+            if let Some(game) = self.game(stop) {
+                return Some(G::store(&game));
+            }
+        }
+        None
     }
 }
 
@@ -129,7 +138,10 @@ impl<G: SelfPlayed> SelfPlay<G> {
     ) -> Result<Self, OutOfMemory> {
         let table = Arc::new(TranspositionTable::new(TABLE_MIB)?);
         let search = Search::new(table.clone(), 1, eval_file);
-        Ok(SelfPlay { start, search, table, effort, shard, random: fastrand::Rng::with_seed(seed) })
+        let mut random = fastrand::Rng::with_seed(seed);
+        // Far from that of another seed, so that seeds 1 and 2 do not play each other's games.
+        let first_seed = random.u64(..);
+        Ok(SelfPlay { start, search, table, effort, shard, first_seed, random })
     }
 
     /// Plays a game. `None` if the opening is discarded, or on a stop.
@@ -278,6 +290,18 @@ mod tests {
     fn the_same_seed_plays_the_same_game_and_another_another() {
         assert_eq!(play(2), play(2));
         assert_ne!(play(2), play(3));
+    }
+
+    #[test]
+    fn a_game_depends_on_its_number_alone() {
+        let stop = StopFlag::default();
+        let numbered = |seed, numbers: &[u64]| {
+            let mut selfplay = player(100, Shard::WHOLE, seed);
+            numbers.iter().map(|&number| selfplay.stored_game(number, &stop).unwrap()).collect::<Vec<_>>()
+        };
+        let [first, second, third] = &numbered(1, &[0, 1, 2])[..] else { panic!() };
+        assert_eq!(numbered(1, &[2, 0]), [third.clone(), first.clone()]);
+        assert!(first != second && !numbered(2, &[0, 1]).contains(second));
     }
 
     #[test]

@@ -64,6 +64,11 @@ impl StoredGame {
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
+
+    /// Number of positions with a score.
+    pub fn positions(&self) -> u64 {
+        self.positions
+    }
 }
 
 /// A game that is played against itself.

@@ -1,10 +1,14 @@
 //! `zeitnot datagen`: self-play games for tuning the evaluation and training networks.
 
 use std::{
+    collections::BTreeMap,
     io::{self, Write},
     num::{NonZeroU64, NonZeroUsize},
-    path::PathBuf,
-    sync::mpsc::{SyncSender, sync_channel},
+    path::{Path, PathBuf},
+    sync::{
+        atomic::{AtomicU64, Ordering},
+        mpsc::{SyncSender, sync_channel},
+    },
     thread,
 };
 
@@ -17,23 +21,30 @@ use zeitnot_engine::{
 };
 use zeitnot_rules::GameKind;
 
-use super::{CliError, io_error, progress::Work};
+mod merge;
+
+use super::{CliError, io_error, progress::Work, usage};
 
 /// Play games against itself and store them with the scores of their positions
 ///
 /// Games begin with random moves. Each position takes four bytes, in the format of docs/data.md. Ctrl-C ends it with
-/// the games so far; it may also be killed at any time, and continues when it is run again.
+/// the games so far; it may also be killed at any time, and continues when it is run again. A seed gives the same file
+/// on any number of threads, also after interruptions.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   zeitnot datagen games.bin                        two million positions, on all cores
-  zeitnot datagen --positions 10000 --threads 1 --seed 7 small.bin
+  zeitnot datagen --positions 10000 --seed 7 small.bin
   zeitnot datagen --shard 2/3 second.bin           the second of three machines
+  zeitnot datagen merge all.bin first.bin second.bin third.bin
   zeitnot datagen --game minichess-2026 mini.bin")]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Args {
+    #[command(subcommand)]
+    task: Option<Task>,
     /// File to append to
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(value_name = "FILE", required = true)]
+    file: Option<PathBuf>,
     /// Game: chess, a variant, minichess-2026, minichess-2023, minichess-imcs or tuc
     #[arg(long, value_name = "GAME", default_value = "chess")]
     game: GameKind,
@@ -52,9 +63,14 @@ pub(super) struct Args {
     /// Evaluation: net, hand-made, or the path of a net
     #[arg(long, value_name = "EVALFILE", default_value_t)]
     eval_file: EvalFile,
-    /// Seed; with one thread, the same seed gives the same file
+    /// Seed: the same one gives the same file [default: a random number]
     #[arg(long)]
     seed: Option<u64>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Task {
+    Merge(merge::Args),
 }
 
 const POSITIONS: NonZeroU64 = NonZeroU64::new(2_000_000).unwrap();
@@ -65,40 +81,53 @@ const HARD_LIMIT_FACTOR: u64 = 8;
 const QUEUE_CAPACITY: usize = 64;
 
 pub(super) fn run(args: &Args) -> Result<(), CliError> {
-    let mut store = GameWriter::open_for(&args.file, args.game)?;
+    match (&args.task, &args.file) {
+        (Some(Task::Merge(args)), _) => merge::run(args),
+        (None, Some(file)) => generate(args, file),
+        (None, None) => Err(usage("name the file to append to")),
+    }
+}
+
+fn generate(args: &Args, path: &Path) -> Result<(), CliError> {
+    let mut store = GameWriter::open_for(path, args.game)?;
     let threads = args.threads.unwrap_or_else(engine::cores).get();
-    // A continued run must not repeat the games of the first.
-    let seed = args.seed.unwrap_or_else(|| fastrand::u64(..)).wrapping_add(store.positions());
+    let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
     let nodes = args.nodes.get();
     let limits = NodeLimits { soft: nodes, hard: nodes.saturating_mul(HARD_LIMIT_FACTOR) };
-    let mut seeds = fastrand::Rng::with_seed(seed);
     let players = (0..threads)
-        .map(|_| training::self_player(args.game, limits, args.shard, seeds.u64(..), &args.eval_file))
+        .map(|_| training::self_player(args.game, limits, args.shard, seed, &args.eval_file))
         .collect::<Result<Vec<_>, _>>()?;
 
     let work = Work::begin(args.positions.get(), "{wide_bar} {pos}/{len} {per_sec} {eta}")?;
     work.bar.set_position(store.positions());
     work.bar.reset_eta();
-    let (games, written) = sync_channel(QUEUE_CAPACITY);
+    // A continued run does not repeat the games of the first.
+    let number = AtomicU64::new(store.games());
+    let mut in_order = InOrder { number: store.games(), waiting: BTreeMap::new() };
+    let (games, played) = sync_channel(QUEUE_CAPACITY);
     let ended = thread::scope(|scope| {
         for player in players {
-            let (games, stop) = (games.clone(), &work.stop);
+            let (games, number, stop) = (games.clone(), &number, &work.stop);
             let thread = thread::Builder::new().name("selfplay".into()).stack_size(STACK_SIZE);
             thread
-                .spawn_scoped(scope, move || play(player, &games, stop))
+                .spawn_scoped(scope, move || play(player, number, &games, stop))
                 .map_err(io_error("cannot start a thread"))?;
         }
         drop(games);
         // After Ctrl-C the players end, and what they have sent is still written.
         while store.positions() < args.positions.get() {
-            let Ok(game) = written.recv() else { break };
+            let Some(game) = in_order.next() else {
+                let Ok((number, game)) = played.recv() else { break };
+                in_order.waiting.insert(number, game);
+                continue;
+            };
             store
                 .append_stored(&game)
-                .map_err(|source| GameFileError::Io { path: args.file.clone(), source })?;
+                .map_err(|source| GameFileError::Io { path: path.to_owned(), source })?;
             work.bar.set_position(store.positions());
         }
         // Closing the channel wakes players that wait to send a game.
-        drop(written);
+        drop(played);
         work.stop.stop();
         Ok(())
     });
@@ -106,19 +135,40 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
     let (has, wanted) = (store.positions(), args.positions);
     if ended.is_ok() && has < wanted.get() {
         // Even if stderr is closed, the positions are there.
-        let file = args.file.display();
+        let file = path.display();
         let _ = writeln!(io::stderr(), "{file}: {has} of {wanted} positions; the same command continues");
     }
     ended
 }
 
-/// Plays games until the receiver is gone.
-fn play(mut player: Box<dyn SelfPlayer>, games: &SyncSender<StoredGame>, stop: &StopFlag) {
-    while !stop.is_raised() {
-        if let Some(game) = player.stored_game(stop)
-            && games.send(game).is_err()
-        {
+/// Plays the next games of all until the receiver is gone.
+fn play(
+    mut player: Box<dyn SelfPlayer>,
+    next: &AtomicU64,
+    games: &SyncSender<(u64, StoredGame)>,
+    stop: &StopFlag,
+) {
+    loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        let Some(game) = player.stored_game(number, stop) else { break };
+        if games.send((number, game)).is_err() {
             break;
         }
+    }
+}
+
+/// Games that wait for those before them: a few for each thread, as no game takes many times as long as another.
+struct InOrder {
+    /// Number of the next game.
+    number: u64,
+    waiting: BTreeMap<u64, StoredGame>,
+}
+
+impl InOrder {
+    /// The next game, if it has been played.
+    fn next(&mut self) -> Option<StoredGame> {
+        let game = self.waiting.remove(&self.number)?;
+        self.number += 1;
+        Some(game)
     }
 }
