@@ -174,6 +174,9 @@ enum CliError {
     /// Refusal or silence of the arena that was asked.
     #[error("{0}")]
     Unanswered(String),
+    /// Work that SIGTERM ended.
+    #[error("{0}")]
+    Terminated(String),
     #[error("a task crashed, please report it: {0}")]
     Crashed(#[from] tokio::task::JoinError),
     #[error("{}: cannot be written: {source}; is it the right place?", path.display())]
@@ -189,7 +192,7 @@ enum CliError {
 }
 
 impl CliError {
-    /// 2 if the user must correct something first, 1 for failures at run time.
+    /// 2 if the user must correct something first, 143 after SIGTERM in the midst of work, 1 for failures at run time.
     fn exit_code(&self) -> u8 {
         match self {
             CliError::Config(_) | CliError::Checked(_) | CliError::Usage(_) | CliError::Position(_) => 2,
@@ -198,6 +201,7 @@ impl CliError {
             CliError::Train(error) if error.is_usage() => 2,
             CliError::Arena(error) if error.is_configuration() => 2,
             CliError::Account(lichess::AccountError::Token(_)) => 2,
+            CliError::Terminated(_) => signals::TERMINATED_CODE,
             _ => 1,
         }
     }

@@ -1,6 +1,11 @@
 //! Long work: its progress bar, and how Ctrl-C ends it with what it has.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    fmt,
+    io::{self, Write},
+    sync::Arc,
+    time::Duration,
+};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -27,6 +32,18 @@ impl Work {
     pub(super) fn is_stopped(&self) -> bool {
         self.stop.is_raised()
     }
+}
+
+/// Says of work that a signal ended how far it came. After SIGTERM that is an error, so that a scheduler does not take
+/// the work for done.
+pub(super) fn continues(so_far: fmt::Arguments<'_>) -> Result<(), CliError> {
+    let told = format!("{so_far}; the same command continues");
+    if signals::is_terminated() {
+        return Err(CliError::Terminated(told));
+    }
+    // Even if stderr is closed, the work is there.
+    let _ = writeln!(io::stderr(), "{told}");
+    Ok(())
 }
 
 /// A progress bar on stderr, if it is a terminal. The template is one of indicatif's.

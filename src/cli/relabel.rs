@@ -1,7 +1,6 @@
 //! `zeitnot relabel`: replaces the scores of games by those of another engine.
 
 use std::{
-    io::{self, Write},
     num::{NonZeroU64, NonZeroUsize},
     path::PathBuf,
     sync::mpsc::{Receiver, sync_channel},
@@ -14,7 +13,12 @@ use zeitnot_engine::{
     training::{GameFile, GameFileError, GameWriter, PlayedGame, Teacher, TeacherError},
 };
 
-use super::{CliError, engines::unknown_options, io_error, matches, progress::Work};
+use super::{
+    CliError,
+    engines::unknown_options,
+    io_error, matches,
+    progress::{self, Work},
+};
 
 /// Give the quiet positions of games the scores of another engine
 ///
@@ -99,12 +103,9 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         ended
     });
     work.bar.finish_and_clear();
-    if ended.is_ok() && store.games() < total {
-        // Even if stderr is closed, the games are there.
-        let (file, has) = (args.output.display(), store.games());
-        let _ = writeln!(io::stderr(), "{file}: {has} of {total} games; the same command continues");
-    }
-    ended
+    ended?;
+    let (file, has) = (args.output.display(), store.games());
+    if has < total { progress::continues(format_args!("{file}: {has} of {total} games")) } else { Ok(()) }
 }
 
 /// Number of games that an earlier run has finished.

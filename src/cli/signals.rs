@@ -3,7 +3,10 @@
 use std::{
     io::{self, IsTerminal, Write},
     process,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -27,7 +30,7 @@ pub(super) fn watch(
     let mut signals = Signals::new()?;
     let now = shutdown.now.clone();
     let asked = async move {
-        if signals.next().await == Signal::Stop {
+        if signals.next().await != Signal::Quit {
             info!("{first}");
             shutdown.soon.cancel();
             signals.next().await;
@@ -42,9 +45,19 @@ pub(super) fn watch(
 
 /// Exit code of a process that Ctrl-C ended, as shells report it.
 const INTERRUPTED: i32 = 130;
+/// Exit code of a process that SIGTERM ended.
+pub(super) const TERMINATED_CODE: u8 = 143;
 
 /// Message at the first signal, for work that ends with what it has.
 pub(super) const ENDING: &str = "ending with what is there; once more to end at once\n";
+
+/// Whether the signal that raised a flag was SIGTERM.
+static TERMINATED: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether SIGTERM ended the work, as from a scheduler that needs the machine.
+pub(super) fn is_terminated() -> bool {
+    TERMINATED.load(Ordering::Relaxed)
+}
 
 /// Returns a flag that the first signal raises, for work without a runtime; `first` is written to stderr then. The second
 /// signal ends the process.
@@ -54,7 +67,9 @@ pub(super) fn stop_flag(first: &'static str) -> Result<Arc<StopFlag>, CliError> 
     let (flag, mut signals) = (Arc::new(StopFlag::default()), runtime.block_on(async { Signals::new() })?);
     let raised = flag.clone();
     let wait = async move {
-        signals.next().await;
+        if let Signal::Terminate = signals.next().await {
+            TERMINATED.store(true, Ordering::Relaxed);
+        }
         raised.stop();
         // Even if stderr is closed, the flag is raised.
         let _ = io::stderr().write_all(first.as_bytes());
@@ -67,11 +82,14 @@ pub(super) fn stop_flag(first: &'static str) -> Result<Arc<StopFlag>, CliError> 
 
 /// Signal that asks the program to end.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "there is only Ctrl-C"))]
 pub(super) enum Signal {
-    /// Ctrl-C or SIGTERM.
-    Stop,
+    /// Ctrl-C.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
     /// SIGQUIT, with which a service manager restarts the program: games are left, to be taken up again.
-    StopNow,
+    Quit,
 }
 
 #[cfg(unix)]
@@ -96,9 +114,9 @@ impl Signals {
 
     pub(super) async fn next(&mut self) -> Signal {
         tokio::select! {
-            _ = self.interrupt.recv() => Signal::Stop,
-            _ = self.terminate.recv() => Signal::Stop,
-            _ = self.quit.recv() => Signal::StopNow,
+            _ = self.interrupt.recv() => Signal::Interrupt,
+            _ = self.terminate.recv() => Signal::Terminate,
+            _ = self.quit.recv() => Signal::Quit,
         }
     }
 }
@@ -154,6 +172,6 @@ impl Signals {
 
     pub(super) async fn next(&mut self) -> Signal {
         let _ = tokio::signal::ctrl_c().await;
-        Signal::Stop
+        Signal::Interrupt
     }
 }

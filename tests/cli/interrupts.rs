@@ -22,11 +22,16 @@ fn start(arguments: &[&str], folder: &Path) -> Child {
     command.spawn().unwrap()
 }
 
+/// Sends a signal, and returns what the program says until its end.
+fn signal(child: Child, signal: &str) -> Output {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+    child.wait_with_output().unwrap()
+}
+
 /// Presses Ctrl-C, and returns what the program says until its end.
 fn interrupt(child: Child) -> Output {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
+    let output = signal(child, "-INT");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     output
 }
@@ -75,6 +80,18 @@ fn positions_are_those_of_the_games_so_far() {
     rest.join().unwrap().unwrap();
     let weights = fs::read_to_string(folder.path().join("weights.rs")).unwrap();
     assert!(weights.contains("static WEIGHTS: [TaperedScore; COUNT] = ["));
+}
+
+/// A scheduler that stops it must not take it for done.
+#[test]
+fn datagen_that_is_terminated_says_so_by_its_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = start(&["datagen", "--nodes", "60", "games.bin"], folder.path());
+    let size = || fs::metadata(folder.path().join("games.bin")).map_or(0, |metadata| metadata.len());
+    wait_for("a game", || (size() > 0).then_some(()));
+    let output = signal(child, "-TERM");
+    assert_eq!(output.status.code(), Some(143), "{output:?}");
+    assert!(err(&output).ends_with(" of 2000000 positions; the same command continues\n"), "{output:?}");
 }
 
 #[test]

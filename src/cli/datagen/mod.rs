@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    io::{self, Write},
     num::{NonZeroU64, NonZeroUsize},
     path::{Path, PathBuf},
     sync::{
@@ -23,7 +22,11 @@ use zeitnot_rules::GameKind;
 
 mod merge;
 
-use super::{CliError, io_error, progress::Work, usage};
+use super::{
+    CliError, io_error,
+    progress::{self, Work},
+    usage,
+};
 
 /// Play games against itself and store them with the scores of their positions
 ///
@@ -105,7 +108,7 @@ fn generate(args: &Args, path: &Path) -> Result<(), CliError> {
     let number = AtomicU64::new(store.games());
     let mut in_order = InOrder { number: store.games(), waiting: BTreeMap::new() };
     let (games, played) = sync_channel(QUEUE_CAPACITY);
-    let ended = thread::scope(|scope| {
+    let ended: Result<(), CliError> = thread::scope(|scope| {
         for player in players {
             let (games, number, stop) = (games.clone(), &number, &work.stop);
             let thread = thread::Builder::new().name("selfplay".into()).stack_size(STACK_SIZE);
@@ -132,13 +135,13 @@ fn generate(args: &Args, path: &Path) -> Result<(), CliError> {
         Ok(())
     });
     work.bar.finish_and_clear();
-    let (has, wanted) = (store.positions(), args.positions);
-    if ended.is_ok() && has < wanted.get() {
-        // Even if stderr is closed, the positions are there.
-        let file = path.display();
-        let _ = writeln!(io::stderr(), "{file}: {has} of {wanted} positions; the same command continues");
+    ended?;
+    let (file, has, wanted) = (path.display(), store.positions(), args.positions);
+    if has < wanted.get() {
+        progress::continues(format_args!("{file}: {has} of {wanted} positions"))
+    } else {
+        Ok(())
     }
-    ended
 }
 
 /// Plays the next games of all until the receiver is gone.
