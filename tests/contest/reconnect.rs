@@ -10,8 +10,8 @@ use zeitnot_arena::{Name, TournamentConfig};
 use zeitnot_clients::{
     ProtocolError,
     contest::{Config, Contest, Timeouts},
-    secret::Secret,
 };
+use zeitnot_net::secret::Secret;
 
 use crate::support::{
     contest_server::{Client, Server, Transport, config, entry, in_game},

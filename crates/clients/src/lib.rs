@@ -14,7 +14,6 @@ pub mod lookup;
 mod orders;
 mod protocol;
 mod registry;
-pub mod secret;
 mod session;
 mod settings;
 mod skipped;

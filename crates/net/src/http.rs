@@ -77,10 +77,15 @@ impl fmt::Display for BaseUrl {
     }
 }
 
-/// Configures a client with this user agent. Proxies are not used if all servers are on this machine.
-pub fn client(is_loopback: bool, name: &str) -> ClientBuilder {
+/// Provides the cryptography of TLS for the whole process.
+pub fn provide_tls() {
     // Fails if another part of the program has installed a provider already, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// Configures a client with this user agent. Proxies are not used if all servers are on this machine.
+pub fn client(is_loopback: bool, name: &str) -> ClientBuilder {
+    provide_tls();
     let builder = Client::builder()
         .user_agent(name)
         .redirect(Policy::none())

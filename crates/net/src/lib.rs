@@ -13,6 +13,7 @@ mod outage;
 mod quickack;
 mod ration;
 mod record_queue;
+pub mod secret;
 pub mod secret_file;
 
 pub use address::{Address, BadAddress};

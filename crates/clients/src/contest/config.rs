@@ -3,12 +3,12 @@
 use std::{env, fmt, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
-use zeitnot_net::Address;
-
-use crate::{
-    backoff::Reconnect,
+use zeitnot_net::{
+    Address,
     secret::{self, Secret, SecretKey},
 };
+
+use crate::backoff::Reconnect;
 
 /// Environment variable with the token, so that it need not be in a file.
 const TOKEN_VARIABLE: &str = "ZEITNOT_TOKEN";

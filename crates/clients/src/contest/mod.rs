@@ -8,7 +8,7 @@ use std::{num::NonZeroU32, time::Duration};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span};
-use zeitnot_net::{NetError, StatusCode};
+use zeitnot_net::{NetError, StatusCode, secret::Secret};
 use zeitnot_seat::Lobby;
 use zeitnot_wire::{Message, contest::FromClient};
 
@@ -18,7 +18,6 @@ use crate::{
     link::Link,
     orders::{OrderKind, OrderQueue},
     protocol::{Protocol, ProtocolError, Shutdown},
-    secret::Secret,
     session::{self, ConnectionEnd, Session},
     wait::now,
 };

@@ -3,14 +3,13 @@
 use std::{fmt, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Deserializer, de::Error};
-use zeitnot_net::Address;
+use zeitnot_net::{
+    Address,
+    secret::{Secret, SecretKey},
+};
 use zeitnot_wire::imcs::{ColorChoice, Times};
 
-use crate::{
-    backoff::Reconnect,
-    secret::{Secret, SecretKey},
-    settings::settings,
-};
+use crate::{backoff::Reconnect, settings::settings};
 
 /// Maximum length of a name or password. The server has no limit, but a line has one.
 const MAX_LENGTH: usize = 100;

@@ -3,7 +3,7 @@
 use std::{env, fmt, fs::File, num::NonZeroU32, path::PathBuf};
 
 use serde::{Deserializer, de::Error};
-use zeitnot_net::{http::BaseUrl, secret_file};
+use zeitnot_net::{http::BaseUrl, secret, secret_file};
 use zeitnot_wire::lichess::{Speed, Token};
 
 use super::{
@@ -18,7 +18,6 @@ use super::{
 };
 use crate::{
     findings::{Findings, Written},
-    secret,
     settings::settings,
 };
 

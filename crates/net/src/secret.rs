@@ -4,7 +4,8 @@ use std::{env, path::Path};
 
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, de::Error};
-use zeitnot_net::secret_file;
+
+use crate::secret_file;
 
 /// One printable ASCII word, fit for a header or a line.
 #[derive(Clone, Debug)]
@@ -18,7 +19,7 @@ impl Secret {
     }
 
     /// Returns the secret, still hidden from `Debug`.
-    pub(crate) fn hidden(&self) -> &SecretString {
+    pub fn hidden(&self) -> &SecretString {
         &self.0
     }
 
@@ -29,27 +30,35 @@ impl Secret {
 }
 
 /// Reads text that may be a secret from a configuration. The error does not repeat it.
-pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     String::deserialize(deserializer).map_err(|_| D::Error::custom("expected text in quotes"))
 }
 
-/// Key of a `[[server]]` table for a secret, which a file or the environment may hold instead.
+/// Key of a table for a secret, which a file or the environment may hold instead.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct SecretKey {
-    pub(crate) key: &'static str,
+pub struct SecretKey {
+    /// Name of the key.
+    pub key: &'static str,
     /// Environment variable that takes precedence.
-    pub(crate) variable: &'static str,
-    pub(crate) max_length: usize,
+    pub variable: &'static str,
+    /// In bytes.
+    pub max_length: usize,
 }
 
 impl SecretKey {
     /// Reads the text of the table.
-    pub(crate) fn read<'de, D: Deserializer<'de>>(self, table: D) -> Result<Option<Secret>, D::Error> {
+    ///
+    /// # Errors
+    /// It is not fit for a [`Secret`].
+    pub fn read<'de, D: Deserializer<'de>>(self, table: D) -> Result<Option<Secret>, D::Error> {
         Secret::new(text(table)?, self.max_length).map(Some).ok_or_else(|| D::Error::custom(self.expected()))
     }
 
     /// Finds the secret: in the environment first, then in the file, then in the table.
-    pub(crate) fn find(self, written: Option<Secret>, file: Option<&Path>) -> Result<Option<Secret>, String> {
+    ///
+    /// # Errors
+    /// The file cannot be read, or what is found is not fit for a [`Secret`].
+    pub fn find(self, written: Option<Secret>, file: Option<&Path>) -> Result<Option<Secret>, String> {
         let SecretKey { key, variable, max_length } = self;
         if let Ok(text) = env::var(variable) {
             let secret = Secret::new(text, max_length);
