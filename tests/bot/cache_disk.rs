@@ -20,7 +20,7 @@ fn open(file: &Path) -> Cache {
 }
 
 /// A position that stands for this number, below 8192: two kings, a knight and a pawn.
-fn position(number: u64) -> Chess {
+pub(super) fn position(number: u64) -> Chess {
     let mut board = [[' '; 8]; 8];
     let (king, enemy, knight, pawn) = (number % 8, number / 8 % 8, number / 64 % 16, number / 1024 % 8);
     for (piece, rank, file) in
@@ -36,7 +36,7 @@ fn position(number: u64) -> Chess {
     Chess::parse(&format!("{fen} w - - 0 1")).unwrap()
 }
 
-fn keep(cache: &Cache, number: u64) {
+pub(super) fn keep(cache: &Cache, number: u64) {
     let position = position(number);
     let mv = position.pack(position.moves()[0]);
     cache.insert(
@@ -48,7 +48,7 @@ fn keep(cache: &Cache, number: u64) {
 async fn knows(cache: &Cache, number: u64) -> bool {
     let line = GameHistory::new(position(number));
     loop {
-        match cache.look_up(&line, 0) {
+        match cache.look_up(&line, 0, Duration::ZERO) {
             CacheAnswer::Play(_) | CacheAnswer::Hint(_) => return true,
             CacheAnswer::Unknown => return false,
             CacheAnswer::Pending(mut lookup) => {

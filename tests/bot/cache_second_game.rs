@@ -29,7 +29,7 @@ fn reply(position: &Chess) -> <Chess as Game>::Move {
 
 /// Plays this many games, and resigns them early: of a game that we give away nothing is played again. Returns the
 /// positions that it left to us.
-async fn script(mut player: Player, games: usize) -> Vec<String> {
+pub(super) async fn script(mut player: Player, games: usize) -> Vec<String> {
     let (mut over, mut moves) = (0, 0);
     let mut asked = Vec::new();
     while over < games {

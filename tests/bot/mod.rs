@@ -2,8 +2,10 @@
 
 mod cache_disk;
 mod cache_lost_game;
+
 mod cache_repetition;
 mod cache_second_game;
+mod cache_shared;
 mod many_bots;
 mod player;
 mod ponder;

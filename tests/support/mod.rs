@@ -20,6 +20,7 @@ pub mod pauses;
 pub mod polyglot;
 pub mod program;
 pub mod pty;
+pub mod redis;
 pub mod relay;
 pub mod schema;
 pub mod uci_engine;

@@ -2,6 +2,8 @@
 //!
 //! Moves are [`Packed`] or text on this side, so that the player is compiled once for all games.
 
+use std::time::Duration;
+
 use zeitnot_engine::{Best, EngineFactory, Limits, Playable, Score, book::Book, driver::SearchThread};
 use zeitnot_rules::{Color, GameError, GameHistory, GameKind, Key, MoveText, Moves, Packed};
 use zeitnot_seat::{EvalScore, Suggestion};
@@ -58,8 +60,9 @@ pub(crate) trait Board: Send {
     /// Compares the position with the server's; where they differ, the server is right.
     fn set_position(&mut self, text: &str) -> Result<BoardChange, GameError>;
 
-    /// Looks the position up in the cache. `nodes`: what a search would have in the time for this move.
-    fn look_up(&self, cache: &Cache, nodes: u64) -> CacheAnswer;
+    /// Looks the position up in the cache. `nodes`: what a search would have in the time for this move, which is
+    /// `time`.
+    fn look_up(&self, cache: &Cache, nodes: u64, time: Duration) -> CacheAnswer;
     fn book_move(&self, book: &Book) -> Option<Packed>;
     /// Returns the first suggestion that is legal and does not bring a winning side nearer to a draw.
     fn first_playable(&self, suggestions: &[Suggestion]) -> Option<Best>;
@@ -169,8 +172,8 @@ impl<G: Playable> Board for TypedBoard<G> {
         Ok(BoardChange::Replaced(ours))
     }
 
-    fn look_up(&self, cache: &Cache, nodes: u64) -> CacheAnswer {
-        cache.look_up(&self.history, nodes)
+    fn look_up(&self, cache: &Cache, nodes: u64, time: Duration) -> CacheAnswer {
+        cache.look_up(&self.history, nodes, time)
     }
 
     fn book_move(&self, book: &Book) -> Option<Packed> {

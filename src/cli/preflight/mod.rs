@@ -4,7 +4,7 @@
 use std::{fmt::Display, sync::Arc};
 
 use zeitnot_arena as arena;
-use zeitnot_bot::sources::MoveSources;
+use zeitnot_bot::{cache, sources::MoveSources};
 use zeitnot_clients::{Server, Written, lookup::Lookup};
 use zeitnot_engine::{
     self as engine, EngineFactory, TableScope, external::Named, memory, syzygy::Tablebases,
@@ -44,6 +44,7 @@ impl Prepared {
         {
             checks.written("cache.file", &Written::File(config.cache.file.clone()));
         }
+        checks.shared_cache(&config.cache);
         let lookup = checks.kept("", Lookup::new(&config.online_moves));
         let (order, book) = (config.bot.sources.clone(), &config.bot.book);
         let lookup = Arc::new(lookup.unwrap_or_default());
@@ -118,6 +119,19 @@ impl Checks<'_> {
                     format!("is the same player as server[{same}]: remove one, or change its name"),
                 );
             }
+        }
+    }
+
+    fn shared_cache(&mut self, cache: &cache::Config) {
+        let Some(server) = &cache.shared else { return };
+        self.kept("cache.shared", cache.check_shared());
+        if cache.memory_mib == 0 {
+            self.warnings.push("cache.shared: not used, as cache.memory_mib is 0".into());
+        }
+        if server.is_exposed() {
+            let what = "moves, and a password if there is one, are sent unencrypted to another machine: use \
+                rediss://, unless the network is your own";
+            self.warnings.push(format!("cache.shared: {what}"));
         }
     }
 

@@ -79,21 +79,21 @@ impl Entry {
 impl Cache {
     /// Returns the losses with the cached move of a position, if it is in memory.
     pub(crate) fn losses(&self, game: GameKind, key: Key) -> Losses {
-        let entry = self.shared.as_ref().and_then(|shared| shared.memory.get(&(game.name(), key.0)));
+        let entry = self.levels.as_ref().and_then(|levels| levels.memory.get(&(game.name(), key.0)));
         entry.filter(|entry| entry.engine == self.engine).map(|entry| entry.losses).unwrap_or_default()
     }
 
     /// Marks those of our moves in a game that are cached. Returns their number.
     pub(crate) fn learn(&self, game: GameKind, moves: &[PlayedMove], lesson: Lesson) -> usize {
-        let Some(shared) = &self.shared else { return 0 };
+        let Some(levels) = &self.levels else { return 0 };
         let mut marked = 0;
         for &PlayedMove { key, mv, .. } in moves {
             let key = (game.name(), key.0);
-            let known = shared.memory.get(&key);
+            let known = levels.memory.get(&key);
             let known = known.filter(|entry| entry.engine == self.engine && entry.cached.mv == mv);
             let Some(changed) = known.map(|entry| (entry, entry.after(lesson))) else { continue };
             if changed.0 != changed.1 {
-                shared.insert(key, changed.1);
+                levels.insert(key, changed.1);
                 marked += 1;
             }
         }
@@ -103,6 +103,8 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use zeitnot_engine::Score;
     use zeitnot_rules::{Game, GameHistory, chess::Chess};
 
@@ -135,7 +137,7 @@ mod tests {
         }
 
         fn is_played(&self) -> bool {
-            matches!(self.cache.look_up(&self.history, NODES), CacheAnswer::Play(_))
+            matches!(self.cache.look_up(&self.history, NODES, Duration::ZERO), CacheAnswer::Play(_))
         }
 
         fn ends(&self, lesson: Lesson) -> usize {
@@ -184,7 +186,7 @@ mod tests {
         assert_eq!(cache.learn(GameKind::Chess, &[other], Lesson::Failure), 0);
         assert_eq!(cache.learn(GameKind::Atomic, &[played], Lesson::Failure), 0);
         assert_eq!(cache.with_engine(8).learn(GameKind::Chess, &[played], Lesson::Failure), 0);
-        assert!(matches!(cache.look_up(&history, NODES), CacheAnswer::Play(_)));
+        assert!(matches!(cache.look_up(&history, NODES, Duration::ZERO), CacheAnswer::Play(_)));
         assert_eq!(Cache::default().learn(GameKind::Chess, &[played], Lesson::Failure), 0);
     }
 }

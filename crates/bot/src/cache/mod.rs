@@ -1,35 +1,42 @@
 //! Cache of moves by position: what was found before need not be searched again.
 //!
-//! Lookups use the part in memory; [`store`] writes it to disk in the background. [`verdict`] decides whether a move
-//! may be played without a search, [`learning`] takes the results of games into account.
+//! Lookups use the part in memory; [`store`] writes it to disk in the background, and [`shared`] to a server. [`verdict`]
+//! decides whether a move may be played without a search, [`learning`] takes the results of games into account.
 
 use std::{
     fmt,
     path::PathBuf,
+    pin::Pin,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use serde::{Deserialize, Deserializer, de::Error};
-use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use zeitnot_engine::{Best, Playable, Score};
 use zeitnot_rules::{GameHistory, GameKind, Key, Packed};
 
 mod learning;
+mod shared;
 mod store;
 mod verdict;
 
 use learning::Losses;
 pub(crate) use learning::{Lesson, PlayedMove};
+pub use shared::{BadSharedPrefix, BadSharedUrl, SharedPrefix, SharedUrl};
+use shared::{SharedCache, SharedCounts, SharedKey};
 use store::{PositionKey, Store};
 use verdict::{Reason, Requirement, Verdict};
 
+/// In seconds.
+const DAY: u64 = 86_400;
+
 /// The `[cache]` table of the configuration.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// File that keeps moves and measured lags between runs; empty: none.
@@ -41,11 +48,33 @@ pub struct Config {
     /// A move is played at once if it was found with at least this share of the nodes that a search would have now.
     #[serde(deserialize_with = "effort")]
     pub min_effort: f64,
+    /// Server by which bots share what they find; `None`: nothing is shared.
+    #[serde(deserialize_with = "shared::url")]
+    pub shared: Option<SharedUrl>,
+    /// A private file with nothing but the server's password.
+    pub shared_password_file: Option<PathBuf>,
+    /// Certificates (PEM) of those who sign the server's; `None`: the system's.
+    pub shared_ca_file: Option<PathBuf>,
+    /// First part of the keys.
+    pub shared_prefix: SharedPrefix,
+    /// Time after which the server removes an entry.
+    #[serde(deserialize_with = "expiry")]
+    pub shared_expiry: Duration,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { file: "zeitnot.redb".into(), memory_mib: 16, max_disk_entries: 1_000_000, min_effort: 0.5 }
+        Config {
+            file: "zeitnot.redb".into(),
+            memory_mib: 16,
+            max_disk_entries: 1_000_000,
+            min_effort: 0.5,
+            shared: None,
+            shared_password_file: None,
+            shared_ca_file: None,
+            shared_prefix: SharedPrefix::default(),
+            shared_expiry: Duration::from_secs(30 * DAY),
+        }
     }
 }
 
@@ -53,11 +82,30 @@ impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Config { file, memory_mib, .. } = self;
         match (memory_mib, file.as_os_str().is_empty()) {
-            (0, _) => write!(f, "none"),
-            (_, true) => write!(f, "{memory_mib} MiB in memory, nothing on the disk"),
-            (_, false) => write!(f, "{memory_mib} MiB in memory, more in {}", file.display()),
+            (0, _) => return write!(f, "none"),
+            (_, true) => write!(f, "{memory_mib} MiB in memory, nothing on the disk")?,
+            (_, false) => write!(f, "{memory_mib} MiB in memory, more in {}", file.display())?,
         }
+        self.shared.as_ref().map_or(Ok(()), |server| write!(f, ", shared by {server}"))
     }
+}
+
+impl Config {
+    /// Checks what is needed besides the table itself: files, and the environment.
+    ///
+    /// # Errors
+    /// What to mend.
+    pub fn check_shared(&self) -> Result<(), String> {
+        SharedCache::check(self)
+    }
+}
+
+fn expiry<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    let expiry = humantime_serde::deserialize(from)?;
+    if (Duration::from_secs(1)..=Duration::from_secs(3650 * DAY)).contains(&expiry) {
+        return Ok(expiry);
+    }
+    Err(D::Error::custom("expected a time from 1s to 3650d"))
 }
 
 fn effort<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
@@ -104,26 +152,25 @@ pub enum CacheAnswer {
     Play(CachedMove),
     /// Search this first.
     Hint(CachedMove),
-    /// Nothing is in memory, but something may be on disk.
-    Pending(DiskLookup),
+    /// Nothing is in memory, but something may be on disk or in the shared cache.
+    Pending(CacheLookup),
     /// Nothing is known.
     Unknown,
 }
 
-/// A lookup on disk.
-#[derive(Debug)]
-pub struct DiskLookup {
-    answer: oneshot::Receiver<Option<Entry>>,
-    key: PositionKey,
-    shared: Arc<Shared>,
+/// A lookup on disk and, where the file does not know the position, in the shared cache.
+pub struct CacheLookup(Pin<Box<dyn Future<Output = bool> + Send>>);
+
+impl CacheLookup {
+    /// Waits for the answers. If it returns true, the position is in memory now: look it up again. Cancel safe.
+    pub async fn done(&mut self) -> bool {
+        self.0.as_mut().await
+    }
 }
 
-impl DiskLookup {
-    /// Waits for the disk. If it returns true, the position is in memory now: look it up again. Cancel safe.
-    pub async fn done(&mut self) -> bool {
-        let Ok(Some(entry)) = (&mut self.answer).await else { return false };
-        self.shared.memory.insert(self.key, entry);
-        true
+impl fmt::Debug for CacheLookup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CacheLookup").finish_non_exhaustive()
     }
 }
 
@@ -151,7 +198,7 @@ impl CacheSlot {
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     /// `None`: the cache is off.
-    shared: Option<Arc<Shared>>,
+    levels: Option<Arc<Levels>>,
     /// Fingerprint of the engine that plays.
     engine: u64,
     /// Lags of servers that earlier runs have stored.
@@ -159,7 +206,7 @@ pub struct Cache {
 }
 
 #[derive(Debug)]
-struct Shared {
+struct Levels {
     min_effort: f64,
     memory: quick_cache::sync::Cache<PositionKey, Entry>,
     /// Approximate number of entries in memory.
@@ -168,7 +215,8 @@ struct Shared {
     store: OnceLock<Store>,
     /// Whether entries on disk may be missing in memory.
     more_on_disk: AtomicBool,
-    counts: Counts,
+    shared: Option<SharedCache>,
+    counts: Arc<Counts>,
 }
 
 /// Estimated size of an entry in memory: 72 bytes in its slot, half of that again for the map's ghosts of evicted
@@ -186,38 +234,48 @@ impl Cache {
         let on_disk = !config.file.as_os_str().is_empty();
         let opened = on_disk.then(|| store::open(&config.file)).flatten();
         let (database, lags) = opened.unzip();
-        let shared = Arc::new(Shared {
+        let counts = Arc::default();
+        let levels = Arc::new(Levels {
             min_effort: config.min_effort,
             memory: quick_cache::sync::Cache::new(capacity),
             capacity,
             more_on_disk: AtomicBool::new(false),
             store: OnceLock::new(),
-            counts: Counts::default(),
+            shared: SharedCache::start(config, &counts),
+            counts,
         });
         if let Some(database) = database {
-            shared.start_store(database, config.max_disk_entries);
+            levels.start_store(database, config.max_disk_entries);
         }
-        Cache { shared: Some(shared), engine, lags: Arc::new(lags.unwrap_or_default()) }
+        Cache { levels: Some(levels), engine, lags: Arc::new(lags.unwrap_or_default()) }
     }
 
     pub(crate) fn with_engine(&self, engine: u64) -> Cache {
         Cache { engine, ..self.clone() }
     }
 
-    /// Looks the last position up. `nodes`: what a search would have in the time for the move.
-    pub fn look_up<G: Playable>(&self, history: &GameHistory<G>, nodes: u64) -> CacheAnswer {
-        let Some(shared) = &self.shared else { return CacheAnswer::Unknown };
+    /// Looks the last position up. `nodes`: what a search would have in the time for the move, which is `time`.
+    pub fn look_up<G: Playable>(&self, history: &GameHistory<G>, nodes: u64, time: Duration) -> CacheAnswer {
+        let Some(levels) = &self.levels else { return CacheAnswer::Unknown };
         let key = (history.now().kind().name(), history.now().table_key().0);
-        let Some(entry) = shared.memory.get(&key) else { return shared.clone().miss(key) };
-        let min_effort = (nodes as f64 * shared.min_effort) as u64;
+        let Some(entry) = levels.memory.get(&key) else {
+            return levels.clone().miss(SharedKey { position: key, engine: self.engine }, time);
+        };
+        let min_effort = (nodes as f64 * levels.min_effort) as u64;
         let verdict = verdict::judge(&entry, history, Requirement { engine: self.engine, min_effort });
-        shared.counts.count(verdict);
+        levels.counts.count(verdict);
         let CachedMove { depth, effort, .. } = entry.cached;
         tracing::debug!(?verdict, depth, effort, nodes, "cache");
         match verdict {
             Verdict::Play => CacheAnswer::Play(entry.cached),
             Verdict::Hint(_) => CacheAnswer::Hint(entry.cached),
-            Verdict::Ignore(_) => CacheAnswer::Unknown,
+            Verdict::Ignore(reason) => {
+                if reason == Reason::Illegal {
+                    // Whatever a search finds replaces it.
+                    levels.memory.remove(&key);
+                }
+                CacheAnswer::Unknown
+            }
         }
     }
 
@@ -228,16 +286,14 @@ impl Cache {
     }
 
     pub(crate) fn insert_at(&self, slot: &CacheSlot, cached: CachedMove) {
-        let Some(shared) = self.shared.as_ref().filter(|_| !slot.depends_on_history) else { return };
+        let Some(levels) = self.levels.as_ref().filter(|_| !slot.depends_on_history) else { return };
         let key = slot.key;
-        let hours = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() / 3600);
-        let known = shared.memory.get(&key).filter(|known| known.engine == self.engine);
+        let known = levels.memory.get(&key).filter(|known| known.engine == self.engine);
         if known.is_some_and(|known| known.cached.effort > cached.effort) {
             return;
         }
         let losses = known.map(|known| known.losses).unwrap_or_default();
-        let hour = u32::try_from(hours).unwrap_or(u32::MAX);
-        shared.insert(key, Entry { cached, engine: self.engine, losses, hour });
+        levels.insert(key, Entry { cached, engine: self.engine, losses, hour: this_hour() });
     }
 
     /// Returns the lags of servers that earlier runs have stored.
@@ -252,15 +308,18 @@ impl Cache {
         }
     }
 
-    /// Writes what is queued. Blocks for up to two seconds.
+    /// Writes what is queued. Blocks for up to three seconds.
     pub fn close(&self) {
         if let Some(store) = self.store() {
             store.close();
         }
+        if let Some(shared) = self.levels.as_ref().and_then(|levels| levels.shared.as_ref()) {
+            shared.close();
+        }
     }
 
     fn store(&self) -> Option<&Store> {
-        self.shared.as_ref()?.store.get()
+        self.levels.as_ref()?.store.get()
     }
 
     /// Returns whether there is a file.
@@ -270,13 +329,26 @@ impl Cache {
 
     /// Returns statistics for the log; `None` if the cache is off.
     pub fn report(&self) -> Option<String> {
-        self.shared.as_ref().map(|shared| shared.counts.to_string())
+        self.levels.as_ref().map(|levels| levels.counts.to_string())
     }
 }
 
-impl Shared {
-    /// Stores an entry in memory and in the file.
+impl Levels {
+    /// Stores an entry in memory, in the file and in the shared cache. Losses are an account's own: others only lose
+    /// the entry, and search anew.
     fn insert(&self, key: PositionKey, entry: Entry) {
+        self.insert_here(key, entry);
+        let Some(shared) = &self.shared else { return };
+        let key = SharedKey { position: key, engine: entry.engine };
+        if entry.is_refuted() {
+            shared.remove(key);
+        } else {
+            shared.store(key, entry.cached);
+        }
+    }
+
+    /// Stores an entry in memory and in the file.
+    fn insert_here(&self, key: PositionKey, entry: Entry) {
         self.memory.insert(key, entry);
         self.check_room();
         let queued = self.store.get().is_none_or(|store| store.insert(key, entry));
@@ -296,19 +368,19 @@ impl Shared {
         // Weak, as the thread must not keep its owner alive.
         let (reads, ends) = (Arc::downgrade(self), Arc::downgrade(self));
         let load = move |game: &str, key: u64, entry: Entry| {
-            let (Some(shared), Ok(game)) = (reads.upgrade(), game.parse::<GameKind>()) else { return true };
+            let (Some(levels), Ok(game)) = (reads.upgrade(), game.parse::<GameKind>()) else { return true };
             let key = (game.name(), key);
             // Entries since the start are newer.
-            if shared.memory.get(&key).is_none() {
-                shared.memory.insert(key, entry);
+            if levels.memory.get(&key).is_none() {
+                levels.memory.insert(key, entry);
             }
             room = room.saturating_sub(1);
             room > 0
         };
         let loaded = move |all: bool| {
-            if let Some(shared) = ends.upgrade() {
-                shared.more_on_disk.store(!all, Relaxed);
-                shared.check_room();
+            if let Some(levels) = ends.upgrade() {
+                levels.more_on_disk.store(!all, Relaxed);
+                levels.check_room();
             }
         };
         self.more_on_disk.store(true, Relaxed);
@@ -322,14 +394,48 @@ impl Shared {
         }
     }
 
-    fn miss(self: Arc<Self>, key: PositionKey) -> CacheAnswer {
+    /// Looks up elsewhere what is not in memory.
+    fn miss(self: Arc<Self>, key: SharedKey, time: Duration) -> CacheAnswer {
         self.counts.misses.fetch_add(1, Relaxed);
         let store = self.store.get().filter(|_| self.more_on_disk.load(Relaxed));
-        match store.and_then(|store| store.look_up(key)) {
-            Some(answer) => CacheAnswer::Pending(DiskLookup { answer, key, shared: self }),
-            None => CacheAnswer::Unknown,
+        let on_disk = store.and_then(|store| store.look_up(key.position));
+        let until = self.shared.as_ref().and_then(|_| shared::wait_until(time));
+        if on_disk.is_none() && until.is_none() {
+            return CacheAnswer::Unknown;
         }
+        CacheAnswer::Pending(CacheLookup(Box::pin(async move {
+            if let Some(on_disk) = on_disk
+                && let Ok(Some(entry)) = on_disk.await
+            {
+                self.memory.insert(key.position, entry);
+                return true;
+            }
+            match until {
+                Some(until) => self.ask_others(key, until).await,
+                None => false,
+            }
+        })))
     }
+
+    /// Looks a position up in the shared cache; returns whether it is in memory now.
+    async fn ask_others(&self, key: SharedKey, until: Instant) -> bool {
+        let Some(asked) = self.shared.as_ref().and_then(|shared| shared.look_up(key, until)) else {
+            return false;
+        };
+        let Some(cached) = asked.await else { return false };
+        let entry = Entry { cached, engine: key.engine, losses: Losses::default(), hour: this_hour() };
+        // Another game may have found more meanwhile.
+        let known = self.memory.get(&key.position).filter(|known| known.engine == key.engine);
+        if known.is_none_or(|known| known.cached.effort < cached.effort) {
+            self.insert_here(key.position, entry);
+        }
+        true
+    }
+}
+
+fn this_hour() -> u32 {
+    let hours = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs() / 3600);
+    u32::try_from(hours).unwrap_or(u32::MAX)
 }
 
 #[derive(Debug, Default)]
@@ -340,6 +446,7 @@ struct Counts {
     refused: [AtomicU64; Reason::ALL.len()],
     /// Entries not written because the queue was full.
     dropped: AtomicU64,
+    shared: SharedCounts,
 }
 
 impl Counts {
@@ -363,8 +470,9 @@ impl fmt::Display for Counts {
             }
         }
         match self.dropped.load(Relaxed) {
-            0 => Ok(()),
-            dropped => write!(f, ", {dropped} not written"),
+            0 => {}
+            dropped => write!(f, ", {dropped} not written")?,
         }
+        self.shared.fmt(f)
     }
 }

@@ -9,7 +9,7 @@ use zeitnot_seat::{LookupSource, PositionQuery, Suggestion, Suggestions};
 use super::{MoveSources, Source};
 use crate::{
     board::Board,
-    cache::{Cache, CacheAnswer, DiskLookup},
+    cache::{Cache, CacheAnswer, CacheLookup},
     status::MoveOrigin,
 };
 
@@ -36,8 +36,8 @@ pub(crate) struct SourceLookup {
 }
 
 enum Entry {
-    /// The cache's file is being read.
-    Disk(DiskLookup),
+    /// The cache's file is being read, or the shared cache asked.
+    Cache(CacheLookup),
     Server(LookupSource, Suggestions),
     Known(Best, MoveOrigin),
 }
@@ -49,8 +49,8 @@ pub(crate) struct LookupAnswer {
 }
 
 enum Found {
-    /// Whether the position was in the cache's file; if so, it is in memory now.
-    Disk(bool),
+    /// Whether the position was found; if so, it is in memory now.
+    Cache(bool),
     Server(LookupSource, Vec<Suggestion>),
 }
 
@@ -77,13 +77,13 @@ impl SourceLookup {
         for &source in &sources.order.0 {
             let entry = match source {
                 Source::Cache if asked.pondered => None,
-                Source::Cache => match board.look_up(cache, asked.nodes) {
+                Source::Cache => match board.look_up(cache, asked.nodes, asked.time) {
                     CacheAnswer::Play(cached) => Some(Entry::Known(cached.best(), MoveOrigin::Cached)),
                     CacheAnswer::Hint(cached) => {
                         lookup.hint = Some(cached.mv);
                         None
                     }
-                    CacheAnswer::Pending(disk) => Some(Entry::Disk(disk)),
+                    CacheAnswer::Pending(lookup) => Some(Entry::Cache(lookup)),
                     CacheAnswer::Unknown => None,
                 },
                 Source::Book => sources
@@ -124,7 +124,7 @@ impl SourceLookup {
         poll_fn(|context| {
             for (at, entry) in self.entries.iter_mut().enumerate() {
                 let found = match entry {
-                    Entry::Disk(disk) => pin!(disk.done()).poll(context).map(Found::Disk),
+                    Entry::Cache(lookup) => pin!(lookup.done()).poll(context).map(Found::Cache),
                     Entry::Server(source, answer) => {
                         answer.as_mut().poll(context).map(|suggestions| Found::Server(*source, suggestions))
                     }
@@ -142,8 +142,8 @@ impl SourceLookup {
     /// Takes an answer into account. If it has a move, sources of lower rank are not waited for.
     pub(crate) fn resolve(&mut self, answer: LookupAnswer, cache: &Cache, board: &dyn Board, nodes: u64) {
         let known = match answer.found {
-            Found::Disk(false) => None,
-            Found::Disk(true) => match board.look_up(cache, nodes) {
+            Found::Cache(false) => None,
+            Found::Cache(true) => match board.look_up(cache, nodes, Duration::ZERO) {
                 CacheAnswer::Play(cached) => Some((cached.best(), MoveOrigin::Cached)),
                 CacheAnswer::Hint(_) | CacheAnswer::Pending(_) | CacheAnswer::Unknown => None,
             },

@@ -20,8 +20,13 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Starts a client of the server at this address, which thinks this long about each move.
-    pub(super) fn start(address: SocketAddr, games: u8, think: Duration) -> io::Result<Client> {
+    /// Starts a client of the server at this address, which thinks this long about each move, with these keys set.
+    pub(super) fn start(
+        address: SocketAddr,
+        games: u8,
+        think: Duration,
+        set: &[String],
+    ) -> io::Result<Client> {
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("config.toml");
         fs::write(&file, config(address, games, think))?;
@@ -29,6 +34,7 @@ impl Client {
         let child = isolate(Command::new(env::current_exe()?))
             .args(["play", "--config"])
             .arg(&file)
+            .args(set.iter().flat_map(|key| ["--set", key]))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -37,6 +37,7 @@ use opponent::{Opponent, Seen};
 Examples:
   zeitnot bench overhead                                  the usual table
   zeitnot bench overhead --games 16 --think 100ms         one line of it
+  zeitnot bench overhead --set cache.memory_mib=16        with a cache
   zeitnot bench overhead --listen 127.0.0.1:8080          wait for another client, and measure it
 
 Ctrl-C ends it after the present row.")]
@@ -50,6 +51,9 @@ pub(super) struct Args {
     /// Moves to measure per row
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(10..))]
     moves: u32,
+    /// Set a key of the client's configuration, as `zeitnot play --set` does; can be given several times
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "listen")]
+    set: Vec<String>,
     /// Start no client; wait for one at this address
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
@@ -119,9 +123,10 @@ fn measure(row: Row, args: &Args) -> Result<Measured, CliError> {
     let began = Instant::now();
     // It starts here, as it would inherit the priority of the server's thread.
     let client = match args.listen {
-        None => {
-            Some(Client::start(address, row.games, row.think).map_err(io_error("cannot start a client"))?)
-        }
+        None => Some(
+            Client::start(address, row.games, row.think, &args.set)
+                .map_err(io_error("cannot start a client"))?,
+        ),
         Some(_) => {
             print(|out| writeln!(out, "waiting for a client at http://{address}"))?;
             None
