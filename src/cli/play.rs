@@ -154,7 +154,9 @@ async fn play(
         connections: connections.clone(),
         soon: shutdown.soon.clone(),
     };
-    let _watchers = service::watch(exporter, Readiness::Connected(connections), status, &shutdown, &tasks)?;
+    let (cached, readiness) = (cache.clone(), Readiness::Connected(connections));
+    let update = move || cached.publish_metrics();
+    let _watchers = service::watch(exporter, readiness, status, update, &shutdown, &tasks)?;
     let (mut lobby, bot) = Bot::channel(context);
     tasks.spawn(bot.with_updates(updates).run(shutdown.now.clone()));
     if let Some(page) = &page {

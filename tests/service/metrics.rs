@@ -42,7 +42,7 @@ fn sum(text: &str, name: &str) -> f64 {
 async fn games_are_counted_and_prometheus_takes_them_without_a_warning() {
     let arena = arena().await;
     let folder = arena.folder.path();
-    let text = player(arena.tcp.unwrap(), "bot") + LISTEN;
+    let text = player(arena.tcp.unwrap(), "bot").replace("memory_mib = 0", "file = ''") + LISTEN;
     let bot = Program::configured(folder, "bot", &text);
     let port = port(&bot).await;
     until("ready", async || port.get("/readyz").await.status() == 200).await;

@@ -52,6 +52,7 @@ pub fn describe() {
     describe_counter!(NODES, "Nodes of the searches behind our moves");
     describe_histogram!(EVENTS, "Events that still wait when a player takes one");
     waiting_games(0);
+    crate::cache::metrics::describe();
 }
 
 /// Bounds of the buckets of each histogram.

@@ -44,10 +44,17 @@ impl Exporter {
     }
 
     /// Serves the metrics and the state until `stop`.
-    pub(super) fn serve(self, health: Health, tasks: &TaskTracker, stop: CancellationToken) {
+    /// `update` measures what changes unseen, whenever the metrics are asked for.
+    pub(super) fn serve(
+        self,
+        health: Health,
+        update: impl Fn() + Send + Sync + 'static,
+        tasks: &TaskTracker,
+        stop: CancellationToken,
+    ) {
         let Exporter { server, handle } = self;
         info!("metrics: http://{}/metrics", server.address());
-        tasks.spawn(server.run(Watched { handle, health }, stop));
+        tasks.spawn(server.run(Watched { handle, health, update }, stop));
     }
 }
 
@@ -60,14 +67,16 @@ fn recorder() -> Result<PrometheusHandle, BuildError> {
 }
 
 /// The program, as its port shows it.
-struct Watched {
+struct Watched<U> {
     handle: PrometheusHandle,
     health: Health,
+    update: U,
 }
 
-impl Status for Watched {
+impl<U: Fn() + Send + Sync + 'static> Status for Watched<U> {
     fn metrics(&self) -> String {
         process_metrics::update();
+        (self.update)();
         self.handle.render()
     }
 

@@ -62,11 +62,13 @@ pub(super) struct Watchers {
     _systemd: Option<Notifier>,
 }
 
-/// Starts what watches over the program, on the network thread. `status` describes what it does, in a line.
+/// Starts what watches over the program, on the network thread. `status` describes what it does, in a line; `update`
+/// measures what changes unseen, whenever the metrics are asked for.
 pub(super) fn watch(
     exporter: Option<Exporter>,
     readiness: Readiness,
     status: impl fmt::Display + Send + 'static,
+    update: impl Fn() + Send + Sync + 'static,
     shutdown: &Shutdown,
     tasks: &TaskTracker,
 ) -> Result<Watchers, CliError> {
@@ -76,7 +78,7 @@ pub(super) fn watch(
     // Until the program ends, also while it finishes its games.
     tokio::spawn(heartbeat.run());
     if let Some(exporter) = exporter {
-        exporter.serve(health.clone(), tasks, shutdown.now.clone());
+        exporter.serve(health.clone(), update, tasks, shutdown.now.clone());
     }
     let systemd = Notifier::start(health, move || status.to_string(), shutdown.soon.clone())?;
     Ok(Watchers { _systemd: systemd })

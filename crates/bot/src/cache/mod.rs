@@ -21,6 +21,7 @@ use zeitnot_engine::{Best, Playable, Score};
 use zeitnot_rules::{GameHistory, GameKind, Key, Packed};
 
 mod learning;
+pub(crate) mod metrics;
 mod shared;
 mod store;
 mod verdict;
