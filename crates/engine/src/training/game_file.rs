@@ -3,15 +3,16 @@
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, BufReader, Read, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use zeitnot_rules::GameKind;
 
 use super::{
     Label, Record,
+    game_file_error::{GameFileError, io_error},
     game_reader::{Next, read_game},
-    game_record::{BadGame, END, Games, PLY, PlayedGame, games},
+    game_record::{END, Games, PLY, PlayedGame, games},
     other_game,
     transcript::StoredGame,
 };
@@ -150,37 +151,6 @@ impl GameWriter {
     }
 }
 
-/// Reason why a file of games cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum GameFileError {
-    /// Another process writes to the file.
-    #[error("{}: another program writes there; wait for its end, or choose another file", .0.display())]
-    InUse(PathBuf),
-    /// Something else stands in the file.
-    #[error("{}: not a file of games; choose one of `zeitnot datagen`", .0.display())]
-    NotGames(PathBuf),
-    /// Something else stands in the file, behind games.
-    #[error("{}: holds {error}; generate it anew", path.display())]
-    BadGame {
-        /// Path of the file.
-        path: PathBuf,
-        /// Cause.
-        error: BadGame,
-    },
-    /// I/O error.
-    #[error("cannot use {}: {source}; is its folder there, and is it yours?", path.display())]
-    Io {
-        /// Path of the file.
-        path: PathBuf,
-        /// Cause.
-        source: io::Error,
-    },
-}
-
-pub(super) fn io_error(path: &Path, source: io::Error) -> GameFileError {
-    GameFileError::Io { path: path.to_owned(), source }
-}
-
 /// Buffer for reading a file to be appended to.
 const BUFFER: usize = 1 << 20;
 /// Bytes that suffice to tell whether a file begins with a game.
@@ -228,7 +198,7 @@ impl Extent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::training::Label;
+    use crate::training::{BadGame, Label};
     use zeitnot_rules::{Game, chess::Chess};
 
     /// The first moves of a game.

@@ -11,9 +11,9 @@ use std::{
 use zeitnot_rules::GameKind;
 
 use super::{
-    BadGame, GameFileError, Record, count_positions,
-    game_file::io_error,
-    game_record::{END, PLY, games},
+    Record, count_positions,
+    game_file_error::{GameFileError, io_error},
+    game_record::{BadGame, END, PLY, games},
     other_game,
     transcript::{CHANCE, MAGIC, RESULT, StoredGame, is_scored},
 };

@@ -8,6 +8,7 @@
 
 mod dataset;
 mod game_file;
+mod game_file_error;
 mod game_reader;
 mod game_record;
 mod other_game;
@@ -20,7 +21,8 @@ mod tuner;
 mod weights_file;
 
 pub use dataset::{Dataset, Objective, Weights, initial_weights, steepness};
-pub use game_file::{GameFile, GameFileError, GameWriter, read_quiet};
+pub use game_file::{GameFile, GameWriter, read_quiet};
+pub use game_file_error::GameFileError;
 pub use game_reader::{GameReader, GameSet};
 pub use game_record::{BadGame, GameRecord, Games, PlayedGame, Plies, Ply, UNSCORED, games, is_quiet};
 pub use other_game::count_positions;
