@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, de};
 use super::{NetError, Weights, evaluation::Net};
 
 /// The file of the net in the program.
-const SHIPPED: &[u8] = include_bytes!("../../nets/chess.net");
+const SHIPPED: &[u8] = include_bytes!(env!("ZEITNOT_NET"));
 
 static SHIPPED_NET: LazyLock<Option<Arc<Net>>> = LazyLock::new(|| {
     // A test reads it.
@@ -118,8 +118,6 @@ mod tests {
         assert_eq!((by_hand.to_string().as_str(), by_hand.net()), (HAND_MADE, None));
         fs::write(path, [0; 9]).unwrap();
         let error = path.parse::<EvalFile>().unwrap_err().to_string();
-        assert!(error.ends_with(
-            "material.net: is not a net of Zeitnot, or of another version: docs/net.md describes the file"
-        ));
+        assert!(error.ends_with("material.net: is not a net of Zeitnot: docs/net.md describes the file"));
     }
 }
