@@ -189,3 +189,16 @@ async fn the_oldest_go_when_there_are_too_many() {
     }
     assert!((300..=550).contains(&known), "{known}");
 }
+
+/// A file that release 0.1 wrote.
+#[tokio::test]
+async fn a_file_of_an_earlier_release_is_taken_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cache.redb");
+    fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/files-0.1/cache.redb"), &file).unwrap();
+    let cache = open(&file);
+    assert!(cache.is_on_disk() && cache.lags() == [("server".to_owned(), vec![1, 2, 3])]);
+    assert!(knows(&cache, 1).await && knows(&cache, 2).await && !knows(&cache, 3).await);
+    cache.close();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}

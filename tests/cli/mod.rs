@@ -24,4 +24,5 @@ mod train;
 mod ubgi;
 mod uci;
 mod uci_input;
+mod upgrades;
 mod watch;

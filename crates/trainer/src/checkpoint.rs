@@ -14,8 +14,10 @@ use crate::{
     parameters::Parameters, settings::Settings, state::State,
 };
 
-/// First bytes of the file.
+/// First bytes of the file; the last one is the version of the format.
 const MAGIC: &[u8; 8] = b"ZNTTRN\0\x01";
+/// Place of the version.
+const VERSION: usize = MAGIC.len() - 1;
 /// Settings that are compared, the size of the hidden layer first, and then the fingerprint of the games.
 const SETTINGS: usize = 9;
 /// Numbers of the state besides the parameters.
@@ -43,13 +45,16 @@ impl Checkpoint {
     /// Reads a file; `None` if there is none.
     ///
     /// # Errors
-    /// [`TrainError::Checkpoint`] and [`TrainError::NotACheckpoint`].
+    /// [`TrainError::Checkpoint`], [`TrainError::NotACheckpoint`] and [`TrainError::NewerCheckpoint`].
     pub fn read(path: &Path) -> Result<Option<Checkpoint>, TrainError> {
         let mut bytes = Vec::new();
         match File::open(path).and_then(|file| file.take(MAX_SIZE).read_to_end(&mut bytes)) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(TrainError::Checkpoint { path: path.to_owned(), source }),
+        }
+        if bytes.starts_with(&MAGIC[..VERSION]) && bytes.get(VERSION) > MAGIC.get(VERSION) {
+            return Err(TrainError::NewerCheckpoint(path.to_owned()));
         }
         let (settings, state) = parse(&bytes).ok_or_else(|| TrainError::NotACheckpoint(path.to_owned()))?;
         Ok(Some(Checkpoint { path: path.to_owned(), settings, state }))

@@ -27,6 +27,9 @@ pub enum TrainError {
     /// Something else stands in the file.
     #[error("{}: not a checkpoint of `zeitnot train`; name another, or remove it", .0.display())]
     NotACheckpoint(PathBuf),
+    /// A newer program has written the file.
+    #[error("{}: is of a newer zeitnot; update this one, or name another checkpoint", .0.display())]
+    NewerCheckpoint(PathBuf),
     /// The run began otherwise.
     #[error("{}: begun with {was}, not {now}; name another checkpoint, or remove it", path.display())]
     Differs {
@@ -46,7 +49,9 @@ impl TrainError {
             TrainError::Games(error) => !matches!(error, GameFileError::Io { .. }),
             TrainError::Checkpoint { .. } => false,
             TrainError::NoGames | TrainError::NoPositions => true,
-            TrainError::NotACheckpoint(_) | TrainError::Differs { .. } => true,
+            TrainError::NotACheckpoint(_) | TrainError::NewerCheckpoint(_) | TrainError::Differs { .. } => {
+                true
+            }
         }
     }
 }

@@ -258,6 +258,10 @@ fn what_is_no_checkpoint_is_told() {
         fs::write(&name, bytes).unwrap();
         matches!(Checkpoint::read(&name), Err(TrainError::NotACheckpoint(_)))
     };
+    let mut newer = whole.clone();
+    newer[7] = 2;
+    fs::write(&name, &newer).unwrap();
+    assert!(matches!(Checkpoint::read(&name), Err(TrainError::NewerCheckpoint(_))));
     for length in [0, 7, 8, 100, 135, 200, whole.len() - 1] {
         assert!(refused(&whole[..length]), "{length}");
     }

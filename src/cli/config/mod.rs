@@ -130,6 +130,7 @@ impl Config {
         reader.apply(&set);
         named = overrides.player.as_deref().map_or_else(Vec::new, |player| reader.named(player));
         reader.apply(&named);
+        reader.check_version()?;
         reader.check_rules();
         let config = Config {
             engine: reader.section("engine"),

@@ -9,6 +9,7 @@ use toml::{
 };
 
 use zeitnot_clients::{PROTOCOLS, ProtocolEntry, Server};
+use zeitnot_net::FileVersion;
 
 use super::{
     error::{ConfigError, ConfigErrors, Place, plain},
@@ -16,6 +17,10 @@ use super::{
 };
 
 const SERVER: &str = "server";
+/// Key of the version of the file.
+const VERSION_KEY: &str = "config_version";
+/// Version of the keys. One more is a version whose files an older program would take for others.
+const VERSION: u64 = 1;
 /// More are counted only: the text is something else.
 const MAX_SYNTAX_ERRORS: usize = 10;
 
@@ -114,6 +119,20 @@ impl<'t> Reader<'t> {
             }
         }
         .unwrap_or_default()
+    }
+
+    /// Checks that this program knows the version of the file. Other mistakes in a newer one are not reported: most are
+    /// none.
+    pub(super) fn check_version(&mut self) -> Result<(), ConfigErrors> {
+        let Some(version) = self.root.remove(VERSION_KEY) else { return Ok(()) };
+        let number = version.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
+        let what = match number.map(|number: u64| FileVersion::new(number).check(VERSION)) {
+            Some(Ok(())) if number != Some(0) => return Ok(()),
+            Some(Err(newer)) => newer.to_string(),
+            _ => format!("expected the version of the file: {VERSION}"),
+        };
+        self.error(version.span(), VERSION_KEY, what);
+        ConfigErrors::check(self.file, std::mem::take(&mut self.errors))
     }
 
     /// Checks that the rules of `[[bot.choose]]` name configured engines.

@@ -12,12 +12,15 @@ use zeitnot_arena::matches::{
     sprt::{Sprt, Verdict},
     tally::Tally,
 };
-use zeitnot_net::append_whole;
+use zeitnot_net::{FileVersion, append_whole};
 
 use crate::cli::{CliError, replace_file::replace_file, unwritten};
 
 /// Head of a log that is not there yet.
 const HEAD: &str = "| date | change | match | score | Elo | verdict |\n|---|---|---|---|---|---|\n";
+
+/// Version of the file.
+const VERSION: u64 = 1;
 
 /// The tries that are done.
 pub(super) struct Results {
@@ -29,6 +32,8 @@ pub(super) struct Results {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Done {
+    #[serde(default)]
+    version: u64,
     #[serde(default)]
     result: Vec<Entry>,
 }
@@ -48,8 +53,12 @@ impl Results {
     pub(super) fn read(path: PathBuf, log: Option<PathBuf>) -> Result<Results, CliError> {
         let wrong = |why: String| CliError::Usage(format!("{}: {why}", path.display()));
         let done = match fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text)
-                .map_err(|error| wrong(format!("no results of a queue: {error}; mend or remove it")))?,
+            Ok(text) => {
+                let broken = |error| wrong(format!("no results of a queue: {error}; mend or remove it"));
+                let version: FileVersion = toml::from_str(&text).map_err(broken)?;
+                version.check(VERSION).map_err(|newer| wrong(newer.to_string()))?;
+                toml::from_str(&text).map_err(broken)?
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => Done::default(),
             Err(error) => return Err(wrong(format!("cannot be read: {error}"))),
         };
@@ -93,7 +102,8 @@ impl Results {
         self.save()
     }
 
-    fn save(&self) -> Result<(), CliError> {
+    fn save(&mut self) -> Result<(), CliError> {
+        self.done.version = VERSION;
         let text = toml::to_string(&self.done).map_err(crate::cli::usage)?;
         replace_file(&self.path, &text).map_err(unwritten(&self.path))
     }
@@ -169,5 +179,22 @@ mod tests {
         assert!(read().is_done("first") && !read().is_done("second"));
         fs::write(&path, "[[result]]\nname = 3\n").unwrap();
         assert!(Results::read(path.clone(), None).is_err());
+    }
+
+    #[test]
+    fn a_file_of_this_release_is_read_and_a_newer_one_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tries.results.toml");
+        let kept = include_str!("../../../tests/data/files-0.1/tries.results.toml");
+        for text in [kept, &kept.replace("version = 1\n", "")] {
+            fs::write(&path, text).unwrap();
+            let mut results = Results::read(path.clone(), None).unwrap();
+            assert!(results.is_done("first") && !results.is_done("second"));
+            results.save().unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), kept);
+        }
+        fs::write(&path, kept.replace("version = 1", "version = 2\nnew = 1")).unwrap();
+        let told = Results::read(path.clone(), None).err().unwrap().to_string();
+        assert!(told.ends_with(": is of a newer zeitnot (version 2, known is 1); update this one"), "{told}");
     }
 }

@@ -4,12 +4,18 @@ use std::{collections::BTreeMap, fs, io::ErrorKind, path::Path};
 
 use serde::{Deserialize, Serialize};
 use zeitnot_arena::matches::spsa::{Progress, Spsa};
+use zeitnot_net::FileVersion;
 
 use crate::cli::{CliError, replace_file::replace_file, unwritten};
+
+/// Version of the file.
+const VERSION: u64 = 1;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
+    #[serde(default)]
+    version: u64,
     /// Identifies the arguments that it belongs to.
     settings: String,
     /// Pairs played.
@@ -25,8 +31,7 @@ pub(super) fn resume(path: &Path, settings: &str, spsa: Spsa) -> Result<Spsa, Cl
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(spsa),
         Err(error) => return Err(wrong(&format!("cannot be read: {error}"))),
     };
-    let state: State =
-        toml::from_str(&text).map_err(|_| wrong("is no state of `zeitnot spsa`: remove it"))?;
+    let state = parse(&text).map_err(|why| wrong(&why))?;
     if state.settings != settings {
         return Err(wrong(
             "is of another tuning: give the engine, options, conditions and length that it was begun with",
@@ -38,10 +43,18 @@ pub(super) fn resume(path: &Path, settings: &str, spsa: Spsa) -> Result<Spsa, Cl
     spsa.resume(progress).ok_or_else(|| wrong("has values out of range: mend it"))
 }
 
+fn parse(text: &str) -> Result<State, String> {
+    let foreign = |_| "is no state of `zeitnot spsa`: remove it".to_owned();
+    let version: FileVersion = toml::from_str(text).map_err(foreign)?;
+    version.check(VERSION).map_err(|newer| newer.to_string())?;
+    toml::from_str(text).map_err(foreign)
+}
+
 pub(super) fn save(path: &Path, settings: &str, spsa: &Spsa) -> Result<(), CliError> {
     let Progress { pairs, values } = spsa.progress();
     let names = spsa.values().map(|(parameter, _)| parameter.name.clone());
     let state = State {
+        version: VERSION,
         settings: settings.to_owned(),
         pairs: *pairs,
         values: names.zip(values.iter().copied()).collect(),
@@ -49,4 +62,22 @@ pub(super) fn save(path: &Path, settings: &str, spsa: &Spsa) -> Result<(), CliEr
     let text = toml::to_string(&state).map_err(crate::cli::usage)?;
     replace_file(path, &format!("# State of `zeitnot spsa`: the same command goes on with it.\n{text}"))
         .map_err(unwritten(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_this_release_is_read_and_a_newer_one_refused() {
+        let kept = include_str!("../../../tests/data/files-0.1/spsa.toml");
+        for text in [kept, &kept.replace("version = 1\n", "")] {
+            let state = parse(text).unwrap();
+            assert_eq!((state.pairs, state.values["BookDepth"]), (4, 254.5));
+        }
+        let newer = kept.replace("version = 1", "version = 2\nnew = 1");
+        let told = parse(&newer).unwrap_err();
+        assert_eq!(told, "is of a newer zeitnot (version 2, known is 1); update this one");
+        assert!(parse("pairs = 4").unwrap_err().starts_with("is no state of"));
+    }
 }

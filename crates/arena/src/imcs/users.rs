@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fs, io, io::Write, path::Path};
 
 use tokio::task::spawn_blocking;
+use zeitnot_net::FileVersion;
 
 use crate::error::ArenaError;
 
@@ -12,8 +13,11 @@ const MAX_USERS: usize = 10_000;
 /// Longest name or password.
 const MAX_LENGTH: usize = 100;
 /// First line of the file.
-const HEADING: &str =
-    "# Users of IMCS: name, password, rating. Passwords are in the clear, as the protocol has them.\n";
+const HEADING: &str = "# Users of IMCS, version 1: name, password, rating. Passwords are in the clear, as the protocol has them.\n";
+/// What stands before the version there; a file without it is of the first one.
+const BEFORE_VERSION: &str = "# Users of IMCS, version ";
+/// Version of the file.
+const VERSION: u64 = 1;
 
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct User {
@@ -46,8 +50,11 @@ impl Users {
     pub(crate) fn open(path: &Path) -> Result<Users, ArenaError> {
         let error = |why: String| ArenaError::Users { path: path.to_owned(), why };
         match fs::read_to_string(path) {
-            Ok(text) => Users::parse(&text)
-                .map_err(|line| error(format!("line {line} is not: name, password, rating"))),
+            Ok(text) => {
+                version(&text).check(VERSION).map_err(|newer| error(newer.to_string()))?;
+                Users::parse(&text)
+                    .map_err(|line| error(format!("line {line} is not: name, password, rating")))
+            }
             Err(failed) if failed.kind() == io::ErrorKind::NotFound => Ok(Users::default()),
             Err(failed) => Err(error(failed.to_string())),
         }
@@ -127,6 +134,12 @@ impl Users {
     }
 }
 
+/// Version of a file by its first line.
+fn version(text: &str) -> FileVersion {
+    let told = text.strip_prefix(BEFORE_VERSION).and_then(|rest| rest.split_once(':'));
+    FileVersion::new(told.and_then(|(number, _)| number.parse().ok()).unwrap_or(VERSION))
+}
+
 fn rated(ours: i32, theirs: i32, score: f64) -> i32 {
     let expected = 1.0 / (1.0 + 10f64.powf((f64::from(theirs) - f64::from(ours)) / 400.0));
     ours.saturating_add((K * (score - expected)).floor() as i32)
@@ -192,5 +205,22 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
         assert!(Users::open(&path).unwrap_err().to_string().contains("line 1"));
+    }
+
+    #[test]
+    fn a_file_of_this_release_is_read_and_a_newer_one_refused() {
+        let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/files-0.1/imcs-users");
+        let users = Users::open(Path::new(kept)).unwrap();
+        assert_eq!(users.ranking(), [("alice", 1016), ("bob", -5)]);
+        let text = fs::read_to_string(kept).unwrap();
+        assert_eq!(users.print(), text);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users");
+        fs::write(&path, text.replace("version 1", "version 2")).unwrap();
+        let told = Users::open(&path).unwrap_err().to_string();
+        assert!(told.contains("is of a newer zeitnot (version 2, known is 1); update this one"), "{told}");
+        // From before it had a version.
+        fs::write(&path, text.split_once('\n').unwrap().1).unwrap();
+        assert_eq!(Users::open(&path).unwrap().ranking().len(), 2);
     }
 }

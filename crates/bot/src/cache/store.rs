@@ -28,6 +28,12 @@ type Row = (u16, i16, u16, u64, u64, u32);
 
 /// Entries by name of the game and key of the position.
 const MOVES: TableDefinition<(&str, u64), Row> = TableDefinition::new("positions");
+/// Version of the tables; a file without it is of the first one.
+const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
+const VERSION_KEY: &str = "version";
+const VERSION: u64 = 1;
+/// Begin of the database's error about a file in its own newer format.
+const NEWER_FORMAT: &str = "Expected file format version <=";
 /// Lags by name of the server.
 const LAGS: TableDefinition<&str, &[u8]> = TableDefinition::new("lags");
 
@@ -74,6 +80,9 @@ pub(super) fn open(path: &Path) -> Option<Opened> {
         Err(redb::Error::DatabaseAlreadyOpen) => {
             "another program uses it; set another `file` in [cache]".into()
         }
+        Err(error) if is_newer(&error) => {
+            "it is of a newer zeitnot; update this one, or set another `file` in [cache]".into()
+        }
         Err(error) if is_damage(&error) => {
             let renamed = path_of_damaged(path);
             match fs::rename(path, &renamed).map_err(redb::Error::Io).and_then(|()| try_open(path)) {
@@ -100,8 +109,10 @@ fn try_open(path: &Path) -> Result<Opened, redb::Error> {
             DatabaseError::Storage(redb::StorageError::Io(error)) => redb::Error::Io(error),
             other => other.into(),
         })?;
+        check_version(&database)?;
         let write = database.begin_write()?;
         {
+            write.open_table(META)?.insert(VERSION_KEY, VERSION)?;
             write.open_table(MOVES)?;
             write.open_table(LAGS)?;
         }
@@ -116,6 +127,25 @@ fn try_open(path: &Path) -> Result<Opened, redb::Error> {
     };
     catch_unwind(AssertUnwindSafe(open))
         .unwrap_or_else(|_| Err(redb::Error::Corrupted("the file is damaged".into())))
+}
+
+/// Fails if a newer program has written the file, before anything in it is changed.
+fn check_version(database: &Database) -> Result<(), redb::Error> {
+    let meta = match database.begin_read()?.open_table(META) {
+        Err(redb::TableError::TableDoesNotExist(_)) => return Ok(()),
+        meta => meta?,
+    };
+    match meta.get(VERSION_KEY)?.map(|version| version.value()) {
+        Some(version) if version > VERSION => {
+            Err(redb::Error::Corrupted(format!("{NEWER_FORMAT} {VERSION}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether a newer program, or one with a newer database, has written the file.
+fn is_newer(error: &redb::Error) -> bool {
+    matches!(error, redb::Error::Corrupted(why) if why.starts_with(NEWER_FORMAT))
 }
 
 /// Returns whether the content of the file is the cause, rather than the disk or the caller.
@@ -358,5 +388,55 @@ mod tests {
         assert_eq!(Entry::from_row(lost.to_row()), lost);
         // A damaged file may hold anything.
         assert_eq!(Entry::from_row((7, 30, 9, 1_000, 3, u32::MAX)).losses.time_factor(), 3.0);
+    }
+
+    fn set_version(path: &Path, version: u64) {
+        let write = Database::create(path).unwrap().begin_write().unwrap();
+        write.open_table(META).unwrap().insert(VERSION_KEY, version).unwrap();
+        write.commit().unwrap();
+    }
+
+    #[test]
+    fn a_newer_file_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cache.redb");
+        drop(open(&path).unwrap());
+        set_version(&path, VERSION + 1);
+        assert!(open(&path).is_none());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "it is not renamed");
+        let read = Database::create(&path).unwrap().begin_read().unwrap();
+        let version = read.open_table(META).unwrap().get(VERSION_KEY).unwrap().unwrap().value();
+        assert_eq!(version, VERSION + 1);
+    }
+
+    #[test]
+    fn a_file_of_a_newer_database_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cache.redb");
+        drop(open(&path).unwrap());
+        let mut bytes = fs::read(&path).unwrap();
+        // The versions of both headers.
+        (bytes[64], bytes[192]) = (9, 9);
+        fs::write(&path, &bytes).unwrap();
+        assert!(open(&path).is_none());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "it is not renamed");
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+
+    #[test]
+    fn a_file_without_a_version_is_taken_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("cache.redb");
+        let row: Row = (7, 30, 9, 1_000, 3, 495_000);
+        {
+            let database = Database::create(&path).unwrap();
+            let write = database.begin_write().unwrap();
+            write.open_table(MOVES).unwrap().insert(("chess", 5), row).unwrap();
+            write.commit().unwrap();
+        }
+        let (database, _) = open(&path).unwrap();
+        let read = database.begin_read().unwrap();
+        assert_eq!(read.open_table(MOVES).unwrap().get(("chess", 5)).unwrap().unwrap().value(), row);
+        assert_eq!(read.open_table(META).unwrap().get(VERSION_KEY).unwrap().unwrap().value(), VERSION);
     }
 }

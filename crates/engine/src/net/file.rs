@@ -12,6 +12,8 @@ use super::{BUCKETS, FEATURES, MAX_OUTPUT_UNIT, MAX_OUTPUT_WEIGHT, NetShape, QA,
 
 /// First bytes of a file; the last one is the version of the format.
 const MAGIC: [u8; 8] = *b"ZNTNET\0\x01";
+/// Place of the version.
+const VERSION: usize = MAGIC.len() - 1;
 /// Magic, six numbers of two bytes, and the checksum of the rest.
 const HEADER: usize = 8 + 6 * 2 + 8;
 
@@ -32,8 +34,11 @@ pub enum NetFault {
     #[error("cannot be read: {0}")]
     Unreadable(#[from] io::Error),
     /// The file does not begin as networks do.
-    #[error("is not a net of Zeitnot, or of another version: docs/net.md describes the file")]
+    #[error("is not a net of Zeitnot: docs/net.md describes the file")]
     Foreign,
+    /// The file is of a newer version of the format.
+    #[error("is of version {0} of the format, and this engine knows {KNOWN}: update it, or use another net", KNOWN = MAGIC[VERSION])]
+    Newer(u8),
     /// The hidden layer has another size than those supported.
     #[error("has a hidden layer of {0}; supported are multiples of 32 up to 1024")]
     Shape(usize),
@@ -88,7 +93,8 @@ impl Weights {
     pub fn from_bytes(bytes: &[u8]) -> Result<Weights, NetFault> {
         let (header, body) = bytes.split_first_chunk::<HEADER>().ok_or(NetFault::Foreign)?;
         if !header.starts_with(&MAGIC) {
-            return Err(NetFault::Foreign);
+            let is_newer = header.starts_with(&MAGIC[..VERSION]) && header[VERSION] > MAGIC[VERSION];
+            return Err(if is_newer { NetFault::Newer(header[VERSION]) } else { NetFault::Foreign });
         }
         let number = |at: usize| u16::from_le_bytes([header[8 + 2 * at], header[9 + 2 * at]]);
         let hidden = usize::from(number(0));
@@ -218,7 +224,9 @@ mod tests {
         assert_eq!(fault(&whole), "none");
         assert!(fault(b"").starts_with("is not a net"), "{}", fault(b""));
         assert!(fault(&with(0, b"CPJKU")).starts_with("is not a net"));
-        assert!(fault(&with(7, &[2])).starts_with("is not a net of Zeitnot, or of another version"));
+        assert!(fault(&with(7, &[0])).starts_with("is not a net"));
+        let newer = "is of version 2 of the format, and this engine knows 1: update it, or use another net";
+        assert_eq!(fault(&with(7, &[2])), newer);
         assert!(fault(&with(8, &[33, 0])).starts_with("has a hidden layer of 33;"));
         assert!(fault(&with(8, &[0xff, 0xff])).starts_with("has a hidden layer of 65535;"));
         assert_eq!(fault(&with(10, &[1, 0])), "has buckets 1 where this engine has 8");

@@ -9,12 +9,15 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use zeitnot_net::FileVersion;
 use zeitnot_wire::lichess::{DeclineReason, Speed, UserId, VariantKey};
 
 use crate::lichess::challenges::filter::Mode;
 
 const MAX_DELAY: Duration = Duration::from_secs(30 * 86_400);
 const DAY: Duration = Duration::from_secs(86_400);
+/// Version of the file.
+const VERSION: u64 = 1;
 /// Opponents that are remembered; beyond that, those are dropped first whose delay ends first.
 const MAX_OPPONENTS: usize = 4096;
 
@@ -25,6 +28,14 @@ pub(crate) struct DeclineHistory {
     opponents: BTreeMap<UserId, Vec<Entry>>,
     /// Times of the challenges of the last day, the oldest first.
     sent: VecDeque<Timestamp>,
+}
+
+/// The file.
+#[derive(Serialize)]
+struct Stored<'h> {
+    version: u64,
+    #[serde(flatten)]
+    history: &'h DeclineHistory,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -161,7 +172,10 @@ impl DeclineHistory {
     /// Reads the file; a missing file is empty. Blocks.
     pub(crate) fn load(path: &Path) -> io::Result<DeclineHistory> {
         match fs::read_to_string(path) {
-            Ok(text) => serde_json::from_str(&text).map_err(io::Error::from),
+            Ok(text) => {
+                serde_json::from_str::<FileVersion>(&text)?.check(VERSION).map_err(io::Error::other)?;
+                Ok(serde_json::from_str(&text)?)
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(DeclineHistory::default()),
             Err(error) => Err(error),
         }
@@ -171,7 +185,7 @@ impl DeclineHistory {
     pub(crate) fn save(&self, path: &Path) -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
-        serde_json::to_writer_pretty(&file, self)?;
+        serde_json::to_writer_pretty(&file, &Stored { version: VERSION, history: self })?;
         file.as_file().sync_all()?;
         file.persist(path)?;
         Ok(())
@@ -272,5 +286,21 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         fs::write(&file, "no JSON").unwrap();
         assert!(DeclineHistory::load(&file).is_err());
+    }
+
+    #[test]
+    fn a_file_of_this_release_is_read_and_a_newer_one_refused() {
+        let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/files-0.1/history.json");
+        let mut history = DeclineHistory::default();
+        history.declined(&id("bob"), &DeclineReason::TooFast, &blitz(), HOUR, NOW);
+        history.sent(NOW);
+        assert_eq!(DeclineHistory::load(Path::new(kept)).unwrap(), history);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("history.json");
+        let text = fs::read_to_string(kept).unwrap();
+        assert!(text.contains("\"version\": 1"), "{text}");
+        fs::write(&file, text.replace("\"version\": 1", "\"version\": 2")).unwrap();
+        let told = DeclineHistory::load(&file).unwrap_err().to_string();
+        assert_eq!(told, "is of a newer zeitnot (version 2, known is 1); update this one");
     }
 }

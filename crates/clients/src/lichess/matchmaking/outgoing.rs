@@ -94,11 +94,14 @@ impl OutgoingChallenges {
         let mut file = config.history_file.clone();
         let mut history = DeclineHistory::default();
         if let Some(path) = file.clone() {
+            let shown = path.display().to_string();
             let read = spawn_blocking(move || DeclineHistory::load(&path)).await;
             match read.map_err(io::Error::other).and_then(|read| read) {
                 Ok(read) => history = read,
                 Err(error) => {
-                    warn!("cannot read the history of declined challenges: {error}; the file stays as it is");
+                    warn!(
+                        "cannot read the history of declined challenges, {shown}: {error}; playing without it, the file stays as it is"
+                    );
                     file = None;
                 }
             }

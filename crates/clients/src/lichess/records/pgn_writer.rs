@@ -12,7 +12,7 @@ use std::{
 use serde::Deserialize;
 use tokio::{select, sync::mpsc, task::spawn_blocking, time::Instant};
 use tokio_util::task::AbortOnDropHandle;
-use tracing::{debug, error, info};
+use tracing::{debug, error, info, warn};
 use zeitnot_net::append_whole;
 use zeitnot_rules::Color;
 use zeitnot_wire::lichess::{GameFull, GameId};
@@ -48,12 +48,15 @@ impl PgnFiles {
     pub(crate) fn write(&self, record: &mut GameRecord) -> io::Result<PathBuf> {
         fs::create_dir_all(&self.directory)?;
         let notes = self.notes_path(record.id());
-        record.restore(suspended::read(&notes));
+        let is_newer = !restore(record, &notes);
         let path = self.directory.join(self.file_name(record));
         match self.grouping {
             // A game that is written again, as after a crash, replaces itself.
             PgnGrouping::Game => replace(&path, &record.pgn())?,
             PgnGrouping::Opponent | PgnGrouping::All => append(&path, &record.pgn())?,
+        }
+        if is_newer {
+            return Ok(path);
         }
         match fs::remove_file(&notes) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -68,7 +71,9 @@ impl PgnFiles {
     /// Keeps the notes on a suspended game, with those from before. Blocks.
     pub(crate) fn suspend(&self, record: &mut GameRecord) -> io::Result<PathBuf> {
         let notes = self.notes_path(record.id());
-        record.restore(suspended::read(&notes));
+        if !restore(record, &notes) {
+            return Ok(notes);
+        }
         fs::create_dir_all(notes.parent().unwrap_or(Path::new(".")))?;
         replace(&notes, &suspended::print(record.notes()))?;
         Ok(notes)
@@ -87,6 +92,20 @@ impl PgnFiles {
                 format!("against_{}.pgn", safe(&record.name(!record.color)).to_ascii_lowercase())
             }
             PgnGrouping::All => "games.pgn".to_owned(),
+        }
+    }
+}
+
+/// Adds the notes from before. Returns whether the file is ours: a newer one stays as it is.
+fn restore(record: &mut GameRecord, notes: &Path) -> bool {
+    match suspended::read(notes) {
+        Ok(plies) => {
+            record.restore(plies);
+            true
+        }
+        Err(newer) => {
+            warn!("notes on a game, {}: {newer}; recording it without them", notes.display());
+            false
         }
     }
 }
@@ -301,6 +320,31 @@ mod tests {
         assert!(text.contains("Nh6") && !text.contains(",3]"), "{text}");
         assert_eq!(fs::read_dir(&files.directory).unwrap().count(), 2, "the game, and the folder of notes");
         assert_eq!(fs::read_dir(files.directory.join("unfinished")).unwrap().count(), 0);
+    }
+
+    /// Notes of release 0.1, those of the days before their version, and newer ones, which stay as they are.
+    #[test]
+    fn notes_have_a_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = PgnFiles { directory: folder.path().to_owned(), grouping: PgnGrouping::All };
+        let record = || GameRecord::new(full("Bob", "e2e4 e7e5"), Color::Black);
+        let notes = files.suspend(&mut record()).unwrap();
+        let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/files-0.1/unfinished-game.json");
+        let kept = fs::read_to_string(kept).unwrap();
+        let (head, plies) = kept.split_once('\n').unwrap();
+        assert_eq!(head, r#"{"version":1}"#);
+        let evaluated = "1... e5 {[%eval 0.25,12]";
+        for (text, is_read) in
+            [(kept.as_str(), true), (plies, true), (&kept.replace("\"version\":1", "\"version\":2"), false)]
+        {
+            fs::write(&notes, text).unwrap();
+            let mut written = record();
+            files.write(&mut written).unwrap();
+            assert_eq!(written.pgn().contains(evaluated), is_read, "{}", written.pgn());
+            assert_eq!(notes.exists(), !is_read);
+            files.suspend(&mut record()).unwrap();
+            assert_eq!(fs::read_to_string(&notes).unwrap() == text, !is_read);
+        }
     }
 
     #[test]

@@ -1,12 +1,16 @@
-//! Notes on suspended games, kept in a small file each until the game is over.
+//! Notes on suspended games, kept in a small file each until the game is over: a line with the version, and one for each
+//! ply.
 
 use std::{fs, path::Path, time::Duration};
 
 use serde::{Deserialize, Serialize};
+use zeitnot_net::{FileVersion, NewerFile};
 use zeitnot_seat::{Eval, EvalScore};
 
 /// Longer files are not ours.
 const MAX_FILE_BYTES: u64 = 1 << 20;
+/// Version of the file.
+const VERSION: u64 = 1;
 /// Maximum length of a game; the server ends longer ones.
 pub(crate) const MAX_PLIES: usize = 4096;
 
@@ -57,13 +61,22 @@ impl Line {
 
 pub(crate) fn print<'a>(plies: impl Iterator<Item = (&'a str, &'a PlyNote)>) -> String {
     let lines = plies.map_while(|(mv, note)| serde_json::to_string(&Line::new(mv, note)).ok());
-    lines.map(|line| line + "\n").collect()
+    format!("{{\"version\":{VERSION}}}\n") + &lines.map(|line| line + "\n").collect::<String>()
 }
 
 /// Reads such a file, as far as it is readable: moves with their notes.
-pub(crate) fn read(file: &Path) -> Vec<(String, PlyNote)> {
+///
+/// # Errors
+/// [`NewerFile`]
+pub(crate) fn read(file: &Path) -> Result<Vec<(String, PlyNote)>, NewerFile> {
     let is_ours = fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_FILE_BYTES);
     let text = if is_ours { fs::read_to_string(file).unwrap_or_default() } else { String::new() };
-    let lines = text.lines().take(MAX_PLIES).map_while(|line| serde_json::from_str::<Line>(line).ok());
-    lines.map(|line| (line.mv.clone(), line.note())).collect()
+    let mut lines = text.lines().peekable();
+    // Files of the first version may begin with a ply.
+    let is_head = |line: &&str| serde_json::from_str::<Line>(line).is_err();
+    if let Some(Ok(version)) = lines.next_if(is_head).map(serde_json::from_str::<FileVersion>) {
+        version.check(VERSION)?;
+    }
+    let plies = lines.take(MAX_PLIES).map_while(|line| serde_json::from_str::<Line>(line).ok());
+    Ok(plies.map(|line| (line.mv.clone(), line.note())).collect())
 }
