@@ -14,7 +14,7 @@ use zeitnot_rules::{GameHistory, Packed};
 
 use super::cache_disk::{keep, position};
 use crate::support::{
-    installed::is_installed,
+    installed::has_openssl,
     redis::{Redis, free_port, has_redis},
     wait::until,
 };
@@ -272,46 +272,36 @@ async fn the_password_may_be_in_a_file_and_the_user_may_have_few_rights() {
     assert_eq!(told(&first, "stored"), 1);
 }
 
-/// Makes an authority, and a certificate of it for this name: `ca.pem`, `server.pem` and `server.key`.
-fn certificates(folder: &Path, name: &str) {
+/// Makes an authority, and starts a server with a certificate of it. Returns its URL; `ca.pem` is the authority.
+pub(super) fn start_with_tls(folder: &Path) -> (Redis, String) {
     let openssl = |arguments: &str| {
         let done = Command::new("openssl").args(arguments.split(' ')).current_dir(folder).output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     };
-    fs::write(folder.join("names"), format!("subjectAltName=DNS:{name}\n")).unwrap();
+    fs::write(folder.join("names"), "subjectAltName=DNS:localhost\n").unwrap();
     let new = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
     openssl(&format!("req -x509 {new} -subj /CN=test-authority -days 2 -keyout ca.key -out ca.pem"));
-    openssl(&format!("req {new} -subj /CN={name} -keyout server.key -out server.csr"));
+    openssl(&format!("req {new} -subj /CN=localhost -keyout server.key -out server.csr"));
     openssl(
         "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem",
     );
+    let (port, at) = (free_port(), folder.display());
+    let options = format!(
+        "--tls-port {port} --tls-auth-clients no --tls-ca-cert-file {at}/ca.pem --tls-cert-file {at}/server.pem \
+         --tls-key-file {at}/server.key"
+    );
+    let redis = Redis::start(&options.split(' ').collect::<Vec<_>>());
+    (redis, format!("rediss://localhost:{port}"))
 }
 
 #[tokio::test]
 async fn it_works_by_tls_with_an_authority_of_ones_own() {
-    let has_openssl =
-        is_installed("openssl", Path::new("/usr/bin/openssl").exists(), "install the package openssl");
-    if !has_redis() || !has_openssl {
+    if !has_redis() || !has_openssl() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    certificates(folder.path(), "localhost");
-    let (at, port) = (|file: &str| folder.path().join(file).display().to_string(), free_port());
-    let [ca, certificate, key] = ["ca.pem", "server.pem", "server.key"].map(at);
-    let _redis = Redis::start(&[
-        "--tls-port",
-        &port.to_string(),
-        "--tls-auth-clients",
-        "no",
-        "--tls-ca-cert-file",
-        &ca,
-        "--tls-cert-file",
-        &certificate,
-        "--tls-key-file",
-        &key,
-    ]);
-    let url = format!("rediss://localhost:{port}");
-    let config = Config { shared_ca_file: Some(ca.into()), ..config(&url) };
+    let (_redis, url) = start_with_tls(folder.path());
+    let config = Config { shared_ca_file: Some(folder.path().join("ca.pem")), ..config(&url) };
     let (first, second) = (connected(&config).await, connected(&config).await);
     keep(&first, 1);
     until("the other finds it", async || look_up(&second, 1).await.is_some()).await;

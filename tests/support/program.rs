@@ -111,6 +111,12 @@ impl Program {
         assert!(sent.unwrap().success());
     }
 
+    /// `SIGTERM`, which ends it when its games are over.
+    pub async fn stop(self) -> (Option<i32>, Vec<String>) {
+        self.signal("TERM");
+        self.ends().await
+    }
+
     /// With its exit code, and all that it said.
     pub async fn ends(mut self) -> (Option<i32>, Vec<String>) {
         let status = soon("the program ends", self.child.wait()).await.unwrap();

@@ -103,13 +103,13 @@ impl Cache {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{sync::Arc, time::Duration};
 
     use zeitnot_engine::Score;
     use zeitnot_rules::{Game, GameHistory, chess::Chess};
 
     use super::*;
-    use crate::cache::{CacheAnswer, CachedMove, Config};
+    use crate::cache::{CacheAnswer, CachedMove, Config, Levels, SharedCache, SharedKey, shared::Request};
 
     const NODES: u64 = 1_000_000;
 
@@ -177,6 +177,24 @@ mod tests {
         line.search(NODES);
         assert_eq!((line.ends(Lesson::Success), line.time()), (1, 1.0));
         assert!(line.is_played());
+    }
+
+    #[test]
+    fn others_search_anew_what_lost_a_game() {
+        let mut line = Line::new(0.5);
+        let (shared, mut sent) = SharedCache::scripted();
+        line.cache.levels = line
+            .cache
+            .levels
+            .take()
+            .and_then(Arc::into_inner)
+            .map(|levels| Arc::new(Levels { shared: Some(shared), ..levels }));
+        let key = SharedKey { position: (GameKind::Chess.name(), line.played.key.0), engine: 7 };
+        line.ends(Lesson::Failure);
+        assert_eq!(sent(), Some(Request::Remove(key)));
+        line.search(NODES);
+        assert!(matches!(sent(), Some(Request::Store(at, _)) if at == key));
+        assert_eq!(sent(), None);
     }
 
     #[test]

@@ -35,7 +35,8 @@ mod worker;
 
 pub(super) use config::url;
 pub use config::{BadSharedPrefix, BadSharedUrl, SharedPrefix, SharedUrl};
-use connection::{EXCHANGE_TIMEOUT, Request, Target};
+pub(super) use connection::Request;
+use connection::{EXCHANGE_TIMEOUT, Target};
 pub(super) use entry::SharedKey;
 use status::Status;
 use worker::{Inbox, Task, Worker};
@@ -191,6 +192,20 @@ impl SharedCache {
             thread::sleep(Duration::from_millis(10));
         }
         let _ = wait.recv_timeout(end.saturating_duration_since(std::time::Instant::now()));
+    }
+}
+
+#[cfg(test)]
+impl SharedCache {
+    /// A handle without a thread, and the requests that it sends.
+    pub(super) fn scripted() -> (SharedCache, impl FnMut() -> Option<Request>) {
+        let (tasks, mut inbox) = mpsc::channel(QUEUE);
+        let cache = SharedCache { tasks, is_up: Arc::new(true.into()), counts: Arc::default() };
+        let next = move || match inbox.try_recv().ok()? {
+            Task::Request(request, _) => Some(request),
+            Task::Close(_) => None,
+        };
+        (cache, next)
     }
 }
 
