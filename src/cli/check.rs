@@ -109,6 +109,10 @@ pub(super) fn run(args: &Args) -> Result<(), CliError> {
         for listener in listeners.describe() {
             writeln!(out, "arena: listen on {listener}")?;
         }
+        if has_arena {
+            let database = arena.database().map_or("none".to_owned(), |location| location.to_string());
+            writeln!(out, "arena: database {database}")?;
+        }
         for tournament in &arena.tournament {
             writeln!(out, "arena: tournament {} at {}", tournament.name, tournament.time)?;
         }

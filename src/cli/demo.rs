@@ -121,7 +121,7 @@ async fn demo(live: Live, granted: Granted, opens: bool, stays: Stays) -> Result
         ..TournamentConfig::new(TOURNAMENT.to_owned().try_into().map_err(usage)?, TIME)
     };
     // Each demo begins anew.
-    let database = Some(PathBuf::new());
+    let database = Some(PathBuf::new().into());
     let web = WebConfig { listen: ([127, 0, 0, 1], 0).into(), ..WebConfig::default() };
     let config = Config { tournament: vec![tournament], web: Some(web), database, ..arena::loopback() };
     let arena = Arena::bind(config).await?;

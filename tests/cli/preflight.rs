@@ -254,10 +254,37 @@ fn every_listener_of_the_arena_is_listed() {
             "listen on http://127.0.0.1:9663 for bots that speak the Lichess API",
             "listen on udp://127.0.0.1:9876 for TUC-Chess",
             "listen on udp://127.0.0.1:9877 for TUC-Chess",
+            "database games/zeitnot.db",
             "tournament class at 3+0.05",
             "Lichess tournament Friday at 180+2",
         ]
     );
+}
+
+#[test]
+fn a_database_on_a_server_is_no_file_and_its_password_is_not_shown() {
+    let arena = |url: &str| format!("[arena]\ntcp = '127.0.0.1:0'\ndatabase = '{url}'\n{CLASS}");
+    let told = valid(&arena("postgres://teacher:sesame@192.0.2.1/class?sslmode=verify-full"));
+    assert!(
+        told.contains("\narena: database postgres://teacher@192.0.2.1/class?sslmode=verify-full\n"),
+        "{told}"
+    );
+    assert!(!told.contains("sesame"));
+    for (url, expected) in [
+        (
+            "postgres://teacher:sesame@school/class?pasword=sesame",
+            "the URL has an unknown parameter; known are ",
+        ),
+        ("mysql://teacher:sesame@school/class", "there are only SQLite files and PostgreSQL servers"),
+    ] {
+        let output = run(&folder(&arena(url)), &["check"]);
+        let told = err(&output);
+        assert!(told.contains("config.toml:3: arena.database: ") && told.contains(expected), "{told}");
+        assert!(!told.contains("sesame"), "{told}");
+        let output = zeitnot(&["arena", "results", "--database", url]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(err(&output).contains(expected) && !err(&output).contains("sesame"), "{}", err(&output));
+    }
 }
 
 #[test]

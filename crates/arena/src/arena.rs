@@ -79,8 +79,8 @@ impl Arena {
         };
         let thoughts = live.thoughts();
         let (database, writer) = match config.database() {
-            Some(path) => {
-                Database::open(path).await.map(|(database, writer)| (Some(database), Some(writer)))?
+            Some(location) => {
+                Database::open(location).await.map(|(database, writer)| (Some(database), Some(writer)))?
             }
             None => (None, None),
         };

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use zeitnot_rules::chess::Chess;
 
 use crate::{
-    error::ArenaError, imcs, lichess, openings, places::PlaceLimits, tournament::TournamentConfig,
-    tuc::TucConfig, web,
+    database::DatabaseLocation, error::ArenaError, imcs, lichess, openings, places::PlaceLimits,
+    tournament::TournamentConfig, tuc::TucConfig, web,
 };
 
 const MAX_DELAY: Duration = Duration::from_secs(10);
@@ -24,9 +24,9 @@ pub struct Config {
     pub websocket: Option<SocketAddr>,
     /// Folder for PGN files; created if it does not exist.
     pub games: PathBuf,
-    /// File of tournaments and games, which an arena that starts again goes on with; by default in the folder of games.
-    /// An empty path: none.
-    pub database: Option<PathBuf>,
+    /// Database of tournaments and games, which an arena that starts again goes on with: a file, by default in the folder
+    /// of games, or the URL of a PostgreSQL server. An empty path: none.
+    pub database: Option<DatabaseLocation>,
     /// Limit of players connected at once; more are turned away.
     pub max_connections: usize,
     /// Limit of players connected from one address, and of their names in one tournament.
@@ -69,12 +69,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// File of tournaments and games, if there is to be one.
-    pub fn database(&self) -> Option<PathBuf> {
+    /// Database of tournaments and games, if there is to be one.
+    pub fn database(&self) -> Option<DatabaseLocation> {
         match &self.database {
-            None => Some(self.games.join(DATABASE)),
-            Some(path) if path.as_os_str().is_empty() => None,
-            Some(path) => Some(path.clone()),
+            None => Some(self.games.join(DATABASE).into()),
+            Some(location) => Some(location.clone()).filter(|location| !location.is_none()),
         }
     }
 
@@ -213,9 +212,9 @@ mod tests {
         expected.pause = Duration::from_millis(1500);
         assert_eq!(config.tournament, [expected]);
         assert_eq!((config.max_connections, config.games.as_path()), (256, "games".as_ref()));
-        assert_eq!(config.database(), Some("games/zeitnot.db".into()));
+        assert_eq!(config.database(), Some(DatabaseLocation::File("games/zeitnot.db".into())));
         assert_eq!(read("database = ''").database(), None);
-        assert_eq!(read("database = 'class.db'").database(), Some("class.db".into()));
+        assert_eq!(read("database = 'class.db'").database(), Some(DatabaseLocation::File("class.db".into())));
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-use crate::{database::DatabaseError, keys::KeysError};
+use crate::{
+    database::{DatabaseError, DatabaseLocation},
+    keys::KeysError,
+};
 
 /// Reason why an arena cannot start.
 #[allow(missing_docs)]
@@ -20,8 +23,8 @@ pub enum ArenaError {
     Users { path: PathBuf, why: String },
     #[error("cannot use the keys {}: {source}; `zeitnot arena keys FILE NAME…` makes such a file", path.display())]
     Keys { path: PathBuf, source: KeysError },
-    #[error("cannot use the database {}: {why}", path.display())]
-    Database { path: PathBuf, why: DatabaseError },
+    #[error("cannot use the database {location}: {why}")]
+    Database { location: DatabaseLocation, why: DatabaseError },
     #[error("{}, line {line}: {why}; each line is to hold one FEN or EPD", path.display())]
     Opening { path: PathBuf, line: usize, why: String },
 }
@@ -29,7 +32,16 @@ pub enum ArenaError {
 impl ArenaError {
     /// Returns whether the configuration must change, rather than the machine.
     pub fn is_configuration(&self) -> bool {
-        !matches!(self, ArenaError::Listen { .. } | ArenaError::Games { .. })
+        match self {
+            ArenaError::Listen { .. } | ArenaError::Games { .. } => false,
+            ArenaError::Database { why, .. } => !why.is_outage(),
+            _ => true,
+        }
+    }
+
+    /// Returns whether another arena on the same database has what is asked for.
+    pub(crate) fn is_taken(&self) -> bool {
+        matches!(self, ArenaError::Database { why: DatabaseError::Taken { .. }, .. })
     }
 }
 

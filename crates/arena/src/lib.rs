@@ -57,7 +57,7 @@ pub use bot_orders::{
 };
 pub use bot_page::BotPage;
 pub use config::Config;
-pub use database::DatabaseError;
+pub use database::{BadLocation, DatabaseError, DatabaseLocation, ServerUrl};
 pub use error::ArenaError;
 pub use keys::{Keys, KeysError};
 pub use name::{BadName, Name, printable};

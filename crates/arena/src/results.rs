@@ -1,15 +1,14 @@
 //! Results of a tournament from the database of an arena, running or not: as text, CSV, JSON and PGN.
 
-use std::{
-    fmt::{self, Display},
-    path::{Path, PathBuf},
-};
+use std::fmt::{self, Display};
 
 use serde_json::{Value, json};
 use zeitnot_rules::{ByColor, GameResult};
 
 use crate::{
-    database::{DatabaseError, GameState, History, Reader, Source, StoredTournament, moment},
+    database::{
+        DatabaseError, DatabaseLocation, GameState, History, Reader, Source, StoredTournament, moment,
+    },
     note::Note,
     pgn,
     tournament::{Row, Standings, Tally, TieBreak, restore},
@@ -19,10 +18,10 @@ use crate::{
 #[allow(missing_docs)]
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    #[error("cannot read the database {}: {why}", path.display())]
-    Database { path: PathBuf, why: DatabaseError },
-    #[error("there is no tournament '{name}' in {}; it has: {known}", path.display())]
-    Unknown { path: PathBuf, name: String, known: String },
+    #[error("cannot read the database {location}: {why}")]
+    Database { location: DatabaseLocation, why: DatabaseError },
+    #[error("there is no tournament '{name}' in {location}; it has: {known}")]
+    Unknown { location: DatabaseLocation, name: String, known: String },
     #[error("{name} has more players or rounds than a report file holds: take the results as CSV or JSON")]
     NoReport { name: String },
 }
@@ -31,7 +30,7 @@ pub enum ResultsError {
 ///
 /// # Errors
 /// [`ResultsError::Database`].
-pub async fn tournaments(database: &Path) -> Result<Vec<String>, ResultsError> {
+pub async fn tournaments(database: &DatabaseLocation) -> Result<Vec<String>, ResultsError> {
     let tournaments = read(database, async |reader| reader.tournaments().await).await?;
     Ok(tournaments.iter().map(describe).collect())
 }
@@ -40,7 +39,7 @@ pub async fn tournaments(database: &Path) -> Result<Vec<String>, ResultsError> {
 ///
 /// # Errors
 /// [`ResultsError::Database`].
-pub async fn front_games(database: &Path, front: &str) -> Result<Value, ResultsError> {
+pub async fn front_games(database: &DatabaseLocation, front: &str) -> Result<Value, ResultsError> {
     let Some(source) = Source::read(front) else { return Ok(Value::Array(Vec::new())) };
     let games = read(database, async |reader| reader.games(source).await).await?;
     Ok(games.iter().map(pairing).collect())
@@ -59,7 +58,7 @@ impl TournamentResults {
     /// # Errors
     /// [`ResultsError`].
     pub async fn read(
-        database: &Path,
+        database: &DatabaseLocation,
         name: &str,
         edition: Option<u32>,
     ) -> Result<TournamentResults, ResultsError> {
@@ -73,7 +72,7 @@ impl TournamentResults {
         });
         let history = found.await?.map_err(|tournaments| {
             let name = edition.map_or(name.to_owned(), |edition| format!("{name}, edition {edition}"));
-            ResultsError::Unknown { path: database.to_owned(), name, known: known(&tournaments) }
+            ResultsError::Unknown { location: database.clone(), name, known: known(&tournaments) }
         })?;
         let standings = restore::standings(&history);
         Ok(TournamentResults { history, standings })
@@ -198,12 +197,12 @@ fn known(tournaments: &[StoredTournament]) -> String {
 }
 
 async fn read<T>(
-    database: &Path,
+    database: &DatabaseLocation,
     ask: impl AsyncFnOnce(&mut Reader) -> Result<T, DatabaseError>,
 ) -> Result<T, ResultsError> {
     let asked = async {
         let mut reader = Reader::open(database).await?;
         ask(&mut reader).await
     };
-    asked.await.map_err(|why| ResultsError::Database { path: database.to_owned(), why })
+    asked.await.map_err(|why| ResultsError::Database { location: database.clone(), why })
 }

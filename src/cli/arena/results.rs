@@ -1,9 +1,7 @@
 //! `zeitnot arena results`: the results of a tournament, from the database of an arena that runs or has ended.
 
-use std::path::{Path, PathBuf};
-
 use zeitnot_arena as arena;
-use zeitnot_arena::TournamentResults;
+use zeitnot_arena::{DatabaseLocation, TournamentResults};
 
 use crate::cli::{
     CliError,
@@ -33,14 +31,16 @@ pub(super) struct Args {
     /// Games of a front without tournaments, as JSON
     #[arg(long, value_parser = ["imcs", "tuc", "lichess", "table"], conflicts_with = "name")]
     front: Option<String>,
-    /// Database to read [default: that of the configuration, else games/zeitnot.db]
-    #[arg(long, value_name = "FILE")]
-    database: Option<PathBuf>,
+    /// Database to read: a file, or postgres://USER@HOST/DATABASE [default: that of the configuration, else
+    /// games/zeitnot.db]
+    #[arg(long, value_name = "FILE|URL")]
+    database: Option<String>,
 }
 
 pub(super) fn run(args: &Args, source: &ConfigArgs) -> Result<(), CliError> {
-    let path = match &args.database {
-        Some(path) => path.clone(),
+    let location = match &args.database {
+        // Not by clap, whose error would repeat a password.
+        Some(location) => location.parse().map_err(|why| usage(format!("--database: {why}")))?,
         None => {
             let config = Config::load_if_given(Some(&source.config), &source.overrides)?;
             let database = config.map(|config| config.arena).unwrap_or_default().database();
@@ -50,11 +50,11 @@ pub(super) fn run(args: &Args, source: &ConfigArgs) -> Result<(), CliError> {
         }
     };
     let args = args.clone();
-    let text = network::run(move |_| async move { results(&args, &path).await })??;
+    let text = network::run(move |_| async move { results(&args, &location).await })??;
     print(|out| write!(out, "{text}"))
 }
 
-async fn results(args: &Args, database: &Path) -> Result<String, arena::ResultsError> {
+async fn results(args: &Args, database: &DatabaseLocation) -> Result<String, arena::ResultsError> {
     if let Some(front) = &args.front {
         return Ok(format!("{:#}\n", arena::front_games(database, front).await?));
     }

@@ -3,7 +3,7 @@
 
 use std::{fmt::Display, sync::Arc};
 
-use zeitnot_arena as arena;
+use zeitnot_arena::{self as arena, DatabaseLocation};
 use zeitnot_bot::{cache, sources::MoveSources};
 use zeitnot_clients::{Server, Written, lookup::Lookup};
 use zeitnot_engine::{
@@ -72,8 +72,10 @@ pub(super) fn check_arena(file: &str, arena: &arena::Config) -> Result<(), CliEr
     arena.check_files()?;
     let mut checks = Checks { file, mistakes: Vec::new(), warnings: Vec::new() };
     checks.written("arena.games", &Written::Folder(arena.games.clone()));
-    if let Some(database) = arena.database.as_ref().filter(|path| !path.as_os_str().is_empty()) {
-        checks.written("arena.database", &Written::File(database.clone()));
+    // A server is asked when the arena starts: checks connect to nothing.
+    if let Some(DatabaseLocation::File(path)) = arena.database.as_ref().filter(|database| !database.is_none())
+    {
+        checks.written("arena.database", &Written::File(path.clone()));
     }
     if let Some(imcs) = &arena.imcs {
         let folder = imcs.users.parent().unwrap_or(&imcs.users);

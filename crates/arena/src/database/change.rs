@@ -17,6 +17,36 @@ pub(crate) struct TournamentId(pub(super) i64);
 /// Place of a fact or result in the history of its tournament.
 pub(crate) type Place = u64;
 
+/// Part of a database that one arena has at a time.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Subject {
+    Tournament(TournamentId),
+    /// Accounts, challenges and games of the Lichess API.
+    Lichess,
+    /// Refusals of no tournament.
+    Refusals,
+}
+
+impl Subject {
+    pub(super) fn key(self) -> String {
+        match self {
+            Subject::Tournament(TournamentId(id)) => format!("tournament:{id}"),
+            Subject::Lichess => "lichess".into(),
+            Subject::Refusals => "refusals".into(),
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Tournament(TournamentId(id)) => write!(f, "the tournament {id}"),
+            Subject::Lichess => f.write_str("the Lichess API"),
+            Subject::Refusals => f.write_str("the list of refused joins"),
+        }
+    }
+}
+
 /// New value of one row.
 #[derive(Clone, Debug)]
 pub(crate) enum Change {
@@ -29,7 +59,7 @@ pub(crate) enum Change {
     /// An event of a tournament that is no result.
     Event { tournament: TournamentId, place: Place, at: OffsetDateTime, fact: Fact },
     /// Another result for a game that is over.
-    Correction { game: Arc<str>, result: Option<GameResult>, note: Note },
+    Correction { tournament: TournamentId, game: Arc<str>, result: Option<GameResult>, note: Note },
     /// A game that has begun, goes on or is over. The end tells all moves, so those in between may be lost.
     Game(GameState),
     /// State of the Lichess API.
@@ -63,6 +93,21 @@ impl Change {
             Change::Correction { game, .. } => Key::Correction(game.clone()),
             Change::Lichess(row) => Key::Lichess(row.kind.as_str(), row.id.clone()),
             Change::Deletion(tournament) => Key::Deletion(*tournament),
+        }
+    }
+
+    /// Returns whose it is; `None` for a game of no tournament, which is of the arena that plays it.
+    pub(super) fn subject(&self) -> Option<Subject> {
+        match self {
+            Change::State(tournament, _)
+            | Change::Settings(tournament, ..)
+            | Change::Refusal(Some(tournament), _)
+            | Change::Event { tournament, .. }
+            | Change::Correction { tournament, .. }
+            | Change::Deletion(tournament) => Some(Subject::Tournament(*tournament)),
+            Change::Game(game) => game.header.tournament.map(Subject::Tournament),
+            Change::Refusal(None, _) => Some(Subject::Refusals),
+            Change::Lichess(_) => Some(Subject::Lichess),
         }
     }
 }

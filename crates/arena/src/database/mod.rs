@@ -1,31 +1,29 @@
-//! The arena's database: tournaments, games and the state of the Lichess API in one SQLite file that survives a kill at
-//! any moment.
+//! The arena's database: tournaments, games and the state of the Lichess API in an SQLite file or on a PostgreSQL server,
+//! which survive a kill at any moment.
 //!
 //! ```text
-//!  tournament, game ─ changes ─▶ Database ─ a bounded queue ─▶ thread "database": writer ─▶ file
+//!  tournament, game ─ changes ─▶ Database ─ a bounded queue ─▶ thread "database": writer ─▶ file or server
 //!        ▲                                                              │ "on the disk"      │
 //!        └──────────────────────────────────────────────────────────────┘   results, page: Reader
 //! ```
 //!
 //! Each [`Change`] is the new value of one row. [`Database::note`] hands over what nobody waits for, such as moves: it is
 //! written within a second. [`Database::commit`] returns when the changes are on the disk: players hear of a result
-//! only then. While the disk fails, games go on, and the writer keeps the changes and tries again.
+//! only then. While the disk or the server fails, games go on, and the writer keeps the changes and tries again.
+//!
+//! The SQL is the same for both, by `sqlx::Any`. They differ in how they are opened (`sqlite.rs`, `postgres.rs`) and in who
+//! else may write: a file has one arena, and of a server each arena has its own part (`ownership.rs`).
 //!
 //! Something new: a column or table is a further file in `migrations/`; a further kind of event is a variant of [`Fact`]
 //! with a line in `write.rs` and in `read.rs`.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    thread,
-    time::Duration,
-};
+use std::{sync::Arc, thread, time::Duration};
 
 use tokio::{
     runtime,
     sync::{mpsc, oneshot},
     task::spawn_blocking,
-    time::timeout,
+    time::{Instant, sleep, timeout},
 };
 use zeitnot_engine::priority;
 
@@ -33,9 +31,14 @@ use crate::{error::ArenaError, name::Name};
 
 mod change;
 mod error;
+mod location;
 mod open;
+mod opening;
+mod ownership;
+mod postgres;
 mod read;
 mod recorder;
+mod sqlite;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -43,13 +46,14 @@ mod writer;
 
 pub(crate) use change::{
     Change, FORFEIT, Fact, GameEnd, GameHeader, GameState, LichessKind, LichessRow, MoveList, Place,
-    RefusalRecord, SettingsText, Source, TournamentId, TournamentState,
+    RefusalRecord, SettingsText, Source, Subject, TournamentId, TournamentState,
 };
 pub use error::DatabaseError;
-pub(crate) use read::{History, Reader, Step, StoredTournament};
+pub use location::{BadLocation, DatabaseLocation, ServerUrl};
+pub(crate) use opening::{Opened, Opening};
+pub(crate) use read::{FoundGame, History, Reader, Step, StoredTournament};
 pub(crate) use recorder::GameRecorder;
 pub(crate) use write::moment;
-pub(crate) use writer::{Opened, Opening};
 
 use writer::{Request, Writer};
 
@@ -57,12 +61,17 @@ use writer::{Request, Writer};
 const QUEUE: usize = 4096;
 /// Maximum time to wait for the disk.
 pub(crate) const MAX_WAIT: Duration = Duration::from_secs(5);
+/// Time for which a server may hold an arena for alive that has just been killed.
+const MAX_MOURNING: Duration = Duration::from_secs(2);
+/// Time between two attempts meanwhile.
+const RETRY: Duration = Duration::from_millis(100);
 
 /// Access to the writer.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     requests: mpsc::Sender<Request>,
-    path: Arc<PathBuf>,
+    location: Arc<DatabaseLocation>,
+    opened: Instant,
 }
 
 /// The writer's thread, which ends when no [`Database`] is left.
@@ -80,15 +89,15 @@ impl WriterThread {
 }
 
 impl Database {
-    /// Opens or creates the file, and starts its writer.
-    pub(crate) async fn open(path: PathBuf) -> Result<(Database, WriterThread), ArenaError> {
+    /// Opens or creates the database, and starts its writer.
+    pub(crate) async fn open(location: DatabaseLocation) -> Result<(Database, WriterThread), ArenaError> {
         let (requests, queue) = mpsc::channel(QUEUE);
         let (opened, is_open) = oneshot::channel();
-        let file = path.clone();
+        let opening = location.clone();
         let thread = thread::Builder::new().name("database".into()).spawn(move || {
             priority::usual();
             let run = async {
-                match Writer::open(file, queue).await {
+                match Writer::open(opening, queue).await {
                     Ok(writer) => {
                         let _ = opened.send(Ok(()));
                         writer.run().await;
@@ -96,7 +105,7 @@ impl Database {
                     Err(error) => drop(opened.send(Err(error))),
                 }
             };
-            match runtime::Builder::new_current_thread().enable_time().build() {
+            match runtime::Builder::new_current_thread().enable_all().build() {
                 Ok(runtime) => runtime.block_on(run),
                 Err(error) => tracing::error!("cannot start the database's writer: {error}"),
             }
@@ -109,9 +118,13 @@ impl Database {
             Err(error) => Err(error.into()),
         };
         match opened {
-            Ok(thread) => Ok((Database { requests, path: path.into() }, WriterThread(thread))),
-            Err(why) => Err(ArenaError::Database { path, why }),
+            Ok(thread) => Ok((Database::of(requests, location), WriterThread(thread))),
+            Err(why) => Err(ArenaError::Database { location, why }),
         }
+    }
+
+    fn of(requests: mpsc::Sender<Request>, location: DatabaseLocation) -> Database {
+        Database { requests, location: location.into(), opened: Instant::now() }
     }
 
     /// Hands over changes that are to be on the disk soon. Never waits: they are lost if the disk has hung for so long
@@ -120,7 +133,7 @@ impl Database {
         if let Err(mpsc::error::TrySendError::Full(_)) =
             self.requests.try_send(Request::Write { changes, done: None })
         {
-            tracing::debug!("a change is lost: {} is too slow", self.path.display());
+            tracing::debug!("a change is lost: {} is too slow", self.location);
         }
     }
 
@@ -135,46 +148,68 @@ impl Database {
             }
         };
         if timeout(MAX_WAIT, commit).await.is_err() {
-            tracing::error!(
-                "the database {} has not answered for {MAX_WAIT:?}; games go on",
-                self.path.display()
-            );
+            tracing::error!("the database {} has not answered for {MAX_WAIT:?}; games go on", self.location);
         }
     }
 
     /// Takes up the tournament of that name, or begins a new edition if there is none or the last is complete.
     pub(crate) async fn open_tournament(&self, opening: Opening) -> Result<Opened, ArenaError> {
-        let (reply, opened) = oneshot::channel();
-        let _ = self.requests.send(Request::Tournament { opening, reply }).await;
-        let gone = |_| DatabaseError::Other("its writer is gone".into());
-        opened.await.map_err(gone).flatten().map_err(|why| self.unusable(why))
+        self.ask(|reply| Request::Tournament { opening: opening.clone(), reply }).await
+    }
+
+    /// Takes a state that one arena has at a time.
+    async fn take(&self, subject: Subject) -> Result<(), ArenaError> {
+        self.ask(|reply| Request::Take { subject, reply }).await
+    }
+
+    /// Asks the writer for what one arena has at a time. Another one that has it may have been killed just now: at first
+    /// it is asked again.
+    async fn ask<T>(
+        &self,
+        request: impl Fn(oneshot::Sender<Result<T, DatabaseError>>) -> Request,
+    ) -> Result<T, ArenaError> {
+        loop {
+            let (reply, answer) = oneshot::channel();
+            let _ = self.requests.send(request(reply)).await;
+            let gone = |_| DatabaseError::Other("its writer is gone".into());
+            match answer.await.map_err(gone).flatten() {
+                Err(DatabaseError::Taken { .. }) if self.opened.elapsed() < MAX_MOURNING => {
+                    sleep(RETRY).await
+                }
+                answer => return answer.map_err(|why| self.unusable(why)),
+            }
+        }
     }
 
     /// Returns the tournaments that the organiser has created and that are not complete, with their settings.
     pub(crate) async fn created(&self) -> Result<Vec<(Name, SettingsText)>, ArenaError> {
-        let created = async { Reader::open(&self.path).await?.created().await };
+        let created = async { Reader::open(&self.location).await?.created().await };
         created.await.map_err(|why| self.unusable(why))
     }
 
-    /// Returns the file, for a [`Reader`].
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// Returns the place, for a [`Reader`].
+    pub(crate) fn location(&self) -> &Arc<DatabaseLocation> {
+        &self.location
     }
 
-    /// Returns the refusals of no tournament.
+    /// Returns the refusals of no tournament. One arena has them; others begin without, and keep none.
     pub(crate) async fn refusals(&self) -> Result<Vec<RefusalRecord>, ArenaError> {
-        let refusals = async { Reader::open(&self.path).await?.refusals().await };
+        if let Err(error) = self.take(Subject::Refusals).await {
+            return if error.is_taken() { Ok(Vec::new()) } else { Err(error) };
+        }
+        let refusals = async { Reader::open(&self.location).await?.refusals().await };
         refusals.await.map_err(|why| self.unusable(why))
     }
 
-    /// Returns the state of the Lichess API.
+    /// Takes the state of the Lichess API, and returns it.
     pub(crate) async fn lichess(&self) -> Result<Vec<LichessRow>, ArenaError> {
-        let rows = async { Reader::open(&self.path).await?.lichess().await };
+        self.take(Subject::Lichess).await?;
+        let rows = async { Reader::open(&self.location).await?.lichess().await };
         rows.await.map_err(|why| self.unusable(why))
     }
 
     /// Returns the error of an arena that cannot go on with this database.
     pub(crate) fn unusable(&self, why: DatabaseError) -> ArenaError {
-        ArenaError::Database { path: self.path.to_path_buf(), why }
+        ArenaError::Database { location: (*self.location).clone(), why }
     }
 }

@@ -1,8 +1,8 @@
 //! Reading of tournaments and games: of an arena that starts again, and of others while it runs.
 
-use std::{path::Path, sync::Arc};
+use std::{sync::Arc, time::Duration};
 
-use sqlx::{Connection, Row, SqliteConnection, query, sqlite::SqliteRow};
+use sqlx::{AnyConnection, Connection, Row, any::AnyRow, query};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
@@ -12,7 +12,8 @@ use super::{
         RefusalRecord, SettingsText, Source, TournamentId, TournamentState,
     },
     error::DatabaseError,
-    open,
+    location::DatabaseLocation,
+    open::{self, within},
 };
 use crate::{
     name::Name,
@@ -87,92 +88,118 @@ impl History {
 
 /// Connection that only reads. It sees what is written until the beginning of each question.
 #[derive(Debug)]
-pub(crate) struct Reader(SqliteConnection);
+pub(crate) struct Reader {
+    connection: AnyConnection,
+    /// Longest time for an answer.
+    limit: Option<Duration>,
+}
 
 impl Reader {
     /// Opens the database of an arena, which may be running.
-    pub(crate) async fn open(path: &Path) -> Result<Reader, DatabaseError> {
-        open::for_reading(path).await.map(Reader)
+    pub(crate) async fn open(location: &DatabaseLocation) -> Result<Reader, DatabaseError> {
+        let connection = open::for_reading(location).await?;
+        Ok(Reader { connection, limit: location.max_history() })
     }
 
     /// Closes the connection; a dropped one is closed later, by a thread of its own.
     pub(crate) async fn close(self) {
+        let close = async { Ok(self.connection.close().await?) };
         // It has changed nothing.
-        let _ = self.0.close().await;
+        let _ = within(self.limit, close).await;
     }
 
     /// Returns all tournaments, the latest first.
     pub(crate) async fn tournaments(&mut self) -> Result<Vec<StoredTournament>, DatabaseError> {
-        let rows = query("SELECT * FROM tournament ORDER BY id DESC").fetch_all(&mut self.0).await?;
-        rows.iter().map(tournament).collect()
+        within(self.limit, tournaments(&mut self.connection)).await
     }
 
     /// Returns the refusals of no tournament, the latest last.
     pub(super) async fn refusals(&mut self) -> Result<Vec<RefusalRecord>, DatabaseError> {
-        refusals(&mut self.0, None).await
+        within(self.limit, refusals(&mut self.connection, None)).await
     }
 
     /// Returns the tournaments with settings whose latest edition is not complete, in the order of their creation.
     pub(super) async fn created(&mut self) -> Result<Vec<(Name, SettingsText)>, DatabaseError> {
-        let created = query(
-            "SELECT name, settings FROM tournament AS it
-             WHERE settings IS NOT NULL AND state <> $1
-                   AND edition = (SELECT MAX(edition) FROM tournament WHERE name = it.name)
-             ORDER BY id",
-        );
-        let rows = created.bind(TournamentState::Complete.as_str()).fetch_all(&mut self.0).await?;
-        rows.iter()
-            .map(|row| Ok((text(row, "name", name)?, SettingsText(row.try_get("settings")?))))
-            .collect()
+        within(self.limit, created(&mut self.connection)).await
     }
 
     /// Returns the games of a front that belong to no tournament, in the order in which they began.
     pub(crate) async fn games(&mut self, source: Source) -> Result<Vec<GameState>, DatabaseError> {
-        let games =
-            query("SELECT * FROM game WHERE source = $1 AND tournament_id IS NULL ORDER BY began, id");
-        let games = games.bind(source.as_str()).fetch_all(&mut self.0).await?;
-        games.iter().map(game_state).collect()
+        within(self.limit, games(&mut self.connection, source)).await
     }
 
     /// Returns a game of any front, with the name and the pairing system of its tournament.
-    pub(crate) async fn game(
-        &mut self,
-        id: &str,
-    ) -> Result<Option<(GameState, Option<(String, PairingKind)>)>, DatabaseError> {
-        let game = query(
-            "SELECT game.*, tournament.name AS tournament, pairing FROM game
-             LEFT JOIN tournament ON tournament.id = game.tournament_id WHERE game.id = $1",
-        );
-        let row = game.bind(id).fetch_optional(&mut self.0).await?;
-        let found = |row: SqliteRow| {
-            let tournament: Option<String> = row.try_get("tournament")?;
-            let pairing = pairing_kind(&row)?;
-            Ok((game_state(&row)?, tournament.map(|name| (name, pairing))))
-        };
-        row.map(found).transpose()
+    pub(crate) async fn game(&mut self, id: &str) -> Result<Option<FoundGame>, DatabaseError> {
+        within(self.limit, game(&mut self.connection, id)).await
     }
 
     /// Returns the state of the Lichess API.
     pub(crate) async fn lichess(&mut self) -> Result<Vec<LichessRow>, DatabaseError> {
-        let rows = query("SELECT * FROM lichess ORDER BY kind, id").fetch_all(&mut self.0).await?;
-        let row = |row: &SqliteRow| {
-            let kind = text(row, "kind", LichessKind::read)?;
-            Ok(LichessRow { kind, id: row.try_get("id")?, value: row.try_get("value")? })
-        };
-        rows.iter().map(row).collect()
+        within(self.limit, lichess(&mut self.connection)).await
     }
 
     /// Returns what has happened in a tournament.
     pub(crate) async fn history(&mut self, tournament: StoredTournament) -> Result<History, DatabaseError> {
-        // All from one moment.
-        let mut transaction = self.0.begin().await?;
-        history(&mut transaction, tournament).await
+        let read = async {
+            // All from one moment.
+            let mut transaction = self.connection.begin().await?;
+            history(&mut transaction, tournament).await
+        };
+        within(self.limit, read).await
     }
+}
+
+/// Game with the name and the pairing system of its tournament.
+pub(crate) type FoundGame = (GameState, Option<(String, PairingKind)>);
+
+async fn tournaments(connection: &mut AnyConnection) -> Result<Vec<StoredTournament>, DatabaseError> {
+    let rows = query("SELECT * FROM tournament ORDER BY id DESC").fetch_all(connection).await?;
+    rows.iter().map(tournament).collect()
+}
+
+async fn created(connection: &mut AnyConnection) -> Result<Vec<(Name, SettingsText)>, DatabaseError> {
+    let created = query(
+        "SELECT name, settings FROM tournament AS it
+         WHERE settings IS NOT NULL AND state <> $1
+               AND edition = (SELECT MAX(edition) FROM tournament WHERE name = it.name)
+         ORDER BY id",
+    );
+    let rows = created.bind(TournamentState::Complete.as_str()).fetch_all(connection).await?;
+    rows.iter().map(|row| Ok((text(row, "name", name)?, SettingsText(row.try_get("settings")?)))).collect()
+}
+
+async fn games(connection: &mut AnyConnection, source: Source) -> Result<Vec<GameState>, DatabaseError> {
+    let games = query("SELECT * FROM game WHERE source = $1 AND tournament_id IS NULL ORDER BY began, id");
+    let games = games.bind(source.as_str()).fetch_all(connection).await?;
+    games.iter().map(game_state).collect()
+}
+
+async fn game(connection: &mut AnyConnection, id: &str) -> Result<Option<FoundGame>, DatabaseError> {
+    let game = query(
+        "SELECT game.*, tournament.name AS tournament, pairing FROM game
+         LEFT JOIN tournament ON tournament.id = game.tournament_id WHERE game.id = $1",
+    );
+    let row = game.bind(id).fetch_optional(connection).await?;
+    let found = |row: AnyRow| {
+        let tournament: Option<String> = row.try_get("tournament")?;
+        let pairing = pairing_kind(&row)?;
+        Ok((game_state(&row)?, tournament.map(|name| (name, pairing))))
+    };
+    row.map(found).transpose()
+}
+
+async fn lichess(connection: &mut AnyConnection) -> Result<Vec<LichessRow>, DatabaseError> {
+    let rows = query("SELECT * FROM lichess ORDER BY kind, id").fetch_all(connection).await?;
+    let row = |row: &AnyRow| {
+        let kind = text(row, "kind", LichessKind::read)?;
+        Ok(LichessRow { kind, id: row.try_get("id")?, value: row.try_get("value")? })
+    };
+    rows.iter().map(row).collect()
 }
 
 /// Returns the latest edition of a tournament.
 pub(super) async fn latest(
-    connection: &mut SqliteConnection,
+    connection: &mut AnyConnection,
     name: &Name,
 ) -> Result<Option<StoredTournament>, DatabaseError> {
     let latest = query("SELECT * FROM tournament WHERE name = $1 ORDER BY edition DESC LIMIT 1");
@@ -182,13 +209,13 @@ pub(super) async fn latest(
 
 /// Returns the refusals of a tournament, or of none, the latest last.
 pub(super) async fn refusals(
-    connection: &mut SqliteConnection,
+    connection: &mut AnyConnection,
     tournament: Option<TournamentId>,
 ) -> Result<Vec<RefusalRecord>, DatabaseError> {
     let refusals = query("SELECT * FROM refusal WHERE tournament_id = $1 ORDER BY number");
     let id = tournament.map_or(0, |TournamentId(id)| id);
     let rows = refusals.bind(id).fetch_all(connection).await?;
-    let refusal = |row: &SqliteRow| {
+    let refusal = |row: &AnyRow| {
         Ok(RefusalRecord {
             slot: number(row, "slot")?.unwrap_or_default(),
             number: number(row, "number")?.unwrap_or_default(),
@@ -200,14 +227,8 @@ pub(super) async fn refusals(
     rows.iter().map(refusal).collect()
 }
 
-/// Returns the games that run, or ran when the arena was killed.
-pub(super) async fn running(connection: &mut SqliteConnection) -> Result<Vec<String>, DatabaseError> {
-    let rows = query("SELECT id FROM game WHERE result IS NULL").fetch_all(connection).await?;
-    rows.iter().map(|row| Ok(row.try_get("id")?)).collect()
-}
-
 pub(super) async fn history(
-    connection: &mut SqliteConnection,
+    connection: &mut AnyConnection,
     tournament: StoredTournament,
 ) -> Result<History, DatabaseError> {
     let TournamentId(id) = tournament.id;
@@ -228,14 +249,14 @@ fn damaged(column: &'static str) -> DatabaseError {
 }
 
 fn text<'r, T>(
-    row: &'r SqliteRow,
+    row: &'r AnyRow,
     column: &'static str,
     read: impl FnOnce(&'r str) -> Option<T>,
 ) -> Result<T, DatabaseError> {
     read(row.try_get(column)?).ok_or_else(|| damaged(column))
 }
 
-fn number<T: TryFrom<i64>>(row: &SqliteRow, column: &'static str) -> Result<Option<T>, DatabaseError> {
+fn number<T: TryFrom<i64>>(row: &AnyRow, column: &'static str) -> Result<Option<T>, DatabaseError> {
     let number: Option<i64> = row.try_get(column)?;
     number.map(|number| T::try_from(number).map_err(|_| damaged(column))).transpose()
 }
@@ -248,7 +269,7 @@ fn name(text: &str) -> Option<Name> {
     Name::try_from(text).ok()
 }
 
-fn tournament(row: &SqliteRow) -> Result<StoredTournament, DatabaseError> {
+fn tournament(row: &AnyRow) -> Result<StoredTournament, DatabaseError> {
     Ok(StoredTournament {
         id: TournamentId(row.try_get("id")?),
         name: text(row, "name", name)?,
@@ -262,13 +283,13 @@ fn tournament(row: &SqliteRow) -> Result<StoredTournament, DatabaseError> {
 }
 
 /// Reads the pairing system of a tournament; one of an earlier arena has the usual one.
-fn pairing_kind(row: &SqliteRow) -> Result<PairingKind, DatabaseError> {
+fn pairing_kind(row: &AnyRow) -> Result<PairingKind, DatabaseError> {
     let name: Option<&str> = row.try_get("pairing")?;
     name.map_or(Ok(PairingKind::default()), |name| format::read(name).ok_or_else(|| damaged("pairing")))
 }
 
 /// Reads the format of a tournament; one of an earlier arena has the usual one.
-fn tournament_format(row: &SqliteRow) -> Result<Format, DatabaseError> {
+fn tournament_format(row: &AnyRow) -> Result<Format, DatabaseError> {
     let column = |column| row.try_get::<Option<&str>, _>(column);
     let pairing = pairing_kind(row)?;
     let acceleration = column("acceleration")?;
@@ -288,7 +309,7 @@ fn tournament_format(row: &SqliteRow) -> Result<Format, DatabaseError> {
     })
 }
 
-fn event(row: &SqliteRow) -> Result<(Place, Fact), DatabaseError> {
+fn event(row: &AnyRow) -> Result<(Place, Fact), DatabaseError> {
     let place = number(row, "place")?.unwrap_or_default();
     let player = || text(row, "player", name);
     let fact = match row.try_get("kind")? {
@@ -323,7 +344,7 @@ fn event(row: &SqliteRow) -> Result<(Place, Fact), DatabaseError> {
     Ok((place, fact))
 }
 
-fn note(row: &SqliteRow) -> Result<Option<Note>, DatabaseError> {
+fn note(row: &AnyRow) -> Result<Option<Note>, DatabaseError> {
     let note: Option<&str> = row.try_get("note")?;
     note.map(|note| Note::try_from(note).map_err(|_| damaged("note"))).transpose()
 }
@@ -335,7 +356,7 @@ fn result(text: &str) -> Option<Option<GameResult>> {
     known.find(|result| result.map_or("*", GameResult::as_str) == text)
 }
 
-fn game_state(row: &SqliteRow) -> Result<GameState, DatabaseError> {
+fn game_state(row: &AnyRow) -> Result<GameState, DatabaseError> {
     let tournament: Option<i64> = row.try_get("tournament_id")?;
     let header = GameHeader {
         id: row.try_get::<&str, _>("id")?.into(),

@@ -1,15 +1,29 @@
-//! The writer and the file: what is written is read back, whatever happens in between.
+//! The writer and its database: what is written is read back, whatever happens in between.
 
-use std::{fs, path::Path};
-
-use sqlx::{Connection, Executor, SqliteConnection};
 use time::OffsetDateTime;
 use zeitnot_rules::{ByColor, Color, GameKind, GameResult};
 
+use super::change::Corrected;
 use super::*;
-use crate::{name::Name, places::Origin, tournament::format::Format};
+use crate::{name::Name, note::Note, places::Origin, tournament::format::Format};
 
-const FILE: &str = "zeitnot.db";
+mod file;
+mod server;
+mod support;
+use support::storage::{Storage, on_both_databases};
+
+on_both_databases!(
+    a_tournament_goes_on_and_its_running_game_is_broken_off,
+    others_read_while_the_arena_writes,
+    a_change_that_does_not_fit_costs_no_other,
+    all_kinds_of_changes_are_read_back
+);
+
+impl Storage {
+    fn location(&self) -> DatabaseLocation {
+        self.database().parse().unwrap()
+    }
+}
 
 fn name(text: &str) -> Name {
     Name::try_from(text).unwrap()
@@ -54,15 +68,15 @@ fn seated(tournament: TournamentId, place: Place, player: &str) -> Change {
     Change::Event { tournament, place, at: OffsetDateTime::UNIX_EPOCH, fact }
 }
 
-async fn history(path: &Path) -> History {
-    let mut reader = Reader::open(path).await.unwrap();
+async fn history(location: &DatabaseLocation) -> History {
+    let mut reader = Reader::open(location).await.unwrap();
     let latest = reader.tournaments().await.unwrap().swap_remove(0);
     reader.history(latest).await.unwrap()
 }
 
 /// An arena with a tournament of two players and a game that ran when it ended.
-async fn interrupted(path: &Path) -> TournamentId {
-    let (database, writer) = Database::open(path.to_owned()).await.unwrap();
+async fn interrupted(location: &DatabaseLocation) -> TournamentId {
+    let (database, writer) = Database::open(location.clone()).await.unwrap();
     let Opened { history, interrupted, .. } = database.open_tournament(opening("class")).await.unwrap();
     let id = history.tournament.id;
     assert!(history.steps().is_empty() && interrupted.is_empty());
@@ -75,12 +89,10 @@ async fn interrupted(path: &Path) -> TournamentId {
     id
 }
 
-#[tokio::test]
-async fn a_tournament_goes_on_and_its_running_game_is_broken_off() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE);
-    let id = interrupted(&path).await;
-    let (database, writer) = Database::open(path.clone()).await.unwrap();
+async fn a_tournament_goes_on_and_its_running_game_is_broken_off(storage: Storage) {
+    let location = storage.location();
+    let id = interrupted(&location).await;
+    let (database, writer) = Database::open(location.clone()).await.unwrap();
     let Opened { history, interrupted, .. } = database.open_tournament(opening("class")).await.unwrap();
     assert_eq!((history.tournament.id, history.tournament.edition, history.next_place()), (id, 1, 3));
     assert_eq!(interrupted, ["b"]);
@@ -103,128 +115,109 @@ async fn a_tournament_goes_on_and_its_running_game_is_broken_off() {
     writer.join().await;
 }
 
-#[tokio::test]
-async fn others_read_while_the_arena_writes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE);
-    let (database, writer) = Database::open(path.clone()).await.unwrap();
+async fn others_read_while_the_arena_writes(storage: Storage) {
+    let location = storage.location();
+    let (database, writer) = Database::open(location.clone()).await.unwrap();
     let id = database.open_tournament(opening("class")).await.unwrap().history.tournament.id;
     database.commit(vec![seated(id, 0, "alice")]).await;
-    assert_eq!(history(&path).await.steps().len(), 1);
+    assert_eq!(history(&location).await.steps().len(), 1);
     database.commit(vec![seated(id, 1, "bob")]).await;
-    assert_eq!(history(&path).await.steps().len(), 2);
+    assert_eq!(history(&location).await.steps().len(), 2);
     drop(database);
     writer.join().await;
 }
 
-#[tokio::test]
-async fn what_a_failing_disk_does_not_take_is_written_later() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE);
-    let (requests, queue) = mpsc::channel(QUEUE);
-    let mut writer = Writer::open(path.clone(), queue).await.unwrap();
-    let database = Database { requests, path: Arc::new(path.clone()) };
-    let id = writer.open_tournament(&opening("class")).await.unwrap().history.tournament.id;
-    // A disk without room for more.
-    writer.connection().execute("PRAGMA max_page_count = 1").await.unwrap();
-    let long = vec!["e2e4"; 2000];
-    let running = tokio::spawn(writer.run());
-    // Its result is told although it is not on the disk.
-    database.commit(vec![game("a", id, &long, Some(0))]).await;
-    database.note(vec![seated(id, 1, "alice")]);
-    assert!(history(&path).await.games.is_empty());
-    drop(database);
-    running.await.unwrap();
-
-    let (requests, queue) = mpsc::channel(QUEUE);
-    let mut writer = Writer::open(path.clone(), queue).await.unwrap();
-    let database = Database { requests, path: Arc::new(path.clone()) };
-    writer.connection().execute("PRAGMA max_page_count = 1").await.unwrap();
-    database.note(vec![game("b", id, &long, Some(0))]);
-    writer.once().await;
-    assert!(history(&path).await.games.is_empty());
-    writer.connection().execute("PRAGMA max_page_count = 10000").await.unwrap();
-    database.note(vec![seated(id, 1, "alice")]);
-    writer.once().await;
-    let history = history(&path).await;
-    assert_eq!((history.games.len(), history.steps().len()), (1, 2));
-}
-
-#[tokio::test]
-async fn a_change_that_does_not_fit_costs_no_other() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE);
-    let (database, writer) = Database::open(path.clone()).await.unwrap();
+async fn a_change_that_does_not_fit_costs_no_other(storage: Storage) {
+    let location = storage.location();
+    let (database, writer) = Database::open(location.clone()).await.unwrap();
     let id = database.open_tournament(opening("class")).await.unwrap().history.tournament.id;
     database.commit(vec![seated(TournamentId(99), 0, "eve"), seated(id, 0, "alice")]).await;
-    assert_eq!(history(&path).await.steps().len(), 1);
+    assert_eq!(history(&location).await.steps().len(), 1);
     drop(database);
     writer.join().await;
 }
 
-async fn refused(path: &Path) -> String {
-    Database::open(path.to_owned()).await.map(drop).unwrap_err().to_string()
-}
-
-#[tokio::test]
-async fn files_that_cannot_be_used_are_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join(FILE);
-    let (database, writer) = Database::open(path.clone()).await.unwrap();
-    assert!(refused(&path).await.contains("another arena uses it; stop that one"));
-    drop(database);
-    writer.join().await;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    }
-
-    let other = folder.path().join("other");
-    let text = "my diary, which is longer than a page\n".repeat(1000);
-    fs::write(&other, &text).unwrap();
-    assert!(refused(&other).await.contains("not the database of an arena"), "{}", refused(&other).await);
-    assert_eq!(fs::read_to_string(&other).unwrap(), text);
-    assert!(matches!(Reader::open(&other).await.unwrap_err(), DatabaseError::Foreign));
-    assert!(matches!(Reader::open(&folder.path().join("none")).await.unwrap_err(), DatabaseError::Missing));
-
-    // A database of another program.
-    let theirs = folder.path().join("theirs");
-    let connect = async |path: &Path| {
-        fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-        SqliteConnection::connect(&format!("sqlite://{}", path.display())).await.unwrap()
+async fn all_kinds_of_changes_are_read_back(storage: Storage) {
+    let location = storage.location();
+    let (database, writer) = Database::open(location.clone()).await.unwrap();
+    let settings = SettingsText("{}".into());
+    let created = Opening { created: Some(settings.clone()), ..opening("cup") };
+    let id = database.open_tournament(created).await.unwrap().history.tournament.id;
+    let (alice, bob, note) = (name("alice"), name("bob"), Note::try_from("agreed").unwrap());
+    let facts = [
+        Fact::Seated { player: alice.clone(), seat: 3, holder: None },
+        Fact::Freed { player: alice.clone() },
+        Fact::Withdrawn { player: alice.clone() },
+        Fact::Returned { player: alice.clone() },
+        Fact::Bye { player: alice.clone(), round: 2 },
+        Fact::Started,
+        Fact::Paused,
+        Fact::Resumed,
+        Fact::LateEntries { allowed: true },
+        Fact::LateEntries { allowed: false },
+        Fact::Round { round: 3 },
+        Fact::ByeRevoked { player: alice.clone(), round: 2 },
+        Fact::Removed { player: alice.clone(), note: Some(note.clone()) },
+        Fact::PairedByHand { white: alice, black: bob },
+        Fact::Corrected { game: "a".into(), result: None, note: note.clone() },
+    ];
+    let at = OffsetDateTime::UNIX_EPOCH;
+    let event =
+        |(fact, place): (&Fact, Place)| Change::Event { tournament: id, place, at, fact: fact.clone() };
+    let mut changes: Vec<_> = facts.iter().zip(0..).map(event).collect();
+    changes.push(game("a", id, &["e2e4"], Some(100)));
+    changes.push(Change::Correction { tournament: id, game: "a".into(), result: None, note });
+    let refusal = |number| {
+        let (name, reason) = ("eve".to_owned(), "the wrong key".to_owned());
+        RefusalRecord { slot: 0, number, at, name, reason }
     };
-    let mut connection = connect(&theirs).await;
-    connection.execute("CREATE TABLE moves (mv TEXT)").await.unwrap();
-    connection.close().await.unwrap();
-    assert!(refused(&theirs).await.contains("not the database of an arena"));
+    changes.extend([Change::Refusal(Some(id), refusal(7)), Change::Refusal(None, refusal(8))]);
+    let row = |id: &str| LichessRow { kind: LichessKind::Game, id: id.into(), value: Some("{}".into()) };
+    changes.extend([Change::Lichess(row("a")), Change::Lichess(row("b"))]);
+    let format = Format { rounds: Some(5), ..Format::default() };
+    let new = SettingsText("{\"new\": 1}".into());
+    changes.push(Change::Settings(id, "1+0".parse().unwrap(), format.clone(), new.clone()));
+    changes.push(Change::State(id, TournamentState::Paused));
+    database.commit(changes).await;
+    database.commit(vec![Change::Lichess(LichessRow { value: None, ..row("b") })]).await;
 
-    // A page in the middle that is another's.
-    let damaged = folder.path().join("damaged");
-    let mut bytes = fs::read(&path).unwrap();
-    bytes[2 * 4096..3 * 4096].fill(0xff);
-    fs::write(&damaged, bytes).unwrap();
-    assert!(refused(&damaged).await.contains("it is damaged"), "{}", refused(&damaged).await);
+    assert_eq!(database.created().await.unwrap(), [(name("cup"), new)]);
+    assert_eq!(database.refusals().await.unwrap(), [refusal(8)]);
+    assert_eq!(database.lichess().await.unwrap(), [row("a")]);
+    let History { tournament, games, .. } = history(&location).await;
+    assert_eq!((tournament.state, tournament.time_control.as_str()), (TournamentState::Paused, "1+0"));
+    assert_eq!(tournament.format, format);
+    assert!(history(&location).await.facts().eq(&facts));
+    assert_eq!(games[0].end.as_ref().unwrap().corrected, Some(Corrected(None)));
+    let mut reader = Reader::open(&location).await.unwrap();
+    let (found, event) = reader.game("a").await.unwrap().unwrap();
+    assert_eq!((&found, event.unwrap().0.as_str()), (&games[0], "cup"));
+    assert!(reader.game("b").await.unwrap().is_none());
+    assert!(reader.games(Source::Imcs).await.unwrap().is_empty());
 
-    // A schema that is not known yet.
-    let mut connection = connect(&path).await;
-    connection
-        .execute("INSERT INTO _sqlx_migrations VALUES (99, 'later', CURRENT_TIMESTAMP, TRUE, x'00', 1)")
-        .await
-        .unwrap();
-    connection.close().await.unwrap();
-    assert!(refused(&path).await.contains("a newer zeitnot has written it"), "{}", refused(&path).await);
-    assert!(matches!(Reader::open(&path).await.unwrap_err(), DatabaseError::Newer));
+    // One without games is deleted.
+    let club = database.open_tournament(opening("club")).await.unwrap();
+    assert_eq!(club.refusals, []);
+    let club = club.history.tournament.id;
+    database.commit(vec![seated(club, 0, "alice"), Change::Refusal(Some(club), refusal(1))]).await;
+    database.commit(vec![Change::Deletion(club)]).await;
+    assert_eq!(reader.tournaments().await.unwrap().len(), 1);
+    reader.close().await;
+    drop(database);
+    writer.join().await;
 }
 
-/// `cargo test -p zeitnot -p zeitnot-arena --lib -- --ignored --nocapture commit`
+/// `cargo test -p zeitnot -p zeitnot-arena --lib -- --ignored --nocapture commit`, with a URL in `MEASURED_DATABASE` to
+/// measure a server.
 #[tokio::test]
 #[ignore = "measures the disk"]
 async fn a_commit_takes() {
     const COMMITS: usize = 500;
     // Not in the memory that temporary folders may be.
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-    let (database, writer) = Database::open(folder.path().join(FILE)).await.unwrap();
+    let url = std::env::var("MEASURED_DATABASE");
+    let location = url.map_or(folder.path().join("zeitnot.db").into(), |url| url.parse().unwrap());
+    let (database, writer) = Database::open(location).await.unwrap();
     let id = database.open_tournament(opening("class")).await.unwrap().history.tournament.id;
     let moves = vec!["e2e4"; 120];
     let mut took = Vec::new();

@@ -1,12 +1,19 @@
 //! SQL of each change.
 
-use sqlx::{Result, SqliteConnection, query};
+use std::collections::BTreeSet;
+
+use sqlx::{AnyConnection, Result, Row, query};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use zeitnot_rules::{ByColor, GameKind, GameResult, TimeControl};
 
-use super::change::{
-    Change, Fact, GameHeader, GameState, LichessRow, RefusalRecord, SettingsText, TournamentId,
-    TournamentState,
+use super::{
+    change::{
+        Change, Fact, GameHeader, GameState, LichessRow, RefusalRecord, SettingsText, Subject, TournamentId,
+        TournamentState,
+    },
+    error::DatabaseError,
+    location::DatabaseLocation,
+    ownership::{self, Run},
 };
 use crate::{name::Name, note::Note, tournament::format::Format};
 
@@ -23,7 +30,7 @@ fn number(number: impl TryInto<i64>) -> i64 {
 }
 
 /// Writes a change, within the transaction of its batch.
-pub(super) async fn write(connection: &mut SqliteConnection, change: &Change) -> Result<()> {
+pub(super) async fn write(connection: &mut AnyConnection, run: Run, change: &Change) -> Result<()> {
     match change {
         Change::State(tournament, state) => write_state(connection, *tournament, *state).await,
         Change::Refusal(tournament, refusal) => write_refusal(connection, *tournament, refusal).await,
@@ -35,15 +42,17 @@ pub(super) async fn write(connection: &mut SqliteConnection, change: &Change) ->
             let event = (*tournament, number(*place), moment(*at));
             write_event(connection, event, fact).await
         }
-        Change::Game(game) => write_game(connection, game).await,
-        Change::Correction { game, result, note } => write_correction(connection, game, *result, note).await,
+        Change::Game(game) => write_game(connection, run, game).await,
+        Change::Correction { game, result, note, .. } => {
+            write_correction(connection, game, *result, note).await
+        }
         Change::Lichess(row) => write_lichess(connection, row).await,
         Change::Deletion(tournament) => delete_tournament(connection, *tournament).await,
     }
 }
 
 async fn delete_tournament(
-    connection: &mut SqliteConnection,
+    connection: &mut AnyConnection,
     TournamentId(tournament): TournamentId,
 ) -> Result<()> {
     for delete in [
@@ -53,11 +62,12 @@ async fn delete_tournament(
     ] {
         query(delete).bind(tournament).execute(&mut *connection).await?;
     }
-    Ok(())
+    let subject = Subject::Tournament(TournamentId(tournament)).key();
+    query("DELETE FROM owner WHERE subject = $1").bind(subject).execute(connection).await.map(drop)
 }
 
 async fn write_state(
-    connection: &mut SqliteConnection,
+    connection: &mut AnyConnection,
     TournamentId(tournament): TournamentId,
     state: TournamentState,
 ) -> Result<()> {
@@ -67,7 +77,7 @@ async fn write_state(
 }
 
 async fn write_settings(
-    connection: &mut SqliteConnection,
+    connection: &mut AnyConnection,
     TournamentId(tournament): TournamentId,
     time_control: TimeControl,
     SettingsText(settings): &SettingsText,
@@ -78,7 +88,7 @@ async fn write_settings(
 }
 
 async fn write_refusal(
-    connection: &mut SqliteConnection,
+    connection: &mut AnyConnection,
     tournament: Option<TournamentId>,
     refusal: &RefusalRecord,
 ) -> Result<()> {
@@ -94,7 +104,7 @@ async fn write_refusal(
 }
 
 async fn write_event(
-    connection: &mut SqliteConnection,
+    connection: &mut AnyConnection,
     (TournamentId(tournament), place, at): (TournamentId, i64, String),
     fact: &Fact,
 ) -> Result<()> {
@@ -138,7 +148,7 @@ struct EventColumns<'f> {
     player: Option<&'f Name>,
     seat: Option<i64>,
     holder: Option<String>,
-    round: Option<u32>,
+    round: Option<i64>,
     opponent: Option<&'f Name>,
     game: Option<&'f str>,
     result: Option<&'static str>,
@@ -157,10 +167,10 @@ impl<'f> EventColumns<'f> {
                 EventColumns { player: Some(player), ..none }
             }
             Fact::Bye { player, round } | Fact::ByeRevoked { player, round } => {
-                EventColumns { player: Some(player), round: Some(*round), ..none }
+                EventColumns { player: Some(player), round: Some(number(*round)), ..none }
             }
             Fact::Started | Fact::Paused | Fact::Resumed | Fact::LateEntries { .. } => none,
-            Fact::Round { round } => EventColumns { round: Some(*round), ..none },
+            Fact::Round { round } => EventColumns { round: Some(number(*round)), ..none },
             Fact::Removed { player, note } => {
                 EventColumns { player: Some(player), note: note.as_ref(), ..none }
             }
@@ -180,7 +190,7 @@ fn result_text(result: Option<GameResult>) -> &'static str {
 }
 
 async fn write_correction(
-    connection: &mut SqliteConnection,
+    connection: &mut AnyConnection,
     game: &str,
     result: Option<GameResult>,
     note: &Note,
@@ -189,7 +199,7 @@ async fn write_correction(
     update.bind(result_text(result)).bind(note.as_str()).bind(game).execute(connection).await.map(drop)
 }
 
-async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Result<()> {
+async fn write_game(connection: &mut AnyConnection, run: Run, game: &GameState) -> Result<()> {
     let GameHeader { names: ByColor([white, black]), .. } = &*game.header;
     let GameHeader { id, source, kind, tournament, round, opening, .. } = &*game.header;
     let GameHeader { time_control, start, repeats, began, .. } = &*game.header;
@@ -197,19 +207,19 @@ async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Resu
     let insert = query(
         "INSERT INTO game (id, source, kind, tournament_id, round, opening, white, black, time_control,
                            start, repeats, began, moves, positions, ended, result, reason, termination, place,
-                           note)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+                           note, run)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
          ON CONFLICT (id) DO UPDATE SET
              moves = excluded.moves, positions = excluded.positions, ended = excluded.ended, result = excluded.result,
              reason = excluded.reason, termination = excluded.termination, place = excluded.place,
-             note = excluded.note",
+             note = excluded.note, run = excluded.run",
     );
     insert
         .bind(&**id)
         .bind(source.as_str())
         .bind(kind.name())
         .bind(tournament.map(|TournamentId(id)| id))
-        .bind(*round)
+        .bind(round.map(number))
         .bind(opening.map(number))
         .bind(white)
         .bind(black)
@@ -225,12 +235,13 @@ async fn write_game(connection: &mut SqliteConnection, game: &GameState) -> Resu
         .bind(end.map(|end| end.termination.as_str()))
         .bind(end.and_then(|end| end.place).map(number))
         .bind(end.and_then(|end| end.note.as_ref()).map(Note::as_str))
+        .bind(run.number())
         .execute(connection)
         .await
         .map(drop)
 }
 
-async fn write_lichess(connection: &mut SqliteConnection, row: &LichessRow) -> Result<()> {
+async fn write_lichess(connection: &mut AnyConnection, row: &LichessRow) -> Result<()> {
     let LichessRow { kind, id, value } = row;
     let write = match value {
         Some(_) => query(
@@ -246,7 +257,7 @@ async fn write_lichess(connection: &mut SqliteConnection, row: &LichessRow) -> R
 
 /// Adds a tournament, with the next id and as the next edition of its name.
 pub(super) async fn add_tournament(
-    connection: &mut SqliteConnection,
+    connection: &mut AnyConnection,
     name: &Name,
     kind: GameKind,
     time_control: TimeControl,
@@ -265,7 +276,7 @@ pub(super) async fn add_tournament(
 
 /// Notes the format of a tournament, which may be another than when it was opened first.
 pub(super) async fn write_format(
-    connection: &mut SqliteConnection,
+    connection: &mut AnyConnection,
     TournamentId(tournament): TournamentId,
     format: &Format,
 ) -> Result<()> {
@@ -274,15 +285,36 @@ pub(super) async fn write_format(
     let update = query(
         "UPDATE tournament SET pairing = $1, rounds = $2, acceleration = $3, tie_breaks = $4 WHERE id = $5",
     );
-    let update = update.bind(pairing.name()).bind(*rounds).bind(acceleration.map(|kind| kind.name()));
+    let update =
+        update.bind(pairing.name()).bind(rounds.map(number)).bind(acceleration.map(|kind| kind.name()));
     update.bind(tie_breaks.join(" ")).bind(tournament).execute(connection).await.map(drop)
 }
 
-/// Breaks off the games that an arena left running when it was killed.
-pub(super) async fn break_off(connection: &mut SqliteConnection) -> Result<()> {
-    let update = query(
-        "UPDATE game SET ended = $1, result = '*', reason = 'The arena was interrupted', termination = 'unterminated'
-         WHERE result IS NULL",
-    );
-    update.bind(moment(OffsetDateTime::now_utc())).execute(connection).await.map(drop)
+/// Breaks off the running games of arenas that are gone, within an exclusive transaction, and returns their ids.
+pub(super) async fn break_off(
+    location: &DatabaseLocation,
+    connection: &mut AnyConnection,
+    run: Run,
+) -> Result<Vec<String>, DatabaseError> {
+    let games = query("SELECT id, COALESCE(run, 0) AS run FROM game WHERE result IS NULL");
+    let games = games.fetch_all(&mut *connection).await?;
+    let alive = ownership::alive(location, connection, run).await?;
+    let (mut broken_off, mut gone) = (Vec::new(), BTreeSet::new());
+    for game in games {
+        let owner: i64 = game.try_get("run")?;
+        if !alive.contains(&owner) {
+            broken_off.push(game.try_get("id")?);
+            gone.insert(owner);
+        }
+    }
+    for owner in gone {
+        let update = query(
+            "UPDATE game SET ended = $1, result = '*', reason = 'The arena was interrupted',
+                             termination = 'unterminated'
+             WHERE result IS NULL AND COALESCE(run, 0) = $2",
+        );
+        let now = moment(OffsetDateTime::now_utc());
+        update.bind(now).bind(owner).execute(&mut *connection).await?;
+    }
+    Ok(broken_off)
 }

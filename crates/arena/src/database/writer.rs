@@ -1,30 +1,40 @@
-//! The one writer: a thread that collects changes and commits what waits in one transaction.
+//! The one writer of an arena: a thread that collects changes and commits what waits in one transaction.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
-use sqlx::{Connection, Error, Executor, SqliteConnection, error::ErrorKind};
+use sqlx::{AnyConnection, Connection, Executor, error::ErrorKind};
 use tokio::{
     select,
     sync::{mpsc, oneshot},
     time::Instant,
 };
 use zeitnot_net::{Outage, OutageNews};
-use zeitnot_rules::{GameKind, TimeControl};
 
 use super::{
-    change::{Change, Key, RefusalRecord, SettingsText},
+    change::{Change, Key, Subject},
     error::DatabaseError,
-    open::{self, Lock},
-    read::{self, History},
+    location::DatabaseLocation,
+    open::{self, within},
+    opening::{Opened, Opening},
+    ownership::{self, Run},
+    sqlite::Lock,
     write,
 };
-use crate::{name::Name, timer::until, tournament::format::Format};
+use crate::timer::until;
 
 /// Time for which changes that nobody waits for are collected.
 const LAZY: Duration = Duration::from_secs(1);
-/// Time between two attempts while the disk fails.
+/// Time between two attempts while the disk or the server fails.
 const RETRY: Duration = Duration::from_secs(1);
-/// Changes that are kept while the disk fails; later ones are lost.
+/// Time after which the connection to a server is tried, so that what the arena owns is not free for long.
+const PULSE: Duration = Duration::from_secs(2);
+/// Advice to whoever asks for what another arena has.
+const ANOTHER_DATABASE: &str = "set database = \"…\" in [arena] to another one";
+const ANOTHER_NAME: &str = "give this one another name";
+/// Changes that are kept while the disk or the server fails; later ones are lost.
 const MAX_KEPT: usize = 65_536;
 
 /// Request to the writer.
@@ -35,67 +45,83 @@ pub(super) enum Request {
         changes: Vec<Change>,
         done: Option<oneshot::Sender<()>>,
     },
+    /// Takes a state that one arena has at a time.
+    Take {
+        subject: Subject,
+        reply: oneshot::Sender<Result<(), DatabaseError>>,
+    },
     Tournament {
         opening: Opening,
         reply: oneshot::Sender<Result<Opened, DatabaseError>>,
     },
 }
 
-/// Tournament that an arena is to run.
-#[derive(Clone, Debug)]
-pub(crate) struct Opening {
-    pub(crate) name: Name,
-    pub(crate) kind: GameKind,
-    pub(crate) time_control: TimeControl,
-    /// Settings of one that the organiser has just created, which is a new edition in any case.
-    pub(crate) created: Option<SettingsText>,
-    pub(crate) format: Format,
-}
-
-/// Tournament that an arena runs: a new edition, or one that was not complete.
-#[derive(Clone, Debug)]
-pub(crate) struct Opened {
-    pub(crate) history: History,
-    /// Ids of its games that ran when the last arena was killed, and are broken off now.
-    pub(crate) interrupted: Vec<String>,
-    /// Whom it has refused, the latest last.
-    pub(crate) refusals: Vec<RefusalRecord>,
-}
-
 pub(super) struct Writer {
-    connection: SqliteConnection,
-    _lock: Lock,
-    path: PathBuf,
+    location: DatabaseLocation,
+    run: Run,
+    /// `None` while the server is away.
+    connection: Option<AnyConnection>,
+    _lock: Option<Lock>,
     requests: mpsc::Receiver<Request>,
-    /// Games that were running when the database was opened.
+    /// Games that arenas which are gone have left running.
     interrupted: Vec<String>,
     /// Changes that are not on the disk yet: the latest of each row.
     kept: BTreeMap<Key, Change>,
-    /// Deadline for writing changes that nothing waits for.
+    /// What this arena has, with the name for messages.
+    owned: BTreeMap<Subject, String>,
+    /// What another arena has: changes of it are dropped.
+    foreign: BTreeSet<Subject>,
+    /// Deadline for writing changes that nothing waits for, and for the next attempt.
     due: Option<Instant>,
+    /// Deadline for the next look at the connection to a server.
+    pulse: Option<Instant>,
     waiting: Vec<oneshot::Sender<()>>,
     outage: Outage,
     /// Changes that did not fit.
     lost: usize,
 }
 
+/// Reason why a batch is not written.
+enum Failure {
+    /// One change fails, and would fail for ever.
+    Misfit(Key, sqlx::Error),
+    Database(DatabaseError),
+}
+
+impl<E: Into<DatabaseError>> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure::Database(error.into())
+    }
+}
+
 impl Writer {
-    /// Opens the file. Games that were running are broken off.
+    /// Opens the database. Games of arenas that are gone are broken off.
     pub(super) async fn open(
-        path: PathBuf,
+        location: DatabaseLocation,
         requests: mpsc::Receiver<Request>,
     ) -> Result<Writer, DatabaseError> {
-        let (mut connection, lock) = open::for_writing(&path).await?;
-        let interrupted = read::running(&mut connection).await?;
-        write::break_off(&mut connection).await?;
+        let (lock, run) = (open::lock(&location)?, Run::draw()?);
+        let mut connection = open::for_writing(&location).await?;
+        let begin = async {
+            ownership::claim(&location, &mut connection, run).await?;
+            ownership::begin_exclusive(&location, &mut connection).await?;
+            let interrupted = write::break_off(&location, &mut connection, run).await;
+            ownership::finish(&mut connection, interrupted).await
+        };
+        let interrupted = within(location.max_history(), begin).await?;
+        let pulse = location.max_answer().map(|_| Instant::now() + PULSE);
         Ok(Writer {
-            connection,
+            location,
+            run,
+            connection: Some(connection),
             _lock: lock,
-            path,
             requests,
             interrupted,
             kept: BTreeMap::new(),
+            owned: BTreeMap::new(),
+            foreign: BTreeSet::new(),
             due: None,
+            pulse,
             waiting: Vec::new(),
             outage: Outage::default(),
             lost: 0,
@@ -111,21 +137,28 @@ impl Writer {
                     None => break,
                 },
                 () = until(self.due) => {}
+                () = until(self.pulse) => self.check().await,
             }
             while let Ok(request) = self.requests.try_recv() {
                 self.take(request).await;
             }
-            if !self.waiting.is_empty() || self.due.is_some_and(|due| due <= Instant::now()) {
+            let is_due = self.due.is_some_and(|due| due <= Instant::now());
+            if is_due || (!self.waiting.is_empty() && self.connection.is_some()) {
                 self.commit().await;
             }
+            // While the server is away, nobody waits for the next attempt.
+            self.answer();
         }
         self.commit().await;
         let lost = self.lost.saturating_add(self.kept.len());
         if lost > 0 {
-            tracing::error!("changes lost, as {} could not be written to: {lost}", self.path.display());
+            tracing::error!("changes lost, as {} could not be written to: {lost}", self.location);
         }
-        // The file is whole without it: this only tidies up.
-        let _ = self.connection.close().await;
+        if let Some(connection) = self.connection {
+            let close = async { Ok(connection.close().await?) };
+            // The database is whole without it: this only tidies up.
+            let _ = within(self.location.max_answer(), close).await;
+        }
     }
 
     /// Takes what waits and tries to write it.
@@ -138,8 +171,8 @@ impl Writer {
     }
 
     #[cfg(test)]
-    pub(super) fn connection(&mut self) -> &mut SqliteConnection {
-        &mut self.connection
+    pub(super) fn connection(&mut self) -> &mut AnyConnection {
+        self.connection.as_mut().unwrap()
     }
 
     async fn take(&mut self, request: Request) {
@@ -148,6 +181,7 @@ impl Writer {
                 changes.into_iter().for_each(|change| self.keep(change));
                 self.waiting.extend(done);
             }
+            Request::Take { subject, reply } => drop(reply.send(self.take_subject(subject).await)),
             Request::Tournament { opening, reply } => {
                 self.commit().await;
                 let _ = reply.send(self.open_tournament(&opening).await);
@@ -156,6 +190,9 @@ impl Writer {
     }
 
     fn keep(&mut self, change: Change) {
+        if change.subject().is_some_and(|subject| self.foreign.contains(&subject)) {
+            return;
+        }
         let key = change.key();
         if self.kept.len() >= MAX_KEPT && !self.kept.contains_key(&key) {
             self.lost = self.lost.saturating_add(1);
@@ -168,7 +205,7 @@ impl Writer {
     /// Writes all changes, or keeps them, and answers those who wait.
     async fn commit(&mut self) {
         self.due = None;
-        if !self.kept.is_empty() {
+        if !self.kept.is_empty() || self.connection.is_none() {
             let written = self.write_all().await;
             self.report(&written);
             match written {
@@ -176,73 +213,181 @@ impl Writer {
                 Err(_) => self.due = Some(Instant::now() + RETRY),
             }
         }
+        self.answer();
+    }
+
+    /// Answers those who wait.
+    fn answer(&mut self) {
         for done in self.waiting.drain(..) {
             // An error means that the waiting task has ended.
             let _ = done.send(());
         }
     }
 
-    /// SQLite takes a transaction back by itself when the disk is full, which sqlx's transactions do not expect.
-    async fn write_all(&mut self) -> sqlx::Result<()> {
-        self.connection.execute("BEGIN IMMEDIATE").await?;
-        let written = self.write_each().await;
-        if written.is_err() {
-            let _ = self.connection.execute("ROLLBACK").await;
-        }
-        written
-    }
-
-    async fn write_each(&mut self) -> sqlx::Result<()> {
-        for change in self.kept.values() {
-            match write::write(&mut self.connection, change).await {
-                // It would fail for ever.
-                Err(Error::Database(error)) if error.kind() != ErrorKind::Other => {
+    async fn write_all(&mut self) -> Result<(), DatabaseError> {
+        loop {
+            self.connect().await?;
+            match self.write_each().await {
+                Ok(()) => return Ok(()),
+                Err(Failure::Misfit(key, error)) => {
+                    self.roll_back(None).await;
+                    let change = self.kept.remove(&key);
                     tracing::error!(
                         "a change does not fit into {}: {error}; please report it: {change:?}",
-                        self.path.display()
+                        self.location
                     );
                 }
+                Err(Failure::Database(error)) => {
+                    self.roll_back(Some(&error)).await;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// SQLite takes a transaction back by itself when the disk is full, which sqlx's transactions do not expect.
+    async fn write_each(&mut self) -> Result<(), Failure> {
+        let Some(connection) = &mut self.connection else { return Err(DatabaseError::gone().into()) };
+        let limit = self.location.max_answer();
+        within(limit, async { Ok(connection.execute(self.location.begin()).await?) }).await?;
+        for (key, change) in &self.kept {
+            let write = async { Ok(write::write(connection, self.run, change).await) };
+            match within(limit, write).await? {
+                Err(error) if is_misfit(&error) => return Err(Failure::Misfit(key.clone(), error)),
                 written => written?,
             }
         }
-        self.connection.execute("COMMIT").await.map(drop)
+        within(limit, async { Ok(connection.execute("COMMIT").await?) }).await?;
+        Ok(())
+    }
+
+    /// Takes a transaction back after an error, and gives up a connection that is lost.
+    async fn roll_back(&mut self, error: Option<&DatabaseError>) {
+        if error.is_some_and(DatabaseError::is_outage) {
+            self.connection = None;
+        }
+        if let Some(connection) = &mut self.connection {
+            // An error means that there is no transaction any more.
+            let roll_back = async { Ok(connection.execute("ROLLBACK").await?) };
+            let _ = within(self.location.max_answer(), roll_back).await;
+        }
+        self.check().await;
+    }
+
+    /// Gives up a connection that is lost; the next attempt makes another one.
+    async fn check(&mut self) {
+        let limit = self.location.max_answer();
+        self.pulse = limit.map(|_| Instant::now() + PULSE);
+        if let Some(connection) = &mut self.connection
+            && within(limit, async { Ok(connection.ping().await?) }).await.is_err()
+        {
+            self.connection = None;
+        }
+        if self.connection.is_none() {
+            self.due.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Connects again where the connection was lost, and sees what is this arena's still.
+    async fn connect(&mut self) -> Result<(), DatabaseError> {
+        if self.connection.is_some() {
+            return Ok(());
+        }
+        let mut connection = open::for_writing(&self.location).await?;
+        let claim = ownership::claim(&self.location, &mut connection, self.run);
+        let owned = within(self.location.max_answer(), claim).await?;
+        self.connection = Some(connection);
+        for (subject, name) in self.owned.extract_if(.., |subject, _| !owned.contains(&subject.key())) {
+            tracing::error!(
+                "another arena has taken {name} while the database {} was away: what happens to it here is written no more; stop one of the two",
+                self.location
+            );
+            self.foreign.insert(subject);
+        }
+        let foreign = &self.foreign;
+        self.kept.retain(|_, change| change.subject().is_none_or(|subject| !foreign.contains(&subject)));
+        Ok(())
     }
 
     /// Reports the first of several failures, and their end.
-    fn report(&mut self, written: &sqlx::Result<()>) {
-        let file = self.path.display();
+    fn report(&mut self, written: &Result<(), DatabaseError>) {
+        let location = &self.location;
+        let advice = match location {
+            DatabaseLocation::File(_) => ": make room on the disk",
+            DatabaseLocation::Server(_) => "",
+        };
         match (self.outage.note(written), written) {
             (Some(OutageNews::Begins), Err(error)) => tracing::error!(
-                "cannot write to the database {file}: {error}; games go on, their results are kept and tried again every second: make room on the disk"
+                "cannot write to the database {location}: {error}; games go on, their results are kept and tried again every second{advice}"
             ),
             (Some(OutageNews::Ends), _) => {
-                tracing::info!("the database {file} is written again, changes lost meanwhile: {}", self.lost);
+                tracing::info!(
+                    "the database {location} is written again, changes lost meanwhile: {}",
+                    self.lost
+                );
                 self.lost = 0;
             }
             _ => {}
         }
     }
 
+    async fn take_subject(&mut self, subject: Subject) -> Result<(), DatabaseError> {
+        self.connect().await?;
+        let Some(connection) = &mut self.connection else { return Err(DatabaseError::gone()) };
+        let location = &self.location;
+        let take = async {
+            ownership::begin_exclusive(location, connection).await?;
+            let taken = ownership::take(location, connection, self.run, subject).await;
+            ownership::finish(connection, taken).await
+        };
+        let taken = within(location.max_answer(), take).await;
+        match taken {
+            Ok(true) => self.note_owned(subject, subject.to_string()),
+            Ok(false) => {
+                self.foreign.insert(subject);
+                return Err(DatabaseError::Taken { subject: subject.to_string(), advice: ANOTHER_DATABASE });
+            }
+            Err(ref error) => self.roll_back(Some(error)).await,
+        }
+        taken.map(drop)
+    }
+
     /// Takes up the latest edition, or adds one if that is complete.
     pub(super) async fn open_tournament(&mut self, opening: &Opening) -> Result<Opened, DatabaseError> {
-        let Opening { name, kind, time_control, format, created } = opening;
-        let latest = read::latest(&mut self.connection, name).await?;
-        let unfinished = latest.filter(|it| created.is_none() && it.is_unfinished() && it.kind == *kind);
-        let mut tournament = match unfinished {
-            Some(tournament) => tournament,
-            None => {
-                let connection = &mut self.connection;
-                write::add_tournament(connection, name, *kind, *time_control, created.as_ref()).await?;
-                let added = read::latest(&mut self.connection, name).await?;
-                added.ok_or_else(|| DatabaseError::Other("a tournament that was added is missing".into()))?
-            }
+        self.connect().await?;
+        let Some(connection) = &mut self.connection else { return Err(DatabaseError::gone()) };
+        let location = &self.location;
+        let open = async {
+            ownership::begin_exclusive(location, connection).await?;
+            let opened = opening.open((location, connection), self.run, &mut self.interrupted).await;
+            ownership::finish(connection, opened).await
         };
-        write::write_format(&mut self.connection, tournament.id, format).await?;
-        tournament.format = format.clone();
-        let history = read::history(&mut self.connection, tournament).await?;
-        let games: Vec<_> = history.games.iter().map(|game| game.header.id.to_string()).collect();
-        let interrupted = games.into_iter().filter(|game| self.interrupted.contains(game)).collect();
-        let refusals = read::refusals(&mut self.connection, Some(history.tournament.id)).await?;
-        Ok(Opened { history, interrupted, refusals })
+        let opened = within(location.max_history(), open).await;
+        let name = format!("the tournament '{}'", opening.name);
+        match opened {
+            Ok(Some(opened)) => {
+                self.note_owned(Subject::Tournament(opened.history.tournament.id), name);
+                Ok(opened)
+            }
+            Ok(None) => Err(DatabaseError::Taken { subject: name, advice: ANOTHER_NAME }),
+            Err(error) => {
+                self.roll_back(Some(&error)).await;
+                Err(error)
+            }
+        }
     }
+
+    fn note_owned(&mut self, subject: Subject, name: String) {
+        self.foreign.remove(&subject);
+        self.owned.insert(subject, name);
+    }
+}
+
+/// Returns whether a change would fail for ever: by a constraint, or by a value that the database does not take.
+fn is_misfit(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| {
+        // Class 22 of PostgreSQL's codes, which are longer than those of SQLite.
+        let is_value = error.code().is_some_and(|code| code.len() == 5 && code.starts_with("22"));
+        is_value || error.kind() != ErrorKind::Other
+    })
 }

@@ -121,7 +121,7 @@ mod tests {
     use crate::database::WriterThread;
 
     async fn open(folder: &Path) -> (Database, WriterThread, Changes, StorageActor, Vec<LichessRow>) {
-        let (database, writer) = Database::open(folder.join("zeitnot.db")).await.unwrap();
+        let (database, writer) = Database::open(folder.join("zeitnot.db").into()).await.unwrap();
         let file = GameFile::create(&folder.join("games"), "lichess", "pgn", OffsetDateTime::UNIX_EPOCH);
         let mut rows = database.lichess().await.unwrap();
         let (changes, _, actor) = StorageActor::channel(Some(database.clone()), file.unwrap(), &mut rows);

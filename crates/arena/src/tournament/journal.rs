@@ -152,9 +152,10 @@ impl Journal {
             let row = match &fact {
                 Fact::Paused => tournament.map(|id| Change::State(id, TournamentState::Paused)),
                 Fact::Resumed => tournament.map(|id| Change::State(id, TournamentState::Running)),
-                Fact::Corrected { game, result, note } => {
-                    Some(Change::Correction { game: game.clone(), result: *result, note: note.clone() })
-                }
+                Fact::Corrected { game, result, note } => tournament.map(|tournament| {
+                    let (game, note) = (game.clone(), note.clone());
+                    Change::Correction { tournament, game, result: *result, note }
+                }),
                 _ => None,
             };
             changes.extend(row);

@@ -223,7 +223,12 @@ impl TournamentManager {
                 continue;
             }
             match Settings::from_stored(&text) {
-                Some((config, access)) => self.add(config, Some(access), false).await?,
+                Some((config, access)) => match self.add(config, Some(access), false).await {
+                    Err(error) if error.is_taken() => {
+                        tracing::info!("{name}: another arena on this database runs it");
+                    }
+                    added => added?,
+                },
                 None => tracing::error!(
                     "{name}: its settings in the database cannot be read; it is left out: create it anew"
                 ),

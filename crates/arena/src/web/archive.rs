@@ -1,9 +1,6 @@
 //! Games that the hub does not have, as they ended long ago or in an earlier run: look-ups in the database.
 
-use std::{
-    path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
 use tokio::{
@@ -14,7 +11,7 @@ use zeitnot_rules::GameError;
 
 use super::answer::ApiError;
 use crate::{
-    database::{DatabaseError, GameState, Reader},
+    database::{DatabaseError, DatabaseLocation, FoundGame, GameState, Reader},
     live::{stored, view::Game},
     name::printable,
     pgn,
@@ -29,7 +26,7 @@ const MAX_ID: usize = 64;
 /// Games in the arena's database, if it keeps one.
 #[derive(Clone, Debug)]
 pub(crate) struct Archive {
-    database: Option<Arc<Path>>,
+    database: Option<Arc<DatabaseLocation>>,
     turns: Arc<Semaphore>,
     /// Connections that no look-up uses now.
     idle: Arc<Mutex<Vec<Reader>>>,
@@ -47,7 +44,7 @@ pub(super) struct StoredGame {
 }
 
 impl Archive {
-    pub(super) fn new(database: Option<Arc<Path>>) -> Archive {
+    pub(super) fn new(database: Option<Arc<DatabaseLocation>>) -> Archive {
         Archive { database, turns: Arc::new(Semaphore::new(AT_ONCE)), idle: Arc::default() }
     }
 
@@ -64,16 +61,19 @@ impl Archive {
 
     async fn look_up(
         &self,
-        database: &Path,
+        database: &DatabaseLocation,
         id: &str,
-    ) -> Result<Option<(GameState, Option<Event>)>, DatabaseError> {
-        let idle = self.idle().pop();
-        let mut reader = match idle {
-            Some(reader) => reader,
-            None => Reader::open(database).await?,
-        };
-        let found = reader.game(id).await?;
+    ) -> Result<Option<FoundGame>, DatabaseError> {
         // One that has failed, or was left in the middle, is not used again.
+        let idle = self.idle().pop();
+        if let Some(mut reader) = idle
+            && let Ok(found) = reader.game(id).await
+        {
+            self.idle().push(reader);
+            return Ok(found);
+        }
+        let mut reader = Reader::open(database).await?;
+        let found = reader.game(id).await?;
         self.idle().push(reader);
         Ok(found)
     }
@@ -92,8 +92,8 @@ impl Archive {
     }
 }
 
-fn unreadable(database: &Path, error: &DatabaseError) -> ApiError {
-    tracing::error!("cannot read the database {}: {error}", database.display());
+fn unreadable(database: &DatabaseLocation, error: &DatabaseError) -> ApiError {
+    tracing::error!("cannot read the database {database}: {error}");
     let error = "the database cannot be read: the arena's log says why";
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error)
 }
@@ -142,7 +142,7 @@ mod tests {
     async fn look_ups_share_a_few_connections_and_replays_have_threads_of_their_own() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("zeitnot.db");
-        let (database, writer) = Database::open(path.clone()).await.unwrap();
+        let (database, writer) = Database::open(path.clone().into()).await.unwrap();
         let id = GameTag::random().to_string();
         let header = GameHeader {
             id: id.as_str().into(),
@@ -160,7 +160,7 @@ mod tests {
         let game = GameState { header: header.into(), moves: MoveList::default(), end: None };
         database.commit(vec![Change::Game(game)]).await;
 
-        let archive = Archive::new(Some(path.as_path().into()));
+        let archive = Archive::new(Some(Arc::new(path.clone().into())));
         for _ in 0..3 {
             assert_eq!(archive.find(&id).await.unwrap().unwrap().view().await.unwrap().summary.id, id);
         }

@@ -68,7 +68,7 @@ impl From<ManageError> for ApiError {
         let status = match &error {
             ManageError::Unknown(_) => StatusCode::NOT_FOUND,
             ManageError::Settings(_) => StatusCode::BAD_REQUEST,
-            ManageError::Arena(error) => {
+            ManageError::Arena(error) if !error.is_taken() => {
                 tracing::error!("a tournament is not created: {error}");
                 StatusCode::INTERNAL_SERVER_ERROR
             }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -12,6 +11,7 @@ use tokio::{sync::Semaphore, task::spawn_blocking, time::Instant};
 
 use super::answer::ApiError;
 use crate::{
+    database::DatabaseLocation,
     name::printable,
     results::{ResultsError, TournamentResults},
 };
@@ -22,7 +22,7 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Reader of the database for visitors.
 #[derive(Debug)]
 pub(super) struct ResultFiles {
-    database: PathBuf,
+    database: Arc<DatabaseLocation>,
     /// A visitor who reads keeps others from it.
     turn: Arc<Semaphore>,
     latest: Mutex<BTreeMap<(String, FileKind), (Instant, Bytes)>>,
@@ -69,9 +69,8 @@ impl FileKind {
 }
 
 impl ResultFiles {
-    pub(super) fn new(database: &Path) -> ResultFiles {
-        let turn = Arc::new(Semaphore::new(1));
-        ResultFiles { database: database.to_owned(), turn, latest: Mutex::default() }
+    pub(super) fn new(database: Arc<DatabaseLocation>) -> ResultFiles {
+        ResultFiles { database, turn: Arc::new(Semaphore::new(1)), latest: Mutex::default() }
     }
 
     /// Returns a file, not older than a second. Whoever asks meanwhile waits and gets the same.
@@ -133,7 +132,7 @@ mod tests {
     async fn a_file_is_read_once_for_all_who_ask_within_a_second() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("zeitnot.db");
-        let (database, writer) = Database::open(path.clone()).await.unwrap();
+        let (database, writer) = Database::open(path.clone().into()).await.unwrap();
         let name = Name::try_from("class").unwrap();
         let kind = zeitnot_rules::GameKind::Chess;
         let (time_control, format) = ("3".parse().unwrap(), Format::default());
@@ -142,7 +141,7 @@ mod tests {
         drop(database);
         writer.join().await;
 
-        let files = Arc::new(ResultFiles::new(&path));
+        let files = Arc::new(ResultFiles::new(Arc::new(path.clone().into())));
         let read = |file| {
             let (files, kind) = (files.clone(), FileKind::read(file).unwrap());
             async move { files.read("class", kind).await.map(|text| text.as_ptr() as usize) }

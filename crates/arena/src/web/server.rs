@@ -3,7 +3,6 @@
 use std::{
     convert::Infallible,
     net::{IpAddr, SocketAddr},
-    path::Path,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -37,7 +36,7 @@ use super::{
 };
 use crate::{
     bot_orders::BotControl,
-    database::Database,
+    database::{Database, DatabaseLocation},
     error::ArenaError,
     http,
     jobs::{self, Handle, Jobs},
@@ -75,7 +74,7 @@ pub(crate) struct Web {
     bot: Option<BotControl>,
     /// The arena's database, if it keeps one.
     tournaments: Option<(TournamentRegistry, ManagerHandle)>,
-    database: Option<Arc<Path>>,
+    database: Option<Arc<DatabaseLocation>>,
     analyst: Analyst,
     tables: (Handle<Tables>, TablesActor),
     /// Number of clients that watch.
@@ -125,8 +124,8 @@ impl Web {
 
     /// Serves the results and games of this database, too, and keeps the games of tables in it.
     pub(crate) fn with_database(self, database: Database) -> Web {
-        let (path, (handle, tables)) = (database.path().into(), self.tables);
-        Web { database: Some(path), tables: (handle, tables.with_database(database)), ..self }
+        let (location, (handle, tables)) = (database.location().clone(), self.tables);
+        Web { database: Some(location), tables: (handle, tables.with_database(database)), ..self }
     }
 
     /// Lets the organiser order about these tournaments, and create others.
@@ -178,7 +177,7 @@ impl Web {
                 tables,
                 bot,
                 tournaments,
-                results: database.as_deref().map(|path| Arc::new(ResultFiles::new(path))),
+                results: database.map(|location| Arc::new(ResultFiles::new(location))),
                 archive: archive.clone(),
                 analyst: Arc::new(analyst),
                 organiser: Organiser::new(token),

@@ -51,7 +51,7 @@ impl Bench {
         let config: TournamentConfig =
             toml::from_str(&format!("name = 'class'\ntime = '60'\npause = '0s'\n{settings}")).unwrap();
         config.check().unwrap();
-        let (database, writer) = Database::open(folder.join("zeitnot.db")).await.unwrap();
+        let (database, writer) = Database::open(folder.join("zeitnot.db").into()).await.unwrap();
         let opening = Opening {
             name: config.name.clone(),
             kind: GameKind::Chess,
@@ -183,7 +183,7 @@ fn state(
 
 /// The state that the history on the disk leads to.
 async fn replayed(folder: &Path, config: &TournamentConfig) -> String {
-    let mut reader = Reader::open(&folder.join("zeitnot.db")).await.unwrap();
+    let mut reader = Reader::open(&folder.join("zeitnot.db").into()).await.unwrap();
     let tournament = reader.tournaments().await.unwrap().swap_remove(0);
     let history = reader.history(tournament).await.unwrap();
     let limits = SeatLimits { seats: MAX_PLAYERS, per_address: 99, hold: config.name_held };

@@ -1,0 +1,73 @@
+//! Opening of a tournament: its latest edition goes on, or a new one begins.
+
+use sqlx::AnyConnection;
+use zeitnot_rules::{GameKind, TimeControl};
+
+use super::{
+    change::{RefusalRecord, SettingsText, Subject},
+    error::DatabaseError,
+    location::DatabaseLocation,
+    ownership::{self, Run},
+    read::{self, History},
+    write,
+};
+use crate::{name::Name, tournament::format::Format};
+
+/// Tournament that an arena is to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Opening {
+    pub(crate) name: Name,
+    pub(crate) kind: GameKind,
+    pub(crate) time_control: TimeControl,
+    /// Settings of one that the organiser has just created, which is a new edition in any case.
+    pub(crate) created: Option<SettingsText>,
+    pub(crate) format: Format,
+}
+
+/// Tournament that an arena runs: a new edition, or one that was not complete.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened {
+    pub(crate) history: History,
+    /// Ids of its games that ran when the last arena was killed, and are broken off now.
+    pub(crate) interrupted: Vec<String>,
+    /// Whom it has refused, the latest last.
+    pub(crate) refusals: Vec<RefusalRecord>,
+}
+
+impl Opening {
+    /// Opens the tournament, within an exclusive transaction; `None`: another arena runs it. Games that arenas which
+    /// are gone have left running join those that were interrupted.
+    pub(super) async fn open(
+        &self,
+        (location, connection): (&DatabaseLocation, &mut AnyConnection),
+        run: Run,
+        interrupted: &mut Vec<String>,
+    ) -> Result<Option<Opened>, DatabaseError> {
+        let Opening { name, kind, time_control, format, created } = self;
+        let unfinished = read::latest(connection, name).await?.filter(|latest| latest.is_unfinished());
+        if let Some(latest) = &unfinished
+            && !ownership::take(location, connection, run, Subject::Tournament(latest.id)).await?
+        {
+            return Ok(None);
+        }
+        interrupted.extend(write::break_off(location, connection, run).await?);
+        let mut tournament = match unfinished.filter(|it| created.is_none() && it.kind == *kind) {
+            Some(tournament) => tournament,
+            None => {
+                write::add_tournament(connection, name, *kind, *time_control, created.as_ref()).await?;
+                let added = read::latest(connection, name).await?;
+                let missing = || DatabaseError::Other("a tournament that was added is missing".into());
+                let added = added.ok_or_else(missing)?;
+                ownership::take(location, connection, run, Subject::Tournament(added.id)).await?;
+                added
+            }
+        };
+        write::write_format(connection, tournament.id, format).await?;
+        tournament.format = format.clone();
+        let history = read::history(connection, tournament).await?;
+        let games = history.games.iter().map(|game| game.header.id.to_string());
+        let broken_off = games.filter(|game| interrupted.contains(game)).collect();
+        let refusals = read::refusals(connection, Some(history.tournament.id)).await?;
+        Ok(Some(Opened { history, interrupted: broken_off, refusals }))
+    }
+}
