@@ -6,6 +6,7 @@ mod kills;
 mod mistakes;
 mod rejoin;
 mod results;
+mod shared_database;
 mod shutdown;
 mod spectators;
 mod systems;

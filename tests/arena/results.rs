@@ -5,24 +5,29 @@ use serde_json::{Value, json};
 use crate::support::{
     arena::{TestArena, results},
     command::{err, zeitnot},
+    storage::{Storage, on_both_databases},
 };
 
-#[tokio::test]
-async fn results_are_there_when_they_are_told_and_afterwards() {
-    let arena = TestArena::start("players = 2\ngames_per_pair = 2").await;
-    let folder = arena.folder.path().to_owned();
+on_both_databases!(
+    results_are_there_when_they_are_told_and_afterwards,
+    an_unknown_tournament_is_refused_with_those_that_there_are
+);
+
+async fn results_are_there_when_they_are_told_and_afterwards(storage: Storage) {
+    let arena = TestArena::tournament(storage, "", "players = 2\ngames_per_pair = 2").await;
+    let database = arena.folder.database();
     let mut board = arena.game().await;
     board.play("f2-f3 e7-e5 g2-g4 d8-h4").await;
     assert_eq!(board.over().await, "0-1 Checkmate");
 
     // The arena runs, and the result is on the disk.
-    assert!(results(&folder, &[]).starts_with("class: chess at 60+0, running, begun on "));
-    let table = results(&folder, &["class"]);
+    assert!(results(&database, &[]).starts_with("class: chess at 60+0, running, begun on "));
+    let table = results(&database, &["class"]);
     assert!(
         table.contains(&format!("1 {}", board.black.name)) && table.ends_with("games: 1 over\n"),
         "{table}"
     );
-    let csv = results(&folder, &["class", "--csv"]);
+    let csv = results(&database, &["class", "--csv"]);
     let (winner, loser) = (&board.black.name, &board.white.name);
     assert_eq!(
         csv,
@@ -32,19 +37,17 @@ async fn results_are_there_when_they_are_told_and_afterwards() {
         )
     );
     let (summary, folder) = arena.stop().await;
-    let pgn = results(folder.path(), &["class", "--pgn"]);
+    let pgn = results(&folder.database(), &["class", "--pgn"]);
     let written = std::fs::read_to_string(summary.tournaments[0].pgn.as_ref().unwrap()).unwrap();
     assert_eq!(pgn, written, "the stored games are those of the file");
-    let told: Value = serde_json::from_str(&results(folder.path(), &["class", "--json"])).unwrap();
+    let told: Value = serde_json::from_str(&results(&folder.database(), &["class", "--json"])).unwrap();
     assert_eq!((&told["state"], &told["pairings"][0]["result"]), (&json!("running"), &json!("0-1")));
     assert_eq!(told["players"][0]["name"], json!(board.black.name));
 }
 
-#[tokio::test]
-async fn an_unknown_tournament_is_refused_with_those_that_there_are() {
-    let arena = TestArena::start("").await;
-    let folder = arena.folder.path().to_owned();
-    let database = folder.join("games/zeitnot.db").display().to_string();
+async fn an_unknown_tournament_is_refused_with_those_that_there_are(storage: Storage) {
+    let arena = TestArena::tournament(storage, "", "").await;
+    let database = arena.folder.database();
     let output = zeitnot(&["arena", "results", "clss", "--database", &database]).output().unwrap();
     let told = err(&output);
     assert_eq!((output.status.code(), told.lines().count()), (Some(2), 1), "{told}");

@@ -136,7 +136,7 @@ async fn a_swiss_goes_on_after_a_restart_in_the_middle_of_a_round() {
 
     // The report file is read back, and all rounds are as the rules pair them.
     let report = folder.path().join("class.trf");
-    std::fs::write(&report, results(folder.path(), &["class", "--trf"])).unwrap();
+    std::fs::write(&report, results(&folder.database(), &["class", "--trf"])).unwrap();
     let output = zeitnot(&["arena", "check", &report.display().to_string()]).output().unwrap();
     assert_eq!(out(&output), "1 files, 3 rounds, 0 differ\n");
 }

@@ -84,7 +84,7 @@ async fn users_that_could_not_be_written_are_tried_again_at_the_end() {
     let log = Log::capture();
     let folder = tempfile::tempdir().unwrap();
     let users = folder.path().join("users");
-    let imcs = Imcs::in_folder(folder).await;
+    let imcs = Imcs::in_folder(folder.into()).await;
     // No file can be made in the place of a folder.
     std::fs::create_dir(&users).unwrap();
     imcs.register("alice").await;
@@ -159,7 +159,7 @@ async fn a_game_is_played_rated_and_recorded() {
     let record = records(folder.path());
     let moves = "alice\tbob\t1-0\tW wins\tb1-c3 b5-b4 c3-d5 c5-c4 d5-b4 c4-c3 b4-a6\n";
     assert!(record.starts_with("20") && record.ends_with(&format!("Z\t{moves}")), "{record:?}");
-    let stored: Value = serde_json::from_str(&results(folder.path(), &["--front", "imcs"])).unwrap();
+    let stored: Value = serde_json::from_str(&results(&folder.database(), &["--front", "imcs"])).unwrap();
     let [game] = stored.as_array().unwrap().as_slice() else { panic!("{stored}") };
     assert_eq!(
         (&game["white"], &game["result"], &game["termination"]),

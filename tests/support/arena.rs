@@ -6,7 +6,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::TempDir;
 use tokio::{
     net::{TcpSocket, TcpStream},
     sync::broadcast,
@@ -18,6 +17,7 @@ use zeitnot_net::{Address, LineReader, LineWriter, over_tcp};
 
 use crate::support::{
     command::{err, out, zeitnot},
+    storage::Storage,
     wait::{LONG, soon},
 };
 
@@ -38,21 +38,26 @@ pub struct TestArena {
     /// Addresses of the TUC-Chess tables.
     pub tables: Vec<SocketAddr>,
     pub news: broadcast::Receiver<News>,
-    pub folder: TempDir,
+    pub folder: Storage,
     pub shutdown: CancellationToken,
     running: JoinHandle<Summary>,
 }
 
 impl TestArena {
     /// Starts an arena with this configuration. `{folder}` in it stands for the folder.
-    pub async fn open(folder: TempDir, config: &str) -> Self {
+    pub async fn open(folder: impl Into<Storage>, config: &str) -> Self {
+        let folder = folder.into();
         let config: Config =
             toml::from_str(&config.replace("{folder}", &folder.path().display().to_string())).unwrap();
         config.check().unwrap();
         Self::with_config(folder, config).await
     }
 
-    pub async fn with_config(folder: TempDir, config: Config) -> Self {
+    pub async fn with_config(folder: impl Into<Storage>, mut config: Config) -> Self {
+        let folder = folder.into();
+        if let Some(url) = folder.url().filter(|_| config.database.is_none()) {
+            config.database = Some(url.parse().unwrap());
+        }
         let arena = Arena::bind(config).await.unwrap();
         let (tcp, websocket, imcs, lichess) = (arena.tcp(), arena.websocket(), arena.imcs(), arena.lichess());
         let web = arena.web();
@@ -78,7 +83,7 @@ impl TestArena {
         Self::tournament(folder, "", &format!("openings = '{{folder}}/openings.epd'\n{settings}")).await
     }
 
-    async fn tournament(folder: TempDir, arena: &str, settings: &str) -> Self {
+    pub async fn tournament(folder: impl Into<Storage>, arena: &str, settings: &str) -> Self {
         let mut text = format!(
             "tcp = '127.0.0.1:0'\nwebsocket = '127.0.0.1:0'\ngames = '{{folder}}/games'\n{arena}\n\
              [[tournament]]\nname = 'class'\n"
@@ -160,12 +165,12 @@ impl TestArena {
     }
 
     /// Waits for the arena's own end.
-    pub async fn end(self) -> (Summary, TempDir) {
+    pub async fn end(self) -> (Summary, Storage) {
         (soon("the arena ends", self.running).await.unwrap(), self.folder)
     }
 
     /// Stops the arena.
-    pub async fn stop(self) -> (Summary, TempDir) {
+    pub async fn stop(self) -> (Summary, Storage) {
         self.shutdown.cancel();
         self.end().await
     }
@@ -182,9 +187,8 @@ pub fn record_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     files.filter(|file| !file.file_name().unwrap().to_string_lossy().starts_with("zeitnot.db"))
 }
 
-/// Output of `zeitnot arena results` for the database there.
-pub fn results(folder: &Path, arguments: &[&str]) -> String {
-    let database = folder.join("games/zeitnot.db");
+/// Output of `zeitnot arena results` for this database.
+pub fn results(database: &str, arguments: &[&str]) -> String {
     let output =
         zeitnot(&["arena", "results"]).args(arguments).arg("--database").arg(database).output().unwrap();
     assert!(output.status.success(), "{}", err(&output));

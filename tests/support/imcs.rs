@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream},
     net::TcpStream,
 };
 use zeitnot_arena::Config;
 
-use crate::support::{arena::TestArena, wait::soon};
+use crate::support::{arena::TestArena, storage::Storage, wait::soon};
 
 /// Arena with nothing but IMCS.
 pub struct Imcs {
@@ -19,21 +18,21 @@ pub struct Imcs {
 
 impl Imcs {
     pub async fn start() -> Imcs {
-        Imcs::in_folder(tempfile::tempdir().unwrap()).await
+        Imcs::in_folder(Storage::file()).await
     }
 
     /// Starts with further settings.
     pub async fn with(settings: &str) -> Imcs {
-        Imcs::open(tempfile::tempdir().unwrap(), settings).await
+        Imcs::open(Storage::file(), settings).await
     }
 
     /// Starts with the users of an earlier run.
-    pub async fn in_folder(folder: TempDir) -> Imcs {
+    pub async fn in_folder(folder: Storage) -> Imcs {
         Imcs::open(folder, "").await
     }
 
     /// Late moves lose at once.
-    async fn open(folder: TempDir, settings: &str) -> Imcs {
+    async fn open(folder: Storage, settings: &str) -> Imcs {
         let path = folder.path().display();
         let text = format!(
             "games = '{path}/games'\n[imcs]\nlisten = '127.0.0.1:0'\nusers = '{path}/users'\n{settings}"
@@ -71,11 +70,11 @@ impl Imcs {
         (alice, bob)
     }
 
-    pub async fn stop(self) -> TempDir {
+    pub async fn stop(self) -> Storage {
         self.arena.stop().await.1
     }
 
-    pub async fn ended(self) -> TempDir {
+    pub async fn ended(self) -> Storage {
         self.arena.end().await.1
     }
 }

@@ -23,6 +23,7 @@ pub mod pty;
 pub mod redis;
 pub mod relay;
 pub mod schema;
+pub mod storage;
 pub mod uci_engine;
 pub mod wait;
 pub mod web;

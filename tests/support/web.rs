@@ -5,11 +5,10 @@ use std::net::SocketAddr;
 use futures_util::{SinkExt, StreamExt};
 use reqwest::{Client, Method, Response};
 use serde_json::Value;
-use tempfile::TempDir;
 use tokio::net::TcpStream;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async, tungstenite::Message};
 
-use super::{arena::TestArena, wait::soon};
+use super::{arena::TestArena, storage::Storage, wait::soon};
 
 /// Token of the test arenas.
 pub const TOKEN: &str = "organiser";
@@ -20,7 +19,7 @@ pub struct Browser {
 }
 
 /// An arena with a page and no tournament, in a folder that may have one's past.
-pub async fn without_tournament(folder: TempDir) -> (TestArena, Browser) {
+pub async fn without_tournament(folder: impl Into<Storage>) -> (TestArena, Browser) {
     let text = format!(
         "tcp = '127.0.0.1:0'\ngames = '{{folder}}/games'\n[web]\nlisten = '127.0.0.1:0'\ntoken = '{TOKEN}'\n"
     );
@@ -31,13 +30,17 @@ pub async fn without_tournament(folder: TempDir) -> (TestArena, Browser) {
 
 /// An arena with a page and one tournament with these settings.
 pub async fn with_page(settings: &str) -> (TestArena, Browser) {
-    let folder = tempfile::tempdir().unwrap();
+    with_page_in(Storage::file(), settings).await
+}
+
+/// The same with this database.
+pub async fn with_page_in(storage: Storage, settings: &str) -> (TestArena, Browser) {
     let text = format!(
         "tcp = '127.0.0.1:0'\nwebsocket = '127.0.0.1:0'\ngames = '{{folder}}/games'\n\
          [web]\nlisten = '127.0.0.1:0'\ntoken = '{TOKEN}'\n\
          [[tournament]]\nname = 'class'\ntime = '60+0'\npairing_interval = '20ms'\npause = '0ms'\n{settings}"
     );
-    let arena = TestArena::open(folder, &text).await;
+    let arena = TestArena::open(storage, &text).await;
     let browser = Browser::new(arena.web.unwrap());
     (arena, browser)
 }

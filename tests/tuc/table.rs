@@ -3,7 +3,6 @@
 use std::{fs, net::SocketAddr, time::Duration};
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::{
     net::UdpSocket,
     time::{advance, sleep, timeout},
@@ -16,6 +15,7 @@ use crate::support::{
     arena::{TestArena, results},
     client::Client,
     log::Log,
+    storage::Storage,
     wait::soon,
 };
 
@@ -43,7 +43,7 @@ impl Table {
     }
 
     /// The same, with the arena's folder.
-    async fn ends_in(self) -> ([String; 2], TempDir) {
+    async fn ends_in(self) -> ([String; 2], Storage) {
         let (_, folder) = self.arena.end().await;
         let texts = [".txt", "-scores.log"].map(|name| {
             let file = format!("games/tuc-{}{name}", self.address.port());
@@ -117,7 +117,7 @@ async fn both_are_told_each_move_once_and_the_end_is_recorded() {
     told([&white, &black], "GE0101").await;
     let ([record, scores], folder) = table.ends_in().await;
     assert!(scores.starts_with("Anna 1 Bob 1 20"), "{scores}");
-    let stored: Value = serde_json::from_str(&results(folder.path(), &["--front", "tuc"])).unwrap();
+    let stored: Value = serde_json::from_str(&results(&folder.database(), &["--front", "tuc"])).unwrap();
     assert_eq!((&stored[0]["black"], &stored[0]["result"]), (&json!("Bob"), &json!("1/2-1/2")));
     assert_eq!(stored[0]["moves"], json!(["5040", "1222", "4030", "2232"]));
     assert!(record.contains("T15040990000\nT01222990000\nT14030990100\n2232\nGE0101\n"), "{record}");

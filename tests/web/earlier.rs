@@ -5,13 +5,16 @@ use serde_json::{Value, json};
 use crate::support::{
     arena::{By, TestArena, word},
     lichess_arena::{self, Bot},
+    storage::{Storage, on_both_databases},
     wait::until,
     web::{Browser, Spectator, TOKEN},
 };
 
+on_both_databases!(games_of_an_earlier_run_are_shown, rounds_of_an_earlier_run_are_shown);
+
 const MATE: [&str; 4] = ["f2f3", "e7e5", "g2g4", "d8h4"];
 
-async fn open(folder: tempfile::TempDir) -> (TestArena, Browser) {
+async fn open(folder: Storage) -> (TestArena, Browser) {
     let text = format!(
         "tcp = '127.0.0.1:0'\ngames = '{{folder}}/games'\n[web]\nlisten = '127.0.0.1:0'\ntoken = '{TOKEN}'\n\
          [[tournament]]\nname = 'class'\ntime = '60+0'\npairing_interval = '20ms'\npause = '0ms'\n\
@@ -60,9 +63,8 @@ fn kept(mut game: Value) -> Value {
     game
 }
 
-#[tokio::test]
-async fn games_of_an_earlier_run_are_shown() {
-    let (arena, browser) = open(tempfile::tempdir().unwrap()).await;
+async fn games_of_an_earlier_run_are_shown(storage: Storage) {
+    let (arena, browser) = open(storage).await;
     let mut board = arena.game().await;
     board.play(&MATE.join(" ")).await;
     board.black.expect("GAME_OVER").await;
@@ -111,14 +113,13 @@ async fn games_of_an_earlier_run_are_shown() {
     arena.stop().await;
 }
 
-#[tokio::test]
-async fn rounds_of_an_earlier_run_are_shown() {
+async fn rounds_of_an_earlier_run_are_shown(storage: Storage) {
     let config = format!(
         "tcp = '127.0.0.1:0'\ngames = '{{folder}}/games'\n[web]\nlisten = '127.0.0.1:0'\ntoken = '{TOKEN}'\n\
          [[tournament]]\nname = 'class'\ntime = '60+0'\npairing_interval = '20ms'\npause = '0ms'\n\
          pairing = 'swiss'\nrounds = 2\nplayers = 3\n"
     );
-    let arena = TestArena::open(tempfile::tempdir().unwrap(), &config).await;
+    let arena = TestArena::open(storage, &config).await;
     let mut players = Vec::new();
     for name in ["alice", "bob", "carol"] {
         players.push(arena.join(By::Tcp, name).await);

@@ -4,11 +4,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{arena::word, wait::until, web::with_page};
+use crate::support::{
+    arena::word,
+    storage::{Storage, on_both_databases},
+    wait::until,
+    web::{with_page, with_page_in},
+};
 
-#[tokio::test]
-async fn a_game_is_seen_from_its_beginning_to_its_end() {
-    let (arena, browser) = with_page("").await;
+on_both_databases!(a_game_is_seen_from_its_beginning_to_its_end, a_tournament_shows_its_players_and_results);
+
+async fn a_game_is_seen_from_its_beginning_to_its_end(storage: Storage) {
+    let (arena, browser) = with_page_in(storage, "").await;
     let mut lists = browser.live().await;
     lists.send(r#"{"watch":"games"}"#).await;
     assert_eq!(lists.expect("games").await, json!({"type": "games", "games": []}));
@@ -49,9 +55,8 @@ async fn a_game_is_seen_from_its_beginning_to_its_end() {
     while spectator.next().await.is_some() {}
 }
 
-#[tokio::test]
-async fn a_tournament_shows_its_players_and_results() {
-    let (arena, browser) = with_page("players = 2\ngames_per_pair = 1").await;
+async fn a_tournament_shows_its_players_and_results(storage: Storage) {
+    let (arena, browser) = with_page_in(storage, "players = 2\ngames_per_pair = 1").await;
     let mut spectator = browser.live().await;
     until("the tournament is known", async || browser.json("/api/tournaments/class").await.0 == 200).await;
     spectator.send(r#"{"watch":{"tournament":"class"}}"#).await;

@@ -4,8 +4,18 @@ use serde_json::{Value, json};
 
 use crate::support::{
     arena::{Board, TestArena, begin, results},
-    web::{Browser, with_page, without_tournament},
+    storage::{Storage, on_both_databases},
+    web::{Browser, with_page_in, without_tournament},
 };
+
+on_both_databases!(
+    a_created_tournament_is_played_and_goes_on_after_a_restart,
+    keys_are_shown_once_and_settings_change_until_somebody_is_paired,
+    changed_settings_hold_for_those_who_have_joined,
+    mistakes_are_told_and_change_nothing,
+    a_tournament_of_the_configuration_stays_as_it_is,
+    refusals_are_told_and_kept
+);
 
 /// Quick settings of a tournament `club`.
 fn club(more: Value) -> Value {
@@ -36,9 +46,8 @@ async fn play(arena: &TestArena) {
     assert_eq!(board.over().await, "0-1 Checkmate");
 }
 
-#[tokio::test]
-async fn a_created_tournament_is_played_and_goes_on_after_a_restart() {
-    let (arena, browser) = without_tournament(tempfile::tempdir().unwrap()).await;
+async fn a_created_tournament_is_played_and_goes_on_after_a_restart(storage: Storage) {
+    let (arena, browser) = without_tournament(storage).await;
     create(&browser, json!({"access": {"password": "sesame"}})).await;
     let lines = browser.json("/api/tournaments/club").await.1["joins"].clone();
     assert_eq!(lines[0]["line"], "JOIN club NAME PASSWORD");
@@ -53,7 +62,7 @@ async fn a_created_tournament_is_played_and_goes_on_after_a_restart() {
     let (summary, folder) = arena.stop().await;
     assert_eq!(summary.tournaments.len(), 1);
     assert!(summary.tournaments[0].complete);
-    let table = results(folder.path(), &["club", "--csv"]);
+    let table = results(&folder.database(), &["club", "--csv"]);
     assert_eq!(table.lines().filter(|line| line.ends_with(",1,0,1,0,0")).count(), 2, "{table}");
     // It is complete, so the next arena does not know it.
     let (arena, browser) = without_tournament(folder).await;
@@ -61,9 +70,8 @@ async fn a_created_tournament_is_played_and_goes_on_after_a_restart() {
     arena.stop().await;
 }
 
-#[tokio::test]
-async fn keys_are_shown_once_and_settings_change_until_somebody_is_paired() {
-    let (arena, browser) = without_tournament(tempfile::tempdir().unwrap()).await;
+async fn keys_are_shown_once_and_settings_change_until_somebody_is_paired(storage: Storage) {
+    let (arena, browser) = without_tournament(storage).await;
     create(&browser, json!({"access": {"keys": ["alice"]}})).await;
     let keys = "/api/tournaments/club/keys";
     let (status, drawn) = browser.order("POST", keys, json!({"names": ["alice", "bob"]})).await;
@@ -88,9 +96,8 @@ async fn keys_are_shown_once_and_settings_change_until_somebody_is_paired() {
     arena.stop().await;
 }
 
-#[tokio::test]
-async fn changed_settings_hold_for_those_who_have_joined() {
-    let (arena, browser) = without_tournament(tempfile::tempdir().unwrap()).await;
+async fn changed_settings_hold_for_those_who_have_joined(storage: Storage) {
+    let (arena, browser) = without_tournament(storage).await;
     create(&browser, json!({"players": 3})).await;
     let mut alice = arena.say("alice", "JOIN club alice").await;
     let mut bob = arena.say("bob", "JOIN club bob").await;
@@ -102,9 +109,8 @@ async fn changed_settings_hold_for_those_who_have_joined() {
     arena.stop().await;
 }
 
-#[tokio::test]
-async fn mistakes_are_told_and_change_nothing() {
-    let (arena, browser) = without_tournament(tempfile::tempdir().unwrap()).await;
+async fn mistakes_are_told_and_change_nothing(storage: Storage) {
+    let (arena, browser) = without_tournament(storage).await;
     create(&browser, json!({})).await;
     let before = browser.json("/api/tournaments").await;
     let named = |name: &str| json!({"name": name, "time_control": "3"});
@@ -134,9 +140,8 @@ async fn mistakes_are_told_and_change_nothing() {
     arena.stop().await;
 }
 
-#[tokio::test]
-async fn a_tournament_of_the_configuration_stays_as_it_is() {
-    let (arena, page) = with_page("").await;
+async fn a_tournament_of_the_configuration_stays_as_it_is(storage: Storage) {
+    let (arena, page) = with_page_in(storage, "").await;
     for method in ["PATCH", "DELETE"] {
         let (status, answer) = page.order(method, "/api/tournaments/class", json!({})).await;
         let why = "one of the configuration file: change it there";
@@ -164,9 +169,8 @@ async fn refused(page: &Browser, tournament: &str, count: usize) -> Vec<(String,
     }
 }
 
-#[tokio::test]
-async fn refusals_are_told_and_kept() {
-    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+async fn refusals_are_told_and_kept(storage: Storage) {
+    let (arena, page) = without_tournament(storage).await;
     create(&page, json!({"access": {"password": "sesame"}})).await;
     let hasty = json!({"name": "hasty", "time_control": "3", "start": "at-once", "ack_timeout": "1ms"});
     page.order("POST", "/api/tournaments", hasty).await;

@@ -11,8 +11,17 @@ use tokio::task::spawn_blocking;
 use crate::support::{
     arena::{Player, TestArena, word},
     command::{err, out, zeitnot},
+    storage::{Storage, on_both_databases},
     web::{Browser, TOKEN, without_tournament},
 };
+
+on_both_databases!(
+    a_swiss_by_the_command_line_goes_on_after_a_restart,
+    a_password_is_read_from_standard_input_or_a_private_file,
+    a_forfeit_is_corrected_by_the_id_of_its_row,
+    a_tournament_is_deleted_until_somebody_is_paired,
+    orders_need_the_token_and_a_tournament
+);
 
 /// Runs `zeitnot arena` with these words for the arena of that page.
 async fn order(page: &Browser, words: &str) -> Output {
@@ -87,9 +96,8 @@ async fn standings(page: &Browser, games: u64) -> (Vec<(String, f64)>, String) {
     }
 }
 
-#[tokio::test]
-async fn a_swiss_by_the_command_line_goes_on_after_a_restart() {
-    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+async fn a_swiss_by_the_command_line_goes_on_after_a_restart(storage: Storage) {
+    let (arena, page) = without_tournament(storage).await;
     let mut password = tempfile::NamedTempFile::new().unwrap();
     writeln!(password, "sesame").unwrap();
     let settings = format!(
@@ -143,9 +151,8 @@ async fn a_swiss_by_the_command_line_goes_on_after_a_restart() {
     arena.stop().await;
 }
 
-#[tokio::test]
-async fn a_password_is_read_from_standard_input_or_a_private_file() {
-    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+async fn a_password_is_read_from_standard_input_or_a_private_file(storage: Storage) {
+    let (arena, page) = without_tournament(storage).await;
     let with_input = async |words: &str, input: &'static str| {
         let words = format!("arena {words} --page http://{}", page.address);
         let run = move || {
@@ -189,9 +196,8 @@ async fn rows_with(page: &Browser, what: &str, fits: impl Fn(&Value) -> bool) ->
     }
 }
 
-#[tokio::test]
-async fn a_forfeit_is_corrected_by_the_id_of_its_row() {
-    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+async fn a_forfeit_is_corrected_by_the_id_of_its_row(storage: Storage) {
+    let (arena, page) = without_tournament(storage).await;
     let cup = json!({"name": "cup", "time_control": "60+0", "access": {"password": "sesame"}});
     assert_eq!(page.order("POST", "/api/tournaments", cup).await.0, 201);
     let mut players = join(&arena, &["alice", "bob"]).await;
@@ -222,9 +228,8 @@ async fn a_forfeit_is_corrected_by_the_id_of_its_row() {
     arena.stop().await;
 }
 
-#[tokio::test]
-async fn a_tournament_is_deleted_until_somebody_is_paired() {
-    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+async fn a_tournament_is_deleted_until_somebody_is_paired(storage: Storage) {
+    let (arena, page) = without_tournament(storage).await;
     done(&page, "create cup --time 60+0").await;
     let mut spectator = page.live().await;
     spectator.send(r#"{"watch":{"tournament":"cup"}}"#).await;
@@ -259,9 +264,8 @@ async fn a_tournament_is_deleted_until_somebody_is_paired() {
     arena.stop().await;
 }
 
-#[tokio::test]
-async fn orders_need_the_token_and_a_tournament() {
-    let (arena, page) = without_tournament(tempfile::tempdir().unwrap()).await;
+async fn orders_need_the_token_and_a_tournament(storage: Storage) {
+    let (arena, page) = without_tournament(storage).await;
     page.order("POST", "/api/tournaments", json!({"name": "cup", "time_control": "3"})).await;
     let before = page.json("/api/tournaments").await;
     let meet = json!({"white": "alice", "black": "bob"});

@@ -2,7 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::support::web::{Browser, Spectator, with_page};
+use crate::support::{
+    storage::{Storage, on_both_databases},
+    web::{Browser, Spectator, with_page, with_page_in},
+};
+
+on_both_databases!(two_play_every_kind_of_move_by_a_link);
 
 /// A table with these fields; returns the game's id, the seat's token and the invitation.
 async fn table(browser: &Browser, fields: Value) -> (String, String, Option<String>) {
@@ -58,9 +63,8 @@ async fn the_bot_is_mated_and_plays_again() {
     arena.stop().await;
 }
 
-#[tokio::test]
-async fn two_play_every_kind_of_move_by_a_link() {
-    let (arena, browser) = with_page("").await;
+async fn two_play_every_kind_of_move_by_a_link(storage: Storage) {
+    let (arena, browser) = with_page_in(storage, "").await;
     let crazyhouse = "rnb1kbnr/ppp1pppp/8/3q4/8/8/PPPP1PPP/RNBQKB1R[Pn] w KQkq - 0 1";
     let chess960 = "nrk1bqrn/pppppppp/8/8/8/8/PPPPPPPP/NRK1BQRN w GBgb - 0 1";
     for (fields, moves) in [

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PROGRAM = process.env.ZEITNOT ?? new URL('../../target/debug/zeitnot', import.meta.url).pathname;
+// URLs of empty databases of a PostgreSQL server, one for each arena; without them each has a file.
+const databases = process.env.DATABASES?.split(' ');
 const LOOK_MS = 25;
 const LONG_MS = 30_000;
 export const TOKEN = 'organiser-of-the-tests';
@@ -81,7 +83,8 @@ export class Arena {
     const folder = newFolder();
     const [port, tcp, websocket, lichess] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
     const url = `http://127.0.0.1:${port}`;
-    const known = { folder, port, tcp, websocket, lichess, names, time, share, settings, accounts, inClass, url };
+    const database = databases ? `database = "${databases.shift()}"` : '';
+    const known = { folder, database, port, tcp, websocket, lichess, names, time, share, settings, accounts, inClass, url };
     const arena = Object.assign(new Arena(), known);
     await arena.start();
     return arena;
@@ -104,6 +107,7 @@ ${accounts.map((account) => `[[arena.lichess.account]]\n${account}`).join('\n')}
 tcp = "127.0.0.1:${this.tcp}"
 websocket = "127.0.0.1:${this.websocket}"
 games = "games"
+${this.database}
 [arena.web]
 listen = "127.0.0.1:${this.port}"
 ${this.names.length > 0 ? tournament : ''}

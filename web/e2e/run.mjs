@@ -1,6 +1,6 @@
 // Runs the page's cases against a real arena, some at a time in one browser: `node e2e/run.mjs [WORD…]` runs those
-// whose name has one of the words. ZEITNOT names the program, CHROMIUM the browser; PICTURES is a folder for pictures
-// of the pages, which are taken if it is set.
+// whose name has one of the words. ZEITNOT names the program, CHROMIUM the browser, DATABASES the URLs of databases, if
+// they are not to be files; PICTURES is a folder for pictures of the pages, which are taken if it is set.
 
 import { Arena } from './arena.mjs';
 import { launch } from './browser.mjs';

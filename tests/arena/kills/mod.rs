@@ -27,6 +27,7 @@ mod lines;
 use crate::support::{
     arena::{Player, record_files, tags, word},
     command::zeitnot,
+    storage::Storage,
     wait::LONG,
 };
 
@@ -146,10 +147,12 @@ impl Soak {
         self.players * (self.players - 1) / 2 * self.games_per_pair
     }
 
-    fn configure(self, ports: &Ports, folder: &Path) -> PathBuf {
+    fn configure(self, ports: &Ports, storage: &Storage) -> PathBuf {
         let Soak { players, games_per_pair, .. } = self;
         let Ports { tcp, websocket, lichess, imcs, tuc } = ports;
-        let (path, limit) = (folder.display(), beside::TIME_LIMIT.as_millis());
+        let path = storage.path().display();
+        let database = storage.url().map(|url| format!("database = '{url}'\n")).unwrap_or_default();
+        let limit = beside::TIME_LIMIT.as_millis();
         let accounts: String = (2..players)
             .step_by(3)
             .map(|number| {
@@ -159,14 +162,14 @@ impl Soak {
             })
             .collect();
         let table = format!(
-            "[arena]\ntcp = '{tcp}'\nwebsocket = '{websocket}'\ngames = '{path}/games'\n\
+            "[arena]\ntcp = '{tcp}'\nwebsocket = '{websocket}'\ngames = '{path}/games'\n{database}\
              [[arena.tournament]]\nname = 'class'\ntime = '60+0'\nplayers = {players}\ngames_per_pair = {games_per_pair}\n\
              pairing_interval = '10ms'\npause = '0ms'\n\
              [[arena.tuc]]\naddress = '{tuc}'\ncountdown = '10ms'\ntime_limit = '{limit}ms'\nprize_chance = 0.0\n\
              [arena.imcs]\nlisten = '{imcs}'\nusers = '{path}/users'\n\
              [arena.lichess]\nlisten = '{lichess}'\n{accounts}"
         );
-        let config = folder.join("config.toml");
+        let config = storage.path().join("config.toml");
         fs::write(&config, table).unwrap();
         config
     }
@@ -267,18 +270,17 @@ impl Soak {
     }
 
     /// Plays, kills and checks; returns how often the arena was started.
-    async fn run(self) -> usize {
-        let folder = tempfile::tempdir().unwrap();
+    async fn run(self, storage: Storage) -> usize {
         let [tcp, websocket, lichess, imcs] = [(); 4].map(|()| free_port());
         let tuc = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let ports = Ports { tcp, websocket, lichess, imcs, tuc };
-        let config = self.configure(&ports, folder.path());
+        let config = self.configure(&ports, &storage);
         let heard = Heard::default();
         let mut clients = self.clients(&ports, &heard);
         let killed = self.kill(&config, &heard.contest, &mut clients);
         let lives = timeout(LONG * 5, killed).await.expect("the tournament is complete");
         drop(clients);
-        let broken_off = self.check(&config, &heard, folder.path()).await;
+        let broken_off = self.check(&config, &heard, storage.path()).await;
         println!(
             "{lives} lives: {} games over, {} of them told by the contest protocol, {} times by Lichess; {broken_off} broken off",
             self.games(),
@@ -300,12 +302,19 @@ impl Soak {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_arena_that_is_killed_loses_nothing_that_was_told() {
-    Soak { players: 3, games_per_pair: 4, kills: 3 }.run().await;
+    Soak { players: 3, games_per_pair: 4, kills: 3 }.run(Storage::file()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_arena_on_a_server_that_is_killed_loses_nothing_that_was_told() {
+    if let Some(storage) = Storage::server() {
+        Soak { players: 3, games_per_pair: 4, kills: 3 }.run(storage).await;
+    }
 }
 
 /// `cargo test --test main -- --ignored --nocapture fifty_kills`
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "soak: half a minute"]
 async fn fifty_kills() {
-    assert_eq!(Soak { players: 8, games_per_pair: 40, kills: 50 }.run().await, 51);
+    assert_eq!(Soak { players: 8, games_per_pair: 40, kills: 50 }.run(Storage::file()).await, 51);
 }

@@ -142,10 +142,15 @@ impl PostgresServer {
 
     /// Runs statements as the server's administrator, and returns the rows of the last one.
     pub fn sql(&self, database: &str, statements: &str) -> String {
-        let mut command = Command::new(self.bin.join("psql"));
-        command.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--username=postgres"]);
-        command.arg("--host").arg(&self.folder).args(["--port", &self.port.to_string()]);
-        let output = command.args(["--dbname", database, "--command", statements]).output().unwrap();
+        let arguments = ["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--command", statements];
+        self.run("psql", database, &arguments)
+    }
+
+    /// Runs a program of the package on a database as the server's administrator, and returns its output.
+    pub fn run(&self, program: &str, database: &str, arguments: &[&str]) -> String {
+        let mut command = Command::new(self.bin.join(program));
+        command.args(arguments).args(["--username=postgres", "--dbname", database, "--host"]);
+        let output = command.arg(&self.folder).args(["--port", &self.port.to_string()]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     }
