@@ -28,6 +28,8 @@ function licences(): Plugin {
 export default defineConfig({
   plugins: [svelte(), licences()],
   build: {
+    outDir: '../crates/arena/page',
+    emptyOutDir: true,
     target: 'es2022',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

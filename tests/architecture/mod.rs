@@ -110,6 +110,29 @@ fn no_circle_between_files() {
     none(&faults);
 }
 
+/// A crate that is published contains what it embeds. Its unit tests may read files of the repository.
+#[test]
+fn embedded_files_lie_in_their_crate() {
+    let mut faults = Vec::new();
+    for (_, src) in crates() {
+        let home = src.parent().unwrap();
+        for file in rust_files(&src).into_iter().filter(|file| !file.ends_with("tests.rs")) {
+            let text = fs::read_to_string(&file).unwrap();
+            let beside = ["include_str!(\"", "include_bytes!(\""].map(|mark| (mark, file.parent().unwrap()));
+            for (mark, folder) in beside.into_iter().chain([("#[folder = \"", home)]) {
+                for (at, _) in text.match_indices(mark) {
+                    let embedded = text[at + mark.len()..].split('"').next().unwrap();
+                    let path = fs::canonicalize(folder.join(embedded));
+                    if !path.is_ok_and(|path| path.starts_with(fs::canonicalize(home).unwrap())) {
+                        faults.push(format!("{}: {embedded} is not in the crate's folder", shown(&file)));
+                    }
+                }
+            }
+        }
+    }
+    none(&faults);
+}
+
 /// Looks at committed files only.
 #[test]
 fn the_top_of_the_repository_is_tidy() {

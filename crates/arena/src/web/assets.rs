@@ -1,4 +1,4 @@
-//! The page: files that are built from `web/` and embedded in the program.
+//! The page: files that `scripts/build-web` builds from `web/`, embedded in the program.
 
 use axum::{
     body::Body,
@@ -9,7 +9,7 @@ use axum::{
 use rust_embed::{Embed, EmbeddedFile};
 
 #[derive(Embed)]
-#[folder = "../../web/dist"]
+#[folder = "page/"]
 struct Files;
 
 const INDEX: &str = "index.html";
