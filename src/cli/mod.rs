@@ -24,6 +24,7 @@ mod board;
 mod bot_page;
 mod browser;
 mod check;
+mod completions;
 pub mod config;
 mod datagen;
 mod demo;
@@ -35,6 +36,7 @@ mod lichess;
 mod live;
 mod log;
 mod log_line;
+mod man_pages;
 mod matches;
 mod network;
 mod openings;
@@ -98,6 +100,7 @@ Examples:
   zeitnot train games.bin                  train a net for the evaluation
   zeitnot train-small minichess-2026 mini.bin
                                            train the small net of a game other than chess
+  zeitnot completions bash                 print the completion script of a shell
 
 Without a command, zeitnot speaks UCI if its input is a pipe, and runs `demo` otherwise.
 In `play` the first Ctrl-C finishes the running games, the second one leaves them.
@@ -128,6 +131,8 @@ enum Command {
     TrainSmall(train_small::Args),
     Lichess(lichess::Args),
     ImportLichessBot(import::Args),
+    Completions(completions::Args),
+    Man(man_pages::Args),
 }
 
 /// Error of a command.
@@ -259,6 +264,8 @@ fn run(cli: Cli) -> Result<(), CliError> {
         Command::TrainSmall(args) => train_small::run(&args),
         Command::Lichess(args) => lichess::run(&args),
         Command::ImportLichessBot(args) => import::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man_pages::run(&args),
     }
 }
 

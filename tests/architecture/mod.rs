@@ -25,8 +25,8 @@ const UNSAFE: &[&str] = &["crates/engine/src/huge_pages.rs", "crates/engine/src/
 const MAX_LINES: usize = 600;
 
 /// Entries at the top of the repository.
-const TOP: &str = ".cargo .ci .config .github .gitignore CHANGELOG.md CONTRIBUTING.md Cargo.lock Cargo.toml \
-    Dockerfile LICENSE Makefile README.md benches clippy.toml config.toml crates deny.toml docs fuzz \
+const TOP: &str = ".cargo .ci .config .dockerignore .github .gitignore CHANGELOG.md CONTRIBUTING.md Cargo.lock Cargo.toml \
+    Containerfile Dockerfile LICENSE Makefile README.md benches clippy.toml config.toml crates deny.toml docs fuzz \
     justfile packaging rust-toolchain.toml rustfmt.toml scripts src tests web";
 
 fn root() -> &'static Path {

@@ -14,6 +14,7 @@ mod interrupts;
 mod match_queue;
 mod match_resume;
 mod matches;
+mod packaging;
 mod preflight;
 mod referee;
 mod relabel;

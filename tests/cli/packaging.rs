@@ -1,0 +1,60 @@
+//! Manual pages and completions, as packages install them.
+
+use std::{fs, process::Command};
+
+use crate::support::{
+    command::{out, zeitnot},
+    installed::is_installed,
+};
+
+#[test]
+fn each_command_has_a_manual_page_without_warnings() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = zeitnot(&["man", folder.path().to_str().unwrap()]).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let has_man = Command::new("man").arg("--version").output().is_ok_and(|output| output.status.success());
+    let has_man = is_installed("man", has_man, "install the package man-db");
+    let mut pages: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pages.sort();
+    for page in &pages {
+        let text = fs::read_to_string(page).unwrap();
+        assert!(text.contains("\n.SH NAME\n") && !text.contains("\n.SH EXTRA\n"), "{}", page.display());
+        if has_man {
+            let mut man = Command::new("man");
+            man.args(["--warnings", "--encoding=UTF-8", "--local-file", "--troff-device=utf8", "--ditroff"]);
+            let shown = man.arg(page).env("LC_ALL", "C.UTF-8").env("MANWIDTH", "100").output().unwrap();
+            assert!(shown.status.success() && shown.stderr.is_empty(), "{}: {shown:?}", page.display());
+        }
+    }
+    let named = |name: &str| pages.iter().any(|page| page.ends_with(name));
+    assert!(named("zeitnot.1") && named("zeitnot-play.1") && named("zeitnot-arena-keys.1"), "{pages:?}");
+}
+
+#[test]
+fn a_manual_page_shows_examples_line_by_line() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(zeitnot(&["man", folder.path().to_str().unwrap()]).status().unwrap().success());
+    let page = fs::read_to_string(folder.path().join("zeitnot-check.1")).unwrap();
+    let (_, examples) = page.split_once(".SH EXAMPLES\n.nf\n").unwrap();
+    assert!(examples.contains("\n\\&  zeitnot check class.toml  "), "{examples}");
+    assert!(examples.contains("zeitnot check \\-\\-default > config.toml"), "{examples}");
+}
+
+#[test]
+fn shells_accept_their_completions() {
+    for (shell, check) in
+        [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish"), ("elvish", ""), ("powershell", "")]
+    {
+        let script = zeitnot(&["completions", shell]).output().unwrap();
+        assert!(
+            script.status.success() && out(&script).contains("import-lichess-bot"),
+            "{shell}: {script:?}"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("script");
+        fs::write(&file, &script.stdout).unwrap();
+        // Syntax only; zsh and fish are on few machines.
+        let Ok(checked) = Command::new(check).arg("-n").arg(&file).output() else { continue };
+        assert!(checked.status.success() && checked.stderr.is_empty(), "{shell}: {checked:?}");
+    }
+}
