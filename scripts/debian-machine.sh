@@ -10,7 +10,7 @@
 readonly SUITE=bookworm
 readonly MIRROR=${MIRROR:-http://deb.debian.org/debian}
 # What a minimal installation of Debian has, and a bot needs.
-readonly PACKAGES=systemd,systemd-sysv,dbus,ca-certificates,procps,python3-minimal
+readonly PACKAGES=systemd,systemd-sysv,dbus,ca-certificates,procps
 
 # systemd-nspawn, and the first process of the machine.
 nspawn=
@@ -20,6 +20,8 @@ base_root() {
     local tarball=$1 root
     [ -f "$tarball" ] && return
     root=$(mktemp --directory --tmpdir="$(dirname "$tarball")")
+    # Every user of the machine enters it; mktemp makes it for its owner only.
+    chmod 755 "$root"
     debootstrap --variant=minbase --include="$PACKAGES" "$SUITE" "$root" "$MIRROR" >"$tarball.log" 2>&1 ||
         { tail "$tarball.log" >&2 && return 1; }
     tar --create --file "$tarball.part" --directory "$root" --numeric-owner --xattrs .
@@ -41,8 +43,8 @@ boot() {
         --resolv-conf=off --timezone=off </dev/null >"$1.console" 2>&1 &
     nspawn=$!
     local tries=0
-    until leader=$(pgrep --parent "$nspawn" systemd) && inside true 2>/dev/null &&
-        inside systemctl is-system-running --wait >/dev/null 2>&1; do
+    until leader=$(pgrep --parent "$nspawn" systemd) &&
+        [ "$(inside systemctl is-system-running 2>/dev/null)" = running ]; do
         if [ "$((tries += 1))" -gt 300 ] || ! kill -0 "$nspawn" 2>/dev/null; then
             echo "the machine does not boot:" >&2
             tail "$1.console" >&2
@@ -54,7 +56,7 @@ boot() {
 }
 
 inside() {
-    nsenter --target "$leader" --all --wd=/ -- \
+    nsenter --target "$leader" --all --wdns=/ -- \
         env --ignore-environment PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
         DEBIAN_FRONTEND=noninteractive HOME=/root "$@"
 }
