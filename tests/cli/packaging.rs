@@ -3,7 +3,7 @@
 use std::{fs, process::Command};
 
 use crate::support::{
-    command::{out, zeitnot},
+    command::{err, out, zeitnot},
     installed::is_installed,
 };
 
@@ -56,5 +56,65 @@ fn shells_accept_their_completions() {
         // Syntax only; zsh and fish are on few machines.
         let Ok(checked) = Command::new(check).arg("-n").arg(&file).output() else { continue };
         assert!(checked.status.success() && checked.stderr.is_empty(), "{shell}: {checked:?}");
+    }
+}
+
+#[test]
+fn the_configuration_of_the_package_is_valid_and_plays_nowhere() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/debian/config.toml");
+    let check = zeitnot(&["check", file]).output().unwrap();
+    assert!(check.status.success() && out(&check).contains("server: none"), "{check:?}");
+    // The unit restarts a bot unless it ends with this code.
+    assert_eq!(zeitnot(&["play", file]).output().unwrap().status.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn manifests_of_a_release_have_the_checksums_of_its_archives() {
+    let python = Command::new("python3").arg("--version").output().is_ok();
+    if !is_installed("python3", python, "install the package python3") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let targets = [
+        "aarch64-apple-darwin",
+        "x86_64-apple-darwin",
+        "aarch64-unknown-linux-musl",
+        "x86_64-unknown-linux-musl",
+    ];
+    let mut sums: String = targets
+        .iter()
+        .zip("abcd".chars())
+        .map(|(target, digit)| format!("{}  zeitnot-1.2.3-{target}.tar.gz\n", digit.to_string().repeat(64)))
+        .collect();
+    let make = |sums: &str| {
+        fs::write(folder.path().join("SHA256SUMS"), sums).unwrap();
+        Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/manifests"))
+            .args(["--version", "1.2.3", "--url", "https://example.org/o/r/releases/download/v1.2.3"])
+            .args(["--sums", "SHA256SUMS", "--out", "out"])
+            .current_dir(&folder)
+            .output()
+            .unwrap()
+    };
+    let refused = make(&sums);
+    assert!(
+        !refused.status.success() && err(&refused).contains("no SHA-256 of zeitnot-1.2.3-x86_64-pc-windows")
+    );
+    sums += &format!("{}  zeitnot-1.2.3-x86_64-pc-windows-msvc.zip\n", "e".repeat(64));
+    let made = make(&sums);
+    assert!(made.status.success(), "{made:?}");
+    let read = |name: &str| fs::read_to_string(folder.path().join("out").join(name)).unwrap();
+    let formula = read("zeitnot.rb");
+    for (target, digit) in targets.iter().zip("abcd".chars()) {
+        let entry = format!(
+            "releases/download/v1.2.3/zeitnot-1.2.3-{target}.tar.gz\"\n      sha256 \"{}\"",
+            digit.to_string().repeat(64)
+        );
+        assert!(formula.contains(&entry), "{target}: {formula}");
+    }
+    let installer = read("Zeitnot.Zeitnot.installer.yaml");
+    assert!(installer.contains(&format!("InstallerSha256: {}", "E".repeat(64))), "{installer}");
+    if let Ok(checked) = Command::new("ruby").arg("-c").arg(folder.path().join("out/zeitnot.rb")).output() {
+        assert!(checked.status.success(), "{checked:?}");
     }
 }
