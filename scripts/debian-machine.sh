@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # A Debian machine for tests, from nothing: a root made by debootstrap, booted with systemd by systemd-nspawn. Needs root, and
 # the packages debootstrap and systemd-container; systemd need not run on the host. Other scripts source this file:
 #
