@@ -4,7 +4,10 @@ use std::{fs, path::Path, process::Output};
 
 use zeitnot_engine::training::GameWriter;
 
-use crate::support::command::{err, out, zeitnot};
+use crate::support::{
+    command::{err, out, zeitnot},
+    program::Program,
+};
 
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/files-0.1");
 
@@ -35,10 +38,21 @@ fn a_configuration_is_valid_and_a_newer_one_refused_in_one_line() {
     }
 }
 
-#[test]
-fn the_results_of_a_database_are_there() {
+/// The kept file has an earlier schema: who only reads it says so, and an arena that starts brings it up to date.
+#[tokio::test]
+async fn the_results_of_a_database_are_there_once_an_arena_has_started() {
     let folder = copy("arena.db");
-    let output = run(folder.path(), &["arena", "results", "class", "--set", "arena.database=arena.db"]);
+    let results = ["arena", "results", "class", "--config", "arena.toml"];
+    let text = "[arena]\ntcp = '127.0.0.1:0'\ngames = '.'\ndatabase = 'arena.db'\n\
+                [[arena.tournament]]\nname = 'other'\ntime = '1'\n";
+    fs::write(folder.path().join("arena.toml"), text).unwrap();
+    let output = run(folder.path(), &results);
+    assert!(err(&output).contains("older zeitnot"), "{output:?}");
+    let arena = Program::arena(folder.path(), text);
+    arena.tells("listening on").await;
+    arena.signal("INT");
+    assert_eq!(arena.ends().await.0, Some(0));
+    let output = run(folder.path(), &results);
     assert!(output.status.success(), "{output:?}");
     assert!(out(&output).contains("  1 bob        2 "), "{output:?}");
     assert!(out(&output).contains("games: 2 over"), "{output:?}");
