@@ -261,6 +261,13 @@ fn every_listener_of_the_arena_is_listed() {
     );
 }
 
+/// The arena makes the folder, as it does for the default.
+#[test]
+fn a_database_may_be_in_a_folder_that_is_not_there_yet() {
+    let told = valid(&format!("[arena]\ntcp = '127.0.0.1:0'\ndatabase = 'new/arena.db'\n{CLASS}"));
+    assert!(told.contains("\narena: database new/arena.db\n"), "{told}");
+}
+
 #[test]
 fn a_database_on_a_server_is_no_file_and_its_password_is_not_shown() {
     let arena = |url: &str| format!("[arena]\ntcp = '127.0.0.1:0'\ndatabase = '{url}'\n{CLASS}");

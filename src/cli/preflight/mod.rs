@@ -75,7 +75,10 @@ pub(super) fn check_arena(file: &str, arena: &arena::Config) -> Result<(), CliEr
     // A server is asked when the arena starts: checks connect to nothing.
     if let Some(DatabaseLocation::File(path)) = arena.database.as_ref().filter(|database| !database.is_none())
     {
-        checks.written("arena.database", &Written::File(path.clone()));
+        // The arena makes the folder of a new file, too.
+        let folder = path.parent().filter(|folder| !path.exists() && !folder.as_os_str().is_empty());
+        let written = folder.map_or(Written::File(path.clone()), |folder| Written::Folder(folder.to_owned()));
+        checks.written("arena.database", &written);
     }
     if let Some(imcs) = &arena.imcs {
         let folder = imcs.users.parent().unwrap_or(&imcs.users);
