@@ -33,8 +33,8 @@ pub struct Redis {
 impl Redis {
     /// Starts a server with these options besides.
     pub fn start(options: &[&str]) -> Redis {
-        let (folder, options) =
-            (tempfile::tempdir().unwrap(), options.iter().map(ToString::to_string).collect());
+        let folder = tempfile::tempdir().unwrap();
+        let options: Vec<_> = options.iter().map(ToString::to_string).collect();
         let port = free_port();
         let child = spawn(port, &options, folder.path());
         Redis { port, child, options, folder }
@@ -82,7 +82,7 @@ pub fn free_port() -> u16 {
 }
 
 /// Returns when the server listens.
-fn spawn(port: u16, options: &Vec<String>, folder: &Path) -> Child {
+fn spawn(port: u16, options: &[String], folder: &Path) -> Child {
     let child = Command::new(REDIS)
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"])
         .args(options)
