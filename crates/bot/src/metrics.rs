@@ -154,3 +154,65 @@ impl Drop for GameMetrics {
 pub(crate) fn lags(server: &str) -> Histogram {
     histogram!(LAG, "server" => server.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use metrics_exporter_prometheus::PrometheusBuilder;
+    use zeitnot_rules::{ByColor, GameKind};
+
+    use super::*;
+    use crate::status::MoveOrigin;
+
+    fn info() -> GameInfo {
+        GameInfo {
+            id: "g".into(),
+            server: "https://lichess.org/".into(),
+            game: GameKind::Chess,
+            start: None,
+            side: Color::White,
+            names: ByColor(["a", "b"].map(str::to_owned)),
+            time_control: None,
+            details: Default::default(),
+        }
+    }
+
+    /// Everything that is measured of one move, of which only the event comes before it.
+    fn measure(metrics: &GameMetrics, answer: &Answer) {
+        for waiting in [1, 0, 0] {
+            metrics.event_taken(waiting);
+        }
+        metrics.searched(17, 1_234_567, Duration::from_millis(900));
+        metrics.answered(answer);
+    }
+
+    #[test]
+    #[ignore = "prints what a move costs: docs/performance.md"]
+    fn cost_of_a_move() {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let mut costs: Vec<_> = metrics::with_local_recorder(&recorder, || {
+            let (game, now, second) = (GameMetrics::new(&info()), Instant::now(), Duration::from_secs(1));
+            let answer = Answer {
+                game: "g".into(),
+                side: Color::White,
+                ply: 30,
+                origin: MoveOrigin::Searched,
+                asked_at: now,
+                budget: Budget { soft: second, hard: 4 * second },
+                left: None,
+                lag: second / 50,
+                sent_at: now + second,
+            };
+            let cost = |_| {
+                let began = Instant::now();
+                measure(&game, &answer);
+                began.elapsed()
+            };
+            (0..100_000).map(cost).collect()
+        });
+        costs.sort_unstable();
+        let [median, p99] = [50, 99].map(|percent| costs[costs.len() * percent / 100]);
+        println!("metrics of a move: p50 {median:?}, p99 {p99:?}");
+    }
+}
