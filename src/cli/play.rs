@@ -10,15 +10,16 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{error, info, warn};
 
-use zeitnot_arena::{BotControl, BotPage};
+use zeitnot_arena::{BotControl, BotPage, WebConfig};
 use zeitnot_bot as bot;
-use zeitnot_bot::{Activity, Bot, BotContext, cache::Cache, sources::MoveSources};
-use zeitnot_clients::{ProtocolError, Shutdown};
+use zeitnot_bot::{Activity, Bot, BotContext, GameStatus, cache::Cache, sources::MoveSources};
+use zeitnot_clients::{OrderQueue, ProtocolError, Server, Shutdown};
 use zeitnot_engine::{EngineFactory, priority::Granted};
+use zeitnot_seat::Lobby;
 
 use super::{
     CliError,
-    bot_page::{self, Controls, orders::ServerControl},
+    bot_page::{self, Controls, Reporter, orders::ServerControl},
     config::{Config, ConfigFileArgs},
     live::Live,
     log, network,
@@ -133,15 +134,8 @@ async fn play(
     tasks.spawn(live.show(to_screen)?);
     let (controls, queues): (Vec<_>, Vec<_>) = config.servers.iter().map(ServerControl::new).unzip();
     reload.servers = controls.iter().map(ServerControl::orders).collect();
-    let page = match config.web.zip(logged) {
-        Some((web, logged)) => {
-            let (control, orders) = BotControl::channel(shutdown.soon.clone());
-            let page = BotPage::bind(web, control)?;
-            let controls = Controls { servers: controls, orders, logged };
-            Some(bot_page::start(page, controls, news.clone(), &tasks, &shutdown)?)
-        }
-        None => None,
-    };
+    let open = |(web, logged)| open_page(web, controls, logged, news.clone(), &tasks, &shutdown);
+    let page = config.web.zip(logged).map(open).transpose()?;
     let news = page.as_ref().map_or(news, |page| page.statuses.clone());
     let cache = Cache::open(&config.cache, factory.fingerprint());
     let mut context = BotContext::new(config.bot, factory, news);
@@ -164,12 +158,43 @@ async fn play(
     }
     tasks.spawn(signals);
     tasks.spawn(reload_at_hangups(reload, Hangups::new()?, shutdown.clone()));
+    let left = page.map(|page| page.left);
+    let servers = config.servers.into_iter().zip(queues);
+    let result = all(start(servers, lobby, left, &shutdown)).await;
+    leave(&shutdown, &tasks).await;
+    cache.close();
+    if let Some(report) = cache.report() {
+        info!("{report}");
+    }
+    result
+}
 
-    let mut servers = JoinSet::new();
-    for (number, (server, orders)) in config.servers.into_iter().zip(queues).enumerate() {
+/// Serves the bot's page; returns the ways to report to it.
+fn open_page(
+    web: WebConfig,
+    servers: Vec<ServerControl>,
+    logged: mpsc::Receiver<Logged>,
+    news: mpsc::Sender<GameStatus>,
+    tasks: &TaskTracker,
+    shutdown: &Shutdown,
+) -> Result<Reporter, CliError> {
+    let (control, orders) = BotControl::channel(shutdown.soon.clone());
+    let page = BotPage::bind(web, control)?;
+    bot_page::start(page, Controls { servers, orders, logged }, news, tasks, shutdown)
+}
+
+/// Starts the clients of all servers. `left` hears of those that have ended.
+fn start(
+    servers: impl Iterator<Item = (Server, OrderQueue)>,
+    lobby: Lobby,
+    left: Option<mpsc::Sender<(usize, Option<String>)>>,
+    shutdown: &Shutdown,
+) -> JoinSet<Result<(), ProtocolError>> {
+    let mut clients = JoinSet::new();
+    for (number, (server, orders)) in servers.enumerate() {
         let playing = server.run(lobby.clone(), orders, shutdown.clone());
-        let left = page.as_ref().map(|page| page.left.clone());
-        servers.spawn(async move {
+        let left = left.clone();
+        clients.spawn(async move {
             let ended = playing.await;
             if let Some(left) = left {
                 let _ = left.try_send((number, ended.as_ref().err().map(ToString::to_string)));
@@ -177,14 +202,7 @@ async fn play(
             ended
         });
     }
-    drop((lobby, page));
-    let result = all(servers).await;
-    leave(&shutdown, &tasks).await;
-    cache.close();
-    if let Some(report) = cache.report() {
-        info!("{report}");
-    }
-    result
+    clients
 }
 
 /// Reads the configuration again at each hangup, until the terminal or the bot has gone.
