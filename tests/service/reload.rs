@@ -19,7 +19,8 @@ struct Service {
 
 impl Service {
     async fn start() -> Service {
-        let lichess = Lichess::start("").await;
+        // Opponents do not move, and do not leave.
+        let lichess = Lichess::start("first_move = '10m'\ngone_after = '10m'\n").await;
         let folder = lichess.arena.folder.path();
         let bot = Program::with(TABLES, folder, &lichess.url(), "lip_alice", "");
         lichess.bot("bob").sees_online("alice").await;
@@ -42,7 +43,7 @@ impl Service {
     /// Challenges the bot; returns whether a game begins.
     async fn plays(&self, opponent: &Bot) -> bool {
         let mut events = opponent.events().await;
-        let challenge = opponent.challenge("alice", "clock.limit=60&clock.increment=0").await;
+        let challenge = opponent.challenge("alice", "clock.limit=600&clock.increment=0").await;
         loop {
             let event = events.next().await.unwrap();
             let is_about_it =
