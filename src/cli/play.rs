@@ -218,7 +218,7 @@ async fn reload_at_hangups(mut reload: Reload, mut hangups: Hangups, shutdown: S
     }
 }
 
-/// What the bot does, in a line.
+/// Status line of the bot.
 struct BotStatus {
     activity: Activity,
     connections: Connections,

@@ -1,4 +1,4 @@
-//! What OpenBench's client relies on: docs/openbench.md, the Makefile and the output of `bench`.
+//! Facts that OpenBench's client relies on: docs/openbench.md, the Makefile and the output of `bench`.
 
 use std::{
     io::Write,
@@ -8,7 +8,10 @@ use std::{
 use serde_json::Value;
 
 use super::{home, page};
-use crate::support::command::{out, zeitnot};
+use crate::support::{
+    command::{out, zeitnot},
+    installed::is_installed,
+};
 
 /// Keys of presets in `OpenBench/config.py` (9906bad, 27 July 2026) that the page uses.
 const PRESET_KEYS: [&str; 9] = [
@@ -78,6 +81,10 @@ fn make(arguments: &[&str]) -> String {
 
 #[test]
 fn make_builds_under_the_name_that_the_client_gives() {
+    let has_make = Command::new("make").arg("--version").output().is_ok();
+    if !is_installed("make", has_make, "install the package make") {
+        return;
+    }
     let cargo = "cargo build --release --locked -p zeitnot-engine";
     let told = make(&["EXE=Zeitnot-36F754B1"]);
     assert!(told.starts_with(cargo) && !told.contains("bench") && !told.contains("--features"), "{told}");

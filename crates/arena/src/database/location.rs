@@ -53,7 +53,7 @@ pub(super) enum Mode {
     Write,
 }
 
-/// Whose database it is.
+/// Origin of the tables in a database.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Ours,

@@ -30,7 +30,7 @@ pub(crate) struct Opened {
     pub(crate) history: History,
     /// Ids of its games that ran when the last arena was killed, and are broken off now.
     pub(crate) interrupted: Vec<String>,
-    /// Whom it has refused, the latest last.
+    /// Players that it has refused, the latest last.
     pub(crate) refusals: Vec<RefusalRecord>,
 }
 

@@ -67,9 +67,9 @@ pub(super) struct Writer {
     interrupted: Vec<String>,
     /// Changes that are not on the disk yet: the latest of each row.
     kept: BTreeMap<Key, Change>,
-    /// What this arena has, with the name for messages.
+    /// Subjects of this arena, with their names for messages.
     owned: BTreeMap<Subject, String>,
-    /// What another arena has: changes of it are dropped.
+    /// Subjects of other arenas, whose changes are dropped.
     foreign: BTreeSet<Subject>,
     /// Deadline for writing changes that nothing waits for, and for the next attempt.
     due: Option<Instant>,

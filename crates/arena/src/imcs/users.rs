@@ -14,7 +14,7 @@ const MAX_USERS: usize = 10_000;
 const MAX_LENGTH: usize = 100;
 /// First line of the file.
 const HEADING: &str = "# Users of IMCS, version 1: name, password, rating. Passwords are in the clear, as the protocol has them.\n";
-/// What stands before the version there; a file without it is of the first one.
+/// Text before the version in that line. A file without it is of the first version.
 const BEFORE_VERSION: &str = "# Users of IMCS, version ";
 /// Version of the file.
 const VERSION: u64 = 1;

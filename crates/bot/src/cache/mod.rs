@@ -95,7 +95,7 @@ impl Config {
     /// Checks what is needed besides the table itself: files, and the environment.
     ///
     /// # Errors
-    /// What to mend.
+    /// Line that says what to correct.
     pub fn check_shared(&self) -> Result<(), String> {
         SharedCache::check(self)
     }

@@ -123,7 +123,7 @@ impl fmt::Display for SharedPrefix {
 /// cache is shared.
 ///
 /// # Errors
-/// What to mend in the configuration.
+/// Line that says what to correct in the configuration.
 pub(in crate::cache) fn client(config: &Config) -> Result<Option<Client>, String> {
     let Some(url) = &config.shared else { return Ok(None) };
     let password = PASSWORD.find(None, config.shared_password_file.as_deref())?;

@@ -101,7 +101,7 @@ impl SharedCache {
     /// Checks the files and the variable that the table names.
     ///
     /// # Errors
-    /// What to mend in the configuration.
+    /// Line that says what to correct in the configuration.
     pub(super) fn check(config: &Config) -> Result<(), String> {
         config::client(config).map(drop)
     }
